@@ -1,0 +1,45 @@
+//! The truth table in Rust: dependent chains whose length in core cycles is known (xor 1, imul 3).
+//! `chains.hpp` holds the same instructions for C++; keep the two alike.
+
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("these chains are x86-64 instructions");
+
+use std::arch::asm;
+
+pub const SEED: u64 = 0x0123_4567_89ab_cdef;
+/// Never the same register as `x`: `xor r,r` would be a zero idiom.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+macro_rules! chain {
+    ($name:ident, $text:literal) => {
+        #[inline(always)]
+        pub fn $name(mut x: u64) -> u64 {
+            // SAFETY: arithmetic on two registers; no memory, no stack.
+            unsafe { asm!($text, x = inout(reg) x, y = in(reg) ODD, options(att_syntax, nomem, nostack)) };
+            x
+        }
+    };
+}
+
+chain!(chain_1, "xorq {y}, {x}");
+chain!(chain_3, "imulq {y}, {x}");
+chain!(chain_4, "xorq {y}, {x}\n imulq {y}, {x}");
+chain!(chain_5, "xorq {y}, {x}\n imulq {y}, {x}\n xorq {y}, {x}");
+chain!(chain_30, ".rept 10\n imulq {y}, {x}\n .endr");
+chain!(init_120, ".rept 40\n imulq {y}, {x}\n .endr");
+
+/// 10,000 imul, 30,000 cycles: so long that no tool's overhead shows. It gives the tool's own time per cycle.
+#[inline(always)]
+pub fn anchor(mut x: u64) -> u64 {
+    // SAFETY: as above; the loop ends when its own counter reaches zero.
+    unsafe {
+        asm!(
+            "movl $10, {n:e}",
+            "2:\n .rept 1000\n imulq {y}, {x}\n .endr",
+            "decl {n:e}\n jnz 2b",
+            x = inout(reg) x, n = out(reg) _, y = in(reg) ODD,
+            options(att_syntax, nomem, nostack),
+        )
+    };
+    x
+}

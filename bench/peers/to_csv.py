@@ -1,0 +1,66 @@
+"""The raw output of one tool as CSV: to_csv.py TOOL RAW, RAW being the file or folder that the tool wrote."""
+
+import csv
+import json
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+BODY = "body_30_init_120"
+
+
+def google_benchmark(raw):
+    notes = {BODY: "PauseTiming and ResumeTiming around the init in every iteration"}
+    for run in json.loads(raw.read_text())["benchmarks"]:
+        assert run["time_unit"] == "ns", run
+        yield run["name"], run["real_time"], None, None, notes.get(run["name"], "mean")
+
+
+def catch2(raw):
+    notes = {BODY: "mean; states prepared ahead of the sample so that bodies may overlap"}
+    for run in ElementTree.parse(raw).iter("BenchmarkResults"):
+        name, mean = run.get("name"), run.find("mean")
+        yield name, mean.get("value"), mean.get("lowerBound"), mean.get("upperBound"), notes.get(name, "mean")
+
+
+def criterion(raw):
+    notes = {
+        BODY: "; iter_batched PerIteration",
+        BODY + "_small": "; iter_batched SmallInput; inputs prepared ahead so that bodies may overlap",
+    }
+    # criterion keeps no order: sort by when each case was written
+    for path in sorted(raw.glob("*/new/estimates.json"), key=lambda path: path.stat().st_mtime_ns):
+        name, estimates = path.parts[-3], json.loads(path.read_text())
+        statistic = "slope" if estimates.get("slope") else "mean"
+        estimate = estimates[statistic]
+        interval = estimate["confidence_interval"]
+        note = statistic + notes.get(name, "")
+        yield name, estimate["point_estimate"], interval["lower_bound"], interval["upper_bound"], note
+
+
+def divan(raw):
+    notes = {BODY: "; with_inputs and bench_values; inputs prepared ahead so that bodies may overlap"}
+    units = {"ps": 1e-3, "ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
+    # name, then fastest | slowest | median | mean | samples | iters
+    row = re.compile(r"^[├╰]─ (\w+) +.+? │ .+? │ ([\d.]+) (\w+) +│ .+? │ \d+ +│ \d+", re.MULTILINE)
+    for name, value, unit in row.findall(raw.read_text()):
+        yield name, float(value) * units[unit], None, None, "median of a printed table" + notes.get(name, "")
+
+
+def figure(value):
+    return "" if value is None else f"{float(value):.6g}"
+
+
+def main():
+    tool, raw = sys.argv[1], Path(sys.argv[2])
+    read = {"google-benchmark": google_benchmark, "catch2": catch2, "criterion": criterion, "divan": divan}[tool]
+    lines = [[tool, name, *map(figure, figures), note] for name, *figures, note in read(raw)]
+    if not {"anchor_first", "anchor_last", BODY} <= {line[1] for line in lines}:
+        sys.exit(f"{tool}: cases are missing in {raw.name}")
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow(["tool", "case", "time_ns", "low_ns", "high_ns", "note"])
+    out.writerows(lines)
+
+
+main()

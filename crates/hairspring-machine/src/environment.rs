@@ -1,0 +1,32 @@
+//! What the machine says it is.
+
+use serde::{Deserialize, Serialize};
+
+/// The machine, as far as it tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Model name of the CPU; in a virtual machine it may be masked.
+    pub cpu_model: String,
+    /// CPUs online.
+    pub cpus: usize,
+    /// Architecture.
+    pub architecture: String,
+    /// Operating system and kernel.
+    pub system: String,
+    /// Whether the CPU reports a hypervisor.
+    pub hypervisor: bool,
+}
+
+/// Reads it from the system.
+pub fn machine() -> Machine {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| cpuinfo.lines().find(|line| line.starts_with(name)).and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_owned());
+    let kernel = nix::sys::utsname::uname().map(|name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()));
+    Machine {
+        cpu_model: field("model name").unwrap_or_else(|| "unknown".into()),
+        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+        architecture: std::env::consts::ARCH.to_owned(),
+        system: kernel.unwrap_or_else(|_| std::env::consts::OS.to_owned()),
+        hypervisor: field("flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")),
+    }
+}

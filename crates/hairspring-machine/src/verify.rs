@@ -1,0 +1,213 @@
+//! The instrument's own certificate: chains whose lengths prove themselves as integers, init and body pairs, the
+//! clock, and the coverage of the intervals over repeated short runs.
+
+use crate::sampling::Sampling;
+use hairspring::clock::{Clock, Reading, granularity};
+use hairspring::estimate::lattice::lattice;
+use hairspring::estimate::ratio::ratio;
+use hairspring::estimate::{Component, Estimate, Options, Solution, Uncertain, solve};
+use hairspring::judge::{Context, Finding, check, frequency_levels, interference_findings};
+use hairspring::observations::{Observations, Rate};
+use hairspring::reference::{RULER, chains, pairs};
+use std::time::Duration;
+
+/// What to spend on the certificate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effort {
+    /// Measuring time of each chain and of each pair.
+    pub per_chain: Duration,
+    /// Short runs for the coverage of the intervals; 0 leaves it out.
+    pub coverage_runs: u32,
+    /// Measuring time of each chain in a short run.
+    pub per_short_run: Duration,
+    /// Confidence level.
+    pub level: f64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Effort { per_chain: Duration::from_millis(50), coverage_runs: 40, per_short_run: Duration::from_millis(2), level: 0.95 }
+    }
+}
+
+/// A chain on the lattice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChainResult {
+    /// Name of the chain.
+    pub name: String,
+    /// Length in core cycles; `None` for the ruler's own length, which is exact by definition, never.
+    pub cycles: Estimate,
+    /// The integer it is closest to.
+    pub integer: u32,
+    /// Distance from the integer, in percent of it.
+    pub distance_percent: f64,
+    /// Share of short runs whose interval contained the integer.
+    pub coverage: Option<f64>,
+}
+
+/// An init and body pair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairResult {
+    /// Name of the pair.
+    pub name: String,
+    /// Body in core cycles and its true length.
+    pub body: (Estimate, f64),
+    /// Init in core cycles and its true length.
+    pub init: (Estimate, f64),
+}
+
+/// The certificate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    /// Name of the clock.
+    pub clock: String,
+    /// Its resolution and read cost.
+    pub reading: Reading,
+    /// Its rate.
+    pub rate: Rate,
+    /// Overhead of a row: the cost of the two reads as the line shows it, in ticks.
+    pub overhead_ticks: Estimate,
+    /// Core clock in Hz.
+    pub core_hz: Estimate,
+    /// Chains.
+    pub chains: Vec<ChainResult>,
+    /// Pairs.
+    pub pairs: Vec<PairResult>,
+    /// Findings.
+    pub findings: Vec<Finding>,
+}
+
+/// Distance from the integer up to which a chain counts as on the lattice, in percent.
+pub const ON_LATTICE_PERCENT: f64 = 0.5;
+/// Distance of a body behind an init that is accepted, in percent.
+pub const PAIR_PERCENT: f64 = 1.0;
+/// Coverage that the intervals must reach over short runs.
+pub const COVERAGE: f64 = 0.90;
+
+impl Certificate {
+    /// What is not as it should be, in words; empty for an instrument that measures right.
+    pub fn failures(&self) -> Vec<String> {
+        let off = self.chains.iter().filter(|chain| chain.distance_percent.abs() > ON_LATTICE_PERCENT)
+            .map(|chain| format!("chain {} is {:+.2} % off its integer {}", chain.name, chain.distance_percent, chain.integer));
+        let wrong = self.pairs.iter().filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0)
+            .map(|pair| format!("{}: body {:.2} cycles instead of {}", pair.name, pair.body.0.value, pair.body.1));
+        let runs: Vec<f64> = self.chains.iter().filter_map(|chain| chain.coverage).collect();
+        let mean = runs.iter().sum::<f64>() / runs.len().max(1) as f64;
+        let low = (!runs.is_empty() && mean < COVERAGE).then(|| format!("the intervals covered the integers in {:.0} % of the short runs", 100.0 * mean));
+        off.chain(wrong).chain(low).collect()
+    }
+}
+
+/// Makes the certificate.
+///
+/// # Errors
+/// Says why it cannot be made: no chains for this architecture, or no lattice.
+pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
+    let all = chains();
+    if all.is_empty() {
+        return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
+    }
+    let table = full_run(clock, effort);
+    let lines = lines(&table, effort.level)?;
+    let slopes: Vec<Estimate> = lines.iter().map(|line| line.solution.components[0].ticks).collect();
+    // Most chains must be integers; one that is not is named, not forced.
+    let found = lattice(&slopes, all.len() * 3 / 4).ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
+    let ruler = lines.iter().position(|line| line.name == RULER).ok_or("the ruler chain is missing")?;
+    let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
+    let mut results: Vec<ChainResult> = lines.iter().enumerate().map(|(at, line)| {
+        let integer = (found.units[at].round() as u32).max(1);
+        let cycles = in_cycles(line.first(), lines[ruler].first(), ruler_cycles, effort.level).unwrap_or(slopes[at].scaled(1.0 / found.unit));
+        ChainResult { name: line.name.clone(), cycles, integer, distance_percent: 100.0 * (cycles.value / f64::from(integer) - 1.0), coverage: None }
+    }).collect();
+    cover(clock, effort, ruler_cycles, &mut results);
+    let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
+    let (overhead_ticks, core_hz) = (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate, effort.level));
+    Ok(Certificate {
+        clock: clock.name.to_owned(),
+        reading: granularity(clock.read),
+        overhead_ticks,
+        core_hz,
+        chains: results,
+        pairs: pair_results(&table, &lines[ruler], ruler_cycles, effort.level)?,
+        findings: findings(&lines, ruler),
+        rate,
+    })
+}
+
+/// All chains and pairs in the same rounds.
+fn full_run(clock: Clock, effort: &Effort) -> Observations {
+    let (all, both) = (chains(), pairs());
+    let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
+    let sampling = both.iter().fold(sampling, Sampling::with_pair);
+    sampling.run(effort.per_chain * (all.len() + both.len()) as u32, 1)
+}
+
+/// A solved chain.
+struct Line {
+    name: String,
+    solution: Solution,
+}
+
+impl Line {
+    fn first(&self) -> (&Solution, &Component) {
+        (&self.solution, &self.solution.components[0])
+    }
+}
+
+fn lines(table: &Observations, level: f64) -> Result<Vec<Line>, String> {
+    let options = Options { level, ..Options::default() };
+    let named = chains().into_iter().filter_map(|chain| table.find_series(chain.name).map(|series| (chain.name.to_owned(), series)));
+    named.map(|(name, series)| solve(table, series, &options).map(|solution| Line { name, solution }).map_err(|e| e.to_string())).collect()
+}
+
+fn in_cycles(of: (&Solution, &Component), ruler: (&Solution, &Component), ruler_cycles: f64, level: f64) -> Option<Estimate> {
+    ratio(of, ruler).map(|ratio| ratio.scaled(ruler_cycles).estimate(level))
+}
+
+fn core_hz(ruler: &Line, ruler_cycles: f64, rate: &Rate, level: f64) -> Estimate {
+    let ticks = &ruler.solution.components[0].uncertain;
+    let hz = ruler_cycles * rate.hz / ticks.value;
+    Uncertain { value: hz, budget: ticks.budget.iter().map(|entry| entry.scaled(hz / ticks.value)).collect() }.estimate(level)
+}
+
+fn pair_results(table: &Observations, ruler: &Line, ruler_cycles: f64, level: f64) -> Result<Vec<PairResult>, String> {
+    let options = Options { level, ..Options::default() };
+    pairs().iter().map(|pair| {
+        let series = table.find_series(pair.name).ok_or("a pair is missing")?;
+        let solution = solve(table, series, &options).map_err(|e| e.to_string())?;
+        let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
+            let component = solution.component(name).ok_or("body and init cannot be told apart")?;
+            let cycles = in_cycles((&solution, component), ruler.first(), ruler_cycles, level).ok_or("no common rounds")?;
+            Ok((cycles, f64::from(units) * ruler_cycles))
+        };
+        Ok(PairResult { name: pair.name.to_owned(), body: part("body", pair.units.0)?, init: part("init", pair.units.1)? })
+    }).collect()
+}
+
+/// Repeats short runs and counts how often each chain's interval contains its integer.
+fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainResult]) {
+    let all = chains();
+    let mut hits = vec![0u32; results.len()];
+    for run in 0..effort.coverage_runs {
+        let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
+        let table = sampling.run(effort.per_short_run * all.len() as u32, 100 + u64::from(run));
+        let Ok(lines) = lines(&table, effort.level) else { continue };
+        let Some(ruler) = lines.iter().find(|line| line.name == RULER) else { continue };
+        for (line, (result, hit)) in lines.iter().zip(results.iter().zip(&mut hits)) {
+            let cycles = in_cycles(line.first(), ruler.first(), ruler_cycles, effort.level);
+            *hit += u32::from(cycles.is_some_and(|cycles| cycles.contains(f64::from(result.integer))));
+        }
+    }
+    for (result, hit) in results.iter_mut().zip(hits) {
+        result.coverage = (effort.coverage_runs > 0 && result.name != RULER).then(|| f64::from(hit) / f64::from(effort.coverage_runs));
+    }
+}
+
+fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
+    let context = Context { unit: "ticks", factor: 1.0, precision: None };
+    let share = lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / lines.len() as f64;
+    let mut all: Vec<Finding> = frequency_levels(&lines[ruler].solution).into_iter().chain(interference_findings(share, None)).collect();
+    let serious = lines.iter().flat_map(|line| check(&line.solution, &context)).filter(|finding| finding.severity > hairspring::judge::Severity::Note);
+    all.extend(serious);
+    all
+}

@@ -1,0 +1,104 @@
+//! Means of the rows within blocks of consecutive rounds: short pieces of time whose variation shows the real
+//! uncertainty, correlated noise and frequency steps included (batch means).
+
+use super::location::Grouped;
+
+/// Blocks that a run is cut into, if it has as many rounds.
+const BLOCKS: usize = 32;
+
+/// Mean of every row in every block.
+#[derive(Debug, Clone)]
+pub struct BlockMeans {
+    /// One vector per block, one mean per row.
+    pub means: Vec<Vec<f64>>,
+    /// First round of each block.
+    pub from_round: Vec<u32>,
+    /// Blocks left out because a row had no usable reading in them.
+    pub incomplete: usize,
+}
+
+impl BlockMeans {
+    /// Cuts the rounds into blocks and averages the usable readings of each row in each.
+    pub fn of(grouped: &Grouped, rounds: u32) -> BlockMeans {
+        let count = BLOCKS.min(rounds as usize).max(1);
+        let rows = grouped.rows.len();
+        let mut sums = vec![vec![(0.0, 0u32); rows]; count];
+        for (row, readings) in grouped.readings.iter().enumerate() {
+            for (round, ticks, _) in readings.iter().filter(|r| r.2) {
+                let cell = &mut sums[block_of(*round, rounds, count)][row];
+                *cell = (cell.0 + ticks, cell.1 + 1);
+            }
+        }
+        let mut blocks = BlockMeans { means: Vec::new(), from_round: Vec::new(), incomplete: 0 };
+        for (block, cells) in sums.into_iter().enumerate() {
+            if cells.iter().any(|cell| cell.1 == 0) {
+                blocks.incomplete += 1;
+            } else {
+                blocks.means.push(cells.iter().map(|cell| cell.0 / f64::from(cell.1)).collect());
+                blocks.from_round.push((block as u64 * u64::from(rounds)).div_ceil(count as u64) as u32);
+            }
+        }
+        blocks
+    }
+
+    /// Number of complete blocks.
+    pub fn len(&self) -> usize {
+        self.means.len()
+    }
+
+    /// Mean of each row over the blocks.
+    pub fn overall(&self) -> Vec<f64> {
+        let rows = self.means.first().map_or(0, Vec::len);
+        (0..rows).map(|row| self.means.iter().map(|block| block[row]).sum::<f64>() / self.len() as f64).collect()
+    }
+}
+
+fn block_of(round: u32, rounds: u32, count: usize) -> usize {
+    (u64::from(round) * count as u64 / u64::from(rounds.max(1))) as usize
+}
+
+/// Sample variance.
+pub fn variance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)
+}
+
+/// Correlation of neighbouring blocks from which on they do not count as independent (about one
+/// standard deviation of what independent blocks show by chance).
+const CORRELATED: f64 = 0.15;
+
+/// Variance of the mean of block values and its degrees of freedom. Where neighbouring blocks resemble each other
+/// (noise that is slower than a block, a frequency step) fewer of them are independent, and both say so.
+pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let plain = variance(values) / n;
+    let correlation = neighbour_correlation(values);
+    if values.len() < 8 || correlation < CORRELATED {
+        return (plain, n - 1.0);
+    }
+    // The sum of the autocorrelations of a first-order process; bounded, as a correlation near 1 is known badly.
+    let inflation = ((1.0 + correlation) / (1.0 - correlation)).min(n / 2.0);
+    (plain * inflation, ((n - 1.0) / inflation).max(1.0))
+}
+
+fn neighbour_correlation(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    if squares > 0.0 { products / squares } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lasting_step_leaves_few_independent_blocks() {
+        let alternating: Vec<f64> = (0..32).map(|i| f64::from(i % 2)).collect();
+        let step: Vec<f64> = (0..32).map(|i| f64::from(u8::from(i >= 16))).collect();
+        let (fast, slow) = (variance_of_mean(&alternating), variance_of_mean(&step));
+        assert!(slow.0 > 5.0 * fast.0);
+        assert!(slow.1 < 6.0 && fast.1 == 31.0);
+    }
+}

@@ -1,0 +1,194 @@
+//! A value with what makes it uncertain, and the interval that follows.
+
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+/// A value with its confidence interval. No number travels without one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The most likely value.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// Confidence level, as 0.95.
+    pub level: f64,
+}
+
+impl Estimate {
+    /// Half the width of the interval.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// Half the width in relation to the value; infinite for a value of 0.
+    pub fn relative(&self) -> f64 {
+        if self.value == 0.0 { f64::INFINITY } else { self.half_width() / self.value.abs() }
+    }
+
+    /// The estimate in another unit.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Estimate {
+        let (a, b) = (self.low * factor, self.high * factor);
+        Estimate { value: self.value * factor, low: a.min(b), high: a.max(b), level: self.level }
+    }
+
+    /// Whether the interval contains a number.
+    pub fn contains(&self, number: f64) -> bool {
+        self.low <= number && number <= self.high
+    }
+}
+
+/// Where an uncertainty comes from: the entries of the error budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Variation between rounds: noise, interference, frequency.
+    Stochastic,
+    /// Departure of the rows from the straight line (or plane).
+    LackOfFit,
+    /// The quantum of the clock, where it is not averaged out.
+    Granularity,
+    /// Uncertainty of the clock's rate.
+    Rate,
+    /// Uncertainty of the reference chain that core cycles are counted with.
+    Reference,
+}
+
+/// How an uncertainty is known. Standard deviations add in quadrature, bounds add linearly (Muller, step 5).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spread {
+    /// A standard deviation with the degrees of freedom it is known with.
+    Standard {
+        /// Standard deviation of the value.
+        sd: f64,
+        /// Degrees of freedom.
+        dof: f64,
+    },
+    /// The value is off by this much at the most.
+    Bound(f64),
+}
+
+/// One entry of the error budget.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Contribution {
+    /// Where it comes from.
+    pub source: Source,
+    /// How large it is, in the unit of the value.
+    pub spread: Spread,
+}
+
+impl Contribution {
+    /// A standard deviation from a source.
+    pub fn standard(source: Source, sd: f64, dof: f64) -> Self {
+        Contribution { source, spread: Spread::Standard { sd, dof } }
+    }
+
+    /// A bound from a source.
+    pub fn bound(source: Source, bound: f64) -> Self {
+        Contribution { source, spread: Spread::Bound(bound) }
+    }
+
+    /// The contribution in another unit.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        let factor = factor.abs();
+        let spread = match self.spread {
+            Spread::Standard { sd, dof } => Spread::Standard { sd: sd * factor, dof },
+            Spread::Bound(bound) => Spread::Bound(bound * factor),
+        };
+        Contribution { source: self.source, spread }
+    }
+
+    /// Half-width that this entry alone would give.
+    pub fn half_width(&self, level: f64) -> f64 {
+        match self.spread {
+            Spread::Standard { sd, dof } => t_quantile(level, dof) * sd,
+            Spread::Bound(bound) => bound,
+        }
+    }
+}
+
+/// A value with its error budget.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Uncertain {
+    /// The most likely value.
+    pub value: f64,
+    /// What makes it uncertain.
+    pub budget: Vec<Contribution>,
+}
+
+impl Uncertain {
+    /// The interval at a level: the standard deviations in quadrature, with Student's quantile for the
+    /// Welch-Satterthwaite degrees of freedom, and the bounds on top.
+    pub fn estimate(&self, level: f64) -> Estimate {
+        let (mut variance, mut weight, mut bounds) = (0.0, 0.0, 0.0);
+        for entry in &self.budget {
+            match entry.spread {
+                Spread::Standard { sd, dof } => {
+                    variance += sd * sd;
+                    weight += sd.powi(4) / dof.max(1.0);
+                }
+                Spread::Bound(bound) => bounds += bound,
+            }
+        }
+        let dof = if weight > 0.0 { variance * variance / weight } else { f64::INFINITY };
+        let half = if variance > 0.0 { t_quantile(level, dof) * variance.sqrt() } else { 0.0 } + bounds;
+        Estimate { value: self.value, low: self.value - half, high: self.value + half, level }
+    }
+
+    /// The same in another unit.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Uncertain {
+        Uncertain { value: self.value * factor, budget: self.budget.iter().map(|entry| entry.scaled(factor)).collect() }
+    }
+
+    /// The same with one more entry in the budget.
+    #[must_use]
+    pub fn with(mut self, entry: Contribution) -> Uncertain {
+        self.budget.push(entry);
+        self
+    }
+
+    /// Half-width that the entries of one source alone would give.
+    pub fn part(&self, source: Source, level: f64) -> f64 {
+        self.budget.iter().filter(|entry| entry.source == source).map(|entry| entry.half_width(level)).sum()
+    }
+}
+
+/// Degrees of freedom from which on the expansion around the normal quantile is better than the inversion.
+const MANY_DOF: f64 = 300.0;
+
+/// Two-sided quantile of Student's distribution.
+pub(crate) fn t_quantile(level: f64, dof: f64) -> f64 {
+    let (p, dof) = (0.5 + level / 2.0, dof.max(1.0));
+    if dof > MANY_DOF {
+        let z = Normal::standard().inverse_cdf(p);
+        return z + (z.powi(3) + z) / (4.0 * dof);
+    }
+    StudentsT::new(0.0, 1.0, dof).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_the_textbook_ones() {
+        assert!((t_quantile(0.95, 10.0) - 2.228_139).abs() < 1e-4);
+        assert!((t_quantile(0.95, 1e6) - 1.959_966).abs() < 1e-4);
+        assert!((t_quantile(0.95, 299.0) - t_quantile(0.95, 301.0)).abs() < 1e-4);
+        assert!((t_quantile(0.99, 4.0) - 4.604_095).abs() < 1e-4);
+    }
+
+    #[test]
+    fn bounds_add_on_top_of_standard_deviations() {
+        let value = Uncertain { value: 10.0, budget: vec![Contribution::standard(Source::Stochastic, 0.3, 1e6), Contribution::standard(Source::LackOfFit, 0.4, 1e6)] };
+        let plain = value.estimate(0.95);
+        assert!((plain.half_width() - 1.96 * 0.5).abs() < 1e-3);
+        let bounded = value.with(Contribution::bound(Source::Granularity, 1.0)).estimate(0.95);
+        assert!((bounded.half_width() - plain.half_width() - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,130 @@
+//! From raw readings to one robust location for each row: grouping by row and round, and spikes over time.
+
+use crate::observations::{Observations, RowId, SeriesId};
+
+/// Rounds in one chunk of the spike filter; its window is three chunks.
+const CHUNK: usize = 32;
+/// A reading further than this many robust standard deviations from the window's median is a spike ...
+const SPIKE_SIGMAS: f64 = 5.0;
+/// ... if it is also further than this many quanta of the clock: a coarse clock legitimately jumps by one.
+const SPIKE_QUANTA: f64 = 1.5;
+
+/// Readings of one series by row, in the order of their rounds.
+#[derive(Debug, Clone)]
+pub struct Grouped {
+    /// The rows, by their id in the table.
+    pub rows: Vec<RowId>,
+    /// For each row its readings: round, ticks, whether it may be used.
+    pub readings: Vec<Vec<(u32, f64, bool)>>,
+    /// Quantum of the clock, 0 where unknown.
+    pub quantum: f64,
+}
+
+impl Grouped {
+    /// Groups the readings of one series and marks flagged readings and spikes as not to be used.
+    pub fn of(table: &Observations, series: SeriesId) -> Grouped {
+        let rows: Vec<RowId> = table.rows_of(series).map(|(id, _)| id).collect();
+        let mut place = vec![usize::MAX; table.rows().len()];
+        rows.iter().enumerate().for_each(|(at, id)| place[*id as usize] = at);
+        let mut readings = vec![Vec::new(); rows.len()];
+        for reading in table.readings() {
+            let at = place[reading.row as usize];
+            if at != usize::MAX {
+                readings[at].push((reading.round, reading.ticks, !reading.flags.any()));
+            }
+        }
+        let quantum = table.origin.granularity.unwrap_or(0.0);
+        for row in &mut readings {
+            row.sort_by_key(|(round, _, _)| *round);
+            mark_spikes(row, quantum);
+        }
+        Grouped { rows, readings, quantum }
+    }
+
+    /// Median number of usable readings of a row.
+    pub fn typical_repeats(&self) -> usize {
+        let mut usable: Vec<usize> = self.readings.iter().map(|row| row.iter().filter(|r| r.2).count()).collect();
+        let middle = usable.len() / 2;
+        if usable.is_empty() { 0 } else { *usable.select_nth_unstable(middle).1 }
+    }
+
+    /// Number of readings, and how many of them may be used.
+    pub fn counted(&self) -> (usize, usize) {
+        let all = self.readings.iter().map(Vec::len).sum();
+        (all, self.readings.iter().flatten().filter(|r| r.2).count())
+    }
+}
+
+/// Marks readings that stick out of their neighbourhood in time (a Hampel filter, in chunks). A lasting change of
+/// level is not a spike: its neighbours have it too.
+fn mark_spikes(row: &mut [(u32, f64, bool)], quantum: f64) {
+    if row.len() < 5 {
+        return;
+    }
+    let chunks = row.len().div_ceil(CHUNK);
+    let mut limits = Vec::with_capacity(chunks);
+    for chunk in 0..chunks {
+        let (from, to) = (chunk.saturating_sub(1) * CHUNK, ((chunk + 2) * CHUNK).min(row.len()));
+        let mut window: Vec<f64> = row[from..to].iter().filter(|r| r.2).map(|r| r.1).collect();
+        limits.push(if window.len() < 5 { (0.0, f64::INFINITY) } else { spike_limit(&mut window, quantum) });
+    }
+    for (at, reading) in row.iter_mut().enumerate() {
+        let (median, reach) = limits[at / CHUNK];
+        reading.2 &= (reading.1 - median).abs() <= reach;
+    }
+}
+
+fn spike_limit(window: &mut [f64], quantum: f64) -> (f64, f64) {
+    let middle = median(window);
+    let mut deviations: Vec<f64> = window.iter().map(|value| (value - middle).abs()).collect();
+    let sigma = 1.4826 * median(&mut deviations);
+    // A window whose readings are mostly equal has a robust deviation of 0: the smallest doubt must stay above rounding.
+    (middle, SPIKE_SIGMAS * sigma + SPIKE_QUANTA * quantum + 1e-9 * middle.abs())
+}
+
+/// Median, the mean of the two middle values where their number is even; reorders the values.
+pub fn median(values: &mut [f64]) -> f64 {
+    if values.is_empty() {
+        return f64::NAN;
+    }
+    let (middle, even) = (values.len() / 2, values.len() % 2 == 0);
+    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let lower = if even { below.iter().copied().fold(f64::NEG_INFINITY, f64::max) } else { *upper };
+    (lower + *upper) / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(values: &[f64], quantum: f64) -> Vec<bool> {
+        let mut row: Vec<_> = values.iter().enumerate().map(|(at, value)| (at as u32, *value, true)).collect();
+        mark_spikes(&mut row, quantum);
+        row.iter().map(|r| r.2).collect()
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&mut [3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&mut [4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(&mut []).is_nan());
+    }
+
+    #[test]
+    fn a_spike_goes_and_a_step_stays() {
+        let mut values: Vec<f64> = (0..200).map(|i| 100.0 + f64::from(i % 3)).collect();
+        values[50] = 900.0;
+        let marks = used(&values, 1.0);
+        assert_eq!(marks.iter().filter(|ok| !**ok).count(), 1);
+        assert!(!marks[50]);
+        let step: Vec<f64> = (0..400).map(|i| if i < 200 { 100.0 } else { 108.0 } + f64::from(i % 3)).collect();
+        assert!(used(&step, 1.0).iter().filter(|ok| !**ok).count() < 40);
+    }
+
+    #[test]
+    fn one_quantum_more_is_no_spike() {
+        let mut values = vec![52.0; 300];
+        (0..300).step_by(40).for_each(|i| values[i] = 78.0);
+        assert!(used(&values, 26.0).iter().all(|ok| *ok));
+    }
+}

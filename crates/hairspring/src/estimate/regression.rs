@@ -1,0 +1,250 @@
+//! The estimator for rows that were not repeated: robust regression of totals on counts.
+//!
+//! Normal equations in chunks (the columns are independent by exact elimination, and scaled), one step of
+//! refinement, then rows whose deviation is far above the median deviation are left out and the rest is solved
+//! again (Moreno and Fischmeister, 4.1). The covariance is the larger of the classical one and, from 30 degrees of
+//! freedom on, the heteroscedasticity-consistent one (HC3).
+
+use super::interval::{Contribution, Source, Uncertain};
+use super::location::{Grouped, median};
+use super::rank::{Rank, exact_rank};
+use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
+use super::Options;
+use crate::error::{Error, Result};
+use crate::observations::{Observations, RowId};
+use faer::linalg::solvers::{DenseSolveCore, Solve};
+use faer::{Mat, Side};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
+/// Rows handled at once.
+const CHUNK: usize = 4096;
+/// A row deviating by more than this many robust standard deviations is left out.
+const OFF_PLANE: f64 = 6.0;
+/// Times that outliers are looked for.
+const PASSES: usize = 5;
+/// Degrees of freedom from which on the consistent covariance is trusted.
+const HC_DOF: usize = 30;
+/// More rows than this are not listed one by one in the solution.
+const MOST_LISTED: usize = 20_000;
+
+/// Solves a series as one regression over all usable readings.
+pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Result<Solution> {
+    let data = Data::of(grouped, table);
+    let unknowns = data.rank.pivots.len();
+    if data.rows.len() <= unknowns {
+        let detail = format!("{} readings are flagged or off", { let (all, used) = grouped.counted(); all - used });
+        return Err(Error::TooFewRows { usable: data.rows.len(), unknowns, detail });
+    }
+    let mut used = vec![true; data.rows.len()];
+    let mut fit = data.fit(&used).ok_or_else(|| singular(&data))?;
+    for _ in 0..if options.leave_rows_out { PASSES } else { 0 } {
+        let next = data.without_outliers(&fit);
+        if next == used || next.iter().filter(|ok| **ok).count() < data.rows.len().div_ceil(2).max(unknowns + 2) {
+            break;
+        }
+        used = next;
+        fit = data.fit(&used).ok_or_else(|| singular(&data))?;
+    }
+    Ok(data.solution(&fit, &used, table, options))
+}
+
+fn singular(data: &Data) -> Error {
+    Error::TooFewRows { usable: data.rows.len(), unknowns: data.rank.pivots.len(), detail: "the rows left after outliers do not span the unknowns".into() }
+}
+
+/// Usable readings with their counts.
+struct Data<'a> {
+    grouped: &'a Grouped,
+    columns: Vec<String>,
+    rank: Rank,
+    scale: Vec<f64>,
+    /// Scaled counts of the pivots, for each distinct row.
+    design: Vec<Vec<f64>>,
+    /// Index of the distinct row and reading.
+    rows: Vec<(usize, f64)>,
+}
+
+struct Fit {
+    /// Scaled unknowns and the inverse of the normal matrix.
+    unknowns: Vec<f64>,
+    inverse: Mat<f64>,
+    residuals: Vec<f64>,
+    used: usize,
+}
+
+impl<'a> Data<'a> {
+    fn of(grouped: &'a Grouped, table: &Observations) -> Data<'a> {
+        let counts = |id: &RowId| -> Vec<f64> { table.rows()[*id as usize].counts.iter().copied().chain([1.0]).collect() };
+        let mut design: Vec<Vec<f64>> = grouped.rows.iter().map(counts).collect();
+        let width = design.first().map_or(0, Vec::len);
+        let present: Vec<usize> = (0..width).filter(|j| design.iter().any(|row| row[*j] != 0.0)).collect();
+        if present.len() < width {
+            design.iter_mut().for_each(|row| *row = present.iter().map(|j| row[*j]).collect());
+        }
+        let rank = exact_rank(&design);
+        let scale: Vec<f64> = rank.pivots.iter().map(|j| design.iter().map(|row| row[*j].abs()).fold(0.0, f64::max)).collect();
+        for row in &mut design {
+            *row = rank.pivots.iter().zip(&scale).map(|(j, s)| row[*j] / s).collect();
+        }
+        let names: Vec<&str> = table.components().iter().map(String::as_str).chain(["overhead"]).collect();
+        let columns = present.iter().map(|j| names[*j].to_owned()).collect();
+        let rows = grouped.readings.iter().enumerate().flat_map(|(at, readings)| readings.iter().filter(|r| r.2).map(move |r| (at, r.1))).collect();
+        Data { grouped, columns, rank, scale, design, rows }
+    }
+
+    /// A chunk of rows as a matrix, each row multiplied by its weight.
+    fn chunk(&self, from: usize, weight: impl Fn(usize) -> f64) -> Mat<f64> {
+        let (rows, columns) = ((self.rows.len() - from).min(CHUNK), self.scale.len());
+        let mut matrix = Mat::zeros(columns, rows);
+        for i in 0..rows {
+            let (design, w) = (&self.design[self.rows[from + i].0], weight(from + i));
+            let column = matrix.col_mut(i).try_as_col_major_mut().map(faer::ColMut::as_slice_mut);
+            if let Some(slots) = column {
+                slots.iter_mut().zip(design).for_each(|(slot, value)| *slot = value * w);
+            }
+        }
+        matrix
+    }
+
+    /// `X' W X` with weights given as their roots.
+    fn gram(&self, root_weight: impl Fn(usize) -> f64) -> Mat<f64> {
+        let mut gram = Mat::zeros(self.scale.len(), self.scale.len());
+        for from in (0..self.rows.len()).step_by(CHUNK) {
+            let part = self.chunk(from, &root_weight);
+            gram += &part * part.transpose();
+        }
+        gram
+    }
+
+    fn fit(&self, used: &[bool]) -> Option<Fit> {
+        let gram = self.gram(|i| f64::from(u8::from(used[i])));
+        let factor = gram.llt(Side::Lower).ok()?;
+        let inverse = factor.inverse();
+        let mut unknowns = vec![0.0; self.scale.len()];
+        let mut residuals: Vec<f64> = self.rows.iter().map(|row| row.1).collect();
+        for _ in 0..2 {
+            let right = self.right_side(&residuals, used);
+            let step = factor.solve(&right);
+            unknowns.iter_mut().enumerate().for_each(|(j, value)| *value += step[(j, 0)]);
+            residuals = self.residuals(&unknowns);
+        }
+        Some(Fit { unknowns, inverse, residuals, used: used.iter().filter(|ok| **ok).count() })
+    }
+
+    fn right_side(&self, values: &[f64], used: &[bool]) -> Mat<f64> {
+        let mut sums = vec![0.0; self.scale.len()];
+        for ((row, value), _) in self.rows.iter().zip(values).zip(used).filter(|(_, ok)| **ok) {
+            sums.iter_mut().zip(&self.design[row.0]).for_each(|(sum, n)| *sum += n * value);
+        }
+        Mat::from_fn(sums.len(), 1, |j, _| sums[j])
+    }
+
+    fn residuals(&self, unknowns: &[f64]) -> Vec<f64> {
+        let fitted: Vec<f64> = self.design.iter().map(|row| row.iter().zip(unknowns).map(|(n, t)| n * t).sum()).collect();
+        self.rows.iter().map(|(at, ticks)| ticks - fitted[*at]).collect()
+    }
+
+    fn without_outliers(&self, fit: &Fit) -> Vec<bool> {
+        let sigma = 1.4826 * median(&mut fit.residuals.iter().map(|r| r.abs()).collect::<Vec<f64>>());
+        let largest = self.rows.iter().map(|row| row.1.abs()).fold(0.0, f64::max);
+        let reach = OFF_PLANE * sigma + 1.5 * self.grouped.quantum + 1e-9 * largest;
+        fit.residuals.iter().map(|r| r.abs() <= reach).collect()
+    }
+
+    fn solution(&self, fit: &Fit, used: &[bool], table: &Observations, options: &Options) -> Solution {
+        let (unknown_count, usable) = (fit.unknowns.len(), fit.used);
+        let dof = usable - unknown_count;
+        let squares: f64 = fit.residuals.iter().zip(used).filter(|(_, ok)| **ok).map(|(r, _)| r * r).sum();
+        let sigma2 = squares / dof.max(1) as f64;
+        let consistent = (dof >= HC_DOF).then(|| self.consistent_variances(fit, used));
+        let unknowns: Vec<Uncertain> = (0..unknown_count).map(|j| {
+            let classical = sigma2 * fit.inverse[(j, j)];
+            let variance = consistent.as_ref().map_or(classical, |all| all[j].max(classical));
+            let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt() / self.scale[j], dof as f64)];
+            if sigma2.sqrt() < 0.05 * self.grouped.quantum {
+                // No noise to average the quantum out: two floors at unknown phases, variance q^2/6 for each reading.
+                let sd = self.grouped.quantum * (fit.inverse[(j, j)] / 6.0).sqrt() / self.scale[j];
+                budget.push(Contribution::standard(Source::Granularity, sd, f64::INFINITY));
+            }
+            Uncertain { value: fit.unknowns[j] / self.scale[j], budget }
+        }).collect();
+        let influence = vec![f64::NAN; unknown_count];
+        let (components, overhead) = assemble(&self.columns, &self.rank, unknowns, &influence, options.level);
+        let (readings, _) = self.grouped.counted();
+        Solution {
+            components,
+            overhead,
+            rank: self.rank.clone(),
+            columns: self.columns.clone(),
+            rows: self.row_fits(fit, used, table),
+            lack_of_fit: self.lack_of_fit(fit, used),
+            residual_sd: sigma2.sqrt(),
+            readings,
+            readings_used: usable,
+            blocks: Vec::new(),
+            phase_spread: (self.grouped.quantum > 0.0).then(|| sigma2.sqrt() / self.grouped.quantum),
+        }
+    }
+
+    /// Diagonal of `(X'X)^-1 X' diag(e^2/(1-h)^2) X (X'X)^-1`.
+    fn consistent_variances(&self, fit: &Fit, used: &[bool]) -> Vec<f64> {
+        let mut root = vec![0.0; self.rows.len()];
+        for from in (0..self.rows.len()).step_by(CHUNK) {
+            let part = self.chunk(from, |_| 1.0);
+            let projected = &fit.inverse * &part;
+            for i in (0..part.ncols()).filter(|i| used[from + i]) {
+                let leverage: f64 = (0..part.nrows()).map(|j| part[(j, i)] * projected[(j, i)]).sum();
+                root[from + i] = fit.residuals[from + i].abs() / (1.0 - leverage).max(1e-3);
+            }
+        }
+        let meat = self.gram(|i| root[i]);
+        let sandwich = &fit.inverse * meat * &fit.inverse;
+        (0..sandwich.nrows()).map(|j| sandwich[(j, j)]).collect()
+    }
+
+    /// F test against the pure error of readings with equal counts, where there are any.
+    fn lack_of_fit(&self, fit: &Fit, used: &[bool]) -> Option<LackOfFit> {
+        let mut cells = vec![(0.0, 0.0, 0usize); self.design.len()];
+        for (((at, _), residual), _) in self.rows.iter().zip(&fit.residuals).zip(used).filter(|(_, ok)| **ok) {
+            let cell = &mut cells[*at];
+            *cell = (cell.0 + residual, cell.1 + residual * residual, cell.2 + 1);
+        }
+        let distinct = cells.iter().filter(|cell| cell.2 > 0).count();
+        let pure: f64 = cells.iter().filter(|cell| cell.2 > 0).map(|cell| cell.1 - cell.0 * cell.0 / cell.2 as f64).sum();
+        let between: f64 = cells.iter().filter(|cell| cell.2 > 0).map(|cell| cell.0 * cell.0 / cell.2 as f64).sum();
+        let (dof, pure_dof) = (distinct.checked_sub(fit.unknowns.len())?, fit.used - distinct);
+        if dof == 0 || pure_dof == 0 || pure <= 0.0 {
+            return None;
+        }
+        let (noise, f) = (pure / pure_dof as f64, between / dof as f64 / (pure / pure_dof as f64));
+        let p = FisherSnedecor::new(dof as f64, pure_dof as f64).map_or(f64::NAN, |law| 1.0 - law.cdf(f));
+        let repeats = fit.used as f64 / distinct as f64;
+        Some(LackOfFit { f, dof, p, sd: ((between / dof as f64 - noise) / repeats).max(0.0).sqrt() })
+    }
+
+    /// One entry for each distinct row, if they are not too many to list.
+    fn row_fits(&self, fit: &Fit, used: &[bool], table: &Observations) -> Vec<RowFit> {
+        if self.design.len() > MOST_LISTED {
+            return Vec::new();
+        }
+        let mut sums = vec![(0.0, 0usize); self.design.len()];
+        for ((at, ticks), ok) in self.rows.iter().zip(used) {
+            sums[*at] = (sums[*at].0 + if *ok { *ticks } else { 0.0 }, sums[*at].1 + usize::from(*ok));
+        }
+        let fitted = |at: usize| -> f64 { self.design[at].iter().zip(&fit.unknowns).map(|(n, t)| n * t).sum() };
+        sums.iter().enumerate().map(|(at, (sum, count))| {
+            let readings = &self.grouped.readings[at];
+            let location = if *count > 0 { sum / *count as f64 } else { median(&mut readings.iter().map(|r| r.1).collect::<Vec<f64>>()) };
+            RowFit {
+                row: self.grouped.rows[at],
+                counts: table.rows()[self.grouped.rows[at] as usize].counts.clone(),
+                readings: readings.len(),
+                used: *count,
+                location,
+                sd: None,
+                residual: location - fitted(at),
+                left_out: (*count == 0).then_some(LeftOut::OffLine),
+            }
+        }).collect()
+    }
+}

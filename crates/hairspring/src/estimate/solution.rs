@@ -1,0 +1,158 @@
+//! What solving a system gives: components, overhead, rows, lack of fit.
+
+use super::interval::{Estimate, Uncertain};
+use super::rank::Rank;
+use crate::observations::RowId;
+use serde::{Deserialize, Serialize};
+
+/// The time of one component, or of a combination that the design cannot split.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// The component's name, or the combination spelled out, as `B4 + B6`.
+    pub name: String,
+    /// The components in it with their coefficients; one entry of 1 where it stands alone.
+    pub parts: Vec<(String, f64)>,
+    /// Time of one execution, in the table's unit.
+    pub ticks: Estimate,
+    /// The same with its error budget.
+    pub uncertain: Uncertain,
+    /// Largest change of the value when any one row is left out.
+    pub row_influence: f64,
+}
+
+/// Why a row was left out of the fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOut {
+    /// The line is not straight yet at this few copies.
+    Bend,
+    /// Its deviation is far above the median deviation (Moreno and Fischmeister, 4.1).
+    OffLine,
+    /// Hardly any reading of it was free of interference.
+    Interference,
+}
+
+/// One row of the design with what was seen and what was fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowFit {
+    /// The row in the table.
+    pub row: RowId,
+    /// Its counts.
+    pub counts: Vec<f64>,
+    /// Readings of it, and how many of them were used.
+    pub readings: usize,
+    /// Readings used.
+    pub used: usize,
+    /// Robust location of its readings.
+    pub location: f64,
+    /// Standard deviation of a single reading, `None` where there are not enough.
+    pub sd: Option<f64>,
+    /// Location minus fitted value.
+    pub residual: f64,
+    /// Why it was left out, if it was.
+    pub left_out: Option<LeftOut>,
+}
+
+/// Lack of fit of the rows against the pure error of the repeats (the F test of regression analysis).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LackOfFit {
+    /// Mean square of the rows' deviations over the mean square that noise explains.
+    pub f: f64,
+    /// Rows minus unknowns.
+    pub dof: usize,
+    /// Probability of such an F where the model holds.
+    pub p: f64,
+    /// Standard deviation of the rows' systematic departure from the line, in the table's unit.
+    pub sd: f64,
+}
+
+/// The solved system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// Components that can be told apart.
+    pub components: Vec<Component>,
+    /// Time that every row has in common; `None` where the design merges it with a component.
+    pub overhead: Option<Estimate>,
+    /// Exact rank of the design; the last column is the overhead.
+    pub rank: Rank,
+    /// Names of the columns, the last one being `overhead`.
+    pub columns: Vec<String>,
+    /// All rows of the series. Empty for large unreplicated tables.
+    pub rows: Vec<RowFit>,
+    /// Lack of fit, where there are repeats and enough rows.
+    pub lack_of_fit: Option<LackOfFit>,
+    /// Root mean square of the residuals of the rows used.
+    pub residual_sd: f64,
+    /// Readings in all.
+    pub readings: usize,
+    /// Readings used.
+    pub readings_used: usize,
+    /// Unknowns of each block of rounds, keyed by the block's first round; empty where nothing was repeated.
+    pub blocks: Vec<(u32, Vec<f64>)>,
+    /// Largest standard deviation of a row in quanta of the clock; `None` where the quantum is unknown. Far below
+    /// 0.3 the clock's phase is locked or one reading fills many quanta without noise.
+    pub phase_spread: Option<f64>,
+}
+
+impl Solution {
+    /// The component of that name.
+    pub fn component(&self, name: &str) -> Option<&Component> {
+        self.components.iter().find(|component| component.name == name)
+    }
+
+    /// Rows used and rows left out.
+    pub fn rows_used(&self) -> (usize, usize) {
+        let left_out = self.rows.iter().filter(|row| row.left_out.is_some()).count();
+        (self.rows.len() - left_out, left_out)
+    }
+
+    /// Share of the readings that were flagged or stuck out.
+    pub fn share_unused(&self) -> f64 {
+        1.0 - self.readings_used as f64 / self.readings.max(1) as f64
+    }
+}
+
+/// Spells a combination: `a + 2 b - c`.
+pub fn spell(terms: &[(String, f64)]) -> String {
+    let mut text = String::new();
+    for (at, (name, coefficient)) in terms.iter().enumerate() {
+        let sign = match (at, *coefficient < 0.0) {
+            (0, false) => "",
+            (0, true) => "-",
+            (_, false) => " + ",
+            (_, true) => " - ",
+        };
+        let size = coefficient.abs();
+        let factor = if size == 1.0 { String::new() } else { format!("{size} ") };
+        text += &format!("{sign}{factor}{name}");
+    }
+    text
+}
+
+/// The components of a solution in the order of the pivots, the overhead split off.
+pub(super) fn assemble(
+    columns: &[String], rank: &Rank, unknowns: Vec<Uncertain>, influence: &[f64], level: f64,
+) -> (Vec<Component>, Option<Estimate>) {
+    let overhead_column = columns.len() - 1;
+    let mut components = Vec::new();
+    let mut overhead = None;
+    for (at, (combination, uncertain)) in rank.identifiable.iter().zip(unknowns).enumerate() {
+        let ticks = uncertain.estimate(level);
+        if combination.terms == [(overhead_column, 1.0)] {
+            overhead = Some(ticks);
+            continue;
+        }
+        let parts: Vec<(String, f64)> = combination.terms.iter().map(|(j, c)| (columns[*j].clone(), *c)).collect();
+        components.push(Component { name: spell(&parts), parts, ticks, uncertain, row_influence: influence[at] });
+    }
+    (components, overhead)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn combinations_are_spelled_as_people_write_them() {
+        let terms = [("a".to_owned(), 1.0), ("b".to_owned(), 2.0), ("c".to_owned(), -1.0), ("d".to_owned(), -0.5)];
+        assert_eq!(super::spell(&terms), "a + 2 b - c - 0.5 d");
+    }
+}

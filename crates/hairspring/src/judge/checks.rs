@@ -1,0 +1,160 @@
+//! The checks: each looks at one thing and answers with a finding or with nothing.
+
+use super::finding::{Finding, FindingKind, Severity};
+use crate::estimate::{LeftOut, Solution, Source};
+
+/// What the checks have to know beside the solution.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// Unit of the numbers in findings: `ns` or `ticks`.
+    pub unit: &'a str,
+    /// Factor from the solution's unit to that one.
+    pub factor: f64,
+    /// Precision that was asked for, as a share.
+    pub precision: Option<f64>,
+}
+
+/// Departure from the line, relative to the longest row, from which on it is worth a warning ...
+const DEPARTURE_WARNING: f64 = 0.003;
+/// ... and from which on the numbers are not to be trusted.
+const DEPARTURE_UNTRUSTED: f64 = 0.03;
+/// Share of readings left out that is worth a note, a warning, and distrust.
+const DISTURBED: [f64; 3] = [0.02, 0.15, 0.5];
+/// Half-width relative to the value from which on the value says little, and nothing.
+const WIDE: [f64; 2] = [0.05, 0.25];
+/// Repeated readings that spread over less than this many quanta do not average the quantum out.
+const DITHERED: f64 = 0.05;
+/// A core clock that stays within this share of its median did not step.
+const STEADY: f64 = 0.01;
+
+/// All checks of one solution.
+pub fn check(solution: &Solution, context: &Context) -> Vec<Finding> {
+    let per_component = solution.components.iter().flat_map(|component| {
+        [below_resolution(component, context), negative(component, context), wide(component)].into_iter().flatten()
+    });
+    [rank(solution), not_checked(solution), non_linear(solution), bend(solution), outliers(solution), coarse(solution)]
+        .into_iter().flatten().chain(per_component).chain(precision(solution, context)).collect()
+}
+
+fn rank(solution: &Solution) -> Option<Finding> {
+    let names = |terms: &[(usize, f64)]| -> String {
+        let named: Vec<(String, f64)> = terms.iter().map(|(j, c)| (solution.columns[*j].clone(), *c)).collect();
+        crate::estimate::solution::spell(&named)
+    };
+    if solution.rank.dependent.is_empty() {
+        return None;
+    }
+    let dependent = solution.rank.dependent.iter().map(|(column, sum)| format!("{} runs as often as {}", solution.columns[*column], names(&sum.terms))).collect();
+    let kind = FindingKind::RankDeficient { rank: solution.rank.pivots.len(), unknowns: solution.columns.len(), dependent };
+    Some(Finding::new(Severity::Warning, kind))
+}
+
+fn not_checked(solution: &Solution) -> Option<Finding> {
+    let (rows, _) = solution.rows_used();
+    let unknowns = solution.rank.pivots.len();
+    let bare = solution.lack_of_fit.is_none() && !solution.rows.is_empty() && rows < unknowns + 10;
+    bare.then(|| Finding::new(Severity::Warning, FindingKind::NotChecked { rows, unknowns }))
+}
+
+fn non_linear(solution: &Solution) -> Option<Finding> {
+    let lack = solution.lack_of_fit.filter(|lack| lack.p < 0.001)?;
+    let longest = solution.rows.iter().map(|row| row.location.abs()).fold(0.0, f64::max);
+    let departure = lack.sd / longest;
+    // A departure of one part in a thousand of the longest row can still be much beside a small component.
+    let carried = solution.components.iter().map(|component| component.uncertain.part(Source::LackOfFit, component.ticks.level) / component.ticks.value.abs()).fold(0.0, f64::max);
+    let severity = match departure.max(carried / 5.0) {
+        d if d > DEPARTURE_UNTRUSTED => Severity::Untrusted,
+        d if d > DEPARTURE_WARNING => Severity::Warning,
+        _ => return None,
+    };
+    Some(Finding::new(severity, FindingKind::NonLinear { lack_of_fit_f: lack.f, departure_percent: 100.0 * departure }))
+}
+
+fn left_out(solution: &Solution, reason: LeftOut) -> usize {
+    solution.rows.iter().filter(|row| row.left_out == Some(reason)).count()
+}
+
+fn bend(solution: &Solution) -> Option<Finding> {
+    let rows = left_out(solution, LeftOut::Bend);
+    (rows > 0).then(|| Finding::new(Severity::Note, FindingKind::BendLeftOut { rows }))
+}
+
+fn outliers(solution: &Solution) -> Option<Finding> {
+    let rows = left_out(solution, LeftOut::OffLine) + left_out(solution, LeftOut::Interference);
+    let share = rows as f64 / solution.rows.len().max(1) as f64;
+    let severity = if share > DISTURBED[1] { Severity::Warning } else { Severity::Note };
+    (rows > 0).then(|| Finding::new(severity, FindingKind::Outliers { rows }))
+}
+
+fn coarse(solution: &Solution) -> Option<Finding> {
+    let phase_spread = solution.phase_spread.filter(|spread| *spread < DITHERED)?;
+    let matters = solution.components.iter().any(|component| {
+        component.uncertain.part(Source::Granularity, component.ticks.level) > 0.001 * component.ticks.value.abs()
+    });
+    let severity = if matters { Severity::Warning } else { Severity::Note };
+    Some(Finding::new(severity, FindingKind::ClockTooCoarse { phase_spread }))
+}
+
+type Part = crate::estimate::Component;
+
+fn below_resolution(component: &Part, context: &Context) -> Option<Finding> {
+    let ticks = component.ticks;
+    let bound = ticks.high.max(0.0) * context.factor;
+    let kind = FindingKind::BelowResolution { bound, unit: context.unit.to_owned() };
+    (ticks.low <= 0.0 && ticks.high >= 0.0).then(|| Finding::new(Severity::Warning, kind))
+}
+
+fn negative(component: &Part, context: &Context) -> Option<Finding> {
+    let kind = FindingKind::Negative { value: component.ticks.value * context.factor, unit: context.unit.to_owned() };
+    (component.ticks.high < 0.0).then(|| Finding::new(Severity::Untrusted, kind))
+}
+
+fn wide(component: &Part) -> Option<Finding> {
+    let relative = component.ticks.relative();
+    let severity = if relative > WIDE[1] { Severity::Untrusted } else { Severity::Warning };
+    let shown = relative > WIDE[0] && component.ticks.low > 0.0;
+    shown.then(|| Finding::new(severity, FindingKind::WideInterval { half_width_percent: 100.0 * relative }))
+}
+
+fn precision(solution: &Solution, context: &Context) -> Option<Finding> {
+    let asked = context.precision?;
+    let reached = solution.components.first()?.ticks;
+    let missed = reached.low > 0.0 && reached.relative() > asked && reached.relative() <= WIDE[0];
+    let kind = FindingKind::PrecisionMissed { reached_percent: 100.0 * reached.relative(), asked_percent: 100.0 * asked };
+    missed.then(|| Finding::new(Severity::Note, kind))
+}
+
+/// What the disturbance of the readings is worth.
+pub fn interference_findings(share: f64, stolen_ms: Option<f64>) -> Option<Finding> {
+    let severity = match share {
+        s if s > DISTURBED[2] => Severity::Untrusted,
+        s if s > DISTURBED[1] => Severity::Warning,
+        s if s > DISTURBED[0] => Severity::Note,
+        _ => return None,
+    };
+    Some(Finding::new(severity, FindingKind::Preempted { share_percent: 100.0 * share, stolen_ms }))
+}
+
+/// What the choice of the clock is worth.
+pub fn clock_findings(clock: &str) -> Option<Finding> {
+    (clock == "rdtsc").then(|| Finding::new(Severity::Warning, FindingKind::UnorderedClock { clock: clock.to_owned() }))
+}
+
+/// Whether the core clock stepped: from the reference chain's slope in the blocks of rounds, against their own noise.
+pub fn frequency_levels(reference: &Solution) -> Option<Finding> {
+    let mut slopes: Vec<f64> = reference.blocks.iter().map(|(_, unknowns)| unknowns[0]).collect();
+    if slopes.len() < 8 {
+        return None;
+    }
+    let noise = {
+        // Successive differences see the noise of a block and not a step that lasts.
+        let squares: f64 = slopes.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+        (squares / (2.0 * (slopes.len() - 1) as f64)).sqrt()
+    };
+    slopes.sort_by(f64::total_cmp);
+    let (low, middle, high) = (slopes[slopes.len() / 20], slopes[slopes.len() / 2], slopes[slopes.len() - 1 - slopes.len() / 20]);
+    let stepped = (high - low) / middle > STEADY && high - low > 5.0 * noise;
+    // A longer chain time is a slower clock.
+    let kind = FindingKind::FrequencyStepped { low_percent: 100.0 * (middle / high - 1.0), high_percent: 100.0 * (middle / low - 1.0) };
+    stepped.then(|| Finding::new(Severity::Note, kind))
+}

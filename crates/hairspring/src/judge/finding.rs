@@ -1,0 +1,161 @@
+//! Doubts about a measurement as data: what was seen, with which numbers, and what to do about it.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing; the result stands.
+    Note,
+    /// The result stands, wider or for a narrower question than asked.
+    Warning,
+    /// The result is not to be trusted.
+    Untrusted,
+}
+
+/// What was found, with its numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// The rows do not lie on a line (or plane).
+    NonLinear { lack_of_fit_f: f64, departure_percent: f64 },
+    /// Rows at few copies were left out because the line bends there.
+    BendLeftOut { rows: usize },
+    /// Rows far off the line were left out.
+    Outliers { rows: usize },
+    /// The clock's quantum is not averaged out by noise or dither.
+    ClockTooCoarse { phase_spread: f64 },
+    /// The core clock stepped during the run.
+    FrequencyStepped { low_percent: f64, high_percent: f64 },
+    /// Readings were disturbed by other work and left out.
+    Preempted { share_percent: f64, stolen_ms: Option<f64> },
+    /// The time cannot be told from zero; `bound` is the upper end of its interval.
+    BelowResolution { bound: f64, unit: String },
+    /// The compiler left no code for a copy.
+    OptimisedAway { bytes_per_copy: f64 },
+    /// Some components cannot be told apart.
+    RankDeficient { rank: usize, unknowns: usize, dependent: Vec<String> },
+    /// The interval is wider than asked for.
+    PrecisionMissed { reached_percent: f64, asked_percent: f64 },
+    /// The interval is so wide that the value says little.
+    WideInterval { half_width_percent: f64 },
+    /// The value came out negative although its interval does not allow zero.
+    Negative { value: f64, unit: String },
+    /// There is no lack-of-fit check: too few rows or no repeats.
+    NotChecked { rows: usize, unknowns: usize },
+    /// The code under test wrote to its output while it was measured.
+    Printed { bytes: u64, first_line: String },
+    /// Core cycles are not available.
+    NoCycles { reason: String },
+    /// One execution is longer than the time between interrupts; it cannot be measured undisturbed.
+    LongWindows { longest_ms: f64 },
+    /// The clock's read itself is not ordered against the code.
+    UnorderedClock { clock: String },
+    /// The thread could not be settled as wished.
+    NotSettled { what: String },
+}
+
+/// A finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What was found.
+    #[serde(flatten)]
+    pub kind: FindingKind,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// The finding in words, with its numbers.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl Finding {
+    /// A finding with its words made from its numbers.
+    pub fn new(severity: Severity, kind: FindingKind) -> Finding {
+        let (message, remedy) = words(&kind);
+        Finding { kind, severity, message, remedy: remedy.to_owned() }
+    }
+}
+
+fn words(kind: &FindingKind) -> (String, &'static str) {
+    use FindingKind::*;
+    match kind {
+        NonLinear { lack_of_fit_f, departure_percent } => (
+            format!("the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {departure_percent:.2} % of the longest row"),
+            "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
+        ),
+        BendLeftOut { rows } => (
+            format!("{rows} rows with few copies were left out: the line bends there (the clock's fence hides the first cycles)"),
+            "nothing to do; the remaining rows are straight",
+        ),
+        Outliers { rows } => (
+            format!("{rows} rows far off the line were left out"),
+            "repeat on a quieter machine or CPU (--cpu) if it happens again",
+        ),
+        ClockTooCoarse { phase_spread } => (
+            format!("repeated readings hardly vary ({phase_spread:.3} quanta of the clock): the quantum does not average out and is carried in the interval"),
+            "use a finer clock (--clock) or more copies",
+        ),
+        FrequencyStepped { low_percent, high_percent } => (
+            format!("the core clock moved between {low_percent:+.1} % and {high_percent:+.1} % of its median during the run"),
+            "compare core cycles, which do not change with it; the time in ns is the mean over the run",
+        ),
+        Preempted { share_percent, stolen_ms } => (
+            match stolen_ms {
+                Some(ms) if *ms > 0.0 => format!("{share_percent:.1} % of the readings were disturbed and left out; the hypervisor took {ms:.0} ms"),
+                _ => format!("{share_percent:.1} % of the readings were disturbed and left out"),
+            },
+            "choose a quieter CPU (--cpu) or give it more time (--budget)",
+        ),
+        BelowResolution { bound, unit } => (
+            format!("below resolution: the time cannot be told from zero; it is at most {bound:.4} {unit}"),
+            "check that the code does something that is kept (--let, an expression, an assignment), or give it more time (--budget)",
+        ),
+        OptimisedAway { bytes_per_copy } => (
+            format!("optimised away: the compiler left {bytes_per_copy:.1} bytes of code for each copy"),
+            "use a --let variable for every input, and make the code an expression or an assignment to a --let variable",
+        ),
+        RankDeficient { rank, unknowns, dependent } => (
+            format!("the counts tell {rank} of {unknowns} unknowns apart; always the same combination: {}", shortened(dependent)),
+            "the combinations that can be told apart are reported; add rows in which the counts of the others change independently",
+        ),
+        PrecisionMissed { reached_percent, asked_percent } => (
+            format!("the interval is +-{reached_percent:.2} %, {asked_percent:.2} % was asked for"),
+            "give it more time (--budget), or a quieter CPU (--cpu)",
+        ),
+        WideInterval { half_width_percent } => (
+            format!("the interval is +-{half_width_percent:.0} % wide"),
+            "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)",
+        ),
+        Negative { value, unit } => (
+            format!("the solved value is negative ({value:.4} {unit}): the model does not hold for these rows"),
+            "the rows are not sums of their parts; see the lack of fit, and check the counts",
+        ),
+        NotChecked { rows, unknowns } => (
+            format!("{rows} rows for {unknowns} unknowns, without enough repeats to spare: nothing checks the straight line"),
+            "add rows with other counts, and repeat each of them",
+        ),
+        Printed { bytes, first_line } => (
+            format!("the code wrote {bytes} bytes while it was measured, first: {first_line:?}"),
+            "its output was dropped; the time includes the writing",
+        ),
+        NoCycles { reason } => (format!("no core cycles: {reason}"), "the time in ns stands by itself"),
+        LongWindows { longest_ms } => (
+            format!("one row takes {longest_ms:.1} ms, longer than the time between two interrupts"),
+            "measure a smaller piece; for whole programs a stopwatch is the better tool",
+        ),
+        UnorderedClock { clock } => (
+            format!("clock `{clock}` is not ordered: the core may run the code and the read at the same time"),
+            "use --clock tsc unless this is what you study",
+        ),
+        NotSettled { what } => (format!("not allowed here: {what}"), "run with the right to raise priority and lock memory for steadier readings"),
+    }
+}
+
+fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let list = names[..names.len().min(SHOWN)].join("; ");
+    if names.len() > SHOWN { format!("{list}; and {} more", names.len() - SHOWN) } else { list }
+}

@@ -1,0 +1,279 @@
+//! The observation file: CSV that a microcontroller can print and a spreadsheet can open (spec/observations.md).
+
+use super::{Flags, Observations, Origin, Rate, Unit};
+use crate::error::{Error, Result};
+use std::io::{BufRead, Read, Write};
+
+/// Most components that a file may have; more is taken for a damaged file.
+pub const MAX_COMPONENTS: usize = 10_000;
+/// Longest line that is read, in bytes.
+const MAX_LINE: u64 = 1 << 20;
+
+/// Reads an observation file from a stream.
+///
+/// # Errors
+/// The line number and the reason for a missing column, a value that is not a number, a negative or infinite
+/// count, a wrong number of fields, and a file without a header or without rows.
+///
+/// ```
+/// let text = "# rate_hz: 1e6\nbody,ticks\n1,108\n2,208\n3,308\n";
+/// let table = hairspring::observations::read_csv(text.as_bytes()).unwrap();
+/// assert_eq!(table.components(), ["body"]);
+/// assert_eq!(table.readings().len(), 3);
+/// ```
+pub fn read_csv(stream: impl Read) -> Result<Observations> {
+    let mut lines = std::io::BufReader::with_capacity(1 << 18, stream);
+    let (origin, header, header_line) = read_head(&mut lines)?;
+    let layout = Layout::of(&header, header_line)?;
+    let mut table = Observations::new(layout.component_names(&header));
+    table.origin = Origin { unit: layout.unit, ..origin };
+    read_rows(lines, &layout, header_line, &mut table)?;
+    if table.readings().is_empty() {
+        return Err(Error::BadTable("the file has a header and no rows: it needs at least two rows with different counts".into()));
+    }
+    Ok(table)
+}
+
+/// Reads comments and the header line, which may come after empty lines and a byte order mark.
+fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
+    let mut origin = Origin::default();
+    let mut text = Vec::new();
+    for number in 1.. {
+        text.clear();
+        let read = lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut text).map_err(|e| bad(number, &format!("cannot be read: {e}")))?;
+        if read == 0 {
+            break;
+        }
+        if read as u64 == MAX_LINE {
+            return Err(bad(number, "is longer than a mebibyte: this is not an observation file"));
+        }
+        let line = std::str::from_utf8(&text).map_err(|_| bad(number, "is not UTF-8 text"))?;
+        let line = line.trim_start_matches('\u{feff}').trim();
+        match line.strip_prefix('#') {
+            Some(comment) => note(&mut origin, comment, number)?,
+            None if line.is_empty() => {}
+            None => return Ok((origin, line.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect(), number)),
+        }
+    }
+    Err(Error::BadTable("the file is empty: expected a header such as `body,ticks` and one row a line".into()))
+}
+
+/// Takes a `# key: value` comment into the origin.
+fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
+    let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
+    let (key, value) = (key.trim(), value.trim());
+    match key {
+        "clock" => origin.clock = Some(value.to_owned()),
+        "rate_hz" => rate_of(origin).hz = positive(value, key, line)?,
+        "rate_uncertainty_ppm" => rate_of(origin).uncertainty_ppm = not_negative(value, key, line)?,
+        "rate_provenance" => value.clone_into(&mut rate_of(origin).provenance),
+        "granularity" => origin.granularity = Some(positive(value, key, line)?),
+        "reference" => {
+            let (name, cycles) = value.rsplit_once(' ').ok_or_else(|| bad(line, "`reference` wants a series and its core cycles, as in `reference 3`"))?;
+            origin.reference = Some((name.trim().to_owned(), positive(cycles, key, line)?));
+        }
+        _ => origin.notes.push((key.to_owned(), value.to_owned())),
+    }
+    Ok(())
+}
+
+fn rate_of(origin: &mut Origin) -> &mut Rate {
+    origin.rate.get_or_insert_with(|| Rate { hz: f64::NAN, uncertainty_ppm: 0.0, provenance: "stated in the file".into() })
+}
+
+/// What each field of a line is.
+#[derive(Debug)]
+struct Layout {
+    fields: Vec<Field>,
+    unit: Unit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Field {
+    Component,
+    Reading,
+    Round,
+    Flags,
+    Series,
+}
+
+impl Layout {
+    fn of(header: &[String], line: u64) -> Result<Layout> {
+        if header.len() > MAX_COMPONENTS {
+            return Err(bad(line, &format!("the header has {} columns, the limit is {MAX_COMPONENTS}", header.len())));
+        }
+        let unit = if header.iter().any(|name| name == "time_ns") { Unit::TimeNs } else { Unit::Ticks };
+        let fields: Vec<Field> = header.iter().map(|name| Field::of(name)).collect();
+        for (at, name) in header.iter().enumerate() {
+            if name.is_empty() {
+                return Err(bad(line, &format!("column {} has no name", at + 1)));
+            }
+            if header[..at].contains(name) && header.len() <= 2_000 {
+                return Err(bad(line, &format!("column `{name}` stands twice")));
+            }
+        }
+        match fields.iter().filter(|field| **field == Field::Reading).count() {
+            1 => {}
+            0 => return Err(bad(line, "no column `ticks` (or `time_ns`): the header names one column per component and then `ticks`")),
+            _ => return Err(bad(line, "both `ticks` and `time_ns` are there: keep one")),
+        }
+        if !fields.contains(&Field::Component) {
+            return Err(bad(line, "no component: the header names one column per component, as in `body,ticks`"));
+        }
+        Ok(Layout { fields, unit })
+    }
+
+    fn component_names(&self, header: &[String]) -> Vec<String> {
+        let named = header.iter().zip(&self.fields);
+        named.filter(|(_, field)| **field == Field::Component).map(|(name, _)| name.clone()).collect()
+    }
+}
+
+impl Field {
+    fn of(name: &str) -> Field {
+        match name {
+            "ticks" | "time_ns" => Field::Reading,
+            "round" => Field::Round,
+            "flags" => Field::Flags,
+            "series" => Field::Series,
+            _ => Field::Component,
+        }
+    }
+}
+
+/// Reads all lines after the header. Without a `round` column the n-th reading of a row belongs to round n.
+fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mut Observations) -> Result<()> {
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).flexible(true).from_reader(stream);
+    let mut record = ::csv::ByteRecord::new();
+    let mut seen: Vec<u32> = Vec::new();
+    let mut counts = vec![0.0; table.components().len()];
+    loop {
+        let more = reader.read_byte_record(&mut record).map_err(|e| bad(header_line + reader_line(&e), &e.to_string()))?;
+        if !more {
+            break;
+        }
+        let line = header_line + record.position().map_or(0, ::csv::Position::line);
+        if record.len() == 1 && record[0].trim_ascii().is_empty() {
+            continue;
+        }
+        let parsed = parse_line(&record, layout, &mut counts, line)?;
+        let series = table.series(parsed.series.filter(|name| !name.is_empty()).unwrap_or("main"));
+        let row = table.row(series, &counts);
+        let round = parsed.round.unwrap_or_else(|| next_round(&mut seen, row));
+        table.push_flagged(row, round, parsed.ticks, parsed.flags);
+    }
+    Ok(())
+}
+
+fn reader_line(error: &::csv::Error) -> u64 {
+    error.position().map_or(0, ::csv::Position::line)
+}
+
+fn next_round(seen: &mut Vec<u32>, row: u32) -> u32 {
+    let at = row as usize;
+    if seen.len() <= at {
+        seen.resize(at + 1, 0);
+    }
+    seen[at] += 1;
+    seen[at] - 1
+}
+
+struct Line<'a> {
+    ticks: f64,
+    round: Option<u32>,
+    flags: Flags,
+    series: Option<&'a str>,
+}
+
+fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [f64], line: u64) -> Result<Line<'a>> {
+    if record.len() != layout.fields.len() {
+        return Err(bad(line, &format!("has {} fields, the header has {}", record.len(), layout.fields.len())));
+    }
+    let mut parsed = Line { ticks: f64::NAN, round: None, flags: Flags::NONE, series: None };
+    let mut component = 0;
+    for (bytes, field) in record.iter().zip(&layout.fields) {
+        let text = std::str::from_utf8(bytes).map_err(|_| bad(line, "is not UTF-8 text"))?.trim();
+        match field {
+            Field::Component => {
+                counts[component] = not_negative(text, "a count", line)?;
+                component += 1;
+            }
+            Field::Reading => parsed.ticks = finite(text, "the reading", line)?,
+            Field::Round => parsed.round = Some(text.parse().map_err(|_| bad(line, &format!("round `{}` is not a whole number from 0", shown(text))))?),
+            Field::Flags => parsed.flags = Flags::from_letters(text).map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: s, g, b and x are known")))?,
+            Field::Series => parsed.series = Some(text),
+        }
+    }
+    Ok(parsed)
+}
+
+fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
+    let number: f64 = text.parse().map_err(|_| bad(line, &format!("{what} is `{}`, which is not a number", shown(text))))?;
+    if number.is_finite() { Ok(number) } else { Err(bad(line, &format!("{what} is `{}`, which is not a finite number", shown(text)))) }
+}
+
+fn not_negative(text: &str, what: &str, line: u64) -> Result<f64> {
+    let number = finite(text, what, line)?;
+    if number < 0.0 { Err(bad(line, &format!("{what} is {}, which is negative", shown(text)))) } else { Ok(number) }
+}
+
+fn positive(text: &str, what: &str, line: u64) -> Result<f64> {
+    let number = finite(text, what, line)?;
+    if number > 0.0 { Ok(number) } else { Err(bad(line, &format!("{what} is {}, it must be above 0", shown(text)))) }
+}
+
+/// At most 40 characters of a field, without control characters, for a message.
+fn shown(text: &str) -> String {
+    let short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if text.chars().count() > 40 { format!("{short}...") } else { short }
+}
+
+fn bad(line: u64, reason: &str) -> Error {
+    Error::BadObservation { line, reason: reason.to_owned() }
+}
+
+/// Writes the table as an observation file that [`read_csv`] reads back to the same table.
+///
+/// # Errors
+/// What the stream says.
+pub fn write_csv(table: &Observations, stream: impl Write) -> std::io::Result<()> {
+    let mut out = std::io::BufWriter::new(stream);
+    write_head(table, &mut out)?;
+    for reading in table.readings() {
+        let row = &table.rows()[reading.row as usize];
+        write!(out, "{},", table.series_names()[row.series as usize])?;
+        for count in &row.counts {
+            write!(out, "{count},")?;
+        }
+        writeln!(out, "{},{},{}", reading.round, reading.flags.letters(), reading.ticks)?;
+    }
+    out.flush()
+}
+
+fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()> {
+    let origin = &table.origin;
+    writeln!(out, "# hairspring observations: 1")?;
+    if let Some(clock) = &origin.clock {
+        writeln!(out, "# clock: {clock}")?;
+    }
+    if let Some(rate) = &origin.rate {
+        writeln!(out, "# rate_hz: {}\n# rate_uncertainty_ppm: {}\n# rate_provenance: {}", rate.hz, rate.uncertainty_ppm, rate.provenance)?;
+    }
+    if let Some(granularity) = origin.granularity {
+        writeln!(out, "# granularity: {granularity}")?;
+    }
+    if let Some((series, cycles)) = &origin.reference {
+        writeln!(out, "# reference: {series} {cycles}")?;
+    }
+    for (key, value) in origin.notes.iter().filter(|(key, _)| key != "hairspring observations") {
+        writeln!(out, "# {key}: {}", value.replace(['\n', '\r'], " "))?;
+    }
+    let unit = match origin.unit {
+        Unit::Ticks => "ticks",
+        Unit::TimeNs => "time_ns",
+    };
+    writeln!(out, "series,{},round,flags,{unit}", table.components().join(","))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+use super::*;
+
+fn error(text: &str) -> String {
+    read_csv(text.as_bytes()).expect_err(text).to_string()
+}
+
+#[test]
+fn plain_file_with_comments_and_rounds_by_order() {
+    let table = read_csv("# clock: timer1\n# rate_hz: 16000000\n\nbody,ticks\n1,108\n2,208\n1,109\n".as_bytes()).unwrap();
+    assert_eq!(table.origin.clock.as_deref(), Some("timer1"));
+    assert_eq!(table.origin.rate.as_ref().unwrap().hz, 16e6);
+    let rounds: Vec<u32> = table.readings().iter().map(|reading| reading.round).collect();
+    assert_eq!(rounds, [0, 0, 1]);
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let mut table = Observations::new(vec!["body".into(), "init".into()]);
+    let (a, b) = (table.series("a"), table.series("reference"));
+    for round in 0..3 {
+        let row = table.row(a, &[2.0, 3.5]);
+        table.push_flagged(row, round, 12.25, Flags::GAP);
+        let row = table.row(b, &[4.0, 0.0]);
+        table.push(row, round, 1e15);
+    }
+    table.origin.reference = Some(("reference".into(), 3.0));
+    table.origin.granularity = Some(26.0);
+    table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
+    let mut text = Vec::new();
+    write_csv(&table, &mut text).unwrap();
+    let back = read_csv(&text[..]).unwrap();
+    assert_eq!(back.readings(), table.readings());
+    assert_eq!(back.rows(), table.rows());
+    assert_eq!(back.series_names(), table.series_names());
+    assert_eq!(back.origin.reference, table.origin.reference);
+    assert_eq!(back.origin.rate, table.origin.rate);
+}
+
+#[test]
+fn bad_lines_name_the_line_and_the_reason() {
+    assert!(error("").contains("empty"));
+    assert!(error("body,ticks\n").contains("no rows"));
+    assert!(error("body\n1\n").contains("line 1: no column `ticks`"));
+    assert!(error("ticks\n1\n").contains("no component"));
+    assert!(error("body,ticks,time_ns\n1,2,3\n").contains("keep one"));
+    assert!(error("body,body,ticks\n1,2,3\n").contains("stands twice"));
+    assert!(error("# c: d\nbody,ticks\n1,2\n3,x\n").contains("line 4: the reading is `x`"));
+    assert!(error("body,ticks\n1,NaN\n").contains("line 2"));
+    assert!(error("body,ticks\ninf,3\n").contains("not a finite"));
+    assert!(error("body,ticks\n-1,3\n").contains("negative"));
+    assert!(error("body,ticks\n1,2,3\n").contains("line 2: has 3 fields, the header has 2"));
+    assert!(error("body,flags,ticks\n1,q,3\n").contains("flag `q`"));
+    assert!(error("body,round,ticks\n1,-1,3\n").contains("round `-1`"));
+    assert!(error("# rate_hz: 0\nbody,ticks\n1,2\n").contains("line 1"));
+    assert!(error(&format!("{}ticks\n", "c,".repeat(20_000))).contains("the limit is"));
+    assert!(error(&"a".repeat(2 << 20)).contains("longer than"));
+    assert!(read_csv(&b"body,ticks\n1,\xff\n"[..]).is_err());
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_lines_are_fine() {
+    let table = read_csv("\u{feff}body,ticks\r\n1,2\r\n\r\n2,3\r\n".as_bytes()).unwrap();
+    assert_eq!(table.readings().len(), 2);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_input_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400)) {
+        let _ = read_csv(&bytes[..]);
+    }
+
+    #[test]
+    fn near_misses_never_panic(text in "(#[a-z_]{0,8}: ?[0-9e.-]{0,6}\n){0,3}(a,|b,|round,|flags,|series,){0,4}ticks\n([0-9a-z.,-]{0,12}\n){0,6}") {
+        let _ = read_csv(text.as_bytes());
+    }
+}

@@ -1,0 +1,66 @@
+//! Doubts about one reading, as bits.
+
+use serde::{Deserialize, Serialize};
+
+/// Doubts about one reading. A flagged reading stays in the table and is left out of the fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No doubt.
+    pub const NONE: Flags = Flags(0);
+    /// The thread was switched out against its will while the reading, or its round, ran.
+    pub const SWITCHED: Flags = Flags(1);
+    /// The reading is so far above its fellows that something else must have run in between.
+    pub const GAP: Flags = Flags(2);
+    /// The clock went backwards.
+    pub const BACKWARD: Flags = Flags(4);
+    /// Whoever made the file asked for this reading to be left out.
+    pub const EXCLUDED: Flags = Flags(8);
+
+    const LETTERS: [(char, Flags); 4] =
+        [('s', Self::SWITCHED), ('g', Self::GAP), ('b', Self::BACKWARD), ('x', Self::EXCLUDED)];
+
+    /// Whether any doubt is set.
+    pub fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Whether all bits of `other` are set.
+    pub fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets of doubts.
+    #[must_use]
+    pub fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// The letters that stand for the flags in an observation file.
+    pub fn letters(self) -> String {
+        Self::LETTERS.iter().filter(|(_, flag)| self.contains(*flag)).map(|(letter, _)| letter).collect()
+    }
+
+    /// Reads the letters of an observation file; `Err` holds the letter that means nothing.
+    pub fn from_letters(text: &str) -> std::result::Result<Flags, char> {
+        text.chars().filter(|c| !c.is_whitespace()).try_fold(Flags::NONE, |flags, letter| {
+            let known = Self::LETTERS.iter().find(|(known, _)| *known == letter);
+            known.map(|(_, flag)| flags.with(*flag)).ok_or(letter)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_go_there_and_back() {
+        for bits in 0..16 {
+            let flags = Flags(bits);
+            assert_eq!(Flags::from_letters(&flags.letters()), Ok(flags));
+        }
+        assert_eq!(Flags::from_letters("s?"), Err('?'));
+    }
+}

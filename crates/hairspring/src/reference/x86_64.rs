@@ -1,0 +1,99 @@
+//! Chains for x86-64. The text of each is written once; the assembler repeats it.
+#![allow(unsafe_code, reason = "the chains are assembly: their length must not depend on a compiler")]
+
+use super::{Chain, InitBody, RowFn};
+use crate::clock::ReadFn;
+use std::arch::asm;
+
+/// Copies at which every chain is run. Above the fence's shadow, and short enough for the first-level cache.
+macro_rules! for_copies {
+    ($make:ident) => {
+        vec![$make!(32), $make!(64), $make!(96), $make!(128), $make!(192), $make!(256), $make!(384), $make!(512)]
+    };
+}
+
+/// One chain on the integer registers: `{a}` is the chained value, `{c}` the other source, `{p}` a pointer to itself.
+macro_rules! chain {
+    ($name:literal, $text:literal) => {{
+        macro_rules! row {
+            ($copies:literal) => {{
+                extern "C" fn run(now: ReadFn) -> u64 {
+                    let mut pointer: usize = 0;
+                    pointer = &raw const pointer as usize;
+                    let cell = &raw mut pointer;
+                    let start = now();
+                    // SAFETY: works on registers named here; loads go through `p`, which points to a live word that
+                    // holds its own address. The flags are clobbered, which is the default.
+                    unsafe {
+                        // The comment names the operands that this chain leaves alone: every operand must be named.
+                        asm!(concat!(".rept ", $copies), $text, ".endr", "/* {a} {c} {p} {x} {y} */",
+                            a = inout(reg) 3u64 => _, c = inout(reg) 5u64 => _, p = inout(reg) cell => _,
+                            x = inout(xmm_reg) 1.5f64 => _, y = inout(xmm_reg) 1.000_000_1f64 => _, options(nostack));
+                    }
+                    now() - start
+                }
+                ($copies, run as RowFn)
+            }};
+        }
+        Chain { name: $name, rows: for_copies!(row) }
+    }};
+}
+
+/// All chains. The first is the ruler.
+pub fn chains() -> Vec<Chain> {
+    let mut all = vec![
+        chain!("imul", "imul {a}, {c}"),
+        chain!("xor", "xor {a}, {c}"),
+        chain!("add", "add {a}, {c}"),
+        chain!("ror", "ror {a}, 5"),
+        chain!("load", "mov {p}, [{p}]"),
+        chain!("mulsd", "mulsd {x}, {y}"),
+        chain!("divsd", "divsd {x}, {y}"),
+        chain!("xor+imul", "xor {a}, {c}\nimul {a}, {c}"),
+        chain!("xor+imul+xor", "xor {a}, {c}\nimul {a}, {c}\nxor {a}, {c}"),
+        chain!("imul+imul", "imul {a}, {c}\nimul {a}, {c}"),
+        chain!("xor+xor", "xor {a}, {c}\nxor {a}, {c}"),
+    ];
+    if std::arch::is_x86_feature_detected!("popcnt") {
+        all.insert(4, chain!("popcnt", "popcnt {a}, {a}"));
+    }
+    all
+}
+
+/// An init and body of `imul` copies: (init body) N times, then the init M - N times more.
+macro_rules! pair {
+    ($name:literal, $body:literal, $init:literal) => {{
+        macro_rules! row {
+            ($n:literal, $extra:literal) => {{
+                extern "C" fn run(now: ReadFn) -> u64 {
+                    let start = now();
+                    // SAFETY: works on the two registers named here.
+                    unsafe {
+                        asm!(concat!(".rept ", $n), concat!(".rept ", $init), "imul {a}, {c}", ".endr", concat!(".rept ", $body), "imul {a}, {c}", ".endr", ".endr",
+                            concat!(".rept ", $extra), concat!(".rept ", $init), "imul {a}, {c}", ".endr", ".endr",
+                            a = inout(reg) 3u64 => _, c = in(reg) 5u64, options(nostack));
+                    }
+                    now() - start
+                }
+                ($n, $n + $extra, run as RowFn)
+            }};
+        }
+        InitBody {
+            name: $name,
+            units: ($body, $init),
+            rows: vec![
+                row!(1, 0), row!(1, 2), row!(1, 6), row!(2, 0), row!(2, 1), row!(2, 4), row!(4, 0), row!(4, 2), row!(4, 4),
+                row!(6, 0), row!(6, 2), row!(8, 0), row!(8, 1), row!(8, 3),
+            ],
+        }
+    }};
+}
+
+/// All pairs: a body shorter than its init, one as long, one longer.
+pub fn pairs() -> Vec<InitBody> {
+    vec![
+        pair!("body 10, init 40", 10, 40),
+        pair!("body 20, init 20", 20, 20),
+        pair!("body 30, init 8", 30, 8),
+    ]
+}
