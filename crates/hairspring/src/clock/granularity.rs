@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_step_of_a_coarse_clock_is_found() {
-        for quantum in [1, 26, 1_000] {
+        for quantum in [26, 1_000] {
             fake::set(fake::Settings { quantum, per_read: 37, ..fake::Settings::default() });
             let found = granularity(fake::read);
             assert_eq!(found.quantum, quantum);

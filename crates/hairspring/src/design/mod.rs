@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Length that the longest row aims at: long beside the clock's quantum, short beside the time between interrupts.
-const TARGET_WINDOW_NS: f64 = 1_500.0;
+const TARGET_WINDOW_NS: f64 = 600.0;
 /// No row is longer than this, if the body allows it: windows of 20 ms fail on a shared machine.
 const MOST_WINDOW_NS: f64 = 50_000.0;
 /// Straight-line code of one row stays well below a first-level instruction cache of 32 KiB.

@@ -33,7 +33,7 @@ impl Grouped {
                 readings[at].push((reading.round, reading.ticks, !reading.flags.any()));
             }
         }
-        let quantum = table.origin.granularity.unwrap_or(0.0);
+        let quantum = table.origin.quantum();
         for row in &mut readings {
             row.sort_by_key(|(round, _, _)| *round);
             mark_spikes(row, quantum);

@@ -182,6 +182,7 @@ impl<'a> Data<'a> {
             readings,
             readings_used: usable,
             blocks: Vec::new(),
+            quantum: self.grouped.quantum,
             phase_spread: (self.grouped.quantum > 0.0).then(|| sigma2.sqrt() / self.grouped.quantum),
         }
     }

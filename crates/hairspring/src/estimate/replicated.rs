@@ -163,6 +163,7 @@ impl<'a> System<'a> {
             readings: readings + starved.iter().map(|row| row.readings.len()).sum::<usize>(),
             readings_used,
             blocks: self.blocks.from_round.iter().copied().zip(per_block).collect(),
+            quantum: self.grouped.quantum,
             phase_spread: self.phase_spread(),
         }
     }

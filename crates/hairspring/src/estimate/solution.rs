@@ -89,6 +89,8 @@ pub struct Solution {
     pub readings_used: usize,
     /// Unknowns of each block of rounds, keyed by the block's first round; empty where nothing was repeated.
     pub blocks: Vec<(u32, Vec<f64>)>,
+    /// Quantum of the clock in the table's unit; 0 where it is unknown.
+    pub quantum: f64,
     /// Largest standard deviation of a row in quanta of the clock; `None` where the quantum is unknown. Far below
     /// 0.3 the clock's phase is locked or one reading fills many quanta without noise.
     pub phase_spread: Option<f64>,

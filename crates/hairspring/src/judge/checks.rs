@@ -24,13 +24,18 @@ const DISTURBED: [f64; 3] = [0.02, 0.15, 0.5];
 const WIDE: [f64; 2] = [0.05, 0.25];
 /// Repeated readings that spread over less than this many quanta do not average the quantum out.
 const DITHERED: f64 = 0.05;
+/// Share of the clock's quantum that a component must add to the longest row to be told from nothing.
+const SHOWN_QUANTA: f64 = 0.02;
 /// A core clock that stays within this share of its median did not step.
 const STEADY: f64 = 0.01;
 
 /// All checks of one solution.
 pub fn check(solution: &Solution, context: &Context) -> Vec<Finding> {
     let per_component = solution.components.iter().flat_map(|component| {
-        [below_resolution(component, context), negative(component, context), wide(component)].into_iter().flatten()
+        match below_resolution(component, solution, context) {
+            Some(below) => vec![below],
+            None => [negative(component, context), wide(component)].into_iter().flatten().collect(),
+        }
     });
     [rank(solution), not_checked(solution), non_linear(solution), bend(solution), outliers(solution), coarse(solution)]
         .into_iter().flatten().chain(per_component).chain(precision(solution, context)).collect()
@@ -97,11 +102,14 @@ fn coarse(solution: &Solution) -> Option<Finding> {
 
 type Part = crate::estimate::Component;
 
-fn below_resolution(component: &Part, context: &Context) -> Option<Finding> {
+/// A time that its interval cannot tell from zero, or that adds less to the longest row than readings can show.
+fn below_resolution(component: &Part, solution: &Solution, context: &Context) -> Option<Finding> {
     let ticks = component.ticks;
-    let bound = ticks.high.max(0.0) * context.factor;
-    let kind = FindingKind::BelowResolution { bound, unit: context.unit.to_owned() };
-    (ticks.low <= 0.0 && ticks.high >= 0.0).then(|| Finding::new(Severity::Warning, kind))
+    let most_runs = solution.rows.iter().flat_map(|row| &row.counts).copied().fold(1.0, f64::max);
+    let floor = SHOWN_QUANTA * solution.quantum / most_runs;
+    let below = ticks.low <= 0.0 && ticks.high >= 0.0 || ticks.value.abs() < floor;
+    let kind = FindingKind::BelowResolution { bound: ticks.high.max(floor) * context.factor, unit: context.unit.to_owned() };
+    below.then(|| Finding::new(Severity::Warning, kind))
 }
 
 fn negative(component: &Part, context: &Context) -> Option<Finding> {

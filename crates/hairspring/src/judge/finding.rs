@@ -18,6 +18,7 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by what they hold; `words` spells each out")]
 pub enum FindingKind {
     /// The rows do not lie on a line (or plane).
     NonLinear { lack_of_fit_f: f64, departure_percent: f64 },

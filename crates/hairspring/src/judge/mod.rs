@@ -1,9 +1,11 @@
 //! What may be believed: findings with numbers and a remedy, and verdicts from intervals.
 
+mod assessment;
 mod checks;
 mod comparison;
 mod finding;
 
+pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
 pub use checks::{Context, check, clock_findings, frequency_levels, interference_findings};
 pub use comparison::{Verdict, verdict};
 pub use finding::{Finding, FindingKind, Severity};

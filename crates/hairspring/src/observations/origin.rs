@@ -42,6 +42,11 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// Quantum of the readings: as stated, else one tick; unknown (0) for nanoseconds from elsewhere.
+    pub fn quantum(&self) -> f64 {
+        self.granularity.unwrap_or(if self.unit == Unit::Ticks { 1.0 } else { 0.0 })
+    }
+
     /// Nanoseconds for one unit of the readings, where they can be had.
     pub fn ns_per_unit(&self) -> Option<f64> {
         match self.unit {

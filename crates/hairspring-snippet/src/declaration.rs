@@ -1,0 +1,107 @@
+//! `--let` declarations: enough of C's declarators to know the name, and whether the variable fits a register.
+
+use crate::error::Result;
+use crate::request::bad;
+
+/// A declared variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declaration {
+    /// The declaration as given, in one line and without a semicolon.
+    pub text: String,
+    /// Name of the variable.
+    pub name: String,
+    /// Everything before the initialiser.
+    pub declarator: String,
+    /// Whether there is an initialiser after `=`.
+    pub initialised: bool,
+    /// Whether it is an array.
+    pub array: bool,
+}
+
+impl Declaration {
+    /// Understands a declaration such as `uint64_t x = 3`, `char *p = malloc(64)` or `int a[4] = {3, 1, 2, 0}`.
+    ///
+    /// # Errors
+    /// If no name can be found in it.
+    ///
+    /// ```
+    /// use hairspring_snippet::Declaration;
+    /// let declaration = Declaration::parse("const uint64_t x = 3;").unwrap();
+    /// assert_eq!((declaration.name.as_str(), declaration.text.as_str()), ("x", "uint64_t x = 3"));
+    /// ```
+    pub fn parse(text: &str) -> Result<Declaration> {
+        let line = text.replace(['\n', '\r'], " ");
+        let line = line.trim().trim_end_matches(';').trim_end();
+        // A constant would not be opaque: the compiler may use its value wherever it likes.
+        let line = line.strip_prefix("const ").unwrap_or(line).trim_start();
+        let cut = top_level_equals(line);
+        let declarator = line[..cut.unwrap_or(line.len())].trim().to_owned();
+        let name = name_in(&declarator);
+        let words = declarator.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).count();
+        match name {
+            Some(name) if words >= 2 && !name.starts_with("hs_") => {
+                let array = declarator.contains('[');
+                Ok(Declaration { text: line.to_owned(), name, declarator, initialised: cut.is_some(), array })
+            }
+            Some(name) if name.starts_with("hs_") => Err(bad("--let", format!("`{name}`: names that begin with hs_ belong to the instrument"))),
+            _ => Err(bad("--let", format!("`{text}` is not a declaration: expected a type and a name, as in 'uint64_t x = 3'"))),
+        }
+    }
+
+    /// Whether the initialiser cannot be copied in later because the declarator has no size of its own (`int a[] = ...`).
+    pub fn sized_by_initialiser(&self) -> bool {
+        self.declarator.replace(' ', "").contains("[]")
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Place of the `=` that begins the initialiser.
+fn top_level_equals(line: &str) -> Option<usize> {
+    let mut depth = 0i32;
+    line.char_indices().find(|(_, c)| {
+        depth += match c {
+            '(' | '[' | '{' => 1,
+            ')' | ']' | '}' => -1,
+            _ => 0,
+        };
+        *c == '=' && depth == 0
+    }).map(|(at, _)| at)
+}
+
+/// The declared name: inside `(*name)` for a function pointer, else the last word before any bracket.
+fn name_in(declarator: &str) -> Option<String> {
+    if let Some((_, inner)) = declarator.split_once("(*") {
+        return inner.split(|c: char| !is_word(c)).find(|word| !word.is_empty()).map(str::to_owned);
+    }
+    let head = declarator.split(['[', '(', '{']).next()?;
+    let name = head.split(|c: char| !is_word(c)).rfind(|word| !word.is_empty())?;
+    (!name.starts_with(|c: char| c.is_ascii_digit())).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found() {
+        let cases = [
+            ("uint64_t x = 3", "x", false), ("char *p = malloc(64)", "p", false), ("int a[4] = {1, 2, 3, 4};", "a", true),
+            ("struct point s", "s", false), ("int (*f)(int) = abs", "f", false), ("std::vector<int> v(100)", "v", false),
+            ("unsigned long long\n y=1", "y", false), ("double m[2][3]", "m", true), ("std::array<int, 4> q{1, 2}", "q", false),
+        ];
+        for (text, name, array) in cases {
+            let found = Declaration::parse(text).unwrap();
+            assert_eq!((found.name.as_str(), found.array), (name, array), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_declaration_is_refused() {
+        for text in ["", "x", "= 3", "x = 3", "uint64_t", "int hs_now = 3", "3 4"] {
+            assert!(Declaration::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Last words: a handler for fatal signals tells the parent which signal, where, and then lets the process die of it.
+#![allow(unsafe_code, reason = "signal handlers and their stack have no safe form; the handler calls async-signal-safe functions only")]
+
+use super::Phase;
+use crate::protocol::CRASH;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+static PIPE: AtomicI32 = AtomicI32::new(-1);
+static PHASE: AtomicU64 = AtomicU64::new(0);
+static ROW: AtomicU64 = AtomicU64::new(0);
+
+const FATAL: [i32; 9] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT, libc::SIGSYS, libc::SIGXFSZ, libc::SIGXCPU];
+/// The handler must run when the ordinary stack is used up.
+const STACK_BYTES: usize = 64 * 1024;
+
+/// Notes what is running now.
+pub fn enter(phase: Phase, row: u64) {
+    ROW.store(row, Ordering::Relaxed);
+    PHASE.store(phase as u64, Ordering::Relaxed);
+}
+
+/// Installs the handlers; last words go to this pipe.
+pub fn watch(replies: &File) {
+    PIPE.store(replies.as_raw_fd(), Ordering::Relaxed);
+    let stack = Box::leak(vec![0u8; STACK_BYTES].into_boxed_slice());
+    // SAFETY: the stack is leaked and lives as long as the process; the action is fully initialised; the handler below
+    // is async-signal-safe. SA_RESETHAND makes the second occurrence of the signal fatal.
+    unsafe {
+        let alternate = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK_BYTES };
+        libc::sigaltstack(&raw const alternate, std::ptr::null_mut());
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = last_words as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND;
+        libc::sigemptyset(&raw mut action.sa_mask);
+        for signal in FATAL {
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+extern "C" fn last_words(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel hands a valid siginfo; for SIGSYS the address field's place holds the call's address, and the
+    // number of the call lies behind it, which is all that is wanted.
+    let address = unsafe {
+        if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(6).read()) } else { (*info).si_addr() as u64 }
+    };
+    let numbers = [signal as u64, PHASE.load(Ordering::Relaxed), ROW.load(Ordering::Relaxed), address, memory_bytes()];
+    let mut message = [0u8; 44];
+    message[..4].copy_from_slice(&CRASH.to_le_bytes());
+    for (at, number) in numbers.iter().enumerate() {
+        message[4 + at * 8..12 + at * 8].copy_from_slice(&number.to_le_bytes());
+    }
+    // SAFETY: writes from a live buffer to an open descriptor. Raising the signal again is left to the return where
+    // the instruction faults again; the others are raised.
+    unsafe {
+        libc::write(PIPE.load(Ordering::Relaxed), message.as_ptr().cast(), message.len());
+        libc::raise(signal);
+    }
+}
+
+/// Size of the address space, read with system calls only.
+pub fn memory_bytes() -> u64 {
+    let mut text = [0u8; 32];
+    // SAFETY: open, read and close are async-signal-safe; the buffer is live.
+    let read = unsafe {
+        let file = libc::open(c"/proc/self/statm".as_ptr(), libc::O_RDONLY);
+        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        read
+    };
+    let digits = text[..read.max(0) as usize].iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0u64, |pages, digit| pages.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))).wrapping_mul(4096)
+}

@@ -1,0 +1,146 @@
+//! The child process: limits itself, loads the compiled rows, runs them when told to, and never returns a wrong
+//! number because the code under test misbehaved: it says what happened, or dies and the parent says it.
+
+mod crash;
+mod library;
+mod limits;
+
+pub use limits::MOST_MEMORY_BYTES;
+
+use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
+use hairspring::acquire::{Dither, Functions, Raw, Rig, Rounds, StealMeter, settle};
+use hairspring::clock::{RateMeter, default_clock, find, granularity};
+use hairspring::observations::Flags;
+use hairspring::reference::{RULER, RowFn, chains};
+use hairspring_machine::unit::find_ruler;
+use std::time::{Duration, Instant};
+
+/// The hidden first argument that makes the command a host.
+pub const ARGUMENT: &str = "__host";
+
+/// What the host is doing, for its last words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Phase {
+    /// The instrument's own code.
+    Instrument = 0,
+    /// Loading the library, which runs constructors.
+    Loading = 1,
+    /// The setup.
+    Setup = 2,
+    /// A row.
+    Row = 3,
+}
+
+/// Serves one parent over standard input and output; returns the exit status.
+pub fn main() -> i32 {
+    let Ok((mut commands, mut replies)) = limits::take_pipes() else { return 2 };
+    match serve(&mut commands, &mut replies) {
+        Ok(()) => 0,
+        Err(message) => {
+            let _ = send(&mut replies, &Reply::Refused(message));
+            1
+        }
+    }
+}
+
+fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<(), String> {
+    let Received::Message(Command::Load(load)) = receive(commands).map_err(|e| e.to_string())? else { return Ok(()) };
+    limits::limit(load.most_cpu_seconds)?;
+    crash::watch(replies);
+    let mut bench = Bench::of(&load)?;
+    send(replies, &Reply::Ready(bench.ready.clone())).map_err(|e| e.to_string())?;
+    loop {
+        match receive(commands).map_err(|e| e.to_string())? {
+            Received::Message(Command::Run { rows, milliseconds, most_rounds }) => {
+                let readings = bench.run(&rows, Duration::from_millis(milliseconds), most_rounds);
+                send(replies, &Reply::Batch(readings)).map_err(|e| e.to_string())?;
+            }
+            Received::Message(Command::End) => return send(replies, &Reply::Ended(bench.ended())).map_err(|e| e.to_string()),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Everything that is loaded.
+struct Bench {
+    ready: Ready,
+    rig: Watched,
+    meter: RateMeter,
+    steal: StealMeter,
+    seed: u64,
+    dither: Dither,
+    _library: libloading::Library,
+}
+
+impl Bench {
+    fn of(load: &Load) -> Result<Bench, String> {
+        let settled = settle(load.cpu).map_err(|e| e.to_string())?;
+        let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
+        let reading = granularity(clock.read);
+        // The reference chain proves itself on the best clock there is, whatever clock the measurement uses.
+        let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
+        let (library, mut rows) = library::load(&load.library, load.rows)?;
+        rows.extend(reference_rows(&load.reference));
+        library::setup(&library)?;
+        let dither = Dither::over(clock.read, reading.quantum);
+        Ok(Bench {
+            steal: StealMeter::start(settled.cpu),
+            ready: Ready { settled, clock: (clock.name.into(), clock.description.into()), quantum: reading.quantum, read_cost: reading.back_to_back_mean, ruler },
+            rig: Watched { functions: Functions { now: clock.read, rows }, chosen: Vec::new() },
+            meter: RateMeter::start(clock),
+            seed: load.seed,
+            dither,
+            _library: library,
+        })
+    }
+
+    fn run(&mut self, rows: &[u32], time: Duration, most_rounds: u32) -> Vec<Raw> {
+        self.rig.chosen = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
+        self.seed = self.seed.wrapping_add(1);
+        let mut rounds = Rounds::new(self.rig.chosen.len(), self.seed, self.dither);
+        let begin = Instant::now();
+        let mut readings = Vec::new();
+        for _ in 0..most_rounds {
+            readings.extend(rounds.round(&mut self.rig));
+            if begin.elapsed() >= time {
+                break;
+            }
+        }
+        if readings.len() % self.rig.chosen.len().max(1) != 0 {
+            readings.iter_mut().for_each(|reading| reading.flags = reading.flags.with(Flags::EXCLUDED));
+        }
+        readings
+    }
+
+    fn ended(&self) -> Ended {
+        Ended { rate: self.meter.rate(), stolen_ms: self.steal.stolen_ms(), memory_bytes: crash::memory_bytes() }
+    }
+}
+
+fn reference_rows(copies: &[u32]) -> Vec<RowFn> {
+    let ruler = chains().into_iter().find(|chain| chain.name == RULER);
+    let rows = ruler.map(|chain| chain.rows).unwrap_or_default();
+    copies.iter().filter_map(|wanted| rows.iter().find(|(copies, _)| copies == wanted).map(|(_, run)| *run)).collect()
+}
+
+/// Rows that leave a trace of which of them is running.
+struct Watched {
+    functions: Functions,
+    chosen: Vec<usize>,
+}
+
+impl Rig for Watched {
+    fn rows(&self) -> usize {
+        self.chosen.len()
+    }
+
+    fn run(&mut self, row: usize) -> u64 {
+        let row = self.chosen[row];
+        crash::enter(Phase::Row, row as u64);
+        let ticks = self.functions.run(row);
+        crash::enter(Phase::Instrument, 0);
+        ticks
+    }
+}
+

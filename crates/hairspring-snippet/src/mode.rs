@@ -1,0 +1,170 @@
+//! Latency or throughput: whether one copy of the code waits for the copy before it.
+
+use crate::declaration::Declaration;
+use crate::request::{Language, Request};
+use serde::{Deserialize, Serialize};
+
+/// What the slope of the line means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Every copy waits for the one before: the slope is a latency.
+    Latency,
+    /// The copies are independent and may overlap: the slope is a reciprocal throughput.
+    Throughput,
+}
+
+/// The mode of a piece of code and the reason for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// The mode.
+    pub mode: Mode,
+    /// The reason, in words.
+    pub reason: String,
+}
+
+/// Judges one alternative of a request.
+pub fn judge(request: &Request, code: &str) -> Judged {
+    if !request.cold.is_empty() {
+        return Judged { mode: Mode::Latency, reason: "fenced: the caches are flushed before every evaluation".into() };
+    }
+    let chained = match request.language {
+        Language::Asm => super::asm::chained_register(code, &request.lets),
+        Language::C | Language::Cpp => chained_variable(code, &request.lets),
+    };
+    match chained {
+        Some(name) => Judged { mode: Mode::Latency, reason: format!("chained through {name}") },
+        None => Judged { mode: Mode::Throughput, reason: "copies are independent".into() },
+    }
+}
+
+/// Whether the code is a single expression whose value must be kept alive (not statements, not an assignment).
+pub fn is_expression(code: &str) -> bool {
+    let code = code.trim().trim_end_matches(';');
+    let tokens = tokens(code);
+    let statement_words = ["if", "for", "while", "do", "switch", "return", "goto", "asm", "__asm__", "throw", "delete", "static"];
+    let first_is_word = tokens.first().is_some_and(|first| statement_words.contains(&first.as_str()));
+    !first_is_word && !tokens.iter().any(|token| token == ";") && !tokens.first().is_some_and(|first| first == "{") && !looks_declared(&tokens)
+        && !assigns_at_top(&tokens)
+}
+
+/// `double y = ...`: two words in a row before an `=`.
+fn looks_declared(tokens: &[String]) -> bool {
+    let equals = tokens.iter().position(|token| token == "=").unwrap_or(0);
+    equals >= 2 && is_word(&tokens[equals - 1]) && (is_word(&tokens[equals - 2]) || tokens[equals - 2] == "*" && equals >= 3 && is_word(&tokens[equals - 3]))
+}
+
+fn assigns_at_top(tokens: &[String]) -> bool {
+    let mut depth = 0i32;
+    tokens.iter().any(|token| {
+        match token.as_str() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && is_assignment(token)
+    })
+}
+
+/// The variable that carries one copy's result into the next, if there is one: it is assigned, and read elsewhere.
+fn chained_variable(code: &str, lets: &[Declaration]) -> Option<String> {
+    let tokens = tokens(code);
+    let chained = lets.iter().find(|declaration| {
+        let places: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at] == declaration.name && !is_member(&tokens, *at)).collect();
+        let stepped = places.iter().any(|at| {
+            let (before, after) = (at.checked_sub(1).map(|b| tokens[b].as_str()), tokens.get(at + 1).map(String::as_str));
+            matches!(after, Some("++" | "--")) || matches!(before, Some("++" | "--")) || after.is_some_and(|token| is_assignment(token) && token != "=")
+        });
+        let assigned = places.iter().filter(|at| tokens.get(*at + 1).is_some_and(|token| token == "=")).count();
+        stepped || assigned > 0 && places.len() > assigned
+    });
+    chained.map(|declaration| declaration.name.clone())
+}
+
+fn is_member(tokens: &[String], at: usize) -> bool {
+    at > 0 && matches!(tokens[at - 1].as_str(), "." | "->" | "::")
+}
+
+fn is_assignment(token: &str) -> bool {
+    matches!(token, "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++" | "--")
+}
+
+fn is_word(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// Words, numbers and operators; literals and comments fall away.
+fn tokens(code: &str) -> Vec<String> {
+    const OPERATORS: [&str; 22] =
+        ["<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "&&", "||", "<<", ">>", "::"];
+    let mut found = Vec::new();
+    let mut rest = code;
+    while let Some(c) = rest.chars().next() {
+        let length = if c.is_alphanumeric() || c == '_' {
+            rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+        } else if c == '"' || c == '\'' {
+            literal_length(rest, c)
+        } else if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |at| at + 2)
+        } else {
+            OPERATORS.iter().find(|operator| rest.starts_with(**operator)).map_or(c.len_utf8(), |operator| operator.len())
+        };
+        let (token, tail) = rest.split_at(length);
+        if !c.is_whitespace() && !token.starts_with("//") && !token.starts_with("/*") {
+            found.push(token.to_owned());
+        }
+        rest = tail;
+    }
+    found
+}
+
+fn literal_length(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let ends = *c == quote && !escaped;
+        escaped = *c == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(code: &str) -> Option<String> {
+        let lets = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "void *p = 0"].map(|text| Declaration::parse(text).unwrap());
+        chained_variable(code, &lets)
+    }
+
+    #[test]
+    fn assignments_that_feed_on_themselves_are_chains() {
+        for code in ["x = x * c", "x *= c", "x++", "--x", "x = c; c = x + 1", "p = *(void **)p", "if (x > 3) x = x / 2; else x = 3 * x + 1;"] {
+            assert!(chain(code).is_some(), "{code}");
+        }
+        for code in ["x * c", "x = c * 2", "sqrt(d)", "x == c", "f(x)", "s.x = s.x + 1", "\"x = x\"", "y = 3 /* x = x + 1 */"] {
+            assert_eq!(chain(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn expressions_are_told_from_statements() {
+        for code in ["x * c", "sqrt(d)", "f()", "x == c", "f(a = 3)", "x * c;", "(x, c)", "a[x] < c"] {
+            assert!(is_expression(code), "{code}");
+        }
+        for code in ["x = x * c", "x += 1;", "int y = x; y++", "for (;;) x++", "{ f(); }", "a; b", "double y = sqrt(d)", "x++", "char *q = p"] {
+            assert!(!is_expression(code), "{code}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,60}") {
+            let _ = is_expression(&text);
+            let _ = chain(&text);
+            let _ = Declaration::parse(&text);
+        }
+    }
+}

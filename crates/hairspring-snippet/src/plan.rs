@@ -1,0 +1,90 @@
+//! Which rows to generate: a few for the pilot, then a design made from what the pilot found.
+
+use crate::request::Request;
+use crate::source::RowSpec;
+use hairspring::design::{DIFFERENTIAL, DIRECT, Pilot, cold, line, pairs};
+
+/// Copies in the pilot rows of each alternative.
+pub const PILOT: [u32; 3] = [1, 2, 4];
+/// Longest window that the pilot takes as a reason to run longer rows at all.
+pub const LONG_NS: f64 = 200_000.0;
+/// Evaluations in all rows together: compile time grows with them.
+const MOST_EVALUATIONS: u32 = 3_000;
+
+/// Rows of the pilot run.
+pub fn pilot_rows(request: &Request) -> Vec<RowSpec> {
+    let each = |subject| PILOT.map(|copies| RowSpec { subject, bodies: copies, inits: copies, flushes: copies });
+    (0..request.codes.len()).flat_map(each).collect()
+}
+
+/// Rows of the measurement; `pilots` has one entry for each alternative, of one evaluation with its init and flush.
+pub fn rows(request: &Request, pilots: &[Pilot]) -> Vec<RowSpec> {
+    // Alternatives share the slower one's copies: the same design for all keeps them comparable.
+    let share = Pilot {
+        copy_ns: pilots.iter().map(|pilot| pilot.copy_ns).fold(0.0, f64::max),
+        copy_bytes: pilots.iter().map(|pilot| pilot.copy_bytes).fold(0.0, f64::max),
+    };
+    let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(|subject| of_subject(request, subject, share)).collect();
+    let evaluations: u32 = all.iter().map(RowSpec::evaluations).sum();
+    if evaluations > MOST_EVALUATIONS {
+        let most = most_copies(&all, MOST_EVALUATIONS);
+        all.retain(|row| row.evaluations() <= most || row.bodies <= 4);
+    }
+    all
+}
+
+/// Largest number of copies such that the rows up to it stay within the limit.
+fn most_copies(rows: &[RowSpec], limit: u32) -> u32 {
+    let mut sizes: Vec<u32> = rows.iter().map(RowSpec::evaluations).collect();
+    sizes.sort_unstable();
+    let mut sum = 0;
+    sizes.into_iter().take_while(|size| { sum += size; sum <= limit }).last().unwrap_or(4)
+}
+
+fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
+    let row = |bodies, inits, flushes| RowSpec { subject, bodies, inits, flushes };
+    match (request.init.is_some(), request.cold.is_empty()) {
+        (false, true) => {
+            let mut copies = line(pilot);
+            if request.all_methods {
+                let longest = copies.last().copied().unwrap_or(1);
+                copies.extend(DIFFERENTIAL.into_iter().chain(DIRECT).filter(|n| *n <= longest.max(20)));
+                copies.sort_unstable();
+                copies.dedup();
+            }
+            copies.into_iter().map(|n| row(n, n, n)).collect()
+        }
+        (true, true) => pairs(pilot).into_iter().map(|(n, m)| row(n, m, n)).collect(),
+        (false, false) => cold(pilot).into_iter().map(|(n, m)| row(n, n, m)).collect(),
+        (true, false) => {
+            let flushed = cold(pilot).into_iter().map(|(n, m)| row(n, n, m));
+            let more_inits = cold(pilot).into_iter().filter(|(n, m)| n == m).flat_map(|(n, _)| [row(n, n + 1, n), row(n, n + 2, n)]);
+            flushed.chain(more_inits).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring::estimate::exact_rank;
+
+    #[test]
+    fn every_kind_of_request_has_full_rank() {
+        for (init, cold) in [(false, false), (true, false), (false, true), (true, true)] {
+            for copy_ns in [0.2, 30.0, 5_000.0, 1e8] {
+                let request = Request {
+                    codes: vec!["f()".into(), "g()".into()],
+                    init: init.then(|| "h()".into()),
+                    cold: if cold { vec!["x".into()] } else { vec![] },
+                    ..Request::default()
+                };
+                let pilot = Pilot { copy_ns, copy_bytes: 20.0 };
+                let rows = rows(&request, &[pilot, pilot]);
+                assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 20);
+                let design: Vec<Vec<f64>> = rows.iter().filter(|row| row.subject == 1).map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
+                assert_eq!(exact_rank(&design).pivots.len(), request.components().len() + 1, "init {init}, cold {cold}, {copy_ns} ns");
+            }
+        }
+    }
+}

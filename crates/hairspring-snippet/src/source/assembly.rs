@@ -1,0 +1,88 @@
+//! Rows of assembly: one block of the compiler's extended form for each, repeated by the assembler.
+
+use super::{RowSpec, SETUP_SYMBOL, symbol};
+use crate::asm::{is_intel, registers};
+use crate::declaration::Declaration;
+use crate::request::Request;
+use std::fmt::Write;
+use std::path::Path;
+
+pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec]) {
+    let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void);\nvoid {SETUP_SYMBOL}(void) {{ }}");
+    for (at, row) in rows.iter().enumerate() {
+        let name = symbol(at);
+        let _ = writeln!(text, "HS_EXPORT HS_ROW uint64_t {name}(hs_read hs_now);\nuint64_t {name}(hs_read hs_now) {{");
+        for declaration in &request.lets {
+            let _ = writeln!(text, "{};", declaration.text);
+        }
+        text.push_str("uint64_t hs_start = hs_now();\n");
+        block(text, request, &lines(request, row));
+        text.push_str("return hs_now() - hs_start; }\n");
+    }
+}
+
+/// The setup gives the registers their first values; it stands once at the start of each row, as part of the overhead.
+fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
+    let (code, init) = (&request.codes[row.subject], request.init.as_deref());
+    let mut lines: Vec<String> = request.setup.iter().cloned().collect();
+    lines.push(format!(".rept {}", row.bodies));
+    lines.extend(init.map(str::to_owned));
+    lines.extend([code.clone(), ".endr".to_owned()]);
+    if let Some(init) = init {
+        lines.extend([format!(".rept {}", row.inits - row.bodies), init.to_owned(), ".endr".to_owned()]);
+    }
+    lines
+}
+
+fn block(text: &mut String, request: &Request, lines: &[String]) {
+    let all = lines.join("\n");
+    // The first line shares its number with the directive, so that the assembler counts as the user does.
+    let wrapped = if is_intel(&all) { format!(".intel_syntax noprefix; {all}\n.att_syntax prefix") } else { all.clone() };
+    let quoted: String = wrapped.lines().map(|line| format!("{}\\n\\t", quoted(line))).collect();
+    let operands: Vec<String> = request.lets.iter().map(operand).collect();
+    let clobbers: String = registers(&all).iter().map(|register| format!(", \"{register}\"")).collect();
+    let flags = if cfg!(target_arch = "x86_64") { ", \"cc\"" } else { "" };
+    let _ = writeln!(text, "__asm__ volatile(\"{quoted}\" : {} : : \"memory\"{flags}{clobbers});", operands.join(", "));
+}
+
+/// The extended form gives `%`, `{`, `|` and `}` a meaning of their own; only `%[name]` keeps it.
+fn quoted(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '%' if rest.peek() == Some(&'[') => out.push('%'),
+            '%' | '{' | '|' | '}' => out.extend(['%', c]),
+            '"' | '\\' => out.extend(['\\', c]),
+            '\t' => out.push_str("\\t"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+fn operand(declaration: &Declaration) -> String {
+    let words = declaration.declarator.split_whitespace().collect::<Vec<_>>();
+    let floating = !declaration.declarator.contains('*') && words.iter().any(|word| matches!(*word, "float" | "double"));
+    let constraint = if floating { "\"+\" HS_FLOAT_REGISTER" } else { "\"+r\"" };
+    format!("[{0}] {constraint}({0})", declaration.name)
+}
+
+/// Every piece once. The assembler names lines of the generated block, so each piece is a block of its own.
+pub fn checked(text: &mut String, request: &Request, folder: &Path) {
+    let folder = folder.display();
+    text.push_str("void hs_check(void);\nvoid hs_check(void) {\n");
+    for (line, declaration) in request.lets.iter().enumerate() {
+        let _ = writeln!(text, "#line {} \"{folder}/--let\"\n{};", line + 1, declaration.text);
+    }
+    let parts = request.codes.iter().enumerate().map(|(at, code)| (super::code_name(at), code.clone()));
+    let others = [("--setup", &request.setup), ("--init", &request.init)];
+    let others = others.into_iter().filter_map(|(name, part)| part.clone().map(|part| (name.to_owned(), part)));
+    for (name, part) in others.chain(parts) {
+        for (line, one) in part.lines().enumerate() {
+            let _ = writeln!(text, "#line {} \"{folder}/{name}\"", line + 1);
+            block(text, request, &[one.to_owned()]);
+        }
+    }
+    text.push_str("}\n");
+}

@@ -1,0 +1,134 @@
+//! Rows of C and C++.
+
+use super::{RowSpec, SETUP_SYMBOL, symbol};
+use crate::declaration::Declaration;
+use crate::mode::is_expression;
+use crate::request::{Language, Request};
+use std::fmt::Write;
+use std::path::Path;
+
+pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec]) {
+    globals(text, request);
+    setup(text, request);
+    for (at, row) in rows.iter().enumerate() {
+        one_row(text, request, at, row);
+    }
+}
+
+/// Variables live at file scope, where the setup reaches them; rows get copies of the scalars.
+fn globals(text: &mut String, request: &Request) {
+    for declaration in &request.lets {
+        let whole = request.language == Language::Cpp || declaration.sized_by_initialiser();
+        let _ = writeln!(text, "static {};", if whole { &declaration.text } else { &declaration.declarator });
+    }
+}
+
+fn setup(text: &mut String, request: &Request) {
+    let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void);\nvoid {SETUP_SYMBOL}(void) {{");
+    if request.language == Language::C {
+        for declaration in request.lets.iter().filter(|d| d.initialised && !d.sized_by_initialiser()) {
+            let name = &declaration.name;
+            let _ = writeln!(text, "{{ void *hs_to = (void *)&{name}; {}; memcpy(hs_to, (const void *)&{name}, sizeof {name}); }}", declaration.text);
+        }
+    }
+    let _ = writeln!(text, "{{ {}\n; }}\n}}", request.setup.as_deref().unwrap_or(""));
+}
+
+/// Whether a row works on its own copy of a variable: not for arrays, nor for data that must stay in memory.
+fn is_argument(request: &Request, declaration: &Declaration) -> bool {
+    let cold = request.cold.iter().any(|data| data.split(':').next().is_some_and(|name| name.trim() == declaration.name));
+    !declaration.array && !cold
+}
+
+fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec) {
+    let arguments: Vec<&Declaration> = request.lets.iter().filter(|declaration| is_argument(request, declaration)).collect();
+    let parameters: String = arguments.iter().map(|declaration| parameter(request.language, &declaration.name)).collect();
+    let values: String = arguments.iter().map(|declaration| format!(", {}", declaration.name)).collect();
+    let name = symbol(at);
+    let _ = writeln!(text, "static HS_ROW uint64_t {name}_(hs_read hs_now{parameters}) {{");
+    for data in &request.cold {
+        let _ = writeln!(text, "HS_TOUCH({});", extent(data));
+    }
+    text.push_str("uint64_t hs_start = hs_now();\n");
+    copies(text, request, row);
+    opaque(text, request);
+    text.push_str("return hs_now() - hs_start; }\n");
+    let _ = writeln!(text, "HS_EXPORT uint64_t {name}(hs_read hs_now);\nuint64_t {name}(hs_read hs_now) {{ return {name}_(hs_now{values}); }}");
+}
+
+fn parameter(language: Language, name: &str) -> String {
+    match language {
+        Language::Cpp => format!(", hs_argument<__typeof__({name})>::type {name}"),
+        _ => format!(", __typeof__({name}) {name}"),
+    }
+}
+
+/// (flush init body) for every body, then the inits and flushes that are more than the bodies.
+fn copies(text: &mut String, request: &Request, row: &RowSpec) {
+    let code = evaluation(&request.codes[row.subject]);
+    let init = request.init.as_deref().map(|init| format!("{{ {init}\n; }}\n"));
+    let flush: String = request.cold.iter().map(|data| format!("HS_FLUSH({});\n", extent(data))).collect();
+    let mut one = String::new();
+    opaque(&mut one, request);
+    one.extend(init.iter().map(|init| format!("{init}HS_BARRIER();\n")));
+    one += &flush;
+    if !flush.is_empty() {
+        // The init or the flush may have changed what the body works on.
+        opaque(&mut one, request);
+    }
+    one += &code;
+    (0..row.bodies).for_each(|_| text.push_str(&one));
+    for _ in row.bodies..row.inits {
+        opaque(text, request);
+        text.extend(init.iter().map(|init| format!("{init}HS_BARRIER();\n")));
+    }
+    (row.bodies..row.flushes).for_each(|_| text.push_str(&flush));
+}
+
+fn evaluation(code: &str) -> String {
+    if is_expression(code) {
+        return format!("HS_KEEP({}\n);\n", code.trim().trim_end_matches(';'));
+    }
+    format!("{{ {code}\n; }}\n")
+}
+
+/// Makes every variable opaque: copies are neither folded nor merged.
+fn opaque(text: &mut String, request: &Request) {
+    text.push_str("HS_BARRIER();\n");
+    for declaration in &request.lets {
+        let _ = writeln!(text, "HS_OPAQUE({});", declaration.name);
+    }
+}
+
+/// Start and length of data to be flushed: `pointer:bytes`, or a name for the object itself.
+fn extent(data: &str) -> String {
+    match data.rsplit_once(':') {
+        Some((pointer, bytes)) if !pointer.ends_with(':') => format!("({}), ({})", pointer.trim(), bytes.trim()),
+        _ => format!("&({0}), sizeof({0})", data.trim()),
+    }
+}
+
+/// Every piece once, under its own name.
+pub fn checked(text: &mut String, request: &Request, folder: &Path) {
+    let folder = folder.display();
+    for (subject, code) in request.codes.iter().enumerate() {
+        let _ = writeln!(text, "void hs_check_{subject}(void);\nvoid hs_check_{subject}(void) {{");
+        for (line, declaration) in request.lets.iter().enumerate() {
+            let _ = writeln!(text, "#line {} \"{folder}/--let\"\n{};", line + 1, declaration.text);
+        }
+        let parts = [("--setup", request.setup.as_deref()), ("--init", request.init.as_deref())];
+        for (name, part) in parts.into_iter().filter_map(|(name, part)| part.map(|part| (name, part))) {
+            let _ = writeln!(text, "{{\n#line 1 \"{folder}/{name}\"\n{part}\n; }}");
+        }
+        let name = super::code_name(subject);
+        let (open, close) = if is_expression(code) { ("(void)(", ");") } else { ("{", ";}") };
+        let piece = code.trim_end().trim_end_matches(';');
+        // What closes the piece counts as its last line: that is where an unfinished one ends.
+        let last = piece.lines().count().max(1);
+        let _ = writeln!(text, "{open}\n#line 1 \"{folder}/{name}\"\n{piece}\n#line {last} \"{folder}/{name}\"\n{close}");
+        for data in &request.cold {
+            let _ = writeln!(text, "#line 1 \"{folder}/--cold\"\n(void)({});", extent(data));
+        }
+        text.push_str("}\n");
+    }
+}

@@ -1,0 +1,99 @@
+//! Generates the file that holds the rows: straight-line copies between two reads of the clock.
+
+mod assembly;
+mod compiled;
+
+use crate::request::{Language, Request};
+
+/// One row to be generated: how often body, init and flush run in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowSpec {
+    /// Which of the request's alternatives.
+    pub subject: usize,
+    /// Copies of the body.
+    pub bodies: u32,
+    /// Runs of the init.
+    pub inits: u32,
+    /// Flushes.
+    pub flushes: u32,
+}
+
+impl RowSpec {
+    /// The row's counts in the order of [`Request::components`].
+    pub fn counts(&self, request: &Request) -> Vec<f64> {
+        let mut counts = vec![f64::from(self.bodies)];
+        counts.extend(request.init.as_ref().map(|_| f64::from(self.inits)));
+        counts.extend((!request.cold.is_empty()).then_some(f64::from(self.flushes)));
+        counts
+    }
+
+    /// Evaluations of any component, for bounding the size of the source.
+    pub fn evaluations(&self) -> u32 {
+        self.inits.max(self.bodies).max(self.flushes)
+    }
+}
+
+/// Name of the function that runs a row.
+pub fn symbol(row: usize) -> String {
+    format!("hs_row_{row}")
+}
+
+/// Name of the function that runs the setup.
+pub const SETUP_SYMBOL: &str = "hs_setup";
+
+/// The source of all rows.
+pub fn rows(request: &Request, rows: &[RowSpec]) -> String {
+    let mut text = head(request);
+    match request.language {
+        Language::Asm => assembly::rows(&mut text, request, rows),
+        Language::C | Language::Cpp => compiled::rows(&mut text, request, rows),
+    }
+    text
+}
+
+/// The source in which every piece of the user's code stands once, under a name of its own, for the compiler to
+/// complain about: repeated copies would repeat each complaint.
+pub fn checked(request: &Request, folder: &std::path::Path) -> String {
+    let mut text = head(request);
+    match request.language {
+        Language::Asm => assembly::checked(&mut text, request, folder),
+        Language::C | Language::Cpp => compiled::checked(&mut text, request, folder),
+    }
+    text
+}
+
+/// Files that hold the user's pieces, so that the compiler can show the line it complains about.
+pub fn pieces(request: &Request) -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = request.codes.iter().enumerate().map(|(at, code)| (code_name(at), code.clone())).collect();
+    files.extend(request.init.clone().map(|init| ("--init".to_owned(), init)));
+    files.extend(request.setup.clone().map(|setup| ("--setup".to_owned(), setup)));
+    let lets: Vec<String> = request.lets.iter().map(|declaration| declaration.text.clone()).collect();
+    files.push(("--let".to_owned(), lets.join("\n")));
+    files
+}
+
+fn code_name(at: usize) -> String {
+    if at == 0 { "CODE".to_owned() } else { format!("--vs-{at}") }
+}
+
+fn head(request: &Request) -> String {
+    let mut text = String::from("#include <stddef.h>\n#include <stdint.h>\n");
+    if request.language != Language::Asm {
+        text += "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n";
+    }
+    for header in &request.includes {
+        let quoted = if header.starts_with(['<', '"']) { header.clone() } else { format!("<{header}>") };
+        text += &format!("#include {quoted}\n");
+    }
+    text += include_str!("prelude.h");
+    for file in request.files.iter().filter(|file| is_included(file, request.language)) {
+        text += &format!("#include \"{}\"\n", file.display());
+    }
+    text
+}
+
+/// Source of the same language is included; anything else goes to the compiler by itself.
+pub fn is_included(file: &std::path::Path, language: Language) -> bool {
+    let ending = file.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("");
+    language != Language::Asm && !matches!(ending, "o" | "a" | "so" | "s" | "S")
+}

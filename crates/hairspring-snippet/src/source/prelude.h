@@ -1,0 +1,100 @@
+/* What every generated file begins with: barriers that cost no instruction, and the flush of cache lines.
+   The reading of the clock comes from the instrument as a function pointer: one clock for every language. */
+typedef uint64_t (*hs_read)(void);
+
+#if defined(__x86_64__) || defined(__i386__)
+#define HS_FLOAT_REGISTER "x"
+#define HS_FLUSH_LINE(p) __asm__ volatile("clflush (%0)" : : "r"(p) : "memory")
+#define HS_FENCE() __asm__ volatile("mfence\n\tlfence" : : : "memory")
+#elif defined(__aarch64__)
+#define HS_FLOAT_REGISTER "w"
+#define HS_FLUSH_LINE(p) __asm__ volatile("dc civac, %0" : : "r"(p) : "memory")
+#define HS_FENCE() __asm__ volatile("dsb sy\n\tisb" : : : "memory")
+#else
+#define HS_FLOAT_REGISTER "r"
+#endif
+
+/* Lines of 64 bytes are the smallest in use on the machines served; flushing one twice does no harm. */
+#define HS_LINE 64
+
+/* A row is never inlined, nor merged with one of equal code, and begins on a cache line. */
+#if defined(__has_attribute) && !defined(__clang__)
+#if __has_attribute(no_icf)
+#define HS_ROW __attribute__((noinline, aligned(64), no_icf))
+#endif
+#endif
+#ifndef HS_ROW
+#define HS_ROW __attribute__((noinline, aligned(64)))
+#endif
+
+#define HS_BARRIER() __asm__ volatile("" : : : "memory")
+
+#define HS_FLUSH(start, bytes)                                                                                         \
+    do {                                                                                                               \
+        const char *hs_at = (const char *)(uintptr_t)(start);                                                          \
+        const char *hs_end = hs_at + (bytes);                                                                          \
+        HS_FENCE();                                                                                                    \
+        for (hs_at = (const char *)((uintptr_t)hs_at & ~(uintptr_t)(HS_LINE - 1)); hs_at < hs_end; hs_at += HS_LINE)   \
+            HS_FLUSH_LINE(hs_at);                                                                                      \
+        HS_FENCE();                                                                                                    \
+    } while (0)
+
+#define HS_TOUCH(start, bytes)                                                                                         \
+    do {                                                                                                               \
+        const volatile char *hs_at = (const volatile char *)(uintptr_t)(start);                                        \
+        size_t hs_i;                                                                                                   \
+        for (hs_i = 0; hs_i < (size_t)(bytes); hs_i += HS_LINE)                                                        \
+            (void)hs_at[hs_i];                                                                                         \
+    } while (0)
+
+#ifdef __cplusplus
+#include <type_traits>
+#define HS_INLINE __attribute__((always_inline)) inline
+#define HS_EXPORT extern "C" __attribute__((visibility("default")))
+
+template <class T> struct hs_in_float { static const bool value = std::is_floating_point<T>::value && sizeof(T) <= 8; };
+template <class T> struct hs_in_integer { static const bool value = std::is_scalar<T>::value && !std::is_floating_point<T>::value && sizeof(T) <= 8; };
+template <class T> struct hs_other { static const bool value = !hs_in_float<T>::value && !hs_in_integer<T>::value; };
+
+/* "The value may change here": no instruction, in the register or memory that the value lives in anyway. */
+template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_FLOAT_REGISTER(v)); }
+template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+r"(v)); }
+template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
+/* "The value is used here." */
+template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : HS_FLOAT_REGISTER(v)); }
+template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(v)); }
+template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
+
+/* Makes a value of an expression of type void, and leaves any other as it is. */
+struct hs_nothing {};
+template <class T> HS_INLINE T &&operator,(T &&v, hs_nothing) { return static_cast<T &&>(v); }
+HS_INLINE void hs_keep(const hs_nothing &) {}
+
+/* Scalars are handed to a row by value, so that they live in registers; everything else by reference. */
+template <class T, bool S = std::is_scalar<T>::value> struct hs_argument { typedef T type; };
+template <class T> struct hs_argument<T, false> { typedef T &type; };
+#define HS_OPAQUE(v) hs_opaque(v)
+#define HS_KEEP(...) hs_keep(((__VA_ARGS__), hs_nothing()))
+#else
+#define HS_EXPORT __attribute__((visibility("default")))
+#define HS_KIND(v) __builtin_classify_type(v)
+#define HS_IN_FLOAT(v) (HS_KIND(v) == 8 && sizeof(v) <= 8)
+#define HS_IN_INTEGER(v) (HS_KIND(v) >= 1 && HS_KIND(v) <= 5 && sizeof(v) <= 8)
+/* The branches not taken must still be valid: they work on a null pointer that is never followed. */
+#define HS_OPAQUE(v)                                                                                                   \
+    do {                                                                                                               \
+        if (HS_IN_FLOAT(v)) {                                                                                          \
+            __asm__ volatile("" : "+" HS_FLOAT_REGISTER(*__builtin_choose_expr(HS_IN_FLOAT(v), &(v), (double *)0)));   \
+        } else if (HS_IN_INTEGER(v)) {                                                                                 \
+            __asm__ volatile("" : "+r"(*__builtin_choose_expr(HS_IN_INTEGER(v), &(v), (long *)0)));                    \
+        } else {                                                                                                       \
+            __asm__ volatile("" : "+m"(v));                                                                            \
+        }                                                                                                              \
+    } while (0)
+#define HS_IS_VOID(...) __builtin_types_compatible_p(__typeof__((__VA_ARGS__)), void)
+#define HS_KEEP(...)                                                                                                   \
+    do {                                                                                                               \
+        __auto_type hs_value = __builtin_choose_expr(HS_IS_VOID(__VA_ARGS__), ((void)(__VA_ARGS__), 0), (__VA_ARGS__)); \
+        HS_OPAQUE(hs_value);                                                                                           \
+    } while (0)
+#endif

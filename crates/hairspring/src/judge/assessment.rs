@@ -1,0 +1,244 @@
+//! From a table to what can be said of it: every series solved, put into nanoseconds and core cycles, checked, and
+//! compared with the first one.
+
+use super::{Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings, verdict};
+use crate::error::{Error, Result};
+use crate::estimate::ratio::ratio;
+use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, solve};
+use crate::observations::{Observations, Origin, Unit};
+
+/// What is asked of the assessment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Level and treatment of rows off the line.
+    pub options: Options,
+    /// Precision asked for, as a share of the first component.
+    pub precision: Option<f64>,
+    /// Time that the hypervisor took during the run.
+    pub stolen_ms: Option<f64>,
+}
+
+impl Default for Question {
+    fn default() -> Self {
+        Question { options: Options::default(), precision: None, stolen_ms: None }
+    }
+}
+
+/// A time in every unit that can be had.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Time {
+    /// In the table's unit.
+    pub ticks: Estimate,
+    /// In nanoseconds, where the clock's rate is known.
+    pub ns: Option<Uncertain>,
+    /// In core cycles, where a reference chain ran in the same rounds.
+    pub cycles: Option<Uncertain>,
+}
+
+/// A component with its time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComponentResult {
+    /// Name, or the combination spelled out.
+    pub name: String,
+    /// Its time.
+    pub time: Time,
+    /// Largest change when any one row is left out, in the table's unit.
+    pub row_influence: f64,
+}
+
+/// All that is said of one series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesResult {
+    /// Name of the series.
+    pub name: String,
+    /// Components that can be told apart.
+    pub components: Vec<ComponentResult>,
+    /// What all rows have in common; `None` where the design merges it with a component.
+    pub overhead: Option<Time>,
+    /// The solution behind it.
+    pub solution: Solution,
+    /// Doubts.
+    pub findings: Vec<Finding>,
+}
+
+impl SeriesResult {
+    /// The heaviest finding.
+    pub fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.severity).max()
+    }
+}
+
+/// Two series compared by their first component.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The series compared ...
+    pub a: String,
+    /// ... and the one it is compared with, the first of the table.
+    pub b: String,
+    /// Time of `a` over time of `b`.
+    pub ratio: Estimate,
+    /// What the interval says.
+    pub verdict: Verdict,
+}
+
+/// All that can be said of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assessment {
+    /// Every series but the reference.
+    pub series: Vec<SeriesResult>,
+    /// Every further series against the first.
+    pub comparisons: Vec<Comparison>,
+    /// Core clock during the run, where a reference chain ran.
+    pub core_hz: Option<Estimate>,
+}
+
+/// Solves, converts, checks and compares.
+///
+/// # Errors
+/// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
+pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
+    let reference = reference(table, &question.options);
+    let names = table.series_names().to_vec();
+    let is_reference = |name: &str| table.origin.reference.as_ref().is_some_and(|(series, _)| series == name);
+    let mut series = Vec::new();
+    for (id, name) in names.iter().enumerate().filter(|(_, name)| !is_reference(name)) {
+        let solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
+        series.push(series_result(name, solution, table, reference.as_ref(), question));
+    }
+    if series.is_empty() {
+        return Err(Error::BadTable("the table holds nothing but the reference".into()));
+    }
+    let comparisons = series[1..].iter().filter_map(|a| compare(a, &series[0], question.options.level)).collect();
+    let core_hz = reference.as_ref().and_then(|ruler| ruler.core_hz(&table.origin, question.options.level));
+    Ok(Assessment { series, comparisons, core_hz })
+}
+
+fn in_series(error: Error, name: &str, series: usize) -> Error {
+    match error {
+        Error::TooFewRows { usable, unknowns, detail } if series > 1 => Error::TooFewRows { usable, unknowns, detail: format!("series `{name}`; {detail}") },
+        other => other,
+    }
+}
+
+/// The solved reference chain and the length of one copy.
+struct Ruler {
+    solution: Solution,
+    cycles: f64,
+}
+
+impl Ruler {
+    fn component(&self) -> &Component {
+        &self.solution.components[0]
+    }
+
+    fn core_hz(&self, origin: &Origin, level: f64) -> Option<Estimate> {
+        let chain = &self.component().uncertain;
+        let hz = self.cycles * 1e9 / (chain.value * origin.ns_per_unit()?);
+        let budget = chain.budget.iter().map(|entry| entry.scaled(hz / chain.value)).collect();
+        Some(with_rate(Uncertain { value: hz, budget }, origin).estimate(level))
+    }
+}
+
+fn reference(table: &Observations, options: &Options) -> Option<Ruler> {
+    let (name, cycles) = table.origin.reference.as_ref()?;
+    let solution = solve(table, table.find_series(name)?, options).ok()?;
+    let usable = solution.components.len() == 1 && solution.components[0].ticks.low > 0.0;
+    usable.then_some(Ruler { solution, cycles: *cycles })
+}
+
+fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> SeriesResult {
+    let components = solution.components.iter().map(|component| ComponentResult {
+        name: component.name.clone(),
+        time: time(component, &solution, table, ruler),
+        row_influence: component.row_influence,
+    }).collect();
+    let overhead = solution.overhead.map(|ticks| Time {
+        ticks,
+        ns: table.origin.ns_per_unit().map(|factor| plain(ticks).scaled(factor)),
+        cycles: ruler.map(|ruler| plain(ticks).scaled(ruler.cycles / ruler.component().ticks.value)),
+    });
+    let findings = findings(&solution, table, ruler, question);
+    SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
+}
+
+/// An estimate as a value whose half-width is taken as it is.
+fn plain(estimate: Estimate) -> Uncertain {
+    Uncertain { value: estimate.value, budget: vec![Contribution::bound(Source::Stochastic, estimate.half_width())] }
+}
+
+fn time(component: &Component, solution: &Solution, table: &Observations, ruler: Option<&Ruler>) -> Time {
+    let ns = table.origin.ns_per_unit().map(|factor| with_rate(component.uncertain.scaled(factor), &table.origin));
+    let cycles = ruler.and_then(|ruler| ratio((solution, component), (&ruler.solution, ruler.component())).map(|ratio| ratio.scaled(ruler.cycles)));
+    Time { ticks: component.ticks, ns, cycles }
+}
+
+/// Adds the uncertainty of the clock's rate to a value in nanoseconds.
+fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
+    let ppm = origin.rate.as_ref().filter(|_| origin.unit == Unit::Ticks).map_or(0.0, |rate| rate.uncertainty_ppm);
+    let sd = value.value.abs() * ppm * 1e-6;
+    if sd > 0.0 { value.with(Contribution::standard(Source::Rate, sd, f64::INFINITY)) } else { value }
+}
+
+fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
+    let factor = table.origin.ns_per_unit();
+    let context = Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0), precision: question.precision };
+    let mut all = check(solution, &context);
+    all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
+    all.extend(interference_findings(solution.share_unused(), question.stolen_ms));
+    all.extend(table.origin.clock.as_deref().and_then(clock_findings));
+    if let (Some((name, _)), None) = (&table.origin.reference, ruler) {
+        let reason = format!("the reference chain `{name}` could not be measured in this run");
+        all.push(Finding::new(Severity::Note, FindingKind::NoCycles { reason }));
+    }
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    all
+}
+
+fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {
+    let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
+    let ratio = ratio((&a.solution, first), (&b.solution, second))?.estimate(level);
+    Some(Comparison { a: a.name.clone(), b: b.name.clone(), ratio, verdict: verdict(&ratio) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observations::Rate;
+
+    fn table(slopes: &[(&str, f64)]) -> Observations {
+        let mut table = Observations::new(vec!["body".into()]);
+        for round in 0..64 {
+            for (name, slope) in slopes {
+                let series = table.series(name);
+                for copies in 1..=8u32 {
+                    let row = table.row(series, &[f64::from(copies)]);
+                    // A deterministic wobble that is the same in no two rows.
+                    let wobble = f64::from((round * 7 + copies * 13) % 11) - 5.0;
+                    table.push(row, round, slope * f64::from(copies) + 40.0 + wobble);
+                }
+            }
+        }
+        table.origin.rate = Some(Rate { hz: 2e9, uncertainty_ppm: 1.0, provenance: "test".into() });
+        table
+    }
+
+    #[test]
+    fn cycles_come_from_the_reference_of_the_same_rounds() {
+        let mut table = table(&[("a", 500.0), ("ruler", 150.0)]);
+        table.origin.reference = Some(("ruler".into(), 3.0));
+        let found = assess(&table, &Question::default()).unwrap();
+        assert_eq!(found.series.len(), 1);
+        let time = &found.series[0].components[0].time;
+        assert!((time.cycles.as_ref().unwrap().value - 10.0).abs() < 0.02);
+        assert!((time.ns.as_ref().unwrap().value - 250.0).abs() < 0.5);
+        assert!((found.core_hz.unwrap().value / 4e7 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn alternatives_are_compared_with_the_first() {
+        let found = assess(&table(&[("a", 500.0), ("b", 500.0), ("c", 400.0)]), &Question::default()).unwrap();
+        let verdicts: Vec<Verdict> = found.comparisons.iter().map(|c| c.verdict).collect();
+        assert_eq!(verdicts, [Verdict::NoDifference, Verdict::Faster]);
+        assert!((found.comparisons[1].ratio.value - 0.8).abs() < 0.01);
+    }
+}
