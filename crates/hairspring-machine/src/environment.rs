@@ -20,8 +20,11 @@ pub struct Machine {
 /// Reads it from the system.
 pub fn machine() -> Machine {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let field = |name: &str| cpuinfo.lines().find(|line| line.starts_with(name)).and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_owned());
-    let kernel = nix::sys::utsname::uname().map(|name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()));
+    let field = |name: &str| {
+        cpuinfo.lines().find(|line| line.starts_with(name)).and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_owned())
+    };
+    let kernel =
+        nix::sys::utsname::uname().map(|name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()));
     Machine {
         cpu_model: field("model name").unwrap_or_else(|| "unknown".into()),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),

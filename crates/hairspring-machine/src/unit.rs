@@ -30,10 +30,13 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     for seed in 0..TRIES {
         let sampling = wanted.iter().fold(super::sampling::Sampling::new(clock), super::sampling::Sampling::with_chain);
         let table = sampling.run(TIME * (1 + 2 * seed as u32), seed);
-        let slopes: Vec<Estimate> = wanted.iter().filter_map(|chain| {
-            let series = table.find_series(chain.name)?;
-            solve(&table, series, &Options::default()).ok().map(|solution| solution.components[0].ticks)
-        }).collect();
+        let slopes: Vec<Estimate> = wanted
+            .iter()
+            .filter_map(|chain| {
+                let series = table.find_series(chain.name)?;
+                solve(&table, series, &Options::default()).ok().map(|solution| solution.components[0].ticks)
+            })
+            .collect();
         if let Some(found) = lattice(&slopes, wanted.len()) {
             return name_ruler(&wanted.iter().map(|chain| chain.name).collect::<Vec<_>>(), &found);
         }

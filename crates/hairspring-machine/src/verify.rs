@@ -87,13 +87,20 @@ pub const COVERAGE: f64 = 0.90;
 impl Certificate {
     /// What is not as it should be, in words; empty for an instrument that measures right.
     pub fn failures(&self) -> Vec<String> {
-        let off = self.chains.iter().filter(|chain| chain.distance_percent.abs() > ON_LATTICE_PERCENT)
+        let off = self
+            .chains
+            .iter()
+            .filter(|chain| chain.distance_percent.abs() > ON_LATTICE_PERCENT)
             .map(|chain| format!("chain {} is {:+.2} % off its integer {}", chain.name, chain.distance_percent, chain.integer));
-        let wrong = self.pairs.iter().filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0)
+        let wrong = self
+            .pairs
+            .iter()
+            .filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0)
             .map(|pair| format!("{}: body {:.2} cycles instead of {}", pair.name, pair.body.0.value, pair.body.1));
         let runs: Vec<f64> = self.chains.iter().filter_map(|chain| chain.coverage).collect();
         let mean = runs.iter().sum::<f64>() / runs.len().max(1) as f64;
-        let low = (!runs.is_empty() && mean < COVERAGE).then(|| format!("the intervals covered the integers in {:.0} % of the short runs", 100.0 * mean));
+        let low = (!runs.is_empty() && mean < COVERAGE)
+            .then(|| format!("the intervals covered the integers in {:.0} % of the short runs", 100.0 * mean));
         off.chain(wrong).chain(low).collect()
     }
 }
@@ -111,17 +118,30 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     let lines = lines(&table, effort.level)?;
     let slopes: Vec<Estimate> = lines.iter().map(|line| line.solution.components[0].ticks).collect();
     // Most chains must be integers; one that is not is named, not forced.
-    let found = lattice(&slopes, all.len() * 3 / 4).ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
+    let found = lattice(&slopes, all.len() * 3 / 4)
+        .ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
     let ruler = lines.iter().position(|line| line.name == RULER).ok_or("the ruler chain is missing")?;
     let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
-    let mut results: Vec<ChainResult> = lines.iter().enumerate().map(|(at, line)| {
-        let integer = (found.units[at].round() as u32).max(1);
-        let cycles = in_cycles(line.first(), lines[ruler].first(), ruler_cycles, effort.level).unwrap_or(slopes[at].scaled(1.0 / found.unit));
-        ChainResult { name: line.name.clone(), cycles, integer, distance_percent: 100.0 * (cycles.value / f64::from(integer) - 1.0), coverage: None }
-    }).collect();
+    let mut results: Vec<ChainResult> = lines
+        .iter()
+        .enumerate()
+        .map(|(at, line)| {
+            let integer = (found.units[at].round() as u32).max(1);
+            let cycles =
+                in_cycles(line.first(), lines[ruler].first(), ruler_cycles, effort.level).unwrap_or(slopes[at].scaled(1.0 / found.unit));
+            ChainResult {
+                name: line.name.clone(),
+                cycles,
+                integer,
+                distance_percent: 100.0 * (cycles.value / f64::from(integer) - 1.0),
+                coverage: None,
+            }
+        })
+        .collect();
     cover(clock, effort, ruler_cycles, &mut results);
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
-    let (overhead_ticks, core_hz) = (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate, effort.level));
+    let (overhead_ticks, core_hz) =
+        (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate, effort.level));
     Ok(Certificate {
         clock: clock.name.to_owned(),
         reading: granularity(clock.read),
@@ -172,16 +192,19 @@ fn core_hz(ruler: &Line, ruler_cycles: f64, rate: &Rate, level: f64) -> Estimate
 
 fn pair_results(table: &Observations, ruler: &Line, ruler_cycles: f64, level: f64) -> Result<Vec<PairResult>, String> {
     let options = Options { level, ..Options::default() };
-    pairs().iter().map(|pair| {
-        let series = table.find_series(pair.name).ok_or("a pair is missing")?;
-        let solution = solve(table, series, &options).map_err(|e| e.to_string())?;
-        let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
-            let component = solution.component(name).ok_or("body and init cannot be told apart")?;
-            let cycles = in_cycles((&solution, component), ruler.first(), ruler_cycles, level).ok_or("no common rounds")?;
-            Ok((cycles, f64::from(units) * ruler_cycles))
-        };
-        Ok(PairResult { name: pair.name.to_owned(), body: part("body", pair.units.0)?, init: part("init", pair.units.1)? })
-    }).collect()
+    pairs()
+        .iter()
+        .map(|pair| {
+            let series = table.find_series(pair.name).ok_or("a pair is missing")?;
+            let solution = solve(table, series, &options).map_err(|e| e.to_string())?;
+            let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
+                let component = solution.component(name).ok_or("body and init cannot be told apart")?;
+                let cycles = in_cycles((&solution, component), ruler.first(), ruler_cycles, level).ok_or("no common rounds")?;
+                Ok((cycles, f64::from(units) * ruler_cycles))
+            };
+            Ok(PairResult { name: pair.name.to_owned(), body: part("body", pair.units.0)?, init: part("init", pair.units.1)? })
+        })
+        .collect()
 }
 
 /// Repeats short runs and counts how often each chain's interval contains its integer.
@@ -207,7 +230,10 @@ fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
     let context = Context { unit: "ticks", factor: 1.0, precision: None };
     let share = lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / lines.len() as f64;
     let mut all: Vec<Finding> = frequency_levels(&lines[ruler].solution).into_iter().chain(interference_findings(share, None)).collect();
-    let serious = lines.iter().flat_map(|line| check(&line.solution, &context)).filter(|finding| finding.severity > hairspring::judge::Severity::Note);
+    let serious = lines
+        .iter()
+        .flat_map(|line| check(&line.solution, &context))
+        .filter(|finding| finding.severity > hairspring::judge::Severity::Note);
     all.extend(serious);
     all
 }

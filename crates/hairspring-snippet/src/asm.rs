@@ -17,14 +17,17 @@ struct Instruction {
 fn instructions(code: &str) -> Vec<Instruction> {
     let intel = is_intel(code);
     let lines = code.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '.', '/']));
-    lines.filter(|line| !line.ends_with(':')).map(|line| {
-        let (mnemonic, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let mut operands = split_operands(rest);
-        if !intel {
-            operands.reverse();
-        }
-        Instruction { mnemonic: mnemonic.to_lowercase(), operands }
-    }).collect()
+    lines
+        .filter(|line| !line.ends_with(':'))
+        .map(|line| {
+            let (mnemonic, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let mut operands = split_operands(rest);
+            if !intel {
+                operands.reverse();
+            }
+            Instruction { mnemonic: mnemonic.to_lowercase(), operands }
+        })
+        .collect()
 }
 
 /// Operands at top-level commas; those inside an address stay together.
@@ -72,14 +75,17 @@ pub fn chained_register(code: &str, lets: &[Declaration]) -> Option<String> {
 }
 
 fn writes_nothing(mnemonic: &str) -> bool {
-    ["cmp", "test", "nop", "j", "prefetch", "lfence", "mfence", "clflush", "ucomis", "comis"].iter().any(|start| mnemonic.starts_with(start))
+    ["cmp", "test", "nop", "j", "prefetch", "lfence", "mfence", "clflush", "ucomis", "comis"]
+        .iter()
+        .any(|start| mnemonic.starts_with(start))
 }
 
 /// Two-operand arithmetic reads its destination; moves and the like, and forms with a separate destination, do not.
 fn reads_destination(instruction: &Instruction) -> bool {
     let fresh = ["mov", "lea", "popcnt", "lzcnt", "tzcnt", "sqrt", "cvt", "set", "pop", "bsf", "bsr", "rdtsc", "andn", "pdep", "pext"];
     let m = instruction.mnemonic.as_str();
-    let fused = m.starts_with("vfmadd") || m.starts_with("vfmsub") || m.starts_with("vfnm") || m.starts_with("shld") || m.starts_with("shrd");
+    let fused =
+        m.starts_with("vfmadd") || m.starts_with("vfmsub") || m.starts_with("vfnm") || m.starts_with("shld") || m.starts_with("shrd");
     match instruction.operands.len() {
         1 => true,
         2 => !fresh.iter().any(|start| m.starts_with(start)) || m.starts_with("cmov"),
@@ -103,9 +109,14 @@ fn places(operand: &str, lets: &[Declaration]) -> Vec<String> {
 /// The full register that a name is part of: `rax` for `eax`, `xmm3` for `ymm3`; `None` for other words.
 pub fn whole_register(word: &str) -> Option<String> {
     const CLASSIC: [(&str, &[&str]); 8] = [
-        ("rax", &["rax", "eax", "ax", "al", "ah"]), ("rbx", &["rbx", "ebx", "bx", "bl", "bh"]), ("rcx", &["rcx", "ecx", "cx", "cl", "ch"]),
-        ("rdx", &["rdx", "edx", "dx", "dl", "dh"]), ("rsi", &["rsi", "esi", "si", "sil"]), ("rdi", &["rdi", "edi", "di", "dil"]),
-        ("rbp", &["rbp", "ebp", "bp", "bpl"]), ("rsp", &["rsp", "esp", "sp", "spl"]),
+        ("rax", &["rax", "eax", "ax", "al", "ah"]),
+        ("rbx", &["rbx", "ebx", "bx", "bl", "bh"]),
+        ("rcx", &["rcx", "ecx", "cx", "cl", "ch"]),
+        ("rdx", &["rdx", "edx", "dx", "dl", "dh"]),
+        ("rsi", &["rsi", "esi", "si", "sil"]),
+        ("rdi", &["rdi", "edi", "di", "dil"]),
+        ("rbp", &["rbp", "ebp", "bp", "bpl"]),
+        ("rsp", &["rsp", "esp", "sp", "spl"]),
     ];
     if let Some((whole, _)) = CLASSIC.iter().find(|(_, names)| names.contains(&word)) {
         return Some((*whole).to_owned());
@@ -133,12 +144,31 @@ mod tests {
     #[test]
     fn chains_are_seen_in_both_syntaxes() {
         let chained = |code: &str| chained_register(code, &[]);
-        for code in ["imul rax, rcx", "imul %rcx, %rax", "mov (%rdx), %rdx", "mov rdx, [rdx]", "popcnt rax, rax", "mulsd xmm0, xmm1", "xor eax, ecx; imul rax, rdx",
-            "mov rbx, rax\nadd rbx, rcx\nmov rax, rbx", "inc rax", "vaddpd ymm0, ymm0, ymm1"] {
+        for code in [
+            "imul rax, rcx",
+            "imul %rcx, %rax",
+            "mov (%rdx), %rdx",
+            "mov rdx, [rdx]",
+            "popcnt rax, rax",
+            "mulsd xmm0, xmm1",
+            "xor eax, ecx; imul rax, rdx",
+            "mov rbx, rax\nadd rbx, rcx\nmov rax, rbx",
+            "inc rax",
+            "vaddpd ymm0, ymm0, ymm1",
+        ] {
             assert!(chained(code).is_some(), "{code}");
         }
-        for code in ["mov rax, rcx", "popcnt rax, rcx", "lea rax, [rcx + rdx]", "nop", "mov rax, 3; imul rax, rcx", "cmp rax, rcx", "sqrtsd xmm0, xmm1", "mov [rdx], rax",
-            "vaddpd ymm0, ymm1, ymm2"] {
+        for code in [
+            "mov rax, rcx",
+            "popcnt rax, rcx",
+            "lea rax, [rcx + rdx]",
+            "nop",
+            "mov rax, 3; imul rax, rcx",
+            "cmp rax, rcx",
+            "sqrtsd xmm0, xmm1",
+            "mov [rdx], rax",
+            "vaddpd ymm0, ymm1, ymm2",
+        ] {
             assert_eq!(chained(code), None, "{code}");
         }
         let lets = [Declaration::parse("uint64_t x = 3").unwrap(), Declaration::parse("uint64_t c = 3").unwrap()];

@@ -181,12 +181,17 @@ fn near_limit(bytes: u64) -> bool {
 
 fn memory_hint(bytes: u64) -> String {
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-    format!("it held {:.1} GiB of address space, the limit is {:.0} GiB: it may have allocated without end", gib(bytes), gib(host::MOST_MEMORY_BYTES))
+    format!(
+        "it held {:.1} GiB of address space, the limit is {:.0} GiB: it may have allocated without end",
+        gib(bytes),
+        gib(host::MOST_MEMORY_BYTES)
+    )
 }
 
 /// A run that ended well, but used up its memory: the readings after that are of refused allocations.
 pub fn used_up(ended: &Ended) -> Result<()> {
-    let failure = || Failure { what: "used up its memory".into(), place: "while it was measured".into(), hint: memory_hint(ended.memory_bytes) };
+    let failure =
+        || Failure { what: "used up its memory".into(), place: "while it was measured".into(), hint: memory_hint(ended.memory_bytes) };
     if near_limit(ended.memory_bytes) { Err(Error::CodeFailed(failure())) } else { Ok(()) }
 }
 

@@ -55,7 +55,13 @@ pub fn find(request: &Request) -> Result<Compiler> {
 }
 
 fn version(command: &str) -> Option<String> {
-    let answer = Command::new(command).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output().ok().filter(|answer| answer.status.success())?;
+    let answer = Command::new(command)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()
+        .filter(|answer| answer.status.success())?;
     Some(String::from_utf8_lossy(&answer.stdout).lines().next().unwrap_or(command).trim().to_owned())
 }
 
@@ -81,7 +87,12 @@ fn run(request: &Request, compiler: &Compiler, arguments: &[&std::ffi::OsStr], q
     command.env("LC_ALL", "C").args(["-x", if request.language == Language::Cpp { "c++" } else { "c" }]);
     // Undefined functions must be seen here, not when the rows run.
     command.args(if request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
-    command.args(["-I.", "-fPIC", "-fvisibility=hidden", "-Wl,-z,defs"]).args(quiet).args(words("--cflags", &request.flags)?).args(arguments).args(["-x", "none"]);
+    command
+        .args(["-I.", "-fPIC", "-fvisibility=hidden", "-Wl,-z,defs"])
+        .args(quiet)
+        .args(words("--cflags", &request.flags)?)
+        .args(arguments)
+        .args(["-x", "none"]);
     command.args(request.files.iter().filter(|file| !source::is_included(file, request.language)));
     command.args(words("--link", &request.link)?).arg("-lm");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
@@ -110,7 +121,8 @@ fn run(request: &Request, compiler: &Compiler, arguments: &[&std::ffi::OsStr], q
     };
     drop(guard);
     let text = String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
-    Ok((!status.success()).then(|| if text.trim().is_empty() { format!("the compiler ended with {status} and said nothing") } else { text }))
+    Ok((!status.success())
+        .then(|| if text.trim().is_empty() { format!("the compiler ended with {status} and said nothing") } else { text }))
 }
 
 #[allow(unsafe_code, reason = "a limit for the compiler alone can only be set between fork and exec")]
@@ -118,7 +130,8 @@ fn limit_memory(command: &mut Command) {
     // SAFETY: setrlimit is async-signal-safe and the closure touches nothing else.
     unsafe {
         command.pre_exec(|| {
-            nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_AS, MOST_COMPILE_BYTES, MOST_COMPILE_BYTES).map_err(std::io::Error::from)
+            nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_AS, MOST_COMPILE_BYTES, MOST_COMPILE_BYTES)
+                .map_err(std::io::Error::from)
         });
     }
 }
@@ -135,7 +148,12 @@ fn explain(request: &Request, compiler: &Compiler, folder: &Path, messages: &str
     let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
     match checked.and_then(|()| run(request, compiler, &arguments, &[])) {
         Ok(Some(own)) => Error::DoesNotCompile { messages: tidy(&own, folder) },
-        Ok(None) => Error::DoesNotCompile { messages: format!("{}\n(one copy compiles; repeated copies do not, or do not link: labels must be local, functions must be in --file or --link)", tidy(messages, folder)) },
+        Ok(None) => Error::DoesNotCompile {
+            messages: format!(
+                "{}\n(one copy compiles; repeated copies do not, or do not link: labels must be local, functions must be in --file or --link)",
+                tidy(messages, folder)
+            ),
+        },
         Err(error) => error,
     }
 }
@@ -147,8 +165,15 @@ fn tidy(messages: &str, folder: &Path) -> String {
     for line in messages.lines() {
         let line = line.replace(&folder, "");
         let linker = line.contains("/ld:") && line.contains("in function") || line.starts_with("undefined references to");
-        let own = linker || line.contains("hs_check") && line.ends_with(':') || line.starts_with("cc1") || line.contains("In function 'hs_row") || line.starts_with("collect2:");
-        let line = line.find("undefined reference").filter(|_| line.contains("hs_row") || line.contains("(.text")).map_or(line.clone(), |at| line[at..].to_owned());
+        let own = linker
+            || line.contains("hs_check") && line.ends_with(':')
+            || line.starts_with("cc1")
+            || line.contains("In function 'hs_row")
+            || line.starts_with("collect2:");
+        let line = line
+            .find("undefined reference")
+            .filter(|_| line.contains("hs_row") || line.contains("(.text"))
+            .map_or(line.clone(), |at| line[at..].to_owned());
         let repeated = line.contains("undefined reference") && lines.contains(&line);
         if !own && !repeated {
             lines.push(line);

@@ -43,7 +43,9 @@ impl Declaration {
                 let array = declarator.contains('[');
                 Ok(Declaration { text: line.to_owned(), name, declarator, initialised: cut.is_some(), array })
             }
-            Some(name) if name.starts_with("hs_") => Err(bad("--let", format!("`{name}`: names that begin with hs_ belong to the instrument"))),
+            Some(name) if name.starts_with("hs_") => {
+                Err(bad("--let", format!("`{name}`: names that begin with hs_ belong to the instrument")))
+            }
             _ => Err(bad("--let", format!("`{text}` is not a declaration: expected a type and a name, as in 'uint64_t x = 3'"))),
         }
     }
@@ -61,14 +63,16 @@ fn is_word(c: char) -> bool {
 /// Place of the `=` that begins the initialiser.
 fn top_level_equals(line: &str) -> Option<usize> {
     let mut depth = 0i32;
-    line.char_indices().find(|(_, c)| {
-        depth += match c {
-            '(' | '[' | '{' => 1,
-            ')' | ']' | '}' => -1,
-            _ => 0,
-        };
-        *c == '=' && depth == 0
-    }).map(|(at, _)| at)
+    line.char_indices()
+        .find(|(_, c)| {
+            depth += match c {
+                '(' | '[' | '{' => 1,
+                ')' | ']' | '}' => -1,
+                _ => 0,
+            };
+            *c == '=' && depth == 0
+        })
+        .map(|(at, _)| at)
 }
 
 /// The declared name: inside `(*name)` for a function pointer, else the last word before any bracket.
@@ -88,9 +92,15 @@ mod tests {
     #[test]
     fn names_are_found() {
         let cases = [
-            ("uint64_t x = 3", "x", false), ("char *p = malloc(64)", "p", false), ("int a[4] = {1, 2, 3, 4};", "a", true),
-            ("struct point s", "s", false), ("int (*f)(int) = abs", "f", false), ("std::vector<int> v(100)", "v", false),
-            ("unsigned long long\n y=1", "y", false), ("double m[2][3]", "m", true), ("std::array<int, 4> q{1, 2}", "q", false),
+            ("uint64_t x = 3", "x", false),
+            ("char *p = malloc(64)", "p", false),
+            ("int a[4] = {1, 2, 3, 4};", "a", true),
+            ("struct point s", "s", false),
+            ("int (*f)(int) = abs", "f", false),
+            ("std::vector<int> v(100)", "v", false),
+            ("unsigned long long\n y=1", "y", false),
+            ("double m[2][3]", "m", true),
+            ("std::array<int, 4> q{1, 2}", "q", false),
         ];
         for (text, name, array) in cases {
             let found = Declaration::parse(text).unwrap();

@@ -44,14 +44,19 @@ pub fn is_expression(code: &str) -> bool {
     let tokens = tokens(code);
     let statement_words = ["if", "for", "while", "do", "switch", "return", "goto", "asm", "__asm__", "throw", "delete", "static"];
     let first_is_word = tokens.first().is_some_and(|first| statement_words.contains(&first.as_str()));
-    !first_is_word && !tokens.iter().any(|token| token == ";") && !tokens.first().is_some_and(|first| first == "{") && !looks_declared(&tokens)
+    !first_is_word
+        && !tokens.iter().any(|token| token == ";")
+        && tokens.first().is_none_or(|first| first != "{")
+        && !looks_declared(&tokens)
         && !assigns_at_top(&tokens)
 }
 
 /// `double y = ...`: two words in a row before an `=`.
 fn looks_declared(tokens: &[String]) -> bool {
     let equals = tokens.iter().position(|token| token == "=").unwrap_or(0);
-    equals >= 2 && is_word(&tokens[equals - 1]) && (is_word(&tokens[equals - 2]) || tokens[equals - 2] == "*" && equals >= 3 && is_word(&tokens[equals - 3]))
+    equals >= 2
+        && is_word(&tokens[equals - 1])
+        && (is_word(&tokens[equals - 2]) || tokens[equals - 2] == "*" && equals >= 3 && is_word(&tokens[equals - 3]))
 }
 
 fn assigns_at_top(tokens: &[String]) -> bool {
@@ -73,7 +78,9 @@ fn chained_variable(code: &str, lets: &[Declaration]) -> Option<String> {
         let places: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at] == declaration.name && !is_member(&tokens, *at)).collect();
         let stepped = places.iter().any(|at| {
             let (before, after) = (at.checked_sub(1).map(|b| tokens[b].as_str()), tokens.get(at + 1).map(String::as_str));
-            matches!(after, Some("++" | "--")) || matches!(before, Some("++" | "--")) || after.is_some_and(|token| is_assignment(token) && token != "=")
+            matches!(after, Some("++" | "--"))
+                || matches!(before, Some("++" | "--"))
+                || after.is_some_and(|token| is_assignment(token) && token != "=")
         });
         let assigned = places.iter().filter(|at| tokens.get(*at + 1).is_some_and(|token| token == "=")).count();
         stepped || assigned > 0 && places.len() > assigned
@@ -95,8 +102,10 @@ fn is_word(token: &str) -> bool {
 
 /// Words, numbers and operators; literals and comments fall away.
 fn tokens(code: &str) -> Vec<String> {
-    const OPERATORS: [&str; 22] =
-        ["<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "&&", "||", "<<", ">>", "::"];
+    const OPERATORS: [&str; 22] = [
+        "<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "&&", "||", "<<", ">>",
+        "::",
+    ];
     let mut found = Vec::new();
     let mut rest = code;
     while let Some(c) = rest.chars().next() {
@@ -141,7 +150,9 @@ mod tests {
 
     #[test]
     fn assignments_that_feed_on_themselves_are_chains() {
-        for code in ["x = x * c", "x *= c", "x++", "--x", "x = c; c = x + 1", "p = *(void **)p", "if (x > 3) x = x / 2; else x = 3 * x + 1;"] {
+        for code in
+            ["x = x * c", "x *= c", "x++", "--x", "x = c; c = x + 1", "p = *(void **)p", "if (x > 3) x = x / 2; else x = 3 * x + 1;"]
+        {
             assert!(chain(code).is_some(), "{code}");
         }
         for code in ["x * c", "x = c * 2", "sqrt(d)", "x == c", "f(x)", "s.x = s.x + 1", "\"x = x\"", "y = 3 /* x = x + 1 */"] {
@@ -154,7 +165,9 @@ mod tests {
         for code in ["x * c", "sqrt(d)", "f()", "x == c", "f(a = 3)", "x * c;", "(x, c)", "a[x] < c"] {
             assert!(is_expression(code), "{code}");
         }
-        for code in ["x = x * c", "x += 1;", "int y = x; y++", "for (;;) x++", "{ f(); }", "a; b", "double y = sqrt(d)", "x++", "char *q = p"] {
+        for code in
+            ["x = x * c", "x += 1;", "int y = x; y++", "for (;;) x++", "{ f(); }", "a; b", "double y = sqrt(d)", "x++", "char *q = p"]
+        {
             assert!(!is_expression(code), "{code}");
         }
     }

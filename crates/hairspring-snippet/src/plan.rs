@@ -38,7 +38,14 @@ fn most_copies(rows: &[RowSpec], limit: u32) -> u32 {
     let mut sizes: Vec<u32> = rows.iter().map(RowSpec::evaluations).collect();
     sizes.sort_unstable();
     let mut sum = 0;
-    sizes.into_iter().take_while(|size| { sum += size; sum <= limit }).last().unwrap_or(4)
+    sizes
+        .into_iter()
+        .take_while(|size| {
+            sum += size;
+            sum <= limit
+        })
+        .last()
+        .unwrap_or(4)
 }
 
 fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
@@ -82,7 +89,8 @@ mod tests {
                 let pilot = Pilot { copy_ns, copy_bytes: 20.0 };
                 let rows = rows(&request, &[pilot, pilot]);
                 assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 20);
-                let design: Vec<Vec<f64>> = rows.iter().filter(|row| row.subject == 1).map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
+                let design: Vec<Vec<f64>> =
+                    rows.iter().filter(|row| row.subject == 1).map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
                 assert_eq!(exact_rank(&design).pivots.len(), request.components().len() + 1, "init {init}, cold {cold}, {copy_ns} ns");
             }
         }

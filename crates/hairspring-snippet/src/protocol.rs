@@ -142,10 +142,18 @@ pub fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> std::io::Result<R
         let mut numbers = [0; 40];
         stream.read_exact(&mut numbers)?;
         let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| numbers[at * 8 + byte]));
-        return Ok(Received::Crash(LastWords { signal: number(0), phase: number(1), row: number(2), address: number(3), memory_bytes: number(4) }));
+        return Ok(Received::Crash(LastWords {
+            signal: number(0),
+            phase: number(1),
+            row: number(2),
+            address: number(3),
+            memory_bytes: number(4),
+        }));
     }
     if length > MOST_BYTES {
-        return Err(std::io::Error::other("a message of impossible length: the code may have written into the instrument's memory or pipe"));
+        return Err(std::io::Error::other(
+            "a message of impossible length: the code may have written into the instrument's memory or pipe",
+        ));
     }
     let mut bytes = Vec::new();
     stream.take(u64::from(length)).read_to_end(&mut bytes)?;

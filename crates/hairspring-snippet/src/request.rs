@@ -61,9 +61,24 @@ pub struct Request {
 impl Default for Request {
     fn default() -> Self {
         Request {
-            codes: Vec::new(), lets: Vec::new(), init: None, setup: None, cold: Vec::new(), language: Language::C, files: Vec::new(),
-            includes: Vec::new(), compiler: None, flags: "-O2".into(), link: String::new(), clock: None, cpu: None,
-            budget: Duration::from_millis(900), precision: 0.005, level: 0.95, timeout: Duration::from_secs(10), all_methods: false,
+            codes: Vec::new(),
+            lets: Vec::new(),
+            init: None,
+            setup: None,
+            cold: Vec::new(),
+            language: Language::C,
+            files: Vec::new(),
+            includes: Vec::new(),
+            compiler: None,
+            flags: "-O2".into(),
+            link: String::new(),
+            clock: None,
+            cpu: None,
+            budget: Duration::from_millis(900),
+            precision: 0.005,
+            level: 0.95,
+            timeout: Duration::from_secs(10),
+            all_methods: false,
         }
     }
 }

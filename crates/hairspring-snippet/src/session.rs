@@ -128,7 +128,12 @@ fn load(request: &Request, library: &Library, rows: usize) -> Load {
 }
 
 /// Rough time and size of one evaluation of every alternative, on the best clock of the machine.
-fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Folder) -> Result<(Vec<Pilot>, std::result::Result<hairspring_machine::unit::Ruler, String>)> {
+fn pilot(
+    request: &Request,
+    compiler: &Compiler,
+    host: &HostProgram,
+    folder: &Folder,
+) -> Result<(Vec<Pilot>, std::result::Result<hairspring_machine::unit::Ruler, String>)> {
     const TIME_MS: u64 = 5;
     let rows = plan::pilot_rows(request);
     let library = compile(request, compiler, &rows, folder.path(), "pilot")?;
@@ -137,15 +142,25 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
     let first = ticks(&mut child, &singles, TIME_MS, 20)?;
     // The default clock counts nanoseconds or something faster: without a rate yet, a tick is taken for a nanosecond.
     let longest = first.iter().copied().fold(0.0, f64::max);
-    let times = if longest < plan::LONG_NS { ticks(&mut child, &(0..rows.len() as u32).collect::<Vec<_>>(), 2 * TIME_MS, 2_000)? } else { Vec::new() };
+    let times = if longest < plan::LONG_NS {
+        ticks(&mut child, &(0..rows.len() as u32).collect::<Vec<_>>(), 2 * TIME_MS, 2_000)?
+    } else {
+        Vec::new()
+    };
     let Reply::Ended(ended) = child.ask(&Command::End)? else { return Err(Error::Host("no end of the pilot".into())) };
     let ns = 1e9 / ended.rate.hz;
-    let pilots = (0..request.codes.len()).map(|subject| {
-        let mine: Vec<usize> = (0..rows.len()).filter(|row| rows[*row].subject == subject).collect();
-        let [one, .., many] = *mine else { return Pilot { copy_ns: 1.0, copy_bytes: 16.0 } };
-        let copy_ticks = if times.is_empty() { first[subject] } else { (times[many] - times[one]) / f64::from(rows[many].bodies - rows[one].bodies) };
-        Pilot { copy_ns: (copy_ticks * ns).max(0.05), copy_bytes: copy_bytes(&rows, &library, subject).unwrap_or(16.0).max(1.0) }
-    }).collect();
+    let pilots = (0..request.codes.len())
+        .map(|subject| {
+            let mine: Vec<usize> = (0..rows.len()).filter(|row| rows[*row].subject == subject).collect();
+            let [one, .., many] = *mine else { return Pilot { copy_ns: 1.0, copy_bytes: 16.0 } };
+            let copy_ticks = if times.is_empty() {
+                first[subject]
+            } else {
+                (times[many] - times[one]) / f64::from(rows[many].bodies - rows[one].bodies)
+            };
+            Pilot { copy_ns: (copy_ticks * ns).max(0.05), copy_bytes: copy_bytes(&rows, &library, subject).unwrap_or(16.0).max(1.0) }
+        })
+        .collect();
     Ok((pilots, ready.ruler.unwrap_or_else(|| Err("not looked for".into()))))
 }
 
@@ -154,18 +169,24 @@ fn ticks(child: &mut Child, rows: &[u32], milliseconds: u64, most_rounds: u32) -
     let Reply::Batch(readings) = child.ask(&Command::Run { rows: rows.to_vec(), milliseconds, most_rounds })? else {
         return Err(Error::Host("no readings from the pilot".into()));
     };
-    Ok((0..rows.len()).map(|row| {
-        let mut mine: Vec<u64> = readings.iter().skip(row).step_by(rows.len()).map(|raw| raw.ticks).collect();
-        mine.sort_unstable();
-        // The mean of the middle half: free of spikes, and finer than the clock's quantum.
-        let middle = &mine[mine.len() / 4..mine.len() - mine.len() / 4];
-        middle.iter().sum::<u64>() as f64 / middle.len().max(1) as f64
-    }).collect())
+    Ok((0..rows.len())
+        .map(|row| {
+            let mut mine: Vec<u64> = readings.iter().skip(row).step_by(rows.len()).map(|raw| raw.ticks).collect();
+            mine.sort_unstable();
+            // The mean of the middle half: free of spikes, and finer than the clock's quantum.
+            let middle = &mine[mine.len() / 4..mine.len() - mine.len() / 4];
+            middle.iter().sum::<u64>() as f64 / middle.len().max(1) as f64
+        })
+        .collect())
 }
 
 /// Bytes that one more copy adds to a row: the slope between the shortest and the longest row of the alternative.
 fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64> {
-    let mine = || rows.iter().zip(&library.row_bytes).filter(|(row, _)| row.subject == subject && row.inits <= row.bodies && row.flushes <= row.bodies);
+    let mine = || {
+        rows.iter()
+            .zip(&library.row_bytes)
+            .filter(|(row, _)| row.subject == subject && row.inits <= row.bodies && row.flushes <= row.bodies)
+    };
     let (short, long) = (mine().min_by_key(|(row, _)| row.bodies)?, mine().max_by_key(|(row, _)| row.bodies)?);
     let copies = f64::from(long.0.bodies - short.0.bodies);
     (copies > 0.0 && *long.1 > 0).then(|| (*long.1 as f64 - *short.1 as f64) / copies)
@@ -262,7 +283,8 @@ impl<'r> Run<'r> {
     }
 
     fn is_precise(&self) -> bool {
-        let question = Question { options: hairspring::estimate::Options { level: self.request.level, ..Default::default() }, ..Question::default() };
+        let question =
+            Question { options: hairspring::estimate::Options { level: self.request.level, ..Default::default() }, ..Question::default() };
         assess(&self.table.table, &question).is_ok_and(|found| widest(&found, self.request.level) <= self.request.precision)
     }
 
@@ -276,8 +298,10 @@ impl<'r> Run<'r> {
 
 /// Largest relative half-width of the bodies and of the ratios.
 fn widest(found: &Assessment, level: f64) -> f64 {
-    let bodies = found.series.iter().filter_map(|series| series.components.first()).map(|body| {
-        body.time.cycles.as_ref().map_or(body.time.ticks.relative(), |cycles| cycles.estimate(level).relative())
-    });
+    let bodies = found
+        .series
+        .iter()
+        .filter_map(|series| series.components.first())
+        .map(|body| body.time.cycles.as_ref().map_or(body.time.ticks.relative(), |cycles| cycles.estimate(level).relative()));
     bodies.chain(found.comparisons.iter().map(|comparison| comparison.ratio.relative())).fold(0.0, f64::max)
 }

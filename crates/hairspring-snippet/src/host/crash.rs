@@ -11,7 +11,8 @@ static PIPE: AtomicI32 = AtomicI32::new(-1);
 static PHASE: AtomicU64 = AtomicU64::new(0);
 static ROW: AtomicU64 = AtomicU64::new(0);
 
-const FATAL: [i32; 9] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT, libc::SIGSYS, libc::SIGXFSZ, libc::SIGXCPU];
+const FATAL: [i32; 9] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT, libc::SIGSYS, libc::SIGXFSZ, libc::SIGXCPU];
 /// The handler must run when the ordinary stack is used up.
 const STACK_BYTES: usize = 64 * 1024;
 
@@ -43,9 +44,7 @@ pub fn watch(replies: &File) {
 extern "C" fn last_words(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel hands a valid siginfo; for SIGSYS the address field's place holds the call's address, and the
     // number of the call lies behind it, which is all that is wanted.
-    let address = unsafe {
-        if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(6).read()) } else { (*info).si_addr() as u64 }
-    };
+    let address = unsafe { if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(6).read()) } else { (*info).si_addr() as u64 } };
     let numbers = [signal as u64, PHASE.load(Ordering::Relaxed), ROW.load(Ordering::Relaxed), address, memory_bytes()];
     let mut message = [0u8; 44];
     message[..4].copy_from_slice(&CRASH.to_le_bytes());

@@ -12,11 +12,13 @@ pub fn load(path: &str, rows: u32) -> Result<(Library, Vec<RowFn>), String> {
     // SAFETY: the library's constructors run here, in a process that is limited and may die of them.
     let library = unsafe { Library::new(path) }.map_err(|e| format!("the compiled code cannot be loaded: {}", reason(&e)))?;
     crash::enter(Phase::Instrument, 0);
-    let found: Result<Vec<RowFn>, String> = (0..rows as usize).map(|row| {
-        // SAFETY: the generated source defines each row with exactly this signature.
-        let function = unsafe { library.get::<RowFn>(symbol(row).as_bytes()) };
-        function.map(|function| *function).map_err(|e| format!("row {row} is missing: {e}"))
-    }).collect();
+    let found: Result<Vec<RowFn>, String> = (0..rows as usize)
+        .map(|row| {
+            // SAFETY: the generated source defines each row with exactly this signature.
+            let function = unsafe { library.get::<RowFn>(symbol(row).as_bytes()) };
+            function.map(|function| *function).map_err(|e| format!("row {row} is missing: {e}"))
+        })
+        .collect();
     Ok((library, found?))
 }
 

@@ -59,10 +59,13 @@ fn die_with_parent() -> Result<(), String> {
 /// parent kills the whole process group in any case.
 #[cfg(target_os = "linux")]
 fn refuse_processes() -> Result<(), String> {
-    use seccompiler::{BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter};
+    use seccompiler::{
+        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter,
+    };
     // A clone that is not a thread is a process, also the short-lived one of posix_spawn.
     let thread = libc::CLONE_THREAD as u64;
-    let process = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0).and_then(|condition| SeccompRule::new(vec![condition]));
+    let process = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0)
+        .and_then(|condition| SeccompRule::new(vec![condition]));
     let describe = |e: &dyn std::fmt::Display| format!("the filter against new processes: {e}");
     let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> = [(libc::SYS_clone, vec![process.map_err(|e| describe(&e))?])].into();
     #[cfg(target_arch = "x86_64")]
@@ -72,7 +75,12 @@ fn refuse_processes() -> Result<(), String> {
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Trap, architecture).map_err(|e| describe(&e))?;
     let program: BpfProgram = filter.try_into().map_err(|e: seccompiler::BackendError| describe(&e))?;
     // clone3 hides its flags behind a pointer: it is answered as if the kernel did not have it, and libc falls back to clone.
-    let unknown = SeccompFilter::new([(libc::SYS_clone3, Vec::new())].into(), SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS as u32), architecture);
+    let unknown = SeccompFilter::new(
+        [(libc::SYS_clone3, Vec::new())].into(),
+        SeccompAction::Allow,
+        SeccompAction::Errno(libc::ENOSYS as u32),
+        architecture,
+    );
     let unknown: BpfProgram = unknown.map_err(|e| describe(&e))?.try_into().map_err(|e: seccompiler::BackendError| describe(&e))?;
     let _ = apply_filter(&unknown).and_then(|()| apply_filter(&program));
     Ok(())

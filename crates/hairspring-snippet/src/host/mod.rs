@@ -86,7 +86,13 @@ impl Bench {
         let dither = Dither::over(clock.read, reading.quantum);
         Ok(Bench {
             steal: StealMeter::start(settled.cpu),
-            ready: Ready { settled, clock: (clock.name.into(), clock.description.into()), quantum: reading.quantum, read_cost: reading.back_to_back_mean, ruler },
+            ready: Ready {
+                settled,
+                clock: (clock.name.into(), clock.description.into()),
+                quantum: reading.quantum,
+                read_cost: reading.back_to_back_mean,
+                ruler,
+            },
             rig: Watched { functions: Functions { now: clock.read, rows }, chosen: Vec::new() },
             meter: RateMeter::start(clock),
             seed: load.seed,
@@ -143,4 +149,3 @@ impl Rig for Watched {
         ticks
     }
 }
-

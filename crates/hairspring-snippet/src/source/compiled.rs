@@ -28,7 +28,11 @@ fn setup(text: &mut String, request: &Request) {
     if request.language == Language::C {
         for declaration in request.lets.iter().filter(|d| d.initialised && !d.sized_by_initialiser()) {
             let name = &declaration.name;
-            let _ = writeln!(text, "{{ void *hs_to = (void *)&{name}; {}; memcpy(hs_to, (const void *)&{name}, sizeof {name}); }}", declaration.text);
+            let _ = writeln!(
+                text,
+                "{{ void *hs_to = (void *)&{name}; {}; memcpy(hs_to, (const void *)&{name}, sizeof {name}); }}",
+                declaration.text
+            );
         }
     }
     let _ = writeln!(text, "{{ {}\n; }}\n}}", request.setup.as_deref().unwrap_or(""));
@@ -53,7 +57,8 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec) {
     copies(text, request, row);
     opaque(text, request);
     text.push_str("return hs_now() - hs_start; }\n");
-    let _ = writeln!(text, "HS_EXPORT uint64_t {name}(hs_read hs_now);\nuint64_t {name}(hs_read hs_now) {{ return {name}_(hs_now{values}); }}");
+    let _ =
+        writeln!(text, "HS_EXPORT uint64_t {name}(hs_read hs_now);\nuint64_t {name}(hs_read hs_now) {{ return {name}_(hs_now{values}); }}");
 }
 
 fn parameter(language: Language, name: &str) -> String {

@@ -25,20 +25,21 @@ impl Dither {
     /// Waiting for up to three quanta of a clock whose quantum is given in its own ticks.
     pub fn over(read: ReadFn, quantum: u64) -> Dither {
         const TRIAL: u32 = 2_000;
-        let best = (0..5).map(|_| {
-            let start = read();
-            turn(TRIAL);
-            read().saturating_sub(start)
-        }).min();
+        let best = (0..5)
+            .map(|_| {
+                let start = read();
+                turn(TRIAL);
+                read().saturating_sub(start)
+            })
+            .min();
         let ticks_per_turn = best.unwrap_or(0) as f64 / f64::from(TRIAL);
         let turns = if ticks_per_turn > 0.0 { SPREAD_QUANTA * quantum as f64 / ticks_per_turn } else { MOST_TURNS };
         Dither { turns: turns.clamp(FEWEST_TURNS, MOST_TURNS) as u32 }
     }
 
-
     /// Waits a part of the longest time that the random number chooses.
     pub fn wait(&self, random: u32) {
-        turn((u64::from(random) * u64::from(self.turns) >> 32) as u32);
+        turn(((u64::from(random) * u64::from(self.turns)) >> 32) as u32);
     }
 }
 

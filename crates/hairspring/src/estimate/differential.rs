@@ -21,7 +21,8 @@ pub fn differential(table: &Observations, series: SeriesId, level: f64) -> Optio
     let grouped = Grouped::of(table, series);
     let blocks = BlockMeans::of(&grouped, table.rounds());
     let copies = |at: usize| table.rows()[grouped.rows[at] as usize].counts.clone();
-    let mut alone: Vec<usize> = (0..grouped.rows.len()).filter(|at| copies(*at)[0] > 0.0 && copies(*at)[1..].iter().all(|c| *c == 0.0)).collect();
+    let mut alone: Vec<usize> =
+        (0..grouped.rows.len()).filter(|at| copies(*at)[0] > 0.0 && copies(*at)[1..].iter().all(|c| *c == 0.0)).collect();
     alone.sort_by(|a, b| copies(*a)[0].total_cmp(&copies(*b)[0]));
     let [short, long] = *alone.get(..2)? else { return None };
     if blocks.len() < 2 {
@@ -32,7 +33,15 @@ pub fn differential(table: &Observations, series: SeriesId, level: f64) -> Optio
     let value = differences.iter().sum::<f64>() / differences.len() as f64;
     let (of_mean, dof) = variance_of_mean(&differences);
     let entry = Contribution::standard(Source::Stochastic, of_mean.sqrt(), dof);
-    let single: Vec<f64> = grouped.readings[short].iter().zip(&grouped.readings[long])
-        .filter(|(a, b)| a.2 && b.2 && a.0 == b.0).map(|(a, b)| (b.1 - a.1) / (many - few)).collect();
-    Some(Differential { copies: (many, few), ticks: Uncertain { value, budget: vec![entry] }.estimate(level), sd: variance(&single).sqrt() })
+    let single: Vec<f64> = grouped.readings[short]
+        .iter()
+        .zip(&grouped.readings[long])
+        .filter(|(a, b)| a.2 && b.2 && a.0 == b.0)
+        .map(|(a, b)| (b.1 - a.1) / (many - few))
+        .collect();
+    Some(Differential {
+        copies: (many, few),
+        ticks: Uncertain { value, budget: vec![entry] }.estimate(level),
+        sd: variance(&single).sqrt(),
+    })
 }

@@ -24,19 +24,24 @@ pub fn direct(table: &Observations, series: SeriesId, level: f64) -> Vec<Direct>
     if blocks.len() < 2 {
         return Vec::new();
     }
-    let mut found: Vec<Direct> = grouped.rows.iter().enumerate().filter_map(|(at, id)| {
-        let counts = &table.rows()[*id as usize].counts;
-        let copies = *counts.first()?;
-        if copies <= 0.0 || counts[1..].iter().any(|count| *count != 0.0) {
-            return None;
-        }
-        let means: Vec<f64> = blocks.means.iter().map(|block| block[at] / copies).collect();
-        let value = means.iter().sum::<f64>() / means.len() as f64;
-        let (of_mean, dof) = variance_of_mean(&means);
-        let entry = Contribution::standard(Source::Stochastic, of_mean.sqrt(), dof);
-        let single: Vec<f64> = grouped.readings[at].iter().filter(|r| r.2).map(|r| r.1 / copies).collect();
-        Some(Direct { copies, ticks: Uncertain { value, budget: vec![entry] }.estimate(level), sd: variance(&single).sqrt() })
-    }).collect();
+    let mut found: Vec<Direct> = grouped
+        .rows
+        .iter()
+        .enumerate()
+        .filter_map(|(at, id)| {
+            let counts = &table.rows()[*id as usize].counts;
+            let copies = *counts.first()?;
+            if copies <= 0.0 || counts[1..].iter().any(|count| *count != 0.0) {
+                return None;
+            }
+            let means: Vec<f64> = blocks.means.iter().map(|block| block[at] / copies).collect();
+            let value = means.iter().sum::<f64>() / means.len() as f64;
+            let (of_mean, dof) = variance_of_mean(&means);
+            let entry = Contribution::standard(Source::Stochastic, of_mean.sqrt(), dof);
+            let single: Vec<f64> = grouped.readings[at].iter().filter(|r| r.2).map(|r| r.1 / copies).collect();
+            Some(Direct { copies, ticks: Uncertain { value, budget: vec![entry] }.estimate(level), sd: variance(&single).sqrt() })
+        })
+        .collect();
     found.sort_by(|a, b| a.copies.total_cmp(&b.copies));
     found
 }

@@ -185,7 +185,10 @@ mod tests {
 
     #[test]
     fn bounds_add_on_top_of_standard_deviations() {
-        let value = Uncertain { value: 10.0, budget: vec![Contribution::standard(Source::Stochastic, 0.3, 1e6), Contribution::standard(Source::LackOfFit, 0.4, 1e6)] };
+        let value = Uncertain {
+            value: 10.0,
+            budget: vec![Contribution::standard(Source::Stochastic, 0.3, 1e6), Contribution::standard(Source::LackOfFit, 0.4, 1e6)],
+        };
         let plain = value.estimate(0.95);
         assert!((plain.half_width() - 1.96 * 0.5).abs() < 1e-3);
         let bounded = value.with(Contribution::bound(Source::Granularity, 1.0)).estimate(0.95);

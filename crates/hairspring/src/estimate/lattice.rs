@@ -25,7 +25,8 @@ pub struct Lattice {
 /// (1, 3, 4) make it certain.
 pub fn lattice(slopes: &[Estimate], needed: usize) -> Option<Lattice> {
     let shortest = slopes.iter().map(|slope| slope.value).filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
-    (1..=MOST_UNITS).map(|parts| fit_unit(slopes, shortest / f64::from(parts)))
+    (1..=MOST_UNITS)
+        .map(|parts| fit_unit(slopes, shortest / f64::from(parts)))
         .find(|found| found.integers.iter().flatten().count() >= needed.max(2))
 }
 

@@ -208,7 +208,12 @@ mod tests {
     #[test]
     fn equal_columns_and_sums_are_found_exactly() {
         // The last column is the first plus half of the second; the third equals the first.
-        let rows: Vec<Vec<f64>> = (0..500).map(|i| { let (a, b) = (f64::from(i % 7), f64::from(i % 5)); vec![a, b, a, a + b / 2.0] }).collect();
+        let rows: Vec<Vec<f64>> = (0..500)
+            .map(|i| {
+                let (a, b) = (f64::from(i % 7), f64::from(i % 5));
+                vec![a, b, a, a + b / 2.0]
+            })
+            .collect();
         let rank = exact_rank(&rows);
         assert_eq!(rank.pivots, [0, 1]);
         assert_eq!(rank.identifiable[0].terms, [(0, 1.0), (2, 1.0), (3, 1.0)]);
@@ -224,7 +229,12 @@ mod tests {
 
     #[test]
     fn decimal_counts_work() {
-        let rows: Vec<Vec<f64>> = (1..30).map(|i| { let a = f64::from(i) * 0.5; vec![a, 3.0 * a, 1.0] }).collect();
+        let rows: Vec<Vec<f64>> = (1..30)
+            .map(|i| {
+                let a = f64::from(i) * 0.5;
+                vec![a, 3.0 * a, 1.0]
+            })
+            .collect();
         let rank = exact_rank(&rows);
         assert_eq!(rank.pivots, [0, 2]);
         assert_eq!(rank.identifiable[0].terms, [(0, 1.0), (1, 3.0)]);

@@ -5,11 +5,11 @@
 //! again (Moreno and Fischmeister, 4.1). The covariance is the larger of the classical one and, from 30 degrees of
 //! freedom on, the heteroscedasticity-consistent one (HC3).
 
+use super::Options;
 use super::interval::{Contribution, Source, Uncertain};
 use super::location::{Grouped, median};
 use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
-use super::Options;
 use crate::error::{Error, Result};
 use crate::observations::{Observations, RowId};
 use faer::linalg::solvers::{DenseSolveCore, Solve};
@@ -32,7 +32,10 @@ pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Resu
     let data = Data::of(grouped, table);
     let unknowns = data.rank.pivots.len();
     if data.rows.len() <= unknowns {
-        let detail = format!("{} readings are flagged or off", { let (all, used) = grouped.counted(); all - used });
+        let detail = format!("{} readings are flagged or off", {
+            let (all, used) = grouped.counted();
+            all - used
+        });
         return Err(Error::TooFewRows { usable: data.rows.len(), unknowns, detail });
     }
     let mut used = vec![true; data.rows.len()];
@@ -49,7 +52,11 @@ pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Resu
 }
 
 fn singular(data: &Data) -> Error {
-    Error::TooFewRows { usable: data.rows.len(), unknowns: data.rank.pivots.len(), detail: "the rows left after outliers do not span the unknowns".into() }
+    Error::TooFewRows {
+        usable: data.rows.len(),
+        unknowns: data.rank.pivots.len(),
+        detail: "the rows left after outliers do not span the unknowns".into(),
+    }
 }
 
 /// Usable readings with their counts.
@@ -88,7 +95,12 @@ impl<'a> Data<'a> {
         }
         let names: Vec<&str> = table.components().iter().map(String::as_str).chain(["overhead"]).collect();
         let columns = present.iter().map(|j| names[*j].to_owned()).collect();
-        let rows = grouped.readings.iter().enumerate().flat_map(|(at, readings)| readings.iter().filter(|r| r.2).map(move |r| (at, r.1))).collect();
+        let rows = grouped
+            .readings
+            .iter()
+            .enumerate()
+            .flat_map(|(at, readings)| readings.iter().filter(|r| r.2).map(move |r| (at, r.1)))
+            .collect();
         Data { grouped, columns, rank, scale, design, rows }
     }
 
@@ -157,17 +169,19 @@ impl<'a> Data<'a> {
         let squares: f64 = fit.residuals.iter().zip(used).filter(|(_, ok)| **ok).map(|(r, _)| r * r).sum();
         let sigma2 = squares / dof.max(1) as f64;
         let consistent = (dof >= HC_DOF).then(|| self.consistent_variances(fit, used));
-        let unknowns: Vec<Uncertain> = (0..unknown_count).map(|j| {
-            let classical = sigma2 * fit.inverse[(j, j)];
-            let variance = consistent.as_ref().map_or(classical, |all| all[j].max(classical));
-            let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt() / self.scale[j], dof as f64)];
-            if sigma2.sqrt() < 0.05 * self.grouped.quantum {
-                // No noise to average the quantum out: two floors at unknown phases, variance q^2/6 for each reading.
-                let sd = self.grouped.quantum * (fit.inverse[(j, j)] / 6.0).sqrt() / self.scale[j];
-                budget.push(Contribution::standard(Source::Granularity, sd, f64::INFINITY));
-            }
-            Uncertain { value: fit.unknowns[j] / self.scale[j], budget }
-        }).collect();
+        let unknowns: Vec<Uncertain> = (0..unknown_count)
+            .map(|j| {
+                let classical = sigma2 * fit.inverse[(j, j)];
+                let variance = consistent.as_ref().map_or(classical, |all| all[j].max(classical));
+                let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt() / self.scale[j], dof as f64)];
+                if sigma2.sqrt() < 0.05 * self.grouped.quantum {
+                    // No noise to average the quantum out: two floors at unknown phases, variance q^2/6 for each reading.
+                    let sd = self.grouped.quantum * (fit.inverse[(j, j)] / 6.0).sqrt() / self.scale[j];
+                    budget.push(Contribution::standard(Source::Granularity, sd, f64::INFINITY));
+                }
+                Uncertain { value: fit.unknowns[j] / self.scale[j], budget }
+            })
+            .collect();
         let influence = vec![f64::NAN; unknown_count];
         let (components, overhead) = assemble(&self.columns, &self.rank, unknowns, &influence, options.level);
         let (readings, _) = self.grouped.counted();
@@ -233,19 +247,23 @@ impl<'a> Data<'a> {
             sums[*at] = (sums[*at].0 + if *ok { *ticks } else { 0.0 }, sums[*at].1 + usize::from(*ok));
         }
         let fitted = |at: usize| -> f64 { self.design[at].iter().zip(&fit.unknowns).map(|(n, t)| n * t).sum() };
-        sums.iter().enumerate().map(|(at, (sum, count))| {
-            let readings = &self.grouped.readings[at];
-            let location = if *count > 0 { sum / *count as f64 } else { median(&mut readings.iter().map(|r| r.1).collect::<Vec<f64>>()) };
-            RowFit {
-                row: self.grouped.rows[at],
-                counts: table.rows()[self.grouped.rows[at] as usize].counts.clone(),
-                readings: readings.len(),
-                used: *count,
-                location,
-                sd: None,
-                residual: location - fitted(at),
-                left_out: (*count == 0).then_some(LeftOut::OffLine),
-            }
-        }).collect()
+        sums.iter()
+            .enumerate()
+            .map(|(at, (sum, count))| {
+                let readings = &self.grouped.readings[at];
+                let location =
+                    if *count > 0 { sum / *count as f64 } else { median(&mut readings.iter().map(|r| r.1).collect::<Vec<f64>>()) };
+                RowFit {
+                    row: self.grouped.rows[at],
+                    counts: table.rows()[self.grouped.rows[at] as usize].counts.clone(),
+                    readings: readings.len(),
+                    used: *count,
+                    location,
+                    sd: None,
+                    residual: location - fitted(at),
+                    left_out: (*count == 0).then_some(LeftOut::OffLine),
+                }
+            })
+            .collect()
     }
 }

@@ -146,7 +146,8 @@ impl<'a> System<'a> {
     /// Everything that the fit says, with its error budget.
     fn solution(&self, fit: &Fit, marks: &[(usize, Option<LeftOut>)], starved: &[Starved], options: &Options) -> Solution {
         let active = in_use(marks);
-        let per_block: Vec<Vec<f64>> = self.blocks.means.iter().map(|means| fit.map.solve(&active.iter().map(|i| means[*i]).collect::<Vec<f64>>())).collect();
+        let per_block: Vec<Vec<f64>> =
+            self.blocks.means.iter().map(|means| fit.map.solve(&active.iter().map(|i| means[*i]).collect::<Vec<f64>>())).collect();
         let unknowns: Vec<Uncertain> = (0..fit.unknowns.len()).map(|j| self.uncertain(fit, &active, &per_block, j)).collect();
         let influence: Vec<f64> = (0..fit.unknowns.len()).map(|j| row_influence(fit, j)).collect();
         let (components, overhead) = assemble(&self.columns, &self.rank, unknowns, &influence, options.level);
@@ -303,8 +304,12 @@ fn within(readings: &[(u32, f64, bool)], rounds: u32) -> Option<f64> {
 /// Variance of each row's location. A row whose readings happen to be equal is not infinitely certain: no row counts
 /// as better than a tenth of the typical variance, nor than rounding.
 fn location_variances(grouped: &Grouped, reading_variance: &[Option<f64>]) -> Vec<f64> {
-    let raw: Vec<f64> = grouped.readings.iter().zip(reading_variance)
-        .map(|(readings, variance)| variance.unwrap_or(f64::NAN) / readings.iter().filter(|r| r.2).count().max(1) as f64).collect();
+    let raw: Vec<f64> = grouped
+        .readings
+        .iter()
+        .zip(reading_variance)
+        .map(|(readings, variance)| variance.unwrap_or(f64::NAN) / readings.iter().filter(|r| r.2).count().max(1) as f64)
+        .collect();
     let mut known: Vec<f64> = raw.iter().copied().filter(|v| v.is_finite()).collect();
     let typical = if known.is_empty() { 1.0 } else { median(&mut known) };
     let largest = grouped.readings.iter().flatten().map(|r| r.1.abs()).fold(0.0, f64::max);

@@ -133,7 +133,11 @@ pub fn spell(terms: &[(String, f64)]) -> String {
 
 /// The components of a solution in the order of the pivots, the overhead split off.
 pub(super) fn assemble(
-    columns: &[String], rank: &Rank, unknowns: Vec<Uncertain>, influence: &[f64], level: f64,
+    columns: &[String],
+    rank: &Rank,
+    unknowns: Vec<Uncertain>,
+    influence: &[f64],
+    level: f64,
 ) -> (Vec<Component>, Option<Estimate>) {
     let overhead_column = columns.len() - 1;
     let mut components = Vec::new();

@@ -8,7 +8,7 @@ use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Sour
 use crate::observations::{Observations, Origin, Unit};
 
 /// What is asked of the assessment.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Question {
     /// Level and treatment of rows off the line.
     pub options: Options,
@@ -16,12 +16,6 @@ pub struct Question {
     pub precision: Option<f64>,
     /// Time that the hypervisor took during the run.
     pub stolen_ms: Option<f64>,
-}
-
-impl Default for Question {
-    fn default() -> Self {
-        Question { options: Options::default(), precision: None, stolen_ms: None }
-    }
 }
 
 /// A time in every unit that can be had.
@@ -115,7 +109,9 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
 
 fn in_series(error: Error, name: &str, series: usize) -> Error {
     match error {
-        Error::TooFewRows { usable, unknowns, detail } if series > 1 => Error::TooFewRows { usable, unknowns, detail: format!("series `{name}`; {detail}") },
+        Error::TooFewRows { usable, unknowns, detail } if series > 1 => {
+            Error::TooFewRows { usable, unknowns, detail: format!("series `{name}`; {detail}") }
+        }
         other => other,
     }
 }
@@ -147,11 +143,15 @@ fn reference(table: &Observations, options: &Options) -> Option<Ruler> {
 }
 
 fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> SeriesResult {
-    let components = solution.components.iter().map(|component| ComponentResult {
-        name: component.name.clone(),
-        time: time(component, &solution, table, ruler),
-        row_influence: component.row_influence,
-    }).collect();
+    let components = solution
+        .components
+        .iter()
+        .map(|component| ComponentResult {
+            name: component.name.clone(),
+            time: time(component, &solution, table, ruler),
+            row_influence: component.row_influence,
+        })
+        .collect();
     let overhead = solution.overhead.map(|ticks| Time {
         ticks,
         ns: table.origin.ns_per_unit().map(|factor| plain(ticks).scaled(factor)),
@@ -168,7 +168,8 @@ fn plain(estimate: Estimate) -> Uncertain {
 
 fn time(component: &Component, solution: &Solution, table: &Observations, ruler: Option<&Ruler>) -> Time {
     let ns = table.origin.ns_per_unit().map(|factor| with_rate(component.uncertain.scaled(factor), &table.origin));
-    let cycles = ruler.and_then(|ruler| ratio((solution, component), (&ruler.solution, ruler.component())).map(|ratio| ratio.scaled(ruler.cycles)));
+    let cycles =
+        ruler.and_then(|ruler| ratio((solution, component), (&ruler.solution, ruler.component())).map(|ratio| ratio.scaled(ruler.cycles)));
     Time { ticks: component.ticks, ns, cycles }
 }
 
@@ -181,7 +182,8 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
 
 fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
     let factor = table.origin.ns_per_unit();
-    let context = Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0), precision: question.precision };
+    let context =
+        Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0), precision: question.precision };
     let mut all = check(solution, &context);
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     all.extend(interference_findings(solution.share_unused(), question.stolen_ms));

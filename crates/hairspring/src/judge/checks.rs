@@ -31,14 +31,16 @@ const STEADY: f64 = 0.01;
 
 /// All checks of one solution.
 pub fn check(solution: &Solution, context: &Context) -> Vec<Finding> {
-    let per_component = solution.components.iter().flat_map(|component| {
-        match below_resolution(component, solution, context) {
-            Some(below) => vec![below],
-            None => [negative(component, context), wide(component)].into_iter().flatten().collect(),
-        }
+    let per_component = solution.components.iter().flat_map(|component| match below_resolution(component, solution, context) {
+        Some(below) => vec![below],
+        None => [negative(component, context), wide(component)].into_iter().flatten().collect(),
     });
     [rank(solution), not_checked(solution), non_linear(solution), bend(solution), outliers(solution), coarse(solution)]
-        .into_iter().flatten().chain(per_component).chain(precision(solution, context)).collect()
+        .into_iter()
+        .flatten()
+        .chain(per_component)
+        .chain(precision(solution, context))
+        .collect()
 }
 
 fn rank(solution: &Solution) -> Option<Finding> {
@@ -49,7 +51,12 @@ fn rank(solution: &Solution) -> Option<Finding> {
     if solution.rank.dependent.is_empty() {
         return None;
     }
-    let dependent = solution.rank.dependent.iter().map(|(column, sum)| format!("{} runs as often as {}", solution.columns[*column], names(&sum.terms))).collect();
+    let dependent = solution
+        .rank
+        .dependent
+        .iter()
+        .map(|(column, sum)| format!("{} runs as often as {}", solution.columns[*column], names(&sum.terms)))
+        .collect();
     let kind = FindingKind::RankDeficient { rank: solution.rank.pivots.len(), unknowns: solution.columns.len(), dependent };
     Some(Finding::new(Severity::Warning, kind))
 }
@@ -66,7 +73,11 @@ fn non_linear(solution: &Solution) -> Option<Finding> {
     let longest = solution.rows.iter().map(|row| row.location.abs()).fold(0.0, f64::max);
     let departure = lack.sd / longest;
     // A departure of one part in a thousand of the longest row can still be much beside a small component.
-    let carried = solution.components.iter().map(|component| component.uncertain.part(Source::LackOfFit, component.ticks.level) / component.ticks.value.abs()).fold(0.0, f64::max);
+    let carried = solution
+        .components
+        .iter()
+        .map(|component| component.uncertain.part(Source::LackOfFit, component.ticks.level) / component.ticks.value.abs())
+        .fold(0.0, f64::max);
     let severity = match departure.max(carried / 5.0) {
         d if d > DEPARTURE_UNTRUSTED => Severity::Untrusted,
         d if d > DEPARTURE_WARNING => Severity::Warning,
@@ -93,9 +104,10 @@ fn outliers(solution: &Solution) -> Option<Finding> {
 
 fn coarse(solution: &Solution) -> Option<Finding> {
     let phase_spread = solution.phase_spread.filter(|spread| *spread < DITHERED)?;
-    let matters = solution.components.iter().any(|component| {
-        component.uncertain.part(Source::Granularity, component.ticks.level) > 0.001 * component.ticks.value.abs()
-    });
+    let matters = solution
+        .components
+        .iter()
+        .any(|component| component.uncertain.part(Source::Granularity, component.ticks.level) > 0.001 * component.ticks.value.abs());
     let severity = if matters { Severity::Warning } else { Severity::Note };
     Some(Finding::new(severity, FindingKind::ClockTooCoarse { phase_spread }))
 }

@@ -84,19 +84,22 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
     use FindingKind::*;
     match kind {
         NonLinear { lack_of_fit_f, departure_percent } => (
-            format!("the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {departure_percent:.2} % of the longest row"),
+            format!(
+                "the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {departure_percent:.2} % of the longest row"
+            ),
             "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
         ),
         BendLeftOut { rows } => (
             format!("{rows} rows with few copies were left out: the line bends there (the clock's fence hides the first cycles)"),
             "nothing to do; the remaining rows are straight",
         ),
-        Outliers { rows } => (
-            format!("{rows} rows far off the line were left out"),
-            "repeat on a quieter machine or CPU (--cpu) if it happens again",
-        ),
+        Outliers { rows } => {
+            (format!("{rows} rows far off the line were left out"), "repeat on a quieter machine or CPU (--cpu) if it happens again")
+        }
         ClockTooCoarse { phase_spread } => (
-            format!("repeated readings hardly vary ({phase_spread:.3} quanta of the clock): the quantum does not average out and is carried in the interval"),
+            format!(
+                "repeated readings hardly vary ({phase_spread:.3} quanta of the clock): the quantum does not average out and is carried in the interval"
+            ),
             "use a finer clock (--clock) or more copies",
         ),
         FrequencyStepped { low_percent, high_percent } => (
@@ -105,7 +108,9 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         ),
         Preempted { share_percent, stolen_ms } => (
             match stolen_ms {
-                Some(ms) if *ms > 0.0 => format!("{share_percent:.1} % of the readings were disturbed and left out; the hypervisor took {ms:.0} ms"),
+                Some(ms) if *ms > 0.0 => {
+                    format!("{share_percent:.1} % of the readings were disturbed and left out; the hypervisor took {ms:.0} ms")
+                }
                 _ => format!("{share_percent:.1} % of the readings were disturbed and left out"),
             },
             "choose a quieter CPU (--cpu) or give it more time (--budget)",
@@ -151,7 +156,9 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             format!("clock `{clock}` is not ordered: the core may run the code and the read at the same time"),
             "use --clock tsc unless this is what you study",
         ),
-        NotSettled { what } => (format!("not allowed here: {what}"), "run with the right to raise priority and lock memory for steadier readings"),
+        NotSettled { what } => {
+            (format!("not allowed here: {what}"), "run with the right to raise priority and lock memory for steadier readings")
+        }
     }
 }
 

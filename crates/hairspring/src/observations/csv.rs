@@ -69,7 +69,8 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "rate_provenance" => value.clone_into(&mut rate_of(origin).provenance),
         "granularity" => origin.granularity = Some(positive(value, key, line)?),
         "reference" => {
-            let (name, cycles) = value.rsplit_once(' ').ok_or_else(|| bad(line, "`reference` wants a series and its core cycles, as in `reference 3`"))?;
+            let (name, cycles) =
+                value.rsplit_once(' ').ok_or_else(|| bad(line, "`reference` wants a series and its core cycles, as in `reference 3`"))?;
             origin.reference = Some((name.trim().to_owned(), positive(cycles, key, line)?));
         }
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
@@ -199,8 +200,13 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
                 component += 1;
             }
             Field::Reading => parsed.ticks = finite(text, "the reading", line)?,
-            Field::Round => parsed.round = Some(text.parse().map_err(|_| bad(line, &format!("round `{}` is not a whole number from 0", shown(text))))?),
-            Field::Flags => parsed.flags = Flags::from_letters(text).map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: s, g, b and x are known")))?,
+            Field::Round => {
+                parsed.round = Some(text.parse().map_err(|_| bad(line, &format!("round `{}` is not a whole number from 0", shown(text))))?)
+            }
+            Field::Flags => {
+                parsed.flags = Flags::from_letters(text)
+                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: s, g, b and x are known")))?
+            }
             Field::Series => parsed.series = Some(text),
         }
     }

@@ -18,8 +18,7 @@ impl Flags {
     /// Whoever made the file asked for this reading to be left out.
     pub const EXCLUDED: Flags = Flags(8);
 
-    const LETTERS: [(char, Flags); 4] =
-        [('s', Self::SWITCHED), ('g', Self::GAP), ('b', Self::BACKWARD), ('x', Self::EXCLUDED)];
+    const LETTERS: [(char, Flags); 4] = [('s', Self::SWITCHED), ('g', Self::GAP), ('b', Self::BACKWARD), ('x', Self::EXCLUDED)];
 
     /// Whether any doubt is set.
     pub fn any(self) -> bool {

@@ -15,7 +15,14 @@ pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
         (clock("tsc", "time stamp counter, lfence before and after", tsc), counter.clone()),
         (clock("rdtsc", "time stamp counter, not ordered: neighbouring code moves across the read", rdtsc), counter.clone()),
         (clock("rdtscp", "time stamp counter by rdtscp, lfence after", rdtscp_lfence), rdtscp),
-        (clock("tsc-cpuid", "time stamp counter ordered by cpuid, as in the 2000s; in a virtual machine each read traps (microseconds)", tsc_cpuid), counter),
+        (
+            clock(
+                "tsc-cpuid",
+                "time stamp counter ordered by cpuid, as in the 2000s; in a virtual machine each read traps (microseconds)",
+                tsc_cpuid,
+            ),
+            counter,
+        ),
         (clock("tsc-serialize", "time stamp counter ordered by serialize", tsc_serialize), serialize),
     ]
 }
@@ -67,6 +74,8 @@ extern "C" fn tsc_cpuid() -> u64 {
 extern "C" fn tsc_serialize() -> u64 {
     let (low, high): (u32, u32);
     // SAFETY: offered only where CPUID reports it; the bytes are `serialize`, which older assemblers do not know.
-    unsafe { asm!(".byte 0x0f, 0x01, 0xe8", "rdtsc", ".byte 0x0f, 0x01, 0xe8", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
+    unsafe {
+        asm!(".byte 0x0f, 0x01, 0xe8", "rdtsc", ".byte 0x0f, 0x01, 0xe8", out("eax") low, out("edx") high, options(nostack, preserves_flags))
+    };
     u64::from(high) << 32 | u64::from(low)
 }

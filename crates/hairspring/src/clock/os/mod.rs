@@ -10,7 +10,8 @@ pub use unix::wall_ns;
 /// The standard library's clock, where nothing closer is known.
 #[cfg(not(unix))]
 pub fn clocks() -> Vec<(super::Clock, std::result::Result<(), String>)> {
-    let clock = super::Clock { name: "instant", description: "the standard library's monotonic clock", read: wall_ns, nominal_hz: Some(1e9) };
+    let clock =
+        super::Clock { name: "instant", description: "the standard library's monotonic clock", read: wall_ns, nominal_hz: Some(1e9) };
     vec![(clock, Ok(()))]
 }
 

@@ -1,0 +1,189 @@
+//! The command line. Nothing is run before all of it is understood.
+
+use crate::values::{duration, level, share};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Times code below the error of the clock, and says how sure it is and why.
+#[derive(Debug, Parser)]
+#[command(name = "hairspring", version, max_term_width = 100, after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const AFTER_HELP: &str = "Exit status: 0 done, 1 it failed, 2 wrong usage, 3 a limit that you set was missed.";
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Time a piece of C, C++ or assembly
+    Time(Box<TimeArguments>),
+    /// Solve observations from a file: counts of components and ticks
+    Fit(FitArguments),
+    /// Prove the instrument on this machine: chains whose lengths are integers
+    Verify(VerifyArguments),
+}
+
+/// Options of every verb that reports.
+#[derive(Debug, Clone, Args)]
+pub struct ReportArguments {
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level)]
+    pub confidence_level: f64,
+}
+
+/// Language of the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LanguageArgument {
+    /// C
+    C,
+    /// C++
+    #[value(name = "c++", alias = "cpp")]
+    Cpp,
+    /// Assembly, AT&T or (where no register carries a %) Intel
+    Asm,
+}
+
+/// Methods of measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// A straight line through several numbers of copies
+    Line,
+    /// Two copies minus one
+    Differential,
+    /// n copies divided by n: the overhead stays in
+    Direct,
+    /// All of them side by side
+    All,
+}
+
+const TIME_EXAMPLES: &str = "\
+Examples:
+  hairspring time 'x = x * c' --let 'uint64_t x = 3' --let 'uint64_t c = 5'     latency
+  hairspring time 'sqrt(x)' --let 'double x = 2'                                 throughput
+  hairspring time 'sort(a, 16)' --init 'memcpy(a, b, sizeof a)' --file sort.c \\
+             --let 'int a[16]' --let 'int b[16] = {5, 3, 9, 1}'
+  hairspring time --lang asm 'imul rax, rcx'
+  hairspring time 'x / 7' --vs 'x >> 3' --let 'unsigned x = 1000'";
+
+/// Options of `time`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = TIME_EXAMPLES)]
+pub struct TimeArguments {
+    /// The code: an expression (its value is kept alive, copies are independent: throughput), an assignment to a --let
+    /// variable (copies are chained: latency), or statements
+    #[arg(value_name = "CODE", allow_hyphen_values = true)]
+    pub code: String,
+    /// Declare a variable that is opaque to the compiler before every copy [repeatable]
+    #[arg(long = "let", value_name = "DECLARATION")]
+    pub lets: Vec<String>,
+    /// Code that runs before every evaluation; its time is told apart from the body's
+    #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
+    pub init: Option<String>,
+    /// Code that runs once (in assembly: at the start of every row, to set up registers)
+    #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
+    pub setup: Option<String>,
+    /// Flush data from the caches before every evaluation: NAME of a variable, or POINTER:BYTES [repeatable]
+    #[arg(long, value_name = "DATA", value_delimiter = ',')]
+    pub cold: Vec<String>,
+    /// An alternative to compare with, run in the same rounds [repeatable]
+    #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
+    pub vs: Vec<String>,
+    /// Language of the code
+    #[arg(long, value_enum, default_value = "c")]
+    pub lang: LanguageArgument,
+    /// A file with functions that the code may call; source is included, objects and archives are linked [repeatable]
+    #[arg(long, value_name = "FILE")]
+    pub file: Vec<PathBuf>,
+    /// A header to include, as vector or my.h [repeatable]
+    #[arg(long, value_name = "HEADER")]
+    pub include: Vec<String>,
+    /// The compiler
+    #[arg(long, value_name = "COMMAND")]
+    pub cc: Option<String>,
+    /// Flags for the compiler
+    #[arg(long, value_name = "FLAGS", default_value = "-O2", allow_hyphen_values = true)]
+    pub cflags: String,
+    /// Flags for the linker
+    #[arg(long, value_name = "FLAGS", default_value = "", allow_hyphen_values = true, hide_default_value = true)]
+    pub link: String,
+    /// The clock, for instance tsc, monotonic, gettimeofday
+    #[arg(long, value_name = "NAME")]
+    pub clock: Option<String>,
+    /// The CPU to run on [default: the last one allowed]
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
+    /// Time for the whole measurement, compilation included [default: 0.9s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub budget: Option<Duration>,
+    /// Stop when the interval is this narrow, as a share of the value; exit with 3 if it is not reached [default: 0.5%,
+    /// without that exit]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub precision: Option<f64>,
+    /// How to measure; anything but the line is shown beside it
+    #[arg(long, value_enum, default_value = "line")]
+    pub method: Method,
+    /// Write the raw observations to a file, for `hairspring fit`
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Time without an answer after which the code counts as hanging
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub timeout: Duration,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
+
+const FIT_EXAMPLES: &str = "\
+The file is CSV: comments `# key: value`, a header with one column per component and a last column `ticks` (or
+`time_ns`), optionally `round`, `flags` and `series`. spec/observations.md has all of it.
+
+  printf 'body,ticks\\n1,108\\n2,208\\n3,308\\n4,408\\n' | hairspring fit -";
+
+/// Options of `fit`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = FIT_EXAMPLES)]
+pub struct FitArguments {
+    /// The file, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Use all rows, also those far off the line
+    #[arg(long)]
+    pub keep_all: bool,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
+
+/// Options of `verify`.
+#[derive(Debug, Clone, Args)]
+pub struct VerifyArguments {
+    /// The clock
+    #[arg(long, value_name = "NAME")]
+    pub clock: Option<String>,
+    /// The CPU to run on [default: the last one allowed]
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
+    /// Measuring time of each chain
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration)]
+    pub budget: Duration,
+    /// Short runs to test the coverage of the intervals with
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub runs: u32,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,49 @@
+//! The command `hairspring`: one thin file per verb. Verbs only sequence; the work is in the crates they call.
+
+mod arguments;
+mod fit;
+mod interrupt;
+mod output;
+mod time;
+mod values;
+mod verify;
+
+use arguments::{Arguments, Verb};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a verb ended, as the status of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done.
+    Done,
+    /// It failed, after having said so.
+    Failed,
+    /// A limit that the user set was missed.
+    LimitMissed,
+}
+
+/// An error of any verb, told on stderr.
+pub type AnyError = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(hairspring_snippet::host::ARGUMENT) {
+        return ExitCode::from(hairspring_snippet::host::main() as u8);
+    }
+    let arguments = Arguments::parse();
+    interrupt::clean_up_on_signals();
+    let outcome = match arguments.verb {
+        Verb::Time(arguments) => time::run(&arguments),
+        Verb::Fit(arguments) => fit::run(&arguments),
+        Verb::Verify(arguments) => verify::run(&arguments),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::LimitMissed) => ExitCode::from(3),
+        Err(error) => {
+            eprintln!("hairspring: {error}");
+            ExitCode::from(1)
+        }
+    }
+}

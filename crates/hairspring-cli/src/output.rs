@@ -1,0 +1,25 @@
+//! Writing a report to the terminal, a file or a pipe that may be gone.
+
+use hairspring_report::text::Style;
+use std::io::{IsTerminal, Write};
+
+/// How text is to look where it goes.
+pub fn style() -> Style {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let terminal = std::io::stdout().is_terminal();
+    let utf8 = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let ascii = !utf8.is_some_and(|name| name.to_lowercase().replace('-', "").contains("utf8"));
+    Style { color: terminal && !plain, ascii, ..Style::default() }
+}
+
+/// Writes to standard output. A reader that has seen enough (`| head`) is no error.
+///
+/// # Errors
+/// What the system says, a full disk for instance.
+pub fn print(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}

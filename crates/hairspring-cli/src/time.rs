@@ -1,0 +1,170 @@
+//! `hairspring time`: measure a piece of code and report it.
+
+use crate::arguments::{LanguageArgument, Method, TimeArguments};
+use crate::{AnyError, Outcome, output};
+use hairspring::estimate::Options;
+use hairspring::judge::{Assessment, Finding, FindingKind, Question, Severity, assess};
+use hairspring::observations::write_csv;
+use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
+use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
+use std::time::{Duration, Instant};
+
+/// Default budget and precision.
+const BUDGET: Duration = Duration::from_millis(900);
+const PRECISION: f64 = 0.005;
+
+/// Runs the verb.
+pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
+    let begin = Instant::now();
+    let request = request(arguments)?;
+    // A file that cannot be written must be known before the measurement, not after it.
+    let save = arguments
+        .save
+        .as_ref()
+        .map(|path| std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display())))
+        .transpose()?;
+    let measured = measure(&request, &HostProgram::current()?)?;
+    let question = Question {
+        options: Options { level: request.level, ..Options::default() },
+        precision: Some(request.precision),
+        stolen_ms: measured.ended.stolen_ms,
+    };
+    let assessment = assess(&measured.table, &question)?;
+    if let Some(file) = save {
+        write_csv(&measured.table, file).map_err(|e| format!("--save: {e}"))?;
+    }
+    let reached = precise(&assessment, &request);
+    let document = document(arguments, &request, &measured, assessment, begin);
+    output::print(&if arguments.report.json { json::print(&json::result(&document)) } else { text::report(&document, &output::style()) })?;
+    Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { Outcome::Done })
+}
+
+fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
+    let lets = arguments.lets.iter().map(|text| Declaration::parse(text)).collect::<Result<_, _>>()?;
+    let all_methods = arguments.method != Method::Line;
+    if all_methods && (arguments.init.is_some() || !arguments.cold.is_empty()) {
+        return Err("--method: differential and direct measurements cannot tell a body from its --init or --cold; use the line".into());
+    }
+    let file = |path: &std::path::PathBuf| path.canonicalize().map_err(|e| format!("--file {}: {e}", path.display()));
+    Ok(Request {
+        codes: std::iter::once(&arguments.code).chain(&arguments.vs).cloned().collect(),
+        lets,
+        init: arguments.init.clone(),
+        setup: arguments.setup.clone(),
+        cold: arguments.cold.clone(),
+        language: match arguments.lang {
+            LanguageArgument::C => Language::C,
+            LanguageArgument::Cpp => Language::Cpp,
+            LanguageArgument::Asm => Language::Asm,
+        },
+        files: arguments.file.iter().map(file).collect::<Result<_, _>>()?,
+        includes: arguments.include.clone(),
+        compiler: arguments.cc.clone(),
+        flags: arguments.cflags.clone(),
+        link: arguments.link.clone(),
+        clock: arguments.clock.clone(),
+        cpu: arguments.cpu,
+        budget: arguments.budget.unwrap_or(BUDGET),
+        precision: arguments.precision.unwrap_or(PRECISION),
+        level: arguments.report.confidence_level,
+        timeout: arguments.timeout,
+        all_methods,
+    })
+}
+
+/// Whether every body is as precise as asked for.
+fn precise(assessment: &Assessment, request: &Request) -> bool {
+    assessment.series.iter().filter_map(|series| series.components.first()).all(|body| {
+        let best = body.time.cycles.as_ref().map_or(body.time.ticks, |cycles| cycles.estimate(request.level));
+        best.relative() <= request.precision
+    })
+}
+
+fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, assessment: Assessment, begin: Instant) -> Document {
+    let methods = chosen_methods(arguments.method, methods::methods(&measured.table, &assessment));
+    Document {
+        command: "time".into(),
+        environment: environment(request, measured),
+        ns_per_unit: measured.table.origin.ns_per_unit(),
+        subjects: subjects(request, measured),
+        methods,
+        run: Some(Run {
+            rounds: measured.rounds,
+            measured_ms: measured.measuring.as_secs_f64() * 1e3,
+            elapsed_ms: begin.elapsed().as_secs_f64() * 1e3,
+            stop: match measured.stop {
+                Stop::Precise => "precision reached".into(),
+                Stop::Budget => "budget spent".into(),
+            },
+            stolen_ms: measured.ended.stolen_ms,
+        }),
+        assessment,
+    }
+}
+
+/// The tables with the rows that were asked for; the line fit stays as the yardstick.
+fn chosen_methods(method: Method, mut tables: Vec<MethodTable>) -> Vec<MethodTable> {
+    let wanted = |technique: &str| match method {
+        Method::Line => false,
+        Method::Differential => technique.starts_with("line") || technique.starts_with("differential"),
+        Method::Direct => technique.starts_with("line") || technique.starts_with("direct"),
+        Method::All => true,
+    };
+    tables.iter_mut().for_each(|table| table.rows.retain(|row| wanted(&row.technique)));
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+fn environment(request: &Request, measured: &Measured) -> Environment {
+    let ready = &measured.ready;
+    Environment {
+        machine: Some(hairspring_machine::environment::machine()),
+        clock: Some(ClockInfo {
+            name: ready.clock.0.clone(),
+            description: ready.clock.1.clone(),
+            rate: Some(measured.ended.rate.clone()),
+            granularity_ticks: (ready.quantum > 0).then_some(ready.quantum as f64),
+            read_cost_ticks: Some(ready.read_cost),
+        }),
+        ruler: measured.ruler.clone().map(Into::into),
+        compiler: Some(measured.compiler.version.clone()),
+        compiler_flags: Some(request.flags.clone()),
+        pinned_cpu: Some(ready.settled.cpu),
+        priority_raised: Some(ready.settled.priority_raised),
+        memory_locked: Some(ready.settled.memory_locked),
+    }
+}
+
+fn subjects(request: &Request, measured: &Measured) -> Vec<Subject> {
+    let names = series_names(request);
+    names
+        .into_iter()
+        .enumerate()
+        .map(|(at, name)| Subject {
+            name,
+            code: Some(request.codes[at].clone()),
+            mode: Some(match measured.modes[at].mode {
+                hairspring_snippet::Mode::Latency => Mode::Latency,
+                hairspring_snippet::Mode::Throughput => Mode::Throughput,
+            }),
+            mode_reason: measured.modes[at].reason.clone(),
+            bytes_per_copy: measured.copy_bytes[at],
+            findings: findings(request, measured, at),
+        })
+        .collect()
+}
+
+/// Findings about the code rather than about its readings.
+fn findings(request: &Request, measured: &Measured, at: usize) -> Vec<Finding> {
+    let code = &request.codes[at];
+    let uses_variable = request.lets.iter().any(|declaration| code.contains(&declaration.name));
+    // A constant loaded into a register takes up to ten bytes; with no variable in it nothing else was asked for.
+    let constant = |bytes: f64| !uses_variable && !code.contains('(') && bytes <= 10.0 && request.language != Language::Asm;
+    let optimised = measured.copy_bytes[at]
+        .filter(|bytes| *bytes < 1.0 || constant(*bytes))
+        .map(|bytes| Finding::new(Severity::Warning, FindingKind::OptimisedAway { bytes_per_copy: bytes.max(0.0) }));
+    let printed = measured.printed.as_ref().filter(|_| at == 0).map(|printed| {
+        Finding::new(Severity::Warning, FindingKind::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
+    });
+    optimised.into_iter().chain(printed).collect()
+}

@@ -1,0 +1,58 @@
+//! Values of options: times, percentages.
+
+use std::time::Duration;
+
+/// A time such as `1s`, `250ms`, `2m`; a bare number is seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    const UNITS: [(&str, f64); 6] = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor).or((unit.is_empty()).then_some(1.0));
+    let seconds = number.trim().parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
+    match seconds {
+        Some(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(Duration::from_secs_f64(seconds)),
+        Some(_) => Err("must be above 0 and at most a day".into()),
+        None => Err("expected a time such as 1s, 250ms or 2m".into()),
+    }
+}
+
+/// A share given as `0.5%` or `0.005`.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    match number.trim().parse::<f64>() {
+        Ok(number) if number * factor > 0.0 && number * factor < 1.0 => Ok(number * factor),
+        Ok(_) => Err("must be above 0 and below 100 %".into()),
+        Err(_) => Err("expected a percentage such as 0.5%".into()),
+    }
+}
+
+/// A confidence level given as `95%` or `0.95`.
+pub fn level(text: &str) -> Result<f64, String> {
+    let level = share(text)?;
+    if (0.5..=0.9999).contains(&level) { Ok(level) } else { Err("must be from 50% to 99.99%".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        assert_eq!(duration("1s"), Ok(Duration::from_secs(1)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
+        for text in ["", "s", "-1s", "0", "1x", "1e9h", "nan", "inf"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares() {
+        assert_eq!(share("0.5%"), Ok(0.005));
+        assert_eq!(level("0.95"), Ok(0.95));
+        for text in ["", "%", "0", "100%", "-1%", "nan", "x"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+        assert!(level("20%").is_err());
+    }
+}

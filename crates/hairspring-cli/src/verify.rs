@@ -1,0 +1,42 @@
+//! `hairspring verify`: the instrument's certificate on this machine.
+
+use crate::arguments::VerifyArguments;
+use crate::{AnyError, Outcome, output};
+use hairspring::acquire::settle;
+use hairspring::clock::{default_clock, find};
+use hairspring_machine::verify::{Effort, verify};
+use hairspring_report::{Environment, json, text};
+use std::io::IsTerminal;
+
+/// Runs the verb; a certificate with failures ends with 1.
+pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
+    let clock = arguments.clock.as_deref().map_or_else(|| Ok(default_clock()), find)?;
+    let settled = settle(arguments.cpu)?;
+    if std::io::stderr().is_terminal() {
+        eprintln!("measuring chains and pairs, then {} short runs ...", arguments.runs);
+    }
+    let effort = Effort {
+        per_chain: arguments.budget,
+        coverage_runs: arguments.runs,
+        level: arguments.report.confidence_level,
+        ..Effort::default()
+    };
+    let certificate = verify(clock, &effort)?;
+    let circumstances = Environment {
+        machine: Some(hairspring_machine::environment::machine()),
+        clock: None,
+        ruler: Err("the certificate has its own".into()),
+        compiler: None,
+        compiler_flags: None,
+        pinned_cpu: Some(settled.cpu),
+        priority_raised: Some(settled.priority_raised),
+        memory_locked: Some(settled.memory_locked),
+    };
+    let report = if arguments.report.json {
+        json::print(&json::certificate(&certificate, &circumstances))
+    } else {
+        text::certificate(&certificate, &circumstances, &output::style())
+    };
+    output::print(&report)?;
+    Ok(if certificate.failures().is_empty() { Outcome::Done } else { Outcome::Failed })
+}
