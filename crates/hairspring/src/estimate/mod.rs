@@ -43,6 +43,9 @@ impl Default for Options {
 /// Rounds from which on the pure error of repeats carries the interval.
 const MIN_ROUNDS: usize = 4;
 
+/// Rows up to which a table counts as a design that was repeated, rather than as a sample of many different counts.
+const MOST_REPEATED_ROWS: usize = 2_000;
+
 /// Solves one series of a table: the time of every component (or of the combinations that can be told apart),
 /// the overhead, the lack of fit, and intervals that carry the systematic part.
 ///
@@ -57,7 +60,7 @@ const MIN_ROUNDS: usize = 4;
 /// About 50 ns for each reading and `rows * unknowns^2` for the factorisation.
 pub fn solve(table: &Observations, series: SeriesId, options: &Options) -> Result<Solution> {
     let grouped = location::Grouped::of(table, series);
-    if grouped.typical_repeats() >= MIN_ROUNDS {
+    if grouped.typical_repeats() >= MIN_ROUNDS && grouped.rows.len() <= MOST_REPEATED_ROWS {
         replicated::solve(&grouped, table, options)
     } else {
         regression::solve(&grouped, table, options)

@@ -24,6 +24,10 @@ const LACK_OF_FIT_ALPHA: f64 = 0.005;
 const DEPARTURE_ALPHA: f64 = 0.15;
 /// A row deviating by more than this many median deviations may be left out.
 const OFF_LINE: f64 = 6.0;
+/// Times that outliers are looked for.
+const OFF_LINE_PASSES: usize = 20;
+/// Rows up to which a table is taken for a line or plane whose shortest rows may bend.
+const MOST_LINE_ROWS: usize = 64;
 /// Largest share of rows left out as the bend at few copies, and as outliers.
 const MOST_BEND: f64 = 0.4;
 const MOST_OFF_LINE: f64 = 0.2;
@@ -241,6 +245,9 @@ impl<'a> System<'a> {
 
     /// Leaves out the shortest rows, as few as will do, if that makes the rest straight.
     fn leave_out_bend(&self, marks: &mut [(usize, Option<LeftOut>)]) {
+        if marks.len() > MOST_LINE_ROWS {
+            return;
+        }
         let Some((_, false)) = self.fits(marks) else { return };
         let mut by_length: Vec<usize> = (0..marks.len()).collect();
         by_length.sort_by(|a, b| self.location[*a].total_cmp(&self.location[*b]));
@@ -256,17 +263,23 @@ impl<'a> System<'a> {
         }
     }
 
-    /// Leaves out rows whose deviation is far above the median deviation, the worst first.
+    /// Leaves out rows whose deviation is far above the median deviation, as long as that helps.
     fn leave_out_outliers(&self, marks: &mut [(usize, Option<LeftOut>)]) {
-        for _ in 0..(marks.len() as f64 * MOST_OFF_LINE) as usize {
+        let most = (marks.len() as f64 * MOST_OFF_LINE) as usize;
+        for _ in 0..OFF_LINE_PASSES {
             let Some((fit, false)) = self.fits(marks) else { return };
             let active = in_use(marks);
-            let mut sizes: Vec<f64> = fit.residuals.iter().map(|r| r.abs()).collect();
-            let Some((worst, size)) = sizes.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
-            if size < OFF_LINE * median(&mut sizes) {
+            let sizes: Vec<f64> = fit.residuals.iter().map(|r| r.abs()).collect();
+            let limit = OFF_LINE * median(&mut sizes.clone());
+            // Only the worst tenth at once: a far row bends the plane and makes its fellows look bad.
+            let mut off: Vec<usize> = (0..sizes.len()).filter(|at| sizes[*at] > limit).collect();
+            off.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
+            off.truncate(off.len().div_ceil(10));
+            let gone = marks.iter().filter(|mark| mark.1 == Some(LeftOut::OffLine)).count();
+            if off.is_empty() || gone + off.len() > most {
                 return;
             }
-            marks[active[worst]].1 = Some(LeftOut::OffLine);
+            off.into_iter().for_each(|at| marks[active[at]].1 = Some(LeftOut::OffLine));
         }
     }
 }

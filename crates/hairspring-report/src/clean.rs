@@ -1,0 +1,128 @@
+//! Text from users made harmless for a terminal: control characters, invisible characters, length.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns that a text takes on a terminal.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// White space of all kinds as one space, and every character that could steer a terminal or hide text as `?`.
+pub fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(1 << 16));
+    for c in text.trim().chars() {
+        if c.is_whitespace() {
+            if !out.ends_with(' ') {
+                out.push(' ');
+            }
+        } else {
+            out.push(if steers(c) { '?' } else { c });
+        }
+    }
+    out
+}
+
+/// Control characters, and characters without a place of their own: marks that join, direction marks, separators.
+fn steers(c: char) -> bool {
+    c.is_control() || c.width().unwrap_or(0) == 0
+}
+
+/// The text in at most so many columns, with an ellipsis where it is cut.
+pub fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(3);
+    format!("{}{}", head(text, room), &"..."[..columns.min(3)])
+}
+
+/// As many characters as fit.
+fn head(text: &str, columns: usize) -> &str {
+    let mut taken = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        taken += c.width().unwrap_or(0);
+        taken > columns
+    });
+    end.map_or(text, |(at, _)| &text[..at])
+}
+
+/// The text cut or filled with blanks to exactly so many columns.
+pub fn pad(text: &str, columns: usize) -> String {
+    let text = cut(text, columns);
+    let missing = columns.saturating_sub(width(&text));
+    text + &" ".repeat(missing)
+}
+
+/// Breaks a text into lines of at most so many columns, between words where that is possible. A number keeps its unit.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in chunks(text) {
+        let line = lines.last_mut().map(std::mem::take).unwrap_or_default();
+        lines.pop();
+        let fits = line.is_empty() || width(&line) + 1 + width(&word) <= columns;
+        let (done, next) = if fits { (None, join(line, &word)) } else { (Some(line), word) };
+        lines.extend(done);
+        break_word(next, columns, &mut lines);
+    }
+    lines
+}
+
+/// Words that stay with the word before, with or without a comma behind them.
+const WITH_BEFORE: [&str; 15] = ["ns", "us", "ms", "s", "ticks", "tick", "cycles", "ppm", "%", "Hz", "kHz", "MHz", "GHz", "+-", "="];
+
+/// The words of a text; a number, its unit and its half-width are one.
+fn chunks(text: &str) -> Vec<String> {
+    let mut chunks: Vec<String> = Vec::new();
+    let mut last = "";
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let stays = WITH_BEFORE.contains(&word.trim_end_matches([',', ';'])) || matches!(last, "+-" | "=");
+        match chunks.last_mut().filter(|chunk| stays && chunk.len() < 32) {
+            Some(chunk) => *chunk = join(std::mem::take(chunk), word),
+            None => chunks.push(word.to_owned()),
+        }
+        last = word;
+    }
+    chunks
+}
+
+fn join(line: String, word: &str) -> String {
+    if line.is_empty() { word.to_owned() } else { line + " " + word }
+}
+
+/// Pushes a line, cut into pieces where a single word is wider than the columns.
+fn break_word(mut line: String, columns: usize, lines: &mut Vec<String>) {
+    while width(&line) > columns {
+        let at = head(&line, columns).len();
+        if at == 0 {
+            break;
+        }
+        let rest = line.split_off(at);
+        lines.push(line);
+        line = rest;
+    }
+    lines.push(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_taken_out() {
+        assert_eq!(clean("a\u{1b}[31m\tb\n\nc\u{202e}d\u{9b}"), "a?[31m b c?d?");
+    }
+
+    #[test]
+    fn wide_characters_count_twice() {
+        assert_eq!(cut("\u{4f60}\u{597d}\u{4f60}\u{597d}", 7), "\u{4f60}\u{597d}...");
+        assert_eq!(width(&pad("\u{4f60}", 5)), 5);
+    }
+
+    #[test]
+    fn words_wrap_and_long_ones_break() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefgh i", 3), ["abc", "def", "gh", "i"]);
+        assert_eq!(wrap("", 3), [""]);
+        assert_eq!(wrap("it took 0.81 ns +- 0.02, then", 20), ["it took", "0.81 ns +- 0.02,", "then"]);
+    }
+}

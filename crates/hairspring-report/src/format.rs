@@ -1,0 +1,208 @@
+//! Numbers as text: a value carries as many digits as its interval supports, two digits of the half-width.
+
+use hairspring::Estimate;
+
+/// Half-widths below this share of the value are not shown more finely: a double holds no more digits.
+const FINEST: f64 = 1e-9;
+/// Values from here on, and decimals beyond this many, are written with an exponent.
+const LARGE: f64 = 1e12;
+const MOST_DECIMALS: i32 = 12;
+
+/// A value and its half-width as text with matching digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digits {
+    /// The value.
+    pub value: String,
+    /// The half-width; `unknown` where it is not finite.
+    pub half: String,
+}
+
+/// Digits of an estimate: `0.81083` and `0.00061`, `123,500` and `1200`.
+pub fn digits(estimate: &Estimate) -> Digits {
+    let (value, half) = (estimate.value, estimate.half_width());
+    if !half.is_finite() {
+        return Digits { value: significant(value, 3), half: "unknown".into() };
+    }
+    if half == 0.0 {
+        return Digits { value: significant(value, 7), half: "0".into() };
+    }
+    let half = half.max(value.abs() * FINEST);
+    let places = decimals(half, 2);
+    if value.abs().max(half) >= LARGE || places > MOST_DECIMALS {
+        return Digits { value: exponent(value, half), half: format!("{half:.1e}") };
+    }
+    Digits { value: fixed(value, places), half: fixed(half, places) }
+}
+
+/// `0.81083 +- 0.00061`.
+pub fn plus_minus(estimate: &Estimate) -> String {
+    let Digits { value, half } = digits(estimate);
+    format!("{value} +- {half}")
+}
+
+/// Decimals that leave so many significant digits; negative for digits before the point.
+fn decimals(number: f64, significant: i32) -> i32 {
+    significant - 1 - number.abs().log10().floor() as i32
+}
+
+fn exponent(value: f64, half: f64) -> String {
+    let places = (value.abs().log10().floor() - half.log10().floor() + 1.0).clamp(1.0, 9.0);
+    format!("{value:.*e}", places as usize)
+}
+
+/// A number with so many decimals, and thousands separated from 10,000 on.
+pub fn fixed(number: f64, places: i32) -> String {
+    if !number.is_finite() {
+        return "unknown".into();
+    }
+    let step = 10f64.powi(-places.min(0));
+    let text =
+        if places < 0 { format!("{:.0}", (number / step).round_ties_even() * step) } else { format!("{number:.*}", places as usize) };
+    let unsigned = text.trim_start_matches('-');
+    let zero = unsigned.bytes().all(|digit| matches!(digit, b'0' | b'.'));
+    grouped(if zero { unsigned } else { &text })
+}
+
+/// A number with at most so many significant digits, without zeros at the end.
+pub fn significant(number: f64, count: i32) -> String {
+    if !number.is_finite() {
+        return "unknown".into();
+    }
+    if number == 0.0 {
+        return "0".into();
+    }
+    let places = decimals(number, count);
+    if number.abs() >= LARGE || places > MOST_DECIMALS {
+        return format!("{number:.*e}", (count - 1).max(0) as usize);
+    }
+    let text = fixed(number, places);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// An upper bound with two significant digits, rounded up so that it stays a bound.
+pub fn bound(number: f64) -> String {
+    if !number.is_finite() {
+        return "unknown".into();
+    }
+    if number <= 0.0 {
+        return "0".into();
+    }
+    let step = 10f64.powi(-decimals(number, 2));
+    significant((number / step - 1e-9).ceil() * step, 3)
+}
+
+/// A whole number with separated thousands.
+pub fn count(number: usize) -> String {
+    grouped_from(&number.to_string(), 4)
+}
+
+/// A probability: two digits, and `< 0.0001` below that.
+pub fn probability(p: f64) -> String {
+    match p {
+        p if !p.is_finite() => "unknown".into(),
+        p if p < 1e-4 => "< 0.0001".into(),
+        p => format!("= {}", significant(p, 2)),
+    }
+}
+
+fn grouped(text: &str) -> String {
+    grouped_from(text, 5)
+}
+
+/// Separates thousands of the integer part where it has at least so many digits.
+fn grouped_from(text: &str, fewest: usize) -> String {
+    let start = usize::from(text.starts_with('-'));
+    let end = text.find('.').unwrap_or(text.len());
+    if end - start < fewest {
+        return text.to_owned();
+    }
+    let mut out = text[..start].to_owned();
+    for (at, digit) in text[start..end].char_indices() {
+        if at > 0 && (end - start - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + &text[end..]
+}
+
+/// Factor and unit in which a time is read easily; the time is in nanoseconds.
+pub fn time_unit(ns: f64) -> (f64, &'static str) {
+    match ns.abs() {
+        size if size < 1e5 => (1.0, "ns"),
+        size if size < 1e8 => (1e-3, "us"),
+        size if size < 1e11 => (1e-6, "ms"),
+        _ => (1e-9, "s"),
+    }
+}
+
+/// Factor and unit in which a frequency is read easily; the frequency is in Hz.
+pub fn frequency_unit(hz: f64) -> (f64, &'static str) {
+    match hz.abs() {
+        size if size < 1e4 => (1.0, "Hz"),
+        size if size < 1e6 => (1e-3, "kHz"),
+        size if size < 1e9 => (1e-6, "MHz"),
+        _ => (1e-9, "GHz"),
+    }
+}
+
+/// `3.69400 GHz +- 0.00012`.
+pub fn frequency(hz: &Estimate) -> String {
+    let (factor, unit) = frequency_unit(hz.value);
+    let Digits { value, half } = digits(&hz.scaled(factor));
+    format!("{value} {unit} +- {half}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(value: f64, half: f64) -> String {
+        plus_minus(&Estimate { value, low: value - half, high: value + half, level: 0.95 })
+    }
+
+    #[test]
+    fn digits_follow_the_half_width() {
+        assert_eq!(shown(0.810_834, 0.000_612), "0.81083 +- 0.00061");
+        assert_eq!(shown(22.7, 0.03), "22.700 +- 0.030");
+        assert_eq!(shown(123_456.0, 1_234.0), "123,500 +- 1200");
+        assert_eq!(shown(3.0, 0.0), "3 +- 0");
+        assert_eq!(shown(-0.000_01, 0.5), "0.00 +- 0.50");
+        assert_eq!(shown(1.0, 1e-14), "1.0000000000 +- 0.0000000010");
+        assert_eq!(shown(2.5e14, 1e12), "2.500e14 +- 1.0e12");
+        assert_eq!(shown(f64::NAN, f64::NAN), "unknown +- unknown");
+        assert_eq!(shown(12.0, f64::INFINITY), "12 +- unknown");
+    }
+
+    #[test]
+    fn bounds_are_rounded_up() {
+        assert_eq!(bound(0.0121), "0.013");
+        assert_eq!(bound(0.012), "0.012");
+        assert_eq!(bound(99.5), "100");
+        assert_eq!(bound(-1.0), "0");
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!(count(38_400), "38,400");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(999), "999");
+        assert_eq!(fixed(-12_345.678, 1), "-12,345.7");
+    }
+
+    #[test]
+    fn units_follow_the_size() {
+        let hz = Estimate { value: 3.694e9, low: 3.693e9, high: 3.695e9, level: 0.95 };
+        assert_eq!(frequency(&hz), "3.6940 GHz +- 0.0010");
+        assert_eq!(time_unit(2.5e6), (1e-3, "us"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_number_panics(value in proptest::num::f64::ANY, half in proptest::num::f64::ANY) {
+            let text = shown(value, half.abs());
+            proptest::prop_assert!(text.len() < 60, "{}", text);
+            let _ = (bound(value), significant(value, 2), fixed(value % 1e15, 3), probability(value));
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The document of `verify`: the instrument's certificate.
+
+use super::environment::{ClockJson, EnvironmentJson, environment};
+use super::figure::{E, finite};
+use super::finding::FindingJson;
+use crate::document::{Environment, clock_info};
+use hairspring::Estimate;
+use hairspring::estimate::{Contribution, Source, Uncertain};
+use hairspring_machine::verify::{Certificate, ChainResult, PairResult};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum CertificateSchema {
+    /// First version.
+    #[serde(rename = "hairspring/certificate/1")]
+    V1,
+}
+
+/// The certificate that the instrument measures right on this machine.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Hairspring certificate")]
+pub struct CertificateDocument {
+    /// Name and version of this format.
+    pub schema: CertificateSchema,
+    /// The verb that made it.
+    pub command: String,
+    /// Circumstances.
+    pub environment: EnvironmentJson,
+    /// The clock.
+    pub clock: ClockJson,
+    /// Quantum of the clock in ticks; `null` where it never moved.
+    pub granularity_ticks: Option<u64>,
+    /// Mean time between two reads, in ticks.
+    pub read_cost_ticks: Option<f64>,
+    /// Times that the clock went backwards.
+    pub backward: usize,
+    /// Overhead of a row in ticks.
+    pub overhead_ticks: Option<E>,
+    /// Core clock in Hz.
+    pub core_hz: Option<E>,
+    /// Ticks per second.
+    pub tick_hz: Option<E>,
+    /// Chains whose lengths prove themselves as integers.
+    pub chains: Vec<ChainJson>,
+    /// Init and body pairs of known lengths.
+    pub pairs: Vec<PairJson>,
+    /// Doubts.
+    pub findings: Vec<FindingJson>,
+    /// What is not as it should be.
+    pub failures: Vec<String>,
+    /// Whether the instrument measures right: no failures.
+    pub passed: bool,
+}
+
+/// A chain.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ChainJson {
+    /// Its name.
+    pub name: String,
+    /// Length in core cycles.
+    pub cycles: Option<E>,
+    /// The integer it is closest to.
+    pub integer: u32,
+    /// Distance from the integer, in percent of it.
+    pub distance_percent: Option<f64>,
+    /// Share of short runs whose interval contained the integer; `null` where that was not tried.
+    pub coverage: Option<f64>,
+}
+
+impl From<&ChainResult> for ChainJson {
+    fn from(chain: &ChainResult) -> Self {
+        ChainJson {
+            name: chain.name.clone(),
+            cycles: E::of(&chain.cycles),
+            integer: chain.integer,
+            distance_percent: finite(chain.distance_percent),
+            coverage: chain.coverage.and_then(finite),
+        }
+    }
+}
+
+/// An init and body pair.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PairJson {
+    /// Its name.
+    pub name: String,
+    /// The body.
+    pub body: PartJson,
+    /// The init.
+    pub init: PartJson,
+}
+
+impl From<&PairResult> for PairJson {
+    fn from(pair: &PairResult) -> Self {
+        PairJson { name: pair.name.clone(), body: part(&pair.body), init: part(&pair.init) }
+    }
+}
+
+/// A component of known length.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PartJson {
+    /// Measured, in core cycles.
+    pub cycles: Option<E>,
+    /// True length in core cycles.
+    pub true_cycles: f64,
+    /// Distance from the true length, in percent of it.
+    pub distance_percent: Option<f64>,
+}
+
+fn part((measured, truth): &(Estimate, f64)) -> PartJson {
+    PartJson { cycles: E::of(measured), true_cycles: *truth, distance_percent: finite(100.0 * (measured.value / truth - 1.0)) }
+}
+
+/// The rate of the certificate's clock with an interval.
+pub(crate) fn tick_hz(certificate: &Certificate) -> Estimate {
+    let (rate, level) = (&certificate.rate, certificate.core_hz.level);
+    let sd = rate.hz * rate.uncertainty_ppm * 1e-6;
+    let budget = if sd > 0.0 { vec![Contribution::standard(Source::Rate, sd, f64::INFINITY)] } else { Vec::new() };
+    Uncertain { value: rate.hz, budget }.estimate(level)
+}
+
+/// The JSON document of a certificate.
+pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> CertificateDocument {
+    let (reading, failures) = (&certificate.reading, certificate.failures());
+    let granularity_ticks = (reading.quantum > 0).then_some(reading.quantum);
+    let clock = clock_info(certificate, circumstances);
+    let circumstances = Environment { clock: Some(clock.clone()), ..circumstances.clone() };
+    CertificateDocument {
+        schema: CertificateSchema::V1,
+        command: "verify".into(),
+        environment: environment(&circumstances, Some(&certificate.core_hz)),
+        clock: ClockJson::from(&clock),
+        granularity_ticks,
+        read_cost_ticks: finite(reading.back_to_back_mean),
+        backward: reading.backward,
+        overhead_ticks: E::of(&certificate.overhead_ticks),
+        core_hz: E::of(&certificate.core_hz),
+        tick_hz: E::of(&tick_hz(certificate)),
+        chains: certificate.chains.iter().map(ChainJson::from).collect(),
+        pairs: certificate.pairs.iter().map(PairJson::from).collect(),
+        findings: certificate.findings.iter().map(FindingJson::from).collect(),
+        passed: failures.is_empty(),
+        failures,
+    }
+}

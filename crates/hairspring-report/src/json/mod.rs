@@ -1,0 +1,45 @@
+//! The JSON documents (spec/result.md): typed structures, their schemas, and how they are made.
+
+mod build;
+mod certificate;
+mod environment;
+mod figure;
+mod finding;
+mod result;
+mod words;
+
+pub use build::result;
+pub use certificate::{CertificateDocument, CertificateSchema, ChainJson, PairJson, PartJson, certificate};
+pub use environment::{ClockJson, CpuJson, EnvironmentJson, ReferenceJson, environment};
+pub use figure::{E, Figure};
+pub use finding::FindingJson;
+pub use result::{
+    BudgetJson, ComparisonJson, ComponentJson, FitJson, LackOfFitJson, MethodJson, MethodTableJson, ResultDocument, ResultSchema, RowJson,
+    RunJson, SeriesJson,
+};
+pub use words::{LeftOutWord, SeverityWord, SourceWord, VerdictWord};
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The document as text, indented, with a newline at its end. Numbers that are not finite are `null`.
+pub fn print<T: Serialize>(document: &T) -> String {
+    let text = serde_json::to_string_pretty(document);
+    text.unwrap_or_else(|error| format!("{{\"error\": {:?}}}", error.to_string())) + "\n"
+}
+
+/// JSON schema of [`ResultDocument`].
+pub fn result_schema() -> Value {
+    schema::<ResultDocument>()
+}
+
+/// JSON schema of [`CertificateDocument`].
+pub fn certificate_schema() -> Value {
+    schema::<CertificateDocument>()
+}
+
+fn schema<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+}

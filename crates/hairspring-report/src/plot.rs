@@ -1,0 +1,154 @@
+//! Plots of characters: the rows as marks over a line of dots, in braille or in plain ASCII.
+
+use hairspring::estimate::RowFit;
+
+/// A point of a plot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    pub x: f64,
+    pub y: f64,
+    /// Whether it is shown as a row in use (`o`) or left out (`x`).
+    pub used: bool,
+}
+
+/// What is to be plotted.
+#[derive(Debug, Clone)]
+pub struct Plot {
+    pub points: Vec<Point>,
+    /// Ends of a straight line.
+    pub line: [(f64, f64); 2],
+    pub x: (f64, f64),
+    pub y: (f64, f64),
+}
+
+/// Columns of the counts that are not zero in every row.
+pub fn present_columns(rows: &[RowFit]) -> Vec<usize> {
+    let width = rows.first().map_or(0, |row| row.counts.len());
+    (0..width).filter(|at| rows.iter().any(|row| row.counts[*at] != 0.0)).collect()
+}
+
+/// Location against copies with the fitted line, both axes from zero; `None` where there is nothing to see.
+pub fn line_plot(rows: &[RowFit], column: usize, slope: f64, overhead: f64, factor: f64) -> Option<Plot> {
+    let points: Vec<Point> = rows
+        .iter()
+        .map(|row| Point { x: row.counts[column], y: row.location * factor, used: row.left_out.is_none() })
+        .filter(|point| point.x.is_finite() && point.y.is_finite())
+        .collect();
+    let right = points.iter().map(|point| point.x).fold(0.0, f64::max);
+    let at = |x: f64| factor * (slope * x + overhead);
+    let ends = [(0.0, at(0.0)), (right, at(right))];
+    let heights = || points.iter().map(|point| point.y).chain(ends.map(|end| end.1));
+    let y = (heights().fold(0.0, f64::min), heights().fold(0.0, f64::max));
+    let seen = points.len() >= 2 && right > 0.0 && y.1 > y.0 && y.1.is_finite() && y.0.is_finite();
+    seen.then_some(Plot { points, line: ends, x: (0.0, right), y })
+}
+
+/// Residuals around a line of zero, against the copies of one column or else against what was fitted. The factors are
+/// those of the two axes. Rows left out may lie beyond the edge and are drawn on it.
+pub fn residual_plot(rows: &[RowFit], column: Option<usize>, (across, up): (f64, f64)) -> Option<Plot> {
+    let x = |row: &RowFit| column.map_or((row.location - row.residual) * across, |column| row.counts[column]);
+    let point = |row: &RowFit| Point { x: x(row), y: row.residual * up, used: row.left_out.is_none() };
+    let points: Vec<Point> = rows.iter().map(point).filter(|point| point.x.is_finite() && point.y.is_finite()).collect();
+    let reach = points.iter().filter(|point| point.used).map(|point| point.y.abs()).fold(0.0, f64::max);
+    let least = if column.is_some() { 0.0 } else { f64::INFINITY };
+    let x = (points.iter().map(|p| p.x).fold(least, f64::min), points.iter().map(|p| p.x).fold(f64::NEG_INFINITY, f64::max));
+    let seen = points.len() >= 2 && x.1 > x.0 && reach > 0.0;
+    seen.then_some(Plot { points, line: [(x.0, 0.0), (x.1, 0.0)], x, y: (-reach, reach) })
+}
+
+impl Plot {
+    /// The plot as lines of so many columns.
+    pub fn draw(&self, columns: usize, lines: usize, ascii: bool) -> Vec<String> {
+        let mut canvas = Canvas::new(columns, lines, ascii);
+        let [(x0, y0), (x1, y1)] = self.line;
+        let steps = 8 * columns;
+        for step in 0..=steps {
+            let t = step as f64 / steps as f64;
+            canvas.dot(share(x0 + t * (x1 - x0), self.x), share(y0 + t * (y1 - y0), self.y));
+        }
+        for (used, mark) in [(true, 'o'), (false, 'x')] {
+            for point in self.points.iter().filter(|point| point.used == used) {
+                canvas.mark(share(point.x, self.x), share(point.y, self.y), mark);
+            }
+        }
+        canvas.lines()
+    }
+}
+
+/// Where a number lies in a range, 0 to 1.
+fn share(number: f64, (low, high): (f64, f64)) -> f64 {
+    ((number - low) / (high - low)).clamp(0.0, 1.0)
+}
+
+/// A grid of characters, each with two by four dots.
+struct Canvas {
+    columns: usize,
+    rows: usize,
+    ascii: bool,
+    dots: Vec<u8>,
+    marks: Vec<Option<char>>,
+}
+
+/// Bits of a braille character, by column and by row from the top.
+const BRAILLE: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
+
+impl Canvas {
+    fn new(columns: usize, rows: usize, ascii: bool) -> Canvas {
+        Canvas { columns, rows, ascii, dots: vec![0; columns * rows], marks: vec![None; columns * rows] }
+    }
+
+    /// Place on a grid of so many steps.
+    fn place(share: f64, steps: usize) -> usize {
+        ((share * steps as f64) as usize).min(steps - 1)
+    }
+
+    fn dot(&mut self, x: f64, y: f64) {
+        let (column, row) = (Self::place(x, 2 * self.columns), Self::place(1.0 - y, 4 * self.rows));
+        self.dots[row / 4 * self.columns + column / 2] |= BRAILLE[column % 2][row % 4];
+    }
+
+    fn mark(&mut self, x: f64, y: f64, mark: char) {
+        let (column, row) = (Self::place(x, self.columns), Self::place(1.0 - y, self.rows));
+        self.marks[row * self.columns + column] = Some(mark);
+    }
+
+    fn cell(&self, at: usize) -> char {
+        match (self.marks[at], self.dots[at]) {
+            (Some(mark), _) => mark,
+            (None, 0) => ' ',
+            (None, _) if self.ascii => '.',
+            (None, bits) => char::from_u32(0x2800 + u32::from(bits)).unwrap_or('.'),
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let line = |row: usize| (0..self.columns).map(|column| self.cell(row * self.columns + column)).collect::<String>();
+        (0..self.rows).map(|row| line(row).trim_end().to_owned()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(copies: f64, location: f64, residual: f64) -> RowFit {
+        RowFit { row: 0, counts: vec![copies, 0.0], readings: 1, used: 1, location, sd: None, residual, left_out: None }
+    }
+
+    #[test]
+    fn a_line_runs_from_corner_to_corner() {
+        let plot = line_plot(&[row(1.0, 1.0, 0.0), row(4.0, 4.0, 0.0)], 0, 1.0, 0.0, 1.0).unwrap();
+        assert_eq!(plot.draw(8, 4, true), ["      .o", "    ...", "  ...", "..o"]);
+    }
+
+    #[test]
+    fn columns_without_counts_are_not_present() {
+        assert_eq!(present_columns(&[row(1.0, 1.0, 0.0)]), [0]);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_not_drawn() {
+        assert!(line_plot(&[row(1.0, f64::NAN, 0.0), row(2.0, 1.0, 0.0)], 0, 1.0, 0.0, 1.0).is_none());
+        assert!(residual_plot(&[row(1.0, 1.0, 0.0), row(2.0, 2.0, 0.0)], Some(0), (1.0, 1.0)).is_none());
+    }
+}

@@ -1,0 +1,37 @@
+//! Findings: those that take the trust away first and in large, the others behind the numbers.
+
+use super::page::{Page, Tone};
+use hairspring::judge::{Finding, Severity};
+use std::mem::{Discriminant, discriminant};
+
+/// Findings of one kind that are written out; more are counted.
+const MOST_OF_A_KIND: usize = 3;
+
+/// The findings of one weight.
+pub fn findings(page: &mut Page, all: &[&Finding], severity: Severity) {
+    let chosen: Vec<&Finding> = all.iter().copied().filter(|finding| finding.severity == severity).collect();
+    let mut done: Vec<Discriminant<_>> = Vec::new();
+    for finding in &chosen {
+        let kind = discriminant(&finding.kind);
+        if !done.contains(&kind) {
+            let group: Vec<&Finding> = chosen.iter().copied().filter(|other| discriminant(&other.kind) == kind).collect();
+            same_kind(page, &group);
+            done.push(kind);
+        }
+    }
+}
+
+fn same_kind(page: &mut Page, group: &[&Finding]) {
+    let (label, tone) = match group[0].severity {
+        Severity::Note => ("note", Tone::Plain),
+        Severity::Warning => ("warning", Tone::Warning),
+        Severity::Untrusted => ("distrust", Tone::Alarm),
+    };
+    for finding in group.iter().take(MOST_OF_A_KIND) {
+        page.item(label, &finding.message, tone);
+    }
+    if group.len() > MOST_OF_A_KIND {
+        page.marked("", &format!("and {} more of this kind", group.len() - MOST_OF_A_KIND));
+    }
+    page.marked("-> ", &group[0].remedy);
+}

@@ -1,0 +1,35 @@
+//! The report for people: plain text of 80 columns at the most.
+
+mod cells;
+mod certificate;
+mod environment;
+mod findings;
+mod fit;
+mod methods;
+mod page;
+mod report;
+
+pub use certificate::certificate;
+pub use page::Style;
+pub use report::report;
+
+use crate::document::Environment;
+use hairspring::Estimate;
+use hairspring::judge::{Finding, Severity};
+
+/// The circumstances alone, for verbs with a report of their own. The core clock is in Hz.
+pub fn circumstances(environment: &Environment, core_hz: Option<&Estimate>, style: &Style) -> String {
+    let mut page = page::Page::new(*style);
+    environment::environment(&mut page, environment, core_hz);
+    page.finish()
+}
+
+/// Findings alone, the heaviest first; empty where there are none.
+pub fn findings(all: &[Finding], style: &Style) -> String {
+    let mut page = page::Page::new(*style);
+    let all: Vec<&Finding> = all.iter().collect();
+    for severity in [Severity::Untrusted, Severity::Warning, Severity::Note] {
+        findings::findings(&mut page, &all, severity);
+    }
+    page.finish()
+}
