@@ -18,9 +18,9 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 
 /// A share given as `0.5%` or `0.005`.
 pub fn share(text: &str) -> Result<f64, String> {
-    let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let (number, parts) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     match number.trim().parse::<f64>() {
-        Ok(number) if number * factor > 0.0 && number * factor < 1.0 => Ok(number * factor),
+        Ok(number) if number > 0.0 && number < parts => Ok(number / parts),
         Ok(_) => Err("must be above 0 and below 100 %".into()),
         Err(_) => Err("expected a percentage such as 0.5%".into()),
     }
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn shares() {
         assert_eq!(share("0.5%"), Ok(0.005));
-        assert_eq!(level("0.95"), Ok(0.95));
+        assert_eq!((level("0.95"), level("95%")), (Ok(0.95), Ok(0.95)));
         for text in ["", "%", "0", "100%", "-1%", "nan", "x"] {
             assert!(share(text).is_err(), "{text}");
         }

@@ -5,7 +5,8 @@ use crate::{AnyError, Outcome, output};
 use hairspring::acquire::settle;
 use hairspring::clock::{default_clock, find};
 use hairspring_machine::verify::{Effort, verify};
-use hairspring_report::{Environment, json, text};
+use hairspring::reference::RULER;
+use hairspring_report::{ClockInfo, Environment, Ruler, json, text};
 use std::io::IsTerminal;
 
 /// Runs the verb; a certificate with failures ends with 1.
@@ -22,10 +23,18 @@ pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         ..Effort::default()
     };
     let certificate = verify(clock, &effort)?;
+    let ruler = certificate.chains.iter().find(|chain| chain.name == RULER);
+    let ruler = ruler.map(|chain| Ruler { cycles: f64::from(chain.integer), provenance: "integer lattice of the chains above".into() });
     let circumstances = Environment {
         machine: Some(hairspring_machine::environment::machine()),
-        clock: None,
-        ruler: Err("the certificate has its own".into()),
+        clock: Some(ClockInfo {
+            name: clock.name.into(),
+            description: clock.description.into(),
+            rate: Some(certificate.rate.clone()),
+            granularity_ticks: (certificate.reading.quantum > 0).then_some(certificate.reading.quantum as f64),
+            read_cost_ticks: Some(certificate.reading.back_to_back_mean),
+        }),
+        ruler: ruler.ok_or_else(|| "the ruler chain is missing".into()),
         compiler: None,
         compiler_flags: None,
         pinned_cpu: Some(settled.cpu),

@@ -27,7 +27,8 @@ pub fn machine() -> Machine {
         nix::sys::utsname::uname().map(|name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()));
     Machine {
         cpu_model: field("model name").unwrap_or_else(|| "unknown".into()),
-        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+        // All of them, also when this thread is bound to one.
+        cpus: nix::unistd::sysconf(nix::unistd::SysconfVar::_NPROCESSORS_ONLN).ok().flatten().map_or(1, |cpus| cpus as usize),
         architecture: std::env::consts::ARCH.to_owned(),
         system: kernel.unwrap_or_else(|_| std::env::consts::OS.to_owned()),
         hypervisor: field("flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")),

@@ -3,6 +3,7 @@
 use hairspring::estimate::Contribution;
 use hairspring::judge::{Assessment, Comparison, Finding, SeriesResult, Severity};
 use hairspring::observations::{Origin, Rate, Unit};
+use hairspring::reference::RULER;
 use hairspring::{Estimate, judge};
 use hairspring_machine::environment::Machine;
 use hairspring_machine::verify::Certificate;
@@ -240,8 +241,20 @@ impl Document {
     }
 }
 
-/// The clock as a certificate found it; only the description is taken from the circumstances.
-pub(crate) fn clock_info(certificate: &Certificate, circumstances: &Environment) -> ClockInfo {
+/// The circumstances of a certificate, with clock and reference chain as the certificate found them.
+pub(crate) fn certified(certificate: &Certificate, circumstances: &Environment) -> Environment {
+    let ruler = certificate.chains.iter().find(|chain| chain.name == RULER);
+    let provenance = format!("{RULER}, by the integer lattice of the chains");
+    let ruler = ruler.map(|chain| Ruler { cycles: f64::from(chain.integer), provenance });
+    Environment {
+        clock: Some(clock_info(certificate, circumstances)),
+        ruler: ruler.map_or_else(|| circumstances.ruler.clone(), Ok),
+        ..circumstances.clone()
+    }
+}
+
+/// Only the description is taken from the circumstances.
+fn clock_info(certificate: &Certificate, circumstances: &Environment) -> ClockInfo {
     let reading = &certificate.reading;
     ClockInfo {
         name: certificate.clock.clone(),

@@ -23,6 +23,7 @@ pub fn rows(request: &Request, pilots: &[Pilot]) -> Vec<RowSpec> {
     let share = Pilot {
         copy_ns: pilots.iter().map(|pilot| pilot.copy_ns).fold(0.0, f64::max),
         copy_bytes: pilots.iter().map(|pilot| pilot.copy_bytes).fold(0.0, f64::max),
+        quantum_ns: pilots.iter().map(|pilot| pilot.quantum_ns).fold(0.0, f64::max),
     };
     let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(|subject| of_subject(request, subject, share)).collect();
     let evaluations: u32 = all.iter().map(RowSpec::evaluations).sum();
@@ -86,7 +87,7 @@ mod tests {
                     cold: if cold { vec!["x".into()] } else { vec![] },
                     ..Request::default()
                 };
-                let pilot = Pilot { copy_ns, copy_bytes: 20.0 };
+                let pilot = Pilot { copy_ns, copy_bytes: 20.0, quantum_ns: 10.0 };
                 let rows = rows(&request, &[pilot, pilot]);
                 assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 20);
                 let design: Vec<Vec<f64>> =

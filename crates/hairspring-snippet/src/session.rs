@@ -149,19 +149,27 @@ fn pilot(
     };
     let Reply::Ended(ended) = child.ask(&Command::End)? else { return Err(Error::Host("no end of the pilot".into())) };
     let ns = 1e9 / ended.rate.hz;
+    let quantum_ns = quantum_ns(request)?;
     let pilots = (0..request.codes.len())
         .map(|subject| {
             let mine: Vec<usize> = (0..rows.len()).filter(|row| rows[*row].subject == subject).collect();
-            let [one, .., many] = *mine else { return Pilot { copy_ns: 1.0, copy_bytes: 16.0 } };
+            let [one, .., many] = *mine else { return Pilot { copy_ns: 1.0, copy_bytes: 16.0, quantum_ns } };
             let copy_ticks = if times.is_empty() {
                 first[subject]
             } else {
                 (times[many] - times[one]) / f64::from(rows[many].bodies - rows[one].bodies)
             };
-            Pilot { copy_ns: (copy_ticks * ns).max(0.05), copy_bytes: copy_bytes(&rows, &library, subject).unwrap_or(16.0).max(1.0) }
+            Pilot { copy_ns: (copy_ticks * ns).max(0.05), copy_bytes: copy_bytes(&rows, &library, subject).unwrap_or(16.0).max(1.0), quantum_ns }
         })
         .collect();
     Ok((pilots, ready.ruler.unwrap_or_else(|| Err("not looked for".into()))))
+}
+
+/// Quantum of the clock asked for, in nanoseconds; 0 for those that count faster than nanoseconds.
+fn quantum_ns(request: &Request) -> Result<f64> {
+    let Some(name) = &request.clock else { return Ok(0.0) };
+    let clock = hairspring::clock::find(name)?;
+    Ok(clock.nominal_hz.map_or(0.0, |hz| hairspring::clock::granularity(clock.read).quantum as f64 * 1e9 / hz))
 }
 
 /// Median ticks of each of the rows.

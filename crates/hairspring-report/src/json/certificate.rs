@@ -3,7 +3,7 @@
 use super::environment::{ClockJson, EnvironmentJson, environment};
 use super::figure::{E, finite};
 use super::finding::FindingJson;
-use crate::document::{Environment, clock_info};
+use crate::document::{Environment, certified};
 use hairspring::Estimate;
 use hairspring::estimate::{Contribution, Source, Uncertain};
 use hairspring_machine::verify::{Certificate, ChainResult, PairResult};
@@ -29,7 +29,7 @@ pub struct CertificateDocument {
     /// Circumstances.
     pub environment: EnvironmentJson,
     /// The clock.
-    pub clock: ClockJson,
+    pub clock: Option<ClockJson>,
     /// Quantum of the clock in ticks; `null` where it never moved.
     pub granularity_ticks: Option<u64>,
     /// Mean time between two reads, in ticks.
@@ -125,13 +125,12 @@ pub(crate) fn tick_hz(certificate: &Certificate) -> Estimate {
 pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> CertificateDocument {
     let (reading, failures) = (&certificate.reading, certificate.failures());
     let granularity_ticks = (reading.quantum > 0).then_some(reading.quantum);
-    let clock = clock_info(certificate, circumstances);
-    let circumstances = Environment { clock: Some(clock.clone()), ..circumstances.clone() };
+    let circumstances = certified(certificate, circumstances);
     CertificateDocument {
         schema: CertificateSchema::V1,
         command: "verify".into(),
         environment: environment(&circumstances, Some(&certificate.core_hz)),
-        clock: ClockJson::from(&clock),
+        clock: circumstances.clock.as_ref().map(ClockJson::from),
         granularity_ticks,
         read_cost_ticks: finite(reading.back_to_back_mean),
         backward: reading.backward,

@@ -5,7 +5,7 @@ use super::environment::environment;
 use super::findings::findings;
 use super::page::{Page, Style, Tone};
 use crate::clean::{clean, pad, width};
-use crate::document::{Environment, clock_info};
+use crate::document::{Environment, certified};
 use crate::format::{count, plus_minus, significant};
 use hairspring::judge::{Finding, Severity};
 use hairspring_machine::verify::{COVERAGE, Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
@@ -27,8 +27,7 @@ pub fn certificate(certificate: &Certificate, circumstances: &Environment, style
         findings(&mut page, &all, severity);
     }
     page.gap();
-    let circumstances = Environment { clock: Some(clock_info(certificate, circumstances)), ..circumstances.clone() };
-    environment(&mut page, &circumstances, Some(&certificate.core_hz));
+    environment(&mut page, &certified(certificate, circumstances), Some(&certificate.core_hz));
     page.gap();
     verdict(&mut page, &certificate.failures());
     page.finish()

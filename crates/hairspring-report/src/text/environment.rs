@@ -22,7 +22,8 @@ pub fn environment(page: &mut Page, environment: &Environment, core_hz: Option<&
 fn machine(environment: &Environment) -> Option<String> {
     let machine = environment.machine.as_ref()?;
     let guest = if machine.hypervisor { ", virtual machine" } else { "" };
-    let model = format!("{}, {}, {} CPUs{guest}, {}", machine.cpu_model, machine.architecture, machine.cpus, machine.system);
+    let cpus = if machine.cpus == 1 { "1 CPU".to_owned() } else { format!("{} CPUs", machine.cpus) };
+    let model = format!("{}, {}, {cpus}{guest}, {}", machine.cpu_model, machine.architecture, machine.system);
     let settled = settled(environment);
     Some(if settled.is_empty() { model } else { format!("{model}; {}", settled.join(", ")) })
 }
@@ -37,7 +38,7 @@ fn settled(environment: &Environment) -> Vec<String> {
 
 fn clock(clock: &ClockInfo) -> String {
     let name = if clock.description.is_empty() { clock.name.clone() } else { format!("{}: {}", clock.name, clock.description) };
-    let ns = clock.rate.as_ref().map(|rate| 1e9 / rate.hz);
+    let ns = clock.rate.as_ref().map(|rate| 1e9 / rate.hz).filter(|ns| ns.is_finite());
     let rate = clock.rate.as_ref().map_or_else(|| "rate unknown".to_owned(), rate);
     let quantum = clock.granularity_ticks.map(|ticks| format!("quantum {}", ticks_and_time(ticks, ns)));
     let cost = clock.read_cost_ticks.map(|ticks| format!("read {}", ticks_and_time(ticks, ns)));
@@ -46,6 +47,9 @@ fn clock(clock: &ClockInfo) -> String {
 
 /// `2,596.14400 MHz +- 0.1 ppm (measured against ...)`.
 fn rate(rate: &Rate) -> String {
+    if !rate.hz.is_finite() {
+        return "rate unknown".into();
+    }
     let (factor, unit) = frequency_unit(rate.hz);
     let doubt = rate.hz * factor * rate.uncertainty_ppm * 1e-6;
     let known = doubt.is_finite() && doubt > 0.0;

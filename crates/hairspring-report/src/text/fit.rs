@@ -120,7 +120,7 @@ pub fn plots(page: &mut Page, entry: &Entry, document: &Document) {
         let (slope, overhead) = (component.ticks.value, overhead.value);
         if let Some(plot) = line_plot(&solution.rows, *column, slope, overhead, factor) {
             let left_out = if plot.points.iter().any(|point| !point.used) { "; x left out" } else { "" };
-            draw(page, &plot, (8, unit), &format!("copies; o rows, . fitted line{left_out}"));
+            draw(page, &plot, (8, unit), &format!("copies; o rows{left_out}; fitted line"));
             lines = 5;
         }
     }

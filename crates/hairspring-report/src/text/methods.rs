@@ -3,7 +3,7 @@
 use super::cells::{Cell, align};
 use super::page::{Page, Tone};
 use crate::clean::{clean, pad, width};
-use crate::document::MethodTable;
+use crate::document::{MethodRow, MethodTable, Standing, standing};
 use crate::format::{fixed, significant, time_unit};
 
 /// Widest technique that is not cut.
@@ -16,10 +16,9 @@ pub fn methods(page: &mut Page, table: &MethodTable, factor: Option<f64>) {
     let cells: Vec<Cell> = table.rows.iter().map(|row| Cell::time(&row.value.scaled(factor.unwrap_or(1.0)), factor.is_some())).collect();
     let times = align(&cells);
     let second = times.first().map_or(0, |text| width(text)).max(4);
-    page.gap();
     page.line(&format!("  {}  {}  {:>11}  {:>10}", pad("technique", first), pad("time", second), "single sd", "distance"), Tone::Strong);
     for ((row, technique), time) in table.rows.iter().zip(&techniques).zip(&times) {
-        let (sd, distance) = (sd(row.sd, factor), distance(row.distance_percent));
+        let (sd, distance) = (sd(row.sd, factor), distance(row));
         page.line(&format!("  {}  {}  {sd:>11}  {distance:>10}", pad(technique, first), pad(time, second)), Tone::Plain);
     }
 }
@@ -30,7 +29,12 @@ fn sd(sd: f64, factor: Option<f64>) -> String {
     if scaled.is_finite() { format!("{} {unit}", significant(scaled * more, 2)) } else { "unknown".into() }
 }
 
-fn distance(percent: f64) -> String {
+/// The distance from the line fit, where the time is one.
+fn distance(row: &MethodRow) -> String {
+    let percent = row.distance_percent;
+    if standing(&row.value) != Standing::Above {
+        return "unresolved".into();
+    }
     let sign = if percent > 0.0 { "+" } else { "" };
     match percent {
         0.0 => "-".into(),

@@ -21,9 +21,7 @@ pub fn report(document: &Document, style: &Style) -> String {
     heading(&mut page, document, &entries);
     distrust(&mut page, &entries);
     page.gap();
-    for (entry, key) in entries.iter().zip(keys(&entries)) {
-        times(&mut page, entry, key.as_deref(), document.level());
-    }
+    times(&mut page, &entries, document.level());
     ratios(&mut page, document, &entries);
     page.marked(
         "",
@@ -33,8 +31,8 @@ pub fn report(document: &Document, style: &Style) -> String {
         details(&mut page, entry, key.as_deref(), document);
     }
     for table in &document.methods {
+        page.gap();
         if document.methods.len() > 1 {
-            page.gap();
             page.line(&format!("  {}", clean(&table.subject)), Tone::Strong);
         }
         methods(&mut page, table, document.ns_per_unit);
@@ -97,26 +95,28 @@ fn distrust(page: &mut Page, entries: &[Entry]) {
     }
 }
 
-/// One line for each component, and one for the overhead.
-fn times(page: &mut Page, entry: &Entry, key: Option<&str>, level: f64) {
-    let components = &entry.result.components;
-    let label = |part: &ComponentResult| match (key, components.len()) {
-        (Some(key), 1) => key.to_owned(),
-        (Some(key), _) => format!("{key}: {}", clean(&part.name)),
-        (None, _) => clean(&part.name),
-    };
-    let mut lines: Vec<(String, &Time)> = components.iter().map(|part| (label(part), &part.time)).collect();
-    let overhead = entry.result.overhead.as_ref().filter(|_| key.is_none());
-    let overhead_alone = overhead.filter(|time| standing(&in_unit(time, level)) == Standing::Negative || components.len() > MANY);
-    if let Some(time) = overhead.filter(|_| overhead_alone.is_none()) {
-        lines.push(("overhead".to_owned(), time));
+/// One line for each component of each series; of a single series, one for the overhead.
+fn times(page: &mut Page, entries: &[Entry], level: f64) {
+    let mut lines: Vec<(String, &Time)> = Vec::new();
+    for (entry, key) in entries.iter().zip(keys(entries)) {
+        let components = &entry.result.components;
+        let label = |part: &ComponentResult| match (&key, components.len()) {
+            (Some(key), 1) => key.clone(),
+            (Some(key), _) => format!("{key}: {}", clean(&part.name)),
+            (None, _) => clean(&part.name),
+        };
+        lines.extend(components.iter().map(|part| (label(part), &part.time)));
     }
-    table(page, &lines, level, components.len() > MANY);
-    if let Some(time) = overhead_alone {
-        page.item("overhead", &intercept(time, level), Tone::Plain);
-    }
-    if overhead.is_none() && key.is_none() {
-        page.item("overhead", "merged with a component: the counts do not tell them apart", Tone::Plain);
+    let many = lines.len() > MANY;
+    let [entry] = entries else { return table(page, &lines, level, many) };
+    let overhead = entry.result.overhead.as_ref();
+    let in_table = overhead.filter(|time| !many && standing(&in_unit(time, level)) != Standing::Negative);
+    lines.extend(in_table.map(|time| ("overhead".to_owned(), time)));
+    table(page, &lines, level, many);
+    match overhead {
+        Some(time) if in_table.is_none() => page.item("overhead", &intercept(time, level), Tone::Plain),
+        Some(_) => {}
+        None => page.item("overhead", "merged with a component: the counts do not tell them apart", Tone::Plain),
     }
 }
 

@@ -9,10 +9,16 @@ const ENOUGH_STEPS: usize = 2_000;
 /// Time after which the search ends, in nanoseconds of the wall clock.
 const MOST_NS: u64 = 30_000_000;
 
+/// Share of unchanged reads from which on the clock is slower than its own reading.
+const SLOW: f64 = 0.5;
+/// A step that is rarer than this share of all was taken by something else that ran in between.
+const RARE: f64 = 0.005;
+
 /// What consecutive reads of a clock show.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
-    /// Quantum: greatest common divisor of all steps seen, in ticks; 0 where the clock never moved.
+    /// Quantum in ticks; 0 where the clock never moved. The greatest common divisor of the steps, or, where rounding
+    /// blurs it (a counter scaled to nanoseconds), the distance between the clusters that the steps form.
     pub quantum: u64,
     /// Smallest time between two reads, in ticks.
     pub back_to_back_min: u64,
@@ -24,40 +30,56 @@ pub struct Reading {
     pub backward: usize,
 }
 
-/// Finds the resolution of a clock: the greatest common divisor of the steps between consecutive reads.
+/// Finds the resolution of a clock from the steps between consecutive reads.
 ///
 /// Cost: up to 30 ms for a clock that hardly moves, a fraction of a millisecond for others.
 pub fn granularity(read: ReadFn) -> Reading {
-    let mut found = Reading { quantum: 0, back_to_back_min: u64::MAX, back_to_back_mean: 0.0, steps: 0, backward: 0 };
     let begin = super::os::wall_ns();
-    let first = read();
-    let mut last = first;
-    let mut reads = 0usize;
-    while reads < MOST_READS && found.steps < ENOUGH_STEPS {
-        let now = read();
+    let (first, mut last) = (read(), 0);
+    let (mut steps, mut backward, mut reads) = (Vec::new(), 0, 0usize);
+    let mut before = first;
+    while reads < MOST_READS && steps.len() < ENOUGH_STEPS {
+        last = read();
         reads += 1;
-        take_step(&mut found, last, now);
-        last = now;
+        match last.checked_sub(before) {
+            None => backward += 1,
+            Some(0) => {}
+            Some(step) => steps.push(step),
+        }
+        before = last;
         if reads % 256 == 0 && super::os::wall_ns() - begin > MOST_NS {
             break;
         }
     }
-    found.back_to_back_mean = last.wrapping_sub(first) as f64 / reads.max(1) as f64;
-    found.back_to_back_min = if found.back_to_back_min == u64::MAX { 0 } else { found.back_to_back_min };
-    found
+    let unchanged = reads - steps.len() - backward;
+    Reading {
+        quantum: quantum(&steps, unchanged as f64 / reads.max(1) as f64),
+        back_to_back_min: if unchanged > 0 { 0 } else { steps.iter().copied().min().unwrap_or(0) },
+        back_to_back_mean: last.wrapping_sub(first) as f64 / reads.max(1) as f64,
+        steps: steps.len(),
+        backward,
+    }
 }
 
-fn take_step(found: &mut Reading, last: u64, now: u64) {
-    if now < last {
-        found.backward += 1;
-        return;
+fn quantum(steps: &[u64], unchanged: f64) -> u64 {
+    if unchanged > SLOW {
+        return steps.iter().copied().min().unwrap_or(0);
     }
-    let step = now - last;
-    found.back_to_back_min = found.back_to_back_min.min(step);
-    if step > 0 {
-        found.quantum = gcd(found.quantum, step);
-        found.steps += 1;
-    }
+    let divisor = steps.iter().copied().fold(0, gcd);
+    let mut frequent: Vec<u64> = steps.to_vec();
+    frequent.sort_unstable();
+    let least = (steps.len() as f64 * RARE) as usize;
+    let values: Vec<u64> = frequent.chunk_by(|a, b| a == b).filter(|same| same.len() > least).map(|same| same[0]).collect();
+    cluster_distance(&values, divisor).unwrap_or(divisor)
+}
+
+/// Distance between clusters of values that lie within rounding of each other; `None` where there are no such clusters.
+fn cluster_distance(values: &[u64], divisor: u64) -> Option<u64> {
+    let clusters: Vec<&[u64]> = values.chunk_by(|a, b| b - a <= 2 * divisor).collect();
+    let blurred = clusters.iter().all(|cluster| cluster[cluster.len() - 1] - cluster[0] <= 3 * divisor);
+    let center = |cluster: &[u64]| (cluster[0] + cluster[cluster.len() - 1]) / 2;
+    let nearest = clusters.windows(2).map(|pair| center(pair[1]) - center(pair[0])).min()?;
+    blurred.then_some(nearest)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -77,6 +99,16 @@ mod tests {
             assert_eq!(found.quantum, quantum);
             assert!((found.back_to_back_mean - 37.0).abs() < 1.0);
         }
+    }
+
+    #[test]
+    fn rounding_to_nanoseconds_does_not_hide_the_step_of_the_counter() {
+        let steps: Vec<u64> = (0..1_000).map(|i| [30, 31, 40, 41, 40][i % 5]).collect();
+        assert_eq!(quantum(&steps, 0.0), 10);
+        let fine: Vec<u64> = (0..1_000).map(|i| 28 + (i % 7) as u64).collect();
+        assert_eq!(quantum(&fine, 0.0), 1);
+        // The kernel's tick in nanoseconds, never quite the same.
+        assert_eq!(quantum(&[3_999_998, 4_000_001, 4_000_003], 0.99), 3_999_998);
     }
 
     #[test]
