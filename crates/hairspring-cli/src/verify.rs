@@ -4,8 +4,8 @@ use crate::arguments::VerifyArguments;
 use crate::{AnyError, Outcome, output};
 use hairspring::acquire::settle;
 use hairspring::clock::{default_clock, find};
-use hairspring_machine::verify::{Effort, verify};
 use hairspring::reference::RULER;
+use hairspring_machine::verify::{Effort, verify};
 use hairspring_report::{ClockInfo, Environment, Ruler, json, text};
 use std::io::IsTerminal;
 

@@ -159,7 +159,11 @@ fn pilot(
             } else {
                 (times[many] - times[one]) / f64::from(rows[many].bodies - rows[one].bodies)
             };
-            Pilot { copy_ns: (copy_ticks * ns).max(0.05), copy_bytes: copy_bytes(&rows, &library, subject).unwrap_or(16.0).max(1.0), quantum_ns }
+            Pilot {
+                copy_ns: (copy_ticks * ns).max(0.05),
+                copy_bytes: copy_bytes(&rows, &library, subject).unwrap_or(16.0).max(1.0),
+                quantum_ns,
+            }
         })
         .collect();
     Ok((pilots, ready.ruler.unwrap_or_else(|| Err("not looked for".into()))))

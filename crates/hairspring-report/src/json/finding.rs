@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn keys_end_in_their_unit() {
-        let kind = FindingKind::BelowResolution { bound: 0.5, unit: "ns".into() };
+        let kind = FindingKind::BelowResolution { component: "body".into(), bound: 0.5, unit: "ns".into() };
         let json = serde_json::to_value(FindingJson::from(&Finding::new(Severity::Warning, kind))).unwrap();
         assert_eq!(json["kind"], "below_resolution");
         assert_eq!(json["severity"], "warning");

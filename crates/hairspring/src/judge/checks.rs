@@ -120,12 +120,20 @@ fn below_resolution(component: &Part, solution: &Solution, context: &Context) ->
     let most_runs = solution.rows.iter().flat_map(|row| &row.counts).copied().fold(1.0, f64::max);
     let floor = SHOWN_QUANTA * solution.quantum / most_runs;
     let below = ticks.low <= 0.0 && ticks.high >= 0.0 || ticks.value.abs() < floor;
-    let kind = FindingKind::BelowResolution { bound: ticks.high.max(floor) * context.factor, unit: context.unit.to_owned() };
+    let kind = FindingKind::BelowResolution {
+        component: component.name.clone(),
+        bound: ticks.high.max(floor) * context.factor,
+        unit: context.unit.to_owned(),
+    };
     below.then(|| Finding::new(Severity::Warning, kind))
 }
 
 fn negative(component: &Part, context: &Context) -> Option<Finding> {
-    let kind = FindingKind::Negative { value: component.ticks.value * context.factor, unit: context.unit.to_owned() };
+    let kind = FindingKind::Negative {
+        component: component.name.clone(),
+        value: component.ticks.value * context.factor,
+        unit: context.unit.to_owned(),
+    };
     (component.ticks.high < 0.0).then(|| Finding::new(Severity::Untrusted, kind))
 }
 
@@ -133,7 +141,9 @@ fn wide(component: &Part) -> Option<Finding> {
     let relative = component.ticks.relative();
     let severity = if relative > WIDE[1] { Severity::Untrusted } else { Severity::Warning };
     let shown = relative > WIDE[0] && component.ticks.low > 0.0;
-    shown.then(|| Finding::new(severity, FindingKind::WideInterval { half_width_percent: 100.0 * relative }))
+    shown.then(|| {
+        Finding::new(severity, FindingKind::WideInterval { component: component.name.clone(), half_width_percent: 100.0 * relative })
+    })
 }
 
 fn precision(solution: &Solution, context: &Context) -> Option<Finding> {

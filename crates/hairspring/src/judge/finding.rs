@@ -33,7 +33,7 @@ pub enum FindingKind {
     /// Readings were disturbed by other work and left out.
     Preempted { share_percent: f64, stolen_ms: Option<f64> },
     /// The time cannot be told from zero; `bound` is the upper end of its interval.
-    BelowResolution { bound: f64, unit: String },
+    BelowResolution { component: String, bound: f64, unit: String },
     /// The compiler left no code for a copy.
     OptimisedAway { bytes_per_copy: f64 },
     /// Some components cannot be told apart.
@@ -41,9 +41,9 @@ pub enum FindingKind {
     /// The interval is wider than asked for.
     PrecisionMissed { reached_percent: f64, asked_percent: f64 },
     /// The interval is so wide that the value says little.
-    WideInterval { half_width_percent: f64 },
+    WideInterval { component: String, half_width_percent: f64 },
     /// The value came out negative although its interval does not allow zero.
-    Negative { value: f64, unit: String },
+    Negative { component: String, value: f64, unit: String },
     /// There is no lack-of-fit check: too few rows or no repeats.
     NotChecked { rows: usize, unknowns: usize },
     /// The code under test wrote to its output while it was measured.
@@ -90,11 +90,11 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
         ),
         BendLeftOut { rows } => (
-            format!("{rows} rows with few copies were left out: the line bends there (the clock's fence hides the first cycles)"),
+            format!("{} with few copies left out: the line bends there (the clock's fence hides the first cycles)", rows_of(*rows)),
             "nothing to do; the remaining rows are straight",
         ),
         Outliers { rows } => {
-            (format!("{rows} rows far off the line were left out"), "repeat on a quieter machine or CPU (--cpu) if it happens again")
+            (format!("{} far off the line left out", rows_of(*rows)), "repeat on a quieter machine or CPU (--cpu) if it happens again")
         }
         ClockTooCoarse { phase_spread } => (
             format!(
@@ -115,8 +115,8 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             },
             "choose a quieter CPU (--cpu) or give it more time (--budget)",
         ),
-        BelowResolution { bound, unit } => (
-            format!("below resolution: the time cannot be told from zero; it is at most {bound:.4} {unit}"),
+        BelowResolution { component, bound, unit } => (
+            format!("{component} is below resolution: the time cannot be told from zero; it is at most {bound:.4} {unit}"),
             "check that the code does something that is kept (--let, an expression, an assignment), or give it more time (--budget)",
         ),
         OptimisedAway { bytes_per_copy } => (
@@ -131,16 +131,16 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             format!("the interval is +-{reached_percent:.2} %, {asked_percent:.2} % was asked for"),
             "give it more time (--budget), or a quieter CPU (--cpu)",
         ),
-        WideInterval { half_width_percent } => (
-            format!("the interval is +-{half_width_percent:.0} % wide"),
+        WideInterval { component, half_width_percent } => (
+            format!("the interval of {component} is +-{half_width_percent:.0} %"),
             "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)",
         ),
-        Negative { value, unit } => (
-            format!("the solved value is negative ({value:.4} {unit}): the model does not hold for these rows"),
+        Negative { component, value, unit } => (
+            format!("the solved value of {component} is negative ({value:.4} {unit}): the model does not hold for these rows"),
             "the rows are not sums of their parts; see the lack of fit, and check the counts",
         ),
         NotChecked { rows, unknowns } => (
-            format!("{rows} rows for {unknowns} unknowns, without enough repeats to spare: nothing checks the straight line"),
+            format!("{} for {unknowns} unknowns, without enough repeats to spare: nothing checks the straight line", rows_of(*rows)),
             "add rows with other counts, and repeat each of them",
         ),
         Printed { bytes, first_line } => (
@@ -160,6 +160,10 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             (format!("not allowed here: {what}"), "run with the right to raise priority and lock memory for steadier readings")
         }
     }
+}
+
+fn rows_of(rows: usize) -> String {
+    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
 }
 
 fn shortened(names: &[String]) -> String {

@@ -6,6 +6,9 @@ use std::io::{BufRead, Read, Write};
 
 /// Most components that a file may have; more is taken for a damaged file.
 pub const MAX_COMPONENTS: usize = 10_000;
+/// Most series and rounds that a file may have.
+pub const MAX_SERIES: usize = 1_000;
+const MAX_ROUND: u32 = 1 << 30;
 /// Longest line that is read, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
@@ -52,10 +55,22 @@ fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
         match line.strip_prefix('#') {
             Some(comment) => note(&mut origin, comment, number)?,
             None if line.is_empty() => {}
-            None => return Ok((origin, line.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect(), number)),
+            None => {
+                // What is said of a rate that is not given says nothing.
+                origin.rate = origin.rate.filter(|rate| rate.hz.is_finite());
+                return Ok((origin, names(line), number));
+            }
         }
     }
     Err(Error::BadTable("the file is empty: expected a header such as `body,ticks` and one row a line".into()))
+}
+
+/// The names in a header line, which may be quoted.
+fn names(line: &str) -> Vec<String> {
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
+    let mut record = ::csv::StringRecord::new();
+    let read = reader.read_record(&mut record).unwrap_or(false);
+    if read { record.iter().map(|name| name.trim().to_owned()).collect() } else { Vec::new() }
 }
 
 /// Takes a `# key: value` comment into the origin.
@@ -158,6 +173,9 @@ fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mu
             continue;
         }
         let parsed = parse_line(&record, layout, &mut counts, line)?;
+        if table.series_names().len() > MAX_SERIES {
+            return Err(bad(line, &format!("begins series number {}, the limit is {MAX_SERIES}", table.series_names().len())));
+        }
         let series = table.series(parsed.series.filter(|name| !name.is_empty()).unwrap_or("main"));
         let row = table.row(series, &counts);
         let round = parsed.round.unwrap_or_else(|| next_round(&mut seen, row));
@@ -200,9 +218,7 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
                 component += 1;
             }
             Field::Reading => parsed.ticks = finite(text, "the reading", line)?,
-            Field::Round => {
-                parsed.round = Some(text.parse().map_err(|_| bad(line, &format!("round `{}` is not a whole number from 0", shown(text))))?)
-            }
+            Field::Round => parsed.round = Some(round(text, line)?),
             Field::Flags => {
                 parsed.flags = Flags::from_letters(text)
                     .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: s, g, b and x are known")))?
@@ -211,6 +227,11 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
         }
     }
     Ok(parsed)
+}
+
+fn round(text: &str, line: u64) -> Result<u32> {
+    let number = text.parse().ok().filter(|round| *round <= MAX_ROUND);
+    number.ok_or_else(|| bad(line, &format!("round `{}` is not a whole number from 0 to {MAX_ROUND}", shown(text))))
 }
 
 fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
@@ -245,9 +266,10 @@ fn bad(line: u64, reason: &str) -> Error {
 pub fn write_csv(table: &Observations, stream: impl Write) -> std::io::Result<()> {
     let mut out = std::io::BufWriter::new(stream);
     write_head(table, &mut out)?;
+    let series: Vec<String> = table.series_names().iter().map(|name| quoted(name)).collect();
     for reading in table.readings() {
         let row = &table.rows()[reading.row as usize];
-        write!(out, "{},", table.series_names()[row.series as usize])?;
+        write!(out, "{},", series[row.series as usize])?;
         for count in &row.counts {
             write!(out, "{count},")?;
         }
@@ -258,27 +280,34 @@ pub fn write_csv(table: &Observations, stream: impl Write) -> std::io::Result<()
 
 fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()> {
     let origin = &table.origin;
-    writeln!(out, "# hairspring observations: 1")?;
-    if let Some(clock) = &origin.clock {
-        writeln!(out, "# clock: {clock}")?;
-    }
-    if let Some(rate) = &origin.rate {
-        writeln!(out, "# rate_hz: {}\n# rate_uncertainty_ppm: {}\n# rate_provenance: {}", rate.hz, rate.uncertainty_ppm, rate.provenance)?;
-    }
-    if let Some(granularity) = origin.granularity {
-        writeln!(out, "# granularity: {granularity}")?;
-    }
-    if let Some((series, cycles)) = &origin.reference {
-        writeln!(out, "# reference: {series} {cycles}")?;
-    }
-    for (key, value) in origin.notes.iter().filter(|(key, _)| key != "hairspring observations") {
-        writeln!(out, "# {key}: {}", value.replace(['\n', '\r'], " "))?;
+    let mut lines = vec![("hairspring observations".to_owned(), "1".to_owned())];
+    let mut add = |key: &str, value: Option<String>| lines.extend(value.map(|value| (key.to_owned(), value)));
+    add("clock", origin.clock.clone());
+    add("rate_hz", origin.rate.as_ref().map(|rate| rate.hz.to_string()));
+    add("rate_uncertainty_ppm", origin.rate.as_ref().map(|rate| rate.uncertainty_ppm.to_string()));
+    add("rate_provenance", origin.rate.as_ref().map(|rate| rate.provenance.clone()));
+    add("granularity", origin.granularity.map(|granularity| granularity.to_string()));
+    add("reference", origin.reference.as_ref().map(|(series, cycles)| format!("{series} {cycles}")));
+    lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
+    for (key, value) in lines {
+        writeln!(out, "# {}: {}", one_line(&key), one_line(&value))?;
     }
     let unit = match origin.unit {
         Unit::Ticks => "ticks",
         Unit::TimeNs => "time_ns",
     };
-    writeln!(out, "series,{},round,flags,{unit}", table.components().join(","))
+    let components: String = table.components().iter().map(|name| format!("{},", quoted(name))).collect();
+    writeln!(out, "series,{components}round,flags,{unit}")
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+/// A name as one field, in quotes where it needs them.
+fn quoted(name: &str) -> String {
+    let name = one_line(name);
+    if name.contains([',', '"', '#']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }
 }
 
 #[cfg(test)]

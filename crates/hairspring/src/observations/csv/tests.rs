@@ -15,8 +15,8 @@ fn plain_file_with_comments_and_rounds_by_order() {
 
 #[test]
 fn what_is_written_is_read_back() {
-    let mut table = Observations::new(vec!["body".into(), "init".into()]);
-    let (a, b) = (table.series("a"), table.series("reference"));
+    let mut table = Observations::new(vec!["body, \"quoted\"".into(), "init".into()]);
+    let (a, b) = (table.series("a,b"), table.series("reference"));
     for round in 0..3 {
         let row = table.row(a, &[2.0, 3.5]);
         table.push_flagged(row, round, 12.25, Flags::GAP);
@@ -26,12 +26,15 @@ fn what_is_written_is_read_back() {
     table.origin.reference = Some(("reference".into(), 3.0));
     table.origin.granularity = Some(26.0);
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
+    table.origin.clock = Some("two\nlines".into());
     let mut text = Vec::new();
     write_csv(&table, &mut text).unwrap();
     let back = read_csv(&text[..]).unwrap();
     assert_eq!(back.readings(), table.readings());
     assert_eq!(back.rows(), table.rows());
     assert_eq!(back.series_names(), table.series_names());
+    assert_eq!(back.components(), table.components());
+    assert_eq!(back.origin.clock.as_deref(), Some("two lines"));
     assert_eq!(back.origin.reference, table.origin.reference);
     assert_eq!(back.origin.rate, table.origin.rate);
 }
@@ -51,6 +54,9 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("body,ticks\n1,2,3\n").contains("line 2: has 3 fields, the header has 2"));
     assert!(error("body,flags,ticks\n1,q,3\n").contains("flag `q`"));
     assert!(error("body,round,ticks\n1,-1,3\n").contains("round `-1`"));
+    assert!(error("body,round,ticks\n1,4294967295,3\n").contains("round `4294967295`"));
+    let many: String = (0..2_000).map(|i| format!("s{i},1,2\n")).collect();
+    assert!(error(&format!("series,body,ticks\n{many}")).contains("the limit is 1000"));
     assert!(error("# rate_hz: 0\nbody,ticks\n1,2\n").contains("line 1"));
     assert!(error(&format!("{}ticks\n", "c,".repeat(20_000))).contains("the limit is"));
     assert!(error(&"a".repeat(2 << 20)).contains("longer than"));
@@ -73,4 +79,10 @@ proptest::proptest! {
     fn near_misses_never_panic(text in "(#[a-z_]{0,8}: ?[0-9e.-]{0,6}\n){0,3}(a,|b,|round,|flags,|series,){0,4}ticks\n([0-9a-z.,-]{0,12}\n){0,6}") {
         let _ = read_csv(text.as_bytes());
     }
+}
+
+#[test]
+fn an_uncertainty_without_a_rate_is_no_rate() {
+    let table = read_csv("# rate_uncertainty_ppm: 3\nbody,ticks\n1,2\n".as_bytes()).unwrap();
+    assert_eq!(table.origin.rate, None);
 }
