@@ -28,6 +28,8 @@ const OFF_LINE: f64 = 6.0;
 const OFF_LINE_PASSES: usize = 20;
 /// Rows up to which a table is taken for a line or plane whose shortest rows may bend.
 const MOST_LINE_ROWS: usize = 64;
+/// Share of the departure's variance that may stay when a bend is left out without the rest being straight.
+const MUCH_BETTER: f64 = 0.05;
 /// Largest share of rows left out as the bend at few copies, and as outliers.
 const MOST_BEND: f64 = 0.4;
 const MOST_OFF_LINE: f64 = 0.2;
@@ -45,7 +47,7 @@ pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Resu
     let system = System::of(&grouped, table, &blocks)?;
     let marks = system.choose_rows(options);
     let active = in_use(&marks);
-    let fit = if active.len() > system.rank.pivots.len() { system.fit(&active) } else { None };
+    let fit = if active.len() >= system.rank.pivots.len() { system.fit(&active) } else { None };
     let fit = fit.ok_or_else(|| system.too_few())?;
     Ok(system.solution(&fit, &marks, &starved, options))
 }
@@ -243,23 +245,28 @@ impl<'a> System<'a> {
         Some((fit, straight))
     }
 
-    /// Leaves out the shortest rows, as few as will do, if that makes the rest straight.
+    /// Leaves out the shortest rows, as few as will do: until the rest is straight or, if it never is, until hardly
+    /// anything of the departure is left.
     fn leave_out_bend(&self, marks: &mut [(usize, Option<LeftOut>)]) {
         if marks.len() > MOST_LINE_ROWS {
             return;
         }
-        let Some((_, false)) = self.fits(marks) else { return };
+        let Some((whole, false)) = self.fits(marks) else { return };
         let mut by_length: Vec<usize> = (0..marks.len()).collect();
         by_length.sort_by(|a, b| self.location[*a].total_cmp(&self.location[*b]));
         let most = (marks.len() as f64 * MOST_BEND) as usize;
-        let mut trial = marks.to_vec();
+        let (mut trial, mut better) = (marks.to_vec(), None);
         for row in by_length.into_iter().take(most) {
             trial[row].1 = Some(LeftOut::Bend);
             match self.fits(&trial) {
                 Some((_, true)) => return marks.copy_from_slice(&trial),
-                Some((_, false)) => {}
-                None => return,
+                Some((fit, false)) if fit.tau2 < MUCH_BETTER * whole.tau2 => better = better.or(Some(trial.clone())),
+                Some(_) => {}
+                None => break,
             }
+        }
+        if let Some(trial) = better {
+            marks.copy_from_slice(&trial);
         }
     }
 
