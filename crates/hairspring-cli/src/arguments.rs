@@ -80,7 +80,7 @@ pub struct TimeArguments {
     /// variable (copies are chained: latency), or statements
     #[arg(value_name = "CODE", allow_hyphen_values = true)]
     pub code: String,
-    /// Declare a variable that is opaque to the compiler before every copy [repeatable]
+    /// Declare a variable that is opaque to the compiler before every copy (repeatable)
     #[arg(long = "let", value_name = "DECLARATION")]
     pub lets: Vec<String>,
     /// Code that runs before every evaluation; its time is told apart from the body's
@@ -89,19 +89,19 @@ pub struct TimeArguments {
     /// Code that runs once (in assembly: at the start of every row, to set up registers)
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub setup: Option<String>,
-    /// Flush data from the caches before every evaluation: NAME of a variable, or POINTER:BYTES [repeatable]
+    /// Flush data from the caches before every evaluation: NAME of a variable, or POINTER:BYTES (repeatable)
     #[arg(long, value_name = "DATA", value_delimiter = ',')]
     pub cold: Vec<String>,
-    /// An alternative to compare with, run in the same rounds [repeatable]
+    /// An alternative to compare with, run in the same rounds (repeatable)
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub vs: Vec<String>,
     /// Language of the code
     #[arg(long, value_enum, default_value = "c")]
     pub lang: LanguageArgument,
-    /// A file with functions that the code may call; source is included, objects and archives are linked [repeatable]
+    /// A file with functions that the code may call; source is included, objects and archives are linked (repeatable)
     #[arg(long, value_name = "FILE")]
     pub file: Vec<PathBuf>,
-    /// A header to include, as vector or my.h [repeatable]
+    /// A header to include, as vector or my.h (repeatable)
     #[arg(long, value_name = "HEADER")]
     pub include: Vec<String>,
     /// The compiler
@@ -116,10 +116,10 @@ pub struct TimeArguments {
     /// The clock, for instance tsc, monotonic, gettimeofday
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,
-    /// The CPU to run on [default: the last one allowed]
+    /// The CPU to run on (default: the last one allowed)
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// Time for the whole measurement, compilation included [default: 0.9s]
+    /// Time for the whole measurement, compilation included (default: 0.9s)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
     /// Stop when the interval is this narrow, as a share of the value; exit with 3 if it is not reached [default: 0.5%,
@@ -165,7 +165,7 @@ pub struct VerifyArguments {
     /// The clock
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,
-    /// The CPU to run on [default: the last one allowed]
+    /// The CPU to run on (default: the last one allowed)
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
     /// Measuring time of each chain

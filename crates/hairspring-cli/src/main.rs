@@ -27,7 +27,7 @@ pub enum Outcome {
 pub type AnyError = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some(hairspring_snippet::host::ARGUMENT) {
+    if std::env::args_os().nth(1).is_some_and(|first| first == hairspring_snippet::host::ARGUMENT) {
         return ExitCode::from(hairspring_snippet::host::main() as u8);
     }
     let arguments = Arguments::parse();
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::LimitMissed) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("hairspring: {error}");
+            output::complain(&error.to_string());
             ExitCode::from(1)
         }
     }

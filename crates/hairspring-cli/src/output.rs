@@ -16,10 +16,18 @@ pub fn style() -> Style {
 ///
 /// # Errors
 /// What the system says, a full disk for instance.
-pub fn print(text: &str) -> std::io::Result<()> {
+pub fn print(text: &str) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+        other => other.map_err(|error| format!("writing the result: {error}")),
     }
+}
+
+/// Writes an error to standard error, if that is still there. Code, file names and compilers may put anything into it:
+/// what could steer a terminal is shown as `?`.
+pub fn complain(error: &str) {
+    let harmless = |c: char| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c };
+    let text: String = error.chars().map(harmless).collect();
+    let _ = writeln!(std::io::stderr(), "hairspring: {text}");
 }

@@ -3,7 +3,7 @@
 use hairspring::clock::Clock;
 use hairspring::estimate::lattice::{Lattice, lattice};
 use hairspring::estimate::{Estimate, Options, solve};
-use hairspring::reference::{LATTICE, RULER, chains};
+use hairspring::reference::{CONTROL, LATTICE, RULER, chains};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ use std::time::Duration;
 pub struct Ruler {
     /// Core cycles of one copy of the ruler chain.
     pub cycles: u32,
+    /// Core cycles of one copy of the control chain ([`CONTROL`]).
+    pub control_cycles: Option<u32>,
     /// How it is known, in words.
     pub provenance: String,
 }
@@ -45,8 +47,9 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
 }
 
 fn name_ruler(names: &[&str], found: &Lattice) -> Result<Ruler, String> {
-    let ruler = names.iter().position(|name| *name == RULER).and_then(|at| found.integers[at]);
+    let integer = |wanted: &str| names.iter().position(|name| *name == wanted).and_then(|at| found.integers[at]);
     let list: Vec<String> = names.iter().zip(&found.units).map(|(name, units)| format!("{name} {units:.2}")).collect();
     let provenance = format!("integer lattice of dependent chains ({})", list.join(", "));
-    ruler.map(|cycles| Ruler { cycles, provenance }).ok_or_else(|| "the ruler chain is off the lattice".to_owned())
+    let control_cycles = integer(CONTROL);
+    integer(RULER).map(|cycles| Ruler { cycles, control_cycles, provenance }).ok_or_else(|| "the ruler chain is off the lattice".to_owned())
 }

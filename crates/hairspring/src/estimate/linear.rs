@@ -1,7 +1,6 @@
 //! Weighted least squares as a linear map from row locations to unknowns.
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
+use nalgebra::DMatrix;
 
 /// Ratio of the smallest to the largest pivot below which the columns in use count as dependent.
 const SINGULAR: f64 = 1e-7;
@@ -10,9 +9,9 @@ const SINGULAR: f64 = 1e-7;
 #[derive(Debug, Clone)]
 pub struct LinearMap {
     /// Unknowns by rows: `b = map * y`.
-    pub map: Mat<f64>,
+    pub map: DMatrix<f64>,
     /// The design matrix, rows by unknowns.
-    pub design: Mat<f64>,
+    pub design: DMatrix<f64>,
     /// Leverage of each row.
     pub leverage: Vec<f64>,
 }
@@ -28,17 +27,16 @@ impl LinearMap {
             return None;
         }
         let root: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
-        let scaled = Mat::from_fn(rows, unknowns, |i, j| design[i][j] / scale[j] * root[i]);
-        let gram = scaled.transpose() * &scaled;
-        let factor = gram.llt(Side::Lower).ok()?;
-        let diagonal = (0..unknowns).map(|j| factor.L()[(j, j)]);
+        let scaled = DMatrix::from_fn(rows, unknowns, |i, j| design[i][j] / scale[j] * root[i]);
+        let factor = scaled.tr_mul(&scaled).cholesky()?;
+        let diagonal = (0..unknowns).map(|j| factor.l_dirty()[(j, j)]);
         if diagonal.clone().fold(f64::INFINITY, f64::min) < SINGULAR * diagonal.fold(0.0, f64::max) {
             return None;
         }
-        let inverse = factor.solve(scaled.transpose());
+        let inverse = factor.solve(&scaled.transpose());
         let leverage = (0..rows).map(|i| (0..unknowns).map(|j| scaled[(i, j)] * inverse[(j, i)]).sum()).collect();
-        let map = Mat::from_fn(unknowns, rows, |j, i| inverse[(j, i)] * root[i] / scale[j]);
-        Some(LinearMap { map, design: Mat::from_fn(rows, unknowns, |i, j| design[i][j]), leverage })
+        let map = DMatrix::from_fn(unknowns, rows, |j, i| inverse[(j, i)] * root[i] / scale[j]);
+        Some(LinearMap { map, design: DMatrix::from_fn(rows, unknowns, |i, j| design[i][j]), leverage })
     }
 
     /// The unknowns for one vector of row values.

@@ -12,8 +12,7 @@ use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use crate::error::{Error, Result};
 use crate::observations::{Observations, RowId};
-use faer::linalg::solvers::{DenseSolveCore, Solve};
-use faer::{Mat, Side};
+use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 /// Rows handled at once.
@@ -74,7 +73,7 @@ struct Data<'a> {
 struct Fit {
     /// Scaled unknowns and the inverse of the normal matrix.
     unknowns: Vec<f64>,
-    inverse: Mat<f64>,
+    inverse: DMatrix<f64>,
     residuals: Vec<f64>,
     used: usize,
 }
@@ -105,22 +104,19 @@ impl<'a> Data<'a> {
     }
 
     /// A chunk of rows as a matrix, each row multiplied by its weight.
-    fn chunk(&self, from: usize, weight: impl Fn(usize) -> f64) -> Mat<f64> {
+    fn chunk(&self, from: usize, weight: impl Fn(usize) -> f64) -> DMatrix<f64> {
         let (rows, columns) = ((self.rows.len() - from).min(CHUNK), self.scale.len());
-        let mut matrix = Mat::zeros(columns, rows);
+        let mut matrix = DMatrix::zeros(columns, rows);
         for i in 0..rows {
             let (design, w) = (&self.design[self.rows[from + i].0], weight(from + i));
-            let column = matrix.col_mut(i).try_as_col_major_mut().map(faer::ColMut::as_slice_mut);
-            if let Some(slots) = column {
-                slots.iter_mut().zip(design).for_each(|(slot, value)| *slot = value * w);
-            }
+            matrix.column_mut(i).iter_mut().zip(design).for_each(|(slot, value)| *slot = value * w);
         }
         matrix
     }
 
     /// `X' W X` with weights given as their roots.
-    fn gram(&self, root_weight: impl Fn(usize) -> f64) -> Mat<f64> {
-        let mut gram = Mat::zeros(self.scale.len(), self.scale.len());
+    fn gram(&self, root_weight: impl Fn(usize) -> f64) -> DMatrix<f64> {
+        let mut gram = DMatrix::zeros(self.scale.len(), self.scale.len());
         for from in (0..self.rows.len()).step_by(CHUNK) {
             let part = self.chunk(from, &root_weight);
             gram += &part * part.transpose();
@@ -130,25 +126,25 @@ impl<'a> Data<'a> {
 
     fn fit(&self, used: &[bool]) -> Option<Fit> {
         let gram = self.gram(|i| f64::from(u8::from(used[i])));
-        let factor = gram.llt(Side::Lower).ok()?;
+        let factor = gram.cholesky()?;
         let inverse = factor.inverse();
         let mut unknowns = vec![0.0; self.scale.len()];
         let mut residuals: Vec<f64> = self.rows.iter().map(|row| row.1).collect();
         for _ in 0..2 {
             let right = self.right_side(&residuals, used);
             let step = factor.solve(&right);
-            unknowns.iter_mut().enumerate().for_each(|(j, value)| *value += step[(j, 0)]);
+            unknowns.iter_mut().enumerate().for_each(|(j, value)| *value += step[j]);
             residuals = self.residuals(&unknowns);
         }
         Some(Fit { unknowns, inverse, residuals, used: used.iter().filter(|ok| **ok).count() })
     }
 
-    fn right_side(&self, values: &[f64], used: &[bool]) -> Mat<f64> {
+    fn right_side(&self, values: &[f64], used: &[bool]) -> DVector<f64> {
         let mut sums = vec![0.0; self.scale.len()];
         for ((row, value), _) in self.rows.iter().zip(values).zip(used).filter(|(_, ok)| **ok) {
             sums.iter_mut().zip(&self.design[row.0]).for_each(|(sum, n)| *sum += n * value);
         }
-        Mat::from_fn(sums.len(), 1, |j, _| sums[j])
+        DVector::from_vec(sums)
     }
 
     fn residuals(&self, unknowns: &[f64]) -> Vec<f64> {

@@ -1,7 +1,10 @@
 //! From a table to what can be said of it: every series solved, put into nanoseconds and core cycles, checked, and
 //! compared with the first one.
 
-use super::{Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings, verdict};
+use super::{
+    Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, control_finding, frequency_levels, interference_findings,
+    verdict,
+};
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
 use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, solve};
@@ -93,11 +96,16 @@ pub struct Assessment {
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let reference = reference(table, &question.options);
     let names = table.series_names().to_vec();
-    let is_reference = |name: &str| table.origin.reference.as_ref().is_some_and(|(series, _)| series == name);
+    let is_ruler = |chain: &Option<(String, f64)>, name: &str| chain.as_ref().is_some_and(|(series, _)| series == name);
+    let is_reference = |name: &str| is_ruler(&table.origin.reference, name) || is_ruler(&table.origin.control, name);
+    let control = reference.as_ref().and_then(|ruler| control(table, ruler, &question.options));
     let mut series = Vec::new();
     for (id, name) in names.iter().enumerate().filter(|(_, name)| !is_reference(name)) {
         let solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
-        series.push(series_result(name, solution, table, reference.as_ref(), question));
+        let mut result = series_result(name, solution, table, reference.as_ref(), question);
+        result.findings.extend(control.clone());
+        result.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        series.push(result);
     }
     if series.is_empty() {
         return Err(Error::BadTable("the table holds nothing but the reference".into()));
@@ -140,6 +148,14 @@ fn reference(table: &Observations, options: &Options) -> Option<Ruler> {
     let solution = solve(table, table.find_series(name)?, options).ok()?;
     let usable = solution.components.len() == 1 && solution.components[0].ticks.low > 0.0;
     usable.then_some(Ruler { solution, cycles: *cycles })
+}
+
+/// What the control chain says of the core, measured in cycles of the reference.
+fn control(table: &Observations, ruler: &Ruler, options: &Options) -> Option<Finding> {
+    let (name, expected) = table.origin.control.as_ref()?;
+    let solution = solve(table, table.find_series(name)?, options).ok()?;
+    let cycles = ratio((&solution, solution.components.first()?), (&ruler.solution, ruler.component()))?.scaled(ruler.cycles);
+    control_finding(&cycles.estimate(options.level), *expected)
 }
 
 fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> SeriesResult {
@@ -234,6 +250,18 @@ mod tests {
         assert!((time.cycles.as_ref().unwrap().value - 10.0).abs() < 0.02);
         assert!((time.ns.as_ref().unwrap().value - 250.0).abs() < 0.5);
         assert!((found.core_hz.unwrap().value / 4e7 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_control_of_the_wrong_length_is_found() {
+        for (slope, found_out) in [(50.0, false), (52.0, true)] {
+            let mut table = table(&[("a", 500.0), ("ruler", 150.0), ("control", slope)]);
+            table.origin.reference = Some(("ruler".into(), 3.0));
+            table.origin.control = Some(("control".into(), 1.0));
+            let found = assess(&table, &Question::default()).unwrap();
+            assert_eq!(found.series.len(), 1);
+            assert_eq!(found.series[0].findings.iter().any(|f| matches!(f.kind, FindingKind::CoreShared { .. })), found_out);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The checks: each looks at one thing and answers with a finding or with nothing.
 
 use super::finding::{Finding, FindingKind, Severity};
-use crate::estimate::{LeftOut, Solution, Source};
+use crate::estimate::{Estimate, LeftOut, Solution, Source};
 
 /// What the checks have to know beside the solution.
 #[derive(Debug, Clone, Copy)]
@@ -151,7 +151,7 @@ fn precision(solution: &Solution, context: &Context) -> Option<Finding> {
     let reached = solution.components.first()?.ticks;
     let missed = reached.low > 0.0 && reached.relative() > asked && reached.relative() <= WIDE[0];
     let kind = FindingKind::PrecisionMissed { reached_percent: 100.0 * reached.relative(), asked_percent: 100.0 * asked };
-    missed.then(|| Finding::new(Severity::Note, kind))
+    missed.then(|| Finding::new(Severity::Warning, kind))
 }
 
 /// What the disturbance of the readings is worth.
@@ -187,4 +187,18 @@ pub fn frequency_levels(reference: &Solution) -> Option<Finding> {
     // A longer chain time is a slower clock.
     let kind = FindingKind::FrequencyStepped { low_percent: 100.0 * (middle / high - 1.0), high_percent: 100.0 * (middle / low - 1.0) };
     stepped.then(|| Finding::new(Severity::Note, kind))
+}
+
+/// Distance of the control chain from its length, as a share, that is worth a warning, and distrust ...
+const CONTROL_OFF: [f64; 2] = [0.003, 0.01];
+/// ... if it is also this many half-widths of its interval.
+const CONTROL_SURE: f64 = 1.0;
+
+/// Whether the control chain has its known length.
+pub fn control_finding(control: &Estimate, expected_cycles: f64) -> Option<Finding> {
+    let off = (control.value / expected_cycles - 1.0).abs();
+    let sure = (control.value - expected_cycles).abs() > CONTROL_SURE * control.half_width();
+    let severity = if off > CONTROL_OFF[1] { Severity::Untrusted } else { Severity::Warning };
+    let kind = FindingKind::CoreShared { control_cycles: control.value, expected_cycles };
+    (sure && off > CONTROL_OFF[0]).then(|| Finding::new(severity, kind))
 }

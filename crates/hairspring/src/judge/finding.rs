@@ -30,6 +30,8 @@ pub enum FindingKind {
     ClockTooCoarse { phase_spread: f64 },
     /// The core clock stepped during the run.
     FrequencyStepped { low_percent: f64, high_percent: f64 },
+    /// A chain of known length, run as a control, came out wrong: something else used the core's execution units.
+    CoreShared { control_cycles: f64, expected_cycles: f64 },
     /// Readings were disturbed by other work and left out.
     Preempted { share_percent: f64, stolen_ms: Option<f64> },
     /// The time cannot be told from zero; `bound` is the upper end of its interval.
@@ -106,6 +108,12 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             format!("the core clock moved between {low_percent:+.1} % and {high_percent:+.1} % of its median during the run"),
             "compare core cycles, which do not change with it; the time in ns is the mean over the run",
         ),
+        CoreShared { control_cycles, expected_cycles } => (
+            format!(
+                "a control chain of {expected_cycles} cycles came out as {control_cycles:.3}: something else used the core (a neighbour on its other hardware thread), or slowed one chain and not the other"
+            ),
+            "measure again; choose another CPU (--cpu)",
+        ),
         Preempted { share_percent, stolen_ms } => (
             match stolen_ms {
                 Some(ms) if *ms > 0.0 => {
@@ -128,7 +136,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             "the combinations that can be told apart are reported; add rows in which the counts of the others change independently",
         ),
         PrecisionMissed { reached_percent, asked_percent } => (
-            format!("the interval is +-{reached_percent:.2} %, {asked_percent:.2} % was asked for"),
+            format!("not to be trusted to the {asked_percent:.2} % asked for: the interval is +-{reached_percent:.2} %"),
             "give it more time (--budget), or a quieter CPU (--cpu)",
         ),
         WideInterval { component, half_width_percent } => (

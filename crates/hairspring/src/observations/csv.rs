@@ -83,14 +83,18 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "rate_uncertainty_ppm" => rate_of(origin).uncertainty_ppm = not_negative(value, key, line)?,
         "rate_provenance" => value.clone_into(&mut rate_of(origin).provenance),
         "granularity" => origin.granularity = Some(positive(value, key, line)?),
-        "reference" => {
-            let (name, cycles) =
-                value.rsplit_once(' ').ok_or_else(|| bad(line, "`reference` wants a series and its core cycles, as in `reference 3`"))?;
-            origin.reference = Some((name.trim().to_owned(), positive(cycles, key, line)?));
-        }
+        "reference" => origin.reference = Some(chain(value, key, line)?),
+        "control" => origin.control = Some(chain(value, key, line)?),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
     Ok(())
+}
+
+/// A series and the length of one copy of its chain, as `reference 3`.
+fn chain(value: &str, key: &str, line: u64) -> Result<(String, f64)> {
+    let parts = value.rsplit_once(' ');
+    let (name, cycles) = parts.ok_or_else(|| bad(line, &format!("`{key}` wants a series and its core cycles, as in `{key} 3`")))?;
+    Ok((name.trim().to_owned(), positive(cycles, key, line)?))
 }
 
 fn rate_of(origin: &mut Origin) -> &mut Rate {
@@ -287,7 +291,9 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
     add("rate_uncertainty_ppm", origin.rate.as_ref().map(|rate| rate.uncertainty_ppm.to_string()));
     add("rate_provenance", origin.rate.as_ref().map(|rate| rate.provenance.clone()));
     add("granularity", origin.granularity.map(|granularity| granularity.to_string()));
-    add("reference", origin.reference.as_ref().map(|(series, cycles)| format!("{series} {cycles}")));
+    let chain = |chain: &Option<(String, f64)>| chain.as_ref().map(|(series, cycles)| format!("{series} {cycles}"));
+    add("reference", chain(&origin.reference));
+    add("control", chain(&origin.control));
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
     for (key, value) in lines {
         writeln!(out, "# {}: {}", one_line(&key), one_line(&value))?;

@@ -37,6 +37,8 @@ pub struct Origin {
     pub granularity: Option<f64>,
     /// Name of the series that ran a chain of known length, and the length of one copy in core cycles.
     pub reference: Option<(String, f64)>,
+    /// Name of the series that ran a second chain of known length as a control, and the length of one copy in core cycles.
+    pub control: Option<(String, f64)>,
     /// Further `# key: value` lines of the file, kept as they came.
     pub notes: Vec<(String, String)>,
 }

@@ -52,3 +52,7 @@ pub const LATTICE: [&str; 4] = ["imul", "xor", "xor+imul", "xor+imul+xor"];
 
 /// Name of the chain that runs beside every measurement.
 pub const RULER: &str = "imul";
+
+/// Name of the chain that is measured with the ruler beside every measurement: if it does not come out at its length,
+/// something else uses the core.
+pub const CONTROL: &str = "xor";

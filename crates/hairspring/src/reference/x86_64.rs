@@ -16,25 +16,25 @@ macro_rules! for_copies {
 macro_rules! chain {
     ($name:literal, $text:literal) => {{
         macro_rules! row {
-                            ($copies:literal) => {{
-                                extern "C" fn run(now: ReadFn) -> u64 {
-                                    let mut pointer: usize = 0;
-                                    pointer = &raw const pointer as usize;
-                                    let cell = &raw mut pointer;
-                                    let start = now();
-                                    // SAFETY: works on registers named here; loads go through `p`, which points to a live word that
-                                    // holds its own address. The flags are clobbered, which is the default.
-                                    unsafe {
-                                        // The comment names the operands that this chain leaves alone: every operand must be named.
-                                        asm!(concat!(".rept ", $copies), $text, ".endr", "/* {a} {c} {p} {x} {y} */",
-                                            a = inout(reg) 3u64 => _, c = inout(reg) 5u64 => _, p = inout(reg) cell => _,
-                                            x = inout(xmm_reg) 1.5f64 => _, y = inout(xmm_reg) 1.000_000_1f64 => _, options(nostack));
+                                ($copies:literal) => {{
+                                    extern "C" fn run(now: ReadFn) -> u64 {
+                                        let mut pointer: usize = 0;
+                                        pointer = &raw const pointer as usize;
+                                        let cell = &raw mut pointer;
+                                        let start = now();
+                                        // SAFETY: works on registers named here; loads go through `p`, which points to a live word that
+                                        // holds its own address. The flags are clobbered, which is the default.
+                                        unsafe {
+                                            // The comment names the operands that this chain leaves alone: every operand must be named.
+                                            asm!(concat!(".rept ", $copies), $text, ".endr", "/* {a} {c} {p} {x} {y} */",
+                                                a = inout(reg) 3u64 => _, c = inout(reg) 5u64 => _, p = inout(reg) cell => _,
+                                                x = inout(xmm_reg) 1.5f64 => _, y = inout(xmm_reg) 1.000_000_1f64 => _, options(nostack));
+                                        }
+                                        now() - start
                                     }
-                                    now() - start
-                                }
-                                ($copies, run as RowFn)
-                            }};
-                        }
+                                    ($copies, run as RowFn)
+                                }};
+                            }
         Chain { name: $name, rows: for_copies!(row) }
     }};
 }

@@ -24,6 +24,7 @@ fn what_is_written_is_read_back() {
         table.push(row, round, 1e15);
     }
     table.origin.reference = Some(("reference".into(), 3.0));
+    table.origin.control = Some(("the control".into(), 1.0));
     table.origin.granularity = Some(26.0);
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
     table.origin.clock = Some("two\nlines".into());
@@ -36,6 +37,7 @@ fn what_is_written_is_read_back() {
     assert_eq!(back.components(), table.components());
     assert_eq!(back.origin.clock.as_deref(), Some("two lines"));
     assert_eq!(back.origin.reference, table.origin.reference);
+    assert_eq!(back.origin.control, table.origin.control);
     assert_eq!(back.origin.rate, table.origin.rate);
 }
 

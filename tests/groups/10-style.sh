@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Rust and shell source: formatted, and free of what shellcheck knows to be traps.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+cd "$ROOT"
+
+# All files that start with a shell's `#!` line, whatever their name, and the ones that are only sourced.
+shell_scripts() {
+  local file
+  project_files | while read -r file; do
+    if [[ $file == *.sh ]] || head -n 1 "$file" | grep -qaE '^#!.*\b(ba)?sh\b'; then printf '%s\n' "$file"; fi
+  done
+}
+
+need_rust_tool fmt
+need_command shellcheck shellcheck
+
+status=0
+cargo fmt --all --check || status=1
+mapfile -t scripts < <(shell_scripts)
+shellcheck --external-sources --source-path=SCRIPTDIR "${scripts[@]}" || status=1
+exit "$status"

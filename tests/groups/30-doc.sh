@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# The documentation of all crates: it builds without a warning, and its examples run.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+cd "$ROOT"
+
+need_rust
+status=0
+RUSTDOCFLAGS='-D warnings' cargo doc --quiet --workspace --no-deps || status=1
+cargo test --workspace --release --doc || status=1
+exit "$status"

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# All Python files: style and format (ruff), types (mypy, strict), tests (pytest). The tools and their versions stand in
+# tests/requirements.txt; a folder whose scripts need more has a requirements.txt of its own.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+cd "$ROOT"
+
+mapfile -t sources < <(project_files '*.py')
+if [ "${#sources[@]}" -eq 0 ]; then
+  echo "nothing: the project has no Python files"
+  exit 0
+fi
+mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')
+need_venv "$ROOT/.venv" "${requirements[@]}"
+PATH="$ROOT/.venv/bin:$PATH"
+
+# mypy and pytest take files of the same name in different folders for one module, so each folder is checked by itself,
+# as a user runs it: its files import each other.
+check_folder() { # FOLDER
+  local status=0 tests
+  mapfile -t tests < <(compgen -G "$1/test_*.py")
+  mypy --strict "$1"/*.py || status=1
+  [ "${#tests[@]}" -eq 0 ] || pytest --quiet -o cache_dir="$CACHE/pytest" "${tests[@]}" || status=1
+  return "$status"
+}
+
+status=0
+ruff check --line-length 120 --select E,F,W,I,B,UP "${sources[@]}" || status=1
+ruff format --line-length 120 --check --diff "${sources[@]}" || status=1
+while read -r folder; do check_folder "$folder" || status=1; done < <(dirname "${sources[@]}" | sort -u)
+exit "$status"

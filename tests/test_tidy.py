@@ -1,0 +1,74 @@
+"""The checker itself: what it must see, and what it must not take for a breach."""
+
+from pathlib import Path
+
+import tidy
+
+RUST = """
+/// Braces in text do not count: { "
+fn first<'a>(x: &'a [u8; 2]) -> char {
+    let _ = "}";
+    let _ = r#"} " }"#;
+    /* } */
+    '}'
+}
+
+trait T {
+    fn declared(&self) -> [u8; 4];
+    fn one_line(&self) {}
+}
+"""
+
+
+def test_rust_functions_are_measured_by_their_own_braces() -> None:
+    assert list(tidy.rust_functions(RUST)) == [("first", 3, 6), ("one_line", 12, 1)]
+
+
+def test_python_functions_are_measured() -> None:
+    assert list(tidy.python_functions("def f():\n    def g():\n        pass\n")) == [("f", 1, 3), ("g", 2, 2)]
+
+
+def test_only_what_looks_like_a_path_of_the_project_is_one(tmp_path: Path) -> None:
+    (tmp_path / "crates").mkdir()
+    for name in ("crates/gone", "docs/", "README.md", "./run"):
+        assert tidy.looks_like_path(name, tmp_path), name
+    for name in (
+        "ns/op",
+        "hairspring/result/1",
+        "--json",
+        "cargo test",
+        "x * c",
+        "crates/<name>/src",
+        "tests/NN-name.sh",
+    ):
+        assert not tidy.looks_like_path(name, tmp_path), name
+
+
+def test_a_drawn_tree_names_paths() -> None:
+    document = "```\ncrates/\n  engine/src/   the engine; see lib.rs\n    clock/ units.rs\nREADME.md\n```\n"
+    paths = [path for _, path in tidy.named_paths(document, Path())]
+    expected = ["crates/", "crates/engine/src/", "crates/engine/src/clock/", "crates/engine/src/units.rs", "README.md"]
+    assert paths == expected
+
+
+def test_links_and_code_spans_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "here.md").touch()
+    text = "[a](here.md#part) [b](gone.md) [c](https://example.org/x) and `lost.rs`, `in/deep.rs`\n"
+    found = [finding.subject for finding in tidy.check_named_paths("README.md", text, tmp_path, ["far/in/deep.rs"])]
+    assert sorted(found) == ["gone.md", "lost.rs"]
+
+
+def test_paths_of_a_machine_and_registries_are_seen() -> None:
+    text = "cd /home" + "/somebody\npip install -i https://pypi.org" + "/simple x\nls target/home/x ~/.cargo\n"
+    assert [(finding.rule, finding.line) for finding in tidy.check_patterns("a", text)] == [
+        ("machine-path", 1),
+        ("address", 2),
+    ]
+
+
+def test_an_exception_needs_a_reason(tmp_path: Path) -> None:
+    listed = tmp_path / "exceptions.txt"
+    listed.write_text("# remark\n\nlong-file a.rs -- a table\nlong-file  b.rs\n")
+    keys, complaints = tidy.read_exceptions(listed)
+    assert keys == {"long-file a.rs", "long-file b.rs"}
+    assert len(complaints) == 1

@@ -1,0 +1,222 @@
+"""The rules that no compiler checks. Reads the project's file names on standard input, one per line.
+
+missing-path    A path that README, ARCHITECTURE or CONTRIBUTING names exists: links, `code spans` that look like a path
+                of this project (its first folders may be left out; NN- stands for a number), and the trees drawn in
+                plain code blocks.
+machine-path    No file names a folder of the machine that it was written on.
+address         No file names a package registry or mirror: each user's own configuration decides about those.
+long-file       A Rust file has at most 600 lines.
+long-function   A Rust or Python function has at most 60 lines.
+
+A line of the exceptions file is `RULE FILE [SUBJECT] -- REASON`; one that excuses nothing any more is an error too.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+FILE_LINES = 600
+FUNCTION_LINES = 60
+
+MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:work|root|home)/[\w.-]*")
+ADDRESS = re.compile(
+    r"(?:deb|security)\.debian\.org|archive\.ubuntu\.com|security\.ubuntu\.com|(?:index|static)\.crates\.io"
+    r"|pypi\.org/simple|files\.pythonhosted\.org|static\.rust-lang\.org|registry\.npmjs\.org|proxy\.golang\.org"
+    r"|repo1?\.maven\.(?:apache\.)?org|https?://\d+\.\d+\.\d+\.\d+"
+)
+PATH_SHAPE = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*/?")
+FILE_ENDING = re.compile(r"\.(?:md|rs|toml|sh|py|txt|c|h|hpp|f90|csv|json|yml|html)$")
+
+
+class Finding(NamedTuple):
+    """One breach of one rule; `subject` tells several breaches in one file apart."""
+
+    rule: str
+    file: str
+    line: int
+    subject: str
+    text: str
+
+    def key(self) -> str:
+        """What a line of the exceptions file must start with to excuse this finding."""
+        return " ".join(part for part in (self.rule, self.file, self.subject) if part)
+
+
+# ---- paths named in documents
+
+
+def looks_like_path(name: str, root: Path) -> bool:
+    """Whether a code span means a file of this project, and not a command, a unit or a schema's name."""
+    if not PATH_SHAPE.fullmatch(name) or name.startswith("-") or "NN-" in name:
+        return False
+    starts_here = "/" in name and (root / name.split("/")[0]).exists()
+    return starts_here or name.startswith("./") or name.endswith("/") or bool(FILE_ENDING.search(name))
+
+
+def paths_in_tree(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Paths in a drawn folder tree: names by their indentation, each line's remark after two blanks left out."""
+    parents: list[tuple[int, str]] = []
+    for line, text in block:
+        plain = re.sub(r"[│├└─|`]", " ", text)
+        indent = len(plain) - len(plain.lstrip())
+        for name in re.split(r"\s{2,}", plain.strip())[0].split():
+            while parents and parents[-1][0] >= indent:
+                parents.pop()
+            if PATH_SHAPE.fullmatch(name) and (name.endswith("/") or FILE_ENDING.search(name)):
+                path = "".join(parent for _, parent in parents) + name
+                yield line, path
+                if name.endswith("/"):
+                    parents.append((indent, name))
+
+
+def blocks(text: str) -> Iterator[tuple[str, list[tuple[int, str]]]]:
+    """Splits a document into ("prose", lines) and (language of the code block, lines)."""
+    kind = "prose"
+    lines: list[tuple[int, str]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            yield kind, lines
+            kind, lines = ("prose" if kind != "prose" else line.strip().strip("`") or "text"), []
+        else:
+            lines.append((number, line))
+    yield kind, lines
+
+
+def named_paths(text: str, root: Path) -> Iterator[tuple[int, str]]:
+    """All paths that a document names, with their lines."""
+    for kind, lines in blocks(text):
+        if kind == "text" and lines and lines[0][1].split(" ")[0].endswith("/"):
+            yield from paths_in_tree(lines)
+        if kind != "prose":
+            continue
+        for number, line in lines:
+            for span in re.findall(r"`([^`]+)`", line):
+                if looks_like_path(span, root):
+                    yield number, span
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+                if "://" not in target and not target.startswith("mailto:"):
+                    yield number, target
+
+
+def is_there(path: str, root: Path, files: list[str]) -> bool:
+    """Whether a path exists, or is the last part of the path of some file or folder of the project."""
+    folder = f"/{path.strip('/')}/"
+    return (root / path).exists() or any(folder in f"/{file}/" for file in files)
+
+
+def check_named_paths(file: str, text: str, root: Path, files: list[str]) -> Iterator[Finding]:
+    """Rule missing-path."""
+    if file not in DOCUMENTS:
+        return
+    for line, path in named_paths(text, root):
+        if not is_there(path, root, files):
+            yield Finding("missing-path", file, line, path, f"{path} does not exist")
+
+
+# ---- what must not be named
+
+
+def check_patterns(file: str, text: str) -> Iterator[Finding]:
+    """Rules machine-path and address."""
+    for rule, pattern in (("machine-path", MACHINE_PATH), ("address", ADDRESS)):
+        for number, line in enumerate(text.splitlines(), 1):
+            for match in pattern.finditer(line):
+                yield Finding(rule, file, number, match.group(), f"names {match.group()}")
+
+
+# ---- lengths
+
+RUST_NOT_CODE = re.compile(
+    r"//[^\n]*"
+    r"|/\*.*?\*/"
+    r'|\bb?r(#*)".*?"\1'
+    r'|"(?:\\.|[^"\\])*"'
+    r"|'(?:\\(?:u\{\w+\}|x\w\w|.)|[^'\\\n])'",
+    re.DOTALL,
+)
+
+
+def rust_functions(source: str) -> Iterator[tuple[str, int, int]]:
+    """Name, first line and number of lines of each Rust function with a body, by matching its braces."""
+    code = RUST_NOT_CODE.sub(lambda match: "\n" * match.group().count("\n"), source)
+    for match in re.finditer(r"\bfn\s+(\w+)", code):
+        depth = 0
+        for position in range(match.end(), len(code)):
+            char = code[position]
+            depth += (char in "([{") - (char in ")]}")
+            if depth == 0 and char == ";":
+                break  # declared only
+            if depth == 0 and char == "}":
+                lines = code.count("\n", match.start(), position) + 1
+                yield match.group(1), code.count("\n", 0, match.start()) + 1, lines
+                break
+
+
+def python_functions(source: str) -> Iterator[tuple[str, int, int]]:
+    """Name, first line and number of lines of each Python function."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, node.lineno, (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def check_lengths(file: str, text: str) -> Iterator[Finding]:
+    """Rules long-file and long-function."""
+    lines = text.count("\n")
+    if file.endswith(".rs") and lines > FILE_LINES:
+        yield Finding("long-file", file, 1, "", f"{lines} lines; at most {FILE_LINES}")
+    functions = rust_functions if file.endswith(".rs") else python_functions
+    for name, line, length in functions(text) if file.endswith((".rs", ".py")) else ():
+        if length > FUNCTION_LINES:
+            yield Finding("long-function", file, line, name, f"{name} has {length} lines; at most {FUNCTION_LINES}")
+
+
+# ---- the whole
+
+
+def check_file(file: str, root: Path, files: list[str]) -> Iterator[Finding]:
+    """All findings in one file; what is not text is passed over."""
+    try:
+        text = (root / file).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return
+    yield from check_named_paths(file, text, root, files)
+    yield from check_patterns(file, text)
+    yield from check_lengths(file, text)
+
+
+def read_exceptions(path: Path) -> tuple[set[str], list[str]]:
+    """The excused keys, and complaints about lines without a reason."""
+    keys, complaints = set(), []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        key, _, reason = line.partition(" -- ")
+        if line.startswith("#") or not line.strip():
+            continue
+        if not reason.strip():
+            complaints.append(f"{path.name}: no reason given: {line}")
+        keys.add(" ".join(key.split()))
+    return keys, complaints
+
+
+def main() -> int:
+    """Prints every finding that is not excused, and every exception that excuses nothing."""
+    root = Path.cwd()
+    exceptions, complaints = read_exceptions(Path(sys.argv[1]))
+    own = Path(sys.argv[1]).resolve()
+    listed = [name for name in sys.stdin.read().splitlines() if (root / name).resolve() != own]
+    files = [name for name in listed if (root / name).is_file()]
+    findings = [finding for file in files for finding in check_file(file, root, files)]
+    for finding in findings:
+        if finding.key() not in exceptions:
+            complaints.append(f"{finding.file}:{finding.line}: {finding.rule}: {finding.text}")
+    for key in sorted(exceptions - {finding.key() for finding in findings}):
+        complaints.append(f"{own.name}: excuses nothing any more: {key}")
+    print("\n".join([*complaints, f"{len(files)} files looked at, {len(complaints)} complaints"]))
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

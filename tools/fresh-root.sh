@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Tries the project on a machine that has nothing: makes a minimal Debian root in a temporary folder, clones the project
+# into it as it was last committed, and runs its commands in there.
+#
+#   sudo tools/fresh-root.sh [run|test|both] [--suite NAME] [--mirror URL] [--keep]
+#
+#   --suite    which release; bookworm (Debian 12) unless told
+#   --mirror   where its packages come from; unless told, where the apt sources of this machine take that release from.
+#              It is needed for a release of another distribution (jammy, noble).
+#   --keep     leaves the root standing, and says where
+#
+# The root takes over how this machine reaches the network: name servers, certificates, and what is configured for apt, pip
+# and cargo. Credentials are not taken over. Exit status: 0, or that of the last command that failed inside.
+#
+# All mounts are made in a mount namespace of their own, so they are gone when the last process in it is, come what may;
+# the folder is deleted from outside, where they were never visible.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+what=both suite=bookworm mirror='' keep=''
+GUEST_HOME=/root
+GUEST_PROJECT=/srv/hairspring
+
+die() { say "$*" && exit 2; }
+
+read_arguments() {
+  while [ "$#" -gt 0 ]; do
+    case "$1" in
+      run | test | both) what="$1" ;;
+      --suite) suite="${2:?--suite needs a name}" && shift ;;
+      --mirror) mirror="${2:?--mirror needs an address}" && shift ;;
+      --keep) keep=yes ;;
+      -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" && exit 0 ;;
+      *) die "unknown argument '$1'; see $0 --help" ;;
+    esac
+    shift
+  done
+}
+
+# Lines of a sources.list for the release with its updates: from this machine's own sources, or from the mirror given.
+guest_sources() {
+  if [ -n "$mirror" ]; then
+    printf 'deb %s %s main universe\n' "$mirror" "$suite" "$mirror" "$suite-updates"
+  else
+    # shellcheck disable=SC2016 # apt-get fills these in
+    apt-get indextargets --format '$(CREATED_BY) $(REPO_URI) $(RELEASE) $(COMPONENT)' |
+      awk -v suite="$suite" '$1 == "Packages" && $3 ~ "^" suite "(-updates|-security)?$" { print "deb", $2, $3, $4 }' | sort -u
+  fi
+}
+
+make_root() { # FOLDER
+  local source="$mirror" script=()
+  [ -n "$source" ] || source="$(guest_sources | awk -v suite="$suite" '$3 == suite { print $2; exit }')"
+  [ -n "$source" ] || die "this machine's apt sources have no release '$suite'; name a mirror with --mirror"
+  say "making a minimal $suite root in $1 (debootstrap)"
+  mkdir -p "$CACHE/debootstrap/$suite"
+  # A debootstrap older than an Ubuntu release does not know its name; all of them are made like gutsy.
+  if [[ $source == *ubuntu* && ! -e /usr/share/debootstrap/scripts/$suite ]]; then script=(gutsy); fi
+  quietly debootstrap --variant=minbase --include=git,ca-certificates --cache-dir="$CACHE/debootstrap/$suite" \
+    "$suite" "$1" "$source" "${script[@]}"
+  guest_sources >"$1/etc/apt/sources.list"
+}
+
+# Copies a file to the same place in the root, if this machine has it.
+take_over() { # FOLDER PATH
+  [ -e "$2" ] || return 0
+  mkdir -p "$1$(dirname "$2")"
+  cp -L "$2" "$1$2"
+}
+
+take_over_network() { # FOLDER
+  local root="$1" file
+  for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do take_over "$root" "$file"; done
+  for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
+    if grep -qsE '(Proxy|CaInfo|Verify-Peer|Verify-Host|Check-Date|Check-Valid-Until)' "$file"; then take_over "$root" "$file"; fi
+  done
+  for file in .cargo/config.toml .config/pip/pip.conf .pip/pip.conf; do
+    [ -e "$HOME/$file" ] || continue
+    mkdir -p "$root$GUEST_HOME/$(dirname "$file")"
+    cp -L "$HOME/$file" "$root$GUEST_HOME/$file"
+  done
+}
+
+# The variables that tell programs how to reach the network, as NAME=VALUE.
+network_variables() {
+  env | grep -E '^((https?|all|no)_proxy|(HTTPS?|ALL|NO)_PROXY|PIP_[A-Z_]+|CARGO_(HTTP|NET|REGISTRIES|SOURCE)_[A-Z_]+|SSL_CERT_(FILE|DIR)|(REQUESTS|CURL)_CA_BUNDLE|GIT_SSL_CAINFO|RUSTUP_(DIST_SERVER|UPDATE_ROOT))=' |
+    grep -vE '^([A-Z_]*(TOKEN|PASSWORD|SECRET|CREDENTIAL)[A-Z_]*|PIP_(CACHE_DIR|FIND_LINKS))=' || true
+}
+
+clone_project() { # FOLDER
+  git -c safe.directory='*' clone --quiet --no-hardlinks "$ROOT" "$1$GUEST_PROJECT"
+  [ -z "$(git -C "$ROOT" status --porcelain 2>/dev/null)" ] || say "note: what is not committed is not part of this trial"
+}
+
+run_inside() { # FOLDER COMMAND
+  local start=$SECONDS status=0 variables=()
+  mapfile -t variables < <(network_variables)
+  say "running ./$2 in the fresh root"
+  chroot "$1" /usr/bin/env -i HOME="$GUEST_HOME" LANG=C.UTF-8 CI=true "${variables[@]}" \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    bash -c "cd $GUEST_PROJECT && exec ./$2" </dev/null || status=$?
+  say "./$2 ended with status $status after $((SECONDS - start)) s"
+  return "$status"
+}
+
+# The part inside the namespaces.
+try_project() { # FOLDER
+  local status=0
+  make_root "$1"
+  take_over_network "$1"
+  clone_project "$1"
+  mount -t proc proc "$1/proc"
+  mount -t sysfs -o ro sysfs "$1/sys"
+  mount --rbind /dev "$1/dev"
+  if [ "$what" != test ]; then run_inside "$1" run || status=$?; fi
+  if [ "$what" != run ]; then run_inside "$1" test || status=$?; fi
+  return "$status"
+}
+
+# Ends whatever still runs in the namespaces, then deletes the root.
+clean_up() { # FOLDER PID
+  if kill -KILL "$2" 2>/dev/null; then wait "$2" || true; fi
+  if [ -n "$keep" ]; then
+    say "the root stays in $1"
+  else
+    rm -rf --one-file-system "$1"
+  fi
+}
+
+main() {
+  local folder inner
+  read_arguments "$@"
+  [ "$(id -u)" -eq 0 ] || die "making a root needs root: sudo $0 $*"
+  if [ -n "${HAIRSPRING_ROOT_FOLDER:-}" ]; then
+    try_project "$HAIRSPRING_ROOT_FOLDER"
+    return
+  fi
+  need_command debootstrap debootstrap
+  folder="$(mktemp -d -t hairspring-root.XXXXXX)"
+  chmod 755 "$folder" # apt inside works as a user of its own, who must be able to enter /
+  HAIRSPRING_ROOT_FOLDER="$folder" unshare --mount --propagation private --pid --fork --kill-child --mount-proc "$0" "$@" &
+  inner=$!
+  # shellcheck disable=SC2064 # the folder and the process of now
+  trap "clean_up '$folder' $inner" EXIT
+  trap 'exit 130' INT TERM HUP
+  wait "$inner"
+}
+
+main "$@"
