@@ -3,7 +3,7 @@
 
 use super::{
     Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, control_finding, frequency_levels, interference_findings,
-    verdict,
+    precision_finding, verdict,
 };
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
@@ -159,7 +159,7 @@ fn control(table: &Observations, ruler: &Ruler, options: &Options) -> Option<Fin
 }
 
 fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> SeriesResult {
-    let components = solution
+    let components: Vec<ComponentResult> = solution
         .components
         .iter()
         .map(|component| ComponentResult {
@@ -173,8 +173,16 @@ fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Op
         ns: table.origin.ns_per_unit().map(|factor| plain(ticks).scaled(factor)),
         cycles: ruler.map(|ruler| plain(ticks).scaled(ruler.cycles / ruler.component().ticks.value)),
     });
-    let findings = findings(&solution, table, ruler, question);
+    let mut findings = findings(&solution, table, ruler, question);
+    findings.extend(missed_precision(&components, question));
     SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
+}
+
+/// Core cycles are the yardstick where there are any: they do not change with the core clock.
+fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
+    let time = &components.first()?.time;
+    let best = time.cycles.as_ref().map_or(time.ticks, |cycles| cycles.estimate(question.options.level));
+    precision_finding(&best, question.precision?)
 }
 
 /// An estimate as a value whose half-width is taken as it is.
@@ -198,8 +206,7 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
 
 fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
     let factor = table.origin.ns_per_unit();
-    let context =
-        Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0), precision: question.precision };
+    let context = Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0) };
     let mut all = check(solution, &context);
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     all.extend(interference_findings(solution.share_unused(), question.stolen_ms));

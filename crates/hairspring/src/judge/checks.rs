@@ -10,8 +10,6 @@ pub struct Context<'a> {
     pub unit: &'a str,
     /// Factor from the solution's unit to that one.
     pub factor: f64,
-    /// Precision that was asked for, as a share.
-    pub precision: Option<f64>,
 }
 
 /// Departure from the line, relative to the longest row, from which on it is worth a warning ...
@@ -39,7 +37,6 @@ pub fn check(solution: &Solution, context: &Context) -> Vec<Finding> {
         .into_iter()
         .flatten()
         .chain(per_component)
-        .chain(precision(solution, context))
         .collect()
 }
 
@@ -146,11 +143,10 @@ fn wide(component: &Part) -> Option<Finding> {
     })
 }
 
-fn precision(solution: &Solution, context: &Context) -> Option<Finding> {
-    let asked = context.precision?;
-    let reached = solution.components.first()?.ticks;
-    let missed = reached.low > 0.0 && reached.relative() > asked && reached.relative() <= WIDE[0];
-    let kind = FindingKind::PrecisionMissed { reached_percent: 100.0 * reached.relative(), asked_percent: 100.0 * asked };
+/// Whether a time is as precise as asked for.
+pub fn precision_finding(time: &Estimate, asked: f64) -> Option<Finding> {
+    let missed = time.low > 0.0 && time.relative() > asked;
+    let kind = FindingKind::PrecisionMissed { reached_percent: 100.0 * time.relative(), asked_percent: 100.0 * asked };
     missed.then(|| Finding::new(Severity::Warning, kind))
 }
 

@@ -6,6 +6,6 @@ mod comparison;
 mod finding;
 
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
-pub use checks::{Context, check, clock_findings, control_finding, frequency_levels, interference_findings};
+pub use checks::{Context, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
 pub use comparison::{Verdict, verdict};
 pub use finding::{Finding, FindingKind, Severity};
