@@ -46,7 +46,7 @@ pub enum LanguageArgument {
     /// C++
     #[value(name = "c++", alias = "cpp")]
     Cpp,
-    /// Assembly, AT&T or (where no register carries a %) Intel
+    /// Assembly, AT&T or (where registers are named without %) Intel
     Asm,
 }
 

@@ -24,15 +24,16 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         .map(|path| std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display())))
         .transpose()?;
     let measured = measure(&request, &HostProgram::current()?)?;
+    // The raw readings are kept even where nothing can be made of them.
+    if let Some(file) = save {
+        write_csv(&measured.table, file).map_err(|e| format!("--save: {e}"))?;
+    }
     let question = Question {
         options: Options { level: request.level, ..Options::default() },
         precision: Some(request.precision),
         stolen_ms: measured.ended.stolen_ms,
     };
     let assessment = assess(&measured.table, &question)?;
-    if let Some(file) = save {
-        write_csv(&measured.table, file).map_err(|e| format!("--save: {e}"))?;
-    }
     let reached = precise(&assessment, &request);
     let document = document(arguments, &request, &measured, assessment, begin);
     output::print(&if arguments.report.json { json::print(&json::result(&document)) } else { text::report(&document, &output::style()) })?;

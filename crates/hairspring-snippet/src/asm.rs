@@ -2,9 +2,12 @@
 
 use crate::declaration::Declaration;
 
-/// Whether the text is in Intel syntax: AT&T marks every register with `%` and every constant with `$`.
+/// Whether the text is in Intel syntax: AT&T marks every register with `%` and every constant with `$`. Text that names
+/// `--let` operands only (`%[x]`) is taken as compilers take it, as AT&T.
 pub fn is_intel(code: &str) -> bool {
-    cfg!(target_arch = "x86_64") && !code.replace("%[", "").contains('%') && !code.contains('$')
+    let marked = code.contains('$') || code.replace("%[", "").contains('%');
+    let bare_registers = code.split(|c: char| !c.is_alphanumeric()).any(|word| whole_register(&word.to_lowercase()).is_some());
+    cfg!(target_arch = "x86_64") && !marked && (bare_registers || !code.contains("%["))
 }
 
 /// One instruction with its operands in Intel order (destination first).
@@ -178,6 +181,7 @@ mod tests {
     #[test]
     fn registers_are_named_whole() {
         assert_eq!(registers("xor %eax, %r8d\nvmovapd %ymm3, (%rsp)"), ["r8", "rax", "xmm3"]);
-        assert!(!is_intel("imul %rcx, %rax") && is_intel("imul rax, rcx") && is_intel("imul %[x], %[c]"));
+        assert!(!is_intel("imul %rcx, %rax") && is_intel("imul rax, rcx") && is_intel("nop"));
+        assert!(!is_intel("imul %[x], %[c]") && is_intel("imul rax, %[c]"));
     }
 }

@@ -7,7 +7,7 @@ use crate::protocol::{Command, Ended, LastWords, Load, Received, Reply, receive,
 use nix::sys::signal::Signal;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child as Process, ChildStdin, Command as Program, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -64,14 +64,13 @@ impl Child {
         let output = tempfile::tempfile().map_err(io("making a file for the code's output"))?;
         let stderr = output.try_clone().map_err(io("making a file for the code's output"))?;
         let mut program = Program::new(&host.program);
-        program.args(&host.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).process_group(0);
-        let mut process = program.spawn().map_err(io("starting the measuring process"))?;
-        let group = Group::of(process.id());
+        program.args(&host.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        let (mut process, group) = Group::spawn(&mut program).map_err(io("starting the measuring process"))?;
         let (commands, replies) = (process.stdin.take(), listen(process.stdout.take()));
         let mut child = Child { process, commands, replies, output, timeout, _group: group };
         match child.ask(&Command::Load(load))? {
             Reply::Ready(ready) => Ok((child, ready)),
-            other => Err(unexpected(&other)),
+            _ => Err(unexpected()),
         }
     }
 
@@ -84,7 +83,7 @@ impl Child {
             // A host that is gone is noticed by its silence below.
             let _ = send(pipe, command);
         }
-        match self.replies.recv_timeout(self.timeout) {
+        match self.replies.recv_timeout(self.timeout + working(command)) {
             Ok(Ok(Received::Message(Reply::Refused(message)))) => Err(Error::Host(message)),
             Ok(Ok(Received::Message(reply))) => Ok(reply),
             Ok(Ok(Received::Crash(words))) => Err(Error::CodeFailed(self.died_of(words))),
@@ -98,10 +97,10 @@ impl Child {
         }
     }
 
-    /// What the code wrote so far.
-    pub fn printed(&mut self) -> Option<Printed> {
+    /// What the code wrote.
+    pub fn printed(&mut self, ended: &Ended) -> Option<Printed> {
         const SHOWN: u64 = 60;
-        let bytes = self.output.metadata().ok()?.len();
+        let bytes = self.output.metadata().ok()?.len() + ended.dropped_bytes;
         let mut start = Vec::new();
         self.output.rewind().ok()?;
         (&mut self.output).take(SHOWN).read_to_end(&mut start).ok()?;
@@ -120,12 +119,16 @@ impl Child {
                 place: "without a word".into(),
                 hint: if signal == libc::SIGKILL { "the system may have run out of memory".into() } else { String::new() },
             },
+            (None, None | Some(host::PIPES_GONE)) => Failure {
+                what: "closed the instrument's descriptors".into(),
+                place: "while it ran".into(),
+                hint: "it may close only what it opened".into(),
+            },
             (None, Some(code)) => Failure {
                 what: format!("ended the process with status {code}"),
                 place: "instead of returning".into(),
                 hint: "remove the call of exit, or measure the program with a stopwatch".into(),
             },
-            _ => return Error::Host("the process vanished".into()),
         };
         Error::CodeFailed(failure)
     }
@@ -195,8 +198,17 @@ pub fn used_up(ended: &Ended) -> Result<()> {
     if near_limit(ended.memory_bytes) { Err(Error::CodeFailed(failure())) } else { Ok(()) }
 }
 
-fn unexpected(reply: &Reply) -> Error {
-    Error::Host(format!("an unexpected answer: {reply:?}"))
+/// Time that a command takes by its own terms.
+fn working(command: &Command) -> Duration {
+    match command {
+        Command::Run { milliseconds, .. } => Duration::from_millis(*milliseconds),
+        _ => Duration::ZERO,
+    }
+}
+
+/// An answer to another question than the one asked.
+pub fn unexpected() -> Error {
+    Error::Host("an answer out of turn: the code may have written into the instrument's pipe".into())
 }
 
 fn signal_name(number: i32) -> String {

@@ -2,8 +2,11 @@
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Everything alive now.
 static ALIVE: Mutex<(Vec<i32>, Vec<PathBuf>)> = Mutex::new((Vec::new(), Vec::new()));
@@ -17,10 +20,17 @@ fn alive() -> MutexGuard<'static, (Vec<i32>, Vec<PathBuf>)> {
 pub struct Group(i32);
 
 impl Group {
-    /// The group led by a process.
-    pub fn of(leader: u32) -> Group {
-        alive().0.push(leader as i32);
-        Group(leader as i32)
+    /// Starts a program as the leader of a new group.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn spawn(program: &mut Command) -> std::io::Result<(Child, Group)> {
+        // Held until the group is known: an interrupt in between would miss it.
+        let mut alive = alive();
+        let leader = program.process_group(0).spawn()?;
+        alive.0.push(leader.id() as i32);
+        let group = Group(leader.id() as i32);
+        Ok((leader, group))
     }
 }
 
@@ -41,8 +51,9 @@ impl Folder {
     /// # Errors
     /// What the system says.
     pub fn new() -> std::io::Result<Folder> {
+        let mut alive = alive();
         let folder = tempfile::Builder::new().prefix("hairspring-").tempdir()?;
-        alive().1.push(folder.path().to_owned());
+        alive.1.push(folder.path().to_owned());
         Ok(Folder(folder))
     }
 
@@ -59,13 +70,23 @@ impl Drop for Folder {
     }
 }
 
-/// Kills and removes all that is alive: for a handler of SIGINT and SIGTERM, before it ends the process.
+/// Kills and removes all that is alive: for a handler of SIGINT and SIGTERM that then ends the process. Other threads can
+/// neither start nor finish anything after this: they wait for that end.
 pub fn now() {
-    let (groups, folders) = std::mem::take(&mut *alive());
-    for group in groups {
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    let alive = alive();
+    for group in &alive.0 {
+        let _ = killpg(Pid::from_raw(*group), Signal::SIGKILL);
     }
-    for folder in folders {
-        let _ = std::fs::remove_dir_all(folder);
+    alive.1.iter().for_each(|folder| remove(folder));
+    std::mem::forget(alive);
+}
+
+/// Removes a folder into which something that is about to die may still write.
+fn remove(folder: &Path) {
+    for _ in 0..20 {
+        if std::fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }

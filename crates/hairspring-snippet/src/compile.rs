@@ -1,13 +1,17 @@
 //! Running the compiler, and making its messages about the user's own lines.
 
-use crate::cleanup;
+use crate::cleanup::Group;
 use crate::error::{Error, Result, io};
+use crate::messages::{hint, tidy};
 use crate::request::{Language, Request, bad};
 use crate::source::{self, RowSpec};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// A compiler that works.
@@ -15,6 +19,8 @@ use std::time::{Duration, Instant};
 pub struct Compiler {
     /// Its command.
     pub command: String,
+    /// Flags that belong to the command.
+    pub flags: Vec<String>,
     /// First line of what it says of its version.
     pub version: String,
 }
@@ -28,13 +34,13 @@ pub struct Library {
     pub row_bytes: Vec<u64>,
 }
 
-/// Longest that a compiler may take.
+/// Longest that a compiler may take, and that it may take to tell its version.
 const MOST_COMPILE_TIME: Duration = Duration::from_secs(60);
+const MOST_VERSION_TIME: Duration = Duration::from_secs(10);
 /// Most memory that a compiler may take.
 const MOST_COMPILE_BYTES: u64 = 4 << 30;
-/// Most of a compiler's messages that is read, and shown.
+/// Most of a compiler's messages that is read.
 const MOST_MESSAGE_BYTES: u64 = 1 << 20;
-const MOST_MESSAGE_LINES: usize = 40;
 
 /// Finds the compiler asked for, or the usual ones.
 ///
@@ -45,24 +51,25 @@ pub fn find(request: &Request) -> Result<Compiler> {
         Language::Cpp => ("C++", &["c++", "g++", "clang++"], "CXX", "g++"),
         Language::C | Language::Asm => ("C", &["cc", "gcc", "clang"], "CC", "gcc"),
     };
-    let from_environment = std::env::var(variable).ok().filter(|name| !name.trim().is_empty());
-    let tried: Vec<String> = match request.compiler.clone().or(from_environment) {
+    let named = request.compiler.clone().or_else(|| std::env::var(variable).ok()).filter(|name| !name.trim().is_empty());
+    let tried: Vec<String> = match named {
         Some(one) => vec![one],
         None => usual.iter().map(|name| (*name).to_owned()).collect(),
     };
-    let found = tried.iter().find_map(|command| version(command).map(|version| Compiler { command: command.clone(), version }));
-    found.ok_or_else(|| Error::NoCompiler { language, tried: tried.join(", "), package })
+    tried.iter().find_map(|command| compiler(command)).ok_or_else(|| Error::NoCompiler { language, tried: tried.join(", "), package })
 }
 
-fn version(command: &str) -> Option<String> {
-    let answer = Command::new(command)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()
-        .filter(|answer| answer.status.success())?;
-    Some(String::from_utf8_lossy(&answer.stdout).lines().next().unwrap_or(command).trim().to_owned())
+/// The compiler behind a command, if it answers. The command may carry flags, as `CC` often does.
+fn compiler(command: &str) -> Option<Compiler> {
+    let as_words = || shlex::split(command).filter(|words| words.len() > 1);
+    let named = |program: &str, flags: &[String]| {
+        let mut question = Command::new(program);
+        question.args(flags).arg("--version").stdout(Stdio::piped()).stderr(Stdio::null());
+        let (_, answer) = bounded(&mut question, MOST_VERSION_TIME).ok().flatten().filter(|(status, _)| status.success())?;
+        let version = answer.lines().next().unwrap_or(command).trim().to_owned();
+        Some(Compiler { command: program.to_owned(), flags: flags.to_vec(), version })
+    };
+    named(command, &[]).or_else(|| as_words().and_then(|words| named(&words[0], &words[1..])))
 }
 
 /// Compiles rows into a library in a folder.
@@ -72,7 +79,7 @@ fn version(command: &str) -> Option<String> {
 pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, name: &str) -> Result<Library> {
     let (file, path) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
     std::fs::write(&file, source::rows(request, rows)).map_err(io("writing the generated source"))?;
-    let messages = run(request, compiler, &[file.as_os_str(), "-shared".as_ref(), "-o".as_ref(), path.as_os_str()], &["-w"])?;
+    let messages = run(request, compiler, folder, &[file.as_os_str(), "-shared".as_ref(), "-o".as_ref(), path.as_os_str()], &["-w"])?;
     if let Some(messages) = messages {
         return Err(explain(request, compiler, folder, &messages));
     }
@@ -81,10 +88,12 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
 }
 
 /// Runs the compiler; `Some` holds its messages if it failed.
-fn run(request: &Request, compiler: &Compiler, arguments: &[&std::ffi::OsStr], quiet: &[&str]) -> Result<Option<String>> {
+fn run(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsStr], quiet: &[&str]) -> Result<Option<String>> {
     let words = |what: &str, text: &str| shlex::split(text).ok_or_else(|| bad(what, format!("`{text}` has an open quote")));
     let mut command = Command::new(&compiler.command);
-    command.env("LC_ALL", "C").args(["-x", if request.language == Language::Cpp { "c++" } else { "c" }]);
+    // What it leaves behind when it is stopped goes with the folder.
+    command.args(&compiler.flags).env("LC_ALL", "C").env("TMPDIR", folder);
+    command.args(["-x", if request.language == Language::Cpp { "c++" } else { "c" }]);
     // Undefined functions must be seen here, not when the rows run.
     command.args(if request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
     command
@@ -95,43 +104,48 @@ fn run(request: &Request, compiler: &Compiler, arguments: &[&std::ffi::OsStr], q
         .args(["-x", "none"]);
     command.args(request.files.iter().filter(|file| !source::is_included(file, request.language)));
     command.args(words("--link", &request.link)?).arg("-lm");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
     limit_memory(&mut command);
-    let mut child = command.spawn().map_err(io(format!("starting {}", compiler.command)))?;
-    let guard = cleanup::Group::of(child.id());
-    let mut pipe = child.stderr.take().map(|pipe| pipe.take(MOST_MESSAGE_BYTES));
+    let ended = bounded(&mut command, MOST_COMPILE_TIME).map_err(io(format!("running {}", compiler.command)))?;
+    let too_long = || Error::CompilerFailed(format!("took longer than {} s and was stopped", MOST_COMPILE_TIME.as_secs()));
+    let (status, text) = ended.ok_or_else(too_long)?;
+    let silent = || format!("the compiler ended with {status} and said nothing");
+    Ok((!status.success()).then(|| if text.trim().is_empty() { silent() } else { text }))
+}
+
+/// Runs a program for so long at most; its status, and what came through the one stream that was given a pipe.
+fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(ExitStatus, String)>> {
+    let (mut child, guard) = Group::spawn(program.stdin(Stdio::null()))?;
+    let pipe = child.stderr.take().map(OwnedFd::from).or(child.stdout.take().map(OwnedFd::from)).map(File::from);
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
-        if let Some(pipe) = &mut pipe {
-            let _ = pipe.read_to_end(&mut text);
-        }
-        text
+        let read = pipe.map(|pipe| pipe.take(MOST_MESSAGE_BYTES).read_to_end(&mut text));
+        read.map(|_| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default()
     });
     let begin = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(io("waiting for the compiler"))? {
-            break status;
-        }
-        if begin.elapsed() > MOST_COMPILE_TIME {
+    loop {
+        if let Some(status) = child.try_wait()? {
             drop(guard);
-            let _ = child.wait();
-            return Err(Error::CompilerFailed(format!("took longer than {} s and was stopped", MOST_COMPILE_TIME.as_secs())));
+            return Ok(Some((status, reader.join().unwrap_or_default())));
+        }
+        if begin.elapsed() > longest {
+            drop(guard);
+            child.wait()?;
+            return Ok(None);
         }
         std::thread::sleep(Duration::from_millis(1));
-    };
-    drop(guard);
-    let text = String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
-    Ok((!status.success())
-        .then(|| if text.trim().is_empty() { format!("the compiler ended with {status} and said nothing") } else { text }))
+    }
 }
 
 #[allow(unsafe_code, reason = "a limit for the compiler alone can only be set between fork and exec")]
 fn limit_memory(command: &mut Command) {
-    // SAFETY: setrlimit is async-signal-safe and the closure touches nothing else.
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    // SAFETY: both calls are async-signal-safe and the closure touches nothing else.
     unsafe {
         command.pre_exec(|| {
-            nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_AS, MOST_COMPILE_BYTES, MOST_COMPILE_BYTES)
-                .map_err(std::io::Error::from)
+            let (_, hard) = getrlimit(Resource::RLIMIT_AS)?;
+            let most = MOST_COMPILE_BYTES.min(hard);
+            setrlimit(Resource::RLIMIT_AS, most, most).map_err(std::io::Error::from)
         });
     }
 }
@@ -146,45 +160,11 @@ fn explain(request: &Request, compiler: &Compiler, folder: &Path, messages: &str
     let checked = std::fs::write(&file, source::checked(request, folder)).map_err(io("writing the generated source"));
     let output = folder.join("checked.o");
     let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
-    match checked.and_then(|()| run(request, compiler, &arguments, &[])) {
+    match checked.and_then(|()| run(request, compiler, folder, &arguments, &[])) {
         Ok(Some(own)) => Error::DoesNotCompile { messages: tidy(&own, folder) },
-        Ok(None) => Error::DoesNotCompile {
-            messages: format!(
-                "{}\n(one copy compiles; repeated copies do not, or do not link: labels must be local, functions must be in --file or --link)",
-                tidy(messages, folder)
-            ),
-        },
+        Ok(None) => Error::DoesNotCompile { messages: format!("{}\n{}", tidy(messages, folder), hint(messages)) },
         Err(error) => error,
     }
-}
-
-/// Drops lines about the instrument's own functions, folders and repetitions.
-fn tidy(messages: &str, folder: &Path) -> String {
-    let folder = format!("{}/", folder.display());
-    let mut lines: Vec<String> = Vec::new();
-    for line in messages.lines() {
-        let line = line.replace(&folder, "");
-        let linker = line.contains("/ld:") && line.contains("in function") || line.starts_with("undefined references to");
-        let own = linker
-            || line.contains("hs_check") && line.ends_with(':')
-            || line.starts_with("cc1")
-            || line.contains("In function 'hs_row")
-            || line.starts_with("collect2:");
-        let line = line
-            .find("undefined reference")
-            .filter(|_| line.contains("hs_row") || line.contains("(.text"))
-            .map_or(line.clone(), |at| line[at..].to_owned());
-        let repeated = line.contains("undefined reference") && lines.contains(&line);
-        if !own && !repeated {
-            lines.push(line);
-        }
-    }
-    if lines.len() > MOST_MESSAGE_LINES {
-        let more = lines.len() - MOST_MESSAGE_LINES;
-        lines.truncate(MOST_MESSAGE_LINES);
-        lines.push(format!("... and {more} lines more"));
-    }
-    lines.join("\n")
 }
 
 /// Code size of every row, from the library's symbol table (the inner function, where there is one).
@@ -207,3 +187,6 @@ fn row_of(symbol: &str) -> Option<usize> {
     let (_, rest) = symbol.split_once("hs_row_")?;
     rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
 }
+
+#[cfg(test)]
+mod tests;

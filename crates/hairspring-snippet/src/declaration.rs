@@ -36,11 +36,12 @@ impl Declaration {
         let line = line.strip_prefix("const ").unwrap_or(line).trim_start();
         let cut = top_level_equals(line);
         let declarator = line[..cut.unwrap_or(line.len())].trim().to_owned();
-        let name = name_in(&declarator);
+        let declared = after_type_body(&declarator);
+        let name = name_in(declared);
         let words = declarator.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).count();
         match name {
             Some(name) if words >= 2 && !name.starts_with("hs_") => {
-                let array = declarator.contains('[');
+                let array = declared.contains('[');
                 Ok(Declaration { text: line.to_owned(), name, declarator, initialised: cut.is_some(), array })
             }
             Some(name) if name.starts_with("hs_") => {
@@ -54,6 +55,13 @@ impl Declaration {
     pub fn sized_by_initialiser(&self) -> bool {
         self.declarator.replace(' ', "").contains("[]")
     }
+}
+
+/// What follows the body of a type that is defined on the spot: `s[3]` in `struct point { int x, y; } s[3]`.
+fn after_type_body(declarator: &str) -> &str {
+    let defines = ["struct", "union", "enum", "class"].iter().any(|word| declarator.starts_with(word));
+    let behind = declarator.rsplit_once('}').map(|(_, behind)| behind.trim());
+    behind.filter(|behind| defines && !behind.is_empty()).unwrap_or(declarator)
 }
 
 fn is_word(c: char) -> bool {
@@ -96,6 +104,8 @@ mod tests {
             ("char *p = malloc(64)", "p", false),
             ("int a[4] = {1, 2, 3, 4};", "a", true),
             ("struct point s", "s", false),
+            ("struct point { int x[2]; } s = {1, 2}", "s", false),
+            ("struct { int x; } s[3]", "s", true),
             ("int (*f)(int) = abs", "f", false),
             ("std::vector<int> v(100)", "v", false),
             ("unsigned long long\n y=1", "y", false),

@@ -10,6 +10,7 @@ mod child;
 mod compile;
 mod declaration;
 mod error;
+mod messages;
 mod mode;
 mod plan;
 mod protocol;

@@ -28,13 +28,17 @@ pub fn judge(request: &Request, code: &str) -> Judged {
     if !request.cold.is_empty() {
         return Judged { mode: Mode::Latency, reason: "fenced: the caches are flushed before every evaluation".into() };
     }
+    let init = request.init.as_deref().unwrap_or("");
     let chained = match request.language {
-        Language::Asm => super::asm::chained_register(code, &request.lets),
+        Language::Asm => super::asm::chained_register(&format!("{init}\n{code}"), &request.lets),
         Language::C | Language::Cpp => chained_variable(code, &request.lets),
     };
     match chained {
+        Some(name) if sets_anew(init, &name) => {
+            Judged { mode: Mode::Throughput, reason: format!("--init sets {name} anew: copies are independent") }
+        }
         Some(name) => Judged { mode: Mode::Latency, reason: format!("chained through {name}") },
-        None => Judged { mode: Mode::Throughput, reason: "copies are independent".into() },
+        None => Judged { mode: Mode::Throughput, reason: "no variable carries one copy into the next".into() },
     }
 }
 
@@ -88,6 +92,13 @@ fn chained_variable(code: &str, lets: &[Declaration]) -> Option<String> {
     chained.map(|declaration| declaration.name.clone())
 }
 
+/// Whether an init gives a variable a value that does not depend on the one it had.
+fn sets_anew(init: &str, name: &str) -> bool {
+    let tokens = tokens(init);
+    let places: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at] == name && !is_member(&tokens, *at)).collect();
+    !places.is_empty() && places.iter().all(|at| tokens.get(at + 1).is_some_and(|token| token == "="))
+}
+
 fn is_member(tokens: &[String], at: usize) -> bool {
     at > 0 && matches!(tokens[at - 1].as_str(), "." | "->" | "::")
 }
@@ -100,7 +111,26 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Words, numbers and operators; literals and comments fall away.
+/// Whether there is nothing but comments and semicolons.
+pub fn is_empty(code: &str) -> bool {
+    !code.contains('#') && tokens(code).iter().all(|token| token == ";")
+}
+
+/// The preprocessor's lines at the start of a piece of code, and the rest.
+pub fn split_directives(code: &str) -> (&str, &str) {
+    let mut end = 0;
+    let mut goes_on = false;
+    for line in code.split_inclusive('\n') {
+        if !goes_on && !line.trim_start().starts_with('#') {
+            break;
+        }
+        goes_on = line.trim_end_matches(['\r', '\n']).ends_with('\\');
+        end += line.len();
+    }
+    code.split_at(end)
+}
+
+/// Words, numbers, literals and operators; comments and the preprocessor's lines fall away.
 fn tokens(code: &str) -> Vec<String> {
     const OPERATORS: [&str; 22] = [
         "<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "&&", "||", "<<", ">>",
@@ -113,6 +143,8 @@ fn tokens(code: &str) -> Vec<String> {
             rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
         } else if c == '"' || c == '\'' {
             literal_length(rest, c)
+        } else if c == '#' {
+            split_directives(rest).0.len()
         } else if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if rest.starts_with("/*") {
@@ -121,7 +153,9 @@ fn tokens(code: &str) -> Vec<String> {
             OPERATORS.iter().find(|operator| rest.starts_with(**operator)).map_or(c.len_utf8(), |operator| operator.len())
         };
         let (token, tail) = rest.split_at(length);
-        if !c.is_whitespace() && !token.starts_with("//") && !token.starts_with("/*") {
+        // A comment that nobody ends is something for the compiler to complain about.
+        let comment = token.starts_with("//") || token.starts_with("/*") && token.len() > 3 && token.ends_with("*/");
+        if !c.is_whitespace() && c != '#' && !comment {
             found.push(token.to_owned());
         }
         rest = tail;
@@ -161,6 +195,23 @@ mod tests {
     }
 
     #[test]
+    fn an_init_that_sets_the_variable_breaks_the_chain() {
+        let judged = |init: &str| {
+            let lets = vec![Declaration::parse("double x = 2").unwrap()];
+            judge(&Request { lets, init: Some(init.into()), ..Request::default() }, "x = x * x").mode
+        };
+        assert_eq!(judged("x = 1.5"), Mode::Throughput);
+        assert_eq!([judged("x = x + 1"), judged("x += 1"), judged("f()")], [Mode::Latency; 3]);
+    }
+
+    #[test]
+    fn directives_stand_before_the_code() {
+        assert_eq!(split_directives("#define F(a) \\\n a\n# if 1\nF(x)\n#endif"), ("#define F(a) \\\n a\n# if 1\n", "F(x)\n#endif"));
+        assert!(is_expression("#define F(a) a = 3;\nF(x)") && !is_expression("#define F 3\nx = F"));
+        assert!(is_empty(" // x\n/* y */;") && !is_empty("x // y") && !is_empty("#error") && !is_empty("/* x"));
+    }
+
+    #[test]
     fn expressions_are_told_from_statements() {
         for code in ["x * c", "sqrt(d)", "f()", "x == c", "f(a = 3)", "x * c;", "(x, c)", "a[x] < c"] {
             assert!(is_expression(code), "{code}");
@@ -175,7 +226,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_panics(text in "\\PC{0,60}") {
-            let _ = is_expression(&text);
+            let _ = (is_expression(&text), is_empty(&text), split_directives(&text));
             let _ = chain(&text);
             let _ = Declaration::parse(&text);
         }

@@ -38,8 +38,8 @@ pub struct Load {
     pub cpu: Option<usize>,
     /// Seed of the orders.
     pub seed: u64,
-    /// Copies of the reference chain to run beside; empty for none.
-    pub reference: Vec<u32>,
+    /// Rows of built-in chains to run beside: name of the chain and copies.
+    pub chains: Vec<(String, u32)>,
     /// Whether the reference chain's length is to be proved first.
     pub prove_ruler: bool,
     /// Seconds of processor time after which the kernel ends the child, should the parent be gone.
@@ -83,12 +83,15 @@ pub struct Ended {
     pub stolen_ms: Option<f64>,
     /// Size of the address space.
     pub memory_bytes: u64,
+    /// Bytes of the code's output that were dropped to keep its file small.
+    pub dropped_bytes: u64,
 }
 
 /// In place of a length: the child is dying of a signal, and four numbers follow.
 pub const CRASH: u32 = u32::MAX;
 /// No message is longer: a length above it is a damaged stream.
 const MOST_BYTES: u32 = 1 << 30;
+const DAMAGED: &str = "its answer makes no sense: the code may have written into the instrument's memory or pipe";
 
 /// Last words of a child: signal, phase, row, address, pages of address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,13 +154,11 @@ pub fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> std::io::Result<R
         }));
     }
     if length > MOST_BYTES {
-        return Err(std::io::Error::other(
-            "a message of impossible length: the code may have written into the instrument's memory or pipe",
-        ));
+        return Err(std::io::Error::other(DAMAGED));
     }
     let mut bytes = Vec::new();
     stream.take(u64::from(length)).read_to_end(&mut bytes)?;
-    postcard::from_bytes(&bytes).map(Received::Message).map_err(std::io::Error::other)
+    postcard::from_bytes(&bytes).map(Received::Message).map_err(|_| std::io::Error::other(DAMAGED))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::declaration::Declaration;
 use crate::error::{Error, Result};
+use crate::mode::is_empty;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -105,7 +106,8 @@ impl Request {
                 return Err(bad(what, "contains a NUL character".into()));
             }
         }
-        if let Some(empty) = self.codes.iter().position(|code| code.trim().trim_end_matches(';').trim().is_empty()) {
+        let empty = |code: &String| code.trim().is_empty() || self.language != Language::Asm && is_empty(code);
+        if let Some(empty) = self.codes.iter().position(empty) {
             return Err(bad("CODE", format!("piece {} is empty: give an expression, an assignment or statements", empty + 1)));
         }
         if let Some(missing) = self.files.iter().find(|file| !file.is_file()) {

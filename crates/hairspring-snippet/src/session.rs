@@ -1,9 +1,9 @@
 //! From a request to observations: pilot, design, compilation, rounds until the interval is narrow enough.
 
-use crate::child::{Child, HostProgram, Printed, used_up};
+use crate::child::{Child, HostProgram, Printed, unexpected, used_up};
 use crate::cleanup::Folder;
 use crate::compile::{Compiler, Library, compile, find};
-use crate::error::{Error, Result, io};
+use crate::error::{Result, io};
 use crate::mode::{Judged, judge};
 use crate::plan;
 use crate::protocol::{Command, Ended, Load, Ready, Reply};
@@ -13,12 +13,16 @@ use hairspring::acquire::Raw;
 use hairspring::design::Pilot;
 use hairspring::judge::{Assessment, Question, assess};
 use hairspring::observations::{Observations, Rate, RowId};
+use hairspring::reference::{CONTROL, RULER};
+use hairspring_machine::unit::Ruler;
 use std::time::{Duration, Instant};
 
-/// Copies of the reference chain beside every measurement.
+/// Copies of the reference chain, and of the control chain, beside every measurement.
 const REFERENCE_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
-/// Name of the series of the reference chain.
+const CONTROL_COPIES: [u32; 4] = [64, 192, 384, 512];
+/// Names of the series of the two.
 pub const REFERENCE: &str = "reference";
+pub const CONTROL_SERIES: &str = "control";
 /// First batch; each further one doubles what there is.
 const FIRST_BATCH: Duration = Duration::from_millis(60);
 /// Measuring time that is spent in any case, however long the compiler took.
@@ -53,7 +57,7 @@ pub struct Measured {
     /// What the host found at the start.
     pub ready: Ready,
     /// Core cycles of the reference chain and how they are known, or why there are none.
-    pub ruler: std::result::Result<hairspring_machine::unit::Ruler, String>,
+    pub ruler: std::result::Result<Ruler, String>,
     /// What the host found at the end.
     pub ended: Ended,
     /// What the code wrote.
@@ -88,11 +92,12 @@ pub fn measure(request: &Request, host: &HostProgram) -> Result<Measured> {
     let (pilots, ruler) = pilot(request, &compiler, host, &folder)?;
     let rows = plan::rows(request, &pilots);
     let library = compile(request, &compiler, &rows, folder.path(), "rows")?;
-    let reference = if ruler.is_ok() { REFERENCE_COPIES.to_vec() } else { Vec::new() };
-    let load = Load { reference, prove_ruler: false, clock: request.clock.clone(), ..load(request, &library, rows.len()) };
+    let beside = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
+    let load =
+        Load { chains: chain_rows(&beside), prove_ruler: false, clock: request.clock.clone(), ..load(request, &library, rows.len()) };
     let (child, ready) = Child::start(host, load, request.timeout)?;
     drop(folder);
-    let table = Table::new(request, &rows, ruler.as_ref().ok().map(|ruler| f64::from(ruler.cycles)), &ready);
+    let table = Table::new(request, &rows, &beside, &ready);
     let run = Run { child, table, request, deadline: begin + request.budget, measuring: Duration::ZERO, rounds: 0 };
     let (mut run, stop) = run.until_precise()?;
     let ended = run.end()?;
@@ -101,7 +106,7 @@ pub fn measure(request: &Request, host: &HostProgram) -> Result<Measured> {
         modes: request.codes.iter().map(|code| judge(request, code)).collect(),
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
         compiler,
-        printed: run.child.printed(),
+        printed: run.child.printed(&ended),
         rounds: run.rounds,
         measuring: run.measuring,
         table: run.table.finished(ended.rate.clone()),
@@ -121,7 +126,7 @@ fn load(request: &Request, library: &Library, rows: usize) -> Load {
         clock: None,
         cpu: request.cpu,
         seed: 1,
-        reference: Vec::new(),
+        chains: Vec::new(),
         prove_ruler: true,
         most_cpu_seconds,
     }
@@ -133,7 +138,7 @@ fn pilot(
     compiler: &Compiler,
     host: &HostProgram,
     folder: &Folder,
-) -> Result<(Vec<Pilot>, std::result::Result<hairspring_machine::unit::Ruler, String>)> {
+) -> Result<(Vec<Pilot>, std::result::Result<Ruler, String>)> {
     const TIME_MS: u64 = 5;
     let rows = plan::pilot_rows(request);
     let library = compile(request, compiler, &rows, folder.path(), "pilot")?;
@@ -147,7 +152,7 @@ fn pilot(
     } else {
         Vec::new()
     };
-    let Reply::Ended(ended) = child.ask(&Command::End)? else { return Err(Error::Host("no end of the pilot".into())) };
+    let Reply::Ended(ended) = child.ask(&Command::End)? else { return Err(unexpected()) };
     let ns = 1e9 / ended.rate.hz;
     let quantum_ns = quantum_ns(request)?;
     let pilots = (0..request.codes.len())
@@ -179,7 +184,7 @@ fn quantum_ns(request: &Request) -> Result<f64> {
 /// Median ticks of each of the rows.
 fn ticks(child: &mut Child, rows: &[u32], milliseconds: u64, most_rounds: u32) -> Result<Vec<f64>> {
     let Reply::Batch(readings) = child.ask(&Command::Run { rows: rows.to_vec(), milliseconds, most_rounds })? else {
-        return Err(Error::Host("no readings from the pilot".into()));
+        return Err(unexpected());
     };
     Ok((0..rows.len())
         .map(|row| {
@@ -204,6 +209,24 @@ fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64
     (copies > 0.0 && *long.1 > 0).then(|| (*long.1 as f64 - *short.1 as f64) / copies)
 }
 
+/// A chain of known length that runs in the same rounds as the code.
+struct Beside {
+    series: &'static str,
+    chain: &'static str,
+    copies: &'static [u32],
+    cycles: u32,
+}
+
+fn beside(ruler: &Ruler) -> Vec<Beside> {
+    let reference = Beside { series: REFERENCE, chain: RULER, copies: &REFERENCE_COPIES, cycles: ruler.cycles };
+    let control = ruler.control_cycles.map(|cycles| Beside { series: CONTROL_SERIES, chain: CONTROL, copies: &CONTROL_COPIES, cycles });
+    std::iter::once(reference).chain(control).collect()
+}
+
+fn chain_rows(beside: &[Beside]) -> Vec<(String, u32)> {
+    beside.iter().flat_map(|chain| chain.copies.iter().map(|copies| (chain.chain.to_owned(), *copies))).collect()
+}
+
 /// The growing table.
 struct Table {
     table: Observations,
@@ -211,16 +234,17 @@ struct Table {
 }
 
 impl Table {
-    fn new(request: &Request, rows: &[RowSpec], ruler: Option<f64>, ready: &Ready) -> Table {
+    fn new(request: &Request, rows: &[RowSpec], beside: &[Beside], ready: &Ready) -> Table {
         let mut table = Observations::new(request.components());
         let names = series_names(request);
         let series: Vec<u16> = names.iter().map(|name| table.series(name)).collect();
         let mut ids: Vec<RowId> = rows.iter().map(|row| table.row(series[row.subject], &row.counts(request))).collect();
-        if let Some(cycles) = ruler {
-            let reference = table.series(REFERENCE);
-            let unused = table.components().len() - 1;
-            ids.extend(REFERENCE_COPIES.map(|copies| table.row(reference, &[vec![f64::from(copies)], vec![0.0; unused]].concat())));
-            table.origin.reference = Some((REFERENCE.to_owned(), cycles));
+        let unused = vec![0.0; table.components().len() - 1];
+        for chain in beside {
+            let series = table.series(chain.series);
+            ids.extend(chain.copies.iter().map(|copies| table.row(series, &[vec![f64::from(*copies)], unused.clone()].concat())));
+            let known = Some((chain.series.to_owned(), f64::from(chain.cycles)));
+            if chain.series == REFERENCE { table.origin.reference = known } else { table.origin.control = known }
         }
         table.origin.clock = Some(ready.clock.0.clone());
         table.origin.granularity = (ready.quantum > 0).then_some(ready.quantum as f64);
@@ -287,7 +311,7 @@ impl<'r> Run<'r> {
         let rows: Vec<u32> = (0..self.table.rows.len() as u32).collect();
         let begin = Instant::now();
         let command = Command::Run { rows, milliseconds: time.as_millis() as u64, most_rounds: MOST_ROUNDS.min(self.room()).max(1) };
-        let Reply::Batch(readings) = self.child.ask(&command)? else { return Err(Error::Host("no readings".into())) };
+        let Reply::Batch(readings) = self.child.ask(&command)? else { return Err(unexpected()) };
         self.measuring += begin.elapsed();
         self.table.add(self.rounds, &readings);
         self.rounds += (readings.len() / self.table.rows.len()) as u32;
@@ -303,7 +327,7 @@ impl<'r> Run<'r> {
     fn end(&mut self) -> Result<Ended> {
         match self.child.ask(&Command::End)? {
             Reply::Ended(ended) => Ok(ended),
-            other => Err(Error::Host(format!("an unexpected answer: {other:?}"))),
+            _ => Err(unexpected()),
         }
     }
 }

@@ -135,6 +135,22 @@ fn nothing_below_resolution_is_a_number_of_its_own() {
 }
 
 #[test]
+fn a_clock_that_never_moved_gives_a_bound_from_its_quantum() {
+    let mut table = Observations::new(vec!["body".into()]);
+    let series = table.series("main");
+    for round in 0..64 {
+        for n in COPIES {
+            let row = table.row(series, &[f64::from(n)]);
+            table.push(row, round, 0.0);
+        }
+    }
+    table.origin.granularity = Some(4e6);
+    let found = assess(&table, &Question::default()).unwrap();
+    assert!(found.series[0].components[0].time.ticks.high > 1e4);
+    assert!(found.series[0].findings.iter().any(|finding| matches!(finding.kind, FindingKind::BelowResolution { .. })));
+}
+
+#[test]
 fn unrepeated_rows_are_solved_by_regression() {
     let rows: String = (0..400)
         .map(|i| {

@@ -1,16 +1,19 @@
-//! What the code under test may not do: live longer than its parent, start processes, take all memory or time, write
-//! without end, or speak on the instrument's pipes.
+//! What the code under test may not do: live longer than its parent, start or harm processes, take all memory or time,
+//! write without end, or speak on the instrument's pipes.
 #![allow(unsafe_code, reason = "taking over descriptors 0 and 1 as files")]
 
+#[cfg(target_os = "linux")]
+use super::filter::refuse_calls;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
 /// Address space that the code may take.
 pub const MOST_MEMORY_BYTES: u64 = 4 << 30;
-/// Bytes that the code may write to any one file, its own output included.
+/// Bytes that the code may write to any one file, and of output between two looks at it.
 pub const MOST_FILE_BYTES: u64 = 16 << 20;
 
 /// Moves the pipes to descriptors that the code does not know, and gives it an empty input.
@@ -33,15 +36,44 @@ fn duplicate(descriptor: std::os::fd::BorrowedFd) -> std::io::Result<File> {
     Ok(File::from(owned))
 }
 
+/// The file that takes what the code prints: it keeps the beginning, the rest is counted and dropped.
+#[derive(Debug)]
+pub struct Output {
+    file: Option<File>,
+    /// Bytes dropped so far.
+    pub dropped: u64,
+}
+
+impl Output {
+    /// The file at descriptor 2, under a number that the code does not know.
+    pub fn new() -> Output {
+        Output { file: duplicate(std::io::stderr().as_fd()).ok(), dropped: 0 }
+    }
+
+    /// Drops all but the beginning once there is much of it.
+    pub fn trim(&mut self) {
+        const MUCH: u64 = MOST_FILE_BYTES / 16;
+        const KEPT: u64 = 4096;
+        let Some((file, written)) = self.file.as_mut().and_then(|file| file.stream_position().ok().map(|at| (file, at))) else { return };
+        if written > MUCH && file.set_len(KEPT).and_then(|()| file.seek(SeekFrom::Start(KEPT))).is_ok() {
+            self.dropped += written - KEPT;
+        }
+    }
+}
+
 /// Sets all limits for the rest of this process' life.
 pub fn limit(most_cpu_seconds: u64) -> Result<(), String> {
-    let set = |resource, most: u64| setrlimit(resource, most, most).map_err(|e| format!("a limit could not be set: {e}"));
+    let set = |resource, most: u64| {
+        // Whoever started us may have set a lower one already.
+        let most = getrlimit(resource).map_or(most, |(_, hard)| most.min(hard));
+        setrlimit(resource, most, most).map_err(|e| format!("a limit could not be set: {e}"))
+    };
     set(Resource::RLIMIT_AS, MOST_MEMORY_BYTES)?;
     set(Resource::RLIMIT_FSIZE, MOST_FILE_BYTES)?;
     set(Resource::RLIMIT_CPU, most_cpu_seconds)?;
     set(Resource::RLIMIT_CORE, 0)?;
     die_with_parent()?;
-    refuse_processes()
+    refuse_calls()
 }
 
 #[cfg(target_os = "linux")]
@@ -55,38 +87,7 @@ fn die_with_parent() -> Result<(), String> {
     Ok(())
 }
 
-/// Starting a process is answered with SIGSYS; threads are allowed. A kernel without filters is left as it is: the
-/// parent kills the whole process group in any case.
-#[cfg(target_os = "linux")]
-fn refuse_processes() -> Result<(), String> {
-    use seccompiler::{
-        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter,
-    };
-    // A clone that is not a thread is a process, also the short-lived one of posix_spawn.
-    let thread = libc::CLONE_THREAD as u64;
-    let process = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0)
-        .and_then(|condition| SeccompRule::new(vec![condition]));
-    let describe = |e: &dyn std::fmt::Display| format!("the filter against new processes: {e}");
-    let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> = [(libc::SYS_clone, vec![process.map_err(|e| describe(&e))?])].into();
-    #[cfg(target_arch = "x86_64")]
-    rules.extend([(libc::SYS_fork, Vec::new()), (libc::SYS_vfork, Vec::new())]);
-    rules.extend([libc::SYS_execve, libc::SYS_execveat, libc::SYS_setsid, libc::SYS_setpgid].map(|call| (call, Vec::new())));
-    let architecture = std::env::consts::ARCH.try_into().map_err(|e: seccompiler::BackendError| describe(&e))?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Trap, architecture).map_err(|e| describe(&e))?;
-    let program: BpfProgram = filter.try_into().map_err(|e: seccompiler::BackendError| describe(&e))?;
-    // clone3 hides its flags behind a pointer: it is answered as if the kernel did not have it, and libc falls back to clone.
-    let unknown = SeccompFilter::new(
-        [(libc::SYS_clone3, Vec::new())].into(),
-        SeccompAction::Allow,
-        SeccompAction::Errno(libc::ENOSYS as u32),
-        architecture,
-    );
-    let unknown: BpfProgram = unknown.map_err(|e| describe(&e))?.try_into().map_err(|e: seccompiler::BackendError| describe(&e))?;
-    let _ = apply_filter(&unknown).and_then(|()| apply_filter(&program));
-    Ok(())
-}
-
 #[cfg(not(target_os = "linux"))]
-fn refuse_processes() -> Result<(), String> {
+fn refuse_calls() -> Result<(), String> {
     Ok(())
 }

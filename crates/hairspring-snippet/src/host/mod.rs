@@ -2,16 +2,19 @@
 //! number because the code under test misbehaved: it says what happened, or dies and the parent says it.
 
 mod crash;
+#[cfg(target_os = "linux")]
+mod filter;
 mod library;
 mod limits;
 
 pub use limits::MOST_MEMORY_BYTES;
 
+use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
 use hairspring::acquire::{Dither, Functions, Raw, Rig, Rounds, StealMeter, settle};
 use hairspring::clock::{RateMeter, default_clock, find, granularity};
 use hairspring::observations::Flags;
-use hairspring::reference::{RULER, RowFn, chains};
+use hairspring::reference::{RowFn, chains};
 use hairspring_machine::unit::find_ruler;
 use std::time::{Duration, Instant};
 
@@ -32,16 +35,15 @@ pub enum Phase {
     Row = 3,
 }
 
+/// Exit status of a host whose pipes are gone.
+pub const PIPES_GONE: i32 = 74;
+
 /// Serves one parent over standard input and output; returns the exit status.
 pub fn main() -> i32 {
-    let Ok((mut commands, mut replies)) = limits::take_pipes() else { return 2 };
-    match serve(&mut commands, &mut replies) {
-        Ok(()) => 0,
-        Err(message) => {
-            let _ = send(&mut replies, &Reply::Refused(message));
-            1
-        }
-    }
+    let Ok((mut commands, mut replies)) = limits::take_pipes() else { return PIPES_GONE };
+    let served = serve(&mut commands, &mut replies);
+    let refused = served.map_or_else(|message| send(&mut replies, &Reply::Refused(message)).map(|()| 1), |()| Ok(0));
+    refused.unwrap_or(PIPES_GONE)
 }
 
 fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<(), String> {
@@ -66,6 +68,7 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
 struct Bench {
     ready: Ready,
     rig: Watched,
+    output: Output,
     meter: RateMeter,
     steal: StealMeter,
     seed: u64,
@@ -75,13 +78,14 @@ struct Bench {
 
 impl Bench {
     fn of(load: &Load) -> Result<Bench, String> {
+        let output = Output::new();
         let settled = settle(load.cpu).map_err(|e| e.to_string())?;
         let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
         let reading = granularity(clock.read);
         // The reference chain proves itself on the best clock there is, whatever clock the measurement uses.
         let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
         let (library, mut rows) = library::load(&load.library, load.rows)?;
-        rows.extend(reference_rows(&load.reference));
+        rows.extend(chain_rows(&load.chains));
         library::setup(&library)?;
         let dither = Dither::over(clock.read, reading.quantum);
         Ok(Bench {
@@ -94,6 +98,7 @@ impl Bench {
                 ruler,
             },
             rig: Watched { functions: Functions { now: clock.read, rows }, chosen: Vec::new() },
+            output,
             meter: RateMeter::start(clock),
             seed: load.seed,
             dither,
@@ -109,6 +114,7 @@ impl Bench {
         let mut readings = Vec::new();
         for _ in 0..most_rounds {
             readings.extend(rounds.round(&mut self.rig));
+            self.output.trim();
             if begin.elapsed() >= time {
                 break;
             }
@@ -120,14 +126,23 @@ impl Bench {
     }
 
     fn ended(&self) -> Ended {
-        Ended { rate: self.meter.rate(), stolen_ms: self.steal.stolen_ms(), memory_bytes: crash::memory_bytes() }
+        library::flush_output();
+        Ended {
+            rate: self.meter.rate(),
+            stolen_ms: self.steal.stolen_ms(),
+            memory_bytes: crash::memory_bytes(),
+            dropped_bytes: self.output.dropped,
+        }
     }
 }
 
-fn reference_rows(copies: &[u32]) -> Vec<RowFn> {
-    let ruler = chains().into_iter().find(|chain| chain.name == RULER);
-    let rows = ruler.map(|chain| chain.rows).unwrap_or_default();
-    copies.iter().filter_map(|wanted| rows.iter().find(|(copies, _)| copies == wanted).map(|(_, run)| *run)).collect()
+fn chain_rows(wanted: &[(String, u32)]) -> Vec<RowFn> {
+    let all = chains();
+    let row = |(name, copies): &(String, u32)| {
+        let chain = all.iter().find(|chain| chain.name == name)?;
+        chain.rows.iter().find(|(n, _)| n == copies).map(|(_, run)| *run)
+    };
+    wanted.iter().filter_map(row).collect()
 }
 
 /// Rows that leave a trace of which of them is running.

@@ -1,6 +1,6 @@
 //! Rows of assembly: one block of the compiler's extended form for each, repeated by the assembler.
 
-use super::{RowSpec, SETUP_SYMBOL, symbol};
+use super::{RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::asm::{is_intel, registers};
 use crate::declaration::Declaration;
 use crate::request::Request;
@@ -15,6 +15,7 @@ pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec]) {
         for declaration in &request.lets {
             let _ = writeln!(text, "{};", declaration.text);
         }
+        text.push_str(&mark(at));
         text.push_str("uint64_t hs_start = hs_now();\n");
         block(text, request, &lines(request, row));
         text.push_str("return hs_now() - hs_start; }\n");

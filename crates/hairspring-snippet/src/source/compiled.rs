@@ -1,8 +1,8 @@
 //! Rows of C and C++.
 
-use super::{RowSpec, SETUP_SYMBOL, symbol};
+use super::{RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::declaration::Declaration;
-use crate::mode::is_expression;
+use crate::mode::{is_expression, split_directives};
 use crate::request::{Language, Request};
 use std::fmt::Write;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn setup(text: &mut String, request: &Request) {
             );
         }
     }
-    let _ = writeln!(text, "{{ {}\n; }}\n}}", request.setup.as_deref().unwrap_or(""));
+    let _ = writeln!(text, "{{\n{}\n; }}\n}}", request.setup.as_deref().unwrap_or(""));
 }
 
 /// Whether a row works on its own copy of a variable: not for arrays, nor for data that must stay in memory.
@@ -49,7 +49,7 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec) {
     let parameters: String = arguments.iter().map(|declaration| parameter(request.language, &declaration.name)).collect();
     let values: String = arguments.iter().map(|declaration| format!(", {}", declaration.name)).collect();
     let name = symbol(at);
-    let _ = writeln!(text, "static HS_ROW uint64_t {name}_(hs_read hs_now{parameters}) {{");
+    let _ = write!(text, "static HS_ROW uint64_t {name}_(hs_read hs_now{parameters}) {{\n{}", mark(at));
     for data in &request.cold {
         let _ = writeln!(text, "HS_TOUCH({});", extent(data));
     }
@@ -71,13 +71,13 @@ fn parameter(language: Language, name: &str) -> String {
 /// (flush init body) for every body, then the inits and flushes that are more than the bodies.
 fn copies(text: &mut String, request: &Request, row: &RowSpec) {
     let code = evaluation(&request.codes[row.subject]);
-    let init = request.init.as_deref().map(|init| format!("{{ {init}\n; }}\n"));
+    let init = request.init.as_deref().map(|init| format!("{{\n{init}\n; }}\n"));
     let flush: String = request.cold.iter().map(|data| format!("HS_FLUSH({});\n", extent(data))).collect();
     let mut one = String::new();
     opaque(&mut one, request);
     one.extend(init.iter().map(|init| format!("{init}HS_BARRIER();\n")));
     one += &flush;
-    if !flush.is_empty() {
+    if init.is_some() || !flush.is_empty() {
         // The init or the flush may have changed what the body works on.
         opaque(&mut one, request);
     }
@@ -92,9 +92,10 @@ fn copies(text: &mut String, request: &Request, row: &RowSpec) {
 
 fn evaluation(code: &str) -> String {
     if is_expression(code) {
-        return format!("HS_KEEP({}\n);\n", code.trim().trim_end_matches(';'));
+        let (directives, expression) = split_directives(code);
+        return format!("{directives}HS_KEEP({}\n);\n", expression.trim().trim_end_matches(';'));
     }
-    format!("{{ {code}\n; }}\n")
+    format!("{{\n{code}\n; }}\n")
 }
 
 /// Makes every variable opaque: copies are neither folded nor merged.
@@ -130,7 +131,8 @@ pub fn checked(text: &mut String, request: &Request, folder: &Path) {
         let piece = code.trim_end().trim_end_matches(';');
         // What closes the piece counts as its last line: that is where an unfinished one ends.
         let last = piece.lines().count().max(1);
-        let _ = writeln!(text, "{open}\n#line 1 \"{folder}/{name}\"\n{piece}\n#line {last} \"{folder}/{name}\"\n{close}");
+        let _ = writeln!(text, "#line 1 \"{folder}/checked.c\"\n{open}");
+        let _ = writeln!(text, "#line 1 \"{folder}/{name}\"\n{piece}\n#line {last} \"{folder}/{name}\"\n{close}");
         for data in &request.cold {
             let _ = writeln!(text, "#line 1 \"{folder}/--cold\"\n(void)({});", extent(data));
         }

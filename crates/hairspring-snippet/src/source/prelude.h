@@ -17,15 +17,8 @@ typedef uint64_t (*hs_read)(void);
 /* Lines of 64 bytes are the smallest in use on the machines served; flushing one twice does no harm. */
 #define HS_LINE 64
 
-/* A row is never inlined, nor merged with one of equal code, and begins on a cache line. */
-#if defined(__has_attribute) && !defined(__clang__)
-#if __has_attribute(no_icf)
-#define HS_ROW __attribute__((noinline, aligned(64), no_icf))
-#endif
-#endif
-#ifndef HS_ROW
+/* A row is never inlined, and begins on a cache line. */
 #define HS_ROW __attribute__((noinline, aligned(64)))
-#endif
 
 #define HS_BARRIER() __asm__ volatile("" : : : "memory")
 
@@ -95,6 +88,6 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_KEEP(...)                                                                                                   \
     do {                                                                                                               \
         __auto_type hs_value = __builtin_choose_expr(HS_IS_VOID(__VA_ARGS__), ((void)(__VA_ARGS__), 0), (__VA_ARGS__)); \
-        HS_OPAQUE(hs_value);                                                                                           \
+        if (!HS_IS_VOID(__VA_ARGS__)) HS_OPAQUE(hs_value);                                                             \
     } while (0)
 #endif

@@ -333,6 +333,6 @@ fn location_variances(grouped: &Grouped, reading_variance: &[Option<f64>]) -> Ve
     let mut known: Vec<f64> = raw.iter().copied().filter(|v| v.is_finite()).collect();
     let typical = if known.is_empty() { 1.0 } else { median(&mut known) };
     let largest = grouped.readings.iter().flatten().map(|r| r.1.abs()).fold(0.0, f64::max);
-    let floor = (typical / 10.0).max((largest * 1e-9).powi(2)).max(f64::MIN_POSITIVE);
+    let floor = (typical / 10.0).max((largest * 1e-9).powi(2)).max((grouped.quantum * 1e-6).powi(2)).max(1e-24);
     raw.iter().map(|v| if v.is_finite() { v.max(floor) } else { typical.max(floor) }).collect()
 }

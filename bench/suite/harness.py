@@ -1,0 +1,185 @@
+"""What all benchmarks share: running the command, keeping the raw figures, tables, and targets reached or missed."""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import statistics
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+BENCH = Path(__file__).resolve().parent.parent
+ROOT = BENCH.parent
+COMMAND = os.environ.get("HAIRSPRING", str(ROOT / "target/release/hairspring"))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose."""
+
+    cpu: int
+    repeats: int | None
+
+    def times(self, usual: int) -> int:
+        """How often to repeat something that is usually repeated so often."""
+        return usual if self.repeats is None else self.repeats
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One run of `hairspring time`: the first result, or the error."""
+
+    cycles: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    time_ns: tuple[float, float, float] = (float("nan"),) * 3
+    core_hz: float = float("nan")
+    measured_ms: float = float("nan")
+    wall_s: float = float("nan")
+    findings: tuple[tuple[str, str], ...] = ()
+    verdict: str = ""
+    error: str = ""
+
+    def covers(self, truth: float) -> bool:
+        """Whether the interval contains the truth."""
+        return self.low <= truth <= self.high
+
+    def off_percent(self, truth: float) -> float:
+        """Distance from the truth in percent of it."""
+        return 100 * (self.cycles / truth - 1)
+
+    def untrusted(self) -> bool:
+        """Whether the command itself said not to trust the figure, or gave none."""
+        return bool(self.error) or any(severity == "untrusted" for _, severity in self.findings)
+
+    def found(self) -> str:
+        """The findings in one word each."""
+        return " ".join(f"{kind}:{severity}" for kind, severity in self.findings) or self.error
+
+
+def run_json(*arguments: str, timeout: float = 600) -> tuple[dict[str, Any] | None, str, float]:
+    """Runs the command with `--json`: document, error, wall time in seconds."""
+    begin = time.monotonic()
+    done = subprocess.run([COMMAND, *arguments, "--json"], capture_output=True, text=True, timeout=timeout)
+    wall = time.monotonic() - begin
+    if done.returncode not in (0, 3) or not done.stdout:
+        return None, f"exit {done.returncode}: {' '.join(done.stderr.split())[:200]}", wall
+    return json.loads(done.stdout), "", wall
+
+
+def figure(estimate: dict[str, float] | None) -> tuple[float, float, float]:
+    """Value, low, high; not numbers where there is no estimate."""
+    if estimate is None:
+        return (float("nan"),) * 3
+    return estimate["value"], estimate["low"], estimate["high"]
+
+
+def measure(*arguments: str, cpu: int) -> Answer:
+    """One `hairspring time`."""
+    document, error, wall = run_json("time", *arguments, "--cpu", str(cpu))
+    if document is None:
+        return Answer(error=error, wall_s=wall)
+    result = document["results"][0]
+    body = next(iter(result["components"].values()))
+    cycles, ns = body.get("cycles"), body.get("time_ns")
+    core = document["environment"]["core_clock_hz"]
+    value, low, high = figure(cycles)
+    return Answer(
+        cycles=value,
+        low=low,
+        high=high,
+        time_ns=figure(ns),
+        core_hz=core["value"] if core else float("nan"),
+        measured_ms=document["run"]["measured_ms"],
+        wall_s=wall,
+        findings=tuple((finding["kind"], finding["severity"]) for finding in result["findings"]),
+        verdict=document["comparisons"][0]["verdict"] if document["comparisons"] else "",
+    )
+
+
+def asm(*instructions: str) -> tuple[str, ...]:
+    """Arguments that time these instructions."""
+    return ("--lang", "asm", "; ".join(instructions))
+
+
+@dataclass
+class Record:
+    """Where a run of a benchmark keeps its figures: bench/record/MACHINE/DATE/NAME.RUN.*"""
+
+    name: str
+    lines: list[str] = field(default_factory=list)
+    stem: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        folder = Path(os.environ.get("HS_RECORD", BENCH / "record")) / machine_name() / date.today().isoformat()
+        folder.mkdir(parents=True, exist_ok=True)
+        run = 1 + sum(1 for _ in folder.glob(f"{self.name}.*.md"))
+        self.stem = folder / f"{self.name}.{run}"
+
+    def path(self, ending: str) -> Path:
+        """A file of this run, as `raw.csv`."""
+        return self.stem.with_name(f"{self.stem.name}.{ending}")
+
+    def csv(self, header: Sequence[str], rows: Iterable[Sequence[object]], ending: str = "csv") -> None:
+        """Keeps raw figures."""
+        with self.path(ending).open("w", newline="") as stream:
+            out = csv.writer(stream, lineterminator="\n")
+            out.writerow(header)
+            out.writerows([f"{cell:.8g}" if isinstance(cell, float) else cell for cell in row] for row in rows)
+
+    def say(self, *lines: str) -> None:
+        """Prints lines and keeps them."""
+        for line in lines:
+            print(line, flush=True)
+            self.lines.append(line)
+        self.path("md").write_text("\n".join(self.lines) + "\n")
+
+    def table(self, title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """Prints a Markdown table and keeps it."""
+        cells = [list(header), ["---"] * len(header), *([str(cell) for cell in row] for row in rows)]
+        self.say("", f"### {title}", "", *("| " + " | ".join(row) + " |" for row in cells), "")
+
+    def target(self, what: str, reached: bool, detail: str) -> None:
+        """One line that says whether a target was reached."""
+        self.say(f"- **{'reached' if reached else 'missed'}**: {what} ({detail})")
+
+
+def machine_name() -> str:
+    """The CPU's model as a folder name."""
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    family = re.findall(r"^(?:cpu family|model)\s*:\s*(\d+)$", text, re.MULTILINE)[:2]
+    words = [model.group(1) if model else os.uname().machine, *family]
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-")
+
+
+def circumstances() -> str:
+    """One line: machine, load, what was measured, when."""
+    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    binary = hashlib.sha256(Path(COMMAND).read_bytes()).hexdigest()[:8]
+    tree = f"commit {commit.stdout.strip() or '?'}, binary {binary}"
+    return f"{machine_name()}, {os.cpu_count()} CPUs, load {load}, {tree}, {datetime.now():%F %H:%M}"
+
+
+def median(values: Iterable[float]) -> float:
+    """Median of the values that are numbers."""
+    numbers = [value for value in values if value == value]
+    return statistics.median(numbers) if numbers else float("nan")
+
+
+def worst(values: Iterable[float]) -> float:
+    """The value farthest from 0."""
+    return max((value for value in values if value == value), key=abs, default=float("nan"))
+
+
+def share(flags: Iterable[bool]) -> float:
+    """Share of true ones, in percent."""
+    flags = list(flags)
+    return 100 * sum(flags) / len(flags) if flags else float("nan")

@@ -1,0 +1,59 @@
+"""Runs benchmarks by name: main.py [--list] [--cpu N] [--repeats N] [NAME...]; all of them without a name."""
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable
+
+import accuracy
+import chains
+import clocks
+import fit
+import latency
+import same
+from harness import Record, Settings, circumstances
+
+BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
+    "accuracy": (accuracy.run, "the truth table: hairspring and four peers side by side"),
+    "chains": (chains.run_chains, "nine chains of integer length, measured for at most 100 ms"),
+    "init": (chains.run_init, "a body of 30 cycles behind an init of 120"),
+    "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
+    "loaded": (chains.run_loaded, "chains and init pair beside busy, bursty and memory-thrashing neighbours"),
+    "latency": (latency.run, "from command to answer, default options"),
+    "same": (same.run, "two identical snippets: how often a difference is claimed"),
+    "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
+    "clock_gettime": (clocks.run, "a body of 40 ns by clock_gettime and by gettimeofday against the TSC"),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench/run", description="Accuracy and speed of hairspring.")
+    parser.add_argument("--list", action="store_true", help="the names, and what each shows")
+    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="the CPU to measure on")
+    parser.add_argument("--repeats", type=int, help="repeat everything so often instead of the usual number of times")
+    parser.add_argument("name", nargs="*", help="benchmarks; all of them unless told")
+    chosen = parser.parse_args()
+    if chosen.list:
+        print("\n".join(f"{name:14} {what}" for name, (_, what) in BENCHMARKS.items()))
+        return 0
+    unknown = [name for name in chosen.name if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}; see --list")
+    status = 0
+    for name in chosen.name or BENCHMARKS:
+        run, what = BENCHMARKS[name]
+        record = Record(name)
+        record.say(f"## {name}: {what}", "", circumstances())
+        try:
+            run(record, Settings(chosen.cpu, chosen.repeats))
+        except Exception:
+            traceback.print_exc()
+            record.say("- **missed**: it failed: " + traceback.format_exc().strip().splitlines()[-1])
+            status = 1
+        record.say("")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

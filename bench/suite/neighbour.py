@@ -1,0 +1,56 @@
+"""Neighbours that disturb a measurement: `busy`, `bursty` (busy 5 ms, asleep 5 ms), `thrash` (memory of another CPU).
+
+As a command, `neighbour.py KIND CPU` is such a neighbour.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+KINDS = ("busy", "bursty", "thrash")
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def neighbour(kind: str, cpu: int) -> Iterator[int]:
+    """A neighbour on that CPU while the block runs; gives its process id."""
+    process = subprocess.Popen([sys.executable, __file__, kind, str(cpu)])
+    try:
+        time.sleep(0.3)
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process (proc(5): fields 14 and 15)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+
+def work(kind: str, cpu: int) -> None:
+    """Disturbs for ever."""
+    os.sched_setaffinity(0, {cpu})
+    if kind == "thrash":
+        first, second = bytearray(64 << 20), bytearray(64 << 20)
+        while True:
+            first[:], second[:] = second, first
+    try:
+        # As high as the measurement raises itself, so that the scheduler halves the CPU between the two.
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
+    except PermissionError:
+        pass
+    while True:
+        end = time.perf_counter() + 0.005
+        while time.perf_counter() < end or kind == "busy":
+            pass
+        time.sleep(0.005)
+
+
+if __name__ == "__main__":
+    work(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,71 @@
+//! Every clock gives the truth, or says that it cannot: never a wrong number with confidence.
+
+use crate::command::time;
+use crate::document::Document;
+
+fn chain_by(clock: &str) -> Document {
+    time("x = x * c").given("uint64_t x = 3").given("uint64_t c = 5").option("--clock", clock).document()
+}
+
+/// What the chain takes by the best clock, in nanoseconds.
+fn truth_ns() -> f64 {
+    chain_by("tsc").body()["time_ns"]["value"].as_f64().unwrap()
+}
+
+/// A factor that no noise reaches: a clock's interval must come this close to the truth, or be doubted.
+const LOOSE: f64 = 20.0;
+
+fn is_honest(clock: &str) {
+    let (truth, document) = (truth_ns(), chain_by(clock));
+    assert_eq!(document.0["environment"]["clock"]["name"], clock);
+    let findings = document.result_of(0)["findings"].as_array().unwrap();
+    if findings.iter().any(|finding| finding["severity"] == "untrusted") {
+        return;
+    }
+    let body = document.body();
+    let end = |name: &str| body["time_ns"][name].as_f64();
+    let covers = end("low").is_none_or(|low| low <= truth * LOOSE) && end("high").is_none_or(|high| high >= truth / LOOSE);
+    let bound = body["bound_ns"].as_f64().is_none_or(|bound| bound >= truth / LOOSE);
+    assert!(covers && bound, "the chain takes {truth} ns, clock {clock} says {body:#}\n{findings:#?}");
+}
+
+macro_rules! honest {
+    ($($test:ident: $clock:literal),* $(,)?) => { $(#[test] fn $test() { is_honest($clock); })* };
+}
+
+honest! {
+    tsc_is_honest: "tsc",
+    rdtsc_is_honest: "rdtsc",
+    rdtscp_is_honest: "rdtscp",
+    tsc_cpuid_is_honest: "tsc-cpuid",
+    monotonic_is_honest: "monotonic",
+    monotonic_raw_is_honest: "monotonic_raw",
+    monotonic_coarse_is_honest: "monotonic_coarse",
+    realtime_is_honest: "realtime",
+    process_cputime_is_honest: "process_cputime",
+    thread_cputime_is_honest: "thread_cputime",
+    gettimeofday_is_honest: "gettimeofday",
+    times_is_honest: "times",
+}
+
+#[test]
+fn tsc_serialize_is_honest_or_missing_for_a_reason() {
+    let chain = || time("x = x * c").given("uint64_t x = 3").given("uint64_t c = 5").option("--clock", "tsc-serialize");
+    let serialises = std::fs::read_to_string("/proc/cpuinfo").unwrap().contains(" serialize ");
+    if serialises {
+        is_honest("tsc-serialize");
+    } else {
+        chain().fails("the CPU has no serialize instruction").complains("available here: tsc").in_one_line();
+    }
+}
+
+#[test]
+fn a_coarse_clock_is_said_to_be_too_coarse() {
+    let document = chain_by("times");
+    assert!(document.findings(0).contains(&"clock_too_coarse"), "{:?}", document.findings(0));
+}
+
+#[test]
+fn a_clock_that_is_not_there_is_refused_with_those_that_are() {
+    time("1").option("--clock", "sundial").fails("clock `sundial`").complains("monotonic_raw").in_one_line();
+}

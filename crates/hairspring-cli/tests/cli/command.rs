@@ -1,0 +1,331 @@
+//! Running the command in a folder of its own, and checking what must hold however it ends.
+
+use crate::document::Document;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A command that takes longer has hung.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A command line in the making.
+pub struct Hairspring {
+    place: Place,
+    arguments: Vec<OsString>,
+    variables: Vec<(&'static str, OsString)>,
+    input: Vec<u8>,
+    output: Option<File>,
+}
+
+/// `hairspring time CODE`, with a short budget unless another one is given.
+pub fn time(code: impl AsRef<OsStr>) -> Hairspring {
+    Hairspring::new().with("time").with(code)
+}
+
+/// `hairspring fit` of a file with this content.
+pub fn fit(content: impl AsRef<[u8]>) -> Hairspring {
+    Hairspring::new().with("fit").beside("observations.csv", content).with("observations.csv")
+}
+
+/// Fails, saying what to install, where a program that a test needs is missing.
+pub fn needs(program: &str) {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
+    assert!(found.is_ok(), "this test needs {program}: apt-get install {program} (./test does that)");
+}
+
+impl Hairspring {
+    /// `hairspring` and nothing else.
+    pub fn new() -> Hairspring {
+        Hairspring { place: Place::new(), arguments: Vec::new(), variables: Vec::new(), input: Vec::new(), output: None }
+    }
+
+    /// One more argument.
+    pub fn with(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// One more option with its value.
+    pub fn option(self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.with(name).with(value)
+    }
+
+    /// `--let DECLARATION`.
+    pub fn given(self, declaration: &str) -> Self {
+        self.option("--let", declaration)
+    }
+
+    /// A file in the folder that the command runs in.
+    pub fn beside(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+        std::fs::write(self.place.work().join(name), content).unwrap();
+        self
+    }
+
+    /// `--file` with such a file.
+    pub fn with_file(self, name: &str, content: &str) -> Self {
+        self.beside(name, content).option("--file", name)
+    }
+
+    /// A source file in that folder as an object file.
+    pub fn compiled(self, source: &str, object: &str) -> Self {
+        let done = Command::new("cc").args(["-O1", "-fPIC", "-c", source, "-o", object]).current_dir(self.place.work()).status();
+        assert!(done.expect("cc is needed here: apt-get install gcc").success());
+        self
+    }
+
+    /// A shell script in the folder that the command runs in.
+    pub fn with_script(self, name: &str, lines: &str) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let script = self.place.work().join(name);
+        std::fs::write(&script, format!("#!/bin/sh\n{lines}")).unwrap();
+        std::fs::set_permissions(script, PermissionsExt::from_mode(0o755)).unwrap();
+        self
+    }
+
+    /// A variable of the environment.
+    pub fn variable(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    /// What standard input holds.
+    pub fn input(mut self, bytes: impl AsRef<[u8]>) -> Self {
+        bytes.as_ref().clone_into(&mut self.input);
+        self
+    }
+
+    /// Where standard output goes, instead of being caught.
+    pub fn output_to(mut self, file: File) -> Self {
+        self.output = Some(file);
+        self
+    }
+
+    /// Runs it to its end, which must be with this status.
+    pub fn ends_with(self, status: i32) -> Ended {
+        self.start().ends_with(status)
+    }
+
+    /// Runs it to a good end.
+    pub fn succeeds(self) -> Ended {
+        self.ends_with(0)
+    }
+
+    /// Runs it to an error that says this.
+    pub fn fails(self, with: &str) -> Ended {
+        self.ends_with(1).complains(with)
+    }
+
+    /// Runs it with `--json` to a good end.
+    pub fn document(self) -> Document {
+        Document::result(&self.with("--json").succeeds().output)
+    }
+
+    /// Starts it.
+    pub fn start(self) -> Running {
+        let (out, err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hairspring"));
+        for name in ["CC", "CXX", "NO_COLOR", "LC_ALL", "LC_CTYPE"] {
+            command.env_remove(name);
+        }
+        command.args(&self.arguments).current_dir(self.place.work()).env("TMPDIR", self.place.temporary()).env("LANG", "C.UTF-8");
+        if self.arguments.first().is_some_and(|verb| verb == "time") && !self.arguments.iter().any(|argument| argument == "--budget") {
+            command.args(["--budget", "200ms"]);
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let stdout = self.output.unwrap_or_else(|| out.try_clone().unwrap());
+        let mut process = command.stdin(Stdio::piped()).stdout(stdout).stderr(err.try_clone().unwrap()).spawn().unwrap();
+        // A command that does not read its input closes it.
+        let _ = process.stdin.take().unwrap().write_all(&self.input);
+        Running { process, place: self.place, out, err }
+    }
+}
+
+/// A command that runs.
+pub struct Running {
+    process: Child,
+    place: Place,
+    out: File,
+    err: File,
+}
+
+impl Running {
+    /// Waits until a process that it started has this in its command line.
+    pub fn until_it_runs(&self, part: &str) -> &Self {
+        let found = || self.place.processes().iter().any(|(pid, line)| *pid != self.process.id() as i32 && line.contains(part));
+        assert!(wait_for(found), "no process `{part}` was seen");
+        self
+    }
+
+    /// Waits until it has a handler for SIGINT.
+    pub fn until_it_catches_signals(&self) {
+        let status = format!("/proc/{}/status", self.process.id());
+        let caught = || {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim).unwrap_or("0");
+            u64::from_str_radix(mask, 16).unwrap_or(0) >> (Signal::SIGINT as u64 - 1) & 1 == 1
+        };
+        assert!(wait_for(caught), "no handler for SIGINT was seen");
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.process.id() as i32), signal).unwrap();
+    }
+
+    /// Waits for its end with this status.
+    pub fn ends_with(self, status: i32) -> Ended {
+        self.ends_with_any(&[status])
+    }
+
+    /// Waits for its end with one of these, and checks what holds for every end: no panic, nothing left behind.
+    pub fn ends_with_any(mut self, statuses: &[i32]) -> Ended {
+        let ended = self.wait();
+        let ended = Ended { output: text(&mut self.out), error: text(&mut self.err), place: self.place, status: ended };
+        assert!(!ended.error.contains("panicked"), "{ended}");
+        assert!(ended.status.code().is_some_and(|code| statuses.contains(&code)), "it should end with {statuses:?}\n{ended}");
+        assert!(wait_for(|| ended.place.processes().is_empty()), "processes were left: {:?}\n{ended}", ended.place.processes());
+        let left: Vec<PathBuf> = std::fs::read_dir(ended.place.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(left.is_empty(), "temporary files were left: {left:?}\n{ended}");
+        assert!(ended.is_harmless(), "{ended:?}");
+        ended
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                return status;
+            }
+            if begin.elapsed() > PATIENCE {
+                let _ = self.process.kill();
+                panic!("it hangs\n{}\n{}", text(&mut self.out), text(&mut self.err));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn text(file: &mut File) -> String {
+    let mut bytes = Vec::new();
+    file.rewind().unwrap();
+    file.read_to_end(&mut bytes).unwrap();
+    String::from_utf8(bytes).expect("what it writes is UTF-8")
+}
+
+/// A command that ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// What it wrote to standard output.
+    pub output: String,
+    /// What it wrote to standard error.
+    pub error: String,
+    place: Place,
+    status: ExitStatus,
+}
+
+impl Ended {
+    /// Whether nothing in it could steer a terminal. JSON is for programs, and escapes what its rules say.
+    fn is_harmless(&self) -> bool {
+        let is_json = self.output.starts_with('{');
+        let harmless = |c: char| c == '\n' || !c.is_control();
+        self.error.chars().all(|c| c == '\t' || harmless(c)) && self.output.chars().all(|c| harmless(c) || is_json && c >= '\u{7f}')
+    }
+
+    /// Whether it ended with 0.
+    pub fn succeeded(&self) -> bool {
+        self.status.success()
+    }
+
+    /// Its output has this text, whatever the line breaks.
+    pub fn says(self, part: &str) -> Self {
+        assert!(flat(&self.output).contains(&flat(part)), "it does not say `{part}`\n{self}");
+        self
+    }
+
+    /// Its output does not have this text.
+    pub fn does_not_say(self, part: &str) -> Self {
+        assert!(!flat(&self.output).contains(&flat(part)), "it says `{part}`\n{self}");
+        self
+    }
+
+    /// Its error has this text.
+    pub fn complains(self, part: &str) -> Self {
+        assert!(self.error.contains(part), "it does not complain `{part}`\n{self}");
+        self
+    }
+
+    /// Its error does not have this text.
+    pub fn does_not_complain(self, part: &str) -> Self {
+        assert!(!self.error.contains(part), "it complains `{part}`\n{self}");
+        self
+    }
+
+    /// Its error is one line, and there is no output.
+    pub fn in_one_line(self) -> Self {
+        assert!(self.error.lines().count() == 1 && self.output.is_empty(), "it is not one line of error\n{self}");
+        self
+    }
+
+    /// A file that it wrote.
+    pub fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.place.work().join(name)).unwrap()
+    }
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "it ended with {}\n---- output\n{}\n---- error\n{}", self.status, self.output, self.error)
+    }
+}
+
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A folder to work in and one for temporary files, by which the command's processes are known.
+#[derive(Debug)]
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(TempDir::new().unwrap());
+        std::fs::create_dir(place.work()).unwrap();
+        std::fs::create_dir(place.temporary()).unwrap();
+        place
+    }
+
+    fn work(&self) -> PathBuf {
+        self.0.path().join("work")
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.0.path().join("tmp")
+    }
+
+    /// Number and command line of every process that inherited the folder for temporary files.
+    fn processes(&self) -> Vec<(i32, String)> {
+        let mark = self.temporary().display().to_string();
+        let read = |pid: i32, what: &str| std::fs::read(Path::new("/proc").join(pid.to_string()).join(what)).unwrap_or_default();
+        let numbers = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+        let ours = numbers.filter(|pid| String::from_utf8_lossy(&read(*pid, "environ")).contains(&mark));
+        ours.map(|pid| (pid, String::from_utf8_lossy(&read(pid, "cmdline")).replace('\0', " "))).collect()
+    }
+}
+
+/// Whether something comes to hold within a while.
+fn wait_for(holds: impl Fn() -> bool) -> bool {
+    let begin = Instant::now();
+    while !holds() {
+        if begin.elapsed() > Duration::from_secs(30) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}

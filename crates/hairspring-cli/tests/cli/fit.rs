@@ -1,0 +1,135 @@
+//! `fit`: observations from anywhere.
+
+use crate::command::{Hairspring, fit};
+
+/// Readings of a line with a little noise, always the same.
+fn line(components: &str, row: impl Fn(u32) -> (String, f64)) -> String {
+    let noise = |n: u32| f64::from(n.wrapping_mul(2_654_435_761) >> 16 & 0xff) / 64.0;
+    let readings = (0..200u32).map(|n| {
+        let (counts, ticks) = row(n % 10);
+        format!("{counts},{}\n", ticks + noise(n))
+    });
+    format!("{components}\n{}", readings.collect::<String>())
+}
+
+fn body(n: u32) -> (String, f64) {
+    (format!("{}", n + 1), 100.0 * f64::from(n + 1) + 8.0)
+}
+
+fn value(figure: &serde_json::Value) -> f64 {
+    figure["value"].as_f64().unwrap_or_else(|| panic!("{figure:#}"))
+}
+
+#[test]
+fn a_plain_file_is_solved_in_ticks() {
+    let document = fit(line("body,ticks", body)).document();
+    assert!((value(&document.body()["ticks"]) - 100.0).abs() < 1.0);
+    assert_eq!(document.body().get("time_ns"), None);
+    assert!(document.0["environment"]["cpu"].is_null() && document.0["run"].is_null());
+    fit(line("body,ticks", body)).succeeds().says("body").says("ticks");
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let command = Hairspring::new().with("fit").with("-").input(line("body,ticks", body));
+    assert!((value(&command.document().body()["ticks"]) - 100.0).abs() < 1.0);
+}
+
+#[test]
+fn a_rate_turns_ticks_into_nanoseconds_and_time_ns_needs_none() {
+    let document = fit(format!("# clock: timer1\n# rate_hz: 50000000\n{}", line("body,ticks", body))).document();
+    assert!((value(&document.body()["time_ns"]) - 2000.0).abs() < 20.0);
+    assert_eq!(document.0["environment"]["clock"]["name"], "timer1");
+    let document = fit(line("body,time_ns", body)).document();
+    assert!((value(&document.body()["time_ns"]) - 100.0).abs() < 1.0);
+}
+
+#[test]
+fn several_components_are_told_apart() {
+    let rows = |n: u32| (format!("{},{}", n % 4 + 1, n % 3), f64::from(30 * (n % 4 + 1) + 120 * (n % 3) + 50));
+    let document = fit(line("body,init,ticks", rows)).document();
+    assert!((value(&document.body()["ticks"]) - 30.0).abs() < 2.0);
+    assert!((value(&document.result_of(0)["components"]["init"]["ticks"]) - 120.0).abs() < 2.0);
+}
+
+#[test]
+fn what_cannot_be_told_apart_is_named() {
+    let command = || fit(line("a,b,ticks", |n| (format!("{0},{0}", n + 1), f64::from(100 * n))));
+    let document = command().document();
+    assert_eq!(document.components(), ["a + b"]);
+    assert!(document.finding("rank_deficient")["dependent"][0].as_str().is_some_and(|text| text.contains("b runs as often as a")));
+    command().succeeds().says("a + b").says("b runs as often as a");
+    let document = fit(line("a,b,c,ticks", |n| (format!("{},{},{}", n, n % 3, n + n % 3), f64::from(100 * n)))).document();
+    assert_eq!(document.finding("rank_deficient")["rank"], 3);
+}
+
+#[test]
+fn a_reference_series_gives_cycles() {
+    let rows = |series: &str, factor: f64| -> String {
+        let one = |round: u32, n: u32| {
+            format!("{series},{n},{round},{}\n", factor * f64::from(n) + 7.0 + f64::from((round * 7 + n * 3) % 5) / 10.0)
+        };
+        (0..20).flat_map(|round| (1..9).map(move |n| (round, n))).map(|(round, n)| one(round, n)).collect()
+    };
+    let text =
+        format!("# reference: chain 3\nseries,body,round,ticks\n{}{}{}", rows("mine", 20.0), rows("chain", 6.0), rows("other", 40.0));
+    let document = fit(text).document();
+    assert!((value(&document.body()["cycles"]) - 10.0).abs() < 0.5);
+    assert_eq!(document.0["results"].as_array().unwrap().len(), 2);
+    assert_eq!((&document.0["comparisons"][0]["a"], &document.0["comparisons"][0]["verdict"]), (&"other".into(), &"slower".into()));
+}
+
+#[test]
+fn comments_flags_rounds_blank_lines_and_any_order_are_understood() {
+    let rows: String = (0..80u32).map(|n| format!("{},{},{},\n# in between\n\n", 100 * (n % 8) + 8 + n % 3, n % 8, n / 8)).collect();
+    let text = format!("# made: by hand\n# no key\n#\n\nticks,body,round,flags\n{rows}99999,3,0,g\n");
+    let document = fit(text).document();
+    assert!((value(&document.body()["ticks"]) - 100.0).abs() < 2.0);
+    assert_eq!(document.result_of(0)["fit"]["readings"], 81);
+    assert_eq!(document.result_of(0)["fit"]["readings_used"], 80);
+}
+
+#[test]
+fn windows_spreadsheets_are_understood() {
+    let text = line("\"body\",\"ticks\"", body).replace('\n', "\r\n");
+    let document = fit(format!("\u{feff}{text}")).document();
+    assert_eq!(document.components(), ["body"]);
+    let quoted: String = (1..9).map(|n| format!("\"{n}\",\"{}\"\n", 100 * n)).collect();
+    fit(format!("body,ticks\n{quoted}")).succeeds();
+}
+
+#[test]
+fn a_higher_level_is_a_wider_interval() {
+    let width = |level: &str| {
+        let document = fit(line("body,ticks", body)).option("--confidence-level", level).document();
+        document.body()["ticks"]["high"].as_f64().unwrap() - document.body()["ticks"]["low"].as_f64().unwrap()
+    };
+    let (half, usual, most) = (width("50%"), width("95%"), width("99.9%"));
+    assert!(0.0 < half && half < usual && usual < most, "{half} {usual} {most}");
+}
+
+#[test]
+fn rows_off_the_line_are_left_out_or_kept() {
+    let bent = |n: u32| (format!("{}", n + 1), if n == 0 { 400.0 } else { 100.0 * f64::from(n + 1) });
+    let left_out = |command: Hairspring| command.document().result_of(0)["fit"]["left_out"].as_u64().unwrap();
+    assert!(left_out(fit(line("body,ticks", bent))) > 0);
+    assert_eq!(left_out(fit(line("body,ticks", bent)).with("--keep-all")), 0);
+}
+
+#[test]
+fn a_million_rows_are_no_trouble() {
+    let rows: String = (0..1_000_000u32).map(|n| format!("{},{}\n", n % 9 + 1, 100 * (n % 9 + 1) + n % 5)).collect();
+    let document = fit(format!("body,ticks\n{rows}")).document();
+    assert_eq!(document.result_of(0)["fit"]["readings"], 1_000_000);
+    assert!((value(&document.body()["ticks"]) - 100.0).abs() < 1.0);
+}
+
+#[test]
+fn thousands_of_components_are_no_trouble() {
+    let names: String = (0..9_999).map(|n| format!("c{n},")).collect();
+    let rows: String = (0..40)
+        .map(|row| (0..9_999).map(|n| format!("{},", (row * 7 + n * 3) % 5)).collect::<String>() + &format!("{}\n", 100 * row))
+        .collect();
+    let ended = fit(format!("{names}ticks\n{rows}")).start().ends_with_any(&[0, 1]);
+    assert!(ended.error.lines().count() <= 1, "{ended}");
+}

@@ -1,0 +1,21 @@
+//! The command as a user meets it: what it says, how it ends, and what it leaves behind. Real times are never asserted,
+//! but for ratios so loose that no noise can break them.
+
+mod clocks;
+mod code_in_assembly;
+mod code_in_c;
+mod code_in_cpp;
+mod code_that_dies;
+mod code_that_does_not_compile;
+mod code_that_escapes;
+mod code_that_floods;
+mod command;
+mod document;
+mod fit;
+mod fit_bad_input;
+mod interrupted;
+mod measurement;
+mod output;
+mod saved;
+mod usage;
+mod verify;

@@ -1,0 +1,117 @@
+//! Options of the measurement: CPU, budget, precision, methods, alternatives, hanging.
+
+use crate::command::{Hairspring, time};
+
+fn chain() -> Hairspring {
+    time("x = x * c").given("uint64_t x = 3").given("uint64_t c = 5")
+}
+
+#[test]
+fn the_cpu_can_be_chosen() {
+    let document = chain().option("--cpu", "0").document();
+    assert_eq!(document.0["environment"]["pinned_cpu"], 0);
+}
+
+#[test]
+fn a_cpu_that_is_not_there_is_refused_with_those_that_are() {
+    chain().option("--cpu", "4000").fails("cannot run on CPU 4000").complains("may use the CPUs 0").in_one_line();
+}
+
+#[test]
+fn any_budget_gives_a_result_in_the_end() {
+    for budget in ["1ns", "100ms", "0.5s"] {
+        let document = chain().option("--budget", budget).document();
+        assert!(document.0["run"]["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{budget}");
+    }
+}
+
+#[test]
+fn a_budget_longer_than_the_timeout_is_no_hanging() {
+    chain().option("--timeout", "1s").option("--budget", "4s").option("--precision", "0.0001%").ends_with(3);
+}
+
+#[test]
+fn a_precision_that_is_missed_ends_with_3() {
+    let ended = chain().option("--precision", "0.0001%").with("--json").ends_with(3);
+    let document = crate::document::Document::result(&ended.output);
+    assert!(document.finding("precision_missed")["reached_percent"].as_f64().is_some_and(|reached| reached > 0.0001));
+    assert_eq!(document.0["run"]["stop"], "budget spent");
+}
+
+#[test]
+fn a_precision_that_is_reached_ends_with_0() {
+    chain().option("--precision", "50%").succeeds();
+}
+
+#[test]
+fn the_level_is_that_of_every_interval() {
+    let document = chain().option("--confidence-level", "99%").document();
+    assert_eq!(document.body()["time_ns"]["level"], 0.99);
+    assert_eq!(document.result_of(0)["overhead"]["time_ns"]["level"], 0.99);
+}
+
+#[test]
+fn methods_stand_side_by_side() {
+    for (method, wanted) in [("direct", vec!["direct"]), ("differential", vec!["differential"]), ("all", vec!["direct", "differential"])] {
+        let document = chain().option("--method", method).document();
+        let rows = document.0["methods"][0]["rows"].as_array().unwrap().clone();
+        let techniques: Vec<&str> = rows.iter().map(|row| row["technique"].as_str().unwrap()).collect();
+        for technique in ["line", "direct", "differential"] {
+            let expected = technique == "line" || wanted.contains(&technique);
+            assert_eq!(techniques.iter().any(|name| name.starts_with(technique)), expected, "{method}: {techniques:?}");
+        }
+    }
+}
+
+#[test]
+fn methods_stand_in_the_text() {
+    chain().option("--method", "all").succeeds().says("direct 1x").says("differential 2x - 1x").says("line fit");
+    chain().succeeds().does_not_say("differential");
+}
+
+#[test]
+fn other_methods_than_the_line_cannot_tell_an_init_apart() {
+    chain().option("--method", "all").option("--init", "x = 3").fails("--method").in_one_line();
+}
+
+#[test]
+fn alternatives_are_compared_with_the_first() {
+    let document = chain().option("--vs", "x = x + c").option("--vs", "x = x * c").document();
+    let comparisons = document.0["comparisons"].as_array().unwrap();
+    let pairs: Vec<_> = comparisons.iter().map(|one| (one["a"].as_str().unwrap(), one["b"].as_str().unwrap())).collect();
+    assert_eq!(pairs, [("b", "a"), ("c", "a")]);
+    for comparison in comparisons {
+        assert!(comparison["ratio"]["value"].as_f64().is_none_or(|ratio| (0.02..50.0).contains(&ratio)), "{comparison:#}");
+    }
+    assert_eq!(document.result_of(1)["code"], "x = x + c");
+}
+
+#[test]
+fn the_same_code_twice_is_the_same_machine_code() {
+    for (language, code) in [("c", "x = x * c"), ("asm", "imul %[c], %[x]")] {
+        let twice = time(code).given("uint64_t x = 3").given("uint64_t c = 5").option("--lang", language).option("--vs", code);
+        let document = twice.document();
+        assert_eq!(document.result_of(0)["bytes_per_copy"], document.result_of(1)["bytes_per_copy"]);
+        assert!(!document.findings(1).contains(&"optimised_away"), "{:#}", document.result_of(1));
+    }
+}
+
+#[test]
+fn code_that_is_optimised_away_is_never_a_time() {
+    for code in ["int y = 3;", "(void)0", "x;y"] {
+        let document = time(code).given("int x = 3").given("int y = 3").document();
+        assert!(document.findings(0).contains(&"optimised_away"), "{code}: {:?}", document.findings(0));
+        let body = document.body();
+        if body["below_resolution"] == true {
+            assert!(body["bound_ns"].as_f64().is_some_and(|bound| bound > 0.0), "{body:#}");
+        }
+    }
+    time("int y = 3;").succeeds().says("optimised away").does_not_say("body 0 ns").does_not_say("body -0");
+}
+
+#[test]
+fn code_that_does_not_return_is_stopped() {
+    let endless = time("for (;;) __asm__ volatile(\"\")").option("--timeout", "300ms");
+    endless.fails("did not return within 0.3 s").complains("--timeout");
+    time("x").given("int x").option("--setup", "for (;;) x++").option("--timeout", "300ms").fails("did not return");
+}

@@ -1,0 +1,68 @@
+//! System calls that the code under test may not make: they would start processes, reach other processes, or lift the
+//! limits. A kernel without filters is left as it is: the parent kills the whole process group in any case.
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter,
+};
+use std::collections::BTreeMap;
+
+/// A system call with the condition under which it is refused.
+type Call = (i64, Vec<SeccompRule>);
+
+/// Puts the filters in place for the rest of this process' life.
+///
+/// # Errors
+/// If this architecture has no filters.
+pub fn refuse_calls() -> Result<(), String> {
+    let filters = [
+        // clone3 hides its flags behind a pointer: answered as if the kernel did not have it, libc falls back to clone.
+        filter(always(&[libc::SYS_clone3]), SeccompAction::Errno(libc::ENOSYS as u32))?,
+        filter(outward()?, SeccompAction::Errno(libc::EPERM as u32))?,
+        filter(processes()?, SeccompAction::Trap)?,
+    ];
+    let _ = filters.iter().try_for_each(|filter| apply_filter(filter));
+    Ok(())
+}
+
+/// Starting a process, or leaving the group that the parent kills, is answered with SIGSYS. Threads are allowed.
+fn processes() -> Result<Vec<Call>, String> {
+    let mut calls = always(&[libc::SYS_execve, libc::SYS_execveat, libc::SYS_setsid, libc::SYS_setpgid]);
+    #[cfg(target_arch = "x86_64")]
+    calls.extend(always(&[libc::SYS_fork, libc::SYS_vfork]));
+    // A clone that is not a thread is a process, also the short-lived one of posix_spawn.
+    let thread = SeccompCmpOp::MaskedEq(libc::CLONE_THREAD as u64);
+    calls.push((libc::SYS_clone, vec![rule(0, SeccompCmpArgLen::Qword, thread, 0)?]));
+    Ok(calls)
+}
+
+/// What would reach other processes or lift the limits is answered with EPERM. Signals to itself are allowed.
+fn outward() -> Result<Vec<Call>, String> {
+    let mut calls = always(&[libc::SYS_pidfd_send_signal, libc::SYS_ptrace, libc::SYS_process_vm_writev, libc::SYS_setrlimit]);
+    let own = u64::from(std::process::id());
+    for call in [libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo] {
+        calls.push((call, vec![rule(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, own)?]));
+    }
+    // Its third argument is a pointer to new limits: without one it only asks.
+    calls.push((libc::SYS_prlimit64, vec![rule(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?]));
+    Ok(calls)
+}
+
+fn always(calls: &[i64]) -> Vec<Call> {
+    calls.iter().map(|call| (*call, Vec::new())).collect()
+}
+
+fn rule(argument: u8, length: SeccompCmpArgLen, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, String> {
+    let condition = SeccompCondition::new(argument, length, operator, value);
+    condition.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|e| refused(&e))
+}
+
+fn filter(calls: Vec<Call>, answer: SeccompAction) -> Result<BpfProgram, String> {
+    let architecture: TargetArch = std::env::consts::ARCH.try_into().map_err(|e: seccompiler::BackendError| refused(&e))?;
+    let calls: BTreeMap<i64, Vec<SeccompRule>> = calls.into_iter().collect();
+    let filter = SeccompFilter::new(calls, SeccompAction::Allow, answer, architecture).map_err(|e| refused(&e))?;
+    filter.try_into().map_err(|e: seccompiler::BackendError| refused(&e))
+}
+
+fn refused(reason: &dyn std::fmt::Display) -> String {
+    format!("the filter of system calls: {reason}")
+}

@@ -1,0 +1,127 @@
+//! A compiler's messages, reduced to what they say about the user's own lines.
+
+use std::path::Path;
+
+/// Most lines that are shown, and most columns of each.
+const MOST_LINES: usize = 40;
+const MOST_COLUMNS: usize = 200;
+
+/// Files that the instrument writes; all others are the user's.
+const GENERATED: [&str; 3] = ["pilot.c", "rows.c", "checked.c"];
+
+/// Drops lines about the instrument's own functions, folders and repetitions.
+pub fn tidy(messages: &str, folder: &Path) -> String {
+    let folder = format!("{}/", folder.display());
+    let mut lines: Vec<String> = Vec::new();
+    // Source that a compiler shows belongs to the message before it.
+    let mut shows_source = true;
+    for line in messages.lines().map(|line| line.replace(&folder, "")) {
+        if !is_message(&line) {
+            lines.extend(shows_source.then_some(line));
+            continue;
+        }
+        let own = message(&line).filter(|text| !lines.contains(text));
+        shows_source = own.as_ref() == Some(&line);
+        lines.extend(own);
+    }
+    if lines.is_empty() {
+        lines = messages.lines().map(str::to_owned).collect();
+    }
+    shortened(lines)
+}
+
+/// Whether a line says something, rather than showing source.
+fn is_message(line: &str) -> bool {
+    const WORDS: [&str; 7] = ["error", "Error", "warning:", "note:", "undefined", "compilation", "cc1"];
+    !line.starts_with(' ') && (line.ends_with(':') || WORDS.iter().any(|word| line.contains(word)))
+}
+
+/// What a line says to the user: the whole of it, a part, or nothing.
+fn message(line: &str) -> Option<String> {
+    const NOISE: [&str; 10] = [
+        "'linker' input unused",
+        "compilation terminated",
+        "collect2:",
+        "undefined references to",
+        "more undefined references",
+        "linker command failed",
+        "warnings being treated as errors",
+        "reported only once for each function",
+        "errors generated.",
+        "error generated.",
+    ];
+    let included_here = line.starts_with("In file included from") && GENERATED.iter().any(|file| line.contains(file));
+    let about_functions = line.ends_with(':') && ["hs_check", "hs_row", "hs_setup", "in function"].iter().any(|name| line.contains(name));
+    if included_here || about_functions || NOISE.iter().any(|noise| line.contains(noise)) {
+        return None;
+    }
+    if let Some(at) = line.find("undefined reference") {
+        return Some(line[at..].to_owned());
+    }
+    if GENERATED.iter().any(|file| line.starts_with(file)) {
+        let at = line.find("error:").or_else(|| line.find("Error:"))?;
+        return Some(line[at..].to_owned());
+    }
+    Some(line.to_owned())
+}
+
+fn shortened(mut lines: Vec<String>) -> String {
+    for line in &mut lines {
+        if let Some((at, _)) = line.char_indices().nth(MOST_COLUMNS) {
+            line.truncate(at);
+            line.push_str("...");
+        }
+    }
+    if lines.len() > MOST_LINES {
+        let more = lines.len() - MOST_LINES;
+        lines.truncate(MOST_LINES);
+        lines.push(format!("... and {more} lines more"));
+    }
+    lines.join("\n")
+}
+
+/// What helps where one copy compiles and repeated copies do not.
+pub fn hint(messages: &str) -> &'static str {
+    if messages.contains("undefined reference") {
+        "functions that the code calls must be in --file or --link"
+    } else if messages.contains("label") {
+        "the code is repeated, so its labels must be local to a copy: begin it with `__label__ NAME;`"
+    } else if messages.contains("/ld:") || messages.contains("ld.lld:") {
+        "the code compiles, but does not link: check --link, and names that are defined nowhere"
+    } else if messages.contains("already defined") {
+        "the code is repeated, so its labels must be local: use numbers, as in `1:` and `jnz 1b`"
+    } else {
+        "one copy compiles, repeated copies do not: what the code defines must be local to it"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_about_the_users_lines_stays() {
+        let messages = "/t/f/checked.c: In function 'hs_check_0':\n/t/f/CODE:1:3: error: expected ')'\n    1 | x }\n      |  ^\n\
+                        /t/f/checked.c:9:1: note: to match this\n    9 | (\ncc1: out of memory";
+        let tidied = tidy(messages, Path::new("/t/f"));
+        assert_eq!(tidied, "CODE:1:3: error: expected ')'\n    1 | x }\n      |  ^\ncc1: out of memory");
+    }
+
+    #[test]
+    fn the_same_in_every_copy_is_said_once() {
+        let messages = "/t/rows.c:3:1: error: duplicate label 'l'\n 3 | l:\n/t/rows.c:9:1: error: duplicate label 'l'\n 9 | l:\n";
+        assert_eq!(tidy(messages, Path::new("/t")), "error: duplicate label 'l'");
+        let clang = "/t/rows.c:3:1: error: redefinition of label 'l'\nl: x++;\n^\nCODE:1:1: error: no\ny\n^\n1 error generated.\n";
+        assert_eq!(tidy(clang, Path::new("/t")), "error: redefinition of label 'l'\nCODE:1:1: error: no\ny\n^");
+        assert!(hint("error: duplicate label 'l'").contains("__label__"));
+        let linker = "/usr/bin/ld: /tmp/a.o: in function `hs_row_0_':\nrows.c:(.text+0x1): undefined reference to `f'\n\
+                      rows.c:(.text+0x9): undefined reference to `f'\ncollect2: error: ld returned 1 exit status";
+        assert_eq!(tidy(linker, Path::new("/t")), "undefined reference to `f'");
+    }
+
+    #[test]
+    fn long_lines_are_cut_and_nothing_is_never_the_answer() {
+        assert_eq!(tidy(&"x".repeat(9_000), Path::new("/t")).len(), MOST_COLUMNS + 3);
+        assert_eq!(tidy("collect2: error: ld returned 1 exit status", Path::new("/t")), "collect2: error: ld returned 1 exit status");
+    }
+}
