@@ -68,7 +68,7 @@ fn descriptors_that_are_not_its_own_are_told() {
     let close = "for (int i = 0; i < 1024; i++) close(i);";
     x(close).fails("closed the instrument's descriptors");
     x("x = x * 3").option("--setup", close).fails("closed the instrument's descriptors");
-    x("x = x * 3").option("--setup", &format!("{close} for (;;) pause();")).fails("closed the instrument's descriptors");
+    x("x = x * 3").option("--setup", format!("{close} for (;;) pause();")).fails("closed the instrument's descriptors");
 }
 
 #[test]
