@@ -5,26 +5,32 @@ import json
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
+
+Value = float | str | None
+# Case, value, low and high end, note.
+Case = tuple[str, Value, Value, Value, str]
 
 BODY = "body_30_init_120"
 
 
-def google_benchmark(raw):
+def google_benchmark(raw: Path) -> Iterator[Case]:
     notes = {BODY: "PauseTiming and ResumeTiming around the init in every iteration"}
     for run in json.loads(raw.read_text())["benchmarks"]:
         assert run["time_unit"] == "ns", run
         yield run["name"], run["real_time"], None, None, notes.get(run["name"], "mean")
 
 
-def catch2(raw):
+def catch2(raw: Path) -> Iterator[Case]:
     notes = {BODY: "mean; states prepared ahead of the sample so that bodies may overlap"}
     for run in ElementTree.parse(raw).iter("BenchmarkResults"):
-        name, mean = run.get("name"), run.find("mean")
+        name, mean = run.get("name", ""), run.find("mean")
+        assert mean is not None, name
         yield name, mean.get("value"), mean.get("lowerBound"), mean.get("upperBound"), notes.get(name, "mean")
 
 
-def criterion(raw):
+def criterion(raw: Path) -> Iterator[Case]:
     notes = {
         BODY: "; iter_batched PerIteration",
         BODY + "_small": "; iter_batched SmallInput; inputs prepared ahead so that bodies may overlap",
@@ -39,7 +45,7 @@ def criterion(raw):
         yield name, estimate["point_estimate"], interval["lower_bound"], interval["upper_bound"], note
 
 
-def divan(raw):
+def divan(raw: Path) -> Iterator[Case]:
     notes = {BODY: "; with_inputs and bench_values; inputs prepared ahead so that bodies may overlap"}
     units = {"ps": 1e-3, "ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
     # name, then fastest | slowest | median | mean | samples | iters
@@ -48,14 +54,14 @@ def divan(raw):
         yield name, float(value) * units[unit], None, None, "median of a printed table" + notes.get(name, "")
 
 
-def figure(value):
+def figure(value: Value) -> str:
     return "" if value is None else f"{float(value):.6g}"
 
 
-def main():
+def main() -> None:
     tool, raw = sys.argv[1], Path(sys.argv[2])
     read = {"google-benchmark": google_benchmark, "catch2": catch2, "criterion": criterion, "divan": divan}[tool]
-    lines = [[tool, name, *map(figure, figures), note] for name, *figures, note in read(raw)]
+    lines = [[tool, name, figure(value), figure(low), figure(high), note] for name, value, low, high, note in read(raw)]
     if not {"anchor_first", "anchor_last", BODY} <= {line[1] for line in lines}:
         sys.exit(f"{tool}: cases are missing in {raw.name}")
     out = csv.writer(sys.stdout, lineterminator="\n")
