@@ -5,8 +5,7 @@ from harness import asm
 IMUL, XOR = "imul %rcx, %rax", "xor %rcx, %rax"
 FLOATS = ("--let", "double x = 1.5", "--let", "double y = 1.0000001")
 
-# In Intel syntax: the AT&T form `mov (%[p]), %[p]` has no other `%` and would be taken for Intel.
-CHASE = ("--let", "void *p = &p", *asm("mov %[p], [%[p]]"))
+CHASE = ("--let", "void *p = &p", *asm("mov (%[p]), %[p]"))
 
 CHAINS: dict[str, tuple[str, ...]] = {
     "imul": asm(IMUL),

@@ -119,7 +119,7 @@ pub struct TimeArguments {
     /// The CPU to run on (default: the last one allowed)
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// Time for the whole measurement, compilation included (default: 0.9s)
+    /// Time for the whole measurement, compilation included (default: 0.8s)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
     /// Stop when the interval is this narrow, as a share of the value; exit with 3 if it is not reached [default: 0.5%,

@@ -10,7 +10,7 @@ use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, 
 use std::time::{Duration, Instant};
 
 /// Default budget and precision.
-const BUDGET: Duration = Duration::from_millis(900);
+const BUDGET: Duration = Duration::from_millis(800);
 const PRECISION: f64 = 0.005;
 
 /// Runs the verb.

@@ -75,7 +75,7 @@ impl Default for Request {
             link: String::new(),
             clock: None,
             cpu: None,
-            budget: Duration::from_millis(900),
+            budget: Duration::from_millis(800),
             precision: 0.005,
             level: 0.95,
             timeout: Duration::from_secs(10),

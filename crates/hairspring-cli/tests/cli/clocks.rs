@@ -60,9 +60,10 @@ fn tsc_serialize_is_honest_or_missing_for_a_reason() {
 }
 
 #[test]
-fn a_coarse_clock_is_said_to_be_too_coarse() {
+fn a_clock_that_is_far_too_coarse_gives_no_time() {
     let document = chain_by("times");
-    assert!(document.findings(0).contains(&"clock_too_coarse"), "{:?}", document.findings(0));
+    let doubts = ["clock_too_coarse", "below_resolution"];
+    assert!(document.findings(0).iter().any(|kind| doubts.contains(kind)), "{:?}", document.findings(0));
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! Running the command in a folder of its own, and checking what must hold however it ends.
 
 use crate::document::Document;
+use crate::place::{Place, wait_for};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// A command that takes longer has hung.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -286,46 +286,4 @@ impl std::fmt::Display for Ended {
 
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// A folder to work in and one for temporary files, by which the command's processes are known.
-#[derive(Debug)]
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Place {
-        let place = Place(TempDir::new().unwrap());
-        std::fs::create_dir(place.work()).unwrap();
-        std::fs::create_dir(place.temporary()).unwrap();
-        place
-    }
-
-    fn work(&self) -> PathBuf {
-        self.0.path().join("work")
-    }
-
-    fn temporary(&self) -> PathBuf {
-        self.0.path().join("tmp")
-    }
-
-    /// Number and command line of every process that inherited the folder for temporary files.
-    fn processes(&self) -> Vec<(i32, String)> {
-        let mark = self.temporary().display().to_string();
-        let read = |pid: i32, what: &str| std::fs::read(Path::new("/proc").join(pid.to_string()).join(what)).unwrap_or_default();
-        let numbers = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
-        let ours = numbers.filter(|pid| String::from_utf8_lossy(&read(*pid, "environ")).contains(&mark));
-        ours.map(|pid| (pid, String::from_utf8_lossy(&read(pid, "cmdline")).replace('\0', " "))).collect()
-    }
-}
-
-/// Whether something comes to hold within a while.
-fn wait_for(holds: impl Fn() -> bool) -> bool {
-    let begin = Instant::now();
-    while !holds() {
-        if begin.elapsed() > Duration::from_secs(30) {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    true
 }

@@ -115,13 +115,13 @@ impl<'a> Data<'a> {
     }
 
     /// `X' W X` with weights given as their roots.
-    fn gram(&self, root_weight: impl Fn(usize) -> f64) -> DMatrix<f64> {
-        let mut gram = DMatrix::zeros(self.scale.len(), self.scale.len());
-        for from in (0..self.rows.len()).step_by(CHUNK) {
-            let part = self.chunk(from, &root_weight);
-            gram += &part * part.transpose();
-        }
-        gram
+    fn gram(&self, root_weight: impl Fn(usize) -> f64 + Sync) -> DMatrix<f64> {
+        let parts = in_parallel(self.rows.len().div_ceil(CHUNK), |at| {
+            let part = self.chunk(at * CHUNK, &root_weight);
+            &part * part.transpose()
+        });
+        // Summed in the order of the rows, so that the number of processors does not show in the last digits.
+        parts.into_iter().fold(DMatrix::zeros(self.scale.len(), self.scale.len()), |sum, part| sum + part)
     }
 
     fn fit(&self, used: &[bool]) -> Option<Fit> {
@@ -199,18 +199,27 @@ impl<'a> Data<'a> {
 
     /// Diagonal of `(X'X)^-1 X' diag(e^2/(1-h)^2) X (X'X)^-1`.
     fn consistent_variances(&self, fit: &Fit, used: &[bool]) -> Vec<f64> {
-        let mut root = vec![0.0; self.rows.len()];
-        for from in (0..self.rows.len()).step_by(CHUNK) {
-            let part = self.chunk(from, |_| 1.0);
-            let projected = &fit.inverse * &part;
-            for i in (0..part.ncols()).filter(|i| used[from + i]) {
-                let leverage: f64 = (0..part.nrows()).map(|j| part[(j, i)] * projected[(j, i)]).sum();
-                root[from + i] = fit.residuals[from + i].abs() / (1.0 - leverage).max(1e-3);
-            }
-        }
-        let meat = self.gram(|i| root[i]);
+        let leverage = self.leverages(fit);
+        let root = |i: usize| if used[i] { fit.residuals[i].abs() / (1.0 - leverage(i)).max(1e-3) } else { 0.0 };
+        let meat = self.gram(root);
         let sandwich = &fit.inverse * meat * &fit.inverse;
         (0..sandwich.nrows()).map(|j| sandwich[(j, j)]).collect()
+    }
+
+    /// Leverage of each reading; where there are many for each unknown it is taken as their mean, which is next to 0.
+    fn leverages(&self, fit: &Fit) -> impl Fn(usize) -> f64 + Sync {
+        const MANY: usize = 100;
+        let mean = fit.unknowns.len() as f64 / fit.used as f64;
+        let few = fit.used < MANY * fit.unknowns.len();
+        let each: Vec<f64> =
+            if few { in_parallel(self.rows.len().div_ceil(CHUNK), |at| self.chunk_leverages(fit, at)).concat() } else { Vec::new() };
+        move |i| each.get(i).copied().unwrap_or(mean)
+    }
+
+    fn chunk_leverages(&self, fit: &Fit, at: usize) -> Vec<f64> {
+        let part = self.chunk(at * CHUNK, |_| 1.0);
+        let projected = &fit.inverse * &part;
+        (0..part.ncols()).map(|i| part.column(i).dot(&projected.column(i))).collect()
     }
 
     /// F test against the pure error of readings with equal counts, where there are any.
@@ -262,4 +271,20 @@ impl<'a> Data<'a> {
             })
             .collect()
     }
+}
+
+/// Does so many pieces of work on all processors, and returns the results in order.
+fn in_parallel<T: Send>(pieces: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(pieces).max(1);
+    if workers == 1 {
+        return (0..pieces).map(work).collect();
+    }
+    let share = |worker: usize| (worker..pieces).step_by(workers).map(|piece| (piece, work(piece))).collect::<Vec<(usize, T)>>();
+    let share = &share;
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
+        started.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    done.sort_by_key(|(piece, _)| *piece);
+    done.into_iter().map(|(_, result)| result).collect()
 }

@@ -12,6 +12,7 @@ pub use flags::Flags;
 pub use origin::{Origin, Rate, Unit};
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 
 /// Index of a series in a table.
 pub type SeriesId = u16;
@@ -49,7 +50,9 @@ pub struct Observations {
     series: Vec<String>,
     rows: Vec<Row>,
     readings: Vec<Reading>,
-    index: HashMap<Vec<u64>, RowId>,
+    /// Rows by the hash of their series and counts; the rare row whose hash is taken is found by looking.
+    index: HashMap<u64, RowId>,
+    clashes: Vec<RowId>,
 }
 
 impl Observations {
@@ -97,13 +100,17 @@ impl Observations {
     /// If the number of counts is not the number of components.
     pub fn row(&mut self, series: SeriesId, counts: &[f64]) -> RowId {
         assert_eq!(counts.len(), self.components.len(), "one count for each component");
-        let key: Vec<u64> = std::iter::once(u64::from(series)).chain(counts.iter().map(|c| (c + 0.0).to_bits())).collect();
         let next = self.rows.len() as RowId;
-        let id = *self.index.entry(key).or_insert(next);
-        if id == next {
-            self.rows.push(Row { series, counts: counts.to_vec() });
+        let known = *self.index.entry(hash(series, counts)).or_insert(next);
+        if known != next {
+            let same = |id: &RowId| self.rows[*id as usize].series == series && self.rows[*id as usize].counts == counts;
+            if let Some(id) = std::iter::once(&known).chain(&self.clashes).copied().find(|id| same(id)) {
+                return id;
+            }
+            self.clashes.push(next);
         }
-        id
+        self.rows.push(Row { series, counts: counts.to_vec() });
+        next
     }
 
     /// Adds an unflagged reading.
@@ -125,6 +132,14 @@ impl Observations {
     pub fn rounds(&self) -> u32 {
         self.readings.iter().map(|reading| reading.round + 1).max().unwrap_or(0)
     }
+}
+
+fn hash(series: SeriesId, counts: &[f64]) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    series.hash(&mut hasher);
+    // Adding 0 makes one zero of the two.
+    counts.iter().for_each(|count| (count + 0.0).to_bits().hash(&mut hasher));
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -1,0 +1,50 @@
+//! Folders of a command's own, by which its processes and what it leaves behind are known.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A folder to work in and one for temporary files, by which the command's processes are known.
+#[derive(Debug)]
+pub struct Place(TempDir);
+
+impl Place {
+    /// Empty folders.
+    pub fn new() -> Place {
+        let place = Place(TempDir::new().unwrap());
+        std::fs::create_dir(place.work()).unwrap();
+        std::fs::create_dir(place.temporary()).unwrap();
+        place
+    }
+
+    /// Where the command runs.
+    pub fn work(&self) -> PathBuf {
+        self.0.path().join("work")
+    }
+
+    /// Where it is to put what it needs for a while.
+    pub fn temporary(&self) -> PathBuf {
+        self.0.path().join("tmp")
+    }
+
+    /// Number and command line of every process that inherited the folder for temporary files.
+    pub fn processes(&self) -> Vec<(i32, String)> {
+        let mark = self.temporary().display().to_string();
+        let read = |pid: i32, what: &str| std::fs::read(Path::new("/proc").join(pid.to_string()).join(what)).unwrap_or_default();
+        let numbers = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+        let ours = numbers.filter(|pid| String::from_utf8_lossy(&read(*pid, "environ")).contains(&mark));
+        ours.map(|pid| (pid, String::from_utf8_lossy(&read(pid, "cmdline")).replace('\0', " "))).collect()
+    }
+}
+
+/// Whether something comes to hold within a while.
+pub fn wait_for(holds: impl Fn() -> bool) -> bool {
+    let begin = Instant::now();
+    while !holds() {
+        if begin.elapsed() > Duration::from_secs(30) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
