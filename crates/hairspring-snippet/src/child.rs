@@ -6,7 +6,7 @@ use crate::host::{self, Phase};
 use crate::protocol::{Command, Ended, LastWords, Load, Received, Reply, receive, send};
 use nix::sys::signal::Signal;
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child as Process, ChildStdin, Command as Program, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -86,7 +86,7 @@ impl Child {
         match self.replies.recv_timeout(self.timeout + working(command)) {
             Ok(Ok(Received::Message(Reply::Refused(message)))) => Err(Error::Host(message)),
             Ok(Ok(Received::Message(reply))) => Ok(reply),
-            Ok(Ok(Received::Crash(words))) => Err(Error::CodeFailed(self.died_of(words))),
+            Ok(Ok(Received::Crash(words))) => Err(self.failed(died_of(words))),
             Ok(Ok(Received::Closed)) | Err(RecvTimeoutError::Disconnected) => Err(self.gone()),
             Ok(Err(error)) => Err(Error::Host(error.to_string())),
             Err(RecvTimeoutError::Timeout) => Err(Error::CodeFailed(Failure {
@@ -130,7 +130,7 @@ impl Child {
                 hint: "remove the call of exit, or measure the program with a stopwatch".into(),
             },
         };
-        Error::CodeFailed(failure)
+        self.failed(failure)
     }
 
     fn wait(&mut self) -> Option<ExitStatus> {
@@ -144,29 +144,50 @@ impl Child {
         None
     }
 
-    fn died_of(&mut self, words: LastWords) -> Failure {
-        let signal = words.signal as i32;
-        let place = match words.phase {
-            phase if phase == Phase::Loading as u64 => "while it was loaded".to_owned(),
-            phase if phase == Phase::Setup as u64 => "in --setup or the initialisers of --let".to_owned(),
-            phase if phase == Phase::Row as u64 => "while it was measured".to_owned(),
-            _ => "between two measurements".to_owned(),
-        };
-        let what = match signal {
-            libc::SIGSYS => STARTS_PROCESSES.to_owned(),
-            libc::SIGXFSZ => "wrote more than 16 MiB to its output or to a file (SIGXFSZ)".to_owned(),
-            libc::SIGSEGV | libc::SIGBUS => format!("was ended by {} at address {:#x}", signal_name(signal), words.address),
-            _ => format!("was ended by {}", signal_name(signal)),
-        };
-        let hint = match signal {
-            _ if near_limit(words.memory_bytes) => memory_hint(words.memory_bytes),
-            libc::SIGSYS => NO_PROCESSES.to_owned(),
-            libc::SIGILL => "an instruction that this CPU does not have? check --cflags".to_owned(),
-            libc::SIGXCPU => "it used up its processor time".to_owned(),
-            _ => String::new(),
-        };
-        Failure { what, place, hint }
+    /// The failure with what the code said of it: a failed assertion, an exception that nobody caught.
+    fn failed(&mut self, mut failure: Failure) -> Error {
+        if let Some(line) = self.last_line() {
+            failure.hint += &format!("{}it printed: {line}", if failure.hint.is_empty() { "" } else { "\n" });
+        }
+        Error::CodeFailed(failure)
     }
+
+    /// The last line that the code wrote, cut.
+    fn last_line(&mut self) -> Option<String> {
+        const LOOKED_AT: u64 = 4096;
+        const SHOWN: usize = 200;
+        let bytes = self.output.metadata().ok()?.len();
+        self.output.seek(SeekFrom::Start(bytes.saturating_sub(LOOKED_AT))).ok()?;
+        let mut end = Vec::new();
+        (&mut self.output).take(LOOKED_AT).read_to_end(&mut end).ok()?;
+        let text = String::from_utf8_lossy(&end);
+        let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+        Some(line.chars().take(SHOWN).collect())
+    }
+}
+
+fn died_of(words: LastWords) -> Failure {
+    let signal = words.signal as i32;
+    let place = match words.phase {
+        phase if phase == Phase::Loading as u64 => "while it was loaded".to_owned(),
+        phase if phase == Phase::Setup as u64 => "in --setup or the initialisers of --let".to_owned(),
+        phase if phase == Phase::Row as u64 => "while it was measured".to_owned(),
+        _ => "between two measurements".to_owned(),
+    };
+    let what = match signal {
+        libc::SIGSYS => STARTS_PROCESSES.to_owned(),
+        libc::SIGXFSZ => "wrote more than 16 MiB to its output or to a file (SIGXFSZ)".to_owned(),
+        libc::SIGSEGV | libc::SIGBUS => format!("was ended by {} at address {:#x}", signal_name(signal), words.address),
+        _ => format!("was ended by {}", signal_name(signal)),
+    };
+    let hint = match signal {
+        _ if near_limit(words.memory_bytes) => memory_hint(words.memory_bytes),
+        libc::SIGSYS => NO_PROCESSES.to_owned(),
+        libc::SIGILL => "an instruction that this CPU does not have? check --cflags".to_owned(),
+        libc::SIGXCPU => "it used up its processor time".to_owned(),
+        _ => String::new(),
+    };
+    Failure { what, place, hint }
 }
 
 impl Drop for Child {

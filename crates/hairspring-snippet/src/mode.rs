@@ -116,6 +116,13 @@ pub fn is_empty(code: &str) -> bool {
     !code.contains('#') && tokens(code).iter().all(|token| token == ";")
 }
 
+/// Whether the code returns to whoever runs it, and so past the end of the measurement. A lambda returns to the code.
+pub fn returns(code: &str) -> bool {
+    let tokens = tokens(code);
+    let lambda = tokens.windows(2).any(|pair| pair[0] == "]" && matches!(pair[1].as_str(), "(" | "{"));
+    tokens.iter().any(|token| token == "return") && !lambda
+}
+
 /// The preprocessor's lines at the start of a piece of code, and the rest.
 pub fn split_directives(code: &str) -> (&str, &str) {
     let mut end = 0;
@@ -205,6 +212,12 @@ mod tests {
     }
 
     #[test]
+    fn code_that_returns_is_told_from_code_with_a_lambda() {
+        assert!(returns("if (x) return 3;") && returns("return"));
+        assert!(!returns("[&](int y) { return y; }(3)") && !returns("\"return\"") && !returns("returns(x)"));
+    }
+
+    #[test]
     fn directives_stand_before_the_code() {
         assert_eq!(split_directives("#define F(a) \\\n a\n# if 1\nF(x)\n#endif"), ("#define F(a) \\\n a\n# if 1\n", "F(x)\n#endif"));
         assert!(is_expression("#define F(a) a = 3;\nF(x)") && !is_expression("#define F 3\nx = F"));
@@ -226,7 +239,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_panics(text in "\\PC{0,60}") {
-            let _ = (is_expression(&text), is_empty(&text), split_directives(&text));
+            let _ = (is_expression(&text), is_empty(&text), returns(&text), split_directives(&text));
             let _ = chain(&text);
             let _ = Declaration::parse(&text);
         }

@@ -2,7 +2,7 @@
 
 use crate::declaration::Declaration;
 use crate::error::{Error, Result};
-use crate::mode::is_empty;
+use crate::mode::{is_empty, returns};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -109,6 +109,10 @@ impl Request {
         let empty = |code: &String| code.trim().is_empty() || self.language != Language::Asm && is_empty(code);
         if let Some(empty) = self.codes.iter().position(empty) {
             return Err(bad("CODE", format!("piece {} is empty: give an expression, an assignment or statements", empty + 1)));
+        }
+        let runs = self.codes.iter().map(|code| ("CODE", code)).chain(self.init.iter().map(|init| ("--init", init)));
+        if let Some((what, _)) = runs.filter(|_| self.language != Language::Asm).find(|(_, code)| returns(code)) {
+            return Err(bad(what, "`return` would leave the measurement: give code that runs to its end".into()));
         }
         if let Some(missing) = self.files.iter().find(|file| !file.is_file()) {
             return Err(bad("--file", format!("{} is not a file", missing.display())));

@@ -39,7 +39,10 @@ fn a_constructor_that_dies_is_told() {
 
 #[test]
 fn an_exception_that_nobody_catches_is_told() {
-    cpp("throw 3").fails("SIGABRT");
+    let uncaught =
+        |command: Hairspring| command.fails("SIGABRT").complains("it printed: terminate called after throwing an instance of 'int'");
+    uncaught(cpp("throw 3"));
+    uncaught(cpp("x").given("int x").option("--setup", "throw 3;"));
 }
 
 #[test]

@@ -35,6 +35,15 @@ fn ends_by_its_own_hand_are_told() {
 }
 
 #[test]
+fn what_it_said_at_last_is_told() {
+    x("assert(x == 4)")
+        .option("--include", "assert.h")
+        .fails("SIGABRT while it was measured\nit printed: ")
+        .complains("Assertion `x == 4' failed.");
+    x("fputs(\"first\\nlast \\033[31m\\n\\n\", stderr); exit(3);").fails("status 3").complains("it printed: last ?[31m");
+}
+
+#[test]
 fn arithmetic_faults_are_told() {
     time("x / y").given("int x = 3").given("int y = 0").fails("SIGFPE while it was measured");
     x("__builtin_trap()").fails("SIGILL");

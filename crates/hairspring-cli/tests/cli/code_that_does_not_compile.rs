@@ -88,6 +88,15 @@ fn code_without_code_is_refused() {
 }
 
 #[test]
+fn code_that_returns_is_refused() {
+    for code in ["return;", "if (x) return 0; x = x * 3"] {
+        x(code).fails("CODE: `return` would leave the measurement").in_one_line();
+        x("x").option("--init", code).fails("--init: `return`").in_one_line();
+    }
+    x("x = x * 3").option("--setup", "if (x) return; abort();").succeeds();
+}
+
+#[test]
 fn declarations_must_declare() {
     for declaration in ["int", "x", "= 3", "", "int hs_now = 3"] {
         time("1").given(declaration).fails("--let: ").in_one_line();

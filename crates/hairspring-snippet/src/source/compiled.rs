@@ -24,7 +24,7 @@ fn globals(text: &mut String, request: &Request) {
 }
 
 fn setup(text: &mut String, request: &Request) {
-    let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void);\nvoid {SETUP_SYMBOL}(void) {{");
+    let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void) HS_NO_THROW;\nvoid {SETUP_SYMBOL}(void) HS_NO_THROW {{");
     if request.language == Language::C {
         for declaration in request.lets.iter().filter(|d| d.initialised && !d.sized_by_initialiser()) {
             let name = &declaration.name;
@@ -57,8 +57,10 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec) {
     copies(text, request, row);
     opaque(text, request);
     text.push_str("return hs_now() - hs_start; }\n");
-    let _ =
-        writeln!(text, "HS_EXPORT uint64_t {name}(hs_read hs_now);\nuint64_t {name}(hs_read hs_now) {{ return {name}_(hs_now{values}); }}");
+    let _ = writeln!(
+        text,
+        "HS_EXPORT uint64_t {name}(hs_read hs_now) HS_NO_THROW;\nuint64_t {name}(hs_read hs_now) HS_NO_THROW {{ return {name}_(hs_now{values}); }}"
+    );
 }
 
 fn parameter(language: Language, name: &str) -> String {

@@ -44,6 +44,8 @@ typedef uint64_t (*hs_read)(void);
 #include <type_traits>
 #define HS_INLINE __attribute__((always_inline)) inline
 #define HS_EXPORT extern "C" __attribute__((visibility("default")))
+/* An exception ends at the row: whoever calls it is no C++. */
+#define HS_NO_THROW noexcept
 
 template <class T> struct hs_in_float { static const bool value = std::is_floating_point<T>::value && sizeof(T) <= 8; };
 template <class T> struct hs_in_integer { static const bool value = std::is_scalar<T>::value && !std::is_floating_point<T>::value && sizeof(T) <= 8; };
@@ -70,6 +72,7 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_KEEP(...) hs_keep(((__VA_ARGS__), hs_nothing()))
 #else
 #define HS_EXPORT __attribute__((visibility("default")))
+#define HS_NO_THROW
 #define HS_KIND(v) __builtin_classify_type(v)
 #define HS_IN_FLOAT(v) (HS_KIND(v) == 8 && sizeof(v) <= 8)
 #define HS_IN_INTEGER(v) (HS_KIND(v) >= 1 && HS_KIND(v) <= 5 && sizeof(v) <= 8)
