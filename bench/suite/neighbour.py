@@ -33,6 +33,14 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
 
+def raise_priority() -> None:
+    """As high as the measurement raises itself, so that the scheduler halves the CPU between the two."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
+    except PermissionError:
+        pass
+
+
 def work(kind: str, cpu: int) -> None:
     """Disturbs for ever."""
     os.sched_setaffinity(0, {cpu})
@@ -40,11 +48,7 @@ def work(kind: str, cpu: int) -> None:
         first, second = bytearray(64 << 20), bytearray(64 << 20)
         while True:
             first[:], second[:] = second, first
-    try:
-        # As high as the measurement raises itself, so that the scheduler halves the CPU between the two.
-        os.setpriority(os.PRIO_PROCESS, 0, -20)
-    except PermissionError:
-        pass
+    raise_priority()
     while True:
         end = time.perf_counter() + 0.005
         while time.perf_counter() < end or kind == "busy":

@@ -49,7 +49,7 @@ impl Sampling {
         const FEWEST_ROUNDS: u32 = 32;
         let quantum = granularity(self.clock.read).quantum;
         let mut rig = Functions { now: self.clock.read, rows: self.functions };
-        let mut rounds = Rounds::new(self.rows.len(), seed, Dither::over(self.clock.read, quantum));
+        let mut rounds = Rounds::new(self.rows.len(), seed, Dither::over(self.clock.read, quantum), quantum);
         let (meter, begin) = (RateMeter::start(self.clock), Instant::now());
         let mut round = 0;
         while round < FEWEST_ROUNDS || begin.elapsed() < time {

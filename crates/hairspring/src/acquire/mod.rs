@@ -68,13 +68,21 @@ pub struct Rounds {
     random: Pcg64Mcg,
     dither: Dither,
     switches: Switches,
+    gap_ticks: u64,
 }
 
 impl Rounds {
-    /// Rounds over so many rows; the same seed gives the same orders.
-    pub fn new(rows: usize, seed: u64, dither: Dither) -> Rounds {
+    /// Rounds over so many rows, by a clock of this quantum in ticks; the same seed gives the same orders.
+    pub fn new(rows: usize, seed: u64, dither: Dither, quantum: u64) -> Rounds {
         let random = Pcg64Mcg::seed_from_u64(seed);
-        Rounds { order: (0..rows).collect(), shortest: vec![u64::MAX; rows], random, dither, switches: Switches::start() }
+        Rounds {
+            order: (0..rows).collect(),
+            shortest: vec![u64::MAX; rows],
+            random,
+            dither,
+            switches: Switches::start(),
+            gap_ticks: GAP_TICKS.max(3 * quantum),
+        }
     }
 
     /// Runs every row once, in random order, and returns the readings in the order of the rows.
@@ -109,7 +117,7 @@ impl Rounds {
             flags = flags.with(Flags::BACKWARD);
         } else {
             self.shortest[row] = self.shortest[row].min(ticks);
-            if ticks > GAP_FACTOR * self.shortest[row] && ticks - self.shortest[row] > GAP_TICKS {
+            if ticks > GAP_FACTOR * self.shortest[row] && ticks - self.shortest[row] > self.gap_ticks {
                 flags = flags.with(Flags::GAP);
             }
         }
@@ -138,7 +146,7 @@ mod tests {
     #[test]
     fn every_row_runs_warm_and_in_changing_order() {
         let mut rig = Steady(Vec::new());
-        let mut rounds = Rounds::new(3, 7, Dither::none());
+        let mut rounds = Rounds::new(3, 7, Dither::none(), 1);
         for _ in 0..40 {
             let readings = rounds.round(&mut rig);
             assert_eq!(readings[2].ticks, 20);

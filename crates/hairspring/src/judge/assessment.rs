@@ -178,6 +178,12 @@ fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Op
     SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
 }
 
+/// Share of the readings that came with a doubt.
+fn share_flagged(table: &Observations) -> f64 {
+    let flagged = table.readings().iter().filter(|reading| reading.flags.any()).count();
+    flagged as f64 / table.readings().len().max(1) as f64
+}
+
 /// Core cycles are the yardstick where there are any: they do not change with the core clock.
 fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
     let time = &components.first()?.time;
@@ -209,7 +215,7 @@ fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, qu
     let context = Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0) };
     let mut all = check(solution, &context);
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
-    all.extend(interference_findings(solution.share_unused(), question.stolen_ms));
+    all.extend(interference_findings(solution.share_unused().max(share_flagged(table)), question.stolen_ms));
     all.extend(table.origin.clock.as_deref().and_then(clock_findings));
     if let (Some((name, _)), None) = (&table.origin.reference, ruler) {
         let reason = format!("the reference chain `{name}` could not be measured in this run");
