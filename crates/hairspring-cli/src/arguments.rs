@@ -89,6 +89,9 @@ pub struct TimeArguments {
     /// Code that runs once (in assembly: at the start of every row, to set up registers)
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub setup: Option<String>,
+    /// Time every evaluation from a standing start: a fence before and behind it keeps it from overlapping with others
+    #[arg(long)]
+    pub fence: bool,
     /// Flush data from the caches before every evaluation: NAME of a variable, or POINTER:BYTES (repeatable)
     #[arg(long, value_name = "DATA", value_delimiter = ',')]
     pub cold: Vec<String>,

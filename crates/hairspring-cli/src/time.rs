@@ -43,16 +43,20 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
 fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
     let lets = arguments.lets.iter().map(|text| Declaration::parse(text)).collect::<Result<_, _>>()?;
     let all_methods = arguments.method != Method::Line;
-    if all_methods && (arguments.init.is_some() || !arguments.cold.is_empty()) {
-        return Err("--method: differential and direct measurements cannot tell a body from its --init or --cold; use the line".into());
+    if all_methods && (arguments.init.is_some() || arguments.fence || !arguments.cold.is_empty()) {
+        return Err(
+            "--method: differential and direct measurements cannot tell a body from its --init, --fence or --cold; use the line".into()
+        );
     }
     let file = |path: &std::path::PathBuf| path.canonicalize().map_err(|e| format!("--file {}: {e}", path.display()));
     Ok(Request {
         codes: std::iter::once(&arguments.code).chain(&arguments.vs).cloned().collect(),
         lets,
-        init: arguments.init.clone(),
+        // A fence takes the place of the init that is told apart from the body.
+        init: arguments.init.clone().or(arguments.fence.then(String::new)),
         setup: arguments.setup.clone(),
         cold: arguments.cold.clone(),
+        fence: arguments.fence,
         language: match arguments.lang {
             LanguageArgument::C => Language::C,
             LanguageArgument::Cpp => Language::Cpp,
@@ -144,7 +148,7 @@ fn subjects(request: &Request, measured: &Measured) -> Vec<Subject> {
         .map(|(at, name)| Subject {
             name,
             code: Some(request.codes[at].clone()),
-            mode: Some(match measured.modes[at].mode {
+            mode: measured.modes[at].mode.map(|mode| match mode {
                 hairspring_snippet::Mode::Latency => Mode::Latency,
                 hairspring_snippet::Mode::Throughput => Mode::Throughput,
             }),

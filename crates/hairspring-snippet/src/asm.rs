@@ -48,20 +48,14 @@ fn split_operands(text: &str) -> Vec<String> {
     operands.into_iter().map(|operand| operand.trim().to_lowercase()).filter(|operand| !operand.is_empty()).collect()
 }
 
-/// The register (or `--let` operand) through which a copy of the code waits for the one before.
-pub fn chained_register(code: &str, lets: &[Declaration]) -> Option<String> {
+/// The register (or `--let` operand) through which a copy of the code, with its init before it, waits for the one
+/// before; and, where none is seen, why there may be one all the same.
+pub fn chained_register(init: &str, code: &str, lets: &[Declaration]) -> (Option<String>, Option<String>) {
     // For every place written so far: the places live at the start of the copy that its value depends on.
     let mut origins: Vec<(String, Vec<String>)> = Vec::new();
-    for instruction in instructions(code) {
-        let Some(destination) = instruction.operands.first() else { continue };
-        let mut sources: Vec<String> = instruction.operands[1..].iter().flat_map(|operand| places(operand, lets)).collect();
-        let is_address = destination.contains(['(', '[']) && !destination.starts_with("%[");
-        if is_address || reads_destination(&instruction) {
-            sources.extend(places(destination, lets));
-        }
-        if writes_nothing(&instruction.mnemonic) || is_address {
-            continue;
-        }
+    let all = instructions(&format!("{init}\n{code}"));
+    for instruction in &all {
+        let (written, sources) = effects(instruction, lets);
         let mut from: Vec<String> = Vec::new();
         for source in sources {
             match origins.iter().find(|(place, _)| *place == source) {
@@ -69,12 +63,72 @@ pub fn chained_register(code: &str, lets: &[Declaration]) -> Option<String> {
                 None => from.push(source),
             }
         }
-        for place in places(destination, lets) {
+        for place in written {
             origins.retain(|(known, _)| *known != place);
             origins.push((place, from.clone()));
         }
     }
-    origins.into_iter().find(|(place, from)| from.contains(place)).map(|(place, _)| place)
+    let touched: Vec<String> = instructions(code).iter().flat_map(|instruction| effects(instruction, lets).0).collect();
+    let chained = origins.into_iter().find(|(place, from)| from.contains(place) && touched.contains(place)).map(|(place, _)| place);
+    (chained, hidden_chain(&all))
+}
+
+/// Places that an instruction writes, and those that it reads.
+fn effects(instruction: &Instruction, lets: &[Declaration]) -> (Vec<String>, Vec<String>) {
+    let Some(destination) = instruction.operands.first() else { return (Vec::new(), Vec::new()) };
+    let widening = matches!(instruction.mnemonic.trim_end_matches(['b', 'w', 'l', 'q']), "mu" | "mul" | "imu" | "imul" | "div" | "idiv");
+    if widening && instruction.operands.len() == 1 {
+        let pair = vec!["rax".to_owned(), "rdx".to_owned()];
+        let divides = instruction.mnemonic.contains("div");
+        let sources = places(destination, lets).into_iter().chain(pair[..1 + usize::from(divides)].iter().cloned()).collect();
+        return (pair, sources);
+    }
+    let mut sources: Vec<String> = instruction.operands[1..].iter().flat_map(|operand| places(operand, lets)).collect();
+    if is_address(destination) || reads_destination(instruction) {
+        sources.extend(places(destination, lets));
+    }
+    if clears(instruction) {
+        sources.clear();
+    }
+    let written = if writes_nothing(&instruction.mnemonic) || is_address(destination) { Vec::new() } else { places(destination, lets) };
+    (written, sources)
+}
+
+fn is_address(operand: &str) -> bool {
+    operand.contains(['(', '[']) && !operand.starts_with("%[")
+}
+
+/// `xor eax, eax` and its kin: the result is zero whatever the register held, and processors know it.
+fn clears(instruction: &Instruction) -> bool {
+    let clearing = ["xor", "sub", "pxor", "vpxor", "vxorp", "psub", "vpsub"];
+    let all_same = instruction.operands.len() >= 2
+        && instruction.operands.iter().rev().take(2).all(|operand| *operand == instruction.operands[instruction.operands.len() - 1]);
+    all_same && clearing.iter().any(|start| instruction.mnemonic.starts_with(start))
+}
+
+/// Why copies may be chained although no named register is: through memory, the flags or registers not named.
+fn hidden_chain(instructions: &[Instruction]) -> Option<String> {
+    const UNNAMED: [&str; 17] = [
+        "cpuid", "rep", "movs", "stos", "lods", "scas", "cmps", "cmpxchg", "xchg", "xadd", "push", "pop", "call", "cqo", "cdq", "cwd",
+        "lock",
+    ];
+    // Moves and compares of values, which are not the string instructions that their names begin as.
+    const MOVES: [&str; 11] = ["movss", "movsd", "movsx", "movsxd", "movshdup", "movsldup", "movslq", "movsbl", "movswl", "cmpss", "cmpsd"];
+    const FLAGS: [&str; 6] = ["adc", "sbb", "rcl", "rcr", "adox", "adcx"];
+    let starts = |list: &[&str], m: &str| list.iter().any(|start| m.starts_with(start));
+    let named = |i: &Instruction| !i.operands.is_empty() && MOVES.contains(&i.mnemonic.as_str());
+    let unnamed = |i: &&Instruction| starts(&UNNAMED, &i.mnemonic) && !named(i);
+    if let Some(found) = instructions.iter().find(unnamed) {
+        return Some(format!("{} uses registers or memory that it does not name", found.mnemonic));
+    }
+    if let Some(found) = instructions.iter().find(|i| starts(&FLAGS, &i.mnemonic)) {
+        return Some(format!("{} reads the flags", found.mnemonic));
+    }
+    let stores = |i: &Instruction| i.operands.first().is_some_and(|d| is_address(d)) && !writes_nothing(&i.mnemonic);
+    let loads = |i: &Instruction| i.operands[1..].iter().any(|o| is_address(o)) || stores(i) && reads_destination(i);
+    let through_memory =
+        instructions.iter().any(stores) && instructions.iter().any(|i| !i.operands.is_empty() && i.mnemonic != "lea" && loads(i));
+    through_memory.then(|| "a store may feed a load of the next copy".to_owned())
 }
 
 fn writes_nothing(mnemonic: &str) -> bool {
@@ -146,7 +200,7 @@ mod tests {
 
     #[test]
     fn chains_are_seen_in_both_syntaxes() {
-        let chained = |code: &str| chained_register(code, &[]);
+        let chained = |code: &str| chained_register("", code, &[]).0;
         for code in [
             "imul rax, rcx",
             "imul %rcx, %rax",
@@ -171,11 +225,33 @@ mod tests {
             "sqrtsd xmm0, xmm1",
             "mov [rdx], rax",
             "vaddpd ymm0, ymm1, ymm2",
+            "xor eax, eax; imul rax, rax",
+            "pxor xmm0, xmm0; addsd xmm0, xmm1",
         ] {
             assert_eq!(chained(code), None, "{code}");
         }
         let lets = [Declaration::parse("uint64_t x = 3").unwrap(), Declaration::parse("uint64_t c = 3").unwrap()];
-        assert_eq!(chained_register("imul %[c], %[x]", &lets), Some("x".into()));
+        assert_eq!(chained_register("", "imul %[c], %[x]", &lets).0, Some("x".into()));
+    }
+
+    #[test]
+    fn registers_that_are_not_named_and_those_of_the_init_alone() {
+        let chained = |init: &str, code: &str| chained_register(init, code, &[]);
+        assert_eq!(chained("", "mul rcx"), (Some("rax".into()), None));
+        assert_eq!(chained("imul rdx, rcx", "mov rax, rdx"), (None, None));
+        assert_eq!(chained("mov rax, 3", "imul rax, rcx"), (None, None));
+        assert_eq!(chained("", "movsd xmm0, [rdx]"), (None, None));
+        for code in [
+            "cpuid",
+            "add [rdx], rcx",
+            "add qword ptr [rdx], 1",
+            "mov [rdx], rax; mov rax, [rdx]",
+            "adc rax, rcx; xor eax, eax",
+            "push rax; pop rax",
+        ] {
+            let (register, hidden) = chained("", code);
+            assert!(register.is_none() && hidden.is_some(), "{code} {register:?} {hidden:?}");
+        }
     }
 
     #[test]

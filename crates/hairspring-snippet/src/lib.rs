@@ -17,6 +17,7 @@ mod protocol;
 mod request;
 mod session;
 mod source;
+mod tokens;
 
 pub mod cleanup;
 pub mod host;

@@ -2,6 +2,7 @@
 
 use crate::declaration::Declaration;
 use crate::request::{Language, Request};
+use crate::tokens::{is_assignment, is_word, tokens};
 use serde::{Deserialize, Serialize};
 
 /// What the slope of the line means.
@@ -17,29 +18,93 @@ pub enum Mode {
 /// The mode of a piece of code and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
-    /// The mode.
-    pub mode: Mode,
+    /// The mode; `None` where the text of the code cannot tell.
+    pub mode: Option<Mode>,
     /// The reason, in words.
     pub reason: String,
 }
 
 /// Judges one alternative of a request.
 pub fn judge(request: &Request, code: &str) -> Judged {
+    let judged = |mode, reason: &str| Judged { mode, reason: reason.to_owned() };
     if !request.cold.is_empty() {
-        return Judged { mode: Mode::Latency, reason: "fenced: the caches are flushed before every evaluation".into() };
+        return judged(Some(Mode::Latency), "fenced: the caches are flushed before every evaluation");
+    }
+    if request.fence {
+        return judged(Some(Mode::Latency), "fenced: an evaluation starts when all before it is done");
     }
     let init = request.init.as_deref().unwrap_or("");
-    let chained = match request.language {
-        Language::Asm => super::asm::chained_register(&format!("{init}\n{code}"), &request.lets),
-        Language::C | Language::Cpp => chained_variable(code, &request.lets),
+    let (chained, hidden) = match request.language {
+        Language::Asm => crate::asm::chained_register(init, code, &request.lets),
+        Language::C | Language::Cpp => (chained_variable(code, &request.lets), hidden_chain(code, &request.lets)),
     };
-    match chained {
-        Some(name) if sets_anew(init, &name) => {
-            Judged { mode: Mode::Throughput, reason: format!("--init sets {name} anew: copies are independent") }
+    match (chained, hidden) {
+        (Some(name), _) if sets_anew(init, &name) => {
+            judged(Some(Mode::Throughput), &format!("--init sets {name} anew: copies are independent"))
         }
-        Some(name) => Judged { mode: Mode::Latency, reason: format!("chained through {name}") },
-        None => Judged { mode: Mode::Throughput, reason: "no variable carries one copy into the next".into() },
+        (Some(name), _) => judged(Some(Mode::Latency), &format!("chained through {name}")),
+        (None, Some(why)) => judged(None, &format!("latency or throughput: not known, {why}")),
+        (None, None) => judged(Some(Mode::Throughput), "no variable carries one copy into the next"),
     }
+}
+
+/// Why a copy might wait for the one before although no variable that is assigned says so.
+fn hidden_chain(code: &str, lets: &[Declaration]) -> Option<String> {
+    let tokens = tokens(code);
+    let declaration = |name: &String| lets.iter().find(|declaration| declaration.name == *name);
+    let scalar = |name: &String| declaration(name).is_some_and(|d| !d.array && !d.declarator.contains('&'));
+    if tokens.iter().any(|token| matches!(token.as_str(), "asm" | "__asm__" | "__asm")) {
+        return Some("inline assembly may chain the copies".into());
+    }
+    for (at, token) in tokens.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| &tokens[before]);
+        let is_member = at >= 2 && matches!(tokens[at - 2].as_str(), "." | "->" | "::");
+        let local = |name: &String| is_word(name) && declared_here(&tokens, name);
+        if is_assignment(token) {
+            let steps = matches!(token.as_str(), "++" | "--");
+            let behind = tokens.get(at + 1).filter(|_| steps);
+            let target = before.filter(|name| is_word(name) || !steps || matches!(name.as_str(), "]" | ")")).or(behind);
+            if !target.is_some_and(|name| !is_member && (scalar(name) || local(name))) {
+                return Some("the code writes to memory that the next copy may read".into());
+            }
+        }
+        let unary = before.is_none_or(|before| !is_word(before) && !matches!(before.as_str(), ")" | "]") || before == "return");
+        if token == "&" && unary {
+            return Some(format!("the code hands out the address of {}", tokens.get(at + 1).map_or("a variable", String::as_str)));
+        }
+        let handed =
+            matches!(before.map(String::as_str), Some("(" | ",")) && matches!(tokens.get(at + 1).map(String::as_str), Some(")" | ","));
+        let in_memory = declaration(token).is_some_and(|d| d.array || d.declarator.contains(['*', '&']));
+        if handed && in_memory && !is_member && !callee(&tokens, at).is_some_and(|name| ONLY_READ.contains(&name)) {
+            return Some(format!("a function that is handed {token} may write what the next copy reads"));
+        }
+    }
+    None
+}
+
+/// Functions of the C library that only read what they are handed.
+const ONLY_READ: [&str; 11] = ["strlen", "strcmp", "strncmp", "memcmp", "strchr", "strrchr", "memchr", "strstr", "atoi", "atol", "atof"];
+
+/// The function whose argument a token is.
+fn callee(tokens: &[String], at: usize) -> Option<&str> {
+    let mut depth = 0i32;
+    let open = (0..at).rev().find(|before| {
+        match tokens[*before].as_str() {
+            ")" => depth += 1,
+            "(" => depth -= 1,
+            _ => {}
+        }
+        depth < 0
+    })?;
+    tokens.get(open.checked_sub(1)?).map(String::as_str)
+}
+
+/// Whether a name is declared in the code itself: it stands behind a type.
+fn declared_here(tokens: &[String], name: &str) -> bool {
+    let behind_a_type = |at: usize| {
+        at > 0 && (is_word(&tokens[at - 1]) && tokens[at - 1] != "return" || tokens[at - 1] == "*" && at > 1 && is_word(&tokens[at - 2]))
+    };
+    (0..tokens.len()).find(|at| tokens[*at] == name).is_some_and(behind_a_type)
 }
 
 /// Whether the code is a single expression whose value must be kept alive (not statements, not an assignment).
@@ -103,14 +168,6 @@ fn is_member(tokens: &[String], at: usize) -> bool {
     at > 0 && matches!(tokens[at - 1].as_str(), "." | "->" | "::")
 }
 
-fn is_assignment(token: &str) -> bool {
-    matches!(token, "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++" | "--")
-}
-
-fn is_word(token: &str) -> bool {
-    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
-}
-
 /// Whether there is nothing but comments and semicolons.
 pub fn is_empty(code: &str) -> bool {
     !code.contains('#') && tokens(code).iter().all(|token| token == ";")
@@ -123,66 +180,10 @@ pub fn returns(code: &str) -> bool {
     tokens.iter().any(|token| token == "return") && !lambda
 }
 
-/// The preprocessor's lines at the start of a piece of code, and the rest.
-pub fn split_directives(code: &str) -> (&str, &str) {
-    let mut end = 0;
-    let mut goes_on = false;
-    for line in code.split_inclusive('\n') {
-        if !goes_on && !line.trim_start().starts_with('#') {
-            break;
-        }
-        goes_on = line.trim_end_matches(['\r', '\n']).ends_with('\\');
-        end += line.len();
-    }
-    code.split_at(end)
-}
-
-/// Words, numbers, literals and operators; comments and the preprocessor's lines fall away.
-fn tokens(code: &str) -> Vec<String> {
-    const OPERATORS: [&str; 22] = [
-        "<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "&&", "||", "<<", ">>",
-        "::",
-    ];
-    let mut found = Vec::new();
-    let mut rest = code;
-    while let Some(c) = rest.chars().next() {
-        let length = if c.is_alphanumeric() || c == '_' {
-            rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
-        } else if c == '"' || c == '\'' {
-            literal_length(rest, c)
-        } else if c == '#' {
-            split_directives(rest).0.len()
-        } else if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest.find("*/").map_or(rest.len(), |at| at + 2)
-        } else {
-            OPERATORS.iter().find(|operator| rest.starts_with(**operator)).map_or(c.len_utf8(), |operator| operator.len())
-        };
-        let (token, tail) = rest.split_at(length);
-        // A comment that nobody ends is something for the compiler to complain about.
-        let comment = token.starts_with("//") || token.starts_with("/*") && token.len() > 3 && token.ends_with("*/");
-        if !c.is_whitespace() && c != '#' && !comment {
-            found.push(token.to_owned());
-        }
-        rest = tail;
-    }
-    found
-}
-
-fn literal_length(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    let end = text.char_indices().skip(1).find(|(_, c)| {
-        let ends = *c == quote && !escaped;
-        escaped = *c == '\\' && !escaped;
-        ends
-    });
-    end.map_or(text.len(), |(at, _)| at + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokens::split_directives;
 
     fn chain(code: &str) -> Option<String> {
         let lets = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "void *p = 0"].map(|text| Declaration::parse(text).unwrap());
@@ -207,8 +208,44 @@ mod tests {
             let lets = vec![Declaration::parse("double x = 2").unwrap()];
             judge(&Request { lets, init: Some(init.into()), ..Request::default() }, "x = x * x").mode
         };
-        assert_eq!(judged("x = 1.5"), Mode::Throughput);
-        assert_eq!([judged("x = x + 1"), judged("x += 1"), judged("f()")], [Mode::Latency; 3]);
+        assert_eq!(judged("x = 1.5"), Some(Mode::Throughput));
+        assert_eq!([judged("x = x + 1"), judged("x += 1"), judged("f()")], [Some(Mode::Latency); 3]);
+    }
+
+    #[test]
+    fn a_chain_that_the_text_cannot_show_is_not_known() {
+        let lets = ["uint64_t x = 3", "int a[4]", "struct p { int v; } s", "int *p = 0", "int &r = g", "char *t = 0"];
+        let lets: Vec<Declaration> = lets.into_iter().map(|text| Declaration::parse(text).unwrap()).collect();
+        let mode = |code: &str| judge(&Request { lets: lets.clone(), ..Request::default() }, code).mode;
+        for code in [
+            "a[0] = a[0] * 3",
+            "a[1]++",
+            "++a[1]",
+            "s.v = s.v + 1",
+            "p->v += 2",
+            "*p = *p + 1",
+            "(x) = x + 1",
+            "f(&x)",
+            "sort(a, 4)",
+            "g = g * 3",
+            "r = r + 1",
+            "__asm__(\"imul %0, %0\" : \"+r\"(x))",
+            "x = 3; f(p)",
+        ] {
+            assert_eq!(mode(code), None, "{code}");
+        }
+        for code in [
+            "x & 3",
+            "a[0] * 3",
+            "strlen(t)",
+            "f(x)",
+            "int y = x; y += 2; x = y & 1 ? 2 : 3",
+            "for (int i = 0; i < 3; i++) x = i",
+            "x = a[1] && *p",
+        ] {
+            assert_eq!(mode(code), Some(Mode::Throughput), "{code}");
+        }
+        assert_eq!(mode("x = x + a[0]"), Some(Mode::Latency));
     }
 
     #[test]

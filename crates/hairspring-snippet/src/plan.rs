@@ -1,8 +1,8 @@
 //! Which rows to generate: a few for the pilot, then a design made from what the pilot found.
 
 use crate::request::Request;
-use crate::source::RowSpec;
-use hairspring::design::{DIFFERENTIAL, DIRECT, Pilot, cold, line, pairs};
+use crate::source::{Arrangement, RowSpec};
+use hairspring::design::{DIFFERENTIAL, DIRECT, Pilot, cold, line, pairs, rearranged};
 
 /// Copies in the pilot rows of each alternative.
 pub const PILOT: [u32; 3] = [1, 2, 4];
@@ -13,12 +13,31 @@ const MOST_EVALUATIONS: u32 = 3_000;
 
 /// Rows of the pilot run.
 pub fn pilot_rows(request: &Request) -> Vec<RowSpec> {
-    let each = |subject| PILOT.map(|copies| RowSpec { subject, bodies: copies, inits: copies, flushes: copies });
+    let arrangement = arrangement(request);
+    let each = |subject| PILOT.map(|copies| RowSpec { subject, arrangement, bodies: copies, inits: copies, flushes: copies });
     (0..request.codes.len()).flat_map(each).collect()
 }
 
+/// The order of bodies and inits that the answer comes from.
+pub fn arrangement(request: &Request) -> Arrangement {
+    let fenced = request.fence || request.init.is_some() && !request.cold.is_empty();
+    if fenced { Arrangement::Fenced } else { Arrangement::AtEnd }
+}
+
+/// Whether nothing can overlap with a body: fences of its own or of the flush stand on both sides.
+pub fn stands_alone(request: &Request) -> bool {
+    request.fence || !request.cold.is_empty()
+}
+
+/// Other arrangements of the same counts, as a check that bodies and inits add up.
+pub fn checks(request: &Request) -> &'static [Arrangement] {
+    let overlap_possible = request.init.is_some() && !stands_alone(request);
+    if overlap_possible { &[Arrangement::InPlace, Arrangement::Fenced] } else { &[] }
+}
+
 /// Rows of the measurement; `pilots` has one entry for each alternative, of one evaluation with its init and flush.
-pub fn rows(request: &Request, pilots: &[Pilot]) -> Vec<RowSpec> {
+/// Where chains of known length run (`chains`), rows that check the arrangement come with them.
+pub fn rows(request: &Request, pilots: &[Pilot], chains: bool) -> Vec<RowSpec> {
     // Alternatives share the slower one's copies: the same design for all keeps them comparable.
     let share = Pilot {
         copy_ns: pilots.iter().map(|pilot| pilot.copy_ns).fold(0.0, f64::max),
@@ -31,7 +50,20 @@ pub fn rows(request: &Request, pilots: &[Pilot]) -> Vec<RowSpec> {
         let most = most_copies(&all, MOST_EVALUATIONS);
         all.retain(|row| row.evaluations() <= most || row.bodies <= 4);
     }
+    if chains {
+        all.extend(check_rows(request, share));
+    }
     all
+}
+
+fn check_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
+    let rows = |subject, arrangement| {
+        let row = move |(bodies, inits)| RowSpec { subject, arrangement, bodies, inits, flushes: bodies };
+        rearranged(pilot).into_iter().map(row)
+    };
+    let of_subject = |subject| checks(request).iter().flat_map(move |arrangement| rows(subject, *arrangement));
+    let shadow = (request.init.is_some() || stands_alone(request)).then(|| rows(0, Arrangement::Shadow));
+    (0..request.codes.len()).flat_map(of_subject).chain(shadow.into_iter().flatten()).collect()
 }
 
 /// Largest number of copies such that the rows up to it stay within the limit.
@@ -50,7 +82,8 @@ fn most_copies(rows: &[RowSpec], limit: u32) -> u32 {
 }
 
 fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
-    let row = |bodies, inits, flushes| RowSpec { subject, bodies, inits, flushes };
+    let arrangement = arrangement(request);
+    let row = |bodies, inits, flushes| RowSpec { subject, arrangement, bodies, inits, flushes };
     match (request.init.is_some(), request.cold.is_empty()) {
         (false, true) => {
             let mut copies = line(pilot);
@@ -88,11 +121,14 @@ mod tests {
                     ..Request::default()
                 };
                 let pilot = Pilot { copy_ns, copy_bytes: 20.0, quantum_ns: 10.0 };
-                let rows = rows(&request, &[pilot, pilot]);
-                assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 20);
-                let design: Vec<Vec<f64>> =
-                    rows.iter().filter(|row| row.subject == 1).map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
-                assert_eq!(exact_rank(&design).pivots.len(), request.components().len() + 1, "init {init}, cold {cold}, {copy_ns} ns");
+                let rows = rows(&request, &[pilot, pilot], true);
+                assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 400);
+                let main = arrangement(&request);
+                for arrangement in checks(&request).iter().chain([&main]) {
+                    let mine = rows.iter().filter(|row| row.subject == 1 && row.arrangement == *arrangement);
+                    let design: Vec<Vec<f64>> = mine.map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
+                    assert_eq!(exact_rank(&design).pivots.len(), request.components().len() + 1, "init {init}, cold {cold}, {copy_ns} ns");
+                }
             }
         }
     }

@@ -31,6 +31,9 @@ pub struct Request {
     pub setup: Option<String>,
     /// Data flushed from the caches before every evaluation: `name` or `pointer:bytes`.
     pub cold: Vec<String>,
+    /// Whether every evaluation is fenced: it starts when all before it is done, and ends when it is done itself. The
+    /// fences are part of the init.
+    pub fence: bool,
     /// Language of all code.
     pub language: Language,
     /// Files with functions that the code may call.
@@ -67,6 +70,7 @@ impl Default for Request {
             init: None,
             setup: None,
             cold: Vec::new(),
+            fence: false,
             language: Language::C,
             files: Vec::new(),
             includes: Vec::new(),
@@ -133,7 +137,8 @@ impl Request {
     /// Names of the components in the order of the counts of a row.
     pub fn components(&self) -> Vec<String> {
         let mut names = vec!["body".to_owned()];
-        names.extend(self.init.as_ref().map(|_| "init".to_owned()));
+        // With --fence and no init, all that runs before an evaluation is the fence.
+        names.extend(self.init.as_ref().map(|init| if init.is_empty() { "fence" } else { "init" }.to_owned()));
         names.extend((!self.cold.is_empty()).then(|| "flush".to_owned()));
         names
     }

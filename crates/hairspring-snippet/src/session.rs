@@ -8,11 +8,11 @@ use crate::mode::{Judged, judge};
 use crate::plan;
 use crate::protocol::{Command, Ended, Load, Ready, Reply};
 use crate::request::Request;
-use crate::source::RowSpec;
+use crate::source::{Arrangement, RowSpec, SHADOW_COPIES};
 use hairspring::acquire::Raw;
 use hairspring::design::Pilot;
 use hairspring::judge::{Assessment, Question, assess};
-use hairspring::observations::{Observations, Rate, RowId};
+use hairspring::observations::{Observations, Rate, Role, RowId, SeriesId, Variant};
 use hairspring::reference::{CONTROL, RULER};
 use hairspring_machine::unit::Ruler;
 use std::time::{Duration, Instant};
@@ -23,6 +23,8 @@ const CONTROL_COPIES: [u32; 4] = [64, 192, 384, 512];
 /// Names of the series of the two.
 pub const REFERENCE: &str = "reference";
 pub const CONTROL_SERIES: &str = "control";
+/// Name of the series that shows how much a fence hides.
+pub const SHADOW_SERIES: &str = "shadow";
 /// First batch; each further one doubles what there is.
 const FIRST_BATCH: Duration = Duration::from_millis(60);
 /// Measuring time that is spent in any case, however long the compiler took.
@@ -90,7 +92,7 @@ pub fn measure(request: &Request, host: &HostProgram) -> Result<Measured> {
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
     let (pilots, ruler) = pilot(request, &compiler, host, &folder)?;
-    let rows = plan::rows(request, &pilots);
+    let rows = plan::rows(request, &pilots, ruler.is_ok());
     let library = compile(request, &compiler, &rows, folder.path(), "rows")?;
     let beside = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
     let load =
@@ -203,6 +205,7 @@ fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64
         rows.iter()
             .zip(&library.row_bytes)
             .filter(|(row, _)| row.subject == subject && row.inits <= row.bodies && row.flushes <= row.bodies)
+            .filter(|(row, _)| row.arrangement == rows[0].arrangement)
     };
     let (short, long) = (mine().min_by_key(|(row, _)| row.bodies)?, mine().max_by_key(|(row, _)| row.bodies)?);
     let copies = f64::from(long.0.bodies - short.0.bodies);
@@ -227,6 +230,33 @@ fn chain_rows(beside: &[Beside]) -> Vec<(String, u32)> {
     beside.iter().flat_map(|chain| chain.copies.iter().map(|copies| (chain.chain.to_owned(), *copies))).collect()
 }
 
+/// The series that a row belongs to: rows in another arrangement than the answer's are systems of their own.
+fn series_of(table: &mut Observations, name: &str, arrangement: Arrangement, main: Arrangement) -> SeriesId {
+    match arrangement {
+        Arrangement::Shadow => table.series(SHADOW_SERIES),
+        arrangement if arrangement == main => table.series(name),
+        Arrangement::InPlace => table.series(&format!("{name} in place")),
+        _ => table.series(&format!("{name} fenced")),
+    }
+}
+
+/// Says in the table what the further series are.
+fn declare(table: &mut Observations, request: &Request, rows: &[RowSpec], names: &[String], beside: &[Beside]) {
+    let ruler = beside.iter().find(|chain| chain.series == REFERENCE).map(|chain| chain.cycles * SHADOW_COPIES);
+    table.origin.shadow = ruler
+        .filter(|_| rows.iter().any(|row| row.arrangement == Arrangement::Shadow))
+        .map(|cycles| (SHADOW_SERIES.to_owned(), f64::from(cycles)));
+    for name in names {
+        let mut variant = |series: String, role| table.origin.variants.push(Variant { series, role, of: name.clone() });
+        if plan::stands_alone(request) {
+            variant(name.clone(), Role::Fenced);
+        } else if rows.iter().any(|row| row.arrangement == Arrangement::InPlace) {
+            variant(format!("{name} in place"), Role::InPlace);
+            variant(format!("{name} fenced"), Role::Fenced);
+        }
+    }
+}
+
 /// The growing table.
 struct Table {
     table: Observations,
@@ -237,8 +267,14 @@ impl Table {
     fn new(request: &Request, rows: &[RowSpec], beside: &[Beside], ready: &Ready) -> Table {
         let mut table = Observations::new(request.components());
         let names = series_names(request);
-        let series: Vec<u16> = names.iter().map(|name| table.series(name)).collect();
-        let mut ids: Vec<RowId> = rows.iter().map(|row| table.row(series[row.subject], &row.counts(request))).collect();
+        let mut ids: Vec<RowId> = rows
+            .iter()
+            .map(|row| {
+                let series = series_of(&mut table, &names[row.subject], row.arrangement, plan::arrangement(request));
+                table.row(series, &row.counts(request))
+            })
+            .collect();
+        declare(&mut table, request, rows, &names, beside);
         let unused = vec![0.0; table.components().len() - 1];
         for chain in beside {
             let series = table.series(chain.series);

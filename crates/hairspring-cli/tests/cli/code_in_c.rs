@@ -42,6 +42,18 @@ fn an_init_is_a_component_of_its_own() {
 }
 
 #[test]
+fn a_fence_is_told_apart_from_what_it_fences() {
+    let document = time("x = x * 3").given("unsigned x = 3").with("--fence").document();
+    assert_eq!(document.components(), ["body", "fence"]);
+    assert_eq!(document.mode().0, "latency");
+    let document = time("x = x * 3").given("unsigned x = 3").with("--fence").option("--init", "x = 5").document();
+    assert_eq!(document.components(), ["body", "init"]);
+    // What a fence hides of the code is in the budget.
+    let budget = &document.result_of(0)["budget"]["body"];
+    assert!(budget.as_array().unwrap().iter().any(|entry| entry["source"] == "fence"), "{budget:#}");
+}
+
+#[test]
 fn what_the_init_sets_is_opaque_to_the_body() {
     // The body would be a constant if the compiler knew what the init wrote.
     let document = time("x = x / 3").given("unsigned x = 7").option("--init", "x = 1000").document();

@@ -57,6 +57,18 @@ fn a_line_is_read_back_as_it_was() {
 }
 
 #[test]
+fn other_arrangements_of_init_and_body_are_saved_as_checks() {
+    let ended = time("x = x * 3").given("unsigned x = 3").option("--init", "x = 5").option("--save", "saved.csv").succeeds();
+    let saved = ended.file("saved.csv");
+    let text = String::from_utf8_lossy(saved.as_ref()).into_owned();
+    for line in ["# variant: code in place = in_place of code", "# variant: code fenced = fenced of code", "# shadow: shadow "] {
+        assert!(text.contains(line), "{}", &text[..text.len().min(800)]);
+    }
+    // They check, and have no result of their own.
+    assert_eq!(fit(saved).document().0["results"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
 fn several_components_are_read_back() {
     let (times, fits) = there_and_back(time("x = x / 3").given("unsigned x = 3").option("--init", "x = 1000"));
     agree(&times, &fits);

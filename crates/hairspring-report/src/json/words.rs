@@ -86,6 +86,8 @@ pub enum SourceWord {
     Granularity,
     /// Uncertainty of the clock's rate.
     Rate,
+    /// What a fence before and behind the code hides of it.
+    Fence,
     /// Uncertainty of the reference chain.
     Reference,
 }
@@ -97,6 +99,7 @@ impl From<Source> for SourceWord {
             Source::LackOfFit => SourceWord::LackOfFit,
             Source::Granularity => SourceWord::Granularity,
             Source::Rate => SourceWord::Rate,
+            Source::Fence => SourceWord::Fence,
             Source::Reference => SourceWord::Reference,
         }
     }

@@ -83,6 +83,7 @@ fn shares(budget: &[Contribution], level: f64, factor: Option<f64>) -> String {
         (Source::LackOfFit, "lack of fit"),
         (Source::Granularity, "quantum"),
         (Source::Rate, "clock rate"),
+        (Source::Fence, "the fence's shadow"),
         (Source::Reference, "reference"),
     ];
     let part = |source| budget.iter().filter(|entry| entry.source == source).map(|entry| entry.half_width(level)).sum::<f64>();

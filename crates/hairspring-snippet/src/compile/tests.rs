@@ -3,6 +3,7 @@
 use super::*;
 use crate::cleanup;
 use crate::declaration::Declaration;
+use crate::source::Arrangement;
 use object::{Object, ObjectSection, ObjectSymbol};
 
 const COPIES: [u32; 3] = [1, 7, 40];
@@ -13,7 +14,7 @@ fn request(code: &str, lets: &[&str], language: Language) -> Request {
 }
 
 fn rows() -> Vec<RowSpec> {
-    COPIES.map(|copies| RowSpec { subject: 0, bodies: copies, inits: copies, flushes: copies }).to_vec()
+    COPIES.map(|copies| RowSpec { subject: 0, arrangement: Arrangement::AtEnd, bodies: copies, inits: copies, flushes: copies }).to_vec()
 }
 
 /// How often a byte pattern stands in the code of each row.

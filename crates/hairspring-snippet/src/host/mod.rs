@@ -16,6 +16,7 @@ use hairspring::clock::{RateMeter, default_clock, find, granularity};
 use hairspring::observations::Flags;
 use hairspring::reference::{RowFn, chains};
 use hairspring_machine::unit::find_ruler;
+use std::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
 
 /// The hidden first argument that makes the command a host.
@@ -40,9 +41,11 @@ pub const PIPES_GONE: i32 = 74;
 
 /// Serves one parent over standard input and output; returns the exit status.
 pub fn main() -> i32 {
-    let Ok((mut commands, mut replies)) = limits::take_pipes() else { return PIPES_GONE };
+    let Ok((commands, replies)) = limits::take_pipes() else { return PIPES_GONE };
+    // Never closed here: the code may have closed them, and to close a descriptor twice ends a process.
+    let (mut commands, mut replies) = (ManuallyDrop::new(commands), ManuallyDrop::new(replies));
     let served = serve(&mut commands, &mut replies);
-    let refused = served.map_or_else(|message| send(&mut replies, &Reply::Refused(message)).map(|()| 1), |()| Ok(0));
+    let refused = served.map_or_else(|message| send(&mut *replies, &Reply::Refused(message)).map(|()| 1), |()| Ok(0));
     refused.unwrap_or(PIPES_GONE)
 }
 
@@ -52,7 +55,7 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
     let reads_cpu_time = load.clock.as_deref().is_some_and(|name| name.ends_with("cputime"));
     limits::limit(if reads_cpu_time { u64::MAX } else { load.most_cpu_seconds })?;
     crash::watch(replies);
-    let mut bench = Bench::of(&load)?;
+    let mut bench = ManuallyDrop::new(Bench::of(&load)?);
     send(replies, &Reply::Ready(bench.ready.clone())).map_err(|e| e.to_string())?;
     loop {
         match receive(commands).map_err(|e| e.to_string())? {

@@ -1,11 +1,14 @@
 //! Rows of assembly: one block of the compiler's extended form for each, repeated by the assembler.
 
-use super::{RowSpec, SETUP_SYMBOL, mark, symbol};
+use super::{Arrangement, RowSpec, SETUP_SYMBOL, SHADOW_COPIES, mark, symbol};
 use crate::asm::{is_intel, registers};
 use crate::declaration::Declaration;
 use crate::request::Request;
 use std::fmt::Write;
 use std::path::Path;
+
+/// Waits until all before it is done.
+const ORDER: &str = if cfg!(target_arch = "x86_64") { "lfence" } else { "isb" };
 
 pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec]) {
     let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void);\nvoid {SETUP_SYMBOL}(void) {{ }}");
@@ -24,15 +27,34 @@ pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec]) {
 
 /// The setup gives the registers their first values; it stands once at the start of each row, as part of the overhead.
 fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
-    let (code, init) = (&request.codes[row.subject], request.init.as_deref());
+    let init = init(request, row);
+    let (before, after) = row.inits_before_and_after();
     let mut lines: Vec<String> = request.setup.iter().cloned().collect();
     lines.push(format!(".rept {}", row.bodies));
-    lines.extend(init.map(str::to_owned));
-    lines.extend([code.clone(), ".endr".to_owned()]);
-    if let Some(init) = init {
-        lines.extend([format!(".rept {}", row.inits - row.bodies), init.to_owned(), ".endr".to_owned()]);
+    (0..before).for_each(|_| lines.extend(init.iter().cloned()));
+    lines.extend(body(request, row));
+    lines.push(".endr".to_owned());
+    if after > 0 && !init.is_empty() {
+        lines.push(format!(".rept {after}"));
+        lines.extend(init);
+        lines.push(".endr".to_owned());
     }
     lines
+}
+
+fn init(request: &Request, row: &RowSpec) -> Vec<String> {
+    let fence = row.fenced().then(|| ORDER.to_owned());
+    let init = request.init.clone().filter(|_| row.arrangement != Arrangement::Shadow);
+    fence.iter().cloned().chain(init).chain(fence.clone()).collect()
+}
+
+fn body(request: &Request, row: &RowSpec) -> Vec<String> {
+    if row.arrangement != Arrangement::Shadow {
+        return vec![request.codes[row.subject].clone()];
+    }
+    // Repeated by hand: a repetition inside the one around it would be expanded in the wrong order by some assemblers.
+    let link = if is_intel(&request.codes[row.subject]) { "imul rax, rax" } else { "imul %rax, %rax" };
+    vec![link.to_owned(); SHADOW_COPIES as usize]
 }
 
 fn block(text: &mut String, request: &Request, lines: &[String]) {

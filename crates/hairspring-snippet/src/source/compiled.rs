@@ -1,9 +1,10 @@
 //! Rows of C and C++.
 
-use super::{RowSpec, SETUP_SYMBOL, mark, symbol};
+use super::{Arrangement, RowSpec, SETUP_SYMBOL, SHADOW_COPIES, mark, symbol};
 use crate::declaration::Declaration;
-use crate::mode::{is_expression, split_directives};
+use crate::mode::is_expression;
 use crate::request::{Language, Request};
+use crate::tokens::split_directives;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -72,24 +73,38 @@ fn parameter(language: Language, name: &str) -> String {
 
 /// (flush init body) for every body, then the inits and flushes that are more than the bodies.
 fn copies(text: &mut String, request: &Request, row: &RowSpec) {
-    let code = evaluation(&request.codes[row.subject]);
-    let init = request.init.as_deref().map(|init| format!("{{\n{init}\n; }}\n"));
+    let init = init(request, row);
     let flush: String = request.cold.iter().map(|data| format!("HS_FLUSH({});\n", extent(data))).collect();
+    let (before, after) = row.inits_before_and_after();
     let mut one = String::new();
-    opaque(&mut one, request);
-    one.extend(init.iter().map(|init| format!("{init}HS_BARRIER();\n")));
+    (0..before).for_each(|_| one += &init);
     one += &flush;
-    if init.is_some() || !flush.is_empty() {
+    if !init.is_empty() || !flush.is_empty() {
         // The init or the flush may have changed what the body works on.
         opaque(&mut one, request);
     }
-    one += &code;
+    one += &body(request, row);
     (0..row.bodies).for_each(|_| text.push_str(&one));
-    for _ in row.bodies..row.inits {
-        opaque(text, request);
-        text.extend(init.iter().map(|init| format!("{init}HS_BARRIER();\n")));
-    }
+    (0..after).for_each(|_| text.push_str(&init));
     (row.bodies..row.flushes).for_each(|_| text.push_str(&flush));
+}
+
+/// One init with what stands around it; without an init, what stands before a body.
+fn init(request: &Request, row: &RowSpec) -> String {
+    let fence = if row.fenced() { "HS_ORDER();\n" } else { "" };
+    let mut text = fence.to_owned();
+    opaque(&mut text, request);
+    if let Some(init) = request.init.as_deref().filter(|_| row.arrangement != Arrangement::Shadow) {
+        let _ = writeln!(text, "{{\n{init}\n; }}\nHS_BARRIER();");
+    }
+    text + fence
+}
+
+fn body(request: &Request, row: &RowSpec) -> String {
+    match row.arrangement {
+        Arrangement::Shadow => format!("HS_CHAIN({SHADOW_COPIES});\n"),
+        _ => evaluation(&request.codes[row.subject]),
+    }
 }
 
 fn evaluation(code: &str) -> String {

@@ -5,11 +5,28 @@ mod compiled;
 
 use crate::request::{Language, Request};
 
+/// In which order a row runs its bodies and inits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Every body behind its init, and the further inits at the end.
+    AtEnd,
+    /// Every body behind an equal number of inits. The same counts in another order take the same time, unless init and
+    /// body overlap.
+    InPlace,
+    /// As `AtEnd`, with a fence before and behind every init: nothing overlaps.
+    Fenced,
+    /// As `Fenced`, with a chain of known length for the body and nothing for the init: what the fence hides of it is
+    /// the fence's shadow.
+    Shadow,
+}
+
 /// One row to be generated: how often body, init and flush run in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSpec {
     /// Which of the request's alternatives.
     pub subject: usize,
+    /// In which order.
+    pub arrangement: Arrangement,
     /// Copies of the body.
     pub bodies: u32,
     /// Runs of the init.
@@ -19,6 +36,19 @@ pub struct RowSpec {
 }
 
 impl RowSpec {
+    /// Inits before each body, and inits at the end of the row.
+    pub fn inits_before_and_after(&self) -> (u32, u32) {
+        match self.arrangement {
+            Arrangement::InPlace => (self.inits / self.bodies.max(1), self.inits % self.bodies.max(1)),
+            _ => (1, self.inits.saturating_sub(self.bodies)),
+        }
+    }
+
+    /// Whether fences stand around every init.
+    pub fn fenced(&self) -> bool {
+        matches!(self.arrangement, Arrangement::Fenced | Arrangement::Shadow)
+    }
+
     /// The row's counts in the order of [`Request::components`].
     pub fn counts(&self, request: &Request) -> Vec<f64> {
         let mut counts = vec![f64::from(self.bodies)];
@@ -32,6 +62,9 @@ impl RowSpec {
         self.inits.max(self.bodies).max(self.flushes)
     }
 }
+
+/// Copies of the chain in a body of [`Arrangement::Shadow`].
+pub const SHADOW_COPIES: u32 = 16;
 
 /// Name of the function that runs a row.
 pub fn symbol(row: usize) -> String {

@@ -6,10 +6,19 @@ typedef uint64_t (*hs_read)(void);
 #define HS_FLOAT_REGISTER "x"
 #define HS_FLUSH_LINE(p) __asm__ volatile("clflush (%0)" : : "r"(p) : "memory")
 #define HS_FENCE() __asm__ volatile("mfence\n\tlfence" : : : "memory")
+/* Waits until all before it is done. */
+#define HS_ORDER() __asm__ volatile("lfence" : : : "memory")
+/* A chain of known length. */
+#define HS_CHAIN(copies)                                                                                               \
+    do {                                                                                                               \
+        uint64_t hs_link = 3;                                                                                          \
+        __asm__ volatile(".rept " #copies "\n\timulq %0, %0\n\t.endr" : "+r"(hs_link) : : "cc");                       \
+    } while (0)
 #elif defined(__aarch64__)
 #define HS_FLOAT_REGISTER "w"
 #define HS_FLUSH_LINE(p) __asm__ volatile("dc civac, %0" : : "r"(p) : "memory")
 #define HS_FENCE() __asm__ volatile("dsb sy\n\tisb" : : : "memory")
+#define HS_ORDER() __asm__ volatile("dsb ish\n\tisb" : : : "memory")
 #else
 #define HS_FLOAT_REGISTER "r"
 #endif

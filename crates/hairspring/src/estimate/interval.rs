@@ -52,6 +52,8 @@ pub enum Source {
     Granularity,
     /// Uncertainty of the clock's rate.
     Rate,
+    /// What a fence before and behind the code hides of it.
+    Fence,
     /// Uncertainty of the reference chain that core cycles are counted with.
     Reference,
 }

@@ -1,6 +1,7 @@
 //! From a table to what can be said of it: every series solved, put into nanoseconds and core cycles, checked, and
 //! compared with the first one.
 
+use super::overlap::{Alone, out_of_shadow, overlap, shadow};
 use super::{
     Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, control_finding, frequency_levels, interference_findings,
     precision_finding, verdict,
@@ -8,7 +9,7 @@ use super::{
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
 use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, solve};
-use crate::observations::{Observations, Origin, Unit};
+use crate::observations::{Observations, Origin, Role, Unit};
 
 /// What is asked of the assessment.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -96,14 +97,17 @@ pub struct Assessment {
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let reference = reference(table, &question.options);
     let names = table.series_names().to_vec();
-    let is_ruler = |chain: &Option<(String, f64)>, name: &str| chain.as_ref().is_some_and(|(series, _)| series == name);
-    let is_reference = |name: &str| is_ruler(&table.origin.reference, name) || is_ruler(&table.origin.control, name);
     let control = reference.as_ref().and_then(|ruler| control(table, ruler, &question.options));
+    let shadow = reference.as_ref().and_then(|ruler| shadow_of(table, ruler, &question.options));
     let mut series = Vec::new();
-    for (id, name) in names.iter().enumerate().filter(|(_, name)| !is_reference(name)) {
-        let solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
+    for (id, name) in names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name)) {
+        let mut solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
+        let overlap = overlapping(table, name, &solution, shadow.as_ref(), question);
+        if let (true, Some(shadow)) = (table.origin.is_fenced(name), &shadow) {
+            unshadow(&mut solution, shadow, question.options.level);
+        }
         let mut result = series_result(name, solution, table, reference.as_ref(), question);
-        result.findings.extend(control.clone());
+        result.findings.extend(control.clone().into_iter().chain(overlap));
         result.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         series.push(result);
     }
@@ -158,6 +162,30 @@ fn control(table: &Observations, ruler: &Ruler, options: &Options) -> Option<Fin
     control_finding(&cycles.estimate(options.level), *expected)
 }
 
+/// What a fence hides of the code behind it.
+fn shadow_of(table: &Observations, ruler: &Ruler, options: &Options) -> Option<Uncertain> {
+    let (name, cycles) = table.origin.shadow.as_ref()?;
+    let solution = solve(table, table.find_series(name)?, options).ok()?;
+    Some(shadow(&ruler.component().uncertain.scaled(cycles / ruler.cycles), solution.components.first()?))
+}
+
+/// Puts back what the fences hid of the first component.
+fn unshadow(solution: &mut Solution, shadow: &Uncertain, level: f64) {
+    if let Some(body) = solution.components.first_mut() {
+        body.uncertain = out_of_shadow(&body.uncertain, shadow);
+        body.ticks = body.uncertain.estimate(level);
+    }
+}
+
+/// Whether the other arrangements of a series, where it has any, say something else of its body.
+fn overlapping(table: &Observations, name: &str, main: &Solution, shadow: Option<&Uncertain>, question: &Question) -> Option<Finding> {
+    let solved = |role| solve(table, table.find_series(table.origin.variant(name, role)?)?, &question.options).ok();
+    let (in_place, fenced) = (solved(Role::InPlace), solved(Role::Fenced));
+    let alone = fenced.as_ref().and_then(|solution| solution.components.first()).zip(shadow);
+    let alone = alone.map(|(body, shadow)| Alone { body: out_of_shadow(&body.uncertain, shadow) });
+    overlap(main, in_place.as_ref(), alone.as_ref(), &context(table))
+}
+
 fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> SeriesResult {
     let components: Vec<ComponentResult> = solution
         .components
@@ -210,10 +238,14 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
     if sd > 0.0 { value.with(Contribution::standard(Source::Rate, sd, f64::INFINITY)) } else { value }
 }
 
-fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
+/// The unit that findings speak in.
+fn context(table: &Observations) -> Context<'static> {
     let factor = table.origin.ns_per_unit();
-    let context = Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0) };
-    let mut all = check(solution, &context);
+    Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0) }
+}
+
+fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
+    let mut all = check(solution, &context(table));
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     all.extend(interference_findings(solution.share_unused().max(share_flagged(table)), question.stolen_ms));
     all.extend(table.origin.clock.as_deref().and_then(clock_findings));

@@ -32,6 +32,9 @@ pub enum FindingKind {
     FrequencyStepped { low_percent: f64, high_percent: f64 },
     /// A chain of known length, run as a control, came out wrong: something else used the core's execution units.
     CoreShared { control_cycles: f64, expected_cycles: f64 },
+    /// Body and init overlap: the body is another time where the inits stand elsewhere, or behind fences. All three are
+    /// times of the body.
+    Overlap { at_end: f64, in_place: Option<f64>, fenced: Option<f64>, unit: String },
     /// Readings were disturbed by other work and left out.
     Preempted { share_percent: f64, stolen_ms: Option<f64> },
     /// The time cannot be told from zero; `bound` is the upper end of its interval.
@@ -113,6 +116,14 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
                 "a control chain of {expected_cycles} cycles came out as {control_cycles:.3}: something else used the core (a neighbour on its other hardware thread), or slowed one chain and not the other"
             ),
             "measure again; choose another CPU (--cpu)",
+        ),
+        Overlap { at_end, in_place, fenced, unit } => (
+            format!(
+                "body and init overlap in the core: the body takes {at_end:.3} {unit} with the further inits at the end of the row{}{}",
+                in_place.map(|time| format!(", {time:.3} with the inits before each body")).unwrap_or_default(),
+                fenced.map(|time| format!(", {time:.3} from a standing start")).unwrap_or_default()
+            ),
+            "--fence times every evaluation from a standing start; without it the time is what an evaluation adds to a stream of them",
         ),
         Preempted { share_percent, stolen_ms } => (
             match stolen_ms {

@@ -4,6 +4,7 @@ mod assessment;
 mod checks;
 mod comparison;
 mod finding;
+mod overlap;
 
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
 pub use checks::{Context, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};

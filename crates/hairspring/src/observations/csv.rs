@@ -1,6 +1,6 @@
 //! The observation file: CSV that a microcontroller can print and a spreadsheet can open (spec/observations.md).
 
-use super::{Flags, Observations, Origin, Rate, Unit};
+use super::{Flags, Observations, Origin, Rate, Role, Unit, Variant};
 use crate::error::{Error, Result};
 use std::io::{BufRead, Read, Write};
 
@@ -85,6 +85,8 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "granularity" => origin.granularity = Some(positive(value, key, line)?),
         "reference" => origin.reference = Some(chain(value, key, line)?),
         "control" => origin.control = Some(chain(value, key, line)?),
+        "shadow" => origin.shadow = Some(chain(value, key, line)?),
+        "variant" => origin.variants.push(variant(value, line)?),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
     Ok(())
@@ -95,6 +97,18 @@ fn chain(value: &str, key: &str, line: u64) -> Result<(String, f64)> {
     let parts = value.rsplit_once(' ');
     let (name, cycles) = parts.ok_or_else(|| bad(line, &format!("`{key}` wants a series and its core cycles, as in `{key} 3`")))?;
     Ok((name.trim().to_owned(), positive(cycles, key, line)?))
+}
+
+/// A series that checks another one, as `code fenced = fenced of code`.
+fn variant(value: &str, line: u64) -> Result<Variant> {
+    let parts = value
+        .split_once('=')
+        .and_then(|(series, rest)| rest.trim().split_once(" of ").map(|(role, of)| (series.trim(), role.trim(), of.trim())));
+    let found =
+        parts.and_then(|(series, role, of)| Role::NAMES.iter().find(|(name, _)| *name == role).map(|(_, role)| (series, *role, of)));
+    let (series, role, of) =
+        found.ok_or_else(|| bad(line, "`variant` wants a series, in_place or fenced, and a series, as in `b = fenced of a`"))?;
+    Ok(Variant { series: series.to_owned(), role, of: of.to_owned() })
 }
 
 fn rate_of(origin: &mut Origin) -> &mut Rate {
@@ -294,6 +308,11 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
     let chain = |chain: &Option<(String, f64)>| chain.as_ref().map(|(series, cycles)| format!("{series} {cycles}"));
     add("reference", chain(&origin.reference));
     add("control", chain(&origin.control));
+    add("shadow", chain(&origin.shadow));
+    for Variant { series, role, of } in &origin.variants {
+        let name = Role::NAMES.iter().find(|(_, known)| known == role).map_or("", |(name, _)| name);
+        add("variant", Some(format!("{series} = {name} of {of}")));
+    }
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
     for (key, value) in lines {
         writeln!(out, "# {}: {}", one_line(&key), one_line(&value))?;

@@ -9,7 +9,7 @@ mod origin;
 
 pub use csv::{read_csv, write_csv};
 pub use flags::Flags;
-pub use origin::{Origin, Rate, Unit};
+pub use origin::{Origin, Rate, Role, Unit, Variant};
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};

@@ -1,0 +1,121 @@
+//! Whether a body and its init overlap, so that the time of the pair is less than the sum of the two, and the body comes
+//! out short. No departure of the rows from their plane can show it: the same counts are arranged otherwise instead.
+
+use super::{Context, Finding, FindingKind, Severity};
+use crate::estimate::{Component, Contribution, Solution, Source, Uncertain};
+
+/// Difference between two arrangements, as a share of the body, that is worth a warning, and distrust.
+const APART: [f64; 2] = [0.005, 0.05];
+/// Half-widths of both intervals together that the two must be apart: chance alone must not raise an alarm.
+const SURE: f64 = 1.5;
+
+/// A body solved from rows in which nothing can overlap.
+pub(super) struct Alone {
+    /// Its time, the fence's shadow put back, in the table's unit.
+    pub body: Uncertain,
+}
+
+/// The fence's shadow: what a fence before and behind a chain of known length hides of it, in the table's unit. It lies
+/// in the design of the core, not in the code; it was found the same for chains of 3 to 60 cycles.
+pub(super) fn shadow(expected: &Uncertain, measured: &Component) -> Uncertain {
+    let budget = expected.budget.iter().chain(&measured.uncertain.budget).copied().collect();
+    Uncertain { value: expected.value - measured.ticks.value, budget }
+}
+
+/// Puts the shadow back to what was measured behind a fence. How much of it the code has is not known: the whole of it
+/// is a bound in the budget.
+pub(super) fn out_of_shadow(measured: &Uncertain, shadow: &Uncertain) -> Uncertain {
+    let mut budget = measured.budget.clone();
+    budget.push(Contribution::bound(Source::Fence, shadow.value.abs()));
+    Uncertain { value: measured.value + shadow.value, budget }
+}
+
+/// Compares a body with what other arrangements of the same counts say of it.
+pub(super) fn overlap(main: &Solution, in_place: Option<&Solution>, alone: Option<&Alone>, context: &Context) -> Option<Finding> {
+    let body = main.components.first()?;
+    let level = body.ticks.level;
+    let others =
+        [in_place.and_then(|solution| solution.components.first()).map(|other| other.ticks), alone.map(|alone| alone.body.estimate(level))];
+    let excess = |other: &crate::Estimate| (other.value - body.ticks.value).abs() - SURE * (other.half_width() + body.ticks.half_width());
+    let scale = |other: &crate::Estimate| body.ticks.value.abs().max(other.value.abs());
+    let worst = others.iter().flatten().map(|other| excess(other) / scale(other)).fold(0.0, f64::max);
+    let apart = others.iter().flatten().map(|other| (other.value - body.ticks.value).abs() / scale(other)).fold(0.0, f64::max);
+    let severity = if apart > APART[1] { Severity::Untrusted } else { Severity::Warning };
+    let shown = |other: Option<crate::Estimate>| other.map(|other| other.value * context.factor);
+    let kind = FindingKind::Overlap {
+        at_end: body.ticks.value * context.factor,
+        in_place: shown(others[0]),
+        fenced: shown(others[1]),
+        unit: context.unit.to_owned(),
+    };
+    (worst > 0.0 && apart > APART[0]).then(|| Finding::new(severity, kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Question, assess};
+    use crate::observations::{Observations, Role, Variant};
+
+    /// A core that runs a body and an init at the same time as far as `hidden` says, and whose fence hides 2 cycles.
+    fn table(body: f64, init: f64, hidden: f64) -> Observations {
+        let mut table = Observations::new(vec!["body".into(), "init".into()]);
+        let series = ["code", "code in place", "code fenced", "shadow", "ruler"].map(|name| table.series(name));
+        for round in 0..48u32 {
+            for (n, m) in [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8)] {
+                let (bodies, inits) = (f64::from(n), f64::from(m));
+                let wobble = f64::from((round * 7 + n * 13 + m * 5) % 11) / 10.0 - 0.5;
+                let times = [
+                    bodies * (body + init - hidden) + (inits - bodies) * init,
+                    bodies * body + inits * init - inits * hidden,
+                    bodies * (body - 2.0) + inits * (init + 35.0),
+                    bodies * (48.0 - 2.0) + inits * 35.0,
+                    3.0 * bodies + 0.0 * inits,
+                ];
+                for (series, time) in series.iter().zip(times) {
+                    let inits = if *series == series_of_ruler() { 0.0 } else { inits };
+                    let row = table.row(*series, &[bodies, inits]);
+                    table.push(row, round, time + 60.0 + wobble);
+                }
+            }
+        }
+        table.origin.reference = Some(("ruler".into(), 3.0));
+        table.origin.shadow = Some(("shadow".into(), 48.0));
+        let variant = |series: &str, role| Variant { series: series.into(), role, of: "code".into() };
+        table.origin.variants = vec![variant("code in place", Role::InPlace), variant("code fenced", Role::Fenced)];
+        table
+    }
+
+    fn series_of_ruler() -> u16 {
+        4
+    }
+
+    fn findings(table: &Observations) -> Vec<Severity> {
+        let found = assess(table, &Question::default()).unwrap();
+        let code = found.series.iter().find(|series| series.name == "code").unwrap();
+        let overlaps = code.findings.iter().filter(|finding| matches!(finding.kind, FindingKind::Overlap { .. }));
+        overlaps.map(|finding| finding.severity).collect()
+    }
+
+    #[test]
+    fn sums_of_parts_have_no_finding_and_hidden_parts_have_one() {
+        assert_eq!(findings(&table(30.0, 120.0, 0.0)), []);
+        assert_eq!(findings(&table(200.0, 15.0, 15.0)), [Severity::Untrusted]);
+        // Too little for the fenced rows to see, whose shadow is two cycles: the rows in place see it.
+        assert_eq!(findings(&table(100.0, 15.0, 2.5)), [Severity::Warning]);
+        // A body that is wholly hidden: the rows in place see nothing.
+        let mut hidden = table(30.0, 120.0, 30.0);
+        hidden.origin.variants.remove(0);
+        assert_eq!(findings(&hidden), [Severity::Untrusted]);
+    }
+
+    #[test]
+    fn a_fenced_body_gets_its_shadow_back_with_a_bound() {
+        let mut table = table(30.0, 120.0, 0.0);
+        table.origin.variants = vec![Variant { series: "code fenced".into(), role: Role::Fenced, of: "code fenced".into() }];
+        let found = assess(&table, &Question::default()).unwrap();
+        let fenced = found.series.iter().find(|series| series.name == "code fenced").unwrap();
+        let cycles = fenced.components[0].time.cycles.as_ref().unwrap().estimate(0.95);
+        assert!((cycles.value - 30.0).abs() < 0.1 && cycles.half_width() > 2.0, "{cycles:?}");
+    }
+}
