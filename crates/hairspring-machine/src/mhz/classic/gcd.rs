@@ -28,7 +28,7 @@ pub struct Divisor {
 ///
 /// ```
 /// use hairspring_machine::mhz::classic::gcd::greatest_common_divisor;
-/// // The paper's 2 and 3 cycles of 5.55 ns.
+/// // The paper's 2 and 3 cycles of 5.55 ns, which is 180 MHz, and not 120 as printed there.
 /// let found = greatest_common_divisor(&[11.1, 16.6]).unwrap();
 /// assert!((found.period - 5.55).abs() < 0.03);
 /// ```

@@ -70,7 +70,7 @@ fn a_coarse_clock_takes_the_papers_time_or_the_budget() {
     // The 99 s of one try that lmbench announces, times three.
     assert!(found.seconds > 99.0 && found.seconds < 340.0, "{}", found.seconds);
     let found = run(&mut Core::of(4_100.0), 1, Noise { period: 3 * MS, stolen: MS, ..Noise::default() }, &Options::default());
-    assert!(found.window_ns < 9e6 && found.seconds < 3.1, "{} {}", found.window_ns, found.seconds);
+    assert!(found.window_ns < 8e6 && found.seconds < 5.1, "{} {}", found.window_ns, found.seconds);
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn a_folded_expression_is_guarded_and_named() {
 
 #[test]
 fn a_neighbour_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
-    // 100 us of 200: the ten wrong machines of section 8, whose neighbour took half of the processor.
-    let noise = Noise { period: MS / 10, stolen: MS / 10, ..Noise::default() };
+    // 10 us of 20: the ten wrong machines of section 8, whose neighbour took half of the processor.
+    let noise = Noise { period: MS / 100, stolen: MS / 100, ..Noise::default() };
     let found = run(&mut Core::of(4_100.0), 1, noise, &Options::default());
     assert_eq!(found.outcome, Outcome::Accepted);
     assert!((f64::from(found.mhz.unwrap().value) - 2_050.0).abs() < 41.0, "{:?}", found.mhz);
@@ -116,9 +116,19 @@ fn lengths_that_are_no_integers_show_in_the_cycles() {
 
 #[test]
 fn a_budget_that_ends_early_is_said_and_not_an_answer() {
+    // After every millisecond, something else takes 20.
     let options = Options { budget: Some(Duration::from_millis(100)), ..Options::default() };
-    let found = run(&mut Core::of(4_100.0), 10 * MS, Noise::default(), &options);
+    let noise = Noise { period: MS, stolen: 20 * MS, ..Noise::default() };
+    let found = run(&mut Core::of(4_100.0), 1, noise, &options);
     assert_eq!((found.outcome, found.mhz), (Outcome::OutOfBudget, None));
+}
+
+#[test]
+fn a_clock_too_coarse_for_the_budget_is_refused_with_the_budget_that_it_needs() {
+    fake::set(fake::Settings { quantum: 10 * MS, ..fake::Settings::default() });
+    let harness = Harness { now: fake::read, ns_per_tick: 1.0, quantum_ns: 1e7 };
+    let message = measure(&harness, &mut Core::of(4_100.0), &Options::default()).unwrap_err();
+    assert!(message.contains("10.000 ms") && message.contains("1000 ms") && message.contains("budget of 683 s"), "{message}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl Harness {
     pub fn time(&self, trips: u64, body: &mut Body) -> Timed {
         let start = (self.now)();
         body(trips);
-        let ticks = (self.now)().wrapping_sub(start).cast_signed();
+        let ticks = (self.now)().wrapping_sub(start) as i64;
         Timed { trips, interval_ns: ticks as f64 * self.ns_per_tick }
     }
 
