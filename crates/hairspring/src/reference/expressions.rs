@@ -4,8 +4,9 @@
 //! method assumes nothing of the instructions but that an expression takes whole cycles. `usize` stands for the paper's
 //! C `long`, shifts and sums wrap as they do there. Each is built twice. In the plain loop the compiler sees all
 //! hundred copies and may fold them: LLVM leaves next to nothing of `a^=a+a` and `a++;a^=1;a<<=1`, and three quarters of
-//! `a^=a<<b`; no list of these could be right for all compilers, so both loops are timed. In the guarded loop each copy ends behind an empty line of assembly that has the value in a register: no instruction, but whatever
-//! the compiler knew of the value ends there. Within a copy, it is as free as in the plain loop.
+//! `a^=a<<b`; no list of these could be right for all compilers, so both loops are timed. In the guarded loop each copy
+//! ends behind an empty line of assembly that has the value in a register: no instruction, but whatever the compiler
+//! knew of the value ends there. Within a copy, it is as free as in the plain loop.
 #![allow(unsafe_code, reason = "the guard is an empty line of assembly: nothing else hides a value without storing it to memory")]
 #![allow(clippy::pointers_in_nomem_asm_block, reason = "the guard leaves the pointer alone and reads nothing through it")]
 
