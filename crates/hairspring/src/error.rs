@@ -38,6 +38,22 @@ pub enum Error {
         /// The names that can be used.
         available: String,
     },
+    /// No number of trips of a loop fills a timed interval.
+    #[error(
+        "{trips} trips of the loop took {reached_ns:.0} ns by the clock in use and {wall_ns:.0} ns by the system's, where \
+         {wanted_ns:.0} ns are wanted: the clock stands still, or the compiler removed the body of the loop; take another \
+         clock, or have the result of the body used"
+    )]
+    LoopTooShort {
+        /// Time that the timed interval was to last, in nanoseconds.
+        wanted_ns: f64,
+        /// What the clock in use said, in nanoseconds.
+        reached_ns: f64,
+        /// Trips that were run.
+        trips: u64,
+        /// What the system's clock said, in nanoseconds.
+        wall_ns: f64,
+    },
     /// A request to the operating system was refused.
     #[error("{what}: {reason}")]
     Refused {

@@ -3,10 +3,14 @@
 
 mod dither;
 mod interference;
+mod loops;
 mod thread;
+
+pub mod harness;
 
 pub use dither::Dither;
 pub use interference::{StealMeter, Switches};
+pub use loops::Loops;
 pub use thread::{Settled, allowed_cpus, settle};
 
 use crate::clock::ReadFn;

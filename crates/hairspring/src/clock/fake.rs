@@ -1,6 +1,8 @@
-//! A clock for tests: it moves only when it is read or told to, in steps of its quantum.
+//! A clock for tests: it moves only when it is read or told to, in steps of its quantum, with noise where asked for.
 
-use std::cell::Cell;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::cell::{Cell, RefCell};
 
 /// How the fake clock behaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,35 +13,105 @@ pub struct Settings {
     pub per_read: u64,
     /// Time at the start.
     pub start: u64,
+    /// What makes time go by beside the work.
+    pub noise: Noise,
 }
+
+/// What makes time go by beside the work; the same calls give the same noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Noise {
+    /// A read takes up to so much longer.
+    pub read: u64,
+    /// Work takes up to so many parts per million longer, drawn anew for each call of [`advance`].
+    pub work_ppm: u64,
+    /// After every so much time that goes by, 0 for never ...
+    pub period: u64,
+    /// ... a neighbour takes this much.
+    pub stolen: u64,
+}
+
+const PLAIN: Settings = Settings { quantum: 1, per_read: 40, start: 0, noise: Noise { read: 0, work_ppm: 0, period: 0, stolen: 0 } };
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { quantum: 1, per_read: 40, start: 0 }
+        PLAIN
     }
 }
 
 thread_local! {
     static NOW: Cell<u64> = const { Cell::new(0) };
-    static SETTINGS: Cell<Settings> = const { Cell::new(Settings { quantum: 1, per_read: 40, start: 0 }) };
+    static UNTIL_STOLEN: Cell<u64> = const { Cell::new(0) };
+    static SETTINGS: Cell<Settings> = const { Cell::new(PLAIN) };
+    static RANDOM: RefCell<Pcg64Mcg> = RefCell::new(Pcg64Mcg::seed_from_u64(0));
 }
 
 /// Sets up this thread's fake clock.
 pub fn set(settings: Settings) {
     SETTINGS.set(settings);
     NOW.set(settings.start);
+    UNTIL_STOLEN.set(settings.noise.period);
+    RANDOM.set(Pcg64Mcg::seed_from_u64(0));
 }
 
-/// Lets time go by.
+/// Lets time go by: the work, and the noise that comes with it.
 pub fn advance(time: u64) {
-    NOW.set(NOW.get() + time);
+    let most = (u128::from(time) * u128::from(SETTINGS.get().noise.work_ppm) / 1_000_000) as u64;
+    pass(time + up_to(most));
+}
+
+/// Lets time go by, and the neighbour take its share of it.
+fn pass(time: u64) {
+    let Noise { period, stolen, .. } = SETTINGS.get().noise;
+    let taken = match (time + period).checked_sub(UNTIL_STOLEN.get()) {
+        Some(over) if period > 0 => {
+            UNTIL_STOLEN.set(period - over % period);
+            over / period * stolen
+        }
+        _ => {
+            UNTIL_STOLEN.set(UNTIL_STOLEN.get().saturating_sub(time));
+            0
+        }
+    };
+    NOW.set(NOW.get() + time + taken);
+}
+
+fn up_to(most: u64) -> u64 {
+    if most == 0 { 0 } else { RANDOM.with_borrow_mut(|random| random.random_range(0..=most)) }
 }
 
 /// Reads the fake clock; half of the cost falls before the reading and half behind it.
 pub extern "C" fn read() -> u64 {
-    let Settings { quantum, per_read, .. } = SETTINGS.get();
-    advance(per_read / 2);
+    let Settings { quantum, per_read, noise, .. } = SETTINGS.get();
+    pass(per_read / 2);
     let reading = NOW.get() / quantum * quantum;
-    advance(per_read - per_read / 2);
+    pass(per_read - per_read / 2 + up_to(noise.read));
     reading
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_neighbour_takes_its_share_of_the_time() {
+        let noise = Noise { period: 1_000, stolen: 500, ..Noise::default() };
+        set(Settings { per_read: 0, noise, ..Settings::default() });
+        (0..100).for_each(|_| advance(70));
+        assert_eq!(read(), 7_000 + 7 * 500);
+        advance(2_500);
+        assert_eq!(read(), 9_500 + 9 * 500);
+    }
+
+    #[test]
+    fn noise_makes_time_longer_and_is_the_same_every_time() {
+        let once = || {
+            set(Settings { per_read: 10, noise: Noise { read: 5, work_ppm: 100_000, ..Noise::default() }, ..Settings::default() });
+            let before = read();
+            advance(1_000);
+            read() - before
+        };
+        let first = once();
+        assert!((1_010..=1_115).contains(&first), "{first}");
+        assert_eq!(once(), first);
+    }
 }

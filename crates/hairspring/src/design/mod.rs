@@ -1,6 +1,9 @@
 //! Which counts to run: chosen from a pilot run, so that the line is long enough for the clock, short enough for a
 //! scheduler slice, and begins where it is straight.
 
+pub mod enough;
+pub mod loops;
+
 use serde::{Deserialize, Serialize};
 
 /// Length that the longest row aims at: long beside the clock's quantum, short beside the time between interrupts.

@@ -14,6 +14,7 @@ mod replicated;
 
 pub mod differential;
 pub mod direct;
+pub mod experiments;
 pub mod lattice;
 pub mod ratio;
 pub mod solution;

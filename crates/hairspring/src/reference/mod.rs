@@ -6,6 +6,8 @@
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub mod expressions;
+
 use crate::clock::ReadFn;
 
 /// Runs one row: reads the clock, runs the copies, reads the clock again, returns the difference in ticks.

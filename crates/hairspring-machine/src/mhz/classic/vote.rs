@@ -1,0 +1,201 @@
+//! The vote of all subsets, and the test of the answer (Staelin and McVoy, section 7).
+
+use super::gcd::greatest_common_divisor;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Times further than this factor from their median are obvious outliers: "within a few multiples of each other".
+const OUTLIER_FACTOR: f64 = 20.0;
+/// Times are of different length if they differ by more than this share of the shorter one.
+const DIFFERENT: f64 = 0.05;
+/// Two answers agree within this share of the first ...
+const AGREE_SHARE: f64 = 0.01;
+/// ... or within this many MHz.
+const AGREE_MHZ: f64 = 1.0;
+/// Most times that are voted on: the subsets double with each.
+const MOST_TIMES: usize = 16;
+/// Answers that a ballot lists.
+const LISTED: usize = 12;
+
+/// An answer and the subsets that gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vote {
+    /// Clock speed, in whole MHz as the paper prints it.
+    pub mhz: u32,
+    /// Subsets that gave it.
+    pub subsets: u32,
+}
+
+/// What all subsets say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ballot {
+    /// The mode: the most common answer; the lowest where several are as common.
+    pub mode: Vote,
+    /// Subsets that were asked: those with two times that differ by more than 5 %.
+    pub subsets: u32,
+    /// MHz between which the middle half of the subsets' answers lies.
+    pub middle_half: (u32, u32),
+    /// The most common answers, most common first, twelve at the most.
+    pub votes: Vec<Vote>,
+}
+
+/// Which of the times are no obvious outliers (filter_data): within a factor of twenty of the median of the positive ones.
+pub fn plausible(times: &[f64]) -> Vec<bool> {
+    let mut sorted: Vec<f64> = times.iter().copied().filter(|time| time.is_finite() && *time > 0.0).collect();
+    sorted.sort_by(f64::total_cmp);
+    let Some(median) = sorted.get(sorted.len() / 2).copied() else { return vec![false; times.len()] };
+    times.iter().map(|time| (median / OUTLIER_FACTOR..=median * OUTLIER_FACTOR).contains(time)).collect()
+}
+
+/// The mode of the greatest common divisors of all valid subsets of times, which are in nanoseconds.
+///
+/// A subset is valid if two of its times differ by more than 5 % (classes): times of equal length would give their own
+/// length for a period. `None` where no subset is valid, or for more than 16 times.
+pub fn vote(times_ns: &[f64]) -> Option<Ballot> {
+    if times_ns.len() > MOST_TIMES {
+        return None;
+    }
+    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    for chosen in 1..1u32 << times_ns.len() {
+        let subset: Vec<f64> = times_ns.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1).map(|(_, time)| *time).collect();
+        if let Some(mhz) = valid(&subset).then(|| speed(&subset)).flatten() {
+            *counts.entry(mhz).or_insert(0) += 1;
+        }
+    }
+    ballot(&counts)
+}
+
+/// Whether two times of the subset differ by more than 5 %.
+fn valid(subset: &[f64]) -> bool {
+    let shortest = subset.iter().copied().fold(f64::INFINITY, f64::min);
+    subset.iter().any(|time| *time > shortest * (1.0 + DIFFERENT))
+}
+
+/// Clock speed in whole MHz; `None` where it is no number of them.
+fn speed(times_ns: &[f64]) -> Option<u32> {
+    let mhz = (1e3 / greatest_common_divisor(times_ns)?.period).round();
+    (0.0..=f64::from(u32::MAX)).contains(&mhz).then_some(mhz as u32)
+}
+
+fn ballot(counts: &BTreeMap<u32, u32>) -> Option<Ballot> {
+    let mut votes: Vec<Vote> = counts.iter().map(|(mhz, subsets)| Vote { mhz: *mhz, subsets: *subsets }).collect();
+    let subsets = votes.iter().map(|vote| vote.subsets).sum();
+    let middle_half = (at_share(&votes, subsets / 4)?, at_share(&votes, subsets - 1 - subsets / 4)?);
+    // A stable sort: of equally common answers the lowest stays in front.
+    votes.sort_by_key(|vote| std::cmp::Reverse(vote.subsets));
+    votes.truncate(LISTED);
+    Some(Ballot { mode: *votes.first()?, subsets, middle_half, votes })
+}
+
+/// The answer of the subset of that rank, from 0, among all in the order of their answers.
+fn at_share(votes: &[Vote], rank: u32) -> Option<u32> {
+    let mut seen = 0;
+    let reached = |vote: &&Vote| {
+        seen += vote.subsets;
+        seen > rank
+    };
+    votes.iter().find(reached).map(|vote| vote.mhz)
+}
+
+/// Whether the answer from the minima and the one from the next larger values are the same within 1 % or 1 MHz.
+pub fn agree(best_mhz: u32, next_mhz: u32) -> bool {
+    let (best, apart) = (f64::from(best_mhz), f64::from(best_mhz.abs_diff(next_mhz)));
+    apart < AGREE_SHARE * best || apart < AGREE_MHZ
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times in nanoseconds on a core of this speed.
+    fn times(mhz: f64, cycles: &[f64]) -> Vec<f64> {
+        cycles.iter().map(|cycles| cycles * 1e3 / mhz).collect()
+    }
+
+    fn noisy(mhz: f64, cycles: &[f64], share: f64) -> Vec<f64> {
+        times(mhz, cycles).iter().enumerate().map(|(at, time)| time * (1.0 + share * (at * 7 % 9) as f64 / 8.0)).collect()
+    }
+
+    /// Cycles of the nine expressions as they were found on a core of 4.1 GHz.
+    const STUDY: [f64; 9] = [5.0, 2.0, 3.0, 1.0, 2.0, 2.0, 2.0, 3.0, 2.0];
+
+    #[test]
+    fn the_speed_is_the_mode_of_the_subsets() {
+        let found = vote(&noisy(4_100.0, &STUDY, 1e-4)).unwrap();
+        assert!(found.mode.mhz.abs_diff(4_100) <= 1, "{found:?}");
+        // 511 subsets, less those of equal lengths: 2^5 - 1 of 2 cycles, 3 of 3 cycles, one each of 1 and 5.
+        assert_eq!(found.subsets, 511 - 31 - 3 - 1 - 1);
+        assert!(found.mode.subsets > found.subsets / 4);
+    }
+
+    #[test]
+    fn an_expression_that_the_compiler_folded_is_filtered() {
+        let mut folded = times(4_100.0, &STUDY);
+        (folded[1], folded[8]) = (0.0096, 0.0);
+        let kept = plausible(&folded);
+        assert_eq!(kept.iter().filter(|kept| !**kept).count(), 2);
+        assert!(!kept[1] && !kept[8]);
+        assert_eq!(plausible(&[f64::NAN, -1.0]), [false, false]);
+    }
+
+    #[test]
+    fn few_lengths_that_are_no_integers_are_outvoted() {
+        // One add folded into renaming.
+        let found = vote(&noisy(4_100.0, &[5.0, 2.0, 3.0, 1.0, 2.5, 2.0, 2.0, 3.0, 2.0], 1e-4)).unwrap();
+        assert!(found.mode.mhz.abs_diff(4_100) <= 2, "{found:?}");
+    }
+
+    #[test]
+    fn many_lengths_that_are_no_integers_win_the_vote() {
+        // A store-load pair renamed to half a cycle, adds of a constant to 0.17: the method has no way to know.
+        let found = vote(&noisy(4_100.0, &[0.5, 1.17, 2.17, 1.0, 1.5, 2.5, 0.53, 3.17, 2.34], 1e-4)).unwrap();
+        assert!(found.mode.mhz.abs_diff(4_100) > 41, "{found:?}");
+        // The middle half of the subsets shows what the mode hides.
+        assert!(found.middle_half.1 - found.middle_half.0 > 410, "{found:?}");
+    }
+
+    #[test]
+    fn a_factor_that_all_share_stays_in_the_speed() {
+        // Dependent operations that never take less than two cycles.
+        let found = vote(&noisy(4_000.0, &[4.0, 2.0, 4.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0], 1e-4)).unwrap();
+        assert!(found.mode.mhz.abs_diff(2_000) <= 1, "{found:?}");
+    }
+
+    #[test]
+    fn a_neighbour_that_takes_an_even_share_is_not_noticed() {
+        // 2715 MHz for a true 4100: every interval, the second best as well, is longer by the same share.
+        let best = vote(&noisy(2_715.0, &STUDY, 1e-4)).unwrap();
+        let next = vote(&noisy(2_714.0, &STUDY, 2e-4)).unwrap();
+        assert!(best.mode.mhz.abs_diff(2_715) <= 1 && agree(best.mode.mhz, next.mode.mhz), "{best:?} {next:?}");
+    }
+
+    #[test]
+    fn a_neighbour_that_takes_uneven_shares_is_noticed() {
+        let shares = [1.0, 1.3, 1.0, 1.5, 1.1, 1.0, 1.6, 1.2, 1.4];
+        let loaded: Vec<f64> = times(4_100.0, &STUDY).iter().zip(shares).map(|(time, share)| time * share).collect();
+        let (best, next) = (vote(&noisy(4_100.0, &STUDY, 1e-3)).unwrap(), vote(&loaded).unwrap());
+        assert!(!agree(best.mode.mhz, next.mode.mhz), "{best:?} {next:?}");
+    }
+
+    #[test]
+    fn no_valid_subset_is_no_answer() {
+        assert!(vote(&[]).is_none());
+        assert!(vote(&[1.0]).is_none());
+        assert!(vote(&[1.0, 1.04, 1.02]).is_none());
+        assert!(vote(&[1.0; 40]).is_none());
+    }
+
+    #[test]
+    fn answers_agree_within_one_percent_or_one_mhz() {
+        assert!(agree(4_100, 4_140) && !agree(4_100, 4_142));
+        assert!(agree(25, 25) && !agree(25, 26));
+        assert!(!agree(0, 1));
+    }
+
+    #[test]
+    fn the_lowest_of_equally_common_answers_is_the_mode() {
+        let counts = BTreeMap::from([(300, 2), (100, 2), (200, 1)]);
+        let found = ballot(&counts).unwrap();
+        assert_eq!((found.mode.mhz, found.subsets, found.middle_half), (100, 5, (100, 300)));
+    }
+}

@@ -1,0 +1,3 @@
+//! The clock speed of the core.
+
+pub mod classic;

@@ -1,0 +1,99 @@
+//! Overheads and several experiments (Staelin and McVoy, 6.2, 6.3 and 6.5).
+
+use super::{Body, Harness, Timed};
+use crate::design::enough::WINDOWS_NS;
+use crate::error::Result;
+use crate::estimate::Estimate;
+use crate::estimate::experiments::Experiments;
+
+/// Experiments of which the median is taken.
+pub const MANY_EXPERIMENTS: u32 = 11;
+
+/// How many experiments the paper makes with an interval of so many nanoseconds: eleven, or a single one where the
+/// interval is longer than 100 ms. A single one has no spread; ask for more to get an interval.
+pub fn experiments_for(window_ns: f64) -> u32 {
+    if window_ns > WINDOWS_NS[WINDOWS_NS.len() - 1] { 1 } else { MANY_EXPERIMENTS }
+}
+
+/// What is subtracted from the measured times, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Overheads {
+    /// Time of one read of the clock, once for each interval.
+    pub timing_ns: Estimate,
+    /// Time of the loop itself, once for each trip.
+    pub loop_ns: Estimate,
+}
+
+impl Overheads {
+    /// Nothing is subtracted, for bodies beside which the overheads are negligible.
+    pub fn none() -> Overheads {
+        let zero = Estimate { value: 0.0, low: 0.0, high: 0.0, level: 1.0 };
+        Overheads { timing_ns: zero, loop_ns: zero }
+    }
+}
+
+/// How to measure a body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// How long each interval must last, in nanoseconds: the answer of [`Harness::enough`], or the user's own.
+    pub window_ns: f64,
+    /// Experiments; [`experiments_for`] is the paper's choice.
+    pub experiments: u32,
+    /// What to subtract.
+    pub overheads: Overheads,
+}
+
+impl Settings {
+    /// The paper's number of experiments with this interval; nothing is subtracted.
+    pub fn of(window_ns: f64) -> Settings {
+        Settings { window_ns, experiments: experiments_for(window_ns), overheads: Overheads::none() }
+    }
+}
+
+/// A body that was measured several times.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bench {
+    /// The intervals as they were read.
+    pub timed: Vec<Timed>,
+    /// Time of one trip in nanoseconds, overheads subtracted, never clamped at zero. Its bound carries the clock's quantum
+    /// and the doubt of the overheads.
+    pub trip_ns: Experiments,
+}
+
+impl Harness {
+    /// Several experiments with the same body (BENCH, 6.5).
+    ///
+    /// # Errors
+    /// As [`Harness::experiment`].
+    pub fn bench(&self, settings: &Settings, body: &mut Body) -> Result<Bench> {
+        let mut timed: Vec<Timed> = Vec::new();
+        for _ in 0..settings.experiments.max(1) {
+            let trips = timed.last().map_or(1, |last| last.trips);
+            timed.push(self.experiment(settings.window_ns, trips, body)?);
+        }
+        let fewest = timed.iter().map(|one| one.trips).min().unwrap_or(1) as f64;
+        let Overheads { timing_ns, loop_ns } = settings.overheads;
+        let values = timed.iter().map(|one| (one.interval_ns - timing_ns.value) / one.trips as f64 - loop_ns.value).collect();
+        let bound = (self.quantum_ns + timing_ns.half_width()) / fewest + loop_ns.half_width();
+        Ok(Bench { timed, trip_ns: Experiments::new(values, bound) })
+    }
+
+    /// The overhead of the timing (6.2): the time to read the clock, measured as a body of its own. It is the end of one
+    /// read and the beginning of the next, which is what lies within an interval. Each trip is one read, and the loop's own
+    /// instructions run beside it.
+    ///
+    /// The engine's own way is the overhead that [`crate::estimate::solve`] finds, which holds whatever else the rows have
+    /// in common, too.
+    ///
+    /// # Errors
+    /// As [`Harness::experiment`].
+    pub fn timing_overhead(&self, window_ns: f64) -> Result<Bench> {
+        let now = self.now;
+        let mut reads = |trips: u64| {
+            for _ in 0..trips {
+                std::hint::black_box(now());
+            }
+        };
+        self.bench(&Settings { experiments: MANY_EXPERIMENTS, ..Settings::of(window_ns) }, &mut reads)
+    }
+}

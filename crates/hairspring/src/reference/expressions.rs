@@ -1,0 +1,156 @@
+//! The nine expressions of mhz (Staelin and McVoy, 5.2), a hundred copies to the trip of a loop.
+//!
+//! They are expressions that the compiler translates, as the paper's are, and not chains of chosen instructions: the
+//! method assumes nothing of the instructions but that an expression takes whole cycles. `usize` stands for the paper's
+//! C `long`, shifts and sums wrap as they do there. Each is built twice. In the plain loop the compiler sees all
+//! hundred copies and may fold them: LLVM leaves next to nothing of `a^=a+a` and `a++;a^=1;a<<=1`, and three quarters of
+//! `a^=a<<b`; no list of these could be right for all compilers, so both loops are timed. In the guarded loop each copy
+//! ends behind an empty line of assembly that has the value in a register: no instruction, but whatever the compiler
+//! knew of the value ends there. Within a copy, it is as free as in the plain loop.
+#![allow(unsafe_code, reason = "the guard is an empty line of assembly: nothing else hides a value without storing it to memory")]
+#![allow(clippy::pointers_in_nomem_asm_block, reason = "the guard leaves the pointer alone and reads nothing through it")]
+
+use std::hint::black_box;
+
+/// Runs so many trips of a hundred copies.
+pub type TripsFn = fn(u64);
+
+/// An expression of the paper.
+#[derive(Debug, Clone, Copy)]
+pub struct Expression {
+    /// The expression as the paper writes it.
+    pub name: &'static str,
+    /// The loop in which the compiler sees all copies.
+    pub plain: TripsFn,
+    /// The loop in which each copy is hidden from the next.
+    pub guarded: TripsFn,
+}
+
+/// Copies of the expression in one trip of the loop.
+pub const COPIES: u32 = 100;
+
+/// A pointer that points to itself.
+struct Node {
+    next: &'static Node,
+}
+
+static NODE: Node = Node { next: &NODE };
+
+/// Leaves the value as it is, in a register, and lets the compiler know nothing of it any more.
+macro_rules! guard {
+    ($value:ident, $kind:ty) => {{
+        #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))]
+        {
+            // SAFETY: no instruction; the value comes out as it goes in.
+            unsafe { std::arch::asm!("/* {0} */", inout(reg) $value, options(nomem, nostack, preserves_flags)) };
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+        {
+            $value = black_box($value);
+        }
+    }};
+}
+
+macro_rules! ten {
+    ($copy:block) => {
+        $copy $copy $copy $copy $copy $copy $copy $copy $copy $copy
+    };
+}
+
+macro_rules! hundred {
+    ($copy:block) => {
+        ten!({
+            ten!($copy);
+        });
+    };
+}
+
+/// One expression on the numbers `$a` and `$b`, in a plain and in a guarded loop.
+macro_rules! expression {
+    ($name:literal, |$a:ident, $b:ident| $next:expr) => {{
+        #[inline(never)]
+        fn plain(trips: u64) {
+            let (mut $a, $b): (usize, usize) = black_box((1, 1));
+            for _ in 0..trips {
+                hundred!({
+                    $a = $next;
+                });
+            }
+            black_box($a.wrapping_add($b));
+        }
+        #[inline(never)]
+        fn guarded(trips: u64) {
+            let (mut $a, $b): (usize, usize) = black_box((1, 1));
+            for _ in 0..trips {
+                hundred!({
+                    $a = $next;
+                    guard!($a, usize);
+                });
+            }
+            black_box($a.wrapping_add($b));
+        }
+        Expression { name: $name, plain, guarded }
+    }};
+}
+
+/// `p=*p`: every load waits for the one before.
+fn chase() -> Expression {
+    #[inline(never)]
+    fn plain(trips: u64) {
+        let mut p: &'static Node = black_box(&NODE);
+        for _ in 0..trips {
+            hundred!({
+                p = p.next;
+            });
+        }
+        black_box(p as *const Node);
+    }
+    #[inline(never)]
+    fn guarded(trips: u64) {
+        let mut p: &'static Node = black_box(&NODE);
+        for _ in 0..trips {
+            hundred!({
+                p = p.next;
+                let mut address: *const Node = p;
+                guard!(address, *const Node);
+                // SAFETY: the guard left the address of a live static node as it was.
+                p = unsafe { &*address };
+            });
+        }
+        black_box(p as *const Node);
+    }
+    Expression { name: "p=*p", plain, guarded }
+}
+
+/// All nine, in the order of the paper.
+pub fn expressions() -> [Expression; 9] {
+    [
+        chase(),
+        expression!("a^=a+a", |a, b| a ^ a.wrapping_add(a)),
+        expression!("a^=a+a+a", |a, b| a ^ a.wrapping_add(a).wrapping_add(a)),
+        expression!("a>>=b", |a, b| a.wrapping_shr(b as u32)),
+        expression!("a>>=a+a", |a, b| a.wrapping_shr(a.wrapping_add(a) as u32)),
+        expression!("a^=a<<b", |a, b| a ^ a.wrapping_shl(b as u32)),
+        expression!("a^=a+b", |a, b| a ^ a.wrapping_add(b)),
+        expression!("a+=(a+b)&07", |a, b| a.wrapping_add(a.wrapping_add(b) & 7)),
+        expression!("a++;a^=1;a<<=1", |a, b| (a.wrapping_add(1) ^ 1) << 1),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_nine_expressions_with_names_of_their_own_and_all_run() {
+        let all = expressions();
+        let names: std::collections::HashSet<&str> = all.iter().map(|expression| expression.name).collect();
+        assert_eq!(names.len(), 9);
+        for expression in all {
+            for trips in [0, 1, 3] {
+                (expression.plain)(trips);
+                (expression.guarded)(trips);
+            }
+        }
+    }
+}
