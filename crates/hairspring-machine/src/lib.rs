@@ -6,3 +6,5 @@ pub mod mhz;
 pub mod sampling;
 pub mod unit;
 pub mod verify;
+
+mod lines;

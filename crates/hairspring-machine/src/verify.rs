@@ -1,6 +1,7 @@
 //! The instrument's own certificate: chains whose lengths prove themselves as integers, init and body pairs, the
 //! clock, and the coverage of the intervals over repeated short runs.
 
+use crate::lines::{Line, core_hz, lines};
 use crate::sampling::Sampling;
 use hairspring::clock::{Clock, Reading, granularity};
 use hairspring::estimate::lattice::lattice;
@@ -141,7 +142,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     cover(clock, effort, ruler_cycles, &mut results);
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (overhead_ticks, core_hz) =
-        (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate, effort.level));
+        (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate).estimate(effort.level));
     Ok(Certificate {
         clock: clock.name.to_owned(),
         reading: granularity(clock.read),
@@ -162,32 +163,8 @@ fn full_run(clock: Clock, effort: &Effort) -> Observations {
     sampling.run(effort.per_chain * (all.len() + both.len()) as u32, 1)
 }
 
-/// A solved chain.
-struct Line {
-    name: String,
-    solution: Solution,
-}
-
-impl Line {
-    fn first(&self) -> (&Solution, &Component) {
-        (&self.solution, &self.solution.components[0])
-    }
-}
-
-fn lines(table: &Observations, level: f64) -> Result<Vec<Line>, String> {
-    let options = Options { level, ..Options::default() };
-    let named = chains().into_iter().filter_map(|chain| table.find_series(chain.name).map(|series| (chain.name.to_owned(), series)));
-    named.map(|(name, series)| solve(table, series, &options).map(|solution| Line { name, solution }).map_err(|e| e.to_string())).collect()
-}
-
 fn in_cycles(of: (&Solution, &Component), ruler: (&Solution, &Component), ruler_cycles: f64, level: f64) -> Option<Estimate> {
     ratio(of, ruler).map(|ratio| ratio.scaled(ruler_cycles).estimate(level))
-}
-
-fn core_hz(ruler: &Line, ruler_cycles: f64, rate: &Rate, level: f64) -> Estimate {
-    let ticks = &ruler.solution.components[0].uncertain;
-    let hz = ruler_cycles * rate.hz / ticks.value;
-    Uncertain { value: hz, budget: ticks.budget.iter().map(|entry| entry.scaled(hz / ticks.value)).collect() }.estimate(level)
 }
 
 fn pair_results(table: &Observations, ruler: &Line, ruler_cycles: f64, level: f64) -> Result<Vec<PairResult>, String> {

@@ -16,6 +16,7 @@ pub mod differential;
 pub mod direct;
 pub mod experiments;
 pub mod lattice;
+pub mod levels;
 pub mod ratio;
 pub mod solution;
 

@@ -32,6 +32,10 @@ pub enum FindingKind {
     FrequencyStepped { low_percent: f64, high_percent: f64 },
     /// A chain of known length, run as a control, came out wrong: something else used the core's execution units.
     CoreShared { control_cycles: f64, expected_cycles: f64 },
+    /// Chains whose lengths are no whole number of core cycles were left out.
+    OffLattice { chains: Vec<String> },
+    /// All chains may share a factor: the core cycle is known up to it.
+    FactorUnknown { chains: usize },
     /// Body and init overlap: the body is another time where the inits stand elsewhere, or behind fences. All three are
     /// times of the body.
     Overlap { at_end: f64, in_place: Option<f64>, fenced: Option<f64>, unit: String },
@@ -116,6 +120,14 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
                 "a control chain of {expected_cycles} cycles came out as {control_cycles:.3}: something else used the core (a neighbour on its other hardware thread), or slowed one chain and not the other"
             ),
             "measure again; choose another CPU (--cpu)",
+        ),
+        OffLattice { chains } => (
+            format!("no whole number of core cycles, left out: {}", shortened(chains)),
+            "nothing to do if it is always the same: this core renames or fuses it; else measure again on a quieter machine",
+        ),
+        FactorUnknown { chains } => (
+            format!("the core clock is known up to a factor of two: nothing shows that the lengths of the {chains} chains share none"),
+            "compare with what the manufacturer says of the processor",
         ),
         Overlap { at_end, in_place, fenced, unit } => (
             format!(
