@@ -144,7 +144,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate, effort.level));
     Ok(Certificate {
         clock: clock.name.to_owned(),
-        reading: granularity(clock.read),
+        reading: granularity(&clock),
         overhead_ticks,
         core_hz,
         chains: results,

@@ -1,6 +1,6 @@
 //! Resolution and read cost of a clock, from consecutive reads.
 
-use super::ReadFn;
+use super::Counter;
 
 /// Reads taken at the most; a clock that moves only with the kernel's tick needs many.
 const MOST_READS: usize = 4_000_000;
@@ -33,20 +33,22 @@ pub struct Reading {
 /// Finds the resolution of a clock from the steps between consecutive reads.
 ///
 /// Cost: up to 30 ms for a clock that hardly moves, a fraction of a millisecond for others.
-pub fn granularity(read: ReadFn) -> Reading {
+pub fn granularity(counter: impl Into<Counter>) -> Reading {
+    let Counter { read, width } = counter.into();
     let begin = super::os::wall_ns();
-    let (first, mut last) = (read(), 0);
-    let (mut steps, mut backward, mut reads) = (Vec::new(), 0, 0usize);
-    let mut before = first;
+    let (mut steps, mut backward, mut reads, mut total) = (Vec::new(), 0, 0usize, 0i64);
+    let mut before = read();
     while reads < MOST_READS && steps.len() < ENOUGH_STEPS {
-        last = read();
+        let now = read();
         reads += 1;
-        match last.checked_sub(before) {
-            None => backward += 1,
-            Some(0) => {}
-            Some(step) => steps.push(step),
+        let step = width.signed(before, now);
+        match step {
+            0 => {}
+            1.. => steps.push(step as u64),
+            _ => backward += 1,
         }
-        before = last;
+        total = total.saturating_add(step);
+        before = now;
         if reads % 256 == 0 && super::os::wall_ns() - begin > MOST_NS {
             break;
         }
@@ -55,7 +57,7 @@ pub fn granularity(read: ReadFn) -> Reading {
     Reading {
         quantum: quantum(&steps, unchanged as f64 / reads.max(1) as f64),
         back_to_back_min: if unchanged > 0 { 0 } else { steps.iter().copied().min().unwrap_or(0) },
-        back_to_back_mean: last.wrapping_sub(first) as f64 / reads.max(1) as f64,
+        back_to_back_mean: total as f64 / reads.max(1) as f64,
         steps: steps.len(),
         backward,
     }
@@ -95,10 +97,18 @@ mod tests {
     fn the_step_of_a_coarse_clock_is_found() {
         for quantum in [26, 1_000] {
             fake::set(fake::Settings { quantum, per_read: 37, ..fake::Settings::default() });
-            let found = granularity(fake::read);
+            let found = granularity(&fake::clock(64));
             assert_eq!(found.quantum, quantum);
             assert!((found.back_to_back_mean - 37.0).abs() < 1.0);
         }
+    }
+
+    #[test]
+    fn a_counter_that_wraps_did_not_go_backwards() {
+        fake::set(fake::Settings { quantum: 2, per_read: 37, start: 65_000, bits: 16, ..fake::Settings::default() });
+        let found = granularity(&fake::clock(16));
+        assert_eq!((found.quantum, found.backward), (2, 0));
+        assert!((found.back_to_back_mean - 37.0).abs() < 0.1, "{found:?}");
     }
 
     #[test]
@@ -114,6 +124,6 @@ mod tests {
     #[test]
     fn a_clock_that_stands_still_is_seen_to() {
         fake::set(fake::Settings { quantum: 1, per_read: 0, ..fake::Settings::default() });
-        assert_eq!(granularity(fake::read).quantum, 0);
+        assert_eq!(granularity(&fake::clock(64)).quantum, 0);
     }
 }
