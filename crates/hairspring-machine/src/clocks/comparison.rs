@@ -1,6 +1,6 @@
 //! Two clocks over the same spans: by how many percent their readings differ (StopWatch, Figure 1).
 
-use hairspring::clock::{Clock, Counter, RateMeter, default_clock};
+use hairspring::clock::{Clock, Counter, RateMeter, default_clock, granularity};
 use hairspring::estimate::{Contribution, Source, Uncertain};
 use hairspring::observations::Rate;
 use rand::SeedableRng;
@@ -69,7 +69,8 @@ pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
         }
     }
     let (rate_a, rate_b) = (meters.0.rate(), meters.1.rate());
-    let points = SPANS_NS.iter().zip(&seen).map(|(aimed, pairs)| point(*aimed, pairs, &rate_a, &rate_b)).collect();
+    let steps_ns = granularity(&a).quantum as f64 * 1e9 / rate_a.hz + granularity(&b).quantum as f64 * 1e9 / rate_b.hz;
+    let points = SPANS_NS.iter().zip(&seen).map(|(aimed, pairs)| point(*aimed, pairs, (&rate_a, &rate_b), steps_ns)).collect();
     Comparison { a: (a.name.to_owned(), rate_a), b: (b.name.to_owned(), rate_b), points }
 }
 
@@ -108,8 +109,10 @@ fn turns_per_ns() -> f64 {
 const FAR: f64 = 20.0;
 /// Blocks of neighbouring rounds, for the interval. Each has as many rounds of either nesting.
 const BLOCKS: usize = 20;
+const UNSEEN: f64 = 3.0;
 
-fn point(aimed_ns: f64, pairs: &[Pair], rate_a: &Rate, rate_b: &Rate) -> SpanPoint {
+/// The point of some pairs by clocks of these rates whose quanta are `steps_ns` together.
+fn point(aimed_ns: f64, pairs: &[Pair], (rate_a, rate_b): (&Rate, &Rate), steps_ns: f64) -> SpanPoint {
     let (tick_a, tick_b) = (1e9 / rate_a.hz, 1e9 / rate_b.hz);
     // The two nestings differ by the cost of the reads: each is compared with its own kind only.
     let kept: Vec<Pair> = {
@@ -124,11 +127,13 @@ fn point(aimed_ns: f64, pairs: &[Pair], rate_a: &Rate, rate_b: &Rate) -> SpanPoi
         (b > 0.0).then(|| 100.0 * (a / b - 1.0))
     };
     let seen_ns = sum(&kept).1 / kept.len().max(1) as f64;
+    // A clock that saw no step in n spans may yet step once in n / 3 of them (the rule of three).
+    let unseen = 100.0 * UNSEEN * steps_ns / (kept.len().max(1) as f64 * seen_ns);
     let single: Vec<f64> = kept.iter().map(|pair| 100.0 * (pair.a * tick_a - pair.b * tick_b) / seen_ns).collect();
     SpanPoint {
         aimed_ns,
         seen_ns,
-        percent: percent(&kept).map(|value| Uncertain { value, budget: budget(&single, rate_a, rate_b) }),
+        percent: percent(&kept).map(|value| Uncertain { value, budget: budget(&single, rate_a, rate_b, unseen) }),
         sd_percent: if seen_ns > 0.0 { sd(&single) } else { f64::NAN },
         used: kept.len(),
         left_out: pairs.len() - kept.len(),
@@ -146,7 +151,7 @@ fn near(pairs: &[Pair], tick_a: f64, tick_b: f64) -> Vec<Pair> {
     pairs.iter().copied().filter(|pair| coarse || (difference(pair) - center).abs() <= reach).collect()
 }
 
-fn budget(single: &[f64], rate_a: &Rate, rate_b: &Rate) -> Vec<Contribution> {
+fn budget(single: &[f64], rate_a: &Rate, rate_b: &Rate, unseen: f64) -> Vec<Contribution> {
     // Whole pairs of nestings go into one block.
     let pairs: Vec<f64> = single.chunks_exact(2).map(|pair| (pair[0] + pair[1]) / 2.0).collect();
     let blocks = BLOCKS.min(pairs.len());
@@ -159,6 +164,7 @@ fn budget(single: &[f64], rate_a: &Rate, rate_b: &Rate) -> Vec<Contribution> {
     vec![
         Contribution::standard(Source::Stochastic, noise, (blocks.max(2) - 1) as f64),
         Contribution::standard(Source::Rate, ppm * 1e-4, f64::INFINITY),
+        Contribution::bound(Source::Granularity, unseen),
     ]
 }
 
@@ -194,7 +200,7 @@ mod tests {
     #[test]
     fn the_cost_of_the_reads_cancels_and_a_true_difference_stays() {
         for percent in [0.0, 2.0, -0.5] {
-            let found = point(1e3, &pairs(percent), &rate(1e9), &rate(1e9));
+            let found = point(1e3, &pairs(percent), (&rate(1e9), &rate(1e9)), 1.0);
             let difference = found.percent.unwrap().estimate(0.95);
             assert!((difference.value - percent).abs() < 0.02 && found.left_out == 0, "{percent}: {difference:?}");
         }
@@ -204,21 +210,28 @@ mod tests {
     fn what_ran_in_between_is_left_out_and_counted() {
         let mut pairs = pairs(0.0);
         pairs[6].a += 50_000.0;
-        let found = point(1e3, &pairs, &rate(1e9), &rate(1e9));
+        let found = point(1e3, &pairs, (&rate(1e9), &rate(1e9)), 1.0);
         assert!(found.left_out >= 1 && found.percent.unwrap().value.abs() < 0.02);
     }
 
     #[test]
     fn a_clock_that_did_not_move_gives_no_percentage() {
         let still: Vec<Pair> = (0..40).map(|_| Pair { a: 100.0, b: 0.0 }).collect();
-        assert_eq!(point(1e2, &still, &rate(1e9), &rate(1e3)).percent, None);
+        assert_eq!(point(1e2, &still, (&rate(1e9), &rate(1e3)), 1e6).percent, None);
+    }
+
+    #[test]
+    fn a_clock_that_saw_nothing_may_yet_be_right() {
+        let still: Vec<Pair> = (0..400).map(|_| Pair { a: 0.0, b: 100.0 }).collect();
+        let found = point(1e2, &still, (&rate(1e9), &rate(1e9)), 1e5).percent.unwrap().estimate(0.95);
+        assert!(found.value == -100.0 && found.contains(0.0), "{found:?}");
     }
 
     #[test]
     fn a_coarse_clock_is_right_on_the_mean() {
         // Steps of 1000 ns over spans of 100: one in ten sees one.
         let coarse: Vec<Pair> = (0..2_000).map(|at| Pair { a: if at * 7 % 10 == 0 { 1_000.0 } else { 0.0 }, b: 100.0 }).collect();
-        let found = point(1e2, &coarse, &rate(1e9), &rate(1e9));
+        let found = point(1e2, &coarse, (&rate(1e9), &rate(1e9)), 1.0);
         assert!(found.percent.unwrap().estimate(0.95).contains(0.0) && found.left_out == 0);
     }
 }
