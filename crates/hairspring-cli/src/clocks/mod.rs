@@ -49,7 +49,7 @@ fn all(arguments: &ClocksArguments, settled: &Settled, cpus: Vec<usize>) -> Resu
 }
 
 fn latencies(arguments: &ClocksArguments, settled: &Settled) -> Result<String, AnyError> {
-    let clocks = chosen(&arguments.names, &["monotonic", default_clock().name])?;
+    let clocks = chosen(&arguments.names, &["monotonic", default_clock().name], 2)?;
     let plan = LatencyPlan { count: arguments.count as usize, scale: arguments.scale, level: arguments.report.confidence_level };
     say(&format!("pauses of {:.0} s in all ...", plan.pauses().as_secs_f64()));
     let (latency, circumstances) = (latency(&clocks, plan, std::thread::sleep), circumstances(settled));
@@ -78,7 +78,7 @@ fn compared(arguments: &ClocksArguments, names: &[String], settled: &Settled) ->
 fn overhead(arguments: &ClocksArguments, settled: &Settled) -> Result<String, AnyError> {
     let old_way = catalogue().into_iter().find(|(clock, here)| clock.name == "tsc-cpuid" && here.is_ok()).map(|(clock, _)| clock.name);
     let defaults: Vec<&str> = [Some(default_clock().name), Some("monotonic"), old_way].into_iter().flatten().collect();
-    let clocks = chosen(&arguments.names, &defaults)?;
+    let clocks = chosen(&arguments.names, &defaults, 3)?;
     let raised = arguments.priority.then(RaisedPriority::raise).transpose()?;
     let report = overheads(&clocks, arguments.runs as usize, raised.is_some());
     drop(raised);
@@ -91,10 +91,9 @@ fn overhead(arguments: &ClocksArguments, settled: &Settled) -> Result<String, An
 }
 
 /// The clocks of these names, or those by default; at most as many as fit into a table.
-fn chosen(names: &[String], defaults: &[&str]) -> Result<Vec<Clock>, AnyError> {
-    const MOST: usize = 3;
-    if names.len() > MOST {
-        return Err(format!("{} clocks are named; at most {MOST} can be shown side by side", names.len()).into());
+fn chosen(names: &[String], defaults: &[&str], most: usize) -> Result<Vec<Clock>, AnyError> {
+    if names.len() > most {
+        return Err(format!("{} clocks are named; at most {most} can be shown side by side", names.len()).into());
     }
     let mut wanted: Vec<&str> = if names.is_empty() { defaults.to_vec() } else { names.iter().map(String::as_str).collect() };
     if let Some(twice) = wanted.iter().enumerate().find(|(at, name)| wanted[..*at].contains(name)).filter(|_| !names.is_empty()) {

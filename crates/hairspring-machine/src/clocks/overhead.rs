@@ -1,6 +1,6 @@
 //! The overhead of the stopwatch on some clocks (StopWatch, Table 2): five times ten thousand runs.
 
-use hairspring::clock::{Clock, RateMeter};
+use hairspring::clock::{Clock, RateMeter, granularity};
 use hairspring::observations::Rate;
 use hairspring::stopwatch::{Overhead, overhead};
 use std::time::Duration;
@@ -50,7 +50,8 @@ const RATE_TIME: Duration = Duration::from_millis(50);
 pub fn overheads(clocks: &[Clock], runs: usize, priority_raised: bool) -> OverheadReport {
     let one = |clock: &Clock| {
         let (meter, begin) = (RateMeter::start(*clock), std::time::Instant::now());
-        let repetitions = (0..REPETITIONS).map(|_| overhead(*clock, runs, MOST_TIME)).collect();
+        let quantum = granularity(clock).quantum;
+        let repetitions = (0..REPETITIONS).map(|_| overhead(*clock, quantum, runs, MOST_TIME)).collect();
         std::thread::sleep(RATE_TIME.saturating_sub(begin.elapsed()));
         ClockOverhead { clock: clock.name.to_owned(), rate: meter.rate(), repetitions }
     };

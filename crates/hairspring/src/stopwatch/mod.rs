@@ -90,7 +90,7 @@ impl Stopwatch {
         clock.ready()?;
         let (meter, begin) = (RateMeter::start(clock), Instant::now());
         let quantum = granularity(&clock).quantum;
-        let overhead = overhead(clock, RUNS, MOST_TIME);
+        let overhead = overhead(clock, quantum, RUNS, MOST_TIME);
         while clock.nominal_hz.is_none() && begin.elapsed() < RATE_TIME {
             std::hint::spin_loop();
         }

@@ -46,14 +46,15 @@ const WARMING_READS: usize = 4;
 /// Runs that are made however long they take.
 const FEWEST_RUNS: usize = 100;
 
-/// Measures the overhead over so many runs, or as many as fit into the time, but 100 at least. The clock must be ready.
-pub fn overhead(clock: Clock, runs: usize, time: Duration) -> Overhead {
+/// Measures the overhead over so many runs, or as many as fit into the time, but 100 at least. The clock must be ready; its
+/// quantum is in ticks.
+pub fn overhead(clock: Clock, quantum: u64, runs: usize, time: Duration) -> Overhead {
     let begin = Instant::now();
     let mut all = Vec::with_capacity(runs);
     while all.len() < runs && (all.len() < FEWEST_RUNS || begin.elapsed() < time) {
         all.push(run(clock));
     }
-    Overhead::of(&all, 1)
+    Overhead::of(&all, quantum)
 }
 
 fn run(clock: Clock) -> Run {
@@ -69,19 +70,17 @@ fn run(clock: Clock) -> Run {
 }
 
 impl Overhead {
-    /// Makes the sums over the runs. Deviations below `least` ticks are no reason to leave a run out.
-    pub fn of(runs: &[Run], least: u64) -> Overhead {
-        let column = |of: fn(&Run) -> i64| moments(&runs.iter().map(|run| of(run) as f64).collect::<Vec<_>>(), least as f64);
+    /// Makes the sums over the runs of a clock of this quantum: its steps are no reason to leave a run out.
+    pub fn of(runs: &[Run], quantum: u64) -> Overhead {
+        let column = |of: fn(&Run) -> i64| moments(&runs.iter().map(|run| of(run) as f64).collect::<Vec<_>>(), (quantum as f64).max(1.0));
         Overhead { total: column(|run| run.total), read: column(|run| run.read), calibrator: column(|run| run.total - run.read) }
     }
 }
 
-fn moments(values: &[f64], least: f64) -> Moments {
+fn moments(values: &[f64], quantum: f64) -> Moments {
     let center = median(values);
-    let deviation = median(&values.iter().map(|value| (value - center).abs()).collect::<Vec<_>>()).max(least);
-    // A clock that rarely moves has a median deviation of nothing: what it does in one step is no interrupt.
-    let step = values.iter().map(|value| (value - center).abs()).filter(|away| *away > 0.0).fold(f64::INFINITY, f64::min);
-    let reach = FAR * deviation.max(if step.is_finite() { step } else { 0.0 });
+    let deviation = median(&values.iter().map(|value| (value - center).abs()).collect::<Vec<_>>()).max(quantum);
+    let reach = FAR * deviation;
     let used: Vec<f64> = values.iter().copied().filter(|value| (value - center).abs() <= reach).collect();
     let count = used.len().max(1) as f64;
     let mean = used.iter().sum::<f64>() / count;

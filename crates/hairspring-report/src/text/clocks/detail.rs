@@ -132,5 +132,5 @@ fn hand_over(clock: &Clock, found: &Measured, pair: &HandOver) -> String {
     if pair.violations > 0 {
         return format!("{a} and {b}: {handovers} hand-overs, {lower}");
     }
-    format!("{a} and {b}: {handovers} hand-overs, {lower}; {b} is ahead by {}, within +-{}", time(offset), time(bound))
+    format!("{a} and {b}: {handovers} hand-overs, {lower}; {b} runs ahead of {a} by {} +- {}", time(offset), time(bound))
 }

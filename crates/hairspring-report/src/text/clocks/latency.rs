@@ -41,14 +41,15 @@ fn title(experiment: &Experiment) -> String {
 
 /// Table 1 of Kwon and Choi: one line for each experiment, one column for each clock.
 fn means(page: &mut Page, latency: &Latency) {
-    const COLUMN: usize = 22;
+    const COLUMN: usize = 20;
+    const TITLE: usize = 34;
     let columns = |texts: Vec<String>| texts.iter().map(|text| pad(text, COLUMN)).collect::<Vec<_>>().join(" ");
     let Some(first) = latency.experiments.first() else { return };
     let names = first.clocks.iter().map(|clock| clean(&clock.clock)).collect();
-    page.line(&format!("  {}  {}", pad("mean latency", 30), columns(names)), Tone::Strong);
+    page.line(&format!("  {}  {}", pad("mean latency", TITLE), columns(names)), Tone::Strong);
     for experiment in &latency.experiments {
         let means = experiment.clocks.iter().map(|clock| Cell::time(&clock.ns.mean, true).text()).collect();
-        page.line(&format!("  {}  {}", pad(&title(experiment), 30), columns(means)), Tone::Plain);
+        page.line(&format!("  {}  {}", pad(&title(experiment), TITLE), columns(means)), Tone::Plain);
     }
     let level = first.clocks.first().map_or(0.95, |clock| clock.ns.mean.level);
     page.marked("", &format!("{} differences each; intervals of {} confidence", count(latency.plan.count), percent(level)));

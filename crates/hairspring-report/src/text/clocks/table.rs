@@ -35,22 +35,21 @@ pub fn tables(page: &mut Page, survey: &Survey, level: f64) {
 
 fn reads(page: &mut Page, here: &[(&Clock, &Measured)], level: f64) {
     let costs = align(&here.iter().map(|(_, found)| cost(found, level)).collect::<Vec<_>>());
-    let width = costs.first().map_or(0, String::len).max("a read".len());
-    let head = ["ordered by:", "behind by:", "step", "a read", "in a row"];
-    let line = |name: &str, [before, after, step, cost, row]: [&str; 5]| {
-        format!("  {} {} {} {:>8}  {} {row:>8}", pad(name, NAME), pad(before, ORDER + 1), pad(after, ORDER), step, pad(cost, width))
+    let line = |name: &str, before: &str, after: &str, step: &str, cost: &str| {
+        format!("  {} {} {} {step:>8}  {cost}", pad(name, NAME), pad(before, ORDER), pad(after, ORDER))
     };
-    let title = [head[0], head[1], head[2], head[3], head[4]];
-    page.line(&line("clock", title.map(|word| word.trim_end_matches(" by:"))), Tone::Strong);
+    page.line(&line("clock", "ordered", "behind", "step", "a read"), Tone::Strong);
     for ((clock, found), cost) in here.iter().zip(&costs) {
-        let hz = found.hz(clock);
-        let time = |ticks: f64| hz.map_or_else(|| format!("{} ticks", significant(ticks, 3)), |hz| short_time(ticks * 1e9 / hz));
-        let step = if found.reading.quantum == 0 { "none".to_owned() } else { time(found.reading.quantum as f64) };
+        let step = if found.reading.quantum == 0 { "none".to_owned() } else { time(clock, found, found.reading.quantum as f64) };
         let (before, after) = (clock.ordering.before.unwrap_or("NO"), clock.ordering.after.unwrap_or("NO"));
-        let row = time(found.reading.back_to_back_mean);
-        page.line(&line(&clean(clock.name), [before, after, &step, cost, &row]), Tone::Plain);
+        page.line(&line(&clean(clock.name), before, after, &step, cost), Tone::Plain);
     }
     page.gap();
+}
+
+/// Ticks of a clock as a time, where its rate is known.
+fn time(clock: &Clock, found: &Measured, number: f64) -> String {
+    found.hz(clock).map_or_else(|| format!("{} ticks", ticks(number)), |hz| short_time(number * 1e9 / hz))
 }
 
 fn cost(found: &Measured, level: f64) -> Cell {
@@ -59,11 +58,14 @@ fn cost(found: &Measured, level: f64) -> Cell {
 }
 
 fn rates(page: &mut Page, here: &[(&Clock, &Measured)], level: f64) {
-    const RATE: usize = 40;
-    page.line(&format!("  {} {} {}", pad("clock", NAME), pad("rate", RATE), "from CPU to CPU"), Tone::Strong);
+    const RATE: usize = 28;
+    let line =
+        |name: &str, row: &str, rate: &str, together: &str| format!("  {} {row:>8}  {} {together}", pad(name, NAME), pad(rate, RATE));
+    page.line(&line("clock", "in a row", "rate", "from CPU to CPU"), Tone::Strong);
     for (clock, found) in here {
         let (together, tone) = together(found);
-        page.line(&format!("  {} {} {together}", pad(&clean(clock.name), NAME), pad(&rate(clock, &found.rate, level), RATE)), tone);
+        let row = time(clock, found, found.reading.back_to_back_mean);
+        page.line(&line(&clean(clock.name), &row, &rate(clock, &found.rate, level), &together), tone);
     }
     page.gap();
 }
@@ -101,8 +103,10 @@ pub fn off_ppm(rate: &Rate, nominal_hz: f64, level: f64) -> Estimate {
 fn together(found: &Measured) -> (String, Tone) {
     match (&found.across, found.across.counted()) {
         (Across::NotTried(_), _) => ("not tried".into(), Tone::Plain),
-        (Across::Tried(_), (all, 0)) => (format!("in {} no fall", count(all as usize)), Tone::Plain),
-        (Across::Tried(_), (all, lower)) => (format!("{} of {} FELL", count(lower as usize), count(all as usize)), Tone::Alarm),
+        (Across::Tried(_), (all, 0)) => (format!("0 of {} fell", count(all as usize)), Tone::Plain),
+        (Across::Tried(_), (all, lower)) => {
+            (format!("{} % FELL, {}", significant(100.0 * lower as f64 / all as f64, 2), count(lower as usize)), Tone::Alarm)
+        }
     }
 }
 
@@ -111,8 +115,7 @@ fn legend(page: &mut Page, survey: &Survey, level: f64) {
         "ordered, behind: what makes earlier instructions done before the read, and keeps later ones behind it. \
          a read: slope over 2 to 32 reads in a straight line, timed by {}. in a row: mean step of consecutive reads, which \
          for unordered or coarse clocks is not the cost. rate: measured against {}, with intervals of {} confidence; the \
-         error of {} itself is not in them. from CPU to CPU: readings taken behind one of another CPU. hairspring clocks \
-         NAME has more.",
+         error of {} itself is not in them. from CPU to CPU: readings taken behind one of another CPU, and how many of them fell below it. hairspring clocks NAME has more.",
         survey.timed_by,
         survey.against,
         percent(level),
