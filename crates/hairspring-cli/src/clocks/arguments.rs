@@ -38,7 +38,7 @@ pub struct ClocksArguments {
     /// Runs of --overhead, made five times
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000), requires = "overhead")]
     pub runs: u32,
-    /// Raise the priority for --overhead, or fail
+    /// Fail where the priority may not be raised for --overhead (without this it is tried, and reported)
     #[arg(long, requires = "overhead")]
     pub priority: bool,
     /// Everything about every clock
@@ -57,7 +57,7 @@ pub struct ClocksArguments {
 /// A factor on pauses of 1 s and 5 s.
 fn scale(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
-        Ok(factor) if factor >= 1e-6 && factor <= 100.0 => Ok(factor),
+        Ok(factor) if (1e-6..=100.0).contains(&factor) => Ok(factor),
         Ok(_) => Err("must be from 0.000001 to 100: it multiplies pauses of 1 s and 5 s; 0.001 makes them 1 ms and 5 ms".into()),
         Err(_) => Err("expected a number such as 0.001".into()),
     }

@@ -80,7 +80,7 @@ fn overhead(arguments: &ClocksArguments, settled: &Settled) -> Result<String, An
     let defaults: Vec<&str> = [Some(default_clock().name), Some("monotonic"), old_way].into_iter().flatten().collect();
     let clocks = chosen(&arguments.names, &defaults, 3)?;
     let raised = arguments.priority.then(RaisedPriority::raise).transpose()?;
-    let report = overheads(&clocks, arguments.runs as usize, raised.is_some());
+    let report = overheads(&clocks, arguments.runs as usize, settled.priority_raised || raised.is_some());
     drop(raised);
     let circumstances = circumstances(settled);
     Ok(if arguments.report.json {

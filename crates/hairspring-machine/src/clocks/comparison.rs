@@ -20,7 +20,7 @@ pub struct SpanPoint {
     pub seen_ns: f64,
     /// Difference of the first clock from the second, in percent; `None` where the second did not move.
     pub percent: Option<Uncertain>,
-    /// Standard deviation of a single such difference, in percent of the mean length.
+    /// Standard deviation of a single such difference, in percent of the mean length, among those of one nesting.
     pub sd_percent: f64,
     /// Spans used, and those left out because something else ran between the reads of the two clocks.
     pub used: usize,
@@ -144,7 +144,7 @@ fn point(aimed_ns: f64, pairs: &[Pair], (rate_a, rate_b): (&Rate, &Rate), steps_
         aimed_ns,
         seen_ns,
         percent: percent(&kept).map(|value| Uncertain { value, budget: budget(&single, rate_a, rate_b, unseen) }),
-        sd_percent: if seen_ns > 0.0 { sd(&single) } else { f64::NAN },
+        sd_percent: if seen_ns > 0.0 { within_nestings(&single) } else { f64::NAN },
         used: kept.len(),
         left_out: pairs.len() - kept.len(),
     }
@@ -173,6 +173,12 @@ fn budget(single: &[f64], rate_a: &Rate, rate_b: &Rate, unseen: f64) -> Vec<Cont
         Contribution::standard(Source::Rate, ppm * 1e-4, f64::INFINITY),
         Contribution::bound(Source::Granularity, unseen),
     ]
+}
+
+/// Standard deviation of a single difference among those of its own nesting, which come in turn.
+fn within_nestings(single: &[f64]) -> f64 {
+    let of = |first: usize| sd(&single.iter().skip(first).step_by(2).copied().collect::<Vec<_>>());
+    ((of(0).powi(2) + of(1).powi(2)) / 2.0).sqrt()
 }
 
 fn sd(values: &[f64]) -> f64 {
@@ -209,7 +215,10 @@ mod tests {
         for percent in [0.0, 2.0, -0.5] {
             let found = point(1e3, &pairs(percent), (&rate(1e9), &rate(1e9)), 1.0);
             let difference = found.percent.unwrap().estimate(0.95);
-            assert!((difference.value - percent).abs() < 0.02 && found.left_out == 0, "{percent}: {difference:?}");
+            assert!(
+                (difference.value - percent).abs() < 0.02 && found.left_out == 0 && found.sd_percent < 0.5,
+                "{percent}: {difference:?}"
+            );
         }
     }
 

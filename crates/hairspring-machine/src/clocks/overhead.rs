@@ -36,7 +36,7 @@ pub struct OverheadReport {
     pub runs: usize,
     /// One entry for each clock.
     pub clocks: Vec<ClockOverhead>,
-    /// Whether the thread's priority was raised for it.
+    /// Whether the thread's priority was raised.
     pub priority_raised: bool,
 }
 

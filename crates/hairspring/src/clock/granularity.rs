@@ -12,7 +12,9 @@ const MOST_NS: u64 = 30_000_000;
 /// Share of unchanged reads from which on the clock is slower than its own reading.
 const SLOW: f64 = 0.5;
 /// A step that is rarer than this share of all was taken by something else that ran in between.
-const RARE: f64 = 0.02;
+const RARE: f64 = 0.005;
+/// A cluster of steps with less than this share of all says nothing of the quantum either.
+const RARE_CLUSTER: f64 = 0.02;
 
 /// What consecutive reads of a clock show.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,17 +73,23 @@ fn quantum(steps: &[u64], unchanged: f64) -> u64 {
     let mut frequent: Vec<u64> = steps.to_vec();
     frequent.sort_unstable();
     let least = (steps.len() as f64 * RARE) as usize;
-    let values: Vec<u64> = frequent.chunk_by(|a, b| a == b).filter(|same| same.len() > least).map(|same| same[0]).collect();
+    let same = frequent.chunk_by(|a, b| a == b).filter(|same| same.len() > least);
+    let values: Vec<(u64, usize)> = same.map(|same| (same[0], same.len())).collect();
     cluster_distance(&values, divisor).unwrap_or(divisor)
 }
 
-/// Distance between clusters of values that lie within rounding of each other; `None` where there are no such clusters.
-fn cluster_distance(values: &[u64], divisor: u64) -> Option<u64> {
-    let clusters: Vec<&[u64]> = values.chunk_by(|a, b| b - a <= 2 * divisor).collect();
-    let blurred = clusters.iter().all(|cluster| cluster[cluster.len() - 1] - cluster[0] <= 3 * divisor);
-    let center = |cluster: &[u64]| (cluster[0] + cluster[cluster.len() - 1]) / 2;
-    let nearest = clusters.windows(2).map(|pair| center(pair[1]) - center(pair[0])).min()?;
-    blurred.then_some(nearest)
+/// Distance between clusters of values (with how often each was seen) that lie within rounding of each other; `None`
+/// where there are no such clusters.
+fn cluster_distance(values: &[(u64, usize)], divisor: u64) -> Option<u64> {
+    let clusters: Vec<&[(u64, usize)]> = values.chunk_by(|a, b| b.0 - a.0 <= 2 * divisor).collect();
+    let blurred = clusters.iter().all(|cluster| cluster[cluster.len() - 1].0 - cluster[0].0 <= 3 * divisor);
+    let weight = |cluster: &[(u64, usize)]| cluster.iter().map(|(_, count)| *count as f64).sum::<f64>();
+    let center =
+        |cluster: &[(u64, usize)]| cluster.iter().map(|(value, count)| *value as f64 * *count as f64).sum::<f64>() / weight(cluster);
+    let least = RARE_CLUSTER * weight(values);
+    let centers: Vec<f64> = clusters.iter().filter(|cluster| weight(cluster) > least).map(|cluster| center(cluster)).collect();
+    let nearest = centers.windows(2).map(|pair| pair[1] - pair[0]).min_by(f64::total_cmp)?;
+    blurred.then_some(nearest.round() as u64)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

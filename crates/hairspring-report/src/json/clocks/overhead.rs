@@ -30,7 +30,7 @@ pub struct StopwatchOverheadDocument {
     pub environment: EnvironmentJson,
     /// Runs asked for in each repetition.
     pub runs: usize,
-    /// Whether the priority was raised for it.
+    /// Whether the priority was raised.
     pub priority_raised: bool,
     /// The clocks.
     pub clocks: Vec<ClockOverheadJson>,

@@ -21,8 +21,8 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
     }
     page.gap();
     let text = format!(
-        "difference: time by {a} less time by {b}, in percent of it, on the mean; intervals of {} confidence. Either clock is \
-         read outside the other as often, so the cost of the reads is in neither. single: the same for one span. left out: \
+        "difference: time by {a} less time by {b}, in percent of it, on the mean; intervals of {} confidence, * where zero is not in it. Either clock is \
+         read outside the other as often and both are read warm, so the cost of the reads is in neither. single: the same for one span. left out: \
          something else ran between the reads of the two.",
         percent(level)
     );

@@ -58,8 +58,8 @@ fn counter(clock: &Clock, found: &Measured) -> String {
 fn step(clock: &Clock, found: &Measured) -> String {
     let reading = &found.reading;
     let time = |number: f64| match found.hz(clock) {
-        Some(hz) => format!("{} ticks ({})", ticks(number), short_time(number * 1e9 / hz)),
-        None => format!("{} ticks", ticks(number)),
+        Some(hz) => format!("{} ({})", counted(number), short_time(number * 1e9 / hz)),
+        None => counted(number),
     };
     let quantum = if reading.quantum == 0 { "it did not move".to_owned() } else { time(reading.quantum as f64) };
     let backward = if reading.backward > 0 { format!("; WENT BACKWARDS {} times", count(reading.backward)) } else { String::new() };
@@ -69,6 +69,11 @@ fn step(clock: &Clock, found: &Measured) -> String {
         time(reading.back_to_back_mean),
         time(reading.back_to_back_min as f64)
     )
+}
+
+/// `1 tick`, `26 ticks`.
+fn counted(number: f64) -> String {
+    format!("{} {}", ticks(number), if number == 1.0 { "tick" } else { "ticks" })
 }
 
 fn read(clock: &Clock, found: &Measured, survey: &Survey, level: f64) -> String {

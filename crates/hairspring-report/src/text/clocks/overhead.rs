@@ -36,8 +36,6 @@ pub fn stopwatch_overhead(report: &OverheadReport, circumstances: &Environment, 
                 in the paper; runs with an interrupt in them are left out.";
     page.marked("", text);
     page.gap();
-    let priority = if report.priority_raised { "raised for the measurement (--priority)" } else { "as it was" };
-    page.item("priority", priority, Tone::Quiet);
     machine_line(&mut page, circumstances);
     page.finish()
 }

@@ -78,9 +78,11 @@ pub fn rate(clock: &Clock, seen: &RateSeen, level: f64) -> String {
         (RateSeen::NotApplicable(_), _) => "none of its own".into(),
         (RateSeen::Measured(rate), Some(hz)) => {
             let off = off_ppm(rate, hz, level);
-            let text = plus_minus(&off);
+            // A coarse clock's rate is off by so many ppm that percent are read more easily.
+            let (shown, unit) = if off.value.abs() + off.half_width() < 1e4 { (off, "ppm") } else { (off.scaled(1e-4), "%") };
+            let text = plus_minus(&shown);
             let sign = if off.value >= 0.0 && !text.starts_with('-') { "+" } else { "" };
-            format!("{}, {sign}{text} ppm", frequency(hz, 7))
+            format!("{}, {sign}{text} {unit}", frequency(hz, 7))
         }
         (RateSeen::Measured(rate), None) => {
             let ppm = off_ppm(rate, rate.hz, level).half_width();
