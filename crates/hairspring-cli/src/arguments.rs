@@ -1,5 +1,6 @@
 //! The command line. Nothing is run before all of it is understood.
 
+use crate::clocks::ClocksArguments;
 use crate::values::{duration, level, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ pub enum Verb {
     Fit(FitArguments),
     /// Prove the instrument on this machine: chains whose lengths are integers
     Verify(VerifyArguments),
+    /// Measure the clocks of this machine, and the stopwatch made of them
+    Clocks(ClocksArguments),
 }
 
 /// Options of every verb that reports.

@@ -1,6 +1,7 @@
 //! The command `hairspring`: one thin file per verb. Verbs only sequence; the work is in the crates they call.
 
 mod arguments;
+mod clocks;
 mod fit;
 mod interrupt;
 mod output;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Verb::Time(arguments) => time::run(&arguments),
         Verb::Fit(arguments) => fit::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
+        Verb::Clocks(arguments) => clocks::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

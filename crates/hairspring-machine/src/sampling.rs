@@ -47,9 +47,9 @@ impl Sampling {
     /// Runs interleaved rounds for about so long, at least 32 of them.
     pub fn run(mut self, time: Duration, seed: u64) -> Observations {
         const FEWEST_ROUNDS: u32 = 32;
-        let quantum = granularity(self.clock.read).quantum;
+        let quantum = granularity(&self.clock).quantum;
         let mut rig = Functions { now: self.clock.read, rows: self.functions };
-        let mut rounds = Rounds::new(self.rows.len(), seed, Dither::over(self.clock.read, quantum), quantum);
+        let mut rounds = Rounds::new(self.rows.len(), seed, Dither::over(&self.clock, quantum), quantum).with_width(self.clock.width);
         let (meter, begin) = (RateMeter::start(self.clock), Instant::now());
         let mut round = 0;
         while round < FEWEST_ROUNDS || begin.elapsed() < time {

@@ -6,7 +6,7 @@ use crate::sampling::Sampling;
 use hairspring::clock::{Clock, Reading, granularity};
 use hairspring::estimate::lattice::lattice;
 use hairspring::estimate::ratio::ratio;
-use hairspring::estimate::{Component, Estimate, Options, Solution, Uncertain, solve};
+use hairspring::estimate::{Component, Estimate, Options, Solution, solve};
 use hairspring::judge::{Context, Finding, check, frequency_levels, interference_findings};
 use hairspring::observations::{Observations, Rate};
 use hairspring::reference::{RULER, chains, pairs};
@@ -145,7 +145,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate).estimate(effort.level));
     Ok(Certificate {
         clock: clock.name.to_owned(),
-        reading: granularity(clock.read),
+        reading: granularity(&clock),
         overhead_ticks,
         core_hz,
         chains: results,

@@ -180,7 +180,7 @@ fn pilot(
 fn quantum_ns(request: &Request) -> Result<f64> {
     let Some(name) = &request.clock else { return Ok(0.0) };
     let clock = hairspring::clock::find(name)?;
-    Ok(clock.nominal_hz.map_or(0.0, |hz| hairspring::clock::granularity(clock.read).quantum as f64 * 1e9 / hz))
+    Ok(clock.nominal_hz.map_or(0.0, |hz| hairspring::clock::granularity(&clock).quantum as f64 * 1e9 / hz))
 }
 
 /// Median ticks of each of the rows.

@@ -35,6 +35,7 @@ pub mod estimate;
 pub mod judge;
 pub mod observations;
 pub mod reference;
+pub mod stopwatch;
 
 pub use error::{Error, Result};
 pub use estimate::Estimate;

@@ -22,6 +22,11 @@ impl Document {
         valid(text, SCHEMA.get_or_init(|| schema("certificate.schema.json")))
     }
 
+    /// Parses and validates a document by the schema in this file of the specification.
+    pub fn of(text: &str, file: &str) -> Value {
+        valid(text, &schema(file))
+    }
+
     /// The result with this number.
     pub fn result_of(&self, number: usize) -> &Value {
         &self.0["results"][number]

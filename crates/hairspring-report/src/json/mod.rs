@@ -2,6 +2,7 @@
 
 mod build;
 mod certificate;
+mod clocks;
 mod environment;
 mod figure;
 mod finding;
@@ -10,6 +11,10 @@ mod words;
 
 pub use build::result;
 pub use certificate::{CertificateDocument, CertificateSchema, ChainJson, PairJson, PartJson, certificate};
+pub use clocks::{
+    ClockComparisonDocument, ClockLatencyDocument, ClocksDocument, StopwatchOverheadDocument, clock_comparison, clock_latency,
+    clock_schemas, clock_survey, stopwatch_overhead,
+};
 pub use environment::{ClockJson, CpuJson, EnvironmentJson, ReferenceJson, environment};
 pub use figure::{E, Figure};
 pub use finding::FindingJson;

@@ -8,14 +8,19 @@ use hairspring::observations::Rate;
 
 /// Writes what is known of the circumstances.
 pub fn environment(page: &mut Page, environment: &Environment, core_hz: Option<&Estimate>) {
-    if let Some(text) = machine(environment) {
-        page.item("machine", &text, Tone::Quiet);
-    }
+    machine_line(page, environment);
     page.item("clock", &environment.clock.as_ref().map_or_else(|| "not known".to_owned(), clock), Tone::Quiet);
     page.item("core", &core(environment, core_hz), Tone::Quiet);
     if let Some(compiler) = &environment.compiler {
         let flags = environment.compiler_flags.as_deref().unwrap_or_default();
         page.item("compiler", &format!("{compiler} {flags}"), Tone::Quiet);
+    }
+}
+
+/// The machine alone, for reports that are about clocks.
+pub fn machine_line(page: &mut Page, environment: &Environment) {
+    if let Some(text) = machine(environment) {
+        page.item("machine", &text, Tone::Quiet);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cells;
 mod certificate;
+mod clocks;
 mod environment;
 mod findings;
 mod fit;
@@ -10,6 +11,7 @@ mod page;
 mod report;
 
 pub use certificate::certificate;
+pub use clocks::{clock_comparison, clock_latency, clock_survey, stopwatch_overhead};
 pub use page::Style;
 pub use report::report;
 

@@ -12,7 +12,7 @@ pub use limits::MOST_MEMORY_BYTES;
 use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
 use hairspring::acquire::{Dither, Functions, Raw, Rig, Rounds, StealMeter, settle};
-use hairspring::clock::{RateMeter, default_clock, find, granularity};
+use hairspring::clock::{RateMeter, Width, default_clock, find, granularity};
 use hairspring::observations::Flags;
 use hairspring::reference::{RowFn, chains};
 use hairspring_machine::unit::find_ruler;
@@ -78,6 +78,7 @@ struct Bench {
     steal: StealMeter,
     seed: u64,
     dither: Dither,
+    width: Width,
     _library: libloading::Library,
 }
 
@@ -86,13 +87,13 @@ impl Bench {
         let output = Output::new();
         let settled = settle(load.cpu).map_err(|e| e.to_string())?;
         let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
-        let reading = granularity(clock.read);
+        let reading = granularity(&clock);
         // The reference chain proves itself on the best clock there is, whatever clock the measurement uses.
         let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
         let (library, mut rows) = library::load(&load.library, load.rows)?;
         rows.extend(chain_rows(&load.chains));
         library::setup(&library)?;
-        let dither = Dither::over(clock.read, reading.quantum);
+        let dither = Dither::over(&clock, reading.quantum);
         Ok(Bench {
             steal: StealMeter::start(settled.cpu),
             ready: Ready {
@@ -107,6 +108,7 @@ impl Bench {
             meter: RateMeter::start(clock),
             seed: load.seed,
             dither,
+            width: clock.width,
             _library: library,
         })
     }
@@ -114,7 +116,7 @@ impl Bench {
     fn run(&mut self, rows: &[u32], time: Duration, most_rounds: u32) -> Vec<Raw> {
         self.rig.chosen = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
         self.seed = self.seed.wrapping_add(1);
-        let mut rounds = Rounds::new(self.rig.chosen.len(), self.seed, self.dither, self.ready.quantum);
+        let mut rounds = Rounds::new(self.rig.chosen.len(), self.seed, self.dither, self.ready.quantum).with_width(self.width);
         let begin = Instant::now();
         let mut readings = Vec::new();
         for _ in 0..most_rounds {

@@ -1,7 +1,7 @@
 //! Waiting a random time before each reading, so that its start falls anywhere between two steps of the clock. Then
 //! the mean of many readings is free of the quantum; at a locked phase it would not be.
 
-use crate::clock::ReadFn;
+use crate::clock::Counter;
 
 /// Quanta that the wait spreads over.
 const SPREAD_QUANTA: f64 = 3.0;
@@ -23,13 +23,14 @@ impl Dither {
     }
 
     /// Waiting for up to three quanta of a clock whose quantum is given in its own ticks.
-    pub fn over(read: ReadFn, quantum: u64) -> Dither {
+    pub fn over(counter: impl Into<Counter>, quantum: u64) -> Dither {
+        let Counter { read, width } = counter.into();
         const TRIAL: u32 = 2_000;
         let best = (0..5)
             .map(|_| {
                 let start = read();
                 turn(TRIAL);
-                read().saturating_sub(start)
+                width.signed(start, read()).max(0)
             })
             .min();
         let ticks_per_turn = best.unwrap_or(0) as f64 / f64::from(TRIAL);

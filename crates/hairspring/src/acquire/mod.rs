@@ -11,9 +11,9 @@ pub mod harness;
 pub use dither::Dither;
 pub use interference::{StealMeter, Switches};
 pub use loops::Loops;
-pub use thread::{Settled, allowed_cpus, settle};
+pub use thread::{RaisedPriority, Settled, allowed_cpus, pin, settle};
 
-use crate::clock::ReadFn;
+use crate::clock::{ReadFn, Width};
 use crate::observations::Flags;
 use crate::reference::RowFn;
 use rand::seq::SliceRandom;
@@ -73,6 +73,7 @@ pub struct Rounds {
     dither: Dither,
     switches: Switches,
     gap_ticks: u64,
+    width: Width,
 }
 
 impl Rounds {
@@ -86,7 +87,16 @@ impl Rounds {
             dither,
             switches: Switches::start(),
             gap_ticks: GAP_TICKS.max(3 * quantum),
+            width: Width::FULL,
         }
+    }
+
+    /// The same for a counter of this width: rows subtract in 64 bits, and a counter that wrapped in between is put
+    /// right here. A row must take less than half of its period.
+    #[must_use]
+    pub fn with_width(mut self, width: Width) -> Rounds {
+        self.width = width;
+        self
     }
 
     /// Runs every row once, in random order, and returns the readings in the order of the rows.
@@ -115,9 +125,9 @@ impl Rounds {
             self.switches.since_last();
         }
         self.dither.wait(self.random.random());
-        let ticks = rig.run(row);
+        let ticks = self.width.wrapped(rig.run(row));
         let mut flags = if watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
-        if ticks > i64::MAX as u64 {
+        if ticks > self.width.half() {
             flags = flags.with(Flags::BACKWARD);
         } else {
             self.shortest[row] = self.shortest[row].min(ticks);
@@ -145,6 +155,22 @@ mod tests {
             self.0.push(row);
             (row as u64 * 10).wrapping_sub(u64::from(row == 0))
         }
+    }
+
+    #[test]
+    fn a_counter_that_wrapped_within_a_row_did_not_go_backwards() {
+        /// Begins just before a counter of 16 bits wraps, and ends just behind.
+        struct Wrapping;
+        impl Rig for Wrapping {
+            fn rows(&self) -> usize {
+                1
+            }
+            fn run(&mut self, _: usize) -> u64 {
+                0x10u64.wrapping_sub(0xfff0)
+            }
+        }
+        let readings = Rounds::new(1, 7, Dither::none(), 1).with_width(Width::bits(16)).round(&mut Wrapping);
+        assert!(readings[0].ticks == 0x20 && !readings[0].flags.contains(Flags::BACKWARD), "{readings:?}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Settling the measuring thread: on one CPU, at a raised priority, with its memory locked, as far as allowed.
-#![allow(unsafe_code, reason = "setpriority and mlockall have no safe form in the libraries used; neither takes a pointer")]
+#![allow(unsafe_code, reason = "setpriority, getpriority and mlockall have no safe form in the libraries used; none takes a pointer")]
 
 use crate::error::{Error, Result};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -35,9 +35,72 @@ pub fn settle(cpu: Option<usize>) -> Result<Settled> {
     if !allowed.contains(&cpu) {
         return Err(refused(format!("this process may use the CPUs {}", list(&allowed))));
     }
-    let mut set = CpuSet::new();
-    set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(|e| refused(e.to_string()))?;
+    pin(cpu).map_err(refused)?;
     Ok(Settled { cpu, priority_raised: raise_priority(), memory_locked: lock_memory() })
+}
+
+/// Binds the calling thread to a CPU.
+///
+/// # Errors
+/// What the system says, a CPU that does not exist for instance.
+pub fn pin(cpu: usize) -> std::result::Result<(), String> {
+    let mut set = CpuSet::new();
+    set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(|e| e.to_string())
+}
+
+/// The calling thread's priority raised to the highest that nice values have, for as long as this lives. (The thread
+/// takes the highest priority and gives it back: StopWatch, 3.3.)
+#[derive(Debug)]
+pub struct RaisedPriority {
+    /// The nice value to go back to.
+    before: i32,
+    thread: libc::id_t,
+}
+
+/// The nice value of the highest priority.
+const HIGHEST: i32 = -20;
+
+impl RaisedPriority {
+    /// Raises it.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where that is not allowed, with what to do.
+    pub fn raise() -> Result<RaisedPriority> {
+        let thread = thread_number();
+        // SAFETY: no pointers. It can return -1 both as an answer and as an error, which this thread's own number rules out.
+        let before = unsafe { libc::getpriority(libc::PRIO_PROCESS, thread) };
+        // SAFETY: changes the scheduling of this thread only; no pointers.
+        if unsafe { libc::setpriority(libc::PRIO_PROCESS, thread, HIGHEST) } == 0 {
+            Ok(RaisedPriority { before, thread })
+        } else {
+            Err(not_raised(before, &std::io::Error::last_os_error()))
+        }
+    }
+}
+
+impl Drop for RaisedPriority {
+    fn drop(&mut self) {
+        // SAFETY: as above. Lowering one's own priority is always allowed.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, self.thread, self.before) };
+    }
+}
+
+fn not_raised(before: i32, error: &std::io::Error) -> Error {
+    Error::Refused {
+        what: format!("cannot raise the priority (nice {before} to {HIGHEST})"),
+        reason: format!("{error}; run as root, allow it (setcap cap_sys_nice+ep PROGRAM, or ulimit -e 40), or measure without"),
+    }
+}
+
+/// The number that names this thread, whichever thread gives the priority back.
+#[cfg(target_os = "linux")]
+fn thread_number() -> libc::id_t {
+    nix::unistd::gettid().as_raw() as libc::id_t
+}
+
+#[cfg(not(target_os = "linux"))]
+fn thread_number() -> libc::id_t {
+    0
 }
 
 fn list(cpus: &[usize]) -> String {
@@ -57,6 +120,30 @@ fn lock_memory() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn nice() -> i32 {
+        // SAFETY: no pointers.
+        unsafe { libc::getpriority(libc::PRIO_PROCESS, thread_number()) }
+    }
+
+    #[test]
+    fn the_priority_is_given_back() {
+        let before = nice();
+        match RaisedPriority::raise() {
+            Ok(raised) => {
+                assert_eq!(nice(), HIGHEST);
+                drop(raised);
+            }
+            Err(refused) => assert!(refused.to_string().contains("cap_sys_nice"), "{refused}"),
+        }
+        assert_eq!(nice(), before);
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_do() {
+        let message = not_raised(0, &std::io::Error::from_raw_os_error(libc::EACCES)).to_string();
+        assert!(message.contains("nice 0 to -20") && message.contains("run as root"), "{message}");
+    }
 
     #[test]
     fn a_cpu_that_is_not_there_is_refused_with_those_that_are() {

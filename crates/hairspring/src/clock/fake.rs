@@ -1,5 +1,7 @@
-//! A clock for tests: it moves only when it is read or told to, in steps of its quantum, with noise where asked for.
+//! A clock for tests: it moves only when it is read or told to, in steps of its quantum, with noise where asked for. It
+//! can be of any width, need enabling, and stand still.
 
+use super::{Clock, Ordering, Width};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::cell::{Cell, RefCell};
@@ -15,6 +17,12 @@ pub struct Settings {
     pub start: u64,
     /// What makes time go by beside the work.
     pub noise: Noise,
+    /// Bits of the counter: its readings wrap.
+    pub bits: u32,
+    /// Whether it reads 0 until it is enabled.
+    pub needs_enabling: bool,
+    /// Whether enabling it is refused.
+    pub refuses: bool,
 }
 
 /// What makes time go by beside the work; the same calls give the same noise.
@@ -30,7 +38,8 @@ pub struct Noise {
     pub stolen: u64,
 }
 
-const PLAIN: Settings = Settings { quantum: 1, per_read: 40, start: 0, noise: Noise { read: 0, work_ppm: 0, period: 0, stolen: 0 } };
+const QUIET: Noise = Noise { read: 0, work_ppm: 0, period: 0, stolen: 0 };
+const PLAIN: Settings = Settings { quantum: 1, per_read: 40, start: 0, noise: QUIET, bits: 64, needs_enabling: false, refuses: false };
 
 impl Default for Settings {
     fn default() -> Self {
@@ -72,7 +81,7 @@ fn pass(time: u64) {
             0
         }
     };
-    NOW.set(NOW.get() + time + taken);
+    NOW.set(NOW.get().wrapping_add(time + taken));
 }
 
 fn up_to(most: u64) -> u64 {
@@ -81,11 +90,34 @@ fn up_to(most: u64) -> u64 {
 
 /// Reads the fake clock; half of the cost falls before the reading and half behind it.
 pub extern "C" fn read() -> u64 {
-    let Settings { quantum, per_read, noise, .. } = SETTINGS.get();
+    let Settings { quantum, per_read, noise, bits, needs_enabling, .. } = SETTINGS.get();
+    if needs_enabling {
+        return 0;
+    }
     pass(per_read / 2);
     let reading = NOW.get() / quantum * quantum;
     pass(per_read - per_read / 2 + up_to(noise.read));
-    reading
+    Width::bits(bits).wrapped(reading)
+}
+
+/// The fake clock as a counter of so many bits, which is one tick a nanosecond; the settings must have as many.
+pub fn clock(bits: u32) -> Clock {
+    Clock {
+        nominal_hz: Some(1e9),
+        width: Width::bits(bits),
+        ordering: Ordering::both("the test"),
+        enable: Some(enable),
+        ..Clock::new("fake", "moves when it is read", read)
+    }
+}
+
+fn enable() -> Result<(), String> {
+    let settings = SETTINGS.get();
+    if settings.refuses {
+        return Err("the kernel does not allow user code to read it".into());
+    }
+    SETTINGS.set(Settings { needs_enabling: false, ..settings });
+    Ok(())
 }
 
 #[cfg(test)]

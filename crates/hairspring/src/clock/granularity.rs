@@ -1,6 +1,6 @@
 //! Resolution and read cost of a clock, from consecutive reads.
 
-use super::ReadFn;
+use super::Counter;
 
 /// Reads taken at the most; a clock that moves only with the kernel's tick needs many.
 const MOST_READS: usize = 4_000_000;
@@ -13,6 +13,8 @@ const MOST_NS: u64 = 30_000_000;
 const SLOW: f64 = 0.5;
 /// A step that is rarer than this share of all was taken by something else that ran in between.
 const RARE: f64 = 0.005;
+/// A cluster of steps with less than this share of all says nothing of the quantum either.
+const RARE_CLUSTER: f64 = 0.02;
 
 /// What consecutive reads of a clock show.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,20 +35,22 @@ pub struct Reading {
 /// Finds the resolution of a clock from the steps between consecutive reads.
 ///
 /// Cost: up to 30 ms for a clock that hardly moves, a fraction of a millisecond for others.
-pub fn granularity(read: ReadFn) -> Reading {
+pub fn granularity(counter: impl Into<Counter>) -> Reading {
+    let Counter { read, width } = counter.into();
     let begin = super::os::wall_ns();
-    let (first, mut last) = (read(), 0);
-    let (mut steps, mut backward, mut reads) = (Vec::new(), 0, 0usize);
-    let mut before = first;
+    let (mut steps, mut backward, mut reads, mut total) = (Vec::new(), 0, 0usize, 0i64);
+    let mut before = read();
     while reads < MOST_READS && steps.len() < ENOUGH_STEPS {
-        last = read();
+        let now = read();
         reads += 1;
-        match last.checked_sub(before) {
-            None => backward += 1,
-            Some(0) => {}
-            Some(step) => steps.push(step),
+        let step = width.signed(before, now);
+        match step {
+            0 => {}
+            1.. => steps.push(step as u64),
+            _ => backward += 1,
         }
-        before = last;
+        total = total.saturating_add(step);
+        before = now;
         if reads % 256 == 0 && super::os::wall_ns() - begin > MOST_NS {
             break;
         }
@@ -55,7 +59,7 @@ pub fn granularity(read: ReadFn) -> Reading {
     Reading {
         quantum: quantum(&steps, unchanged as f64 / reads.max(1) as f64),
         back_to_back_min: if unchanged > 0 { 0 } else { steps.iter().copied().min().unwrap_or(0) },
-        back_to_back_mean: last.wrapping_sub(first) as f64 / reads.max(1) as f64,
+        back_to_back_mean: total as f64 / reads.max(1) as f64,
         steps: steps.len(),
         backward,
     }
@@ -69,17 +73,23 @@ fn quantum(steps: &[u64], unchanged: f64) -> u64 {
     let mut frequent: Vec<u64> = steps.to_vec();
     frequent.sort_unstable();
     let least = (steps.len() as f64 * RARE) as usize;
-    let values: Vec<u64> = frequent.chunk_by(|a, b| a == b).filter(|same| same.len() > least).map(|same| same[0]).collect();
+    let same = frequent.chunk_by(|a, b| a == b).filter(|same| same.len() > least);
+    let values: Vec<(u64, usize)> = same.map(|same| (same[0], same.len())).collect();
     cluster_distance(&values, divisor).unwrap_or(divisor)
 }
 
-/// Distance between clusters of values that lie within rounding of each other; `None` where there are no such clusters.
-fn cluster_distance(values: &[u64], divisor: u64) -> Option<u64> {
-    let clusters: Vec<&[u64]> = values.chunk_by(|a, b| b - a <= 2 * divisor).collect();
-    let blurred = clusters.iter().all(|cluster| cluster[cluster.len() - 1] - cluster[0] <= 3 * divisor);
-    let center = |cluster: &[u64]| (cluster[0] + cluster[cluster.len() - 1]) / 2;
-    let nearest = clusters.windows(2).map(|pair| center(pair[1]) - center(pair[0])).min()?;
-    blurred.then_some(nearest)
+/// Distance between clusters of values (with how often each was seen) that lie within rounding of each other; `None`
+/// where there are no such clusters.
+fn cluster_distance(values: &[(u64, usize)], divisor: u64) -> Option<u64> {
+    let clusters: Vec<&[(u64, usize)]> = values.chunk_by(|a, b| b.0 - a.0 <= 2 * divisor).collect();
+    let blurred = clusters.iter().all(|cluster| cluster[cluster.len() - 1].0 - cluster[0].0 <= 3 * divisor);
+    let weight = |cluster: &[(u64, usize)]| cluster.iter().map(|(_, count)| *count as f64).sum::<f64>();
+    let center =
+        |cluster: &[(u64, usize)]| cluster.iter().map(|(value, count)| *value as f64 * *count as f64).sum::<f64>() / weight(cluster);
+    let least = RARE_CLUSTER * weight(values);
+    let centers: Vec<f64> = clusters.iter().filter(|cluster| weight(cluster) > least).map(|cluster| center(cluster)).collect();
+    let nearest = centers.windows(2).map(|pair| pair[1] - pair[0]).min_by(f64::total_cmp)?;
+    blurred.then_some(nearest.round() as u64)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -95,10 +105,24 @@ mod tests {
     fn the_step_of_a_coarse_clock_is_found() {
         for quantum in [26, 1_000] {
             fake::set(fake::Settings { quantum, per_read: 37, ..fake::Settings::default() });
-            let found = granularity(fake::read);
+            let found = granularity(&fake::clock(64));
             assert_eq!(found.quantum, quantum);
             assert!((found.back_to_back_mean - 37.0).abs() < 1.0);
         }
+    }
+
+    #[test]
+    fn a_counter_that_wraps_did_not_go_backwards() {
+        fake::set(fake::Settings { quantum: 2, per_read: 37, start: 65_000, bits: 16, ..fake::Settings::default() });
+        let found = granularity(&fake::clock(16));
+        assert_eq!((found.quantum, found.backward), (2, 0));
+        assert!((found.back_to_back_mean - 37.0).abs() < 0.1, "{found:?}");
+    }
+
+    #[test]
+    fn a_rare_odd_step_does_not_hide_the_quantum() {
+        let steps: Vec<u64> = (0..1_000).map(|i| if i % 100 == 3 { 1 } else { [26, 52, 78][i % 3] }).collect();
+        assert_eq!(quantum(&steps, 0.0), 26);
     }
 
     #[test]
@@ -114,6 +138,6 @@ mod tests {
     #[test]
     fn a_clock_that_stands_still_is_seen_to() {
         fake::set(fake::Settings { quantum: 1, per_read: 0, ..fake::Settings::default() });
-        assert_eq!(granularity(fake::read).quantum, 0);
+        assert_eq!(granularity(&fake::clock(64)).quantum, 0);
     }
 }

@@ -63,6 +63,10 @@ pub enum FindingKind {
     LongWindows { longest_ms: f64 },
     /// The clock's read itself is not ordered against the code.
     UnorderedClock { clock: String },
+    /// A clock went backwards, between two reads or from one CPU to another.
+    ClockBackward { clock: String, times: u64, readings: u64, worst_ns: Option<f64> },
+    /// A read of a clock costs far more than that of the fastest ordered one: it traps to a hypervisor, or enters the kernel.
+    CostlyRead { clock: String, read_ns: f64, fastest: String, fastest_ns: f64 },
     /// The thread could not be settled as wished.
     NotSettled { what: String },
 }
@@ -186,6 +190,20 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         UnorderedClock { clock } => (
             format!("clock `{clock}` is not ordered: the core may run the code and the read at the same time"),
             "use --clock tsc unless this is what you study",
+        ),
+        ClockBackward { clock, times, readings, worst_ns } => (
+            format!(
+                "clock `{clock}` went backwards {times} times in {readings} readings{}",
+                worst_ns.map_or_else(String::new, |ns| format!(", by {ns:.0} ns at the most"))
+            ),
+            "do not take differences between CPUs with it: bind the measurement to one (--cpu), or use an ordered clock",
+        ),
+        CostlyRead { clock, read_ns, fastest, fastest_ns } => (
+            format!(
+                "a read of `{clock}` takes {read_ns:.0} ns, {:.0} times as long as one of `{fastest}`: it traps to the hypervisor or enters the kernel",
+                read_ns / fastest_ns
+            ),
+            "use it to compare with others' figures, not to measure with",
         ),
         NotSettled { what } => {
             (format!("not allowed here: {what}"), "run with the right to raise priority and lock memory for steadier readings")

@@ -3,10 +3,12 @@
 //! Each chain is one instruction form with a register source, repeated straight-line, every copy waiting for the one
 //! before. Forms that cores rename away (`add r, imm`, `inc`, `mov r, r`, a store-load pair) are banned.
 
+mod reads;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub mod expressions;
+pub use reads::{ReadsFn, reads};
 
 use crate::clock::ReadFn;
 

@@ -30,7 +30,7 @@ macro_rules! chain {
                                                 a = inout(reg) 3u64 => _, c = inout(reg) 5u64 => _, p = inout(reg) cell => _,
                                                 x = inout(xmm_reg) 1.5f64 => _, y = inout(xmm_reg) 1.000_000_1f64 => _, options(nostack));
                                         }
-                                        now() - start
+                                        now().wrapping_sub(start)
                                     }
                                     ($copies, run as RowFn)
                                 }};
@@ -73,7 +73,7 @@ macro_rules! pair {
                             concat!(".rept ", $extra), concat!(".rept ", $init), "imul {a}, {c}", ".endr", ".endr",
                             a = inout(reg) 3u64 => _, c = in(reg) 5u64, options(nostack));
                     }
-                    now() - start
+                    now().wrapping_sub(start)
                 }
                 ($n, $n + $extra, run as RowFn)
             }};

@@ -10,7 +10,7 @@ const MS: u64 = 1_000_000;
 
 /// A fake clock that counts nanoseconds in steps of its quantum.
 fn harness(quantum: u64, noise: Noise) -> Harness {
-    fake::set(fake::Settings { quantum, per_read: 40, start: 7 * quantum / 3, noise });
+    fake::set(fake::Settings { quantum, per_read: 40, start: 7 * quantum / 3, noise, ..fake::Settings::default() });
     Harness { now: fake::read, ns_per_tick: 1.0, quantum_ns: quantum as f64 }
 }
 

@@ -1,30 +1,32 @@
 //! The time stamp counter, with each way of ordering it.
 #![allow(unsafe_code, reason = "reading the counter takes an instruction that Rust has no safe form for; none of them touches memory")]
 
-use super::super::Clock;
+use super::super::{Clock, Ordering};
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
 
 /// The reads that this CPU offers; those it does not offer come with the reason.
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
-    let clock = |name, description, read| Clock { name, description, read, nominal_hz: None };
-    let counter = has(1, 3, 4).then_some(()).ok_or_else(|| "the CPU has no time stamp counter (CPUID.1:EDX bit 4)".to_owned());
-    let rdtscp = has(0x8000_0001, 3, 27).then_some(()).ok_or_else(|| "the CPU has no rdtscp (CPUID.80000001h:EDX bit 27)".to_owned());
-    let serialize = has(7, 3, 14).then_some(()).ok_or_else(|| "the CPU has no serialize instruction (CPUID.7:EDX bit 14)".to_owned());
+    let clock = |name, description, read, ordering| Clock { ordering, ..Clock::new(name, description, read) };
+    let counter = offered(1, 3, 4, "time stamp counter (CPUID.1:EDX bit 4)");
+    let rdtscp = offered(0x8000_0001, 3, 27, "rdtscp (CPUID.80000001h:EDX bit 27)");
+    let serialize = offered(7, 3, 14, "serialize instruction (CPUID.7:EDX bit 14)");
+    let by_rdtscp = Ordering { before: Some("rdtscp"), after: Some("lfence") };
+    let old = "time stamp counter ordered by cpuid, as in the 2000s; in a virtual machine each read traps (microseconds)";
     vec![
-        (clock("tsc", "time stamp counter, lfence before and after", tsc), counter.clone()),
-        (clock("rdtsc", "time stamp counter, not ordered: neighbouring code moves across the read", rdtsc), counter.clone()),
-        (clock("rdtscp", "time stamp counter by rdtscp, lfence after", rdtscp_lfence), rdtscp),
+        (clock("tsc", "time stamp counter, lfence before and after", tsc, Ordering::both("lfence")), counter.clone()),
         (
-            clock(
-                "tsc-cpuid",
-                "time stamp counter ordered by cpuid, as in the 2000s; in a virtual machine each read traps (microseconds)",
-                tsc_cpuid,
-            ),
-            counter,
+            clock("rdtsc", "time stamp counter, not ordered: neighbouring code moves across the read", rdtsc, Ordering::NONE),
+            counter.clone(),
         ),
-        (clock("tsc-serialize", "time stamp counter ordered by serialize", tsc_serialize), serialize),
+        (clock("rdtscp", "time stamp counter by rdtscp, lfence after", rdtscp_lfence, by_rdtscp), rdtscp),
+        (clock("tsc-cpuid", old, tsc_cpuid, Ordering::both("cpuid")), counter),
+        (clock("tsc-serialize", "time stamp counter ordered by serialize", tsc_serialize, Ordering::both("serialize")), serialize),
     ]
+}
+
+fn offered(leaf: u32, register: u8, bit: u8, what: &str) -> Result<(), String> {
+    has(leaf, register, bit).then_some(()).ok_or_else(|| format!("the CPU has no {what}"))
 }
 
 /// Whether a feature bit of CPUID is set; registers are counted eax 0, ebx 1, ecx 2, edx 3.

@@ -1,18 +1,35 @@
 //! Clocks of the operating system, one file per family; each offers `clocks()`.
 
+#[cfg(target_vendor = "apple")]
+mod apple;
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod perf;
 #[cfg(unix)]
 mod unix;
-#[cfg(unix)]
-pub use unix::clocks;
+#[cfg(windows)]
+mod windows;
+
 #[cfg(unix)]
 pub use unix::wall_ns;
 
-/// The standard library's clock, where nothing closer is known.
-#[cfg(not(unix))]
-pub fn clocks() -> Vec<(super::Clock, std::result::Result<(), String>)> {
-    let clock =
-        super::Clock { name: "instant", description: "the standard library's monotonic clock", read: wall_ns, nominal_hz: Some(1e9) };
-    vec![(clock, Ok(()))]
+use super::Clock;
+
+/// All that this system offers, and those of other systems with the reason why they are not here.
+pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
+    let mut all = Vec::new();
+    #[cfg(unix)]
+    all.extend(unix::clocks());
+    #[cfg(target_os = "linux")]
+    all.extend(perf::clocks());
+    #[cfg(target_vendor = "apple")]
+    all.extend(apple::clocks());
+    #[cfg(windows)]
+    all.extend(windows::clocks());
+    #[cfg(not(unix))]
+    all.push((Clock { nominal_hz: Some(1e9), ..Clock::new("instant", "the standard library's monotonic clock", wall_ns) }, Ok(())));
+    all.extend(elsewhere::clocks());
+    all
 }
 
 /// Nanoseconds of the standard library's monotonic clock.

@@ -1,22 +1,29 @@
 //! The clocks of POSIX and Linux.
 
-use super::super::Clock;
+use super::super::{Clock, Counts, Ordering};
 use nix::time::{ClockId, clock_gettime};
+
+/// The kernel answers without being entered: its own fence stands before the read of the counter, and nothing behind.
+const VDSO: Ordering = Ordering { before: Some("vdso"), after: None };
+/// The kernel is entered and left again.
+const CALL: Ordering = Ordering::both("syscall");
 
 /// The clocks that clock_gettime, gettimeofday and times offer here.
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
-    let named = |name, description, read, hz| Clock { name, description, read, nominal_hz: Some(hz) };
+    let named = |name, description, read, ordering| Clock { nominal_hz: Some(1e9), ordering, ..Clock::new(name, description, read) };
+    let of_process = "clock_gettime(CLOCK_PROCESS_CPUTIME_ID): counts while this process runs";
+    let of_thread = "clock_gettime(CLOCK_THREAD_CPUTIME_ID): counts while this thread runs";
     let list = vec![
-        named("monotonic", "clock_gettime(CLOCK_MONOTONIC)", monotonic, 1e9),
+        named("monotonic", "clock_gettime(CLOCK_MONOTONIC)", monotonic, VDSO),
         #[cfg(target_os = "linux")]
-        named("monotonic_raw", "clock_gettime(CLOCK_MONOTONIC_RAW), not steered", monotonic_raw, 1e9),
+        named("monotonic_raw", "clock_gettime(CLOCK_MONOTONIC_RAW), not steered", monotonic_raw, VDSO),
         #[cfg(target_os = "linux")]
-        named("monotonic_coarse", "clock_gettime(CLOCK_MONOTONIC_COARSE), moves with the kernel's tick", monotonic_coarse, 1e9),
-        named("realtime", "clock_gettime(CLOCK_REALTIME), may be set back", realtime, 1e9),
-        named("process_cputime", "clock_gettime(CLOCK_PROCESS_CPUTIME_ID)", process_cputime, 1e9),
-        named("thread_cputime", "clock_gettime(CLOCK_THREAD_CPUTIME_ID)", thread_cputime, 1e9),
-        named("gettimeofday", "gettimeofday, in microseconds", gettimeofday, 1e6),
-        named("times", "times(), in the kernel's accounting ticks", times, ticks_per_second()),
+        named("monotonic_coarse", "clock_gettime(CLOCK_MONOTONIC_COARSE), moves with the kernel's tick", monotonic_coarse, Ordering::NONE),
+        named("realtime", "clock_gettime(CLOCK_REALTIME), may be set back", realtime, VDSO),
+        Clock { counts: Counts::WhileProcessRuns, ..named("process_cputime", of_process, process_cputime, CALL) },
+        Clock { counts: Counts::WhileThreadRuns, ..named("thread_cputime", of_thread, thread_cputime, CALL) },
+        Clock { nominal_hz: Some(1e6), ..named("gettimeofday", "gettimeofday, in microseconds", gettimeofday, VDSO) },
+        Clock { nominal_hz: Some(ticks_per_second()), ..named("times", "times(), in the kernel's accounting ticks", times, CALL) },
     ];
     list.into_iter().map(|clock| (clock, Ok(()))).collect()
 }

@@ -1,0 +1,121 @@
+//! `hairspring clocks`: the clocks of the machine, and the stopwatch made of them.
+
+mod arguments;
+
+pub use arguments::ClocksArguments;
+
+use crate::{AnyError, Outcome, output};
+use hairspring::acquire::{RaisedPriority, Settled, allowed_cpus, settle};
+use hairspring::clock::{Clock, catalogue, default_clock, find};
+use hairspring_machine::clocks::{LatencyPlan, SurveyPlan, compare, latency, overheads, survey};
+use hairspring_report::{Environment, json, text};
+use std::io::IsTerminal;
+
+/// Runs the verb.
+pub fn run(arguments: &ClocksArguments) -> Result<Outcome, AnyError> {
+    // Asked before the thread is bound to one of them.
+    let cpus = allowed_cpus();
+    let settled = settle(arguments.cpu)?;
+    let report = match (&arguments.compare, arguments.latency, arguments.overhead) {
+        (Some(names), _, _) => compared(arguments, names, &settled)?,
+        (None, true, _) => latencies(arguments, &settled)?,
+        (None, false, true) => overhead(arguments, &settled)?,
+        (None, false, false) => all(arguments, &settled, cpus)?,
+    };
+    output::print(&report)?;
+    Ok(Outcome::Done)
+}
+
+fn all(arguments: &ClocksArguments, settled: &Settled, cpus: Vec<usize>) -> Result<String, AnyError> {
+    let known: Vec<&str> = catalogue().iter().map(|(clock, _)| clock.name).collect();
+    if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(format!("no clock is called `{name}`; known are {}", known.join(", ")).into());
+    }
+    say(&format!("measuring the clocks for {:.1} s ...", arguments.budget.as_secs_f64()));
+    let others = cpus.into_iter().filter(|cpu| *cpu != settled.cpu);
+    let plan = SurveyPlan {
+        names: arguments.names.clone(),
+        cpus: std::iter::once(settled.cpu).chain(others).collect(),
+        budget: arguments.budget,
+        level: arguments.report.confidence_level,
+    };
+    let (survey, circumstances) = (survey(&plan), circumstances(settled));
+    Ok(if arguments.report.json {
+        json::print(&json::clock_survey(&survey, plan.level, &circumstances))
+    } else {
+        let verbose = arguments.verbose || !arguments.names.is_empty();
+        text::clock_survey(&survey, verbose, plan.level, &circumstances, &output::style())
+    })
+}
+
+fn latencies(arguments: &ClocksArguments, settled: &Settled) -> Result<String, AnyError> {
+    let clocks = chosen(&arguments.names, &["monotonic", default_clock().name], 2)?;
+    let plan = LatencyPlan { count: arguments.count as usize, scale: arguments.scale, level: arguments.report.confidence_level };
+    say(&format!("pauses of {:.0} s in all ...", plan.pauses().as_secs_f64()));
+    let (latency, circumstances) = (latency(&clocks, plan, std::thread::sleep), circumstances(settled));
+    Ok(if arguments.report.json {
+        json::print(&json::clock_latency(&latency, &circumstances))
+    } else {
+        text::clock_latency(&latency, &circumstances, &output::style())
+    })
+}
+
+fn compared(arguments: &ClocksArguments, names: &[String], settled: &Settled) -> Result<String, AnyError> {
+    let [a, b] = names else { return Err("--compare takes two clocks".into()) };
+    if a == b {
+        return Err(format!("--compare {a} {b}: a clock does not differ from itself; name two (hairspring clocks lists them)").into());
+    }
+    let (first, second) = (find(a)?, find(b)?);
+    let comparison = compare(first, second, arguments.budget);
+    let (level, circumstances) = (arguments.report.confidence_level, circumstances(settled));
+    Ok(if arguments.report.json {
+        json::print(&json::clock_comparison(&comparison, level, &circumstances))
+    } else {
+        text::clock_comparison(&comparison, level, &circumstances, &output::style())
+    })
+}
+
+fn overhead(arguments: &ClocksArguments, settled: &Settled) -> Result<String, AnyError> {
+    let old_way = catalogue().into_iter().find(|(clock, here)| clock.name == "tsc-cpuid" && here.is_ok()).map(|(clock, _)| clock.name);
+    let defaults: Vec<&str> = [Some(default_clock().name), Some("monotonic"), old_way].into_iter().flatten().collect();
+    let clocks = chosen(&arguments.names, &defaults, 3)?;
+    let raised = arguments.priority.then(RaisedPriority::raise).transpose()?;
+    let report = overheads(&clocks, arguments.runs as usize, settled.priority_raised || raised.is_some());
+    drop(raised);
+    let circumstances = circumstances(settled);
+    Ok(if arguments.report.json {
+        json::print(&json::stopwatch_overhead(&report, arguments.report.confidence_level, &circumstances))
+    } else {
+        text::stopwatch_overhead(&report, &circumstances, &output::style())
+    })
+}
+
+/// The clocks of these names, or those by default; at most as many as fit into a table.
+fn chosen(names: &[String], defaults: &[&str], most: usize) -> Result<Vec<Clock>, AnyError> {
+    if names.len() > most {
+        return Err(format!("{} clocks are named; at most {most} can be shown side by side", names.len()).into());
+    }
+    let mut wanted: Vec<&str> = if names.is_empty() { defaults.to_vec() } else { names.iter().map(String::as_str).collect() };
+    if let Some(twice) = wanted.iter().enumerate().find(|(at, name)| wanted[..*at].contains(name)).filter(|_| !names.is_empty()) {
+        return Err(format!("clock `{}` is named twice; name it once", twice.1).into());
+    }
+    wanted.dedup();
+    Ok(wanted.into_iter().map(find).collect::<Result<_, _>>()?)
+}
+
+fn circumstances(settled: &Settled) -> Environment {
+    Environment {
+        machine: Some(hairspring_machine::environment::machine()),
+        pinned_cpu: Some(settled.cpu),
+        priority_raised: Some(settled.priority_raised),
+        memory_locked: Some(settled.memory_locked),
+        ..Environment::unknown("this verb is about clocks and counts no core cycles")
+    }
+}
+
+/// What is being done, for people who wait.
+fn say(what: &str) {
+    if std::io::stderr().is_terminal() {
+        eprintln!("{what}");
+    }
+}

@@ -1,0 +1,17 @@
+//! The clocks of the machine, measured: resolution, cost of a read, rate, and whether they run together on all CPUs.
+
+mod across;
+mod comparison;
+mod cost;
+mod latency;
+mod overhead;
+mod summary;
+mod survey;
+
+pub use across::{Across, HandOver, across};
+pub use comparison::{Comparison, SPANS_NS, SpanPoint, compare};
+pub use cost::read_cost;
+pub use latency::{ClockLatency, Experiment, Latency, LatencyPlan, latency};
+pub use overhead::{ClockOverhead, OverheadReport, overheads};
+pub use summary::{Bin, Summary};
+pub use survey::{Measured, RateSeen, Report, Survey, SurveyPlan, survey};

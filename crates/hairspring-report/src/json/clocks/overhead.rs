@@ -1,0 +1,112 @@
+//! The document of the stopwatch's overhead.
+
+use super::COMMAND;
+use super::survey::with_interval;
+use crate::document::Environment;
+use crate::json::environment::{EnvironmentJson, environment};
+use crate::json::figure::{E, finite};
+use hairspring::stopwatch::{Moments, Overhead};
+use hairspring_machine::clocks::{ClockOverhead, OverheadReport};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum StopwatchOverheadSchema {
+    /// First version.
+    #[serde(rename = "hairspring/stopwatch-overhead/1")]
+    V1,
+}
+
+/// What a stopwatch says of nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Hairspring stopwatch overhead")]
+pub struct StopwatchOverheadDocument {
+    /// Name and version of this format.
+    pub schema: StopwatchOverheadSchema,
+    /// The verb that made it.
+    pub command: String,
+    /// Circumstances.
+    pub environment: EnvironmentJson,
+    /// Runs asked for in each repetition.
+    pub runs: usize,
+    /// Whether the priority was raised.
+    pub priority_raised: bool,
+    /// The clocks.
+    pub clocks: Vec<ClockOverheadJson>,
+}
+
+/// The overhead on one clock.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ClockOverheadJson {
+    /// Name of the clock.
+    pub clock: String,
+    /// Ticks per second.
+    pub rate_hz: Option<E>,
+    /// Number of the repetition with the least deviation, from 0.
+    pub steadiest: Option<usize>,
+    /// Every repetition.
+    pub repetitions: Vec<OverheadJson>,
+}
+
+/// One repetition.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OverheadJson {
+    /// Between start and stop.
+    pub total: MomentsJson,
+    /// Between two reads in a row.
+    pub read: MomentsJson,
+    /// Total less read, run by run.
+    pub calibrator: MomentsJson,
+}
+
+/// A quantity over many runs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MomentsJson {
+    /// Mean of the runs used.
+    pub mean_ticks: Option<f64>,
+    /// Standard deviation of a single run.
+    pub sd_ticks: Option<f64>,
+    /// Median of all runs.
+    pub median_ticks: Option<f64>,
+    /// Runs used; the others had an interrupt in them.
+    pub used: usize,
+    /// Runs in all.
+    pub runs: usize,
+}
+
+/// The document of an overhead.
+pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &Environment) -> StopwatchOverheadDocument {
+    StopwatchOverheadDocument {
+        schema: StopwatchOverheadSchema::V1,
+        command: COMMAND.into(),
+        environment: environment(circumstances, None),
+        runs: report.runs,
+        priority_raised: report.priority_raised,
+        clocks: report.clocks.iter().map(|entry| clock(entry, level)).collect(),
+    }
+}
+
+fn clock(clock: &ClockOverhead, level: f64) -> ClockOverheadJson {
+    let steadiest = clock.steadiest().and_then(|best| clock.repetitions.iter().position(|repetition| std::ptr::eq(repetition, best)));
+    ClockOverheadJson {
+        clock: clock.clock.clone(),
+        rate_hz: E::of(&with_interval(&clock.rate, 1.0, 0.0, level)),
+        steadiest,
+        repetitions: clock.repetitions.iter().map(overhead).collect(),
+    }
+}
+
+fn overhead(overhead: &Overhead) -> OverheadJson {
+    OverheadJson { total: moments(&overhead.total), read: moments(&overhead.read), calibrator: moments(&overhead.calibrator) }
+}
+
+fn moments(moments: &Moments) -> MomentsJson {
+    MomentsJson {
+        mean_ticks: finite(moments.mean),
+        sd_ticks: finite(moments.sd),
+        median_ticks: finite(moments.median),
+        used: moments.used,
+        runs: moments.all,
+    }
+}

@@ -1,0 +1,72 @@
+//! Reads of a clock in a straight line, timed by another clock: what a read costs is the slope over their number.
+
+use crate::clock::ReadFn;
+
+/// Reads the first clock, the second one so many times, and the first again; returns the difference in ticks.
+pub type ReadsFn = extern "C" fn(ReadFn, ReadFn) -> u64;
+
+/// So many calls, one behind the other.
+macro_rules! calls {
+    (2, $now:ident) => {
+        $now();
+        $now();
+    };
+    (4, $now:ident) => {
+        calls!(2, $now);
+        calls!(2, $now);
+    };
+    (6, $now:ident) => {
+        calls!(4, $now);
+        calls!(2, $now);
+    };
+    (8, $now:ident) => {
+        calls!(4, $now);
+        calls!(4, $now);
+    };
+    (12, $now:ident) => {
+        calls!(8, $now);
+        calls!(4, $now);
+    };
+    (16, $now:ident) => {
+        calls!(8, $now);
+        calls!(8, $now);
+    };
+    (24, $now:ident) => {
+        calls!(16, $now);
+        calls!(8, $now);
+    };
+    (32, $now:ident) => {
+        calls!(16, $now);
+        calls!(16, $now);
+    };
+}
+
+macro_rules! row {
+    ($copies:tt) => {{
+        extern "C" fn run(outer: ReadFn, inner: ReadFn) -> u64 {
+            let start = outer();
+            calls!($copies, inner);
+            outer().wrapping_sub(start)
+        }
+        ($copies, run as ReadsFn)
+    }};
+}
+
+/// Number of reads, and the function that makes them.
+pub fn reads() -> Vec<(u32, ReadsFn)> {
+    vec![row!(2), row!(4), row!(6), row!(8), row!(12), row!(16), row!(24), row!(32)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::fake;
+
+    #[test]
+    fn every_row_reads_as_often_as_it_says() {
+        for (copies, run) in reads() {
+            fake::set(fake::Settings { per_read: 10, ..fake::Settings::default() });
+            assert_eq!(run(fake::read, fake::read), 10 * u64::from(copies) + 10);
+        }
+    }
+}
