@@ -1,6 +1,7 @@
 //! The command line. Nothing is run before all of it is understood.
 
 use crate::clocks::ClocksArguments;
+use crate::mhz::MhzArguments;
 use crate::values::{duration, level, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ pub enum Verb {
     Fit(FitArguments),
     /// Prove the instrument on this machine: chains whose lengths are integers
     Verify(VerifyArguments),
+    /// Measure the core clock: no counter, no privilege, no table of processors
+    Mhz(MhzArguments),
     /// Measure the clocks of this machine, and the stopwatch made of them
     Clocks(ClocksArguments),
 }

@@ -4,6 +4,7 @@ mod arguments;
 mod clocks;
 mod fit;
 mod interrupt;
+mod mhz;
 mod output;
 mod time;
 mod values;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Verb::Time(arguments) => time::run(&arguments),
         Verb::Fit(arguments) => fit::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
+        Verb::Mhz(arguments) => mhz::run(&arguments),
         Verb::Clocks(arguments) => clocks::run(&arguments),
     };
     match outcome {

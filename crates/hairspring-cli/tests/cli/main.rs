@@ -16,6 +16,7 @@ mod fit;
 mod fit_bad_input;
 mod interrupted;
 mod measurement;
+mod mhz;
 mod output;
 mod place;
 mod saved;

@@ -29,6 +29,9 @@ const ON_LATTICE: f64 = 0.003;
 /// Half-width of the interval, as a share of the speed, from which on the system counts as too busy.
 const TOO_WIDE: f64 = 0.005;
 
+/// Half-width, as a share of the speed, at which no further try is made.
+const PRECISE: f64 = 0.001;
+
 /// What to spend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -92,16 +95,42 @@ pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock,
         return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
     }
     let begin = Instant::now();
+    let mut best: Option<CoreClock> = None;
     let mut reason = String::new();
     for attempt in 1..=options.tries.max(1) {
         let sampling = wanted.iter().fold(Sampling::new(clock), Sampling::with_chain);
         let table = sampling.run(options.time * attempt, u64::from(attempt));
         match core_clock(&table, options.level) {
-            Ok(found) => return Ok(CoreClock { cpu, clock: clock.name.to_owned(), elapsed: begin.elapsed(), ..found }),
+            Ok(found) if best.as_ref().is_none_or(|best| found.is_better_than(best)) => best = Some(found),
+            Ok(_) => {}
             Err(why) => reason = why,
         }
+        if best.as_ref().is_some_and(CoreClock::is_beyond_doubt) {
+            break;
+        }
     }
-    Err(format!("system too busy: {reason} in {} tries; try again, or another CPU (--cpu)", options.tries.max(1)))
+    let found =
+        best.ok_or_else(|| format!("system too busy: {reason}, in {} tries; try again, or another CPU (--cpu)", options.tries.max(1)))?;
+    Ok(CoreClock { cpu, clock: clock.name.to_owned(), elapsed: begin.elapsed(), ..found })
+}
+
+impl CoreClock {
+    fn left_out(&self) -> usize {
+        self.chains.iter().filter(|chain| chain.integer.is_none()).count()
+    }
+
+    /// Whether further tries could not show more.
+    fn is_beyond_doubt(&self) -> bool {
+        self.left_out() == 0 && self.factor_known && self.core_hz.relative() < PRECISE
+    }
+
+    fn is_better_than(&self, other: &CoreClock) -> bool {
+        let rank = |found: &CoreClock| (!found.factor_known, found.left_out());
+        match rank(self).cmp(&rank(other)) {
+            std::cmp::Ordering::Equal => self.core_hz.relative() < other.core_hz.relative(),
+            order => order.is_lt(),
+        }
+    }
 }
 
 /// The clock speed from a table of chains. Pure.

@@ -3,9 +3,8 @@
 use super::environment::{ClockJson, EnvironmentJson, environment};
 use super::figure::{E, finite};
 use super::finding::FindingJson;
-use crate::document::{Environment, certified};
+use crate::document::{Environment, certified, rate_interval};
 use hairspring::Estimate;
-use hairspring::estimate::{Contribution, Source, Uncertain};
 use hairspring_machine::verify::{Certificate, ChainResult, PairResult};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -113,14 +112,6 @@ fn part((measured, truth): &(Estimate, f64)) -> PartJson {
     PartJson { cycles: E::of(measured), true_cycles: *truth, distance_percent: finite(100.0 * (measured.value / truth - 1.0)) }
 }
 
-/// The rate of the certificate's clock with an interval.
-pub(crate) fn tick_hz(certificate: &Certificate) -> Estimate {
-    let (rate, level) = (&certificate.rate, certificate.core_hz.level);
-    let sd = rate.hz * rate.uncertainty_ppm * 1e-6;
-    let budget = if sd > 0.0 { vec![Contribution::standard(Source::Rate, sd, f64::INFINITY)] } else { Vec::new() };
-    Uncertain { value: rate.hz, budget }.estimate(level)
-}
-
 /// The JSON document of a certificate.
 pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> CertificateDocument {
     let (reading, failures) = (&certificate.reading, certificate.failures());
@@ -136,7 +127,7 @@ pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> Ce
         backward: reading.backward,
         overhead_ticks: E::of(&certificate.overhead_ticks),
         core_hz: E::of(&certificate.core_hz),
-        tick_hz: E::of(&tick_hz(certificate)),
+        tick_hz: E::of(&rate_interval(&certificate.rate, certificate.core_hz.level)),
         chains: certificate.chains.iter().map(ChainJson::from).collect(),
         pairs: certificate.pairs.iter().map(PairJson::from).collect(),
         findings: certificate.findings.iter().map(FindingJson::from).collect(),

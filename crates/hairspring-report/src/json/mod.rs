@@ -6,6 +6,7 @@ mod clocks;
 mod environment;
 mod figure;
 mod finding;
+mod mhz;
 mod result;
 mod words;
 
@@ -18,6 +19,7 @@ pub use clocks::{
 pub use environment::{ClockJson, CpuJson, EnvironmentJson, ReferenceJson, environment};
 pub use figure::{E, Figure};
 pub use finding::FindingJson;
+pub use mhz::{ChainUnitsJson, CoreClockJson, LevelJson, MhzDocument, MhzSchema, mhz, mhz_schema};
 pub use result::{
     BudgetJson, ComparisonJson, ComponentJson, FitJson, LackOfFitJson, MethodJson, MethodTableJson, ResultDocument, ResultSchema, RowJson,
     RunJson, SeriesJson,
@@ -32,6 +34,12 @@ use serde_json::Value;
 /// The document as text, indented, with a newline at its end. Numbers that are not finite are `null`.
 pub fn print<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string_pretty(document);
+    text.unwrap_or_else(|error| format!("{{\"error\": {:?}}}", error.to_string())) + "\n"
+}
+
+/// The document in one line, for verbs that print one after the other.
+pub fn line<T: Serialize>(document: &T) -> String {
+    let text = serde_json::to_string(document);
     text.unwrap_or_else(|error| format!("{{\"error\": {:?}}}", error.to_string())) + "\n"
 }
 

@@ -7,11 +7,13 @@ mod environment;
 mod findings;
 mod fit;
 mod methods;
+mod mhz;
 mod page;
 mod report;
 
 pub use certificate::certificate;
 pub use clocks::{clock_comparison, clock_latency, clock_survey, stopwatch_overhead};
+pub use mhz::{mhz, mhz_line};
 pub use page::Style;
 pub use report::report;
 

@@ -1,8 +1,7 @@
 //! The document of two clocks compared.
 
 use super::COMMAND;
-use super::survey::with_interval;
-use crate::document::Environment;
+use crate::document::{Environment, rate_interval};
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
 use hairspring::observations::Rate;
@@ -80,7 +79,7 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
 }
 
 fn compared((name, rate): &(String, Rate), level: f64) -> ComparedJson {
-    ComparedJson { clock: name.clone(), rate_hz: E::of(&with_interval(rate, 1.0, 0.0, level)), rate_provenance: rate.provenance.clone() }
+    ComparedJson { clock: name.clone(), rate_hz: E::of(&rate_interval(rate, level)), rate_provenance: rate.provenance.clone() }
 }
 
 fn span(point: &SpanPoint, level: f64) -> SpanJson {

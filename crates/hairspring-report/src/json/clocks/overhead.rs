@@ -1,8 +1,7 @@
 //! The document of the stopwatch's overhead.
 
 use super::COMMAND;
-use super::survey::with_interval;
-use crate::document::Environment;
+use crate::document::{Environment, rate_interval};
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
 use hairspring::stopwatch::{Moments, Overhead};
@@ -91,7 +90,7 @@ fn clock(clock: &ClockOverhead, level: f64) -> ClockOverheadJson {
     let steadiest = clock.steadiest().and_then(|best| clock.repetitions.iter().position(|repetition| std::ptr::eq(repetition, best)));
     ClockOverheadJson {
         clock: clock.clock.clone(),
-        rate_hz: E::of(&with_interval(&clock.rate, 1.0, 0.0, level)),
+        rate_hz: E::of(&rate_interval(&clock.rate, level)),
         steadiest,
         repetitions: clock.repetitions.iter().map(overhead).collect(),
     }

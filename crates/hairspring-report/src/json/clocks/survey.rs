@@ -1,12 +1,11 @@
 //! The document of the survey of all clocks.
 
 use super::COMMAND;
-use crate::document::Environment;
+use crate::document::{Environment, rate_interval};
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
 use crate::json::finding::FindingJson;
 use hairspring::clock::{Clock, Counts};
-use hairspring::estimate::{Contribution, Source, Uncertain};
 use hairspring::observations::Rate;
 use hairspring_machine::clocks::{Across, HandOver, Measured, RateSeen, Report, Survey};
 use schemars::JsonSchema;
@@ -198,17 +197,16 @@ fn measured(clock: &Clock, found: &Measured, level: f64) -> MeasuredJson {
         backward: reading.backward,
         read_cost_ns: cost.as_ref().and_then(E::of),
         read_cost_reason: cost.is_none().then(reason),
-        rate_hz: rate.and_then(|rate| E::of(&with_interval(rate, 1.0, 0.0, level))),
-        rate_off_ppm: rate.zip(clock.nominal_hz).and_then(|(rate, hz)| E::of(&with_interval(rate, 1e6 / hz, -1e6, level))),
+        rate_hz: rate.and_then(|rate| E::of(&rate_interval(rate, level))),
+        rate_off_ppm: rate.zip(clock.nominal_hz).and_then(|(rate, hz)| E::of(&off_ppm(rate, hz, level))),
         rate_provenance,
         across_cpus: pairs,
         across_cpus_reason,
     }
 }
 
-/// A rate in another unit, with its interval.
-pub(super) fn with_interval(rate: &Rate, factor: f64, shift: f64, level: f64) -> hairspring::Estimate {
-    let sd = rate.hz * rate.uncertainty_ppm * 1e-6 * factor;
-    let budget = if sd > 0.0 { vec![Contribution::standard(Source::Rate, sd, f64::INFINITY)] } else { Vec::new() };
-    Uncertain { value: rate.hz * factor + shift, budget }.estimate(level)
+/// Distance of a rate from the nominal one, in parts per million of that.
+fn off_ppm(rate: &Rate, nominal_hz: f64, level: f64) -> hairspring::Estimate {
+    let relative = rate_interval(rate, level).scaled(1e6 / nominal_hz);
+    hairspring::Estimate { value: relative.value - 1e6, low: relative.low - 1e6, high: relative.high - 1e6, level }
 }

@@ -1,0 +1,161 @@
+//! `hairspring mhz`: the core clock.
+
+use crate::arguments::ReportArguments;
+use crate::values::duration;
+use crate::{AnyError, Outcome, output};
+use clap::Args;
+use hairspring::acquire::{allowed_cpus, settle};
+use hairspring::clock::default_clock;
+use hairspring_machine::mhz::classic::{self, ClassicResult, classic};
+use hairspring_machine::mhz::{CoreClock, Options, measure};
+use hairspring_report::{Environment, json, text};
+use std::time::{Duration, Instant};
+
+const EXAMPLES: &str = "\
+Examples:
+  hairspring mhz                 core clock of one CPU, with the proof
+  hairspring mhz --all           of every CPU
+  hairspring mhz -c              a bare number for scripts: core MHz; -t the clock's tick rate; -i whole MHz
+  hairspring mhz --watch 0.5     every half second, until Ctrl-C
+  hairspring mhz --classic       beside the method of the paper, which takes seconds";
+
+/// Options of `mhz`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct MhzArguments {
+    /// Print nothing but the core clock in MHz
+    #[arg(short = 'c', long, conflicts_with_all = ["ticks", "json", "classic"])]
+    pub core: bool,
+    /// Print nothing but the rate of the clock (the time stamp counter) in MHz
+    #[arg(short = 't', long, conflicts_with_all = ["json", "classic"])]
+    pub ticks: bool,
+    /// Print nothing but whole MHz, of the core or with -t of the clock
+    #[arg(short = 'i', long, conflicts_with_all = ["json", "classic"])]
+    pub integer: bool,
+    /// The CPU to run on (default: the last one allowed)
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub cpu: Option<usize>,
+    /// Every CPU that this process may use, one after the other
+    #[arg(short = 'a', long)]
+    pub all: bool,
+    /// Follow the core clock: measure every so often until Ctrl-C; with --json one document in each line
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1s", value_parser = duration, conflicts_with_all = ["all", "classic"])]
+    pub watch: Option<Duration>,
+    /// End --watch after so many measurements
+    #[arg(short = 'n', long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    /// Measuring time of the first try; three more follow, each longer, before the system is called too busy
+    #[arg(long, value_name = "TIME", default_value = "40ms", value_parser = duration)]
+    pub time: Duration,
+    /// Also run the method of the paper (Staelin and McVoy, 1998), to compare
+    #[arg(long)]
+    pub classic: bool,
+    /// Time for --classic; the paper itself takes up to five minutes
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration, requires = "classic")]
+    pub budget: Duration,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
+
+impl MhzArguments {
+    fn bare(&self) -> bool {
+        self.core || self.ticks || self.integer
+    }
+}
+
+/// A CPU and what was found of it, or why nothing was.
+type Found = (usize, Result<CoreClock, String>);
+
+/// Runs the verb; a CPU whose clock could not be found ends it with 1.
+pub fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
+    if let Some(pause) = arguments.watch {
+        return watch(arguments, pause);
+    }
+    let cpus: Vec<Option<usize>> = if arguments.all { allowed_cpus().into_iter().map(Some).collect() } else { vec![arguments.cpu] };
+    let found: Vec<Found> = cpus.into_iter().map(|cpu| one(arguments, cpu)).collect::<Result<_, _>>()?;
+    if arguments.bare() {
+        return bare(arguments, &found);
+    }
+    let paper = if arguments.classic { Some(paper(arguments)?) } else { None };
+    let circumstances = circumstances();
+    output::print(&if arguments.report.json {
+        json::print(&json::mhz(&found, paper.as_ref(), &circumstances))
+    } else {
+        text::mhz(&found, paper.as_ref(), &circumstances, &output::style())
+    })?;
+    Ok(if found.iter().all(|(_, found)| found.is_ok()) { Outcome::Done } else { Outcome::Failed })
+}
+
+fn one(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> {
+    let options = Options { time: arguments.time, level: arguments.report.confidence_level, ..Options::default() };
+    on(cpu, |cpu| (cpu, measure(default_clock(), cpu, &options)))
+}
+
+/// Runs something on a thread of its own that is bound to a CPU: this one stays free to go to the next.
+fn on<T: Send>(cpu: Option<usize>, run: impl FnOnce(usize) -> T + Send) -> Result<T, AnyError> {
+    let bound = || settle(cpu).map(|settled| run(settled.cpu));
+    let ended = std::thread::scope(|scope| scope.spawn(bound).join());
+    Ok(ended.map_err(|_| "the measuring thread ended before its time")??)
+}
+
+fn paper(arguments: &MhzArguments) -> Result<ClassicResult, AnyError> {
+    let options =
+        classic::Options { budget: Some(arguments.budget), level: arguments.report.confidence_level, ..classic::Options::default() };
+    Ok(on(arguments.cpu, |_| classic(default_clock(), &options))??)
+}
+
+/// A number for each CPU, and nothing else; what could not be found is told on standard error.
+fn bare(arguments: &MhzArguments, all: &[Found]) -> Result<Outcome, AnyError> {
+    let mut failed = false;
+    for (cpu, found) in all {
+        match found {
+            Ok(found) => output::print(&format!("{}\n", number(arguments, found)))?,
+            Err(reason) => {
+                failed = true;
+                output::complain(&format!("CPU {cpu}: {reason}"));
+            }
+        }
+    }
+    Ok(if failed { Outcome::Failed } else { Outcome::Done })
+}
+
+fn number(arguments: &MhzArguments, found: &CoreClock) -> String {
+    let mhz = if arguments.ticks { found.rate.hz } else { found.core_hz.value } / 1e6;
+    match (arguments.integer, arguments.ticks) {
+        (true, _) => format!("{mhz:.0}"),
+        (false, true) => format!("{mhz:.4}"),
+        (false, false) => format!("{mhz:.2}"),
+    }
+}
+
+fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError> {
+    let (begin, mut outcome) = (Instant::now(), Outcome::Done);
+    let columns = !arguments.bare() && !arguments.report.json;
+    if columns {
+        output::print(&text::mhz_line(0.0, None))?;
+    }
+    for at in 1..=arguments.count.unwrap_or(u64::MAX) {
+        let seconds = begin.elapsed().as_secs_f64();
+        let found = one(arguments, arguments.cpu)?;
+        if found.1.is_err() {
+            outcome = Outcome::Failed;
+        }
+        if arguments.bare() {
+            bare(arguments, &[found])?;
+        } else if columns {
+            output::print(&text::mhz_line(seconds, Some(&found.1)))?;
+        } else {
+            output::print(&json::line(&json::mhz(&[found], None, &circumstances())))?;
+        }
+        if arguments.count != Some(at) {
+            // From the start, so that the measurements do not add to the pauses.
+            let due = begin + pause.saturating_mul(u32::try_from(at).unwrap_or(u32::MAX));
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        }
+    }
+    Ok(outcome)
+}
+
+fn circumstances() -> Environment {
+    Environment { machine: Some(hairspring_machine::environment::machine()), ..Environment::unknown("the core clock itself is the result") }
+}

@@ -1,0 +1,94 @@
+//! `hairspring mhz`: the forms of its output, and what it refuses. No speed is asserted: machines differ.
+
+use crate::command::Hairspring;
+use crate::document::Document;
+use serde_json::Value;
+
+fn mhz() -> Hairspring {
+    Hairspring::new().with("mhz").option("--time", "5ms")
+}
+
+fn document(text: &str) -> Value {
+    Document::of(text, "mhz.schema.json")
+}
+
+/// A machine too busy to tell ends with 1 and says so; everything else is wrong.
+fn found_or_too_busy(command: Hairspring) -> Option<String> {
+    let ended = command.start().ends_with_any(&[0, 1]);
+    let busy = ended.error.contains("too busy") || ended.output.contains("too busy");
+    assert!(ended.succeeded() || busy, "{ended}");
+    ended.succeeded().then_some(ended.output)
+}
+
+#[test]
+fn a_speed_comes_with_its_proof() {
+    if let Some(output) = found_or_too_busy(mhz()) {
+        for part in ["core MHz", "chains", "core cycles", "tick rate of a clock is not the core's clock"] {
+            assert!(output.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{output}");
+        }
+        assert!(output.lines().all(|line| line.chars().count() <= 80), "{output}");
+    }
+}
+
+#[test]
+fn bare_numbers_are_numbers() {
+    for (options, whole) in [(vec!["-c"], false), (vec!["-t"], false), (vec!["-i"], true), (vec!["-t", "-i"], true)] {
+        if let Some(output) = found_or_too_busy(options.iter().fold(mhz(), |command, option| command.with(option))) {
+            let number = output.trim_end();
+            assert!(number.parse::<f64>().is_ok_and(|mhz| mhz > 1.0), "{output:?}");
+            assert_eq!(number.parse::<u64>().is_ok(), whole, "{output:?}");
+        }
+    }
+}
+
+#[test]
+fn every_cpu_has_an_entry_in_a_valid_document() {
+    if let Some(output) = found_or_too_busy(mhz().with("--all").with("--json")) {
+        let document = document(&output);
+        let results = document["results"].as_array().unwrap();
+        assert!(!results.is_empty());
+        for result in results {
+            let (core, tick) = (&result["core_hz"], &result["tick_hz"]);
+            assert!(core["low"].as_f64() <= core["value"].as_f64() && tick["value"].as_f64() > Some(0.0), "{result:#}");
+            assert!(result["levels"].as_array().is_some_and(|levels| !levels.is_empty()), "{result:#}");
+        }
+    }
+}
+
+#[test]
+fn watching_prints_a_line_or_a_document_for_each_measurement() {
+    if let Some(output) = found_or_too_busy(mhz().with("--watch").with("10ms").with("-n").with("3")) {
+        assert_eq!(output.lines().count(), 4, "{output}");
+    }
+    if let Some(output) = found_or_too_busy(mhz().with("--watch=10ms").with("-n2").with("--json")) {
+        assert_eq!(output.lines().map(document).count(), 2, "{output}");
+    }
+}
+
+#[test]
+fn the_method_of_the_paper_stands_beside_it() {
+    if let Some(output) = found_or_too_busy(mhz().with("--classic").with("--budget").with("1s")) {
+        for part in ["Staelin and McVoy", "a^=a+a", "guard"] {
+            assert!(output.contains(part), "{output}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    for (options, message) in [
+        (vec!["--cpu", "100000"], "cannot run on CPU 100000"),
+        (vec!["--cpu", "0", "--all"], "cannot be used with"),
+        (vec!["-c", "-t"], "cannot be used with"),
+        (vec!["-c", "--json"], "cannot be used with"),
+        (vec!["--watch", "soon"], "expected a time"),
+        (vec!["-n", "3"], "--watch"),
+        (vec!["--watch", "1ms", "-n", "0"], "0 is not in"),
+        (vec!["--classic", "--budget", "1ms"], "too short for nine expressions"),
+        (vec!["--budget", "1s"], "--classic"),
+    ] {
+        let ended = options.iter().fold(mhz(), |command, option| command.with(option)).start().ends_with_any(&[1, 2]);
+        assert!(ended.output.is_empty(), "{options:?} {ended}");
+        ended.complains(message);
+    }
+}
