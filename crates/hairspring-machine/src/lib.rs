@@ -2,6 +2,7 @@
 //! instrument measures right on it.
 
 pub mod environment;
+pub mod period;
 pub mod sampling;
 pub mod unit;
 pub mod verify;
