@@ -5,7 +5,14 @@
 //! Memory does not grow with the length of a run.
 
 pub mod distribution;
+pub mod exchange;
+pub mod frame;
 pub mod histogram;
 pub mod moments;
+pub mod partner;
+pub mod recorder;
 pub mod schedule;
+pub mod summary;
+pub mod system;
 pub mod tally;
+pub mod task;
