@@ -8,6 +8,7 @@ pub mod distribution;
 pub mod exchange;
 pub mod frame;
 pub mod histogram;
+pub mod measure;
 pub mod moments;
 pub mod partner;
 pub mod recorder;

@@ -65,8 +65,8 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// From the answers of a run, with the nanoseconds of a tick by the final rate less those at the start left aside: they
-    /// differ by parts per million.
+    /// From the answers of a run. Round trips are converted by the rate known at the start: it differs from the final one
+    /// by parts per million, and round trips are short.
     pub fn of(answers: &Answers, partner: String, level: f64, rate: &Rate) -> Exchange {
         let more = [Contribution::standard(
             Source::Rate,
@@ -152,7 +152,7 @@ pub fn summarise(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> Op
     let clocks = [0, 1].map(|at| periods(tally, at, ended));
     let disagreement = disagreement(tally, ended);
     let mut findings = missed(tally).into_iter().collect::<Vec<_>>();
-    findings.extend(clocks.iter().zip(&ended.known).flat_map(|(clock, known)| clock_findings(clock, known)));
+    findings.extend([0, 1].iter().flat_map(|at| clock_findings(&clocks[*at], &ended.known[*at], &ended.rates[*at])));
     findings.extend(disagree(&disagreement, &clocks));
     findings.extend(exchange.as_ref().and_then(answers_missing));
     Some(Summary {
@@ -232,10 +232,9 @@ fn missed(tally: &Tally) -> Option<Finding> {
     (tally.missed > 0).then(|| Finding::new(severity, FindingKind::CyclesMissed { missed: tally.missed, due, share_percent }))
 }
 
-fn clock_findings(clock: &ClockPeriods, known: &Known) -> Vec<Finding> {
-    let ns_per_tick = clock.period_ns.value / clock.period_ns.value.max(1.0) * known.clock.nominal_hz.map_or(0.0, |hz| 1e9 / hz);
-    let quantum_ns = known.reading.quantum as f64 * ns_per_tick;
-    let hidden = quantum_ns > 0.5 * clock.error.sd_ns && quantum_ns > 100.0;
+fn clock_findings(clock: &ClockPeriods, known: &Known, rate: &Rate) -> Vec<Finding> {
+    let quantum_ns = known.reading.quantum as f64 * 1e9 / rate.hz;
+    let hidden = quantum_ns > 0.5 * clock.error.sd_ns;
     let name = || clock.name.clone();
     let coarse = hidden.then(|| FindingKind::QuantumHidesSpread { clock: name(), quantum_ns, sd_ns: clock.error.sd_ns });
     let coarse = coarse.map(|kind| Finding::new(Severity::Note, kind));
@@ -256,3 +255,6 @@ fn answers_missing(exchange: &Exchange) -> Option<Finding> {
     let Exchange { sent, lost, late, not_sent, .. } = *exchange;
     (lost + late + not_sent > 0).then(|| Finding::new(Severity::Warning, FindingKind::AnswersMissing { sent, lost, late, not_sent }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ mod thread;
 
 pub use dither::Dither;
 pub use interference::{StealMeter, Switches};
-pub use thread::{RealTime, Settled, allowed_cpus, settle};
+pub use thread::{RealTime, Settled, allowed_cpus, lock_memory, settle};
 
 use crate::clock::ReadFn;
 use crate::observations::Flags;

@@ -52,7 +52,8 @@ fn raise_priority() -> bool {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) == 0 }
 }
 
-fn lock_memory() -> bool {
+/// Locks what memory the process has by now, and says whether that was allowed. What is allocated later is not locked.
+pub fn lock_memory() -> bool {
     // SAFETY: no pointers; a refusal leaves everything as it was.
     unsafe { libc::mlockall(libc::MCL_CURRENT) == 0 }
 }
