@@ -25,6 +25,8 @@ pub enum Verb {
     Fit(FitArguments),
     /// Prove the instrument on this machine: chains whose lengths are integers
     Verify(VerifyArguments),
+    /// Measure a cyclic task: its period by two clocks, its wake-up latency, a frame to a partner and back
+    Period(crate::period::PeriodArguments),
 }
 
 /// Options of every verb that reports.

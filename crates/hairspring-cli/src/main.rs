@@ -4,6 +4,7 @@ mod arguments;
 mod fit;
 mod interrupt;
 mod output;
+mod period;
 mod time;
 mod values;
 mod verify;
@@ -31,11 +32,15 @@ fn main() -> ExitCode {
         return ExitCode::from(hairspring_snippet::host::main() as u8);
     }
     let arguments = Arguments::parse();
-    interrupt::clean_up_on_signals();
+    // A cyclic task ends in its own way, with a report.
+    if !matches!(arguments.verb, Verb::Period(_)) {
+        interrupt::clean_up_on_signals();
+    }
     let outcome = match arguments.verb {
         Verb::Time(arguments) => time::run(&arguments),
         Verb::Fit(arguments) => fit::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
+        Verb::Period(arguments) => period::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

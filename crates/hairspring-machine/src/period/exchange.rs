@@ -103,7 +103,11 @@ impl Answers {
             Some(sent) if sent.cycle == cycle && !sent.answered => {
                 sent.answered = true;
                 let round_trip = ticks.wrapping_sub(sent.ticks);
-                if now_ns <= sent.end_ns { self.in_time += 1 } else { self.late += 1 }
+                if now_ns <= sent.end_ns {
+                    self.in_time += 1
+                } else {
+                    self.late += 1
+                }
                 self.round_trips.push(round_trip as f64 * self.ns_per_tick, cycle);
                 return Some((cycle, round_trip));
             }

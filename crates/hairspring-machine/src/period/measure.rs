@@ -88,8 +88,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let least = least_cycle_ns(&mut system);
     check_period(request.period_ns, least)?;
     let ns_per_tick = rates.map(|rate| 1e9 / rate.hz);
-    let mut line =
-        request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ns_per_tick[0], &request.bins)).transpose()?;
+    let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ns_per_tick[0], &request.bins)).transpose()?;
     let mut tally = Tally::new(ns_per_tick, &request.bins);
     // What was allocated since then is locked too.
     settled.memory_locked = lock_memory();

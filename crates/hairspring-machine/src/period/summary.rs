@@ -68,11 +68,7 @@ impl Exchange {
     /// From the answers of a run. Round trips are converted by the rate known at the start: it differs from the final one
     /// by parts per million, and round trips are short.
     pub fn of(answers: &Answers, partner: String, level: f64, rate: &Rate) -> Exchange {
-        let more = [Contribution::standard(
-            Source::Rate,
-            answers.round_trips.moments.mean() * rate.uncertainty_ppm * 1e-6,
-            f64::INFINITY,
-        )];
+        let more = [Contribution::standard(Source::Rate, answers.round_trips.moments.mean() * rate.uncertainty_ppm * 1e-6, f64::INFINITY)];
         Exchange {
             partner,
             sent: answers.sent,

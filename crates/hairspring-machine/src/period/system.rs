@@ -102,7 +102,8 @@ impl Known {
     /// # Errors
     /// Says which, with its numbers and what to do.
     pub fn check(&self, period_ns: u64, rate: &Rate, ticks: u64, elapsed_ns: u64) -> Result<()> {
-        let refused = |reason: String| Err(Error::Refused { what: format!("clock `{}` cannot measure this period", self.clock.name), reason });
+        let refused =
+            |reason: String| Err(Error::Refused { what: format!("clock `{}` cannot measure this period", self.clock.name), reason });
         let ns = 1e9 / rate.hz;
         let quantum_ns = self.reading.quantum as f64 * ns;
         if self.reading.quantum == 0 || quantum_ns >= period_ns as f64 {

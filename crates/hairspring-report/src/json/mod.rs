@@ -5,6 +5,7 @@ mod certificate;
 mod environment;
 mod figure;
 mod finding;
+pub mod period;
 mod result;
 mod words;
 
@@ -13,6 +14,7 @@ pub use certificate::{CertificateDocument, CertificateSchema, ChainJson, PairJso
 pub use environment::{ClockJson, CpuJson, EnvironmentJson, ReferenceJson, environment};
 pub use figure::{E, Figure};
 pub use finding::FindingJson;
+pub use period::{period, responder};
 pub use result::{
     BudgetJson, ComparisonJson, ComponentJson, FitJson, LackOfFitJson, MethodJson, MethodTableJson, ResultDocument, ResultSchema, RowJson,
     RunJson, SeriesJson,
@@ -38,6 +40,16 @@ pub fn result_schema() -> Value {
 /// JSON schema of [`CertificateDocument`].
 pub fn certificate_schema() -> Value {
     schema::<CertificateDocument>()
+}
+
+/// JSON schema of [`period::PeriodDocument`].
+pub fn period_schema() -> Value {
+    schema::<period::PeriodDocument>()
+}
+
+/// JSON schema of [`period::ResponderDocument`].
+pub fn responder_schema() -> Value {
+    schema::<period::ResponderDocument>()
 }
 
 fn schema<T: JsonSchema>() -> Value {

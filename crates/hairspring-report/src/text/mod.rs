@@ -7,10 +7,12 @@ mod findings;
 mod fit;
 mod methods;
 mod page;
+mod period;
 mod report;
 
 pub use certificate::certificate;
 pub use page::Style;
+pub use period::{period, responder};
 pub use report::report;
 
 use crate::document::Environment;
