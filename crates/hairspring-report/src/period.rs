@@ -18,7 +18,7 @@ pub struct PeriodReport {
     pub second_clock: ClockInfo,
     /// The real-time priority (SCHED_FIFO) of the task, or why it had none.
     pub real_time: Result<i32, String>,
-    /// Shortest cycle that the machine can do, in nanoseconds.
+    /// Shortest time that a cycle takes here, in nanoseconds.
     pub least_cycle_ns: u64,
     /// Time from the first due time to the end, in milliseconds.
     pub elapsed_ms: f64,

@@ -16,6 +16,7 @@ mod fit_bad_input;
 mod interrupted;
 mod measurement;
 mod output;
+mod period;
 mod place;
 mod saved;
 mod usage;

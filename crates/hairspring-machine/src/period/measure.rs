@@ -24,7 +24,7 @@ pub enum Priority {
     AsAllowed(i32),
     /// A real-time priority, or an error.
     Required(i32),
-    /// That of any other thread.
+    /// No real-time priority.
     Normal,
 }
 
@@ -64,7 +64,7 @@ pub struct Measured {
     pub known: [Known; 2],
     /// Their rates over the whole run.
     pub rates: [Rate; 2],
-    /// Shortest possible cycle.
+    /// Shortest time that a cycle takes here.
     pub least_cycle_ns: u64,
     /// Time that the hypervisor took, where the system says.
     pub stolen_ms: Option<f64>,
@@ -82,17 +82,18 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let mut settled = settle(request.cpu)?;
     let (_guard, real_time) = take_priority(request.priority)?;
     let mut system = System::new(request.clocks);
+    let least_cycle_ns = least_cycle_ns(&mut system);
+    check_period(request.period_ns, least_cycle_ns)?;
     let known = request.clocks.map(Known::of);
     let meters = request.clocks.map(RateMeter::start);
     let rates = check_clocks(&mut system, request, &known, &meters)?;
-    let least = least_cycle_ns(&mut system);
-    check_period(request.period_ns, least)?;
     let ns_per_tick = rates.map(|rate| 1e9 / rate.hz);
     let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ns_per_tick[0], &request.bins)).transpose()?;
     let mut tally = Tally::new(ns_per_tick, &request.bins);
     // What was allocated since then is locked too.
     settled.memory_locked = lock_memory();
     let (steal, mut switches) = (StealMeter::start(settled.cpu), Switches::start());
+    warm_up(&mut system, &tally, request, stop);
     let schedule = schedule(&mut system, request);
     let mut master = line.as_mut().map(|line| Master { line, machine: System::new(request.clocks) });
     let partner = master.as_mut().map(|master| master as &mut dyn Partner);
@@ -116,7 +117,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let mut summary = summarise(&tally, exchange, &ended).ok_or_else(|| too_short(&tally))?;
     summary.findings.extend(not_settled(&settled, &real_time));
     summary.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    Ok(Measured { summary, settled, real_time, known, rates, least_cycle_ns: least, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
+    Ok(Measured { summary, settled, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
 }
 
 /// The guard of the priority, and the priority or why there is none.
@@ -144,6 +145,15 @@ fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], mete
         known[at].check(request.period_ns, &rates[at], after.0[at].wrapping_sub(before.0[at]), after.1 - before.1)?;
     }
     Ok(rates)
+}
+
+/// A few cycles that are not counted: the first wake-ups are late because nothing of the loop is in the caches yet, and a
+/// late first wake-up would make all periods look short.
+fn warm_up(system: &mut System, tally: &Tally, request: &Request, stop: &AtomicBool) {
+    const CYCLES: u64 = 16;
+    const LONGEST_NS: u64 = 1_000_000;
+    let schedule = Schedule { period_ns: request.period_ns.min(LONGEST_NS), cycles: CYCLES, ..schedule(system, request) };
+    Task { machine: system, partner: None, recorder: None, limit: None, stop }.run(&schedule, &mut tally.clone());
 }
 
 /// The first cycle is due in a moment.

@@ -4,7 +4,8 @@
 //! that they telescope, and their sum over a run is the last latency less the first, plus what the clock's own rate differs
 //! by. The mean is (last reading - first reading) / periods, and its uncertainty is that of the two ends divided by the number
 //! of periods, not the spread of a period divided by its root: sqrt(2 (s_L^2 + s_D^2)) / n, with the spread of the
-//! latencies s_L and that of the disagreement of the clocks s_D. The uncertainty of the clock's rate and its quantum are added.
+//! latencies s_L and that of the disagreement of the clocks s_D; or the difference of the two latencies itself over n, where
+//! that is greater. The uncertainty of the clock's rate and its quantum are added.
 //!
 //! **Mean of a latency or a round trip.** These do resemble their neighbours; the interval is that of batch means.
 
@@ -168,9 +169,11 @@ pub fn summarise(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> Op
     })
 }
 
-/// The variance of one end of the run: that of a wake-up, and that of reading the clocks.
-fn end_variance(tally: &Tally) -> f64 {
-    tally.latency.moments.variance() + tally.disagreement.variance()
+/// Standard deviation of what the two ends of the run add to its length: wake-ups and reads of the clocks. Where one of the
+/// ends was itself an outlier, what it added is known, and counts in full.
+fn ends_sd(tally: &Tally) -> f64 {
+    let usual = (2.0 * (tally.latency.moments.variance() + tally.disagreement.variance())).sqrt();
+    usual.max(tally.ends_ns().abs())
 }
 
 fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
@@ -181,7 +184,7 @@ fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
     let mean = Uncertain {
         value: value - due,
         budget: vec![
-            Contribution::standard(Source::Stochastic, (2.0 * end_variance(tally)).sqrt() / n, tally.latency.moments.count() as f64 - 1.0),
+            Contribution::standard(Source::Stochastic, ends_sd(tally) / n, tally.latency.moments.count() as f64 - 1.0),
             Contribution::standard(Source::Rate, due * rate.uncertainty_ppm * 1e-6, f64::INFINITY),
             Contribution::bound(Source::Granularity, known.reading.quantum as f64 * ns_per_tick / n),
         ],

@@ -177,6 +177,12 @@ impl Tally {
         self.missed += due.saturating_sub(self.last.map_or(0, |last| last.cycle + 1));
     }
 
+    /// Latency of the last wake-up less that of the first.
+    pub fn ends_ns(&self) -> f64 {
+        let late = |wake: Wake| wake.wake_ns as f64 - wake.due_ns as f64;
+        self.first.zip(self.last).map_or(0.0, |(first, last)| late(last) - late(first))
+    }
+
     /// Due periods from the first wake-up to the last.
     pub fn periods(&self) -> u64 {
         self.first.zip(self.last).map_or(0, |(first, last)| last.cycle - first.cycle)

@@ -1,6 +1,7 @@
 //! The cyclic task: sleep until the due time, read the clocks, exchange a frame, count, and find the next cycle.
 
 use super::schedule::Schedule;
+use super::summary::FEWEST_PERIODS;
 use super::tally::{Tally, Wake};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,7 +34,7 @@ pub trait Recorder {
 pub struct Limit {
     /// The latency that must not be exceeded.
     pub latency_ns: f64,
-    /// Whether the run ends with the first cycle that exceeds it.
+    /// Whether the run ends with the first cycle that exceeds it, or as soon after it as there is enough for a report.
     pub ends_run: bool,
 }
 
@@ -65,7 +66,7 @@ pub struct Task<'a> {
 impl Task<'_> {
     /// Runs the cycles of a schedule into a tally, which is then finished.
     pub fn run(&mut self, schedule: &Schedule, tally: &mut Tally) -> Stop {
-        let mut cycle = 0;
+        let (mut cycle, mut exceeded) = (0, false);
         while cycle < schedule.cycles {
             let due_ns = schedule.due_ns(cycle);
             if !self.sleep(due_ns) {
@@ -76,7 +77,8 @@ impl Task<'_> {
             let wake = Wake { cycle, due_ns, wake_ns, ticks };
             let latency = tally.push(wake);
             let next = self.work(schedule, &wake);
-            if self.limit.is_some_and(|limit| limit.ends_run && latency > limit.latency_ns) {
+            exceeded |= self.limit.is_some_and(|limit| limit.ends_run && latency > limit.latency_ns);
+            if exceeded && tally.periods() >= FEWEST_PERIODS && tally.cycles > FEWEST_PERIODS {
                 tally.finish(cycle + 1);
                 return Stop::LimitExceeded;
             }
@@ -187,6 +189,7 @@ mod tests {
         let limit = |ends_run| Some(Limit { latency_ns: 50.0, ends_run });
         let (tally, end, _) = run(&[0, 0, 60], limit(true), false);
         assert_eq!((end, tally.cycles, tally.missed), (Stop::LimitExceeded, 3, 0));
+        assert_eq!(run(&[60], limit(true), false).0.cycles, FEWEST_PERIODS + 1);
         assert_eq!(run(&[0, 0, 60], limit(false), false).1, Stop::Done);
         assert_eq!(run(&[50], limit(true), false).1, Stop::Done);
     }

@@ -209,7 +209,7 @@ pub struct PeriodRunJson {
     pub stolen_ms: Option<f64>,
     /// Times that the task was switched out against its will.
     pub switches: i64,
-    /// Shortest cycle that the machine can do: a wake-up with its reads of the clocks.
+    /// Shortest time that a cycle takes here: the shortest sleep with the reads of the clocks.
     pub least_cycle_ns: u64,
     /// Real-time priority (SCHED_FIFO).
     pub real_time_priority: Option<i32>,

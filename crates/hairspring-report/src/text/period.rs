@@ -3,8 +3,8 @@
 use super::environment::{clock, environment};
 use super::findings::findings;
 use super::page::{INDENT, Page, Style, Tone};
-use crate::clean::{clean, pad, width};
-use crate::format::{count, plus_minus, significant};
+use crate::clean::{clean, cut, pad, width};
+use crate::format::{Digits, count, digits, plus_minus, significant};
 use crate::period::PeriodReport;
 use hairspring::Estimate;
 use hairspring::judge::{Finding, Severity};
@@ -84,29 +84,36 @@ impl Row {
     }
 }
 
+/// In nanoseconds where that reads better: the mean error of a long run is a small fraction of a nanosecond.
 fn mean(ns: &Estimate) -> String {
-    plus_minus(&ns.scaled(1e-3))
+    let size = ns.value.abs().max(if ns.half_width().is_finite() { ns.half_width() } else { 0.0 });
+    let (factor, unit) = if size < 1e3 { (1.0, "ns") } else { (1e-3, "us") };
+    let Digits { value, half } = digits(&ns.scaled(factor));
+    format!("{value} {unit} +- {half}")
 }
 
+/// Columns that the name of a row may take.
+const LONGEST_NAME: usize = 18;
+
 fn table(page: &mut Page, summary: &Summary) {
-    let head = ["mean", "spread", "least", "most", "at cycle"].map(str::to_owned);
-    let mut rows = vec![Row { name: "us".into(), cells: head }, Row::of("wake-up latency", &summary.latency)];
+    let head = ["mean", "spread us", "least us", "most us", "in cycle"].map(str::to_owned);
+    let mut rows = vec![Row { name: String::new(), cells: head }, Row::of("latency", &summary.latency)];
     for clock in &summary.clocks {
-        rows.push(Row::of(&format!("period error by {}", clock.name), &clock.error));
+        rows.push(Row::of(&format!("error by {}", clock.name), &clock.error));
     }
     if let Some(round_trip) = summary.exchange.as_ref().and_then(|exchange| exchange.round_trip.as_ref()) {
         rows.push(Row::of("round trip", round_trip));
     }
-    let name = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
+    let name = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(LONGEST_NAME);
     let widest = |at: usize| rows.iter().map(|row| width(&row.cells[at])).max().unwrap_or(0);
     let columns = [0, 1, 2, 3, 4].map(widest);
     for (at, row) in rows.iter().enumerate() {
         let cells: Vec<String> = row.cells.iter().zip(columns).map(|(cell, columns)| format!("{cell:>columns$}")).collect();
         let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
-        page.line(&format!("  {}  {}", pad(&row.name, name), cells.join("  ")), tone);
+        page.line(&format!("  {}  {}", pad(&cut(&row.name, name), name), cells.join("  ")), tone);
     }
     let level = significant(100.0 * summary.latency.mean_ns.level, 4);
-    page.marked("", &format!("intervals of {level} % confidence; spread: standard deviation; a longer run finds a greater most"));
+    page.marked("", &format!("latency: wake-up less due time; error: period less due period; spread: standard deviation; intervals of {level} % confidence; a longer run finds a greater most"));
 }
 
 fn counts(page: &mut Page, summary: &Summary) {
@@ -157,7 +164,7 @@ fn frames(page: &mut Page, exchange: &Exchange) {
     let all = [(ignored.duplicates, "duplicate"), (ignored.stale, "stale"), (ignored.foreign, "foreign"), (ignored.short, "short")];
     let seen: Vec<String> = all.iter().filter(|(seen, _)| *seen > 0).map(|(seen, name)| format!("{} {name}", number(*seen))).collect();
     if !seen.is_empty() {
-        page.item("ignored", &format!("{} frames", seen.join(", ")), Tone::Plain);
+        page.item("ignored", &seen.join(", "), Tone::Plain);
     }
 }
 
@@ -223,7 +230,7 @@ fn histogram(page: &mut Page, name: &str, of: &Histogram) {
 
 fn circumstances(page: &mut Page, report: &PeriodReport) {
     let stop = match report.summary.stop {
-        Stop::Done => "all cycles due",
+        Stop::Done => "ran to its end",
         Stop::Interrupted => "interrupted",
         Stop::LimitExceeded => "ended by the limit",
     };
@@ -238,7 +245,7 @@ fn circumstances(page: &mut Page, report: &PeriodReport) {
         Ok(priority) => format!("real-time, SCHED_FIFO {priority}"),
         Err(reason) => format!("not real-time: {reason}"),
     };
-    page.item("priority", &format!("{priority}; a cycle takes {} at the least", time(report.least_cycle_ns as f64)), Tone::Quiet);
+    page.item("priority", &format!("{priority}; no cycle is shorter than {} here", time(report.least_cycle_ns as f64)), Tone::Quiet);
     environment(page, &report.environment, None);
     page.item("clock", &clock(&report.second_clock), Tone::Quiet);
 }
