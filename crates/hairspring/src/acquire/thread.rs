@@ -76,8 +76,7 @@ impl RealTime {
         let what = format!("cannot run at the real-time priority {priority} (SCHED_FIFO)");
         let refused = |reason: String| Error::Refused { what: what.clone(), reason };
         let before = scheduling().ok_or_else(|| refused("the system does not say what the priority is now".into()))?;
-        // The parameters hold more than the priority on some systems; what they held is kept.
-        let wanted = libc::sched_param { sched_priority: priority, ..before.1 };
+        let wanted = libc::sched_param { sched_priority: priority };
         if schedule(libc::SCHED_FIFO, &wanted) {
             return Ok(RealTime { policy: before.0, parameters: before.1, thread: std::marker::PhantomData });
         }
