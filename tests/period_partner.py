@@ -1,7 +1,7 @@
 """A partner of `hairspring period --exchange` that misbehaves on purpose, written from spec/period.md alone.
 
-It leaves every fifth question unanswered, answers every seventh twice, and sends a short frame, a frame of another run and
-a question behind every eleventh answer. When it is told to stop (SIGTERM) it prints what it did as JSON.
+It leaves every fifth question unanswered, answers every seventh twice, and sends a short frame, a frame of another run
+and a question behind every eleventh answer. When it is told to stop (SIGTERM) it prints what it did as JSON.
 """
 
 import json

@@ -44,7 +44,7 @@ pub struct PeriodArguments {
     /// Latencies up to this are counted in bins; later cycles are listed [default: the period, 1ms at most]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub histogram: Option<Duration>,
-    /// Width of a bin [default: 1us, or less for a short histogram]
+    /// Width of a bin, at least a 100,000th of the histogram [default: 1us, or less for a short histogram]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub bin: Option<Duration>,
     /// Exit with 3 if a wake-up was later than this

@@ -180,7 +180,10 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             (format!("not allowed here: {what}"), "run with the right to raise priority and lock memory for steadier readings")
         }
         CyclesMissed { missed, due, share_percent } => (
-            format!("{missed} of {due} cycles were missed ({}): the cycle before was not done when they were due", percent(*share_percent)),
+            format!(
+                "{missed} of {due} cycles were missed ({}): the cycle before was not done when they were due. They have no latency: mean and shares of the latency look better than they are",
+                percent(*share_percent)
+            ),
             "ask for a longer period, raise the priority (--priority), or use a CPU that has nothing else to do (--cpu)",
         ),
         QuantumHidesSpread { clock, quantum_ns, sd_ns } => (
