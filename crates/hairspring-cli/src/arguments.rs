@@ -31,6 +31,8 @@ pub enum Verb {
     Mhz(MhzArguments),
     /// Measure the clocks of this machine, and the stopwatch made of them
     Clocks(ClocksArguments),
+    /// Measure a cyclic task: its period by two clocks, its wake-up latency, a frame to a partner and back
+    Period(crate::period::PeriodArguments),
 }
 
 /// Options of every verb that reports.

@@ -2,6 +2,8 @@
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Starts a thread that cleans up at the first such signal and ends the process with 128 + its number.
 pub fn clean_up_on_signals() {
@@ -13,4 +15,19 @@ pub fn clean_up_on_signals() {
             std::process::exit(128 + signal);
         }
     });
+}
+
+/// A flag that is set by the first such signal, for verbs that end with what they have by then. The second one ends the
+/// process with 128 + its number.
+///
+/// # Errors
+/// If no handler can be set.
+pub fn stop_on_signals() -> std::io::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // In this order: the flag is not set yet when the first signal asks whether to end.
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))?;
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
 }

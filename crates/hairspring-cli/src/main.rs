@@ -6,6 +6,7 @@ mod fit;
 mod interrupt;
 mod mhz;
 mod output;
+mod period;
 mod time;
 mod values;
 mod verify;
@@ -33,13 +34,17 @@ fn main() -> ExitCode {
         return ExitCode::from(hairspring_snippet::host::main() as u8);
     }
     let arguments = Arguments::parse();
-    interrupt::clean_up_on_signals();
+    // A cyclic task ends in its own way, with a report.
+    if !matches!(arguments.verb, Verb::Period(_)) {
+        interrupt::clean_up_on_signals();
+    }
     let outcome = match arguments.verb {
         Verb::Time(arguments) => time::run(&arguments),
         Verb::Fit(arguments) => fit::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
         Verb::Mhz(arguments) => mhz::run(&arguments),
         Verb::Clocks(arguments) => clocks::run(&arguments),
+        Verb::Period(arguments) => period::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

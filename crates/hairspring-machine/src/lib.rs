@@ -4,6 +4,7 @@
 pub mod clocks;
 pub mod environment;
 pub mod mhz;
+pub mod period;
 pub mod sampling;
 pub mod unit;
 pub mod verify;

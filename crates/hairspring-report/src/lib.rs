@@ -27,6 +27,7 @@ pub mod document;
 pub mod format;
 pub mod json;
 pub mod methods;
+pub mod period;
 pub mod text;
 
 mod clean;

@@ -27,6 +27,16 @@ impl Document {
         valid(text, &schema(file))
     }
 
+    /// Parses and validates what `period` printed.
+    pub fn period(text: &str) -> Value {
+        valid(text, &schema("period.schema.json"))
+    }
+
+    /// Parses and validates what `period --respond` printed.
+    pub fn responder(text: &str) -> Value {
+        valid(text, &schema("responder.schema.json"))
+    }
+
     /// The result with this number.
     pub fn result_of(&self, number: usize) -> &Value {
         &self.0["results"][number]

@@ -18,6 +18,7 @@ mod interrupted;
 mod measurement;
 mod mhz;
 mod output;
+mod period;
 mod place;
 mod saved;
 mod usage;

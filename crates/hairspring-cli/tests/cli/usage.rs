@@ -11,7 +11,7 @@ fn misused(command: Hairspring, message: &str) {
 
 #[test]
 fn help_and_version_are_there() {
-    for verb in ["time", "fit", "verify"] {
+    for verb in ["time", "fit", "verify", "period"] {
         Hairspring::new().with(verb).with("--help").succeeds().says("Usage: hairspring").says("--json");
         Hairspring::new().with("--help").succeeds().says(verb);
     }

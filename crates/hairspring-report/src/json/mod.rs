@@ -7,6 +7,7 @@ mod environment;
 mod figure;
 mod finding;
 mod mhz;
+pub mod period;
 mod result;
 mod words;
 
@@ -20,6 +21,7 @@ pub use environment::{ClockJson, CpuJson, EnvironmentJson, ReferenceJson, enviro
 pub use figure::{E, Figure};
 pub use finding::FindingJson;
 pub use mhz::{ChainUnitsJson, CoreClockJson, LevelJson, MhzDocument, MhzSchema, mhz, mhz_schema};
+pub use period::{period, responder};
 pub use result::{
     BudgetJson, ComparisonJson, ComponentJson, FitJson, LackOfFitJson, MethodJson, MethodTableJson, ResultDocument, ResultSchema, RowJson,
     RunJson, SeriesJson,
@@ -51,6 +53,16 @@ pub fn result_schema() -> Value {
 /// JSON schema of [`CertificateDocument`].
 pub fn certificate_schema() -> Value {
     schema::<CertificateDocument>()
+}
+
+/// JSON schema of [`period::PeriodDocument`].
+pub fn period_schema() -> Value {
+    schema::<period::PeriodDocument>()
+}
+
+/// JSON schema of [`period::ResponderDocument`].
+pub fn responder_schema() -> Value {
+    schema::<period::ResponderDocument>()
 }
 
 fn schema<T: JsonSchema>() -> Value {

@@ -41,7 +41,8 @@ fn settled(environment: &Environment) -> Vec<String> {
     cpu.into_iter().chain(priority).chain(memory).collect()
 }
 
-fn clock(clock: &ClockInfo) -> String {
+/// A clock in words: name, rate, quantum, cost.
+pub fn clock(clock: &ClockInfo) -> String {
     let name = if clock.description.is_empty() { clock.name.clone() } else { format!("{}: {}", clock.name, clock.description) };
     let ns = clock.rate.as_ref().map(|rate| 1e9 / rate.hz).filter(|ns| ns.is_finite());
     let rate = clock.rate.as_ref().map_or_else(|| "rate unknown".to_owned(), rate);

@@ -9,12 +9,14 @@ mod fit;
 mod methods;
 mod mhz;
 mod page;
+mod period;
 mod report;
 
 pub use certificate::certificate;
 pub use clocks::{clock_comparison, clock_latency, clock_survey, stopwatch_overhead};
 pub use mhz::{mhz, mhz_line};
 pub use page::Style;
+pub use period::{period, responder};
 pub use report::report;
 
 use crate::document::Environment;

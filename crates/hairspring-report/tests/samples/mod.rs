@@ -11,7 +11,7 @@ use hairspring_report::methods::methods;
 use hairspring_report::{ClockInfo, Document, Environment, Mode, Ruler, Run, Subject};
 
 /// Numbers between -1 and 1 that are the same every time (a linear congruential generator).
-pub struct Noise(u64);
+pub struct Noise(pub u64);
 
 impl Noise {
     pub fn next(&mut self) -> f64 {

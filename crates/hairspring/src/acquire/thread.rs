@@ -1,5 +1,8 @@
 //! Settling the measuring thread: on one CPU, at a raised priority, with its memory locked, as far as allowed.
-#![allow(unsafe_code, reason = "setpriority, getpriority and mlockall have no safe form in the libraries used; none takes a pointer")]
+#![allow(
+    unsafe_code,
+    reason = "setpriority, getpriority, mlockall and sched_setscheduler have no safe form in the libraries used; the only pointers are to live values"
+)]
 
 use crate::error::{Error, Result};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -112,9 +115,61 @@ fn raise_priority() -> bool {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) == 0 }
 }
 
-fn lock_memory() -> bool {
+/// Locks what memory the process has by now, and says whether that was allowed. What is allocated later is not locked.
+pub fn lock_memory() -> bool {
     // SAFETY: no pointers; a refusal leaves everything as it was.
     unsafe { libc::mlockall(libc::MCL_CURRENT) == 0 }
+}
+
+/// A real-time priority of the calling thread (SCHED_FIFO), given back when this is dropped.
+#[derive(Debug)]
+pub struct RealTime {
+    policy: libc::c_int,
+    parameters: libc::sched_param,
+    /// It belongs to one thread, and must not be sent to another.
+    thread: std::marker::PhantomData<*const ()>,
+}
+
+impl RealTime {
+    /// Lets the calling thread run before all others of a lower real-time priority; 1 is the lowest, 99 the highest.
+    ///
+    /// # Errors
+    /// If the priority is out of range, or real-time priorities are not allowed here.
+    pub fn fifo(priority: i32) -> Result<RealTime> {
+        let what = format!("cannot run at the real-time priority {priority} (SCHED_FIFO)");
+        let refused = |reason: String| Error::Refused { what: what.clone(), reason };
+        let before = scheduling().ok_or_else(|| refused("the system does not say what the priority is now".into()))?;
+        let wanted = libc::sched_param { sched_priority: priority };
+        if schedule(libc::SCHED_FIFO, &wanted) {
+            return Ok(RealTime { policy: before.0, parameters: before.1, thread: std::marker::PhantomData });
+        }
+        let error = std::io::Error::last_os_error();
+        Err(refused(match error.raw_os_error() {
+            Some(libc::EINVAL) => "it must be from 1 to 99".into(),
+            _ => format!("{error}; run as root or with CAP_SYS_NICE, or raise the limit that `ulimit -r` shows"),
+        }))
+    }
+}
+
+impl Drop for RealTime {
+    fn drop(&mut self) {
+        // Going back to a lower priority is always allowed.
+        schedule(self.policy, &self.parameters);
+    }
+}
+
+fn scheduling() -> Option<(libc::c_int, libc::sched_param)> {
+    let mut parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: 0 is the calling thread; the pointer is to a live sched_param.
+    let policy = unsafe { libc::sched_getscheduler(0) };
+    // SAFETY: as above.
+    let known = unsafe { libc::sched_getparam(0, &raw mut parameters) } == 0;
+    (policy >= 0 && known).then_some((policy, parameters))
+}
+
+fn schedule(policy: libc::c_int, parameters: &libc::sched_param) -> bool {
+    // SAFETY: 0 is the calling thread; the pointer is to a live sched_param.
+    unsafe { libc::sched_setscheduler(0, policy, std::ptr::from_ref(parameters)) == 0 }
 }
 
 #[cfg(test)]
@@ -149,5 +204,24 @@ mod tests {
     fn a_cpu_that_is_not_there_is_refused_with_those_that_are() {
         let message = settle(Some(100_000)).unwrap_err().to_string();
         assert!(message.contains("100000") && message.contains("may use"), "{message}");
+    }
+
+    #[test]
+    fn a_real_time_priority_is_given_back_or_refused_with_what_to_do() {
+        let before = scheduling().unwrap();
+        match RealTime::fifo(1) {
+            Ok(guard) => {
+                assert_eq!(scheduling().unwrap().0, libc::SCHED_FIFO);
+                drop(guard);
+            }
+            Err(error) => assert!(error.to_string().contains("CAP_SYS_NICE"), "{error}"),
+        }
+        assert_eq!((scheduling().unwrap().0, scheduling().unwrap().1.sched_priority), (before.0, before.1.sched_priority));
+    }
+
+    #[test]
+    fn a_priority_out_of_range_is_refused_with_the_range() {
+        let message = RealTime::fifo(1_000).unwrap_err().to_string();
+        assert!(message.contains("1000") && message.contains("from 1 to 99"), "{message}");
     }
 }

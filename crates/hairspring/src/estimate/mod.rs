@@ -20,6 +20,7 @@ pub mod levels;
 pub mod ratio;
 pub mod solution;
 
+pub use blocks::variance_of_mean;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain};
 pub use rank::{Combination, Rank, exact_rank};
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};

@@ -69,6 +69,16 @@ pub enum FindingKind {
     CostlyRead { clock: String, read_ns: f64, fastest: String, fastest_ns: f64 },
     /// The thread could not be settled as wished.
     NotSettled { what: String },
+    /// A cyclic task did not keep its period: cycles were skipped because the ones before took too long.
+    CyclesMissed { missed: u64, due: u64, share_percent: f64 },
+    /// The quantum of a clock hides the spread of a period.
+    QuantumHidesSpread { clock: String, quantum_ns: f64, sd_ns: f64 },
+    /// Two clocks run at different rates, beyond their uncertainty.
+    ClocksDisagree { first: String, second: String, ppm: f64 },
+    /// A partner's answers did not come in time, or not at all.
+    AnswersMissing { sent: u64, lost: u64, late: u64, not_sent: u64 },
+    /// Raw observations that could not be written fast enough.
+    NotSaved { cycles: u64 },
 }
 
 /// A finding.
@@ -196,7 +206,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
                 "clock `{clock}` went backwards {times} times in {readings} readings{}",
                 worst_ns.map_or_else(String::new, |ns| format!(", by {ns:.0} ns at the most"))
             ),
-            "do not take differences between CPUs with it: bind the measurement to one (--cpu), or use an ordered clock",
+            "its differences are not to be trusted: bind the measurement to one CPU, or use an ordered clock that nobody sets (tsc, monotonic)",
         ),
         CostlyRead { clock, read_ns, fastest, fastest_ns } => (
             format!(
@@ -208,7 +218,34 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         NotSettled { what } => {
             (format!("not allowed here: {what}"), "run with the right to raise priority and lock memory for steadier readings")
         }
+        CyclesMissed { missed, due, share_percent } => (
+            format!(
+                "{missed} of {due} cycles were missed ({}): the cycle before was not done when they were due. They have no latency: mean and shares of the latency look better than they are",
+                percent(*share_percent)
+            ),
+            "ask for a longer period, raise the priority (--priority), or use a CPU that has nothing else to do (--cpu)",
+        ),
+        QuantumHidesSpread { clock, quantum_ns, sd_ns } => (
+            format!("clock `{clock}` steps by {quantum_ns:.0} ns: its spread of {sd_ns:.0} ns is mostly its own quantum"),
+            "use a finer clock (--clock); the mean is not touched by it",
+        ),
+        ClocksDisagree { first, second, ppm } => (
+            format!("`{first}` and `{second}` differ by {ppm:+.1} ppm, more than their uncertainty"),
+            "one of them is steered (NTP) or off; monotonic_raw is not steered",
+        ),
+        AnswersMissing { sent, lost, late, not_sent } => (
+            format!("of {sent} frames {lost} were never answered and {late} answered late; {not_sent} could not be sent"),
+            "look at the partner's load, the network and its queues; the round trips are those of the answers that came",
+        ),
+        NotSaved { cycles } => (
+            format!("{cycles} cycles are missing in the saved file: it could not be written fast enough"),
+            "save to a faster disk, or ask for a longer period",
+        ),
     }
+}
+
+fn percent(share: f64) -> String {
+    if share > 0.0 && share < 0.01 { "below 0.01 %".to_owned() } else { format!("{share:.2} %") }
 }
 
 fn rows_of(rows: usize) -> String {

@@ -144,7 +144,7 @@ pub fn classic(clock: Clock, options: &Options) -> Result<ClassicResult, String>
     options.check()?;
     let mut subject = Compiled { all: expressions(), begin: Instant::now() };
     let meter = RateMeter::start(clock);
-    let quantum = granularity(clock.read).quantum;
+    let quantum = granularity(&clock).quantum;
     if clock.nominal_hz.is_none() {
         std::thread::sleep(RATE_TIME);
     }

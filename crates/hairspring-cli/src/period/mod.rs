@@ -1,0 +1,155 @@
+//! `hairspring period`: a cyclic task measured by two clocks, or the partner that answers its frames.
+
+mod arguments;
+
+pub use arguments::PeriodArguments;
+
+use crate::{AnyError, Outcome, interrupt, output};
+use hairspring::acquire::{RealTime, settle};
+use hairspring::clock::{Clock, default_clock, find};
+use hairspring::judge::{Finding, FindingKind, Severity};
+use hairspring_machine::environment::machine;
+use hairspring_machine::period::measure::{Measured, PRIORITY, Priority, Request, measure};
+use hairspring_machine::period::partner::{listen, respond};
+use hairspring_machine::period::recorder::{CsvRecorder, Notes};
+use hairspring_machine::period::system::DUE_CLOCK;
+use hairspring_machine::period::tally::Bins;
+use hairspring_machine::period::task::{Limit, Recorder, Stop};
+use hairspring_report::period::PeriodReport;
+use hairspring_report::{json, text};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+const PERIOD: Duration = Duration::from_millis(1);
+const DURATION: Duration = Duration::from_secs(2);
+/// Periods of a run at the least, where its length was not named.
+const PERIODS: u32 = 20;
+
+/// Runs the verb.
+pub fn run(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
+    match &arguments.respond {
+        Some(address) => be_partner(arguments, address),
+        None => run_task(arguments),
+    }
+}
+
+fn be_partner(arguments: &PeriodArguments, address: &str) -> Result<Outcome, AnyError> {
+    let stop = interrupt::stop_on_signals()?;
+    let socket = listen(address)?;
+    let address = socket.local_addr()?.to_string();
+    settle(arguments.cpu)?;
+    // As far as it is allowed: an answer waits for nothing else then.
+    let _guard = match arguments.priority {
+        Some(0) => None,
+        Some(priority) => Some(RealTime::fifo(priority)?),
+        None => RealTime::fifo(PRIORITY).ok(),
+    };
+    eprintln!("answering at {address} (UDP); Ctrl-C ends it");
+    let done = respond(&socket, arguments.duration, &stop)?;
+    let report = if arguments.report.json {
+        json::print(&json::responder(&done, &address))
+    } else {
+        text::responder(&done, &address, &output::style())
+    };
+    output::print(&report)?;
+    Ok(Outcome::Done)
+}
+
+fn run_task(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
+    let request = request(arguments)?;
+    // Begun before the thread takes its CPU and its priority, which the writer must not inherit.
+    let mut save = arguments.save.as_ref().map(|path| begin_saving(path, &request)).transpose()?;
+    if std::io::stderr().is_terminal() {
+        let seconds = request.period_ns as f64 * request.cycles as f64 * 1e-9;
+        eprintln!("measuring for {seconds:.0} s; Ctrl-C ends it with what there is by then ...");
+    }
+    let stop = interrupt::stop_on_signals()?;
+    let recorder = save.as_mut().map(|save| &mut save.0 as &mut dyn Recorder);
+    let mut measured = measure(&request, recorder, &stop)?;
+    let saved = save.map(|(recorder, end)| recorder.finish(&end, rates(&measured))).transpose();
+    if let Ok(Some(cycles @ 1..)) = saved {
+        measured.summary.findings.push(Finding::new(Severity::Note, FindingKind::NotSaved { cycles }));
+    }
+    let report = PeriodReport::of(&measured, machine());
+    output::print(&if arguments.report.json { json::print(&json::period(&report)) } else { text::period(&report, &output::style()) })?;
+    saved.map_err(|error| format!("--save: {error}"))?;
+    Ok(if measured.summary.limit_exceeded() || measured.summary.stop == Stop::LimitExceeded { Outcome::LimitMissed } else { Outcome::Done })
+}
+
+fn request(arguments: &PeriodArguments) -> Result<Request, AnyError> {
+    let period = arguments.period.or(arguments.positional).unwrap_or(PERIOD);
+    let period_ns = period.as_nanos() as u64;
+    let mut bins = Bins::for_period(period_ns);
+    if let Some(range) = arguments.histogram {
+        bins = Bins { range_ns: range.as_nanos() as f64, ..Bins::for_period(range.as_nanos() as u64) };
+    }
+    if let Some(bin) = arguments.bin {
+        bins.bin_ns = bin.as_nanos() as f64;
+    }
+    let limit = arguments.limit.map(|limit| Limit { latency_ns: limit.as_nanos() as f64, ends_run: arguments.break_at_limit });
+    Ok(Request {
+        period_ns,
+        cycles: cycles(arguments, period)?,
+        clocks: clocks(&arguments.clock)?,
+        bins,
+        limit,
+        cpu: arguments.cpu,
+        priority: match arguments.priority {
+            None => Priority::AsAllowed(PRIORITY),
+            Some(0) => Priority::Normal,
+            Some(priority) => Priority::Required(priority),
+        },
+        partner: arguments.exchange.clone(),
+        level: arguments.report.confidence_level,
+    })
+}
+
+fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, String> {
+    const FEWEST: u64 = 3;
+    if let Some(cycles) = arguments.cycles {
+        return Ok(cycles);
+    }
+    let time = arguments.duration.unwrap_or_else(|| DURATION.max(period.saturating_mul(PERIODS)));
+    let cycles = (time.as_nanos() / period.as_nanos()) as u64;
+    if cycles < FEWEST {
+        return Err(format!(
+            "a run of {time:?} has {cycles} cycles of {period:?}, {FEWEST} are needed at the least; give a longer --duration"
+        ));
+    }
+    Ok(cycles)
+}
+
+/// The two clocks: as named, else the best one and that of the due times.
+fn clocks(names: &[String]) -> Result<[Clock; 2], AnyError> {
+    match names {
+        [] => Ok([default_clock(), find(DUE_CLOCK)?]),
+        [one] if one == DUE_CLOCK => Ok([default_clock(), find(DUE_CLOCK)?]),
+        [one] => Ok([find(one)?, find(DUE_CLOCK)?]),
+        [one, other] => Ok([find(one)?, find(other)?]),
+        more => Err(format!("{} clocks were named with --clock; a period is measured by two of them", more.len()).into()),
+    }
+}
+
+type Saving = (CsvRecorder, std::sync::mpsc::SyncSender<Notes>);
+
+fn begin_saving(path: &std::path::Path, request: &Request) -> Result<Saving, String> {
+    let file = std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display()))?;
+    let note = |key: &str, value: String| (key.to_owned(), value);
+    let notes = vec![
+        note("hairspring period observations", "1".into()),
+        note("period_ns", request.period_ns.to_string()),
+        note("due_clock", DUE_CLOCK.into()),
+        note("first_clock", request.clocks[0].name.into()),
+        note("second_clock", request.clocks[1].name.into()),
+    ];
+    Ok(CsvRecorder::start(file, notes))
+}
+
+/// What is known of the clocks only when the run is over.
+fn rates(measured: &Measured) -> Notes {
+    let of = |name: &str, at: usize| {
+        let rate = &measured.rates[at];
+        [(format!("{name}_rate_hz"), rate.hz.to_string()), (format!("{name}_rate_uncertainty_ppm"), rate.uncertainty_ppm.to_string())]
+    };
+    of("first", 0).into_iter().chain(of("second", 1)).collect()
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# The exchange of `hairspring period` between two network namespaces that a veth pair joins: a network that loses nothing, one
+# that loses and doubles frames (netem, where the kernel has it), and partners that are stopped, killed, or misbehave.
+# It needs root.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+cd "$ROOT"
+
+MASTER="hairspring-m$$"
+PARTNER="hairspring-p$$"
+ADDRESS=10.213.47.2
+WORK="$(mktemp -d "$CACHE/period.XXXXXX")"
+PARTNER_PID=''
+status=0
+
+clean_up() {
+  if [ -n "$PARTNER_PID" ]; then kill -KILL "$PARTNER_PID" 2>/dev/null || true; fi
+  ip netns delete "$MASTER" 2>/dev/null || true
+  ip netns delete "$PARTNER" 2>/dev/null || true
+  rm -rf "$WORK"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+
+make_namespaces() {
+  ip netns add "$MASTER" && ip netns add "$PARTNER" &&
+    ip -n "$MASTER" link add veth0 type veth peer name veth0 netns "$PARTNER" &&
+    ip -n "$MASTER" address add 10.213.47.1/24 dev veth0 &&
+    ip -n "$PARTNER" address add "$ADDRESS/24" dev veth0 &&
+    ip -n "$MASTER" link set veth0 up &&
+    ip -n "$PARTNER" link set veth0 up
+}
+
+start_partner() { # COMMAND...
+  rm -f "$WORK/partner.log"
+  ip netns exec "$PARTNER" "$@" >"$WORK/partner.json" 2>"$WORK/partner.log" &
+  PARTNER_PID=$!
+  local tries
+  for tries in $(seq 100); do
+    if grep -qs answering "$WORK/partner.log"; then return; fi
+    sleep 0.1
+  done
+  echo "the partner did not start after $tries tries:" && cat "$WORK/partner.log" && return 1
+}
+
+stop_partner() {
+  kill -TERM "$PARTNER_PID"
+  wait "$PARTNER_PID"
+  PARTNER_PID=''
+}
+
+# Runs the task for so many cycles of 2 ms; its document goes to a file of that name.
+exchange() { # NAME CYCLES
+  ip netns exec "$MASTER" "$HAIRSPRING" period 2ms --cycles "$2" --exchange "$ADDRESS" --json >"$WORK/$1.json"
+}
+
+check() { # NAME WHAT EXPRESSION
+  if jq -e "$3" "$WORK/$1.json" >/dev/null; then
+    echo "ok: $1: $2"
+  else
+    echo "FAILED: $1: $2: $3" && jq '.exchange // .' "$WORK/$1.json" | head -n 40
+    status=1
+  fi
+}
+
+# What holds for every exchange, whatever the network does.
+check_sums() { # NAME
+  check "$1" "every cycle that ran sent a frame" '.exchange.sent + .exchange.not_sent == .cycles'
+  check "$1" "every frame is in time, late or lost" '.exchange | .sent == .in_time + .late + .lost'
+  check "$1" "every answer has a round trip" '.exchange | .round_trip.count == .in_time + .late'
+}
+
+whole_network() {
+  exchange whole 500
+  check_sums whole
+  check whole "none is lost" '.exchange.lost == 0'
+  check whole "no frame was ignored" '.exchange.ignored | .duplicates + .stale + .foreign + .short == 0'
+  check whole "round trips are positive" '.exchange.round_trip.least_ns > 0'
+}
+
+lossy_network() {
+  if ! ip netns exec "$MASTER" tc qdisc add dev veth0 root netem loss 20% 2>"$WORK/netem.log"; then
+    echo "nothing: no netem in this kernel ($(tail -n 1 "$WORK/netem.log")); frames are lost by a stopped partner alone"
+    return
+  fi
+  exchange lossy 500
+  ip netns exec "$MASTER" tc qdisc del dev veth0 root
+  check_sums lossy
+  # 500 frames of which a fifth is lost: outside of these lies less than one run in a billion.
+  check lossy "a fifth is lost" '.exchange.lost >= 45 and .exchange.lost <= 165'
+  check lossy "a finding says so" '[.findings[].kind] | index("answers_missing") != null'
+}
+
+# Answers that wait in the stopped partner's queue come late; what its queue does not hold is lost.
+stopped_partner() {
+  exchange stopped 1000 &
+  local task=$!
+  sleep 1
+  kill -STOP "$PARTNER_PID"
+  sleep 0.3
+  kill -CONT "$PARTNER_PID"
+  wait "$task"
+  check_sums stopped
+  check stopped "about 150 are late or lost" '.exchange | .late + .lost >= 75'
+  check stopped "most are in time" '.exchange | .in_time >= .sent / 4'
+  check stopped "the longest round trip is about as long as the stop" '.exchange.round_trip.most_ns > 150e6 or .exchange.lost > 0'
+}
+
+duplicating_network() {
+  if ! ip netns exec "$MASTER" tc qdisc add dev veth0 root netem duplicate 100% 2>/dev/null; then return; fi
+  exchange twice 100
+  ip netns exec "$MASTER" tc qdisc del dev veth0 root
+  check_sums twice
+  check twice "second answers are counted and ignored" '.exchange | .ignored.duplicates > 0 and .lost == 0'
+}
+
+# It is gone for good: what is sent then is refused or lost, and the task keeps its period.
+killed_partner() {
+  exchange killed 1000 &
+  local task=$!
+  sleep 1
+  kill -KILL "$PARTNER_PID"
+  wait "$PARTNER_PID" 2>/dev/null || true
+  PARTNER_PID=''
+  wait "$task"
+  check_sums killed
+  check killed "what nobody answers is lost or not sent" '.exchange | .lost + .not_sent >= 50'
+  check killed "it ran to its end" '.run.stop == "done" and .cycles + .missed == 1000'
+}
+
+# A second implementation of the frame knows exactly what it did.
+misbehaving_partner() {
+  start_partner python3 tests/period_partner.py "$ADDRESS" 47110
+  exchange misbehaving 500
+  stop_partner
+  check_sums misbehaving
+  jq --slurpfile partner "$WORK/partner.json" '.partner = $partner[0]' "$WORK/misbehaving.json" >"$WORK/both.json"
+  check both "it was asked in every cycle" '.partner.asked == .exchange.sent and .partner.asked > 250'
+  check both "what it dropped is lost" '.exchange.lost == .partner.dropped and .partner.dropped > 0'
+  check both "what it doubled is ignored" '.exchange.ignored.duplicates == .partner.doubled and .partner.doubled > 0'
+  check both "short frames are ignored" '.exchange.ignored.short == .partner.disturbed and .partner.disturbed > 0'
+  check both "foreign frames and questions are ignored" '.exchange.ignored.foreign == 2 * .partner.disturbed'
+}
+
+check_partner() {
+  stop_partner
+  check partner "it answered all that it was asked" '.answered > 1000 and .foreign + .short + .not_sent == 0'
+}
+
+need_rust
+need_command ip iproute2
+need_command jq jq
+need_command python3 python3
+cargo build --quiet --release -p hairspring-cli
+HAIRSPRING="$CARGO_TARGET_DIR/release/hairspring"
+if ! make_namespaces 2>"$WORK/netns.log"; then
+  echo "missing: network namespaces and a veth pair ($(tail -n 1 "$WORK/netns.log")): run as root with CAP_NET_ADMIN and CAP_SYS_ADMIN"
+  exit "$MISSING"
+fi
+start_partner "$HAIRSPRING" period --respond "$ADDRESS" --json
+whole_network
+lossy_network
+duplicating_network
+stopped_partner
+check_partner
+misbehaving_partner
+start_partner "$HAIRSPRING" period --respond "$ADDRESS" --json
+killed_partner
+exit "$status"
