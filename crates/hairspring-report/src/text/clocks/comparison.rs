@@ -12,7 +12,7 @@ use hairspring_machine::clocks::{Comparison, SpanPoint};
 pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Environment, style: &Style) -> String {
     let mut page = Page::new(*style);
     let (a, b) = (clean(&comparison.a.0), clean(&comparison.b.0));
-    page.line(&format!("hairspring clocks --compare {a} {b}: how far {a} is from {b}"), Tone::Strong);
+    page.line(&format!("hairspring clocks: {a} compared with {b}"), Tone::Strong);
     page.gap();
     let head = format!("  {:>9}  {}  {:>12}  {:>7}  {:>8}", "span", pad("difference in percent", 26), "single, sd", "used", "left out");
     page.line(&head, Tone::Strong);

@@ -49,7 +49,7 @@ fn means(page: &mut Page, latency: &Latency) {
     page.line(&format!("  {}  {}", pad("mean latency", TITLE), columns(names)), Tone::Strong);
     for experiment in &latency.experiments {
         let means = experiment.clocks.iter().map(|clock| Cell::time(&clock.ns.mean, true).text()).collect();
-        page.line(&format!("  {}  {}", pad(&title(experiment), TITLE), columns(means)), Tone::Plain);
+        page.line(&format!("  {}  {}", pad(title(experiment).trim_start_matches("a pair "), TITLE), columns(means)), Tone::Plain);
     }
     let level = first.clocks.first().map_or(0.95, |clock| clock.ns.mean.level);
     page.marked("", &format!("{} differences each; intervals of {} confidence", count(latency.plan.count), percent(level)));
