@@ -3,7 +3,7 @@
 use crate::arguments::{LanguageArgument, Method, TimeArguments};
 use crate::{AnyError, Outcome, output};
 use hairspring::estimate::Options;
-use hairspring::judge::{Assessment, Finding, FindingKind, Question, Severity, assess};
+use hairspring::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
 use hairspring::observations::write_csv;
 use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
 use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
@@ -32,6 +32,7 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         options: Options { level: request.level, ..Options::default() },
         precision: Some(request.precision),
         stolen_ms: measured.ended.stolen_ms,
+        setting: Setting::Code,
     };
     let assessment = assess(&measured.table, &question)?;
     let reached = precise(&assessment, &request);

@@ -6,7 +6,7 @@ use hairspring::clock::{Clock, Reading, granularity};
 use hairspring::estimate::lattice::lattice;
 use hairspring::estimate::ratio::ratio;
 use hairspring::estimate::{Component, Estimate, Options, Solution, Uncertain, solve};
-use hairspring::judge::{Context, Finding, check, frequency_levels, interference_findings};
+use hairspring::judge::{Context, Finding, Setting, check, frequency_levels, interference_findings};
 use hairspring::observations::{Observations, Rate};
 use hairspring::reference::{RULER, chains, pairs};
 use std::time::Duration;
@@ -235,5 +235,5 @@ fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
         .flat_map(|line| check(&line.solution, &context))
         .filter(|finding| finding.severity > hairspring::judge::Severity::Note);
     all.extend(serious);
-    all
+    all.into_iter().map(|finding| finding.in_setting(Setting::Chains)).collect()
 }

@@ -3,7 +3,7 @@
 
 use hairspring::clock::Reading;
 use hairspring::estimate::Estimate;
-use hairspring::judge::{Finding, FindingKind, Question, Severity, assess};
+use hairspring::judge::{Finding, FindingKind, Question, Setting, Severity, assess};
 use hairspring::observations::{Observations, Rate};
 use hairspring_machine::environment::Machine;
 use hairspring_machine::verify::{Certificate, ChainResult, PairResult};
@@ -94,6 +94,7 @@ pub fn fitted(table: &Observations) -> Document {
     Document {
         command: "fit".into(),
         environment: Environment::unknown("the observations hold no reference chain").with_origin(&table.origin),
+        assessment: assess(table, &Question { setting: Setting::Table, ..Question::default() }).unwrap(),
         run: None,
         ..timed
     }

@@ -10,7 +10,7 @@ use super::interval::{Contribution, Source, Uncertain};
 use super::location::{Grouped, median};
 use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
-use crate::error::{Error, Result};
+use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Observations, RowId};
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
@@ -31,11 +31,9 @@ pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Resu
     let data = Data::of(grouped, table);
     let unknowns = data.rank.pivots.len();
     if data.rows.len() <= unknowns {
-        let detail = format!("{} readings are flagged or off", {
-            let (all, used) = grouped.counted();
-            all - used
-        });
-        return Err(Error::TooFewRows { usable: data.rows.len(), unknowns, detail });
+        let (all, used) = grouped.counted();
+        let detail = format!("{} of {all} readings flagged or off", all - used);
+        return Err(Error::TooFewRows { usable: data.rows.len(), unknowns, detail, advice: MORE_ROWS });
     }
     let mut used = vec![true; data.rows.len()];
     let mut fit = data.fit(&used).ok_or_else(|| singular(&data))?;
@@ -55,6 +53,7 @@ fn singular(data: &Data) -> Error {
         usable: data.rows.len(),
         unknowns: data.rank.pivots.len(),
         detail: "the rows left after outliers do not span the unknowns".into(),
+        advice: MORE_ROWS,
     }
 }
 

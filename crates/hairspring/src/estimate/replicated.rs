@@ -13,7 +13,7 @@ use super::location::{Grouped, median};
 use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use super::{MIN_ROUNDS, Options, regression};
-use crate::error::{Error, Result};
+use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Observations, Row, RowId};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -115,6 +115,7 @@ impl<'a> System<'a> {
             usable: self.design.len(),
             unknowns: self.rank.pivots.len(),
             detail: "rows with the same counts are one row".into(),
+            advice: MORE_ROWS,
         }
     }
 

@@ -2,8 +2,8 @@
 //! compared with the first one.
 
 use super::{
-    Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, control_finding, frequency_levels, interference_findings,
-    precision_finding, verdict,
+    Context, Finding, FindingKind, Setting, Severity, Verdict, check, clock_findings, control_finding, frequency_levels,
+    interference_findings, precision_finding, verdict,
 };
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
@@ -19,6 +19,8 @@ pub struct Question {
     pub precision: Option<f64>,
     /// Time that the hypervisor took during the run.
     pub stolen_ms: Option<f64>,
+    /// Where the observations come from: remedies depend on it.
+    pub setting: Setting,
 }
 
 /// A time in every unit that can be had.
@@ -101,9 +103,10 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let control = reference.as_ref().and_then(|ruler| control(table, ruler, &question.options));
     let mut series = Vec::new();
     for (id, name) in names.iter().enumerate().filter(|(_, name)| !is_reference(name)) {
-        let solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
+        let solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len(), question.setting))?;
         let mut result = series_result(name, solution, table, reference.as_ref(), question);
         result.findings.extend(control.clone());
+        result.findings = result.findings.into_iter().map(|finding| finding.in_setting(question.setting)).collect();
         result.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         series.push(result);
     }
@@ -115,10 +118,12 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     Ok(Assessment { series, comparisons, core_hz })
 }
 
-fn in_series(error: Error, name: &str, series: usize) -> Error {
+/// The error with the series that it is about, and with what helps where the observations come from.
+fn in_series(error: Error, name: &str, series: usize, setting: Setting) -> Error {
     match error {
-        Error::TooFewRows { usable, unknowns, detail } if series > 1 => {
-            Error::TooFewRows { usable, unknowns, detail: format!("series `{name}`; {detail}") }
+        Error::TooFewRows { usable, unknowns, detail, .. } => {
+            let detail = if series > 1 { format!("series `{name}`; {detail}") } else { detail };
+            Error::TooFewRows { usable, unknowns, detail, advice: setting.more_rows() }
         }
         other => other,
     }

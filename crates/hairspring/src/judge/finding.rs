@@ -1,5 +1,6 @@
 //! Doubts about a measurement as data: what was seen, with which numbers, and what to do about it.
 
+use super::setting::Setting;
 use serde::{Deserialize, Serialize};
 
 /// How much a finding weighs.
@@ -75,10 +76,19 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding with its words made from its numbers.
+    /// A finding with its words made from its numbers, and the remedy for code that is run.
     pub fn new(severity: Severity, kind: FindingKind) -> Finding {
         let (message, remedy) = words(&kind);
         Finding { kind, severity, message, remedy: remedy.to_owned() }
+    }
+
+    /// The same with the remedy that serves where the observations come from.
+    #[must_use]
+    pub fn in_setting(mut self, setting: Setting) -> Finding {
+        if let Some(remedy) = setting.remedy(&self.kind) {
+            remedy.clone_into(&mut self.remedy);
+        }
+        self
     }
 }
 
@@ -92,8 +102,8 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
         ),
         BendLeftOut { rows } => (
-            format!("{} with few copies left out: the line bends there (the clock's fence hides the first cycles)", rows_of(*rows)),
-            "nothing to do; the remaining rows are straight",
+            format!("{} with few copies left out: the line bends there", rows_of(*rows)),
+            "nothing to do: the clock's fence hides the first cycles of a short row, and the remaining rows are straight",
         ),
         Outliers { rows } => {
             (format!("{} far off the line left out", rows_of(*rows)), "repeat on a quieter machine or CPU (--cpu) if it happens again")
@@ -149,7 +159,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         ),
         NotChecked { rows, unknowns } => (
             format!("{} for {unknowns} unknowns, without enough repeats to spare: nothing checks the straight line", rows_of(*rows)),
-            "add rows with other counts, and repeat each of them",
+            "give it more time (--budget), or time a shorter piece of code",
         ),
         Printed { bytes, first_line } => (
             format!("the code wrote {bytes} bytes while it was measured, first: {first_line:?}"),
