@@ -35,12 +35,14 @@ pub enum FindingKind {
     CoreShared { control_cycles: f64, expected_cycles: f64 },
     /// Readings were disturbed by other work and left out.
     Preempted { share_percent: f64, stolen_ms: Option<f64> },
-    /// The time cannot be told from zero; `bound` is the upper end of its interval.
+    /// The time cannot be told from zero; `bound` is the most that it can be.
     BelowResolution { component: String, bound: f64, unit: String },
     /// The compiler left no code for a copy.
     OptimisedAway { bytes_per_copy: f64 },
     /// Some components cannot be told apart.
     RankDeficient { rank: usize, unknowns: usize, dependent: Vec<String> },
+    /// Components that ran in no row.
+    NeverRan { components: Vec<String> },
     /// The interval is wider than asked for.
     PrecisionMissed { reached_percent: f64, asked_percent: f64 },
     /// The interval is so wide that the value says little.
@@ -134,7 +136,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             "choose a quieter CPU (--cpu) or give it more time (--budget)",
         ),
         BelowResolution { component, bound, unit } => (
-            format!("{component} is below resolution: the time cannot be told from zero; it is at most {bound:.4} {unit}"),
+            format!("{component} is below resolution: the time cannot be told from zero; it is at most {} {unit}", rounded_up(*bound)),
             "check that the code does something that is kept (--let, an expression, an assignment), or give it more time (--budget)",
         ),
         OptimisedAway { bytes_per_copy } => (
@@ -144,6 +146,10 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         RankDeficient { rank, unknowns, dependent } => (
             format!("the counts tell {rank} of {unknowns} unknowns apart; always the same combination: {}", shortened(dependent)),
             "the combinations that can be told apart are reported; add rows in which the counts of the others change independently",
+        ),
+        NeverRan { components } => (
+            format!("never ran, and so not in the result: {} (count 0 in every row)", shortened(components)),
+            "add rows in which it runs, or leave its column away",
         ),
         PrecisionMissed { reached_percent, asked_percent } => (
             format!("not to be trusted to the {asked_percent:.2} % asked for: the interval is +-{reached_percent:.2} %"),
@@ -188,4 +194,27 @@ fn shortened(names: &[String]) -> String {
     const SHOWN: usize = 4;
     let list = names[..names.len().min(SHOWN)].join("; ");
     if names.len() > SHOWN { format!("{list}; and {} more", names.len() - SHOWN) } else { list }
+}
+
+/// A bound with two digits, rounded up so that it stays a bound.
+fn rounded_up(bound: f64) -> String {
+    if bound.is_nan() || bound <= 0.0 || bound.is_infinite() {
+        return bound.to_string();
+    }
+    let place = bound.log10().floor() as i32 - 1;
+    let up = (bound / 10f64.powi(place) - 1e-9).ceil() * 10f64.powi(place);
+    let text = format!("{up:.*}", (-place).max(0) as usize);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_rounded_up() {
+        for (bound, text) in [(0.01234, "0.013"), (0.02, "0.02"), (123.0, "130"), (99.5, "100"), (0.0, "0"), (7.0, "7")] {
+            assert_eq!(rounded_up(bound), text);
+        }
+    }
 }
