@@ -167,6 +167,7 @@ impl<'a> System<'a> {
             columns: self.columns.clone(),
             rows: self.row_fits(fit, marks, starved),
             lack_of_fit: fit.lack_of_fit,
+            largest: self.location.iter().map(|location| location.abs()).fold(0.0, f64::max),
             residual_sd: mean_square.sqrt(),
             readings: readings + starved.iter().map(|row| row.readings.len()).sum::<usize>(),
             readings_used,

@@ -66,12 +66,10 @@ fn not_checked(solution: &Solution) -> Option<Finding> {
 
 fn non_linear(solution: &Solution) -> Option<Finding> {
     let lack = solution.lack_of_fit.filter(|lack| lack.p < 0.001)?;
-    let longest = solution.rows.iter().map(|row| row.location.abs()).fold(0.0, f64::max);
-    if longest == 0.0 {
-        // Tables too large to list their rows: there is nothing to relate the departure to.
+    if solution.largest == 0.0 {
         return None;
     }
-    let departure = lack.sd / longest;
+    let departure = lack.sd / solution.largest;
     // A departure of one part in a thousand of the longest row can still be much beside a small component.
     let carried = solution
         .components

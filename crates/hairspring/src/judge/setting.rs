@@ -38,7 +38,7 @@ fn for_table(kind: &FindingKind) -> Option<&'static str> {
     use FindingKind::*;
     Some(match kind {
         NonLinear { .. } => {
-            "the totals are no sums of these parts: look for something that was not counted or that depends on another count, or observe rows of more equal size; --json has the residuals"
+            "the totals are no sums of these parts: look for something that was not counted or that depends on another count, or observe rows of more equal size"
         }
         BendLeftOut { .. } => "nothing to do, the remaining rows are straight; --keep-all uses all of them",
         Outliers { .. } => "look at these rows in the --json document; --keep-all uses all of them",
