@@ -1,6 +1,7 @@
 //! The instrument's own certificate: chains whose lengths prove themselves as integers, init and body pairs, the
 //! clock, and the coverage of the intervals over repeated short runs.
 
+use crate::coverage::{self, Coverage};
 use crate::sampling::Sampling;
 use hairspring::clock::{Clock, Reading, granularity};
 use hairspring::estimate::lattice::lattice;
@@ -41,8 +42,8 @@ pub struct ChainResult {
     pub integer: u32,
     /// Distance from the integer, in percent of it.
     pub distance_percent: f64,
-    /// Share of short runs whose interval contained the integer.
-    pub coverage: Option<f64>,
+    /// Short runs whose interval contained the integer; `None` for the ruler, and where there were no short runs.
+    pub coverage: Option<Coverage>,
 }
 
 /// An init and body pair.
@@ -81,8 +82,6 @@ pub struct Certificate {
 pub const ON_LATTICE_PERCENT: f64 = 0.5;
 /// Distance of a body behind an init that is accepted, in percent.
 pub const PAIR_PERCENT: f64 = 1.0;
-/// Coverage that the intervals must reach over short runs.
-pub const COVERAGE: f64 = 0.90;
 
 impl Certificate {
     /// What is not as it should be, in words; empty for an instrument that measures right.
@@ -97,11 +96,12 @@ impl Certificate {
             .iter()
             .filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0)
             .map(|pair| format!("{}: body {:.2} cycles instead of {}", pair.name, pair.body.0.value, pair.body.1));
-        let runs: Vec<f64> = self.chains.iter().filter_map(|chain| chain.coverage).collect();
-        let mean = runs.iter().sum::<f64>() / runs.len().max(1) as f64;
-        let low = (!runs.is_empty() && mean < COVERAGE)
-            .then(|| format!("the intervals covered the integers in {:.0} % of the short runs", 100.0 * mean));
-        off.chain(wrong).chain(low).collect()
+        off.chain(wrong).chain(coverage::failures(&self.covered(), self.core_hz.level)).collect()
+    }
+
+    /// The chains that were tried in short runs.
+    pub fn covered(&self) -> Vec<(&str, Coverage)> {
+        self.chains.iter().filter_map(|chain| chain.coverage.map(|coverage| (chain.name.as_str(), coverage))).collect()
     }
 }
 
@@ -222,7 +222,8 @@ fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainR
         }
     }
     for (result, hit) in results.iter_mut().zip(hits) {
-        result.coverage = (effort.coverage_runs > 0 && result.name != RULER).then(|| f64::from(hit) / f64::from(effort.coverage_runs));
+        let runs = effort.coverage_runs;
+        result.coverage = (runs > 0 && result.name != RULER).then_some(Coverage { hits: hit, runs });
     }
 }
 
