@@ -3,6 +3,7 @@
 mod arguments;
 mod fit;
 mod interrupt;
+mod misuse;
 mod output;
 mod time;
 mod values;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
         Ok(Outcome::LimitMissed) => ExitCode::from(3),
         Err(error) => {
             output::complain(&error.to_string());
-            ExitCode::from(1)
+            ExitCode::from(if misuse::is_misuse(error.as_ref()) { 2 } else { 1 })
         }
     }
 }

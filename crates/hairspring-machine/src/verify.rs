@@ -105,6 +105,27 @@ impl Certificate {
     }
 }
 
+/// Largest quantum of a clock that can show the chains, in nanoseconds: their longest rows take about a microsecond.
+const COARSEST_NS: f64 = 10_000.0;
+
+/// Whether a clock is fine enough for chains.
+///
+/// # Errors
+/// Names its quantum, and what it would have to be.
+pub fn fine_enough(clock: &Clock) -> Result<(), String> {
+    let quantum_ns = clock.nominal_hz.map_or(0.0, |hz| granularity(clock.read).quantum as f64 * 1e9 / hz);
+    if quantum_ns <= COARSEST_NS {
+        return Ok(());
+    }
+    Err(format!(
+        "clock `{}` moves in steps of {} ms, and the chains take about a microsecond: verify with a clock that steps by less than {} us, such as {}",
+        clock.name,
+        (quantum_ns / 1e3).round() / 1e3,
+        COARSEST_NS / 1e3,
+        hairspring::clock::default_clock().name
+    ))
+}
+
 /// Makes the certificate.
 ///
 /// # Errors

@@ -40,6 +40,14 @@ pub enum Error {
         /// The names that can be used.
         available: String,
     },
+    /// The CPU asked for does not exist, or this process may not use it.
+    #[error("CPU {cpu} is not available: this process may use the CPUs {available}")]
+    CpuUnavailable {
+        /// The number asked for.
+        cpu: usize,
+        /// Those that can be used.
+        available: String,
+    },
     /// A request to the operating system was refused.
     #[error("{what}: {reason}")]
     Refused {

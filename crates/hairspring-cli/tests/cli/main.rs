@@ -17,6 +17,7 @@ mod interrupted;
 mod measurement;
 mod output;
 mod place;
+mod remedies;
 mod saved;
 mod usage;
 mod verify;

@@ -7,7 +7,7 @@ mod thread;
 
 pub use dither::Dither;
 pub use interference::{StealMeter, Switches};
-pub use thread::{Settled, allowed_cpus, settle};
+pub use thread::{Settled, allowed_cpus, check_cpu, settle};
 
 use crate::clock::ReadFn;
 use crate::observations::Flags;

@@ -39,6 +39,12 @@ pub enum FindingKind {
     BelowResolution { component: String, bound: f64, unit: String },
     /// The compiler left no code for a copy.
     OptimisedAway { bytes_per_copy: f64 },
+    /// Other methods than the line departed from it by more than their intervals and the line's allow.
+    MethodsDepart { methods: Vec<String>, most_percent: f64 },
+    /// Variables of types that no register holds are kept in memory: each copy loads and stores them.
+    KeptInMemory { variables: Vec<String> },
+    /// The flags given to the compiler name no level of optimisation.
+    NotOptimised { flags: String },
     /// Some components cannot be told apart.
     RankDeficient { rank: usize, unknowns: usize, dependent: Vec<String> },
     /// Components that ran in no row.
@@ -142,6 +148,27 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         OptimisedAway { bytes_per_copy } => (
             format!("optimised away: the compiler left {bytes_per_copy:.1} bytes of code for each copy"),
             "use a --let variable for every input, and make the code an expression or an assignment to a --let variable",
+        ),
+        MethodsDepart { methods, most_percent } => (
+            format!(
+                "{}: up to {most_percent:.3} % off the line, more than the intervals allow (marked ! in the table)",
+                methods.join(", ")
+            ),
+            if methods.iter().any(|method| method.starts_with("differential")) {
+                "believe the line: the clock's fence hides the first cycles of a short row, and so a part of the difference"
+            } else {
+                "believe the line: the overhead stays in a direct measurement"
+            },
+        ),
+        KeptInMemory { variables } => (
+            format!("kept in memory between copies, for want of a register that holds the type: {}", shortened(variables)),
+            "the time includes a load and a store of each copy; a latency through such a variable goes through memory",
+        ),
+        NotOptimised { flags } => (
+            format!(
+                "the compiler's flags `{flags}` name no level of optimisation: they replace the default -O2, and the code is compiled without"
+            ),
+            "add -O2 to --cflags, unless unoptimised code is what you want to time",
         ),
         RankDeficient { rank, unknowns, dependent } => (
             format!("the counts tell {rank} of {unknowns} unknowns apart; always the same combination: {}", shortened(dependent)),
