@@ -151,8 +151,8 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         ),
         MethodsDepart { methods, most_percent } => (
             format!(
-                "{}: up to {most_percent:.3} % off the line, more than the intervals allow (marked ! in the table)",
-                methods.join(", ")
+                "{}: up to {most_percent:.2} % off the line, more than the intervals allow (marked ! in the table)",
+                shortened(methods)
             ),
             if methods.iter().any(|method| method.starts_with("differential")) {
                 "believe the line: the clock's fence hides the first cycles of a short row, and so a part of the difference"
