@@ -16,7 +16,9 @@ pub struct Arguments {
     pub verb: Verb,
 }
 
-const AFTER_HELP: &str = "Exit status: 0 done, 1 it failed, 2 wrong usage, 3 a limit that you set was missed.";
+const AFTER_HELP: &str = "\
+Exit status: 0 done, 1 it failed (a file, the code, the measurement), 2 wrong usage (an option, or a clock or CPU that is
+not there), 3 a limit that you set was missed.";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -42,7 +44,7 @@ pub struct ReportArguments {
     #[arg(long)]
     pub json: bool,
     /// Confidence level of all intervals
-    #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level)]
+    #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level, allow_hyphen_values = true)]
     pub confidence_level: f64,
 }
 
@@ -118,7 +120,7 @@ pub struct TimeArguments {
     /// The compiler
     #[arg(long, value_name = "COMMAND")]
     pub cc: Option<String>,
-    /// Flags for the compiler
+    /// Flags for the compiler, in place of the default
     #[arg(long, value_name = "FLAGS", default_value = "-O2", allow_hyphen_values = true)]
     pub cflags: String,
     /// Flags for the linker
@@ -128,14 +130,14 @@ pub struct TimeArguments {
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,
     /// The CPU to run on (default: the last one allowed)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
     /// Time for the whole measurement, compilation included (default: 0.8s)
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
     /// Stop when the interval is this narrow, as a share of the value; exit with 3 if it is not reached [default: 0.5%,
     /// without that exit]
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub precision: Option<f64>,
     /// How to measure; anything but the line is shown beside it
     #[arg(long, value_enum, default_value = "line")]
@@ -144,7 +146,7 @@ pub struct TimeArguments {
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
     /// Time without an answer after which the code counts as hanging
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
     #[command(flatten)]
     pub report: ReportArguments,
@@ -177,10 +179,10 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,
     /// The CPU to run on (default: the last one allowed)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
     /// Measuring time of each chain
-    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Duration,
     /// Short runs to test the coverage of the intervals with
     #[arg(long, value_name = "N", default_value_t = 40)]

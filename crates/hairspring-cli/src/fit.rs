@@ -3,7 +3,7 @@
 use crate::arguments::FitArguments;
 use crate::{AnyError, Outcome, output};
 use hairspring::estimate::Options;
-use hairspring::judge::{Question, assess};
+use hairspring::judge::{Question, Setting, assess};
 use hairspring::observations::{Observations, read_csv};
 use hairspring_report::{Document, Environment, json, text};
 use std::fmt::Display;
@@ -13,7 +13,8 @@ use std::path::Path;
 pub fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let table = read(&arguments.file)?;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all };
-    let assessment = assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    let assessment =
+        assess(&table, &Question { options, setting: Setting::Table, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
     let document = Document {
         command: "fit".into(),
         // The machine that this runs on has nothing to do with the file.

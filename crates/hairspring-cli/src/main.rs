@@ -5,6 +5,7 @@ mod clocks;
 mod fit;
 mod interrupt;
 mod mhz;
+mod misuse;
 mod output;
 mod period;
 mod time;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
         Ok(Outcome::LimitMissed) => ExitCode::from(3),
         Err(error) => {
             output::complain(&error.to_string());
-            ExitCode::from(1)
+            ExitCode::from(if misuse::is_misuse(error.as_ref()) { 2 } else { 1 })
         }
     }
 }

@@ -1,9 +1,10 @@
 //! `hairspring time`: measure a piece of code and report it.
 
 use crate::arguments::{LanguageArgument, Method, TimeArguments};
+use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
 use hairspring::estimate::Options;
-use hairspring::judge::{Assessment, Finding, FindingKind, Question, Severity, assess};
+use hairspring::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
 use hairspring::observations::write_csv;
 use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
 use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
@@ -32,6 +33,7 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         options: Options { level: request.level, ..Options::default() },
         precision: Some(request.precision),
         stolen_ms: measured.ended.stolen_ms,
+        setting: Setting::Code,
     };
     let assessment = assess(&measured.table, &question)?;
     let reached = precise(&assessment, &request);
@@ -44,9 +46,8 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
     let lets = arguments.lets.iter().map(|text| Declaration::parse(text)).collect::<Result<_, _>>()?;
     let all_methods = arguments.method != Method::Line;
     if all_methods && (arguments.init.is_some() || arguments.fence || !arguments.cold.is_empty()) {
-        return Err(
-            "--method: differential and direct measurements cannot tell a body from its --init, --fence or --cold; use the line".into()
-        );
+        let why = "--method: differential and direct measurements cannot tell a body from its --init, --fence or --cold; use the line";
+        return Err(Misuse(why.into()).into());
     }
     let file = |path: &std::path::PathBuf| path.canonicalize().map_err(|e| format!("--file {}: {e}", path.display()));
     Ok(Request {
@@ -91,7 +92,7 @@ fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, a
         command: "time".into(),
         environment: environment(request, measured),
         ns_per_unit: measured.table.origin.ns_per_unit(),
-        subjects: subjects(request, measured),
+        subjects: subjects(request, measured, &methods),
         methods,
         run: Some(Run {
             rounds: measured.rounds,
@@ -99,6 +100,9 @@ fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, a
             elapsed_ms: begin.elapsed().as_secs_f64() * 1e3,
             stop: match measured.stop {
                 Stop::Precise => "precision reached".into(),
+                Stop::Budget if begin.elapsed() > 2 * request.budget => {
+                    format!("budget of {} ms overrun: compiling and loading take longer", request.budget.as_secs_f64() * 1e3)
+                }
                 Stop::Budget => "budget spent".into(),
             },
             stolen_ms: measured.ended.stolen_ms,
@@ -140,12 +144,14 @@ fn environment(request: &Request, measured: &Measured) -> Environment {
     }
 }
 
-fn subjects(request: &Request, measured: &Measured) -> Vec<Subject> {
+fn subjects(request: &Request, measured: &Measured, tables: &[MethodTable]) -> Vec<Subject> {
     let names = series_names(request);
+    let doubts = |name: &str| tables.iter().filter(|table| table.subject == name).flat_map(methods::doubts).collect::<Vec<_>>();
     names
         .into_iter()
         .enumerate()
         .map(|(at, name)| Subject {
+            findings: findings(request, measured, at).into_iter().chain(doubts(&name)).collect(),
             name,
             code: Some(request.codes[at].clone()),
             mode: measured.modes[at].mode.map(|mode| match mode {
@@ -154,7 +160,6 @@ fn subjects(request: &Request, measured: &Measured) -> Vec<Subject> {
             }),
             mode_reason: measured.modes[at].reason.clone(),
             bytes_per_copy: measured.copy_bytes[at],
-            findings: findings(request, measured, at),
         })
         .collect()
 }
@@ -171,5 +176,17 @@ fn findings(request: &Request, measured: &Measured, at: usize) -> Vec<Finding> {
     let printed = measured.printed.as_ref().filter(|_| at == 0).map(|printed| {
         Finding::new(Severity::Warning, FindingKind::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
     });
-    optimised.into_iter().chain(printed).collect()
+    optimised.into_iter().chain(printed).chain(notes(request, at)).collect()
+}
+
+/// What is worth knowing of the request itself.
+fn notes(request: &Request, at: usize) -> impl Iterator<Item = Finding> {
+    let code = &request.codes[at];
+    let wide = |declaration: &&Declaration| declaration.is_wide_scalar() && code.contains(&declaration.name);
+    let variables: Vec<String> = request.lets.iter().filter(wide).map(|declaration| declaration.name.clone()).collect();
+    let compiled = request.language != Language::Asm;
+    let kept = (compiled && !variables.is_empty()).then_some(FindingKind::KeptInMemory { variables });
+    let plain = compiled && at == 0 && !request.flags.split_whitespace().any(|flag| flag.starts_with("-O"));
+    let plain = plain.then(|| FindingKind::NotOptimised { flags: request.flags.clone() });
+    kept.into_iter().chain(plain).map(|kind| Finding::new(Severity::Note, kind))
 }

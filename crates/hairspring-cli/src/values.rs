@@ -21,6 +21,9 @@ pub fn share(text: &str) -> Result<f64, String> {
     let (number, parts) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     match number.trim().parse::<f64>() {
         Ok(number) if number > 0.0 && number < parts => Ok(number / parts),
+        Ok(number) if parts == 1.0 && number > 1.0 && number < 100.0 => {
+            Err(format!("is {number} times the whole; for {number} percent write {number}%"))
+        }
         Ok(_) => Err("must be above 0 and below 100 %".into()),
         Err(_) => Err("expected a percentage such as 0.5%".into()),
     }
@@ -54,5 +57,6 @@ mod tests {
             assert!(share(text).is_err(), "{text}");
         }
         assert!(level("20%").is_err());
+        assert!(share("5").is_err_and(|message| message.ends_with("write 5%")));
     }
 }

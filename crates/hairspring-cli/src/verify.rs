@@ -1,17 +1,19 @@
 //! `hairspring verify`: the instrument's certificate on this machine.
 
 use crate::arguments::VerifyArguments;
+use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
 use hairspring::acquire::settle;
 use hairspring::clock::{default_clock, find};
 use hairspring::reference::RULER;
-use hairspring_machine::verify::{Effort, verify};
+use hairspring_machine::verify::{Effort, fine_enough, verify};
 use hairspring_report::{ClockInfo, Environment, Ruler, json, text};
 use std::io::IsTerminal;
 
 /// Runs the verb; a certificate with failures ends with 1.
 pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
     let clock = arguments.clock.as_deref().map_or_else(|| Ok(default_clock()), find)?;
+    fine_enough(&clock).map_err(Misuse)?;
     let settled = settle(arguments.cpu)?;
     if std::io::stderr().is_terminal() {
         eprintln!("measuring chains and pairs, then {} short runs ...", arguments.runs);

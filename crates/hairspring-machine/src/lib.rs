@@ -2,6 +2,7 @@
 //! instrument measures right on it.
 
 pub mod clocks;
+pub mod coverage;
 pub mod environment;
 pub mod mhz;
 pub mod period;

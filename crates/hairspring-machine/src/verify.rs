@@ -1,13 +1,14 @@
 //! The instrument's own certificate: chains whose lengths prove themselves as integers, init and body pairs, the
 //! clock, and the coverage of the intervals over repeated short runs.
 
+use crate::coverage::{self, Coverage};
 use crate::lines::{Line, core_hz, lines};
 use crate::sampling::Sampling;
 use hairspring::clock::{Clock, Reading, granularity};
 use hairspring::estimate::lattice::lattice;
 use hairspring::estimate::ratio::ratio;
 use hairspring::estimate::{Component, Estimate, Options, Solution, solve};
-use hairspring::judge::{Context, Finding, check, frequency_levels, interference_findings};
+use hairspring::judge::{Context, Finding, Setting, check, frequency_levels, interference_findings};
 use hairspring::observations::{Observations, Rate};
 use hairspring::reference::{RULER, chains, pairs};
 use std::time::Duration;
@@ -42,8 +43,8 @@ pub struct ChainResult {
     pub integer: u32,
     /// Distance from the integer, in percent of it.
     pub distance_percent: f64,
-    /// Share of short runs whose interval contained the integer.
-    pub coverage: Option<f64>,
+    /// Short runs whose interval contained the integer; `None` for the ruler, and where there were no short runs.
+    pub coverage: Option<Coverage>,
 }
 
 /// An init and body pair.
@@ -82,8 +83,6 @@ pub struct Certificate {
 pub const ON_LATTICE_PERCENT: f64 = 0.5;
 /// Distance of a body behind an init that is accepted, in percent.
 pub const PAIR_PERCENT: f64 = 1.0;
-/// Coverage that the intervals must reach over short runs.
-pub const COVERAGE: f64 = 0.90;
 
 impl Certificate {
     /// What is not as it should be, in words; empty for an instrument that measures right.
@@ -98,12 +97,34 @@ impl Certificate {
             .iter()
             .filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0)
             .map(|pair| format!("{}: body {:.2} cycles instead of {}", pair.name, pair.body.0.value, pair.body.1));
-        let runs: Vec<f64> = self.chains.iter().filter_map(|chain| chain.coverage).collect();
-        let mean = runs.iter().sum::<f64>() / runs.len().max(1) as f64;
-        let low = (!runs.is_empty() && mean < COVERAGE)
-            .then(|| format!("the intervals covered the integers in {:.0} % of the short runs", 100.0 * mean));
-        off.chain(wrong).chain(low).collect()
+        off.chain(wrong).chain(coverage::failures(&self.covered(), self.core_hz.level)).collect()
     }
+
+    /// The chains that were tried in short runs.
+    pub fn covered(&self) -> Vec<(&str, Coverage)> {
+        self.chains.iter().filter_map(|chain| chain.coverage.map(|coverage| (chain.name.as_str(), coverage))).collect()
+    }
+}
+
+/// Largest quantum of a clock that can show the chains, in nanoseconds: their longest rows take about a microsecond.
+const COARSEST_NS: f64 = 10_000.0;
+
+/// Whether a clock is fine enough for chains.
+///
+/// # Errors
+/// Names its quantum, and what it would have to be.
+pub fn fine_enough(clock: &Clock) -> Result<(), String> {
+    let quantum_ns = clock.nominal_hz.map_or(0.0, |hz| granularity(clock.read).quantum as f64 * 1e9 / hz);
+    if quantum_ns <= COARSEST_NS {
+        return Ok(());
+    }
+    Err(format!(
+        "clock `{}` moves in steps of {} ms, and the chains take about a microsecond: verify with a clock that steps by less than {} us, such as {}",
+        clock.name,
+        (quantum_ns / 1e3).round() / 1e3,
+        COARSEST_NS / 1e3,
+        hairspring::clock::default_clock().name
+    ))
 }
 
 /// Makes the certificate.
@@ -199,7 +220,8 @@ fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainR
         }
     }
     for (result, hit) in results.iter_mut().zip(hits) {
-        result.coverage = (effort.coverage_runs > 0 && result.name != RULER).then(|| f64::from(hit) / f64::from(effort.coverage_runs));
+        let runs = effort.coverage_runs;
+        result.coverage = (runs > 0 && result.name != RULER).then_some(Coverage { hits: hit, runs });
     }
 }
 
@@ -212,5 +234,5 @@ fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
         .flat_map(|line| check(&line.solution, &context))
         .filter(|finding| finding.severity > hairspring::judge::Severity::Note);
     all.extend(serious);
-    all
+    all.into_iter().map(|finding| finding.in_setting(Setting::Chains)).collect()
 }

@@ -288,6 +288,11 @@ pub(crate) fn standing(time: &Estimate) -> Standing {
     }
 }
 
+/// What a time is at the most in the unit that it is shown in; `None` where it can be told from zero.
+pub(crate) fn bound(time: &judge::Time, level: f64) -> Option<f64> {
+    time.bound.map(|bound| bound.shown).or_else(|| judge::upper_bound(&in_unit(time, level), 0.0))
+}
+
 /// Nanoseconds, where the rate is known, else the table's unit.
 pub(crate) fn in_unit(time: &judge::Time, level: f64) -> Estimate {
     time.ns.as_ref().map_or(time.ticks, |ns| ns.estimate(level))

@@ -3,7 +3,7 @@
 use crate::document::{MethodRow, MethodTable};
 use hairspring::estimate::differential::differential;
 use hairspring::estimate::direct::direct;
-use hairspring::judge::{Assessment, SeriesResult};
+use hairspring::judge::{Assessment, Finding, FindingKind, SeriesResult, Severity};
 use hairspring::observations::Observations;
 
 /// A table of methods for each series of an assessment, in the unit of the observations.
@@ -35,6 +35,24 @@ fn of_series(table: &Observations, series: &SeriesResult) -> Option<MethodTable>
     Some(MethodTable { subject: series.name.clone(), rows })
 }
 
+/// Whether the intervals of a method and of the line lie beside each other.
+pub fn departs(row: &MethodRow, line: &MethodRow) -> bool {
+    (row.value.value - line.value.value).abs() > row.value.half_width() + line.value.half_width()
+}
+
+/// Doubts about the other methods of a table: what is wrong with a difference of short rows weighs more than the overhead
+/// that everybody expects in a direct measurement.
+pub fn doubts(table: &MethodTable) -> Vec<Finding> {
+    let Some((line, others)) = table.rows.split_first() else { return Vec::new() };
+    let about = |method: &str, severity| {
+        let off: Vec<&MethodRow> = others.iter().filter(|row| row.technique.starts_with(method) && departs(row, line)).collect();
+        let most_percent = off.iter().map(|row| row.distance_percent.abs()).fold(0.0, f64::max);
+        let methods: Vec<String> = off.iter().map(|row| row.technique.clone()).collect();
+        (!methods.is_empty()).then(|| Finding::new(severity, FindingKind::MethodsDepart { methods, most_percent }))
+    };
+    about("differential", Severity::Warning).into_iter().chain(about("direct", Severity::Note)).collect()
+}
+
 /// `line fit 16x-256x`, from the rows in use.
 fn line_name(series: &SeriesResult) -> String {
     let used = series.solution.rows.iter().filter(|row| row.left_out.is_none());
@@ -50,4 +68,33 @@ fn sd_of_one_round(table: &Observations, series: &SeriesResult) -> f64 {
     let variance = slopes.iter().map(|slope| (slope - mean).powi(2)).sum::<f64>() / (n - 1.0);
     // Infinite or not a number where there are no blocks; the report then says that it is not known.
     (variance * f64::from(table.rounds()) / n).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring::Estimate;
+
+    fn row(technique: &str, value: f64, half: f64) -> MethodRow {
+        let value = Estimate { value, low: value - half, high: value + half, level: 0.95 };
+        MethodRow { technique: technique.into(), value, sd: 1.0, distance_percent: 100.0 * (value.value / 10.0 - 1.0) }
+    }
+
+    #[test]
+    fn only_what_the_intervals_do_not_allow_is_doubted() {
+        let rows = vec![row("line fit", 10.0, 0.1), row("differential 2x - 1x", 10.2, 0.2), row("direct 100x", 10.05, 0.1)];
+        let mut table = MethodTable { subject: "code".into(), rows };
+        assert_eq!(doubts(&table), []);
+        table.rows[1] = row("differential 2x - 1x", 7.0, 0.2);
+        table.rows.extend([row("direct 1x", 30.0, 0.2), row("direct 10x", 12.0, 0.2)]);
+        let found = doubts(&table);
+        let kinds: Vec<(Severity, FindingKind)> = found.into_iter().map(|finding| (finding.severity, finding.kind)).collect();
+        let departs = |methods: &[&str], most_percent| FindingKind::MethodsDepart {
+            methods: methods.iter().map(|name| (*name).to_owned()).collect(),
+            most_percent,
+        };
+        let off = [100.0 * (7.0f64 / 10.0 - 1.0), 100.0 * (30.0f64 / 10.0 - 1.0)];
+        assert_eq!(kinds[0], (Severity::Warning, departs(&["differential 2x - 1x"], off[0].abs())));
+        assert_eq!(kinds[1], (Severity::Note, departs(&["direct 1x", "direct 10x"], off[1])));
+    }
 }

@@ -83,17 +83,33 @@ impl Child {
             // A host that is gone is noticed by its silence below.
             let _ = send(pipe, command);
         }
-        match self.replies.recv_timeout(self.timeout + working(command)) {
+        let mut received = self.replies.recv_timeout(self.timeout + OWN_PART + working(command));
+        if matches!(received, Ok(Ok(Received::Message(Reply::Prepared)))) {
+            // From here on it is the code that takes the time.
+            received = self.replies.recv_timeout(self.timeout + OWN_PART);
+        }
+        match received {
             Ok(Ok(Received::Message(Reply::Refused(message)))) => Err(Error::Host(message)),
             Ok(Ok(Received::Message(reply))) => Ok(reply),
             Ok(Ok(Received::Crash(words))) => Err(self.failed(died_of(words))),
             Ok(Ok(Received::Closed)) | Err(RecvTimeoutError::Disconnected) => Err(self.gone()),
             Ok(Err(error)) => Err(Error::Host(error.to_string())),
-            Err(RecvTimeoutError::Timeout) => Err(Error::CodeFailed(Failure {
-                what: format!("did not return within {} s", self.timeout.as_secs_f64()),
-                place: "and was stopped".into(),
-                hint: "if it really takes that long, give it more time with --timeout".into(),
-            })),
+            Err(RecvTimeoutError::Timeout) => Err(Error::CodeFailed(self.hangs())),
+        }
+    }
+
+    /// Code that does not return: by itself, or because it waits for memory that it is refused.
+    fn hangs(&self) -> Failure {
+        let seconds = self.timeout.as_secs_f64();
+        let bytes = host::memory_of(self.process.id());
+        if near_limit(bytes) {
+            let place = format!("and did not return within {seconds} s");
+            return Failure { what: "used up its memory".into(), place, hint: memory_hint(bytes) };
+        }
+        Failure {
+            what: format!("did not return within {seconds} s"),
+            place: "and was stopped".into(),
+            hint: "if it really takes that long, give it more time with --timeout".into(),
         }
     }
 
@@ -123,6 +139,11 @@ impl Child {
                 what: "closed the instrument's descriptors".into(),
                 place: "while it ran".into(),
                 hint: "it may close only what it opened".into(),
+            },
+            (None, Some(_)) if self.last_line().is_some_and(|line| line.contains("ASan") || line.contains("Sanitizer")) => Failure {
+                what: "was built with a sanitizer, which ended it".into(),
+                place: "while it was loaded or measured".into(),
+                hint: "a sanitizer cannot watch code that is loaded into a running process: leave -fsanitize out of --cflags".into(),
             },
             (None, Some(code)) => Failure {
                 what: format!("ended the process with status {code}"),
@@ -175,19 +196,28 @@ fn died_of(words: LastWords) -> Failure {
         _ => "between two measurements".to_owned(),
     };
     let what = match signal {
-        libc::SIGSYS => STARTS_PROCESSES.to_owned(),
+        libc::SIGSYS => refused_call(words.address),
         libc::SIGXFSZ => "wrote more than 16 MiB to its output or to a file (SIGXFSZ)".to_owned(),
         libc::SIGSEGV | libc::SIGBUS => format!("was ended by {} at address {:#x}", signal_name(signal), words.address),
         _ => format!("was ended by {}", signal_name(signal)),
     };
     let hint = match signal {
         _ if near_limit(words.memory_bytes) => memory_hint(words.memory_bytes),
+        libc::SIGSYS if host::signals_others(words.address).is_some() => {
+            "code may signal its own process only; to time a system call, choose one that reaches nobody else".to_owned()
+        }
         libc::SIGSYS => NO_PROCESSES.to_owned(),
         libc::SIGILL => "an instruction that this CPU does not have? check --cflags".to_owned(),
         libc::SIGXCPU => "it used up its processor time".to_owned(),
         _ => String::new(),
     };
     Failure { what, place, hint }
+}
+
+/// A system call that was refused, by its number.
+fn refused_call(number: u64) -> String {
+    let others = host::signals_others(number).map(|call| format!("tried to reach another process with {call}() (SIGSYS)"));
+    others.unwrap_or_else(|| STARTS_PROCESSES.to_owned())
 }
 
 impl Drop for Child {
@@ -219,11 +249,18 @@ pub fn used_up(ended: &Ended) -> Result<()> {
     if near_limit(ended.memory_bytes) { Err(Error::CodeFailed(failure())) } else { Ok(()) }
 }
 
+/// Longest that the instrument itself may take to get ready: to know its clock, and to prove the reference chain.
+const OWN_LOADING: Duration = Duration::from_secs(60);
+
+/// What the instrument's own part of any answer may take on a busy machine: linking the code, sending readings.
+const OWN_PART: Duration = Duration::from_secs(1);
+
 /// Time that a command takes by its own terms.
 fn working(command: &Command) -> Duration {
     match command {
         Command::Run { milliseconds, .. } => Duration::from_millis(*milliseconds),
-        _ => Duration::ZERO,
+        Command::Load(_) => OWN_LOADING,
+        Command::End => Duration::ZERO,
     }
 }
 

@@ -83,6 +83,10 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
     if let Some(messages) = messages {
         return Err(explain(request, compiler, folder, &messages));
     }
+    if !path.is_file() {
+        let what = format!("`{}` ended well and made nothing: is it a compiler? name one with --cc", compiler.command);
+        return Err(Error::CompilerFailed(what));
+    }
     let row_bytes = sizes(&path, rows.len())?;
     Ok(Library { path, row_bytes })
 }

@@ -39,6 +39,10 @@ impl Declaration {
         let declared = after_type_body(&declarator);
         let name = name_in(declared);
         let words = declarator.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).count();
+        if declares_more(line) {
+            let each = "declare each variable with a --let of its own, as in --let 'int a = 1' --let 'int b = 2'";
+            return Err(bad("--let", format!("`{text}` declares more than one variable: {each}")));
+        }
         match name {
             Some(name) if words >= 2 && !name.starts_with("hs_") => {
                 let array = declared.contains('[');
@@ -49,6 +53,15 @@ impl Declaration {
             }
             _ => Err(bad("--let", format!("`{text}` is not a declaration: expected a type and a name, as in 'uint64_t x = 3'"))),
         }
+    }
+
+    /// Whether it is of a scalar type that no general register holds, so that copies find it in memory.
+    pub fn is_wide_scalar(&self) -> bool {
+        let words: Vec<&str> = self.declarator.split(|c: char| !is_word(c)).collect();
+        let has = |word: &str| words.contains(&word);
+        let wide =
+            has("long") && has("double") || ["__int128", "__int128_t", "__uint128_t", "__float128", "_Float128"].into_iter().any(has);
+        wide && !self.array && !self.declarator.contains(['*', '&', '{', '<'])
     }
 
     /// Whether the initialiser cannot be copied in later because the declarator has no size of its own (`int a[] = ...`).
@@ -83,6 +96,26 @@ fn top_level_equals(line: &str) -> Option<usize> {
         .map(|(at, _)| at)
 }
 
+/// Whether a comma stands outside all brackets and quotes.
+fn declares_more(line: &str) -> bool {
+    let (mut depth, mut quote, mut before) = (0i32, None, ' ');
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(_), _) if before == '\\' => {}
+            (Some(open), _) => quote = quote.filter(|_| c != open),
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{' | '<') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            // Not of `->`, and not of a comparison that opened nothing.
+            (None, '>') if before != '-' && depth > 0 => depth -= 1,
+            (None, ',') if depth == 0 => return true,
+            _ => {}
+        }
+        before = if before == '\\' { ' ' } else { c };
+    }
+    false
+}
+
 /// The declared name: inside `(*name)` for a function pointer, else the last word before any bracket.
 fn name_in(declarator: &str) -> Option<String> {
     if let Some((_, inner)) = declarator.split_once("(*") {
@@ -115,6 +148,32 @@ mod tests {
         for (text, name, array) in cases {
             let found = Declaration::parse(text).unwrap();
             assert_eq!((found.name.as_str(), found.array), (name, array), "{text}");
+        }
+    }
+
+    #[test]
+    fn wide_scalars_are_known() {
+        let wide = |text: &str| Declaration::parse(text).unwrap().is_wide_scalar();
+        assert!(wide("long double x = 2") && wide("unsigned __int128 x = 2") && wide("double long x"));
+        assert!(!wide("double x = 2") && !wide("long x = 2") && !wide("long double *p") && !wide("long double a[3]"));
+    }
+
+    #[test]
+    fn one_declaration_declares_one_variable() {
+        for text in ["int a, b", "int a = 1, b = 2", "int a[2] = {1, 2}, b", "char *s = \"x\", t"] {
+            assert!(Declaration::parse(text).unwrap_err().to_string().contains("more than one variable"), "{text}");
+        }
+        for text in [
+            "char s[] = \"a, b\"",
+            "char c = ','",
+            "char q = '\\''",
+            "char s[] = \"\\\"a\\\", b\"",
+            "std::map<int, std::vector<int>> m",
+            "int (*f)(int, int) = 0",
+            "auto p = std::pair<int, int>(1, 2)",
+            "int x = p->y",
+        ] {
+            assert!(Declaration::parse(text).is_ok(), "{text}");
         }
     }
 

@@ -14,6 +14,7 @@ mod messages;
 mod mode;
 mod plan;
 mod protocol;
+mod registers;
 mod request;
 mod session;
 mod source;

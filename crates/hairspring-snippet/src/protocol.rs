@@ -49,6 +49,8 @@ pub struct Load {
 /// From child to parent.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
+    /// The instrument's own part is loaded; the code's comes next, and [`Reply::Ready`] after it.
+    Prepared,
     /// Loaded.
     Ready(Ready),
     /// The readings of some rounds, round by round, each in the order of the rows asked for.

@@ -1,7 +1,7 @@
 //! What a user asks to be timed.
 
 use crate::declaration::Declaration;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, io};
 use crate::mode::{is_empty, returns};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -119,8 +119,9 @@ impl Request {
             return Err(bad(what, "`return` would leave the measurement: give code that runs to its end".into()));
         }
         if let Some(missing) = self.files.iter().find(|file| !file.is_file()) {
-            return Err(bad("--file", format!("{} is not a file", missing.display())));
+            return Err(io(format!("--file {}", missing.display()))(std::io::Error::other("is not a file")));
         }
+        self.cpu.map_or(Ok(()), hairspring::acquire::check_cpu)?;
         if self.language == Language::Asm && !self.cold.is_empty() {
             return Err(bad("--cold", "works with --lang c and c++; in assembly put the flush in --init".into()));
         }

@@ -84,6 +84,10 @@ pub fn series_names(request: &Request) -> Vec<String> {
 /// What is wrong with the request, what the compiler said, how the code ended its process, or that a clock or CPU is
 /// not to be had.
 pub fn measure(request: &Request, host: &HostProgram) -> Result<Measured> {
+    measure_unexplained(request, host).map_err(|error| crate::registers::explain(request, error))
+}
+
+fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured> {
     let begin = Instant::now();
     request.check()?;
     if let Some(name) = &request.clock {

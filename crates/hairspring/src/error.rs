@@ -19,7 +19,7 @@ pub enum Error {
     #[error("{0}")]
     BadTable(String),
     /// Too few usable observations for the number of unknowns.
-    #[error("{usable} usable rows of different counts for {unknowns} unknowns ({detail}): add rows with other counts")]
+    #[error("{} of different counts for {} ({detail}): {advice}", some(*.usable, "usable row"), some(*.unknowns, "unknown"))]
     TooFewRows {
         /// Rows that could be used.
         usable: usize,
@@ -27,6 +27,8 @@ pub enum Error {
         unknowns: usize,
         /// What the rows are.
         detail: String,
+        /// What to do.
+        advice: &'static str,
     },
     /// The clock asked for is not offered by this machine.
     #[error("clock `{name}` is not available: {reason}; available here: {available}")]
@@ -54,6 +56,14 @@ pub enum Error {
         /// What the system's clock said, in nanoseconds.
         wall_ns: f64,
     },
+    /// The CPU asked for does not exist, or this process may not use it.
+    #[error("CPU {cpu} is not available: this process may use the CPUs {available}")]
+    CpuUnavailable {
+        /// The number asked for.
+        cpu: usize,
+        /// Those that can be used.
+        available: String,
+    },
     /// A request to the operating system was refused.
     #[error("{what}: {reason}")]
     Refused {
@@ -62,4 +72,24 @@ pub enum Error {
         /// What the system answered and what to do.
         reason: String,
     },
+}
+
+/// What to do about [`Error::TooFewRows`] where nothing is known of the rows' origin.
+pub(crate) const MORE_ROWS: &str = "add rows with other counts";
+
+/// `1 row`, `2 rows`.
+fn some(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_row_is_no_rows() {
+        let message = |usable, unknowns| Error::TooFewRows { usable, unknowns, detail: "why".into(), advice: MORE_ROWS }.to_string();
+        assert_eq!(message(1, 1), "1 usable row of different counts for 1 unknown (why): add rows with other counts");
+        assert_eq!(message(2, 3), "2 usable rows of different counts for 3 unknowns (why): add rows with other counts");
+    }
 }

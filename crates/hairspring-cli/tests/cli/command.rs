@@ -230,11 +230,10 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Whether nothing in it could steer a terminal. JSON is for programs, and escapes what its rules say.
+    /// Whether nothing in it could steer a terminal.
     fn is_harmless(&self) -> bool {
-        let is_json = self.output.starts_with('{');
         let harmless = |c: char| c == '\n' || !c.is_control();
-        self.error.chars().all(|c| c == '\t' || harmless(c)) && self.output.chars().all(|c| harmless(c) || is_json && c >= '\u{7f}')
+        self.error.chars().all(|c| c == '\t' || harmless(c)) && self.output.chars().all(harmless)
     }
 
     /// Whether it ended with 0.

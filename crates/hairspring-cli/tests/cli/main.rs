@@ -20,6 +20,7 @@ mod mhz;
 mod output;
 mod period;
 mod place;
+mod remedies;
 mod saved;
 mod usage;
 mod verify;

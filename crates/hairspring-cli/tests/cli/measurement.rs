@@ -14,7 +14,7 @@ fn the_cpu_can_be_chosen() {
 
 #[test]
 fn a_cpu_that_is_not_there_is_refused_with_those_that_are() {
-    chain().option("--cpu", "4000").fails("cannot run on CPU 4000").complains("may use the CPUs 0").in_one_line();
+    chain().option("--cpu", "4000").ends_with(2).complains("CPU 4000").complains("may use the CPUs 0").in_one_line();
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_precision_that_is_missed_ends_with_3() {
     let ended = chain().option("--precision", "0.0001%").with("--json").ends_with(3);
     let document = crate::document::Document::result(&ended.output);
     assert!(document.finding("precision_missed")["reached_percent"].as_f64().is_some_and(|reached| reached > 0.0001));
-    assert_eq!(document.0["run"]["stop"], "budget spent");
+    assert!(document.0["run"]["stop"].as_str().is_some_and(|stop| stop.starts_with("budget ")), "{document:?}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn methods_stand_in_the_text() {
 
 #[test]
 fn other_methods_than_the_line_cannot_tell_an_init_apart() {
-    chain().option("--method", "all").option("--init", "x = 3").fails("--method").in_one_line();
+    chain().option("--method", "all").option("--init", "x = 3").ends_with(2).complains("--method").in_one_line();
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn fit(solution: &Solution, scale: Scale) -> FitJson {
         rank: solution.rank.pivots.len(),
         unknowns: solution.columns.len(),
         lack_of_fit: solution.lack_of_fit.as_ref().map(|lack| lack_of_fit(lack, scale)),
-        lack_of_fit_reason: solution.lack_of_fit.is_none().then(|| "too few rows or repeats to check the line".to_owned()),
+        lack_of_fit_reason: solution.lack_of_fit.is_none().then(|| "too few rows, repeats or readings to check the line".to_owned()),
         residual_ns,
         residual_ticks,
         readings: solution.readings,

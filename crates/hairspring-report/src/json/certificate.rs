@@ -75,7 +75,7 @@ impl From<&ChainResult> for ChainJson {
             cycles: E::of(&chain.cycles),
             integer: chain.integer,
             distance_percent: finite(chain.distance_percent),
-            coverage: chain.coverage.and_then(finite),
+            coverage: chain.coverage.and_then(|coverage| finite(coverage.share())),
         }
     }
 }

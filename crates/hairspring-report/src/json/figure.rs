@@ -1,6 +1,5 @@
 //! Figures: an estimate with its interval, and a time in the units that can be had.
 
-use crate::document::{Standing, standing};
 use hairspring::Estimate;
 use hairspring::judge::Time;
 use schemars::JsonSchema;
@@ -66,7 +65,8 @@ pub struct Figure {
     /// Why there are no core cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycles_reason: Option<String>,
-    /// Whether the interval contains zero: the time cannot be told from zero and must not be shown as a plain time.
+    /// Whether the time cannot be told from zero (its interval contains zero, or it is below what the clock can show): it
+    /// must not be shown as a plain time.
     pub below_resolution: bool,
     /// Below resolution: the time is at most this, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,20 +80,19 @@ impl Figure {
     /// A time at a level; the reason is why core cycles are missing, where they are.
     pub(super) fn of(time: &Time, level: f64, no_cycles: &str) -> Figure {
         let shown = crate::document::in_unit(time, level);
-        let below_resolution = standing(&shown) == Standing::BelowResolution;
+        let bound = crate::document::bound(time, level);
         let e = E::of(&shown);
         let in_ns = time.ns.is_some();
         let cycles = time.cycles.as_ref().and_then(|cycles| E::of(&cycles.estimate(level)));
-        let bound = below_resolution.then(|| finite(shown.high.max(0.0)));
         Figure {
             time_ns: in_ns.then_some(e),
             ticks: (!in_ns).then_some(e),
             time_reason: e.is_none().then(|| "the solved value is not a finite number".to_owned()),
             cycles,
             cycles_reason: cycles.is_none().then(|| no_cycles.to_owned()),
-            below_resolution,
-            bound_ns: bound.filter(|_| in_ns),
-            bound_ticks: bound.filter(|_| !in_ns),
+            below_resolution: bound.is_some(),
+            bound_ns: bound.filter(|_| in_ns).map(finite),
+            bound_ticks: bound.filter(|_| !in_ns).map(finite),
         }
     }
 }
@@ -112,9 +111,9 @@ mod tests {
     #[test]
     fn below_resolution_keeps_the_raw_value_and_gives_the_bound() {
         let ticks = Estimate { value: -1.0, low: -3.0, high: 1.0, level: 0.95 };
-        let figure = Figure::of(&Time { ticks, ns: None, cycles: None }, 0.95, "none");
+        let figure = Figure::of(&Time { ticks, ns: None, cycles: None, bound: None }, 0.95, "none");
         assert_eq!(figure.ticks.flatten().map(|e| e.value), Some(-1.0));
         assert!(figure.below_resolution);
-        assert_eq!(figure.bound_ticks, Some(Some(1.0)));
+        assert_eq!(figure.bound_ticks, Some(Some(2.0)));
     }
 }

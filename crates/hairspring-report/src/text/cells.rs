@@ -4,6 +4,7 @@ use crate::clean::{pad, width};
 use crate::document::{Standing, standing};
 use crate::format::{Digits, bound, digits, significant, time_unit};
 use hairspring::Estimate;
+use hairspring::judge::upper_bound;
 
 /// A number in a column: what stands before the decimal point, from it on, and behind the number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -26,6 +27,21 @@ impl Cell {
         Cell::of(estimate, factor, unit)
     }
 
+    /// A time below resolution, by the most that it can be.
+    pub fn below(most: f64, in_ns: bool) -> Cell {
+        let (factor, unit) = if in_ns { time_unit(most) } else { (1.0, "ticks") };
+        Cell::at_most(most * factor, &format!(" {unit}"))
+    }
+
+    /// Core cycles below resolution.
+    pub fn cycles_below(most: f64) -> Cell {
+        Cell::at_most(most, " cycles")
+    }
+
+    fn at_most(most: f64, unit: &str) -> Cell {
+        Cell::number(&format!("below {}", bound(most)), unit.to_owned())
+    }
+
     /// A number of core cycles.
     pub fn cycles(estimate: &Estimate) -> Cell {
         Cell::of(estimate, 1.0, "cycles")
@@ -45,7 +61,7 @@ impl Cell {
         let scaled = estimate.scaled(factor);
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         match standing(&scaled) {
-            Standing::BelowResolution => Cell::number(&format!("below {}", bound(scaled.high)), unit),
+            Standing::BelowResolution => Cell::at_most(upper_bound(&scaled, 0.0).unwrap_or(scaled.high), &unit),
             Standing::Negative => Cell { head: "negative".into(), ..Cell::default() },
             Standing::Above => {
                 let Digits { value, half } = digits(&scaled);

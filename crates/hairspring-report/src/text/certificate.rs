@@ -8,7 +8,8 @@ use crate::clean::{clean, pad, width};
 use crate::document::{Environment, certified};
 use crate::format::{count, plus_minus, significant};
 use hairspring::judge::{Finding, Severity};
-use hairspring_machine::verify::{COVERAGE, Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
+use hairspring_machine::coverage::{fewest_hits, least};
+use hairspring_machine::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
 
 /// The certificate as text.
 pub fn certificate(certificate: &Certificate, circumstances: &Environment, style: &Style) -> String {
@@ -29,7 +30,7 @@ pub fn certificate(certificate: &Certificate, circumstances: &Environment, style
     page.gap();
     environment(&mut page, &certified(certificate, circumstances), Some(&certificate.core_hz));
     page.gap();
-    verdict(&mut page, &certificate.failures());
+    verdict(&mut page, certificate);
     page.finish()
 }
 
@@ -43,7 +44,7 @@ fn chains(page: &mut Page, chains: &[ChainResult]) {
     );
     for (chain, cycles) in chains.iter().zip(cycles) {
         let distance = format!("{:+.3} %", chain.distance_percent);
-        let coverage = chain.coverage.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", 100.0 * share));
+        let coverage = chain.coverage.map_or_else(|| "-".to_owned(), |coverage| format!("{:.0} %", 100.0 * coverage.share()));
         let tone = if chain.distance_percent.abs() > ON_LATTICE_PERCENT { Tone::Alarm } else { Tone::Plain };
         let name = pad(&clean(&chain.name), name);
         page.line(&format!("  {name}  {}  {:>7}  {distance:>9}  {coverage:>8}", pad(&cycles, second), chain.integer), tone);
@@ -88,15 +89,23 @@ fn clock(page: &mut Page, certificate: &Certificate) {
     }
 }
 
-fn verdict(page: &mut Page, failures: &[String]) {
+fn verdict(page: &mut Page, certificate: &Certificate) {
+    let failures = certificate.failures();
     if failures.is_empty() {
-        let coverage = 100.0 * COVERAGE;
-        let limits = format!(
-            "chains within {ON_LATTICE_PERCENT} % of their integers, bodies within {PAIR_PERCENT} %, coverage {coverage} % or more"
-        );
+        let limits =
+            format!("chains within {ON_LATTICE_PERCENT} % of their integers, bodies within {PAIR_PERCENT} %{}", coverage(certificate));
         page.item("PASSED", &limits, Tone::Strong);
     }
-    for failure in failures {
+    for failure in &failures {
         page.item("FAILED", failure, Tone::Alarm);
     }
+}
+
+/// The limits of the coverage, where there were short runs.
+fn coverage(certificate: &Certificate) -> String {
+    let (covered, level) = (certificate.covered(), certificate.core_hz.level);
+    let Some((_, first)) = covered.first() else { return String::new() };
+    let fewest = fewest_hits(first.runs, covered.len(), level);
+    let mean = significant(100.0 * least(level), 3);
+    format!(", coverage {mean} % or more on average and {fewest} of {} runs or more for each chain", first.runs)
 }

@@ -5,6 +5,7 @@ use super::page::{Page, Tone};
 use crate::clean::{clean, pad, width};
 use crate::document::{MethodRow, MethodTable, Standing, standing};
 use crate::format::{fixed, significant, time_unit};
+use crate::methods::departs;
 
 /// Widest technique that is not cut.
 const WIDEST: usize = 24;
@@ -19,7 +20,8 @@ pub fn methods(page: &mut Page, table: &MethodTable, factor: Option<f64>) {
     page.line(&format!("  {}  {}  {:>11}  {:>10}", pad("technique", first), pad("time", second), "single sd", "distance"), Tone::Strong);
     for ((row, technique), time) in table.rows.iter().zip(&techniques).zip(&times) {
         let (sd, distance) = (sd(row.sd, factor), distance(row));
-        page.line(&format!("  {}  {}  {sd:>11}  {distance:>10}", pad(technique, first), pad(time, second)), Tone::Plain);
+        let mark = if table.rows.first().is_some_and(|line| departs(row, line)) { " !" } else { "" };
+        page.line(&format!("  {}  {}  {sd:>11}  {distance:>10}{mark}", pad(technique, first), pad(time, second)), Tone::Plain);
     }
 }
 

@@ -7,7 +7,7 @@ use super::fit::{fit, plots, run as run_text};
 use super::methods::methods;
 use super::page::{INDENT, Page, Style, Tone};
 use crate::clean::{clean, cut, pad, width};
-use crate::document::{Document, Entry, NO_RATIO, Standing, in_unit, standing};
+use crate::document::{Document, Entry, NO_RATIO, Standing, bound, in_unit, standing};
 use crate::format::plus_minus;
 use hairspring::judge::{ComponentResult, Severity, Time, Verdict};
 
@@ -126,14 +126,25 @@ fn intercept(time: &Time, level: f64) -> String {
     let unit = if time.ns.is_some() { "ns" } else { "ticks" };
     match standing(&shown) {
         Standing::Negative => format!("none: the line meets the axis at {} {unit}", plus_minus(&shown)),
-        _ => Cell::time(&shown, time.ns.is_some()).text(),
+        _ => time_cell(time, level).text(),
     }
 }
 
+/// A time, or the most that it can be where it is below resolution.
+fn time_cell(time: &Time, level: f64) -> Cell {
+    let in_ns = time.ns.is_some();
+    bound(time, level).map_or_else(|| Cell::time(&in_unit(time, level), in_ns), |most| Cell::below(most, in_ns))
+}
+
+fn cycles_cell(time: &Time, level: f64) -> Cell {
+    let below = time.bound.and_then(|bound| bound.cycles);
+    let cycles = || time.cycles.as_ref().map_or_else(Cell::default, |cycles| Cell::cycles(&cycles.estimate(level)));
+    below.map_or_else(cycles, Cell::cycles_below)
+}
+
 fn table(page: &mut Page, lines: &[(String, &Time)], level: f64, many: bool) {
-    let times = align(&lines.iter().map(|(_, time)| Cell::time(&in_unit(time, level), time.ns.is_some())).collect::<Vec<_>>());
-    let cycles = |time: &Time| time.cycles.as_ref().map_or_else(Cell::default, |cycles| Cell::cycles(&cycles.estimate(level)));
-    let cycles = align(&lines.iter().map(|(_, time)| cycles(time)).collect::<Vec<_>>());
+    let times = align(&lines.iter().map(|(_, time)| time_cell(time, level)).collect::<Vec<_>>());
+    let cycles = align(&lines.iter().map(|(_, time)| cycles_cell(time, level)).collect::<Vec<_>>());
     let numbers: Vec<String> = times.iter().zip(&cycles).map(|(time, cycles)| format!("{time}   {cycles}")).collect();
     let numbers: Vec<&str> = numbers.iter().map(|text| text.trim_end()).collect();
     let widest = numbers.iter().map(|text| width(text)).max().unwrap_or(0);

@@ -3,8 +3,9 @@
 
 use hairspring::clock::Reading;
 use hairspring::estimate::Estimate;
-use hairspring::judge::{Finding, FindingKind, Question, Severity, assess};
+use hairspring::judge::{Finding, FindingKind, Question, Setting, Severity, assess};
 use hairspring::observations::{Observations, Rate};
+use hairspring_machine::coverage::Coverage;
 use hairspring_machine::environment::Machine;
 use hairspring_machine::verify::{Certificate, ChainResult, PairResult};
 use hairspring_report::methods::methods;
@@ -94,6 +95,7 @@ pub fn fitted(table: &Observations) -> Document {
     Document {
         command: "fit".into(),
         environment: Environment::unknown("the observations hold no reference chain").with_origin(&table.origin),
+        assessment: assess(table, &Question { setting: Setting::Table, ..Question::default() }).unwrap(),
         run: None,
         ..timed
     }
@@ -193,7 +195,8 @@ fn e(value: f64, half: f64) -> Estimate {
     Estimate { value, low: value - half, high: value + half, level: 0.95 }
 }
 
-fn chain(name: &str, cycles: Estimate, integer: u32, coverage: Option<f64>) -> ChainResult {
+fn chain(name: &str, cycles: Estimate, integer: u32, hits: Option<u32>) -> ChainResult {
+    let coverage = hits.map(|hits| Coverage { hits, runs: 40 });
     let distance_percent = 100.0 * (cycles.value / f64::from(integer) - 1.0);
     ChainResult { name: name.into(), cycles, integer, distance_percent, coverage }
 }
@@ -208,14 +211,14 @@ pub fn certificates() -> Vec<(&'static str, Certificate)> {
         core_hz: e(3.6941e9, 2.1e5),
         chains: vec![
             chain("imul", e(3.0, 0.0), 3, None),
-            chain("add", e(0.9996, 0.0011), 1, Some(0.975)),
-            chain("divsd", e(13.996, 0.012), 14, Some(0.95)),
+            chain("add", e(0.9996, 0.0011), 1, Some(39)),
+            chain("divsd", e(13.996, 0.012), 14, Some(38)),
         ],
         pairs: vec![PairResult { name: "imul10/imul40".into(), body: (e(30.01, 0.06), 30.0), init: (e(119.99, 0.05), 120.0) }],
         findings: Vec::new(),
     };
     let mut bad = good.clone();
-    bad.chains[1] = chain("add", e(1.02, 0.03), 1, Some(0.7));
+    bad.chains[1] = chain("add", e(1.02, 0.03), 1, Some(28));
     bad.findings.push(Finding::new(Severity::Note, FindingKind::FrequencyStepped { low_percent: -8.0, high_percent: 3.0 }));
     vec![("certificate", good), ("certificate-failed", bad)]
 }

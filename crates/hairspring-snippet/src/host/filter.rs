@@ -9,6 +9,18 @@ use std::collections::BTreeMap;
 /// A system call with the condition under which it is refused.
 type Call = (i64, Vec<SeccompRule>);
 
+/// Calls that reach other processes, with their names for the message.
+pub const REACHING_OUT: [(i64, &str); 8] = [
+    (libc::SYS_kill, "kill"),
+    (libc::SYS_tkill, "tkill"),
+    (libc::SYS_tgkill, "tgkill"),
+    (libc::SYS_rt_sigqueueinfo, "sigqueue"),
+    (libc::SYS_rt_tgsigqueueinfo, "rt_tgsigqueueinfo"),
+    (libc::SYS_pidfd_send_signal, "pidfd_send_signal"),
+    (libc::SYS_ptrace, "ptrace"),
+    (libc::SYS_process_vm_writev, "process_vm_writev"),
+];
+
 /// Puts the filters in place for the rest of this process' life.
 ///
 /// # Errors
@@ -17,7 +29,8 @@ pub fn refuse_calls() -> Result<(), String> {
     let filters = [
         // clone3 hides its flags behind a pointer: answered as if the kernel did not have it, libc falls back to clone.
         filter(always(&[libc::SYS_clone3]), SeccompAction::Errno(libc::ENOSYS as u32))?,
-        filter(outward()?, SeccompAction::Errno(libc::EPERM as u32))?,
+        filter(limits()?, SeccompAction::Errno(libc::EPERM as u32))?,
+        filter(reaching_out()?, SeccompAction::Trap)?,
         filter(processes()?, SeccompAction::Trap)?,
     ];
     let _ = filters.iter().try_for_each(|filter| apply_filter(filter));
@@ -35,13 +48,21 @@ fn processes() -> Result<Vec<Call>, String> {
     Ok(calls)
 }
 
-/// What would reach other processes or lift the limits is answered with EPERM. Signals to itself are allowed.
-fn outward() -> Result<Vec<Call>, String> {
-    let mut calls = always(&[libc::SYS_pidfd_send_signal, libc::SYS_ptrace, libc::SYS_process_vm_writev, libc::SYS_setrlimit]);
+/// What would reach other processes is answered with SIGSYS: refused quietly, it would be timed as a call that fails.
+/// Signals to itself are allowed.
+fn reaching_out() -> Result<Vec<Call>, String> {
     let own = u64::from(std::process::id());
-    for call in [libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo] {
-        calls.push((call, vec![rule(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, own)?]));
-    }
+    let allowed_for_itself = [libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo];
+    let call = |call: i64| -> Result<Call, String> {
+        let to_others = || rule(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, own);
+        Ok((call, if allowed_for_itself.contains(&call) { vec![to_others()?] } else { Vec::new() }))
+    };
+    REACHING_OUT.iter().map(|(number, _)| call(*number)).collect()
+}
+
+/// Lifting the limits is answered with EPERM.
+fn limits() -> Result<Vec<Call>, String> {
+    let mut calls = always(&[libc::SYS_setrlimit]);
     // Its third argument is a pointer to new limits: without one it only asks.
     calls.push((libc::SYS_prlimit64, vec![rule(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?]));
     Ok(calls)

@@ -61,6 +61,13 @@ impl Output {
     }
 }
 
+/// Address space of a process in bytes, as /proc tells it; 0 where it does not.
+pub fn memory_of(process: u32) -> u64 {
+    const PAGE: u64 = 4096;
+    let text = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
+    text.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * PAGE)
+}
+
 /// Sets all limits for the rest of this process' life.
 pub fn limit(most_cpu_seconds: u64) -> Result<(), String> {
     let set = |resource, most: u64| {

@@ -7,7 +7,7 @@ mod filter;
 mod library;
 mod limits;
 
-pub use limits::MOST_MEMORY_BYTES;
+pub use limits::{MOST_MEMORY_BYTES, memory_of};
 
 use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
@@ -55,7 +55,7 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
     let reads_cpu_time = load.clock.as_deref().is_some_and(|name| name.ends_with("cputime"));
     limits::limit(if reads_cpu_time { u64::MAX } else { load.most_cpu_seconds })?;
     crash::watch(replies);
-    let mut bench = ManuallyDrop::new(Bench::of(&load)?);
+    let mut bench = ManuallyDrop::new(Bench::of(&load, replies)?);
     send(replies, &Reply::Ready(bench.ready.clone())).map_err(|e| e.to_string())?;
     loop {
         match receive(commands).map_err(|e| e.to_string())? {
@@ -83,13 +83,14 @@ struct Bench {
 }
 
 impl Bench {
-    fn of(load: &Load) -> Result<Bench, String> {
+    fn of(load: &Load, replies: &mut std::fs::File) -> Result<Bench, String> {
         let output = Output::new();
         let settled = settle(load.cpu).map_err(|e| e.to_string())?;
         let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
         let reading = granularity(&clock);
         // The reference chain proves itself on the best clock there is, whatever clock the measurement uses.
         let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
+        send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
         let (library, mut rows) = library::load(&load.library, load.rows)?;
         rows.extend(chain_rows(&load.chains));
         library::setup(&library)?;
@@ -170,4 +171,12 @@ impl Rig for Watched {
         crash::enter(Phase::Instrument, 0);
         ticks
     }
+}
+
+/// Name of a system call that reaches other processes, by the number in the last words of a host that made it.
+pub fn signals_others(number: u64) -> Option<&'static str> {
+    #[cfg(target_os = "linux")]
+    return filter::REACHING_OUT.iter().find(|(call, _)| *call as u64 == number).map(|(_, name)| *name);
+    #[cfg(not(target_os = "linux"))]
+    return None.filter(|_: &&str| number > 0);
 }

@@ -35,9 +35,7 @@ pub fn settle(cpu: Option<usize>) -> Result<Settled> {
     let allowed = allowed_cpus();
     let cpu = cpu.or(allowed.last().copied()).unwrap_or(0);
     let refused = |reason: String| Error::Refused { what: format!("cannot run on CPU {cpu}"), reason };
-    if !allowed.contains(&cpu) {
-        return Err(refused(format!("this process may use the CPUs {}", list(&allowed))));
-    }
+    check_cpu(cpu)?;
     pin(cpu).map_err(refused)?;
     Ok(Settled { cpu, priority_raised: raise_priority(), memory_locked: lock_memory() })
 }
@@ -49,6 +47,15 @@ pub fn settle(cpu: Option<usize>) -> Result<Settled> {
 pub fn pin(cpu: usize) -> std::result::Result<(), String> {
     let mut set = CpuSet::new();
     set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(|e| e.to_string())
+}
+
+/// Whether this process may use a CPU.
+///
+/// # Errors
+/// [`Error::CpuUnavailable`] with those that it may use.
+pub fn check_cpu(cpu: usize) -> Result<()> {
+    let allowed = allowed_cpus();
+    if allowed.contains(&cpu) { Ok(()) } else { Err(Error::CpuUnavailable { cpu, available: list(&allowed) }) }
 }
 
 /// The calling thread's priority raised to the highest that nice values have, for as long as this lives. (The thread

@@ -5,6 +5,7 @@
 //! unit for which several slopes are integers (Staelin and McVoy), [`ratio`] compares two solved systems.
 
 mod blocks;
+mod departure;
 mod interval;
 mod linear;
 mod location;

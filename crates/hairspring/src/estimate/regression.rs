@@ -6,11 +6,12 @@
 //! freedom on, the heteroscedasticity-consistent one (HC3).
 
 use super::Options;
+use super::departure::{Departure, departure};
 use super::interval::{Contribution, Source, Uncertain};
 use super::location::{Grouped, median};
 use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
-use crate::error::{Error, Result};
+use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Observations, RowId};
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
@@ -23,6 +24,8 @@ const OFF_PLANE: f64 = 6.0;
 const PASSES: usize = 5;
 /// Degrees of freedom from which on the consistent covariance is trusted.
 const HC_DOF: usize = 30;
+/// A departure of single readings below this probability goes into the intervals.
+const DEPARTURE_ALPHA: f64 = 0.001;
 /// More rows than this are not listed one by one in the solution.
 const MOST_LISTED: usize = 20_000;
 
@@ -31,11 +34,9 @@ pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Resu
     let data = Data::of(grouped, table);
     let unknowns = data.rank.pivots.len();
     if data.rows.len() <= unknowns {
-        let detail = format!("{} readings are flagged or off", {
-            let (all, used) = grouped.counted();
-            all - used
-        });
-        return Err(Error::TooFewRows { usable: data.rows.len(), unknowns, detail });
+        let (all, used) = grouped.counted();
+        let detail = format!("{} of {all} readings flagged or off", all - used);
+        return Err(Error::TooFewRows { usable: data.rows.len(), unknowns, detail, advice: MORE_ROWS });
     }
     let mut used = vec![true; data.rows.len()];
     let mut fit = data.fit(&used).ok_or_else(|| singular(&data))?;
@@ -55,6 +56,7 @@ fn singular(data: &Data) -> Error {
         usable: data.rows.len(),
         unknowns: data.rank.pivots.len(),
         detail: "the rows left after outliers do not span the unknowns".into(),
+        advice: MORE_ROWS,
     }
 }
 
@@ -165,6 +167,7 @@ impl<'a> Data<'a> {
         let squares: f64 = fit.residuals.iter().zip(used).filter(|(_, ok)| **ok).map(|(r, _)| r * r).sum();
         let sigma2 = squares / dof.max(1) as f64;
         let consistent = (dof >= HC_DOF).then(|| self.consistent_variances(fit, used));
+        let binned = departure(self.points(fit, used));
         let unknowns: Vec<Uncertain> = (0..unknown_count)
             .map(|j| {
                 let classical = sigma2 * fit.inverse[(j, j)];
@@ -175,6 +178,7 @@ impl<'a> Data<'a> {
                     let sd = self.grouped.quantum * (fit.inverse[(j, j)] / 6.0).sqrt() / self.scale[j];
                     budget.push(Contribution::standard(Source::Granularity, sd, f64::INFINITY));
                 }
+                budget.extend(binned.and_then(|binned| self.departure_part(fit, j, &binned)));
                 Uncertain { value: fit.unknowns[j] / self.scale[j], budget }
             })
             .collect();
@@ -187,7 +191,8 @@ impl<'a> Data<'a> {
             rank: self.rank.clone(),
             columns: self.columns.clone(),
             rows: self.row_fits(fit, used, table),
-            lack_of_fit: self.lack_of_fit(fit, used),
+            lack_of_fit: clearer(self.lack_of_fit(fit, used), binned.map(|binned| binned.lack_of_fit)),
+            largest: self.points(fit, used).map(|(fitted, _)| fitted.abs()).fold(0.0, f64::max),
             residual_sd: sigma2.sqrt(),
             readings,
             readings_used: usable,
@@ -195,6 +200,21 @@ impl<'a> Data<'a> {
             quantum: self.grouped.quantum,
             phase_spread: (self.grouped.quantum > 0.0).then(|| sigma2.sqrt() / self.grouped.quantum),
         }
+    }
+
+    /// Fitted value and residual of every reading in use.
+    fn points<'f>(&'f self, fit: &'f Fit, used: &'f [bool]) -> impl Iterator<Item = (f64, f64)> + Clone + 'f {
+        let all = self.rows.iter().zip(&fit.residuals).zip(used);
+        all.filter(|(_, ok)| **ok).map(|(((_, ticks), residual), _)| (ticks - residual, *residual))
+    }
+
+    /// What a departure from the plane adds to an unknown: no number of readings averages it out, each bin of them counts
+    /// as one row.
+    fn departure_part(&self, fit: &Fit, unknown: usize, binned: &Departure) -> Option<Contribution> {
+        let lack = binned.lack_of_fit;
+        let spread = fit.inverse[(unknown, unknown)] * fit.used as f64 / binned.bins as f64;
+        let sd = lack.sd * spread.sqrt() / self.scale[unknown];
+        (lack.p < DEPARTURE_ALPHA && sd > 0.0).then(|| Contribution::standard(Source::LackOfFit, sd, lack.dof as f64))
     }
 
     /// Diagonal of `(X'X)^-1 X' diag(e^2/(1-h)^2) X (X'X)^-1`.
@@ -270,6 +290,14 @@ impl<'a> Data<'a> {
                 }
             })
             .collect()
+    }
+}
+
+/// Of the lack of fit against repeats and that against neighbours the one that says more.
+fn clearer(repeats: Option<LackOfFit>, neighbours: Option<LackOfFit>) -> Option<LackOfFit> {
+    match (repeats, neighbours) {
+        (Some(a), Some(b)) => Some(if b.p < a.p { b } else { a }),
+        (a, b) => a.or(b),
     }
 }
 

@@ -13,7 +13,7 @@ use super::location::{Grouped, median};
 use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use super::{MIN_ROUNDS, Options, regression};
-use crate::error::{Error, Result};
+use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Observations, Row, RowId};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -115,6 +115,7 @@ impl<'a> System<'a> {
             usable: self.design.len(),
             unknowns: self.rank.pivots.len(),
             detail: "rows with the same counts are one row".into(),
+            advice: MORE_ROWS,
         }
     }
 
@@ -166,6 +167,7 @@ impl<'a> System<'a> {
             columns: self.columns.clone(),
             rows: self.row_fits(fit, marks, starved),
             lack_of_fit: fit.lack_of_fit,
+            largest: self.location.iter().map(|location| location.abs()).fold(0.0, f64::max),
             residual_sd: mean_square.sqrt(),
             readings: readings + starved.iter().map(|row| row.readings.len()).sum::<usize>(),
             readings_used,

@@ -79,8 +79,10 @@ pub struct Solution {
     pub columns: Vec<String>,
     /// All rows of the series. Empty for large unreplicated tables.
     pub rows: Vec<RowFit>,
-    /// Lack of fit, where there are repeats and enough rows.
+    /// Lack of fit, where there are enough rows and repeats, or enough readings of nearly equal size.
     pub lack_of_fit: Option<LackOfFit>,
+    /// Largest size of a row (of a fitted reading where rows are not repeated), in the table's unit.
+    pub largest: f64,
     /// Root mean square of the residuals of the rows used.
     pub residual_sd: f64,
     /// Readings in all.

@@ -2,9 +2,10 @@
 //! compared with the first one.
 
 use super::overlap::{Alone, out_of_shadow, overlap, shadow};
+use super::resolution::{component_floor, overhead_floor};
 use super::{
-    Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, control_finding, frequency_levels, interference_findings,
-    precision_finding, verdict,
+    Bound, Context, Finding, FindingKind, Setting, Severity, Verdict, check, clock_findings, control_finding, frequency_levels,
+    interference_findings, precision_finding, upper_bound, verdict,
 };
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
@@ -20,6 +21,8 @@ pub struct Question {
     pub precision: Option<f64>,
     /// Time that the hypervisor took during the run.
     pub stolen_ms: Option<f64>,
+    /// Where the observations come from: remedies depend on it.
+    pub setting: Setting,
 }
 
 /// A time in every unit that can be had.
@@ -31,6 +34,8 @@ pub struct Time {
     pub ns: Option<Uncertain>,
     /// In core cycles, where a reference chain ran in the same rounds.
     pub cycles: Option<Uncertain>,
+    /// Where the time cannot be told from zero: the most that it can be.
+    pub bound: Option<Bound>,
 }
 
 /// A component with its time.
@@ -99,15 +104,17 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let names = table.series_names().to_vec();
     let control = reference.as_ref().and_then(|ruler| control(table, ruler, &question.options));
     let shadow = reference.as_ref().and_then(|ruler| shadow_of(table, ruler, &question.options));
+    let idle = never_ran(table);
     let mut series = Vec::new();
     for (id, name) in names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name)) {
-        let mut solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
+        let mut solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len(), question.setting))?;
         let overlap = overlapping(table, name, &solution, shadow.as_ref(), question);
         if let (true, Some(shadow)) = (table.origin.is_fenced(name), &shadow) {
             unshadow(&mut solution, shadow, question.options.level);
         }
         let mut result = series_result(name, solution, table, reference.as_ref(), question);
-        result.findings.extend(control.clone().into_iter().chain(overlap));
+        result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
+        result.findings = result.findings.into_iter().map(|finding| finding.in_setting(question.setting)).collect();
         result.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         series.push(result);
     }
@@ -119,10 +126,12 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     Ok(Assessment { series, comparisons, core_hz })
 }
 
-fn in_series(error: Error, name: &str, series: usize) -> Error {
+/// The error with the series that it is about, and with what helps where the observations come from.
+fn in_series(error: Error, name: &str, series: usize, setting: Setting) -> Error {
     match error {
-        Error::TooFewRows { usable, unknowns, detail } if series > 1 => {
-            Error::TooFewRows { usable, unknowns, detail: format!("series `{name}`; {detail}") }
+        Error::TooFewRows { usable, unknowns, detail, .. } => {
+            let detail = if series > 1 { format!("series `{name}`; {detail}") } else { detail };
+            Error::TooFewRows { usable, unknowns, detail, advice: setting.more_rows() }
         }
         other => other,
     }
@@ -137,6 +146,11 @@ struct Ruler {
 impl Ruler {
     fn component(&self) -> &Component {
         &self.solution.components[0]
+    }
+
+    /// Core cycles for one unit of the table.
+    fn per_tick(&self) -> f64 {
+        self.cycles / self.component().ticks.value
     }
 
     fn core_hz(&self, origin: &Origin, level: f64) -> Option<Estimate> {
@@ -199,11 +213,19 @@ fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Op
     let overhead = solution.overhead.map(|ticks| Time {
         ticks,
         ns: table.origin.ns_per_unit().map(|factor| plain(ticks).scaled(factor)),
-        cycles: ruler.map(|ruler| plain(ticks).scaled(ruler.cycles / ruler.component().ticks.value)),
+        cycles: ruler.map(|ruler| plain(ticks).scaled(ruler.per_tick())),
+        bound: bound(&ticks, overhead_floor(&solution), table, ruler),
     });
     let mut findings = findings(&solution, table, ruler, question);
     findings.extend(missed_precision(&components, question));
     SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
+}
+
+/// Components that are 0 in every row of the table. One that another series uses is left away without a word.
+fn never_ran(table: &Observations) -> Option<Finding> {
+    let ran = |at: usize| table.rows().iter().any(|row| row.counts[at] != 0.0);
+    let components: Vec<String> = (0..table.components().len()).filter(|at| !ran(*at)).map(|at| table.components()[at].clone()).collect();
+    (!components.is_empty()).then(|| Finding::new(Severity::Warning, FindingKind::NeverRan { components }))
 }
 
 /// Share of the readings that came with a doubt.
@@ -228,7 +250,13 @@ fn time(component: &Component, solution: &Solution, table: &Observations, ruler:
     let ns = table.origin.ns_per_unit().map(|factor| with_rate(component.uncertain.scaled(factor), &table.origin));
     let cycles =
         ruler.and_then(|ruler| ratio((solution, component), (&ruler.solution, ruler.component())).map(|ratio| ratio.scaled(ruler.cycles)));
-    Time { ticks: component.ticks, ns, cycles }
+    Time { ticks: component.ticks, ns, cycles, bound: bound(&component.ticks, component_floor(solution), table, ruler) }
+}
+
+fn bound(ticks: &Estimate, floor: f64, table: &Observations, ruler: Option<&Ruler>) -> Option<Bound> {
+    let most = upper_bound(ticks, floor)?;
+    let shown = most * table.origin.ns_per_unit().unwrap_or(1.0);
+    Some(Bound { shown, cycles: ruler.map(|ruler| most * ruler.per_tick()) })
 }
 
 /// Adds the uncertainty of the clock's rate to a value in nanoseconds.
@@ -295,6 +323,48 @@ mod tests {
         assert!((time.cycles.as_ref().unwrap().value - 10.0).abs() < 0.02);
         assert!((time.ns.as_ref().unwrap().value - 250.0).abs() < 0.5);
         assert!((found.core_hz.unwrap().value / 4e7 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_bound_is_the_same_in_the_finding_and_in_the_time() {
+        let found = assess(&table(&[("a", 0.0)]), &Question::default()).unwrap();
+        let in_time = found.series[0].components[0].time.bound.unwrap().shown;
+        let kind = |finding: &Finding| match &finding.kind {
+            FindingKind::BelowResolution { bound, .. } => Some(*bound),
+            _ => None,
+        };
+        assert_eq!(found.series[0].findings.iter().find_map(kind), Some(in_time));
+        assert!(in_time > 0.0);
+        assert_eq!(found.series[0].overhead.as_ref().unwrap().bound, None);
+    }
+
+    #[test]
+    fn a_component_that_never_ran_is_named() {
+        let mut table = Observations::new(vec!["a".into(), "b".into(), "c".into()]);
+        let series = table.series("main");
+        for (a, ticks) in [(1.0, 108.0), (2.0, 208.0), (3.0, 308.0), (4.0, 408.0)] {
+            let row = table.row(series, &[a, 0.0, 0.0]);
+            table.push(row, 0, ticks);
+        }
+        let findings = &assess(&table, &Question::default()).unwrap().series[0].findings;
+        let named = |finding: &Finding| finding.kind == FindingKind::NeverRan { components: vec!["b".into(), "c".into()] };
+        assert!(findings.iter().any(named), "{findings:?}");
+    }
+
+    #[test]
+    fn a_component_of_another_series_is_not_missed() {
+        let mut table = Observations::new(vec!["a".into(), "b".into()]);
+        let (first, second) = (table.series("first"), table.series("second"));
+        for count in 1..=4u32 {
+            let n = f64::from(count);
+            for (series, counts) in [(first, [n, 0.0]), (second, [0.0, n])] {
+                let row = table.row(series, &counts);
+                table.push(row, 0, 100.0 * n + 8.0);
+            }
+        }
+        let found = assess(&table, &Question::default()).unwrap();
+        let missed = |finding: &Finding| matches!(finding.kind, FindingKind::NeverRan { .. });
+        assert!(!found.series.iter().flat_map(|series| &series.findings).any(missed));
     }
 
     #[test]

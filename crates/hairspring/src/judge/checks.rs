@@ -1,6 +1,7 @@
 //! The checks: each looks at one thing and answers with a finding or with nothing.
 
 use super::finding::{Finding, FindingKind, Severity};
+use super::resolution::{component_floor, upper_bound};
 use crate::estimate::{Estimate, LeftOut, Solution, Source};
 
 /// What the checks have to know beside the solution.
@@ -22,8 +23,6 @@ const DISTURBED: [f64; 3] = [0.02, 0.15, 0.5];
 const WIDE: [f64; 2] = [0.05, 0.25];
 /// Repeated readings that spread over less than this many quanta do not average the quantum out.
 const DITHERED: f64 = 0.05;
-/// Share of the clock's quantum that a component must add to the longest row to be told from nothing.
-const SHOWN_QUANTA: f64 = 0.02;
 /// A core clock that stays within this share of its median did not step.
 const STEADY: f64 = 0.01;
 
@@ -67,12 +66,10 @@ fn not_checked(solution: &Solution) -> Option<Finding> {
 
 fn non_linear(solution: &Solution) -> Option<Finding> {
     let lack = solution.lack_of_fit.filter(|lack| lack.p < 0.001)?;
-    let longest = solution.rows.iter().map(|row| row.location.abs()).fold(0.0, f64::max);
-    if longest == 0.0 {
-        // Tables too large to list their rows: there is nothing to relate the departure to.
+    if solution.largest == 0.0 {
         return None;
     }
-    let departure = lack.sd / longest;
+    let departure = lack.sd / solution.largest;
     // A departure of one part in a thousand of the longest row can still be much beside a small component.
     let carried = solution
         .components
@@ -117,16 +114,10 @@ type Part = crate::estimate::Component;
 
 /// A time that its interval cannot tell from zero, or that adds less to the longest row than readings can show.
 fn below_resolution(component: &Part, solution: &Solution, context: &Context) -> Option<Finding> {
-    let ticks = component.ticks;
-    let most_runs = solution.rows.iter().flat_map(|row| &row.counts).copied().fold(1.0, f64::max);
-    let floor = SHOWN_QUANTA * solution.quantum / most_runs;
-    let below = ticks.low <= 0.0 && ticks.high >= 0.0 || ticks.value.abs() < floor;
-    let kind = FindingKind::BelowResolution {
-        component: component.name.clone(),
-        bound: ticks.high.max(floor) * context.factor,
-        unit: context.unit.to_owned(),
-    };
-    below.then(|| Finding::new(Severity::Warning, kind))
+    let bound = upper_bound(&component.ticks, component_floor(solution))?;
+    let kind =
+        FindingKind::BelowResolution { component: component.name.clone(), bound: bound * context.factor, unit: context.unit.to_owned() };
+    Some(Finding::new(Severity::Warning, kind))
 }
 
 fn negative(component: &Part, context: &Context) -> Option<Finding> {

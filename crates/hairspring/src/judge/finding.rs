@@ -1,5 +1,6 @@
 //! Doubts about a measurement as data: what was seen, with which numbers, and what to do about it.
 
+use super::setting::Setting;
 use serde::{Deserialize, Serialize};
 
 /// How much a finding weighs.
@@ -41,12 +42,20 @@ pub enum FindingKind {
     Overlap { at_end: f64, in_place: Option<f64>, fenced: Option<f64>, unit: String },
     /// Readings were disturbed by other work and left out.
     Preempted { share_percent: f64, stolen_ms: Option<f64> },
-    /// The time cannot be told from zero; `bound` is the upper end of its interval.
+    /// The time cannot be told from zero; `bound` is the most that it can be.
     BelowResolution { component: String, bound: f64, unit: String },
     /// The compiler left no code for a copy.
     OptimisedAway { bytes_per_copy: f64 },
+    /// Other methods than the line departed from it by more than their intervals and the line's allow.
+    MethodsDepart { methods: Vec<String>, most_percent: f64 },
+    /// Variables of types that no register holds are kept in memory: each copy loads and stores them.
+    KeptInMemory { variables: Vec<String> },
+    /// The flags given to the compiler name no level of optimisation.
+    NotOptimised { flags: String },
     /// Some components cannot be told apart.
     RankDeficient { rank: usize, unknowns: usize, dependent: Vec<String> },
+    /// Components that ran in no row.
+    NeverRan { components: Vec<String> },
     /// The interval is wider than asked for.
     PrecisionMissed { reached_percent: f64, asked_percent: f64 },
     /// The interval is so wide that the value says little.
@@ -96,10 +105,19 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding with its words made from its numbers.
+    /// A finding with its words made from its numbers, and the remedy for code that is run.
     pub fn new(severity: Severity, kind: FindingKind) -> Finding {
         let (message, remedy) = words(&kind);
         Finding { kind, severity, message, remedy: remedy.to_owned() }
+    }
+
+    /// The same with the remedy that serves where the observations come from.
+    #[must_use]
+    pub fn in_setting(mut self, setting: Setting) -> Finding {
+        if let Some(remedy) = setting.remedy(&self.kind) {
+            remedy.clone_into(&mut self.remedy);
+        }
+        self
     }
 }
 
@@ -113,8 +131,8 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
         ),
         BendLeftOut { rows } => (
-            format!("{} with few copies left out: the line bends there (the clock's fence hides the first cycles)", rows_of(*rows)),
-            "nothing to do; the remaining rows are straight",
+            format!("{} with few copies left out: the line bends there", rows_of(*rows)),
+            "nothing to do: the clock's fence hides the first cycles of a short row, and the remaining rows are straight",
         ),
         Outliers { rows } => {
             (format!("{} far off the line left out", rows_of(*rows)), "repeat on a quieter machine or CPU (--cpu) if it happens again")
@@ -161,16 +179,41 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             "choose a quieter CPU (--cpu) or give it more time (--budget)",
         ),
         BelowResolution { component, bound, unit } => (
-            format!("{component} is below resolution: the time cannot be told from zero; it is at most {bound:.4} {unit}"),
+            format!("{component} is below resolution: the time cannot be told from zero; it is at most {} {unit}", rounded_up(*bound)),
             "check that the code does something that is kept (--let, an expression, an assignment), or give it more time (--budget)",
         ),
         OptimisedAway { bytes_per_copy } => (
             format!("optimised away: the compiler left {bytes_per_copy:.1} bytes of code for each copy"),
             "use a --let variable for every input, and make the code an expression or an assignment to a --let variable",
         ),
+        MethodsDepart { methods, most_percent } => (
+            format!(
+                "{}: up to {most_percent:.2} % off the line, more than the intervals allow (marked ! in the table)",
+                shortened(methods)
+            ),
+            if methods.iter().any(|method| method.starts_with("differential")) {
+                "believe the line: the clock's fence hides the first cycles of a short row, and so a part of the difference"
+            } else {
+                "believe the line: the overhead stays in a direct measurement"
+            },
+        ),
+        KeptInMemory { variables } => (
+            format!("kept in memory between copies, for want of a register that holds the type: {}", shortened(variables)),
+            "the time includes a load and a store of each copy; a latency through such a variable goes through memory",
+        ),
+        NotOptimised { flags } => (
+            format!(
+                "the compiler's flags `{flags}` name no level of optimisation: they replace the default -O2, and the code is compiled without"
+            ),
+            "add -O2 to --cflags, unless unoptimised code is what you want to time",
+        ),
         RankDeficient { rank, unknowns, dependent } => (
             format!("the counts tell {rank} of {unknowns} unknowns apart; always the same combination: {}", shortened(dependent)),
             "the combinations that can be told apart are reported; add rows in which the counts of the others change independently",
+        ),
+        NeverRan { components } => (
+            format!("never ran, and so not in the result: {} (count 0 in every row)", shortened(components)),
+            "add rows in which it runs, or leave its column away",
         ),
         PrecisionMissed { reached_percent, asked_percent } => (
             format!("not to be trusted to the {asked_percent:.2} % asked for: the interval is +-{reached_percent:.2} %"),
@@ -186,7 +229,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         ),
         NotChecked { rows, unknowns } => (
             format!("{} for {unknowns} unknowns, without enough repeats to spare: nothing checks the straight line", rows_of(*rows)),
-            "add rows with other counts, and repeat each of them",
+            "give it more time (--budget), or time a shorter piece of code",
         ),
         Printed { bytes, first_line } => (
             format!("the code wrote {bytes} bytes while it was measured, first: {first_line:?}"),
@@ -256,4 +299,27 @@ fn shortened(names: &[String]) -> String {
     const SHOWN: usize = 4;
     let list = names[..names.len().min(SHOWN)].join("; ");
     if names.len() > SHOWN { format!("{list}; and {} more", names.len() - SHOWN) } else { list }
+}
+
+/// A bound with two digits, rounded up so that it stays a bound.
+fn rounded_up(bound: f64) -> String {
+    if bound.is_nan() || bound <= 0.0 || bound.is_infinite() {
+        return bound.to_string();
+    }
+    let place = bound.log10().floor() as i32 - 1;
+    let up = (bound / 10f64.powi(place) - 1e-9).ceil() * 10f64.powi(place);
+    let text = format!("{up:.*}", (-place).max(0) as usize);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_rounded_up() {
+        for (bound, text) in [(0.01234, "0.013"), (0.02, "0.02"), (123.0, "130"), (99.5, "100"), (0.0, "0"), (7.0, "7")] {
+            assert_eq!(rounded_up(bound), text);
+        }
+    }
 }

@@ -5,8 +5,12 @@ mod checks;
 mod comparison;
 mod finding;
 mod overlap;
+mod resolution;
+mod setting;
 
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
 pub use checks::{Context, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
 pub use comparison::{Verdict, verdict};
 pub use finding::{Finding, FindingKind, Severity};
+pub use resolution::{Bound, upper_bound};
+pub use setting::Setting;

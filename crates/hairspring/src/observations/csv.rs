@@ -1,7 +1,10 @@
 //! The observation file: CSV that a microcontroller can print and a spreadsheet can open (spec/observations.md).
 
+mod bounded;
+
 use super::{Flags, Observations, Origin, Rate, Role, Unit, Variant};
 use crate::error::{Error, Result};
+use bounded::Bounded;
 use std::io::{BufRead, Read, Write};
 
 /// Most components that a file may have; more is taken for a damaged file.
@@ -16,7 +19,7 @@ const MAX_LINE: u64 = 1 << 20;
 ///
 /// # Errors
 /// The line number and the reason for a missing column, a value that is not a number, a negative or infinite
-/// count, a wrong number of fields, and a file without a header or without rows.
+/// count, a wrong number of fields, a line longer than a mebibyte, and a file without a header or without rows.
 ///
 /// ```
 /// let text = "# rate_hz: 1e6\nbody,ticks\n1,108\n2,208\n3,308\n";
@@ -48,7 +51,7 @@ fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
             break;
         }
         if read as u64 == MAX_LINE {
-            return Err(bad(number, "is longer than a mebibyte: this is not an observation file"));
+            return Err(bad(number, &format!("is longer than {MAX_LINE} bytes: this is not an observation file")));
         }
         let line = std::str::from_utf8(&text).map_err(|_| bad(number, "is not UTF-8 text"))?;
         let line = line.trim_start_matches('\u{feff}').trim();
@@ -177,16 +180,17 @@ impl Field {
 
 /// Reads all lines after the header. Without a `round` column the n-th reading of a row belongs to round n.
 fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mut Observations) -> Result<()> {
-    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).flexible(true).from_reader(stream);
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).flexible(true).from_reader(Bounded::new(stream));
     let mut record = ::csv::ByteRecord::new();
     let mut seen: Vec<u32> = Vec::new();
     let mut counts = vec![0.0; table.components().len()];
     loop {
-        let more = reader.read_byte_record(&mut record).map_err(|e| bad(header_line + reader_line(&e), &e.to_string()))?;
-        if !more {
+        let more = reader.read_byte_record(&mut record);
+        let line = header_line + record.position().map_or(0, ::csv::Position::line);
+        if !more.map_err(|e| bad(line, &e.to_string()))? {
             break;
         }
-        let line = header_line + record.position().map_or(0, ::csv::Position::line);
+        reader.get_mut().row();
         if record.len() == 1 && record[0].trim_ascii().is_empty() {
             continue;
         }
@@ -200,10 +204,6 @@ fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mu
         table.push_flagged(row, round, parsed.ticks, parsed.flags);
     }
     Ok(())
-}
-
-fn reader_line(error: &::csv::Error) -> u64 {
-    error.position().map_or(0, ::csv::Position::line)
 }
 
 fn next_round(seen: &mut Vec<u32>, row: u32) -> u32 {

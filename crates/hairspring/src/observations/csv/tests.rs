@@ -88,3 +88,38 @@ fn an_uncertainty_without_a_rate_is_no_rate() {
     let table = read_csv("# rate_uncertainty_ppm: 3\nbody,ticks\n1,2\n".as_bytes()).unwrap();
     assert_eq!(table.origin.rate, None);
 }
+
+/// A stream that begins with a text and goes on with one byte, and fails the test if it is read for too long.
+struct Endless(&'static [u8], u8, usize);
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.2 += buffer.len();
+        assert!(self.2 < 64 << 20, "read without end");
+        if self.0.is_empty() {
+            buffer.fill(self.1);
+            return Ok(buffer.len());
+        }
+        self.0.read(buffer)
+    }
+}
+
+#[test]
+fn what_never_ends_is_refused_with_its_line_and_the_limit() {
+    let refused = |start: &'static [u8], byte| read_csv(Endless(start, byte, 0)).unwrap_err().to_string();
+    assert!(refused(b"", 0).contains("line 1: is longer than 1048576 bytes"));
+    let line = refused(b"body,ticks\n1,2\n", 0);
+    assert!(line.contains("line 3: is longer than 1048576 bytes"), "{line}");
+    let comment = refused(b"body,ticks\n1,2\n# ", b'x');
+    assert!(comment.contains("is longer than 1048576 bytes"), "{comment}");
+    let blank = refused(b"body,ticks\n1,2\n2,3\n", b'\n');
+    assert!(blank.contains("no row ends within 16777216 bytes"), "{blank}");
+    let quote = refused(b"body,ticks\n1,2\n\"", b'\n');
+    assert!(quote.contains("line 3: no row ends within"), "{quote}");
+}
+
+#[test]
+fn many_comments_between_rows_are_fine() {
+    let comments = "# another comment\n".repeat(100_000);
+    assert_eq!(read_csv(format!("body,ticks\n1,2\n{comments}2,3\n").as_bytes()).unwrap().readings().len(), 2);
+}

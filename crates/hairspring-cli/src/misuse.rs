@@ -1,0 +1,29 @@
+//! Which errors are the command line's: what it asks for makes no sense, or cannot be had on any machine like this one.
+//! They end with 2, as clap's own do; what goes wrong with files, code or measurements ends with 1.
+
+use std::error::Error;
+
+/// Options that do not go together, in words.
+#[derive(Debug)]
+pub struct Misuse(pub String);
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Misuse {}
+
+/// Whether the error ends with the status of wrong usage.
+pub fn is_misuse(error: &(dyn Error + 'static)) -> bool {
+    use hairspring_snippet::Error as Snippet;
+    let of_engine =
+        |error: &hairspring::Error| matches!(error, hairspring::Error::ClockUnavailable { .. } | hairspring::Error::CpuUnavailable { .. });
+    match error.downcast_ref::<Snippet>() {
+        Some(Snippet::BadRequest { .. }) => true,
+        Some(Snippet::Engine(error)) => of_engine(error),
+        Some(_) => false,
+        None => error.is::<Misuse>() || error.downcast_ref().is_some_and(of_engine),
+    }
+}

@@ -1,0 +1,110 @@
+//! What can be done about a doubt depends on where the observations come from: options of one verb help no other.
+
+use super::finding::FindingKind;
+
+/// Where the observations come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Setting {
+    /// Code that was run for them (`time`).
+    #[default]
+    Code,
+    /// A table that somebody else observed (`fit`).
+    Table,
+    /// Chains of known length (`verify`).
+    Chains,
+}
+
+impl Setting {
+    /// What to do where the observations are too few for the unknowns.
+    pub(super) fn more_rows(self) -> &'static str {
+        match self {
+            Setting::Code => "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code",
+            Setting::Table => "add rows with other counts",
+            Setting::Chains => "give it more time (--budget) or choose a quieter CPU (--cpu)",
+        }
+    }
+
+    /// The remedy that replaces a finding's own, which speaks of code; `None` where that one serves here as well.
+    pub(super) fn remedy(self, kind: &FindingKind) -> Option<&'static str> {
+        match self {
+            Setting::Code => None,
+            Setting::Table => for_table(kind),
+            Setting::Chains => for_chains(kind),
+        }
+    }
+}
+
+fn for_table(kind: &FindingKind) -> Option<&'static str> {
+    use FindingKind::*;
+    Some(match kind {
+        NonLinear { .. } => {
+            "the totals are no sums of these parts: look for something that was not counted or that depends on another count, or observe rows of more equal size"
+        }
+        BendLeftOut { .. } => "nothing to do, the remaining rows are straight; --keep-all uses all of them",
+        Outliers { .. } => "look at these rows in the --json document; --keep-all uses all of them",
+        ClockTooCoarse { .. } => "observe with a finer clock, or rows with larger counts",
+        CoreShared { .. } => "observe again on a quieter machine",
+        Overlap { .. } => "observe every evaluation from a standing start, with fences around it",
+        Preempted { .. } => "observe again on a quieter machine, or more often",
+        BelowResolution { .. } => "observe rows in which it runs more often, or repeat the rows more often",
+        PrecisionMissed { .. } | WideInterval { .. } => "repeat the rows more often, or observe rows with larger counts",
+        NotChecked { .. } => "add rows with other counts, and repeat each of them",
+        UnorderedClock { .. } => "observe with an ordered clock unless this is what you study",
+        LongWindows { .. } => "observe rows with smaller counts",
+        _ => return None,
+    })
+}
+
+fn for_chains(kind: &FindingKind) -> Option<&'static str> {
+    use FindingKind::*;
+    Some(match kind {
+        NonLinear { .. } | Outliers { .. } | CoreShared { .. } => "verify again, on a quieter CPU (--cpu) or for longer (--budget)",
+        BelowResolution { .. } | NotChecked { .. } => "give it more time (--budget)",
+        Negative { .. } => "verify again, on a quieter CPU (--cpu)",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Finding, Severity};
+    use super::*;
+
+    /// Findings whose own remedy names options, or that speak of code.
+    fn kinds() -> Vec<FindingKind> {
+        use FindingKind::*;
+        let (component, unit) = (|| "body".to_owned(), || "ns".to_owned());
+        vec![
+            NonLinear { lack_of_fit_f: 9.0, departure_percent: 1.0 },
+            BendLeftOut { rows: 1 },
+            Outliers { rows: 1 },
+            ClockTooCoarse { phase_spread: 0.01 },
+            FrequencyStepped { low_percent: -1.0, high_percent: 1.0 },
+            CoreShared { control_cycles: 1.1, expected_cycles: 1.0 },
+            Preempted { share_percent: 9.0, stolen_ms: None },
+            BelowResolution { component: component(), bound: 1.0, unit: unit() },
+            RankDeficient { rank: 1, unknowns: 2, dependent: vec![component()] },
+            PrecisionMissed { reached_percent: 2.0, asked_percent: 1.0 },
+            WideInterval { component: component(), half_width_percent: 9.0 },
+            Negative { component: component(), value: -1.0, unit: unit() },
+            NotChecked { rows: 1, unknowns: 2 },
+            UnorderedClock { clock: "rdtsc".into() },
+        ]
+    }
+
+    #[test]
+    fn remedies_name_options_that_the_verb_has() {
+        for (setting, options) in [
+            (Setting::Code, &["--init", "--save", "--cpu", "--clock", "--budget", "--let"][..]),
+            (Setting::Table, &["--keep-all", "--json"][..]),
+            (Setting::Chains, &["--cpu", "--clock", "--budget"][..]),
+        ] {
+            for kind in kinds() {
+                let remedy = Finding::new(Severity::Note, kind).in_setting(setting).remedy;
+                for word in remedy.split(|c: char| !c.is_ascii_lowercase() && c != '-').filter(|word| word.starts_with("--")) {
+                    assert!(options.contains(&word), "{setting:?} has no {word}: {remedy}");
+                }
+            }
+        }
+    }
+}
