@@ -11,6 +11,7 @@ import chains
 import clocks
 import fit
 import latency
+import mhz
 import same
 from harness import Record, Settings, circumstances
 
@@ -23,6 +24,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "latency": (latency.run, "from command to answer, default options"),
     "same": (same.run, "two identical snippets: how often a difference is claimed"),
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
+    "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
     "clock_gettime": (clocks.run, "a body of 40 ns by clock_gettime and by gettimeofday against the TSC"),
 }
 

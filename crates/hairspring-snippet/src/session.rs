@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::source::{Arrangement, RowSpec, SHADOW_COPIES};
 use hairspring::acquire::Raw;
 use hairspring::design::Pilot;
-use hairspring::judge::{Assessment, Question, assess};
+use hairspring::judge::{Assessment, FindingKind, Question, assess, flag_shared_rounds};
 use hairspring::observations::{Observations, Rate, Role, RowId, SeriesId, Variant};
 use hairspring::reference::{CONTROL, RULER};
 use hairspring_machine::unit::Ruler;
@@ -358,10 +358,16 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    fn is_precise(&self) -> bool {
-        let question =
-            Question { options: hairspring::estimate::Options { level: self.request.level, ..Default::default() }, ..Question::default() };
-        assess(&self.table.table, &question).is_ok_and(|found| widest(&found, self.request.level) <= self.request.precision)
+    /// Whether the interval is narrow enough, and nothing else used the core.
+    fn is_precise(&mut self) -> bool {
+        let options = hairspring::estimate::Options { level: self.request.level, ..Default::default() };
+        flag_shared_rounds(&mut self.table.table, &options);
+        let question = Question { options, ..Question::default() };
+        let alone = |found: &Assessment| {
+            !found.series.iter().flat_map(|series| &series.findings).any(|finding| matches!(finding.kind, FindingKind::CoreShared { .. }))
+        };
+        assess(&self.table.table, &question)
+            .is_ok_and(|found| alone(&found) && widest(&found, self.request.level) <= self.request.precision)
     }
 
     fn end(&mut self) -> Result<Ended> {

@@ -4,6 +4,7 @@ mod arguments;
 
 pub use arguments::ClocksArguments;
 
+use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
 use hairspring::acquire::{RaisedPriority, Settled, allowed_cpus, settle};
 use hairspring::clock::{Clock, catalogue, default_clock, find};
@@ -29,7 +30,7 @@ pub fn run(arguments: &ClocksArguments) -> Result<Outcome, AnyError> {
 fn all(arguments: &ClocksArguments, settled: &Settled, cpus: Vec<usize>) -> Result<String, AnyError> {
     let known: Vec<&str> = catalogue().iter().map(|(clock, _)| clock.name).collect();
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(format!("no clock is called `{name}`; known are {}", known.join(", ")).into());
+        return Err(Misuse(format!("no clock is called `{name}`; known are {}", known.join(", "))).into());
     }
     say(&format!("measuring the clocks for {:.1} s ...", arguments.budget.as_secs_f64()));
     let others = cpus.into_iter().filter(|cpu| *cpu != settled.cpu);
@@ -63,7 +64,9 @@ fn latencies(arguments: &ClocksArguments, settled: &Settled) -> Result<String, A
 fn compared(arguments: &ClocksArguments, names: &[String], settled: &Settled) -> Result<String, AnyError> {
     let [a, b] = names else { return Err("--compare takes two clocks".into()) };
     if a == b {
-        return Err(format!("--compare {a} {b}: a clock does not differ from itself; name two (hairspring clocks lists them)").into());
+        return Err(
+            Misuse(format!("--compare {a} {b}: a clock does not differ from itself; name two (hairspring clocks lists them)")).into()
+        );
     }
     let (first, second) = (find(a)?, find(b)?);
     let comparison = compare(first, second, arguments.budget);
@@ -93,11 +96,11 @@ fn overhead(arguments: &ClocksArguments, settled: &Settled) -> Result<String, An
 /// The clocks of these names, or those by default; at most as many as fit into a table.
 fn chosen(names: &[String], defaults: &[&str], most: usize) -> Result<Vec<Clock>, AnyError> {
     if names.len() > most {
-        return Err(format!("{} clocks are named; at most {most} can be shown side by side", names.len()).into());
+        return Err(Misuse(format!("{} clocks are named; at most {most} can be shown side by side", names.len())).into());
     }
     let mut wanted: Vec<&str> = if names.is_empty() { defaults.to_vec() } else { names.iter().map(String::as_str).collect() };
     if let Some(twice) = wanted.iter().enumerate().find(|(at, name)| wanted[..*at].contains(name)).filter(|_| !names.is_empty()) {
-        return Err(format!("clock `{}` is named twice; name it once", twice.1).into());
+        return Err(Misuse(format!("clock `{}` is named twice; name it once", twice.1)).into());
     }
     wanted.dedup();
     Ok(wanted.into_iter().map(find).collect::<Result<_, _>>()?)

@@ -4,6 +4,7 @@ mod arguments;
 
 pub use arguments::PeriodArguments;
 
+use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, interrupt, output};
 use hairspring::acquire::{RealTime, settle};
 use hairspring::clock::{Clock, default_clock, find};
@@ -126,7 +127,7 @@ fn clocks(names: &[String]) -> Result<[Clock; 2], AnyError> {
         [one] if one == DUE_CLOCK => Ok([default_clock(), find(DUE_CLOCK)?]),
         [one] => Ok([find(one)?, find(DUE_CLOCK)?]),
         [one, other] => Ok([find(one)?, find(other)?]),
-        more => Err(format!("{} clocks were named with --clock; a period is measured by two of them", more.len()).into()),
+        more => Err(Misuse(format!("{} clocks were named with --clock; a period is measured by two of them", more.len())).into()),
     }
 }
 

@@ -99,14 +99,20 @@ fn the_overhead_is_repeated_five_times() {
 
 #[test]
 fn what_cannot_be_is_refused_with_what_can() {
-    quick().with("sundial").fails("no clock is called `sundial`").complains("known are tsc").in_one_line();
-    quick().option("--cpu", "4000").fails("cannot run on CPU 4000").complains("may use").in_one_line();
-    clocks().with("--latency").with("sundial").fails("clock `sundial` is not available").complains("available here").in_one_line();
-    clocks().with("--latency").with("qpc").fails("clock `qpc` is not available").complains("this system is").in_one_line();
-    clocks().with("--latency").with("tsc").with("tsc").fails("named twice").in_one_line();
-    clocks().with("--latency").with("tsc").with("times").with("monotonic").fails("at most 2").in_one_line();
-    clocks().with("--compare").with("tsc").with("tsc").fails("does not differ from itself").in_one_line();
-    clocks().with("--compare").with("tsc").with("moon").fails("clock `moon`").in_one_line();
+    quick().with("sundial").ends_with(2).complains("no clock is called `sundial`").complains("known are tsc").in_one_line();
+    quick().option("--cpu", "4000").ends_with(2).complains("CPU 4000 is not available").complains("may use the CPUs").in_one_line();
+    clocks()
+        .with("--latency")
+        .with("sundial")
+        .ends_with(2)
+        .complains("clock `sundial` is not available")
+        .complains("available here")
+        .in_one_line();
+    clocks().with("--latency").with("qpc").ends_with(2).complains("clock `qpc` is not available").complains("this system is").in_one_line();
+    clocks().with("--latency").with("tsc").with("tsc").ends_with(2).complains("named twice").in_one_line();
+    clocks().with("--latency").with("tsc").with("times").with("monotonic").ends_with(2).complains("at most 2").in_one_line();
+    clocks().with("--compare").with("tsc").with("tsc").ends_with(2).complains("does not differ from itself").in_one_line();
+    clocks().with("--compare").with("tsc").with("moon").ends_with(2).complains("clock `moon`").in_one_line();
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn the_method_of_the_paper_stands_beside_it() {
 #[test]
 fn what_cannot_be_done_is_refused() {
     for (options, message) in [
-        (vec!["--cpu", "100000"], "cannot run on CPU 100000"),
+        (vec!["--cpu", "100000"], "CPU 100000 is not available"),
         (vec!["--cpu", "0", "--all"], "cannot be used with"),
         (vec!["-c", "-t"], "cannot be used with"),
         (vec!["-c", "--json"], "cannot be used with"),

@@ -131,14 +131,14 @@ fn where_there_is_no_partner_the_message_says_what_to_start() {
 
 #[test]
 fn what_cannot_be_measured_is_refused_with_what_to_do() {
-    period().option("--cpu", "4000").fails("cannot run on CPU 4000").in_one_line();
+    period().option("--cpu", "4000").ends_with(2).complains("CPU 4000 is not available").in_one_line();
     period().with("2ns").fails("a period of 2 ns cannot be kept here").complains("at the least").complains("--period").in_one_line();
-    period().option("--clock", "sundial").fails("clock `sundial`").complains("available here: ").in_one_line();
+    period().option("--clock", "sundial").ends_with(2).complains("clock `sundial`").complains("available here: ").in_one_line();
     period().option("--clock", "times").fails("clock `times` cannot measure this period").complains("finer clock").in_one_line();
     let asleep = period().option("--clock", "thread_cputime").option("--period", "100ms").option("-D", "1s");
     asleep.fails("clock `thread_cputime`").complains("while the task slept").in_one_line();
     let three = ["tsc", "monotonic", "realtime"].iter().fold(period(), |command, name| command.option("--clock", name));
-    three.fails("3 clocks were named").in_one_line();
+    three.ends_with(2).complains("3 clocks were named").in_one_line();
     period().with("10s").option("-D", "20s").fails("give a longer --duration").in_one_line();
     period().option("--save", "/nowhere/raw.csv").fails("--save /nowhere/raw.csv").in_one_line();
 }

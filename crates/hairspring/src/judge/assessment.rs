@@ -100,7 +100,7 @@ pub struct Assessment {
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
-    let reference = reference(table, &question.options);
+    let reference = Ruler::of(table, &question.options);
     let names = table.series_names().to_vec();
     let control = reference.as_ref().and_then(|ruler| control(table, ruler, &question.options));
     let shadow = reference.as_ref().and_then(|ruler| shadow_of(table, ruler, &question.options));
@@ -138,12 +138,20 @@ fn in_series(error: Error, name: &str, series: usize, setting: Setting) -> Error
 }
 
 /// The solved reference chain and the length of one copy.
-struct Ruler {
-    solution: Solution,
-    cycles: f64,
+pub(super) struct Ruler {
+    pub solution: Solution,
+    pub cycles: f64,
 }
 
 impl Ruler {
+    /// That of a table, if it has one that can be used.
+    pub fn of(table: &Observations, options: &Options) -> Option<Ruler> {
+        let (name, cycles) = table.origin.reference.as_ref()?;
+        let solution = solve(table, table.find_series(name)?, options).ok()?;
+        let usable = solution.components.len() == 1 && solution.components[0].ticks.low > 0.0;
+        usable.then_some(Ruler { solution, cycles: *cycles })
+    }
+
     fn component(&self) -> &Component {
         &self.solution.components[0]
     }
@@ -159,13 +167,6 @@ impl Ruler {
         let budget = chain.budget.iter().map(|entry| entry.scaled(hz / chain.value)).collect();
         Some(with_rate(Uncertain { value: hz, budget }, origin).estimate(level))
     }
-}
-
-fn reference(table: &Observations, options: &Options) -> Option<Ruler> {
-    let (name, cycles) = table.origin.reference.as_ref()?;
-    let solution = solve(table, table.find_series(name)?, options).ok()?;
-    let usable = solution.components.len() == 1 && solution.components[0].ticks.low > 0.0;
-    usable.then_some(Ruler { solution, cycles: *cycles })
 }
 
 /// What the control chain says of the core, measured in cycles of the reference.

@@ -7,6 +7,7 @@ mod finding;
 mod overlap;
 mod resolution;
 mod setting;
+mod shared;
 
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
 pub use checks::{Context, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
@@ -14,3 +15,4 @@ pub use comparison::{Verdict, verdict};
 pub use finding::{Finding, FindingKind, Severity};
 pub use resolution::{Bound, upper_bound};
 pub use setting::Setting;
+pub use shared::flag_shared_rounds;

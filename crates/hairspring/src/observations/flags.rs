@@ -17,8 +17,11 @@ impl Flags {
     pub const BACKWARD: Flags = Flags(4);
     /// Whoever made the file asked for this reading to be left out.
     pub const EXCLUDED: Flags = Flags(8);
+    /// A chain of known length was off it in this stretch: something else used the core.
+    pub const SHARED: Flags = Flags(16);
 
-    const LETTERS: [(char, Flags); 4] = [('s', Self::SWITCHED), ('g', Self::GAP), ('b', Self::BACKWARD), ('x', Self::EXCLUDED)];
+    const LETTERS: [(char, Flags); 5] =
+        [('s', Self::SWITCHED), ('g', Self::GAP), ('b', Self::BACKWARD), ('x', Self::EXCLUDED), ('c', Self::SHARED)];
 
     /// Whether any doubt is set.
     pub fn any(self) -> bool {
@@ -34,6 +37,12 @@ impl Flags {
     #[must_use]
     pub fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
+    }
+
+    /// These doubts without some of them.
+    #[must_use]
+    pub fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
     }
 
     /// The letters that stand for the flags in an observation file.
@@ -56,7 +65,7 @@ mod tests {
 
     #[test]
     fn letters_go_there_and_back() {
-        for bits in 0..16 {
+        for bits in 0..32 {
             let flags = Flags(bits);
             assert_eq!(Flags::from_letters(&flags.letters()), Ok(flags));
         }

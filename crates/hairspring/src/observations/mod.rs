@@ -123,6 +123,14 @@ impl Observations {
         self.readings.push(Reading { row, round, ticks, flags });
     }
 
+    /// Sets a flag on all readings of these rounds, and takes it from all others.
+    pub fn mark(&mut self, rounds: &[std::ops::Range<u32>], flag: Flags) {
+        for reading in &mut self.readings {
+            let marked = rounds.iter().any(|range| range.contains(&reading.round));
+            reading.flags = if marked { reading.flags.with(flag) } else { reading.flags.without(flag) };
+        }
+    }
+
     /// Rows of one series, in the order in which they were made.
     pub fn rows_of(&self, series: SeriesId) -> impl Iterator<Item = (RowId, &Row)> {
         self.rows.iter().enumerate().filter(move |(_, row)| row.series == series).map(|(id, row)| (id as RowId, row))

@@ -1,0 +1,97 @@
+//! Stretches of time in which something else used the core: a neighbour on its other hardware thread slows some chains
+//! and not others, and nobody but a chain of known length can tell.
+
+use super::assessment::Ruler;
+use crate::estimate::{Options, solve};
+use crate::observations::{Flags, Observations};
+use std::ops::Range;
+
+/// Distance of the control chain from its length, as a share, from which on a stretch is doubted ...
+const OFF: f64 = 0.006;
+/// ... if it is also this many times the noise of a stretch.
+const OVER_NOISE: f64 = 4.0;
+/// Share of the stretches up to which they are left out; if there are more, nothing is left to measure with.
+const MOST: f64 = 0.5;
+
+/// Flags the readings of the rounds in which the control chain was off its length, and takes the flag from all others.
+pub fn flag_shared_rounds(table: &mut Observations, options: &Options) {
+    table.mark(&[], Flags::SHARED);
+    let rounds = shared_rounds(table, options).unwrap_or_default();
+    table.mark(&rounds, Flags::SHARED);
+}
+
+/// The rounds of the stretches in which the control chain was off; none where most of them are.
+fn shared_rounds(table: &Observations, options: &Options) -> Option<Vec<Range<u32>>> {
+    let ruler = Ruler::of(table, options)?;
+    let (name, expected) = table.origin.control.as_ref()?;
+    let control = solve(table, table.find_series(name)?, options).ok()?;
+    let length = |from: u32, ticks: f64| {
+        let reference = ruler.solution.blocks.iter().find(|(other, _)| *other == from)?;
+        Some((from, ticks / reference.1[0] * ruler.cycles / expected))
+    };
+    let lengths: Vec<(u32, f64)> = control.blocks.iter().filter_map(|(from, unknowns)| length(*from, unknowns[0])).collect();
+    let limit = OFF.max(OVER_NOISE * noise(&lengths));
+    let off: Vec<u32> = lengths.iter().filter(|(_, length)| (length - 1.0).abs() > limit).map(|(from, _)| *from).collect();
+    let mut starts: Vec<u32> = lengths.iter().map(|(from, _)| *from).chain([table.rounds()]).collect();
+    starts.sort_unstable();
+    let end = |from: u32| starts.iter().copied().find(|start| *start > from).unwrap_or(u32::MAX);
+    (off.len() as f64 <= MOST * lengths.len() as f64).then(|| off.into_iter().map(|from| from..end(from)).collect())
+}
+
+/// Standard deviation of a length without what lasts: from the median of successive differences.
+fn noise(lengths: &[(u32, f64)]) -> f64 {
+    const MEDIAN_OF_DIFFERENCES: f64 = 0.6745 * std::f64::consts::SQRT_2;
+    let mut steps: Vec<f64> = lengths.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs()).collect();
+    steps.sort_by(f64::total_cmp);
+    steps.get(steps.len() / 2).map_or(0.0, |median| median / MEDIAN_OF_DIFFERENCES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Question, assess};
+
+    /// A core that a neighbour shares during some rounds: chains but the ruler take longer then.
+    fn table(shared: impl Fn(u32) -> bool) -> Observations {
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = [("code", 4.0), ("ruler", 3.0), ("control", 1.0)].map(|(name, length)| (table.series(name), length));
+        for round in 0..640u32 {
+            for (series, length) in series {
+                let slower = if shared(round) && length != 3.0 { 1.05 } else { 1.0 };
+                for copies in [64u32, 128, 256, 512] {
+                    let row = table.row(series, &[f64::from(copies)]);
+                    let wobble = f64::from((round * 7 + copies / 64 * 13) % 11) / 10.0;
+                    table.push(row, round, slower * length * f64::from(copies) + 60.0 + wobble);
+                }
+            }
+        }
+        table.origin.reference = Some(("ruler".into(), 3.0));
+        table.origin.control = Some(("control".into(), 1.0));
+        table
+    }
+
+    fn flagged(table: &Observations) -> usize {
+        table.readings().iter().filter(|reading| reading.flags.contains(Flags::SHARED)).count()
+    }
+
+    #[test]
+    fn rounds_with_a_neighbour_are_left_out_and_the_rest_is_right() {
+        let mut table = table(|round| (200..340).contains(&round));
+        flag_shared_rounds(&mut table, &Options::default());
+        assert_eq!(flagged(&table), 140 * 12);
+        let found = assess(&table, &Question::default()).unwrap();
+        let cycles = found.series[0].components[0].time.cycles.as_ref().unwrap().value;
+        assert!((cycles / 4.0 - 1.0).abs() < 1e-3, "{cycles}");
+        flag_shared_rounds(&mut table, &Options::default());
+        assert_eq!(flagged(&table), 140 * 12);
+    }
+
+    #[test]
+    fn nothing_is_left_out_of_a_quiet_run_nor_of_one_that_was_shared_throughout() {
+        for shared in [false, true] {
+            let mut table = table(|_| shared);
+            flag_shared_rounds(&mut table, &Options::default());
+            assert_eq!(flagged(&table), 0);
+        }
+    }
+}
