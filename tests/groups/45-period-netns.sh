@@ -13,6 +13,7 @@ WORK="$(mktemp -d "$CACHE/period.XXXXXX")"
 PARTNER_PID=''
 status=0
 
+# shellcheck disable=SC2317 # called by the trap
 clean_up() {
   if [ -n "$PARTNER_PID" ]; then kill -KILL "$PARTNER_PID" 2>/dev/null || true; fi
   ip netns delete "$MASTER" 2>/dev/null || true
@@ -80,7 +81,8 @@ whole_network() {
 
 lossy_network() {
   if ! ip netns exec "$MASTER" tc qdisc add dev veth0 root netem loss 20% 2>"$WORK/netem.log"; then
-    echo "nothing: no netem in this kernel ($(tail -n 1 "$WORK/netem.log")); frames are lost by a stopped partner alone"
+    tail -n 1 "$WORK/netem.log"
+    echo "nothing: no netem here, so no lossy network"
     return
   fi
   exchange lossy 500

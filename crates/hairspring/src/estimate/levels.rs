@@ -45,8 +45,9 @@ pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
     found
 }
 
-/// Standard deviation of one value, from the median of the successive differences.
-fn noise(values: &[f64]) -> f64 {
+/// Standard deviation of one value of a series in the order of time, from the median of the successive differences: it
+/// sees the noise, and neither steps nor slow changes.
+pub fn noise(values: &[f64]) -> f64 {
     const MEDIAN_OF_DIFFERENCES: f64 = 0.6745 * std::f64::consts::SQRT_2;
     let mut steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     steps.sort_by(f64::total_cmp);

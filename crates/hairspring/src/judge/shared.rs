@@ -2,6 +2,7 @@
 //! and not others, and nobody but a chain of known length can tell.
 
 use super::assessment::Ruler;
+use crate::estimate::levels::noise;
 use crate::estimate::{Options, solve};
 use crate::observations::{Flags, Observations};
 use std::ops::Range;
@@ -30,20 +31,12 @@ fn shared_rounds(table: &Observations, options: &Options) -> Option<Vec<Range<u3
         Some((from, ticks / reference.1[0] * ruler.cycles / expected))
     };
     let lengths: Vec<(u32, f64)> = control.blocks.iter().filter_map(|(from, unknowns)| length(*from, unknowns[0])).collect();
-    let limit = OFF.max(OVER_NOISE * noise(&lengths));
+    let limit = OFF.max(OVER_NOISE * noise(&lengths.iter().map(|(_, length)| *length).collect::<Vec<f64>>()));
     let off: Vec<u32> = lengths.iter().filter(|(_, length)| (length - 1.0).abs() > limit).map(|(from, _)| *from).collect();
     let mut starts: Vec<u32> = lengths.iter().map(|(from, _)| *from).chain([table.rounds()]).collect();
     starts.sort_unstable();
     let end = |from: u32| starts.iter().copied().find(|start| *start > from).unwrap_or(u32::MAX);
     (off.len() as f64 <= MOST * lengths.len() as f64).then(|| off.into_iter().map(|from| from..end(from)).collect())
-}
-
-/// Standard deviation of a length without what lasts: from the median of successive differences.
-fn noise(lengths: &[(u32, f64)]) -> f64 {
-    const MEDIAN_OF_DIFFERENCES: f64 = 0.6745 * std::f64::consts::SQRT_2;
-    let mut steps: Vec<f64> = lengths.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs()).collect();
-    steps.sort_by(f64::total_cmp);
-    steps.get(steps.len() / 2).map_or(0.0, |median| median / MEDIAN_OF_DIFFERENCES)
 }
 
 #[cfg(test)]
