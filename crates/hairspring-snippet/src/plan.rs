@@ -62,8 +62,18 @@ fn check_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
         rearranged(pilot).into_iter().map(row)
     };
     let of_subject = |subject| checks(request).iter().flat_map(move |arrangement| rows(subject, *arrangement));
-    let shadow = (request.init.is_some() || stands_alone(request)).then(|| rows(0, Arrangement::Shadow));
-    (0..request.codes.len()).flat_map(of_subject).chain(shadow.into_iter().flatten()).collect()
+    (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, pilot)).collect()
+}
+
+/// Rows of a chain of known length in place of the body, where fences stand: every other component changes its count.
+fn shadow_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
+    let row = |bodies, inits, flushes| RowSpec { subject: 0, arrangement: Arrangement::Shadow, bodies, inits, flushes };
+    let (init, cold) = (request.init.is_some(), !request.cold.is_empty());
+    let pairs = rearranged(pilot);
+    let more_inits = pairs.iter().filter(|_| init).map(|(n, m)| row(*n, *m, *n));
+    // Those with an equal number of all are among the former already.
+    let more_flushes = pairs.iter().filter(|(n, m)| cold && (n < m || !init)).map(|(n, m)| row(*n, *n, *m));
+    more_inits.chain(more_flushes).collect()
 }
 
 /// Largest number of copies such that the rows up to it stay within the limit.
@@ -124,8 +134,10 @@ mod tests {
                 let rows = rows(&request, &[pilot, pilot], true);
                 assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 400);
                 let main = arrangement(&request);
-                for arrangement in checks(&request).iter().chain([&main]) {
-                    let mine = rows.iter().filter(|row| row.subject == 1 && row.arrangement == *arrangement);
+                let shadow = (init || cold).then_some(&Arrangement::Shadow);
+                for arrangement in checks(&request).iter().chain([&main]).chain(shadow) {
+                    let subject = usize::from(*arrangement != Arrangement::Shadow);
+                    let mine = rows.iter().filter(|row| row.subject == subject && row.arrangement == *arrangement);
                     let design: Vec<Vec<f64>> = mine.map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
                     assert_eq!(exact_rank(&design).pivots.len(), request.components().len() + 1, "init {init}, cold {cold}, {copy_ns} ns");
                 }

@@ -43,7 +43,7 @@ fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
 }
 
 fn init(request: &Request, row: &RowSpec) -> Vec<String> {
-    let fence = row.fenced().then(|| ORDER.to_owned());
+    let fence = row.fenced(request).then(|| ORDER.to_owned());
     let init = request.init.clone().filter(|_| row.arrangement != Arrangement::Shadow);
     fence.iter().cloned().chain(init).chain(fence.clone()).collect()
 }

@@ -91,7 +91,7 @@ fn copies(text: &mut String, request: &Request, row: &RowSpec) {
 
 /// One init with what stands around it; without an init, what stands before a body.
 fn init(request: &Request, row: &RowSpec) -> String {
-    let fence = if row.fenced() { "HS_ORDER();\n" } else { "" };
+    let fence = if row.fenced(request) { "HS_ORDER();\n" } else { "" };
     let mut text = fence.to_owned();
     opaque(&mut text, request);
     if let Some(init) = request.init.as_deref().filter(|_| row.arrangement != Arrangement::Shadow) {

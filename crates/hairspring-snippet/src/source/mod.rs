@@ -44,9 +44,10 @@ impl RowSpec {
         }
     }
 
-    /// Whether fences stand around every init.
-    pub fn fenced(&self) -> bool {
-        matches!(self.arrangement, Arrangement::Fenced | Arrangement::Shadow)
+    /// Whether fences stand around every init. Where there is none, those of the flush are all there are.
+    pub fn fenced(&self, request: &Request) -> bool {
+        let shadow = self.arrangement == Arrangement::Shadow && request.init.is_some();
+        shadow || self.arrangement == Arrangement::Fenced
     }
 
     /// The row's counts in the order of [`Request::components`].
