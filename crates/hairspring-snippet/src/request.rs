@@ -138,10 +138,18 @@ impl Request {
     /// Names of the components in the order of the counts of a row.
     pub fn components(&self) -> Vec<String> {
         let mut names = vec!["body".to_owned()];
-        // With --fence and no init, all that runs before an evaluation is the fence.
-        names.extend(self.init.as_ref().map(|init| if init.is_empty() { "fence" } else { "init" }.to_owned()));
+        names.extend(self.init.as_ref().map(|init| self.name_of(init).to_owned()));
         names.extend((!self.cold.is_empty()).then(|| "flush".to_owned()));
         names
+    }
+
+    /// Fences stand around the init, and count with it; without an init they are all that runs before an evaluation.
+    fn name_of(&self, init: &str) -> &'static str {
+        match (self.fence || !self.cold.is_empty(), init.is_empty()) {
+            (true, true) => "fence",
+            (true, false) => "init+fence",
+            (false, _) => "init",
+        }
     }
 }
 

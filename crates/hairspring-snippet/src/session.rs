@@ -11,6 +11,7 @@ use crate::request::Request;
 use crate::source::{Arrangement, RowSpec, SHADOW_COPIES};
 use hairspring::acquire::Raw;
 use hairspring::design::Pilot;
+use hairspring::estimate::Source;
 use hairspring::judge::{Assessment, FindingKind, Question, assess, flag_shared_rounds};
 use hairspring::observations::{Observations, Rate, Role, RowId, SeriesId, Variant};
 use hairspring::reference::{CONTROL, RULER};
@@ -378,12 +379,10 @@ impl<'r> Run<'r> {
     }
 }
 
-/// Largest relative half-width of the bodies and of the ratios.
+/// Largest relative half-width of the bodies and of the ratios. What a fence hides is left away: no time narrows it.
 fn widest(found: &Assessment, level: f64) -> f64 {
-    let bodies = found
-        .series
-        .iter()
-        .filter_map(|series| series.components.first())
-        .map(|body| body.time.cycles.as_ref().map_or(body.time.ticks.relative(), |cycles| cycles.estimate(level).relative()));
+    let bodies = found.series.iter().filter_map(|series| series.components.first()).map(|body| {
+        body.time.cycles.as_ref().map_or(body.time.ticks.relative(), |cycles| cycles.without(Source::Fence).estimate(level).relative())
+    });
     bodies.chain(found.comparisons.iter().map(|comparison| comparison.ratio.relative())).fold(0.0, f64::max)
 }

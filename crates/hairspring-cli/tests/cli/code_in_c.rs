@@ -47,7 +47,7 @@ fn a_fence_is_told_apart_from_what_it_fences() {
     assert_eq!(document.components(), ["body", "fence"]);
     assert_eq!(document.mode().0, "latency");
     let document = time("x = x * 3").given("unsigned x = 3").with("--fence").option("--init", "x = 5").document();
-    assert_eq!(document.components(), ["body", "init"]);
+    assert_eq!(document.components(), ["body", "init+fence"]);
     // What a fence hides of the code is in the budget.
     let budget = &document.result_of(0)["budget"]["body"];
     assert!(budget.as_array().unwrap().iter().any(|entry| entry["source"] == "fence"), "{budget:#}");
@@ -83,7 +83,7 @@ fn cold_data_are_named_or_given_by_pointer_and_bytes() {
 #[test]
 fn init_and_cold_data_go_together() {
     let document = time("a[0] + b[0]").given("int a[4]").given("int b[4]").option("--init", "a[0] = 3").option("--cold", "a,b").document();
-    assert_eq!(document.components(), ["body", "init", "flush"]);
+    assert_eq!(document.components(), ["body", "init+fence", "flush"]);
 }
 
 #[test]

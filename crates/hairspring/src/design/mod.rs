@@ -90,11 +90,10 @@ pub fn pairs(pilot: Pilot) -> Vec<(u32, u32)> {
 }
 
 /// Rows (N, M) with M a multiple of N, for another arrangement of what [`pairs`] runs: as a check that the two add up.
-/// They are short; a departure is large or does not matter.
 pub fn rearranged(pilot: Pilot) -> Vec<(u32, u32)> {
     let longest = longest(Pilot { copy_ns: pilot.copy_ns * 1.5, copy_bytes: pilot.copy_bytes * 1.5, ..pilot }).min(48);
-    let unit = (longest / 8).max(1);
-    [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4)].map(|(n, m)| (n * unit, m * unit)).to_vec()
+    let unit = (longest / 5).max(1);
+    [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8)].map(|(n, m)| (n * unit, m * unit)).to_vec()
 }
 
 /// Rows for a body whose data are flushed from the caches first: at most one flush more than bodies, because a flush of

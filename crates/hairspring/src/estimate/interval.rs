@@ -154,6 +154,12 @@ impl Uncertain {
         self
     }
 
+    /// The same without the entries of one source.
+    #[must_use]
+    pub fn without(&self, source: Source) -> Uncertain {
+        Uncertain { value: self.value, budget: self.budget.iter().filter(|entry| entry.source != source).copied().collect() }
+    }
+
     /// Half-width that the entries of one source alone would give.
     pub fn part(&self, source: Source, level: f64) -> f64 {
         self.budget.iter().filter(|entry| entry.source == source).map(|entry| entry.half_width(level)).sum()

@@ -20,17 +20,22 @@ pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<U
     let (variance, dof) = variance_of_mean(&departures);
     let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt(), dof)];
     let systematic = |component: &Component, factor: f64| -> Vec<Contribution> {
-        let carried = component
-            .uncertain
-            .budget
-            .iter()
-            .filter(|entry| matches!(entry.source, Source::LackOfFit | Source::Granularity | Source::Fence));
+        let carried = component.uncertain.budget.iter().filter(|entry| matches!(entry.source, Source::LackOfFit | Source::Granularity));
         carried.map(|entry| entry.scaled(factor)).collect()
     };
     budget.extend(systematic(a.1, 1.0 / b.1.ticks.value));
     budget.extend(systematic(b.1, value / b.1.ticks.value).into_iter().map(|entry| Contribution { source: Source::Reference, ..entry }));
-    budget.retain(|entry| !matches!(entry.spread, Spread::Standard { sd: 0.0, .. }));
+    budget.push(Contribution::bound(Source::Fence, shadow(a.1, b.1, value)));
+    budget.retain(|entry| !matches!(entry.spread, Spread::Standard { sd: 0.0, .. } | Spread::Bound(0.0)));
     Some(Uncertain { value, budget })
+}
+
+/// What fences hide is a property of the core: where both times lack it, they lack the same, and the ratio is off by less
+/// the closer it is to 1. Where one of them alone has fences, it is off by all of that.
+fn shadow(a: &Component, b: &Component, ratio: f64) -> f64 {
+    let of = |component: &Component| component.uncertain.part(Source::Fence, component.ticks.level) / b.ticks.value;
+    let (of_a, of_b) = (of(a), of(b));
+    if of_a > 0.0 && of_b > 0.0 { (1.0 - ratio).abs() * of_a.max(of_b) } else { of_a + ratio.abs() * of_b }
 }
 
 fn index(solution: &Solution, component: &Component) -> Option<usize> {

@@ -1,7 +1,7 @@
 //! From a table to what can be said of it: every series solved, put into nanoseconds and core cycles, checked, and
 //! compared with the first one.
 
-use super::overlap::{Alone, out_of_shadow, overlap, shadow};
+use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
 use super::resolution::{component_floor, overhead_floor};
 use super::{
     Bound, Context, Finding, FindingKind, Setting, Severity, Verdict, check, clock_findings, control_finding, frequency_levels,
@@ -108,10 +108,9 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let mut series = Vec::new();
     for (id, name) in names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name)) {
         let mut solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len(), question.setting))?;
-        let overlap = overlapping(table, name, &solution, shadow.as_ref(), question);
-        if let (true, Some(shadow)) = (table.origin.is_fenced(name), &shadow) {
-            unshadow(&mut solution, shadow, question.options.level);
-        }
+        let alone = standing_start(table, name, shadow, &question.options);
+        let overlap = overlapping(table, name, &solution, alone.as_ref(), &question.options);
+        corrected(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
         let mut result = series_result(name, solution, table, reference.as_ref(), question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
         result.findings = result.findings.into_iter().map(|finding| finding.in_setting(question.setting)).collect();
@@ -178,27 +177,40 @@ fn control(table: &Observations, ruler: &Ruler, options: &Options) -> Option<Fin
 }
 
 /// What a fence hides of the code behind it.
-fn shadow_of(table: &Observations, ruler: &Ruler, options: &Options) -> Option<Uncertain> {
+fn shadow_of(table: &Observations, ruler: &Ruler, options: &Options) -> Option<f64> {
     let (name, cycles) = table.origin.shadow.as_ref()?;
     let solution = solve(table, table.find_series(name)?, options).ok()?;
-    Some(shadow(&ruler.component().uncertain.scaled(cycles / ruler.cycles), solution.components.first()?))
+    // Anything but the chain by itself is no answer: the rows of the table cannot tell it from what stands beside it.
+    let alone = solution.components.first().filter(|chain| chain.parts.len() == 1)?;
+    Some(shadow(&ruler.component().uncertain.scaled(cycles / ruler.cycles), alone))
 }
 
-/// Puts back what the fences hid of the first component.
-fn unshadow(solution: &mut Solution, shadow: &Uncertain, level: f64) {
-    if let Some(body) = solution.components.first_mut() {
-        body.uncertain = out_of_shadow(&body.uncertain, shadow);
-        body.ticks = body.uncertain.estimate(level);
-    }
+/// The body of a series as it takes from a standing start, where rows with fences check it.
+fn standing_start(table: &Observations, name: &str, shadow: Option<f64>, options: &Options) -> Option<Alone> {
+    let series = table.find_series(table.origin.variant(name, Role::Fenced)?)?;
+    let measured = solve(table, series, options).ok()?.components.first()?.ticks;
+    Some(Alone { measured, shadow: shadow? })
 }
 
 /// Whether the other arrangements of a series, where it has any, say something else of its body.
-fn overlapping(table: &Observations, name: &str, main: &Solution, shadow: Option<&Uncertain>, question: &Question) -> Option<Finding> {
-    let solved = |role| solve(table, table.find_series(table.origin.variant(name, role)?)?, &question.options).ok();
-    let (in_place, fenced) = (solved(Role::InPlace), solved(Role::Fenced));
-    let alone = fenced.as_ref().and_then(|solution| solution.components.first()).zip(shadow);
-    let alone = alone.map(|(body, shadow)| Alone { body: out_of_shadow(&body.uncertain, shadow) });
-    overlap(main, in_place.as_ref(), alone.as_ref(), &context(table))
+fn overlapping(table: &Observations, name: &str, main: &Solution, alone: Option<&Alone>, options: &Options) -> Option<Finding> {
+    let series = table.origin.variant(name, Role::InPlace).and_then(|series| table.find_series(series));
+    let in_place = series.and_then(|series| solve(table, series, options).ok());
+    overlap(main, in_place.as_ref(), alone, &context(table))
+}
+
+/// Puts back what the fences of a series hid of its body; one that cannot be told from zero gets the bound that it has
+/// from a standing start.
+fn corrected(solution: &mut Solution, fenced: bool, shadow: Option<f64>, alone: Option<&Alone>, level: f64) {
+    let Some(body) = solution.components.first_mut() else { return };
+    let better = match (fenced, shadow) {
+        (true, Some(shadow)) => Some(out_of_shadow(&body.uncertain, shadow)),
+        _ => alone.and_then(|alone| bounded_by(&body.uncertain, alone, level)),
+    };
+    if let Some(better) = better {
+        body.ticks = better.estimate(level);
+        body.uncertain = better;
+    }
 }
 
 fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> SeriesResult {
@@ -239,7 +251,11 @@ fn share_flagged(table: &Observations) -> f64 {
 fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
     let time = &components.first()?.time;
     let best = time.cycles.as_ref().map_or(time.ticks, |cycles| cycles.estimate(question.options.level));
-    precision_finding(&best, question.precision?)
+    let fence = time.cycles.as_ref().map_or(0.0, |cycles| cycles.part(Source::Fence, question.options.level));
+    let missed = precision_finding(&best, question.precision?)?;
+    // No budget narrows what a fence hides.
+    let kind = FindingKind::FenceHides { cycles: 2.0 * fence };
+    Some(if fence > best.half_width() / 2.0 { Finding::new(Severity::Warning, kind) } else { missed })
 }
 
 /// An estimate as a value whose half-width is taken as it is.

@@ -1,6 +1,7 @@
 //! Doubts about a measurement as data: what was seen, with which numbers, and what to do about it.
 
 use super::setting::Setting;
+use crate::estimate::Estimate;
 use serde::{Deserialize, Serialize};
 
 /// How much a finding weighs.
@@ -39,7 +40,9 @@ pub enum FindingKind {
     FactorUnknown { chains: usize },
     /// Body and init overlap: the body is another time where the inits stand elsewhere, or behind fences. All three are
     /// times of the body.
-    Overlap { at_end: f64, in_place: Option<f64>, fenced: Option<f64>, unit: String },
+    Overlap { at_end: Estimate, in_place: Option<Estimate>, fenced: Option<Estimate>, unit: String },
+    /// A fence hides up to so many cycles of the code behind it: the interval cannot be narrower.
+    FenceHides { cycles: f64 },
     /// Readings were disturbed by other work and left out.
     Preempted { share_percent: f64, stolen_ms: Option<f64> },
     /// The time cannot be told from zero; `bound` is the most that it can be.
@@ -163,11 +166,16 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         ),
         Overlap { at_end, in_place, fenced, unit } => (
             format!(
-                "body and init overlap in the core: the body takes {at_end:.3} {unit} with the further inits at the end of the row{}{}",
-                in_place.map(|time| format!(", {time:.3} with the inits before each body")).unwrap_or_default(),
-                fenced.map(|time| format!(", {time:.3} from a standing start")).unwrap_or_default()
+                "body and init overlap in the core: the body takes {} with the further inits at the end of the row{}{}",
+                spelled(at_end, unit),
+                in_place.map(|time| format!(", {} with the inits before each body", spelled(&time, unit))).unwrap_or_default(),
+                fenced.map(|time| format!(", {} from a standing start", spelled(&time, unit))).unwrap_or_default()
             ),
             "--fence times every evaluation from a standing start; without it the time is what an evaluation adds to a stream of them",
+        ),
+        FenceHides { cycles } => (
+            format!("a fence hides up to {cycles:.1} cycles of the code behind it: the interval cannot be narrower"),
+            "time a longer piece of code, several evaluations in a row for instance; more time does not help",
         ),
         Preempted { share_percent, stolen_ms } => (
             match stolen_ms {
@@ -289,6 +297,14 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
 
 fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.01 { "below 0.01 %".to_owned() } else { format!("{share:.2} %") }
+}
+
+/// A time with its interval in words; a bound where it cannot be told from zero.
+fn spelled(time: &Estimate, unit: &str) -> String {
+    match time.low > 0.0 {
+        true => format!("{:.3} +- {:.3} {unit}", time.value, time.half_width()),
+        false => format!("at most {:.3} {unit}", time.high.max(time.half_width())),
+    }
 }
 
 fn rows_of(rows: usize) -> String {
