@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Times code below the error of the clock, and says how sure it is and why.
 #[derive(Debug, Parser)]
-#[command(name = "hairspring", version, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(name = "hairspring", version, max_term_width = 80, after_help = AFTER_HELP)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -78,7 +78,7 @@ Examples:
   hairspring time 'x = x * c' --let 'uint64_t x = 3' --let 'uint64_t c = 5'     latency
   hairspring time 'sqrt(x)' --let 'double x = 2'                                 throughput
   hairspring time 'sort(a, 16)' --init 'memcpy(a, b, sizeof a)' --file sort.c \\
-             --let 'int a[16]' --let 'int b[16] = {5, 3, 9, 1}'
+             --let 'int a[16]' --let 'int b[16] = {5, 3, 9, 1}' --fence
   hairspring time --lang asm 'imul rax, rcx'
   hairspring time 'x / 7' --vs 'x >> 3' --let 'unsigned x = 1000'";
 

@@ -6,6 +6,7 @@ use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring::acquire::{allowed_cpus, settle};
 use hairspring::clock::default_clock;
+use hairspring::judge::Severity;
 use hairspring_machine::mhz::classic::{self, ClassicResult, classic};
 use hairspring_machine::mhz::{CoreClock, Options, measure};
 use hairspring_report::{Environment, json, text};
@@ -44,17 +45,30 @@ pub struct MhzArguments {
     /// End --watch after so many measurements
     #[arg(short = 'n', long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
-    /// Measuring time of the first try; three more follow, each longer, before the system is called too busy
-    #[arg(long, value_name = "TIME", default_value = "40ms", value_parser = duration)]
+    /// Measuring time of a try, from 5ms to 10s; up to four follow each other where there is doubt
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = try_time)]
     pub time: Duration,
     /// Also run the method of the paper (Staelin and McVoy, 1998), to compare
     #[arg(long)]
     pub classic: bool,
     /// Time for --classic; the paper itself takes up to five minutes
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration, requires = "classic")]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = classic_budget, requires = "classic")]
     pub budget: Duration,
     #[command(flatten)]
     pub report: ReportArguments,
+}
+
+/// Nine expressions need some time, whatever is asked of them.
+fn classic_budget(text: &str) -> Result<Duration, String> {
+    let budget = duration(text)?;
+    if budget >= Duration::from_millis(100) { Ok(budget) } else { Err("too short for nine expressions: give 100ms or more".into()) }
+}
+
+/// Shorter tries have too few rounds to tell how sure they are.
+fn try_time(text: &str) -> Result<Duration, String> {
+    let time = duration(text)?;
+    let possible = Duration::from_millis(5)..=Duration::from_secs(10);
+    if possible.contains(&time) { Ok(time) } else { Err("must be from 5ms to 10s".into()) }
 }
 
 impl MhzArguments {
@@ -74,7 +88,7 @@ pub fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     let cpus: Vec<Option<usize>> = if arguments.all { allowed_cpus().into_iter().map(Some).collect() } else { vec![arguments.cpu] };
     let found: Vec<Found> = cpus.into_iter().map(|cpu| one(arguments, cpu)).collect::<Result<_, _>>()?;
     if arguments.bare() {
-        return bare(arguments, &found);
+        return Ok(bare(arguments, &found)?.0);
     }
     let paper = if arguments.classic { Some(paper(arguments)?) } else { None };
     let circumstances = circumstances();
@@ -88,7 +102,10 @@ pub fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
 
 fn one(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> {
     let options = Options { time: arguments.time, level: arguments.report.confidence_level, ..Options::default() };
-    on(cpu, |cpu| (cpu, measure(default_clock(), cpu, &options)))
+    on(cpu, |cpu| {
+        let clock = default_clock();
+        (cpu, clock.ready().map_err(|error| error.to_string()).and_then(|()| measure(clock, cpu, &options)))
+    })
 }
 
 /// Runs something on a thread of its own that is bound to a CPU: this one stays free to go to the next.
@@ -104,19 +121,23 @@ fn paper(arguments: &MhzArguments) -> Result<ClassicResult, AnyError> {
     Ok(on(arguments.cpu, |_| classic(default_clock(), &options))??)
 }
 
-/// A number for each CPU, and nothing else; what could not be found is told on standard error.
-fn bare(arguments: &MhzArguments, all: &[Found]) -> Result<Outcome, AnyError> {
-    let mut failed = false;
+/// A number for each CPU, and nothing else; doubts, and what could not be found, are told on standard error. Whether
+/// somebody still reads it comes second.
+fn bare(arguments: &MhzArguments, all: &[Found]) -> Result<(Outcome, bool), AnyError> {
+    let (mut outcome, mut read) = (Outcome::Done, true);
     for (cpu, found) in all {
         match found {
-            Ok(found) => output::print(&format!("{}\n", number(arguments, found)))?,
+            Ok(found) => {
+                read = output::print_while_read(&format!("{}\n", number(arguments, found)))?;
+                found.findings.iter().filter(|doubt| doubt.severity > Severity::Note).for_each(|doubt| output::complain(&doubt.message));
+            }
             Err(reason) => {
-                failed = true;
+                outcome = Outcome::Failed;
                 output::complain(&format!("CPU {cpu}: {reason}"));
             }
         }
     }
-    Ok(if failed { Outcome::Failed } else { Outcome::Done })
+    Ok((outcome, read))
 }
 
 fn number(arguments: &MhzArguments, found: &CoreClock) -> String {
@@ -140,12 +161,15 @@ fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError>
         if found.1.is_err() {
             outcome = Outcome::Failed;
         }
-        if arguments.bare() {
-            bare(arguments, &[found])?;
+        let read = if arguments.bare() {
+            bare(arguments, &[found])?.1
         } else if columns {
-            output::print(&text::mhz_line(seconds, Some(&found.1)))?;
+            output::print_while_read(&text::mhz_line(seconds, Some(&found.1)))?
         } else {
-            output::print(&json::line(&json::mhz(&[found], None, &circumstances())))?;
+            output::print_while_read(&json::line(&json::mhz(&[found], None, &circumstances())))?
+        };
+        if !read {
+            break;
         }
         if arguments.count != Some(at) {
             // From the start, so that the measurements do not add to the pauses.

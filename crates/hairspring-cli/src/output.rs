@@ -17,10 +17,18 @@ pub fn style() -> Style {
 /// # Errors
 /// What the system says, a full disk for instance.
 pub fn print(text: &str) -> Result<(), String> {
+    print_while_read(text).map(|_| ())
+}
+
+/// The same; whether there is still a reader.
+///
+/// # Errors
+/// What the system says, a full disk for instance.
+pub fn print_while_read(text: &str) -> Result<bool, String> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| format!("writing the result: {error}")),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        other => other.map(|()| true).map_err(|error| format!("writing the result: {error}")),
     }
 }
 

@@ -44,15 +44,16 @@ impl Sampling {
         self
     }
 
-    /// Runs interleaved rounds for about so long, at least 32 of them.
+    /// Runs interleaved rounds for about so long, at least 32 of them, and no more than memory has room for.
     pub fn run(mut self, time: Duration, seed: u64) -> Observations {
         const FEWEST_ROUNDS: u32 = 32;
+        const MOST_READINGS: usize = 4_000_000;
         let quantum = granularity(&self.clock).quantum;
         let mut rig = Functions { now: self.clock.read, rows: self.functions };
         let mut rounds = Rounds::new(self.rows.len(), seed, Dither::over(&self.clock, quantum), quantum).with_width(self.clock.width);
         let (meter, begin) = (RateMeter::start(self.clock), Instant::now());
         let mut round = 0;
-        while round < FEWEST_ROUNDS || begin.elapsed() < time {
+        while round < FEWEST_ROUNDS || begin.elapsed() < time && self.table.readings().len() < MOST_READINGS {
             for (row, raw) in self.rows.iter().zip(rounds.round(&mut rig)) {
                 self.table.push_flagged(*row, round, raw.ticks as f64, raw.flags);
             }

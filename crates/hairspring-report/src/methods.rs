@@ -1,6 +1,7 @@
 //! The three methods side by side: line fit, differential and direct, from one table of observations.
 
 use crate::document::{MethodRow, MethodTable};
+use hairspring::design::DIRECT;
 use hairspring::estimate::differential::differential;
 use hairspring::estimate::direct::direct;
 use hairspring::judge::{Assessment, Finding, FindingKind, SeriesResult, Severity};
@@ -26,7 +27,11 @@ fn of_series(table: &Observations, series: &SeriesResult) -> Option<MethodTable>
         sd: found.sd,
         distance_percent: distance(found.ticks.value),
     }));
-    rows.extend(direct(table, id, level).into_iter().map(|found| MethodRow {
+    // Where the rows of the report's table were run, the line's own rows beside them are not what was asked for.
+    let found = direct(table, id, level);
+    let asked = |copies: f64| DIRECT.iter().any(|n| f64::from(*n) == copies);
+    let ran_all = DIRECT[..2].iter().all(|n| found.iter().any(|one| one.copies == f64::from(*n)));
+    rows.extend(found.into_iter().filter(|one| !ran_all || asked(one.copies)).map(|found| MethodRow {
         technique: format!("direct {}x", found.copies),
         value: found.ticks,
         sd: found.sd,

@@ -5,7 +5,7 @@ use crate::document::Document;
 use serde_json::Value;
 
 fn mhz() -> Hairspring {
-    Hairspring::new().with("mhz").option("--time", "5ms")
+    Hairspring::new().with("mhz")
 }
 
 fn document(text: &str) -> Value {
@@ -86,9 +86,18 @@ fn what_cannot_be_done_is_refused() {
         (vec!["--watch", "1ms", "-n", "0"], "0 is not in"),
         (vec!["--classic", "--budget", "1ms"], "too short for nine expressions"),
         (vec!["--budget", "1s"], "--classic"),
+        (vec!["--time", "1ns"], "from 5ms to 10s"),
     ] {
-        let ended = options.iter().fold(mhz(), |command, option| command.with(option)).start().ends_with_any(&[1, 2]);
+        let ended = options.iter().fold(mhz(), |command, option| command.with(option)).ends_with(2);
         assert!(ended.output.is_empty(), "{options:?} {ended}");
         ended.complains(message);
     }
+}
+
+#[test]
+fn watching_ends_with_its_reader() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let ended = mhz().with("--watch=1ms").with("-c").output_to(std::fs::File::from(std::os::fd::OwnedFd::from(writer))).start();
+    let _ = ended.ends_with_any(&[0, 1]);
 }

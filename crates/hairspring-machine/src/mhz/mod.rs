@@ -12,10 +12,10 @@ use hairspring::clock::Clock;
 use hairspring::estimate::lattice::lattice;
 use hairspring::estimate::levels::{Level, levels};
 use hairspring::estimate::ratio::ratio;
-use hairspring::estimate::{Contribution, Estimate, Source};
-use hairspring::judge::{Finding, FindingKind, Severity, interference_findings};
-use hairspring::observations::{Observations, Rate};
-use hairspring::reference::{RULER, chains};
+use hairspring::estimate::{Contribution, Estimate, Source, Uncertain};
+use hairspring::judge::{Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
+use hairspring::observations::{Flags, Observations, Rate};
+use hairspring::reference::{CONTROL, RULER, chains};
 use std::time::{Duration, Instant};
 
 /// Chains that are run: of one instruction each, and sums of them, which show that the sums add up.
@@ -29,15 +29,17 @@ const ON_LATTICE: f64 = 0.003;
 /// Half-width of the interval, as a share of the speed, from which on the system counts as too busy.
 const TOO_WIDE: f64 = 0.005;
 
+/// What the speed may be off, as a share, where something else used the core.
+const SHARED: f64 = 0.005;
 /// Half-width, as a share of the speed, at which no further try is made.
 const PRECISE: f64 = 0.001;
 
 /// What to spend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Measuring time of the first try; each further one takes as much again on top.
+    /// Measuring time of a try.
     pub time: Duration,
-    /// Tries before the system is called too busy.
+    /// Tries at the most: the first that leaves no doubt ends them.
     pub tries: u32,
     /// Confidence level of all intervals.
     pub level: f64,
@@ -45,7 +47,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { time: Duration::from_millis(40), tries: 4, level: 0.95 }
+        Options { time: Duration::from_millis(20), tries: 4, level: 0.95 }
     }
 }
 
@@ -95,26 +97,55 @@ pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock,
         return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
     }
     let begin = Instant::now();
-    let mut best: Option<CoreClock> = None;
+    let mut tries: Vec<CoreClock> = Vec::new();
     let mut reason = String::new();
     for attempt in 1..=options.tries.max(1) {
         let sampling = wanted.iter().fold(Sampling::new(clock), Sampling::with_chain);
-        let table = sampling.run(options.time * attempt, u64::from(attempt));
-        match core_clock(&table, options.level) {
-            Ok(found) if best.as_ref().is_none_or(|best| found.is_better_than(best)) => best = Some(found),
-            Ok(_) => {}
+        match core_clock(sampling.run(options.time, u64::from(attempt)), options.level) {
+            Ok(found) => tries.push(found),
             Err(why) => reason = why,
         }
-        if best.as_ref().is_some_and(CoreClock::is_beyond_doubt) {
+        if tries.last().is_some_and(CoreClock::is_beyond_doubt) {
             break;
         }
     }
-    let found =
-        best.ok_or_else(|| format!("system too busy: {reason}, in {} tries; try again, or another CPU (--cpu)", options.tries.max(1)))?;
+    let shared = interference(&tries, reason.is_empty());
+    let best = tries.into_iter().reduce(|best, next| if next.is_better_than(&best) { next } else { best });
+    let busy = || format!("system too busy: {reason}, in {} tries; try again, or another CPU (--cpu)", options.tries.max(1));
+    let found = best.ok_or_else(busy)?.doubted(shared);
     Ok(CoreClock { cpu, clock: clock.name.to_owned(), elapsed: begin.elapsed(), ..found })
 }
 
+/// What a chain that was left out in some try says of the core: one that a core renames away is always as long, one that
+/// something else slows is not. Where every try came to its end (`all_ended`), the worst chain and its integer.
+fn interference(tries: &[CoreClock], all_ended: bool) -> Option<(f64, f64)> {
+    const AS_LONG: f64 = 0.01;
+    let last = tries.last().filter(|last| !last.is_beyond_doubt())?;
+    let lengths = |name: &str| -> Vec<f64> {
+        tries.iter().flat_map(|found| &found.chains).filter(|chain| chain.name == name).map(|chain| chain.cycles.value).collect()
+    };
+    let off = last.chains.iter().filter(|chain| chain.integer.is_none());
+    let unsteady = off.filter_map(|chain| {
+        let (low, high) =
+            lengths(&chain.name).into_iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
+        let steady = all_ended && tries.len() > 1 && high / low - 1.0 < AS_LONG;
+        (!steady).then_some((high, low.round().max(1.0)))
+    });
+    unsteady.max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)))
+}
+
 impl CoreClock {
+    /// The same with what is known of something else on the core: chains that are still on the lattice may be slower by
+    /// less than what shows.
+    fn doubted(mut self, shared: Option<(f64, f64)>) -> CoreClock {
+        let Some((control_cycles, expected_cycles)) = shared else { return self };
+        let half = self.core_hz.half_width() + SHARED * self.core_hz.value;
+        self.core_hz = Estimate { low: self.core_hz.value - half, high: self.core_hz.value + half, ..self.core_hz };
+        self.findings.retain(|finding| !matches!(finding.kind, FindingKind::OffLattice { .. } | FindingKind::FactorUnknown { .. }));
+        self.findings.insert(0, Finding::new(Severity::Warning, FindingKind::CoreShared { control_cycles, expected_cycles }));
+        self
+    }
+
     fn left_out(&self) -> usize {
         self.chains.iter().filter(|chain| chain.integer.is_none()).count()
     }
@@ -134,38 +165,30 @@ impl CoreClock {
 }
 
 /// The clock speed from a table of chains. Pure.
-fn core_clock(table: &Observations, level: f64) -> Result<CoreClock, String> {
+///
+/// The first look finds the integers; with them, two of the chains become ruler and control, and the stretches in which
+/// something else used the core are left out of the second.
+fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> {
+    let options = hairspring::estimate::Options { level, ..Default::default() };
+    let first = Solved::of(&table, level)?;
+    let known = |name: &str| first.integer(name).map(|n| (name.to_owned(), f64::from(n)));
+    (table.origin.reference, table.origin.control) = (known(RULER), known(CONTROL));
+    flag_shared_rounds(&mut table, &options);
+    let solved =
+        if table.readings().iter().any(|reading| reading.flags.contains(Flags::SHARED)) { Solved::of(&table, level)? } else { first };
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
-    let lines = lines(table, level)?;
-    // In copies of the ruler: a step of the core clock moves all chains of a round alike, and cancels.
-    let ruler = lines.iter().find(|line| line.name == RULER).ok_or("the ruler chain is missing")?;
-    let in_rulers = |line: &Line| ratio(line.first(), ruler.first()).map(|ratio| ratio.estimate(level));
-    let slopes: Vec<Estimate> = lines.iter().map(in_rulers).collect::<Option<_>>().ok_or_else(|| off_lattice(&lines))?;
-    let found = lattice(&slopes, NEEDED).ok_or_else(|| off_lattice(&lines))?;
-    // The unit as each chain has it; their median is not moved by one that something else slowed.
-    let mut units: Vec<f64> = slopes.iter().zip(&found.integers).filter_map(|(s, n)| n.map(|n| s.value / f64::from(n))).collect();
-    units.sort_by(f64::total_cmp);
-    let unit = units[units.len() / 2];
-    let fits = |at: usize| found.integers[at].filter(|n| (slopes[at].value / f64::from(*n) / unit - 1.0).abs() < ON_LATTICE);
-    let chains: Vec<ChainUnits> = (0..lines.len())
-        .map(|at| ChainUnits { name: lines[at].name.clone(), cycles: slopes[at].scaled(1.0 / unit), integer: fits(at) })
-        .collect();
-    if chains.iter().filter(|chain| chain.integer.is_some()).count() < NEEDED {
-        return Err(off_lattice(&lines));
+    let (core_hz, levels) = speed(&solved, &rate, level).ok_or_else(|| off_lattice(&solved.lines))?;
+    if core_hz.estimate(level).relative() > TOO_WIDE {
+        return Err(format!("the speed is uncertain by {:.1} %", 100.0 * core_hz.estimate(level).relative()));
     }
-    let (mean, levels) = speed(&lines, &chains, &rate, level).ok_or_else(|| off_lattice(&lines))?;
-    let core_hz = if levels.len() > 1 { levels[0].value } else { mean };
-    if core_hz.relative() > TOO_WIDE {
-        return Err(format!("the speed is uncertain by {:.1} %", 100.0 * core_hz.relative()));
-    }
-    let factor_known = factor_known(&chains);
+    let factor_known = factor_known(&solved.chains);
     Ok(CoreClock {
         cpu: 0,
-        core_hz,
+        core_hz: core_hz.estimate(level),
         clock: String::new(),
-        findings: findings(&lines, &chains, factor_known),
+        findings: findings(&solved, factor_known),
         rate,
-        chains,
+        chains: solved.chains,
         factor_known,
         levels,
         rounds: table.rounds(),
@@ -173,23 +196,72 @@ fn core_clock(table: &Observations, level: f64) -> Result<CoreClock, String> {
     })
 }
 
+/// The chains with their lines and the integers that they are.
+struct Solved {
+    lines: Vec<Line>,
+    chains: Vec<ChainUnits>,
+}
+
+impl Solved {
+    fn of(table: &Observations, level: f64) -> Result<Solved, String> {
+        let lines = lines(table, level)?;
+        // In copies of the ruler: a step of the core clock moves all chains of a round alike, and cancels.
+        let ruler = lines.iter().find(|line| line.name == RULER).ok_or("the ruler chain is missing")?;
+        let in_rulers = |line: &Line| ratio(line.first(), ruler.first()).map(|ratio| ratio.estimate(level));
+        let slopes: Vec<Estimate> = lines.iter().map(in_rulers).collect::<Option<_>>().ok_or_else(|| off_lattice(&lines))?;
+        let found = lattice(&slopes, NEEDED).ok_or_else(|| off_lattice(&lines))?;
+        // The unit as each chain has it; their median is not moved by one that something else slowed.
+        let mut units: Vec<f64> = slopes.iter().zip(&found.integers).filter_map(|(s, n)| n.map(|n| s.value / f64::from(n))).collect();
+        units.sort_by(f64::total_cmp);
+        let unit = units[units.len() / 2];
+        let fits = |at: usize| found.integers[at].filter(|n| (slopes[at].value / f64::from(*n) / unit - 1.0).abs() < ON_LATTICE);
+        let chain = |at: usize| ChainUnits { name: lines[at].name.clone(), cycles: slopes[at].scaled(1.0 / unit), integer: fits(at) };
+        let chains: Vec<ChainUnits> = (0..lines.len()).map(chain).collect();
+        if chains.iter().filter(|chain| chain.integer.is_some()).count() < NEEDED {
+            return Err(off_lattice(&lines));
+        }
+        Ok(Solved { lines, chains })
+    }
+
+    fn integer(&self, name: &str) -> Option<u32> {
+        self.chains.iter().find(|chain| chain.name == name).and_then(|chain| chain.integer)
+    }
+
+    /// The chains that the speed is taken from: on the lattice, and no sum of one that is not.
+    fn used(&self) -> impl Iterator<Item = (&Line, f64)> {
+        let sound = |chain: &ChainUnits| chain.name.split('+').all(|part| self.integer(part).is_some());
+        self.lines
+            .iter()
+            .zip(&self.chains)
+            .filter(move |(_, chain)| sound(chain))
+            .filter_map(|(line, chain)| Some((line, f64::from(chain.integer?))))
+    }
+}
+
 fn off_lattice(lines: &[Line]) -> String {
     let times: Vec<String> = lines.iter().map(|line| format!("{} {:.3}", line.name, line.solution.components[0].ticks.value)).collect();
     format!("the chains do not lie on an integer lattice (ticks for one copy: {})", times.join(", "))
 }
 
-/// The mean speed and the levels, from the longest chain: the noise of a reading is the same for all. The other chains'
-/// departure from it is in its budget.
-fn speed(lines: &[Line], chains: &[ChainUnits], rate: &Rate, level: f64) -> Option<(Estimate, Vec<Level>)> {
-    let used = || chains.iter().enumerate().filter_map(|(at, chain)| chain.integer.map(|n| (at, f64::from(n))));
-    let (best, cycles) = used().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let mean = core_hz(&lines[best], cycles, rate);
-    let others: Vec<f64> = used().map(|(at, n)| core_hz(&lines[at], n, rate).value - mean.value).collect();
+/// The speed and the levels, from the longest chain: the noise of a reading is the same for all. The other chains'
+/// departure from it is in its budget. Where it stepped, the speed is that of the level it was on for the longest.
+fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Level>)> {
+    let (best, cycles) = solved.used().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let mean = core_hz(best, cycles, rate);
+    let others: Vec<f64> = solved.used().map(|(line, n)| core_hz(line, n, rate).value - mean.value).collect();
     let spread = (others.iter().map(|other| other * other).sum::<f64>() / others.len() as f64).sqrt();
-    let counted = Contribution::standard(Source::LackOfFit, spread / (others.len() as f64).sqrt(), others.len() as f64 - 1.0);
+    let counted = Contribution::standard(Source::LackOfFit, spread / (others.len() as f64).sqrt(), (others.len() as f64 - 1.0).max(1.0));
     let rated = Contribution::standard(Source::Rate, mean.value * rate.uncertainty_ppm * 1e-6, f64::INFINITY);
-    let blocks: Vec<f64> = lines[best].solution.blocks.iter().map(|(_, unknowns)| cycles * rate.hz / unknowns[0]).collect();
-    Some((mean.with(counted).with(rated).estimate(level), levels(&blocks, level)))
+    let blocks: Vec<f64> = best.solution.blocks.iter().map(|(_, unknowns)| cycles * rate.hz / unknowns[0]).collect();
+    let levels = levels(&blocks, level);
+    let own = match levels.as_slice() {
+        [first, _, ..] => {
+            let bound = Contribution::bound(Source::Stochastic, first.value.half_width());
+            Uncertain { value: first.value.value, budget: vec![bound] }
+        }
+        _ => mean,
+    };
+    Some((own.with(counted).with(rated), levels))
 }
 
 /// Whether the lengths cannot all have a common factor: two chains of one instruction have coprime lengths, and
@@ -204,7 +276,8 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn findings(lines: &[Line], chains: &[ChainUnits], factor_known: bool) -> Vec<Finding> {
+fn findings(solved: &Solved, factor_known: bool) -> Vec<Finding> {
+    let chains = &solved.chains;
     let mut all = Vec::new();
     let off: Vec<String> =
         chains.iter().filter(|chain| chain.integer.is_none()).map(|c| format!("{} ({:.3} cycles)", c.name, c.cycles.value)).collect();
@@ -217,7 +290,7 @@ fn findings(lines: &[Line], chains: &[ChainUnits], factor_known: bool) -> Vec<Fi
             FindingKind::FactorUnknown { chains: chains.iter().filter(|c| c.integer.is_some()).count() },
         ));
     }
-    let share = lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / lines.len() as f64;
+    let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / solved.lines.len() as f64;
     all.extend(interference_findings(share, None));
     all
 }

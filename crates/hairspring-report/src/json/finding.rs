@@ -37,7 +37,7 @@ impl From<&Finding> for FindingJson {
 /// Puts a unit that stands beside its number into the number's key: `bound` in `ns` becomes `bound_ns`.
 fn name_units(numbers: &mut Map<String, Value>) {
     let Some(unit) = numbers.remove("unit").and_then(|unit| unit.as_str().map(str::to_owned)) else { return };
-    for key in ["bound", "value"] {
+    for key in ["bound", "value", "at_end", "in_place", "fenced"] {
         if let Some(number) = numbers.remove(key) {
             numbers.insert(format!("{key}_{unit}"), number);
         }

@@ -243,7 +243,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             format!("the code wrote {bytes} bytes while it was measured, first: {first_line:?}"),
             "its output was dropped; the time includes the writing",
         ),
-        NoCycles { reason } => (format!("no core cycles: {reason}"), "the time in ns stands by itself"),
+        NoCycles { reason } => (format!("no core cycles: {reason}"), "the time stands by itself"),
         LongWindows { longest_ms } => (
             format!("one row takes {longest_ms:.1} ms, longer than the time between two interrupts"),
             "measure a smaller piece; for whole programs a stopwatch is the better tool",

@@ -74,6 +74,7 @@ mod tests {
     fn kinds() -> Vec<FindingKind> {
         use FindingKind::*;
         let (component, unit) = (|| "body".to_owned(), || "ns".to_owned());
+        let time = || crate::Estimate { value: 3.0, low: 2.9, high: 3.1, level: 0.95 };
         vec![
             NonLinear { lack_of_fit_f: 9.0, departure_percent: 1.0 },
             BendLeftOut { rows: 1 },
@@ -89,13 +90,22 @@ mod tests {
             Negative { component: component(), value: -1.0, unit: unit() },
             NotChecked { rows: 1, unknowns: 2 },
             UnorderedClock { clock: "rdtsc".into() },
+            Overlap { at_end: time(), in_place: Some(time()), fenced: None, unit: unit() },
+            FenceHides { cycles: 2.0 },
+            LongWindows { longest_ms: 9.0 },
+            MethodsDepart { methods: vec!["direct 1x".into()], most_percent: 9.0 },
+            KeptInMemory { variables: vec!["x".into()] },
+            NotOptimised { flags: "-g".into() },
+            NeverRan { components: vec![component()] },
+            Printed { bytes: 3, first_line: "x".into() },
+            NoCycles { reason: "none".into() },
         ]
     }
 
     #[test]
     fn remedies_name_options_that_the_verb_has() {
         for (setting, options) in [
-            (Setting::Code, &["--init", "--save", "--cpu", "--clock", "--budget", "--let"][..]),
+            (Setting::Code, &["--init", "--save", "--cpu", "--clock", "--budget", "--let", "--fence", "--cflags", "--method"][..]),
             (Setting::Table, &["--keep-all", "--json"][..]),
             (Setting::Chains, &["--cpu", "--clock", "--budget"][..]),
         ] {

@@ -14,6 +14,10 @@ pub const MAX_SERIES: usize = 1_000;
 const MAX_ROUND: u32 = 1 << 30;
 /// Longest line that is read, in bytes.
 const MAX_LINE: u64 = 1 << 20;
+/// Most bytes before the header.
+const MAX_HEAD: u64 = 16 << 20;
+/// Most readings: 2.4 GB of memory.
+const MAX_READINGS: usize = 100_000_000;
 
 /// Reads an observation file from a stream.
 ///
@@ -44,6 +48,7 @@ pub fn read_csv(stream: impl Read) -> Result<Observations> {
 fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
     let mut origin = Origin::default();
     let mut text = Vec::new();
+    let mut bytes = 0;
     for number in 1.. {
         text.clear();
         let read = lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut text).map_err(|e| bad(number, &format!("cannot be read: {e}")))?;
@@ -52,6 +57,10 @@ fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
         }
         if read as u64 == MAX_LINE {
             return Err(bad(number, &format!("is longer than {MAX_LINE} bytes: this is not an observation file")));
+        }
+        bytes += read as u64;
+        if bytes > MAX_HEAD {
+            return Err(bad(number, &format!("no header within {MAX_HEAD} bytes: this is not an observation file")));
         }
         let line = std::str::from_utf8(&text).map_err(|_| bad(number, "is not UTF-8 text"))?;
         let line = line.trim_start_matches('\u{feff}').trim();
@@ -198,6 +207,9 @@ fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mu
         if table.series_names().len() > MAX_SERIES {
             return Err(bad(line, &format!("begins series number {}, the limit is {MAX_SERIES}", table.series_names().len())));
         }
+        if table.readings().len() >= MAX_READINGS {
+            return Err(bad(line, &format!("is reading number {}, the limit is {MAX_READINGS}", MAX_READINGS + 1)));
+        }
         let series = table.series(parsed.series.filter(|name| !name.is_empty()).unwrap_or("main"));
         let row = table.row(series, &counts);
         let round = parsed.round.unwrap_or_else(|| next_round(&mut seen, row));
@@ -239,7 +251,7 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
             Field::Round => parsed.round = Some(round(text, line)?),
             Field::Flags => {
                 parsed.flags = Flags::from_letters(text)
-                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: s, g, b and x are known")))?
+                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: s, g, b, c and x are known")))?
             }
             Field::Series => parsed.series = Some(text),
         }
