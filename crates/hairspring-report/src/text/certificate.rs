@@ -99,7 +99,13 @@ fn verdict(page: &mut Page, certificate: &Certificate) {
     for failure in &failures {
         page.item("FAILED", failure, Tone::Alarm);
     }
+    if !failures.is_empty() {
+        page.marked("-> ", REMEDY);
+    }
 }
+
+/// What to do about a failure.
+const REMEDY: &str = "verify again on a quieter machine or CPU (--cpu), or for longer (--budget is for each chain): a neighbour on the core's other hardware thread slows some chains and not others";
 
 /// The limits of the coverage, where there were short runs.
 fn coverage(certificate: &Certificate) -> String {
