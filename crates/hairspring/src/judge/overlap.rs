@@ -6,7 +6,8 @@ use crate::estimate::{Component, Contribution, Estimate, Solution, Source, Uncer
 
 /// Difference between two arrangements, as a share of the body, that is worth a warning, and distrust.
 const APART: [f64; 2] = [0.005, 0.05];
-/// Half-widths of both intervals together that the two must be apart: chance alone must not raise an alarm.
+/// Half-widths of their difference that two times must be apart: three standard deviations, so that chance alone hardly
+/// ever raises an alarm.
 const SURE: f64 = 1.5;
 
 /// A body solved from rows in which nothing can overlap.
@@ -61,7 +62,7 @@ pub(super) fn overlap(main: &Solution, in_place: Option<&Solution>, alone: Optio
 /// Distance of two times as a share of the larger one; 0 where chance alone may make it. What a fence may hide of the
 /// other time is a bound, and not subject to chance.
 fn apart(body: &Estimate, other: &Estimate, bound: f64) -> f64 {
-    let chance = SURE * (body.half_width() + other.half_width() - bound / 2.0) + bound / 2.0;
+    let chance = SURE * body.half_width().hypot(other.half_width() - bound / 2.0) + bound / 2.0;
     let distance = (other.value - body.value).abs();
     if distance > chance { distance / body.value.abs().max(other.value.abs()) } else { 0.0 }
 }
