@@ -35,6 +35,10 @@ pub enum Verb {
     Clocks(ClocksArguments),
     /// Measure a cyclic task: its period by two clocks, its wake-up latency, a frame to a partner and back
     Period(crate::period::PeriodArguments),
+    /// Compare two saved results: ratios with their intervals
+    Compare(crate::compare::CompareArguments),
+    /// Put a saved result into the format of another tool: Bencher, benchstat, Google Benchmark, hyperfine, CSV
+    Report(crate::report::ReportArguments),
 }
 
 /// Options of every verb that reports.
@@ -145,6 +149,8 @@ pub struct TimeArguments {
     /// Write the raw observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    #[command(flatten)]
+    pub baseline: crate::baseline::BaselineArguments,
     /// Time without an answer after which the code counts as hanging
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
