@@ -38,7 +38,7 @@ pub enum Verb {
     /// Compare two saved results: ratios with their intervals
     Compare(crate::compare::CompareArguments),
     /// Put a saved result into the format of another tool: Bencher, benchstat, Google Benchmark, hyperfine, CSV
-    Report(crate::report::ReportArguments),
+    Report(crate::report::SavedReportArguments),
 }
 
 /// Options of every verb that reports.

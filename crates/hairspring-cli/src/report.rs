@@ -17,7 +17,7 @@ behind it after a slash.";
 /// Options of `report`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct ReportArguments {
+pub struct SavedReportArguments {
     /// The saved result: what `time --json` or `fit --json` printed; - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -43,7 +43,7 @@ pub enum ReportFormat {
 }
 
 /// Runs the verb. What the format cannot hold is told on standard error; if nothing is left, it fails.
-pub fn run(arguments: &ReportArguments) -> Result<Outcome, AnyError> {
+pub fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     let result = compare::read(&arguments.file)?;
     let found = export(
         &result,

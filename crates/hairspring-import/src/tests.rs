@@ -73,15 +73,13 @@ fn repeats_become_rounds() {
 #[test]
 fn what_cannot_be_used_is_said() {
     let mut text = google(&[("BM_x", 1.0), ("BM_x", 2.0), ("BM_x", 3.0), ("BM_same", 5.0), ("BM_same", 5.0)]);
-    text = text
-        .replacen(
-            "] }",
-            r#", { "name": "BM_bad", "run_type": "iteration", "error_occurred": true, "error_message": "no file" },
+    text = text.replacen(
+        "] }",
+        r#", { "name": "BM_bad", "run_type": "iteration", "error_occurred": true, "error_message": "no file" },
         { "name": "BM_x", "run_type": "iteration", "iterations": 5, "real_time": NaN, "time_unit": "ns" },
         { "name": "BM_x_mean", "run_type": "aggregate", "real_time": 1.0, "time_unit": "ns" } ] }"#,
-            2,
-        )
-        .replacen(r#"[], "library"#, r#"[], "library"#, 1);
+        1,
+    );
     let imported = fits(&text, Tool::GoogleBenchmark, &["BM_x"]);
     for (remark, part) in imported.remarks.iter().zip(["(no file)", "`real_time` is not a number", "`BM_same` is left out"]) {
         assert!(remark.contains(part), "{remark}");

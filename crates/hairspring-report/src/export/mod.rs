@@ -1,6 +1,6 @@
 //! A saved result in the formats that other tools' dashboards read.
 //!
-//! Every benchmark gets one [`label`](entries), the same in all formats and unlike any other of the result. Names come
+//! Every benchmark gets one label, the same in all formats and unlike any other of the result. Names come
 //! from users and may hold anything: each format says how it keeps them from breaking its lines.
 
 mod bencher;
