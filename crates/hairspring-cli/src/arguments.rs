@@ -35,6 +35,10 @@ pub enum Verb {
     Clocks(ClocksArguments),
     /// Measure a cyclic task: its period by two clocks, its wake-up latency, a frame to a partner and back
     Period(crate::period::PeriodArguments),
+    /// Compare two saved results: ratios with their intervals
+    Compare(crate::compare::CompareArguments),
+    /// Put a saved result into the format of another tool: Bencher, benchstat, Google Benchmark, hyperfine, CSV
+    Report(crate::report::SavedReportArguments),
 }
 
 /// Options of every verb that reports.
@@ -145,6 +149,8 @@ pub struct TimeArguments {
     /// Write the raw observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    #[command(flatten)]
+    pub baseline: crate::baseline::BaselineArguments,
     /// Time without an answer after which the code counts as hanging
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
@@ -156,7 +162,23 @@ const FIT_EXAMPLES: &str = "\
 The file is CSV: comments `# key: value`, a header with one column per component and a last column `ticks` (or
 `time_ns`), optionally `round`, `flags` and `series`. spec/observations.md has all of it.
 
-  printf 'body,ticks\\n1,108\\n2,208\\n3,308\\n4,408\\n' | hairspring fit -";
+  printf 'body,ticks\\n1,108\\n2,208\\n3,308\\n4,408\\n' | hairspring fit -
+
+Files of other tools are fitted again, with an intercept: the overhead is what was hidden in their answer.
+
+  hairspring fit target/criterion/NAME/new/sample.json
+  hairspring fit google-benchmark.json";
+
+/// Files that `fit` reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FitFormat {
+    /// Observations: counts and ticks (spec/observations.md)
+    Observations,
+    /// Criterion.rs: sample.json or raw.csv
+    Criterion,
+    /// Google Benchmark: the JSON of its runs
+    GoogleBenchmark,
+}
 
 /// Options of `fit`.
 #[derive(Debug, Clone, Args)]
@@ -165,6 +187,9 @@ pub struct FitArguments {
     /// The file, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Whose file it is [default: by its content]
+    #[arg(long, value_enum)]
+    pub format: Option<FitFormat>,
     /// Use all rows, also those far off the line
     #[arg(long)]
     pub keep_all: bool,

@@ -1,40 +1,62 @@
 //! `hairspring fit`: the same estimate and checks for observations from anywhere.
 
-use crate::arguments::FitArguments;
+use crate::arguments::{FitArguments, FitFormat};
 use crate::{AnyError, Outcome, output};
 use hairspring::estimate::Options;
 use hairspring::judge::{Question, Setting, assess};
 use hairspring::observations::{Observations, read_csv};
-use hairspring_report::{Document, Environment, json, text};
+use hairspring_import::{Tool, detect, head};
+use hairspring_report::{Document, Environment, MethodTable, Subject, json, methods, text};
 use std::fmt::Display;
+use std::io::Read;
 use std::path::Path;
 
 /// Runs the verb.
 pub fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
-    let table = read(&arguments.file)?;
+    let (table, tool) = read(arguments)?;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all };
     let assessment =
         assess(&table, &Question { options, setting: Setting::Table, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    let methods = if tool.is_some() { methods::beside_origin(&table, &assessment) } else { Vec::new() };
     let document = Document {
         command: "fit".into(),
         // The machine that this runs on has nothing to do with the file.
         environment: Environment::unknown("the file has no reference chain").with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
-        subjects: Vec::new(),
-        methods: Vec::new(),
+        subjects: subjects(&methods),
+        methods,
         run: None,
     };
     output::print(&if arguments.report.json { json::print(&json::result(&document)) } else { text::report(&document, &output::style()) })?;
     Ok(Outcome::Done)
 }
 
-fn read(path: &Path) -> Result<Observations, AnyError> {
-    if is_standard_input(path) {
-        return Ok(read_csv(std::io::stdin().lock()).map_err(|e| named(path, &e))?);
-    }
-    let file = std::fs::File::open(path).map_err(|e| named(path, &e))?;
-    Ok(read_csv(file).map_err(|e| named(path, &e))?)
+/// What the methods of other tools got wrong, as findings of their series.
+fn subjects(tables: &[MethodTable]) -> Vec<Subject> {
+    let subject = |table: &MethodTable| Subject { name: table.subject.clone(), findings: methods::doubts(table), ..Subject::default() };
+    tables.iter().map(subject).collect()
+}
+
+/// The observations, and the tool whose file they are from; what of it is left out is told on standard error.
+fn read(arguments: &FitArguments) -> Result<(Observations, Option<Tool>), AnyError> {
+    let path = &arguments.file;
+    let stream: Box<dyn Read> = if is_standard_input(path) {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(|e| named(path, &e))?)
+    };
+    let (head, stream) = head(stream).map_err(|e| named(path, &e))?;
+    let tool = match arguments.format {
+        None => detect(&head),
+        Some(FitFormat::Observations) => None,
+        Some(FitFormat::Criterion) => Some(Tool::Criterion),
+        Some(FitFormat::GoogleBenchmark) => Some(Tool::GoogleBenchmark),
+    };
+    let Some(tool) = tool else { return Ok((read_csv(stream).map_err(|e| named(path, &e))?, None)) };
+    let imported = hairspring_import::read(stream, tool).map_err(|e| named(path, &e))?;
+    imported.remarks.iter().for_each(|remark| output::complain(&named(path, remark)));
+    Ok((imported.table, Some(tool)))
 }
 
 fn is_standard_input(path: &Path) -> bool {

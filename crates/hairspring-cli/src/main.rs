@@ -1,13 +1,16 @@
 //! The command `hairspring`: one thin file per verb. Verbs only sequence; the work is in the crates they call.
 
 mod arguments;
+mod baseline;
 mod clocks;
+mod compare;
 mod fit;
 mod interrupt;
 mod mhz;
 mod misuse;
 mod output;
 mod period;
+mod report;
 mod time;
 mod values;
 mod verify;
@@ -46,6 +49,8 @@ fn main() -> ExitCode {
         Verb::Mhz(arguments) => mhz::run(&arguments),
         Verb::Clocks(arguments) => clocks::run(&arguments),
         Verb::Period(arguments) => period::run(&arguments),
+        Verb::Compare(arguments) => compare::run(&arguments),
+        Verb::Report(arguments) => report::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -1,6 +1,7 @@
 //! `hairspring time`: measure a piece of code and report it.
 
 use crate::arguments::{LanguageArgument, Method, TimeArguments};
+use crate::baseline::Baseline;
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
 use hairspring::estimate::Options;
@@ -24,6 +25,7 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         .as_ref()
         .map(|path| std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display())))
         .transpose()?;
+    let baseline = Baseline::prepare(&arguments.baseline)?;
     let measured = measure(&request, &HostProgram::current()?)?;
     // The raw readings are kept even where nothing can be made of them.
     if let Some(file) = save {
@@ -38,8 +40,11 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     let assessment = assess(&measured.table, &question)?;
     let reached = precise(&assessment, &request);
     let document = document(arguments, &request, &measured, assessment, begin);
-    output::print(&if arguments.report.json { json::print(&json::result(&document)) } else { text::report(&document, &output::style()) })?;
-    Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { Outcome::Done })
+    let mut result = json::result(&document);
+    let (ended, against) = baseline.judge(&mut result)?;
+    output::print(&if arguments.report.json { json::print(&result) } else { text::report(&document, &output::style()) + &against })?;
+    baseline.save(&result)?;
+    Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended })
 }
 
 fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {

@@ -23,11 +23,14 @@
 //! assert!(json::print(&json::result(&document)).contains("\"time_ns\""));
 //! ```
 
+pub mod compare;
 pub mod document;
+pub mod export;
 pub mod format;
 pub mod json;
 pub mod methods;
 pub mod period;
+pub mod saved;
 pub mod text;
 
 mod clean;

@@ -4,6 +4,7 @@ use crate::document::{MethodRow, MethodTable};
 use hairspring::design::DIRECT;
 use hairspring::estimate::differential::differential;
 use hairspring::estimate::direct::direct;
+use hairspring::estimate::through_origin::through_origin;
 use hairspring::judge::{Assessment, Finding, FindingKind, SeriesResult, Severity};
 use hairspring::observations::Observations;
 
@@ -38,6 +39,20 @@ fn of_series(table: &Observations, series: &SeriesResult) -> Option<MethodTable>
         distance_percent: distance(found.ticks.value),
     }));
     Some(MethodTable { subject: series.name.clone(), rows })
+}
+
+/// The line of each series beside one through the origin, which shows what a constant hid in the answer of the tool that
+/// made the readings.
+pub fn beside_origin(table: &Observations, assessment: &Assessment) -> Vec<MethodTable> {
+    let of = |series: &SeriesResult| {
+        let line = series.components.first()?.time.ticks;
+        let found = through_origin(table, table.find_series(&series.name)?, line.level)?;
+        let distance_percent = 100.0 * (found.ticks.value / line.value - 1.0);
+        let first = MethodRow { technique: line_name(series), value: line, sd: sd_of_one_round(table, series), distance_percent: 0.0 };
+        let second = MethodRow { technique: "direct, through origin".into(), value: found.ticks, sd: found.sd, distance_percent };
+        Some(MethodTable { subject: series.name.clone(), rows: vec![first, second] })
+    };
+    assessment.series.iter().filter_map(of).collect()
 }
 
 /// Whether the intervals of a method and of the line lie beside each other.

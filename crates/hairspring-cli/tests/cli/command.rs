@@ -67,6 +67,12 @@ impl Hairspring {
         self
     }
 
+    /// A baseline in that folder.
+    pub fn beside_baseline(self, name: &str, content: &str) -> Self {
+        std::fs::create_dir_all(self.place.work().join(".hairspring/baselines")).unwrap();
+        self.beside(&format!(".hairspring/baselines/{name}.json"), content)
+    }
+
     /// `--file` with such a file.
     pub fn with_file(self, name: &str, content: &str) -> Self {
         self.beside(name, content).option("--file", name)

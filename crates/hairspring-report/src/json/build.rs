@@ -24,6 +24,7 @@ pub fn result(document: &Document) -> ResultDocument {
         environment: environment(&document.environment, document.assessment.core_hz.as_ref()),
         results: entries.iter().map(|entry| series(entry, document, scale)).collect(),
         comparisons: comparisons(document),
+        baseline: None,
         methods: document.methods.iter().map(|table| methods(table, scale)).collect(),
         run: document.run.as_ref().map(run),
     }

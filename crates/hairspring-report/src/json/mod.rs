@@ -3,6 +3,7 @@
 mod build;
 mod certificate;
 mod clocks;
+mod compare;
 mod environment;
 mod figure;
 mod finding;
@@ -17,6 +18,7 @@ pub use clocks::{
     ClockComparisonDocument, ClockLatencyDocument, ClocksDocument, StopwatchOverheadDocument, clock_comparison, clock_latency,
     clock_schemas, clock_survey, stopwatch_overhead,
 };
+pub use compare::{ChangeJson, CompareDocument, CompareSchema, LimitWord, SideJson, UnitWord, UnpairedJson, compare};
 pub use environment::{ClockJson, CpuJson, EnvironmentJson, ReferenceJson, environment};
 pub use figure::{E, Figure};
 pub use finding::FindingJson;
@@ -63,6 +65,11 @@ pub fn result_schema() -> Value {
 /// JSON schema of [`CertificateDocument`].
 pub fn certificate_schema() -> Value {
     schema::<CertificateDocument>()
+}
+
+/// JSON schema of [`CompareDocument`].
+pub fn compare_schema() -> Value {
+    schema::<CompareDocument>()
 }
 
 /// JSON schema of [`period::PeriodDocument`].

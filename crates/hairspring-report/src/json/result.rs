@@ -1,5 +1,6 @@
 //! The document of a measurement: what stands where. [`super::result`] fills it.
 
+use super::compare::CompareDocument;
 use super::environment::EnvironmentJson;
 use super::figure::{E, Figure};
 use super::finding::FindingJson;
@@ -31,6 +32,9 @@ pub struct ResultDocument {
     pub results: Vec<SeriesJson>,
     /// Every further result against the first.
     pub comparisons: Vec<ComparisonJson>,
+    /// The results against a baseline, where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<CompareDocument>>,
     /// Other methods beside the line fit, where they were asked for.
     pub methods: Vec<MethodTableJson>,
     /// How the run went; `null` where the observations come from a file.

@@ -3,6 +3,7 @@
 mod cells;
 mod certificate;
 mod clocks;
+mod compare;
 mod environment;
 mod findings;
 mod fit;
@@ -14,6 +15,7 @@ mod report;
 
 pub use certificate::certificate;
 pub use clocks::{clock_comparison, clock_latency, clock_survey, stopwatch_overhead};
+pub use compare::{against_baseline, compare};
 pub use mhz::{mhz, mhz_line};
 pub use page::Style;
 pub use period::{period, responder};

@@ -20,6 +20,7 @@ pub mod lattice;
 pub mod levels;
 pub mod ratio;
 pub mod solution;
+pub mod through_origin;
 
 pub use blocks::variance_of_mean;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain};

@@ -91,6 +91,10 @@ pub enum FindingKind {
     AnswersMissing { sent: u64, lost: u64, late: u64, not_sent: u64 },
     /// Raw observations that could not be written fast enough.
     NotSaved { cycles: u64 },
+    /// Two results that are compared were not measured under the same circumstances.
+    CircumstancesDiffer { what: String, old: String, new: String },
+    /// Series of a result that is compared are themselves not to be trusted.
+    ComparedUntrusted { result: String, series: Vec<String>, reason: String },
 }
 
 /// A finding.
@@ -292,6 +296,13 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             format!("{cycles} cycles are missing in the saved file: it could not be written fast enough"),
             "save to a faster disk, or ask for a longer period",
         ),
+        CircumstancesDiffer { what, old, new } => (
+            format!("not the same {what}: {old} in the old result, {new} in the new one"),
+            "measure both under the same circumstances: the ratio holds this difference too",
+        ),
+        ComparedUntrusted { result, series, reason } => {
+            (format!("the {result} result of {} is not to be trusted: {reason}", shortened(series)), "measure it again, then compare")
+        }
     }
 }
 

@@ -1,0 +1,117 @@
+//! Baselines of `time`: saved results by name, in a folder `.hairspring/baselines` of the folder that the command runs in.
+//! A baseline belongs to a project and a machine; the folder can be removed, copied or left out of version control at will.
+
+use crate::values::share;
+use crate::{AnyError, Outcome, compare, output};
+use clap::Args;
+use hairspring_report::compare::compare as compared;
+use hairspring_report::json::ResultDocument;
+use hairspring_report::saved::{self, SavedResult};
+use hairspring_report::{json, text};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Where baselines are.
+const FOLDER: &str = ".hairspring/baselines";
+/// Longest name.
+const LONGEST: usize = 100;
+
+/// Options about baselines.
+#[derive(Debug, Clone, Args)]
+pub struct BaselineArguments {
+    /// Compare with the baseline of this name, saved before
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub baseline: Option<String>,
+    /// Save the result as the baseline of this name, in .hairspring/baselines below the current folder
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub save_baseline: Option<String>,
+    /// Exit with 3 if a body takes longer than in the baseline by more than this share, with its whole interval
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "baseline", allow_hyphen_values = true)]
+    pub threshold: Option<f64>,
+}
+
+/// What is known before the measurement.
+pub struct Baseline<'a> {
+    arguments: &'a BaselineArguments,
+    old: Option<(&'a str, SavedResult)>,
+}
+
+/// A name that is a file's name and nothing else.
+fn name(text: &str) -> Result<String, String> {
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let bad = text.is_empty() || text.starts_with(['.', '-']) || text.len() > LONGEST || !text.chars().all(good);
+    if bad {
+        return Err(format!(
+            "a baseline's name has letters a to z, digits, `-`, `_` and `.`, begins with a letter, a digit or `_`, and is at most {LONGEST} long: no slashes, no blanks"
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(format!("{name}.json"))
+}
+
+impl<'a> Baseline<'a> {
+    /// Reads the baseline to compare with, and sees that the one to save can be written: both before the measurement.
+    pub fn prepare(arguments: &'a BaselineArguments) -> Result<Baseline<'a>, AnyError> {
+        let old = match &arguments.baseline {
+            Some(name) if !path(name).exists() => {
+                return Err(format!("--baseline {name}: there is no {}; --save-baseline {name} saves one", path(name).display()).into());
+            }
+            Some(name) => Some((name.as_str(), compare::read(&path(name)).map_err(|error| format!("--baseline: {error}"))?)),
+            None => None,
+        };
+        if let Some(name) = &arguments.save_baseline {
+            folder().map_err(|error| format!("--save-baseline {name}: {error}"))?;
+        }
+        Ok(Baseline { arguments, old })
+    }
+
+    /// Adds the comparison to the document, and says how it ended with the text about it for people.
+    ///
+    /// The new result is compared as it would be read back from a file.
+    pub fn judge(&self, document: &mut ResultDocument) -> Result<(Outcome, String), AnyError> {
+        let Some((name, old)) = &self.old else { return Ok((Outcome::Done, String::new())) };
+        let new = saved::read(&json::print(document))?;
+        let compared = compared(old, &new, self.arguments.threshold);
+        document.baseline = Some(Box::new(json::compare(&compared, (Some(name), old), (None, &new))));
+        Ok((compare::outcome(&compared), text::against_baseline(&compared, name, &output::style())))
+    }
+
+    /// Saves the document, if it is to be saved: first under another name, so that no reader sees half of it.
+    pub fn save(&self, document: &ResultDocument) -> Result<(), AnyError> {
+        let Some(name) = &self.arguments.save_baseline else { return Ok(()) };
+        let written = || -> std::io::Result<()> {
+            let beside = folder()?.join(format!(".{name}.{}", std::process::id()));
+            let mut file = std::fs::File::create(&beside)?;
+            let done = file.write_all(json::print(document).as_bytes()).and_then(|()| std::fs::rename(&beside, path(name)));
+            if done.is_err() {
+                let _ = std::fs::remove_file(&beside);
+            }
+            done
+        };
+        Ok(written().map_err(|error| format!("--save-baseline {name}: {error}"))?)
+    }
+}
+
+/// The folder, made if it is not there yet.
+fn folder() -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(FOLDER).map_err(|error| std::io::Error::new(error.kind(), format!("{FOLDER}: {error}")))?;
+    Ok(PathBuf::from(FOLDER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn names_are_file_names() {
+        for good in ["main", "v1.2", "2026-01-01_quiet", "_x"] {
+            assert_eq!(name(good).as_deref(), Ok(good));
+        }
+        for bad in ["", ".", "..", "a/b", "../x", "/etc/x", "a\\b", "a b", "-x", ".x", "\u{e4}", "a\n", &"x".repeat(101)] {
+            assert!(name(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `hairspring compare`: two saved results.
+
+use crate::values::share;
+use crate::{AnyError, Outcome, output};
+use clap::Args;
+use hairspring_report::compare::{Compared, compare};
+use hairspring_report::saved::{self, SavedResult};
+use hairspring_report::{json, text};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  hairspring time 'f(x)' --file f.c --let 'int x = 3' --json > old.json
+  ... a change to f.c, and the same with > new.json
+  hairspring compare old.json new.json
+  hairspring compare old.json new.json --threshold 5%     exit with 3 if anything takes 5 % longer, for certain
+
+Series belong together by name and code. A ratio is new over old, in core cycles where both have them. The two were not
+measured in the same rounds, so nothing cancels: its interval takes the worst ends of both, and verdicts come from it alone.";
+
+/// Largest document that is read.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Options of `compare`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CompareArguments {
+    /// The result to compare with: what `time --json` or `fit --json` printed; - for standard input
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// The result to compare
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// Exit with 3 if a body takes longer by more than this share, with its whole interval
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
+    pub threshold: Option<f64>,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the verb. Results that have nothing in common end it with 1: there was nothing to compare.
+pub fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
+    if [&arguments.old, &arguments.new].iter().all(|path| path.as_path() == Path::new("-")) {
+        return Err(crate::misuse::Misuse("standard input can be one of the two only: give a file for the other".into()).into());
+    }
+    let (old, new) = (read(&arguments.old)?, read(&arguments.new)?);
+    let compared = compare(&old, &new, arguments.threshold);
+    let (before, after) = (arguments.old.display().to_string(), arguments.new.display().to_string());
+    output::print(&if arguments.json {
+        json::print(&json::compare(&compared, (Some(&before), &old), (Some(&after), &new)))
+    } else {
+        text::compare(&compared, &before, &after, &output::style())
+    })?;
+    Ok(outcome(&compared))
+}
+
+/// How a comparison ends; where there was nothing to compare, that is told on standard error.
+pub fn outcome(compared: &Compared) -> Outcome {
+    if compared.pairs.is_empty() {
+        output::complain("nothing to compare: no series of the new result has the name and code of one of the old");
+    }
+    match (compared.pairs.is_empty(), compared.past()) {
+        (true, _) => Outcome::Failed,
+        (_, 0) => Outcome::Done,
+        _ => Outcome::LimitMissed,
+    }
+}
+
+/// Reads a saved result from a file, or from standard input.
+pub fn read(path: &Path) -> Result<SavedResult, String> {
+    let named = |reason: &dyn std::fmt::Display| {
+        if path == Path::new("-") { format!("standard input: {reason}") } else { format!("{}: {reason}", path.display()) }
+    };
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| named(&error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(named(&format!("is larger than {} MiB: no saved result is", MOST_BYTES >> 20)));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| named(&"is no UTF-8 text, and so no saved result"))?;
+    saved::read(&text).map_err(|error| named(&error))
+}

@@ -1,0 +1,140 @@
+//! `compare`, `report` and baselines: saved results against each other, and in the formats of other tools.
+
+use crate::command::{Hairspring, fit, time};
+use crate::document::Document;
+use serde_json::Value;
+
+/// A saved result of readings whose body takes so many ticks.
+fn saved(body: f64) -> String {
+    let noise = |n: u32| f64::from(n.wrapping_mul(2_654_435_761) >> 16 & 0xff) / 64.0;
+    let reading = |n: u32| format!("{},{}\n", n % 10 + 1, body * f64::from(n % 10 + 1) + 8.0 + noise(n));
+    let table = format!("# clock: timer1\n# rate_hz: 1000000000\nbody,ticks\n{}", (0..200).map(reading).collect::<String>());
+    fit(table).with("--json").succeeds().output
+}
+
+fn compare(old: &str, new: &str) -> Hairspring {
+    Hairspring::new().with("compare").beside("old.json", old).beside("new.json", new).with("old.json").with("new.json")
+}
+
+fn report(result: &str, format: &str) -> Hairspring {
+    Hairspring::new().with("report").beside("result.json", result).with("result.json").option("--format", format)
+}
+
+#[test]
+fn only_an_interval_past_the_threshold_ends_with_3() {
+    let (old, slower) = (saved(100.0), saved(120.0));
+    compare(&old, &slower).succeeds().says("new is slower");
+    compare(&old, &slower).option("--threshold", "5%").ends_with(3).says("past the threshold of 5 %").says("1 past the threshold");
+    compare(&old, &slower).option("--threshold", "30%").succeeds().says("0 past the threshold");
+    compare(&slower, &old).option("--threshold", "5%").succeeds().says("new is faster");
+    compare(&old, &old).option("--threshold", "1%").succeeds().says("no difference").does_not_say("warning");
+}
+
+#[test]
+fn the_document_keeps_to_its_schema() {
+    let ended = compare(&saved(100.0), &saved(120.0)).option("--threshold", "5%").with("--json").ends_with(3);
+    let document = Document::of(&ended.output, "compare.schema.json");
+    let pair = &document["comparisons"][0];
+    assert_eq!((&pair["verdict"], &pair["limit"], &pair["unit"]), (&"slower".into(), &"past".into(), &"ns".into()));
+    let ratio = pair["ratio"]["value"].as_f64().unwrap();
+    assert!((ratio - 1.2).abs() < 0.05, "{ratio}");
+    assert_eq!((&document["past_threshold"], &document["old"]["source"]), (&1.into(), &"old.json".into()));
+}
+
+#[test]
+fn circumstances_missing_and_new_series_are_told() {
+    let old = saved(100.0);
+    let edited = |edit: &dyn Fn(&mut Value)| {
+        let mut document: Value = serde_json::from_str(&old).unwrap();
+        edit(&mut document);
+        document.to_string()
+    };
+    compare(&old, &edited(&|new| new["environment"]["clock"]["name"] = "timer2".into()))
+        .succeeds()
+        .says("not the same clock: `timer1` in the old result, `timer2` in the new one");
+    let another = edited(&|new| {
+        let mut copy = new["results"][0].clone();
+        copy["name"] = "other\u{1b}[2J".into();
+        new["results"].as_array_mut().unwrap().push(copy);
+    });
+    compare(&old, &another).succeeds().says("new other?[2J");
+    compare(&another, &old).succeeds().says("missing other?[2J");
+    let renamed = edited(&|new| new["results"][0]["name"] = "renamed".into());
+    compare(&old, &renamed).ends_with(1).says("0 compared").complains("nothing to compare");
+}
+
+#[test]
+fn files_that_are_no_results_are_refused() {
+    let good = saved(100.0);
+    compare(&good, "").fails("new.json: is no JSON document of hairspring").in_one_line();
+    compare("{\"schema\": \"hairspring/mhz/1\"}", &good).fails("old.json: is a document of `hairspring/mhz/1`").in_one_line();
+    compare(&good, &good[..good.len() / 2]).fails("new.json: is no JSON document").in_one_line();
+    compare(&good, &good.replace("\"level\": 0.95", "\"level\": 95")).fails("the level 95 is not between 0 and 1").in_one_line();
+    Hairspring::new().with("compare").with("nosuch.json").with("other.json").fails("nosuch.json: No such file").in_one_line();
+    Hairspring::new().with("compare").with("-").with("-").ends_with(2).complains("standard input can be one of the two only");
+    compare(&good, &good).option("--threshold", "much").ends_with(2).complains("expected a percentage");
+    Hairspring::new().with("compare").beside("old.json", &good).with("old.json").with("-").input(&good).succeeds().says("no difference");
+}
+
+#[test]
+fn a_baseline_is_saved_and_compared_with() {
+    let ended = time("x = x * 3").given("unsigned x = 3").option("--save-baseline", "main").succeeds();
+    let baseline = ended.file(".hairspring/baselines/main.json");
+    Document::result(&baseline);
+    let again = || time("x = x * 3").given("unsigned x = 3").beside_baseline("main", &baseline).option("--baseline", "main");
+    again().succeeds().says("against the baseline main: new over old").says("1 compared");
+    let document = again().document();
+    assert_eq!(document.0["baseline"]["old"]["source"], "main");
+    assert!(document.0["baseline"]["comparisons"][0]["ratio"]["low"].is_number());
+    // Ten copies take no less than twice the time of one, whatever the noise.
+    let slow = "x = x * 3; x = x * 3; x = x * 3; x = x * 3; x = x * 3; x = x * 3; x = x * 3; x = x * 3; x = x * 3; x = x * 3;";
+    let same_code = serde_json::from_str::<Value>(&baseline).map(|mut document| {
+        document["results"][0]["code"] = slow.into();
+        document.to_string()
+    });
+    let slower = time(slow).given("unsigned x = 3").beside_baseline("main", &same_code.unwrap());
+    slower.option("--baseline", "main").option("--threshold", "50%").ends_with(3).says("past the threshold of 50 %");
+}
+
+#[test]
+fn baselines_have_plain_names_and_are_looked_for_before_the_measurement() {
+    for bad in ["../x", "a/b", "/tmp/x", "", "a b", ".hidden"] {
+        time("abort()").option("--save-baseline", bad).ends_with(2).complains("no slashes");
+        time("abort()").option("--baseline", bad).ends_with(2).complains("no slashes");
+    }
+    time("abort()").option("--baseline", "nosuch").fails("--save-baseline nosuch saves one").in_one_line();
+    time("abort()")
+        .beside_baseline("bad", "{")
+        .option("--baseline", "bad")
+        .fails("--baseline: .hairspring/baselines/bad.json: ")
+        .in_one_line();
+    time("abort()")
+        .beside(".hairspring", "a file")
+        .option("--save-baseline", "x")
+        .fails("--save-baseline x: .hairspring/baselines")
+        .in_one_line();
+    time("1").option("--threshold", "5%").ends_with(2).complains("--baseline");
+}
+
+#[test]
+fn a_result_is_reported_in_the_formats_of_other_tools() {
+    let result = saved(100.0);
+    let parsed = |format: &str| serde_json::from_str::<Value>(&report(&result, format).succeeds().output).unwrap();
+    let metric = parsed("bmf")["main"]["latency"].clone();
+    assert!(metric["lower_value"].as_f64() < metric["value"].as_f64() && metric["value"].as_f64() < metric["upper_value"].as_f64());
+    assert_eq!(parsed("google-benchmark")["benchmarks"][0]["name"], "main");
+    assert_eq!(parsed("hyperfine")["results"][0]["command"], "main");
+    report(&result, "benchstat").succeeds().says("Benchmark_main ").says(" ns/op");
+    report(&result, "csv").succeeds().says("benchmark,series,component,mode,time_ns,");
+    Hairspring::new().with("report").with("-").option("--format", "csv").input(&result).succeeds().says("main,main,body,");
+}
+
+#[test]
+fn what_cannot_be_reported_is_said() {
+    let ticks = fit("body,ticks\n1,108\n2,208\n3,309\n4,408\n").with("--json").succeeds().output;
+    report(&ticks, "bencher").fails("the clock's rate is unknown").complains("nothing is left to report");
+    report(&ticks, "csv").succeeds();
+    report(&ticks, "xml").ends_with(2).complains("invalid value 'xml'");
+    Hairspring::new().with("report").with("x.json").ends_with(2).complains("--format");
+    Hairspring::new().with("report").with("nosuch.json").option("--format", "csv").fails("nosuch.json: No such file").in_one_line();
+}
