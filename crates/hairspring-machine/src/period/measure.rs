@@ -4,7 +4,7 @@ use super::partner::{Line, Master};
 use super::schedule::Schedule;
 use super::summary::{Ended, Exchange, FEWEST_PERIODS, Summary, summarise};
 use super::system::{Known, System, check_period, least_cycle_ns};
-use super::tally::{Bins, Tally};
+use super::tally::{Bins, Tally, Tick};
 use super::task::{Limit, Machine, Partner, Recorder, Task};
 use hairspring::acquire::{RealTime, Settled, StealMeter, Switches, lock_memory, settle};
 use hairspring::clock::{Clock, RateMeter};
@@ -87,9 +87,9 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let known = request.clocks.map(Known::of);
     let meters = request.clocks.map(RateMeter::start);
     let rates = check_clocks(&mut system, request, &known, &meters)?;
-    let ns_per_tick = rates.map(|rate| 1e9 / rate.hz);
-    let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ns_per_tick[0], &request.bins)).transpose()?;
-    let mut tally = Tally::new(ns_per_tick, &request.bins);
+    let ticks = [0, 1].map(|at| tick(&rates[at], &request.clocks[at]));
+    let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ticks[0], &request.bins)).transpose()?;
+    let mut tally = Tally::new(ticks, &request.bins);
     // What was allocated since then is locked too.
     settled.memory_locked = lock_memory();
     let (steal, mut switches) = (StealMeter::start(settled.cpu), Switches::start());
@@ -134,6 +134,10 @@ fn take_priority(wanted: Priority) -> Result<Taken> {
     }
 }
 
+fn tick(rate: &Rate, clock: &Clock) -> Tick {
+    Tick { ns: 1e9 / rate.hz, width: clock.width }
+}
+
 /// Lets 20 ms go by asleep, and returns the rates of the clocks over them.
 fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], meters: &[RateMeter; 2]) -> Result<[Rate; 2]> {
     const ASLEEP_NS: u64 = 20_000_000;
@@ -142,7 +146,9 @@ fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], mete
     let after = system.read();
     let rates = [meters[0].rate(), meters[1].rate()];
     for at in [0, 1] {
-        known[at].check(request.period_ns, &rates[at], after.0[at].wrapping_sub(before.0[at]), after.1 - before.1)?;
+        let elapsed_ns = after.1.saturating_sub(before.1);
+        let ticks = tick(&rates[at], &request.clocks[at]).distance(before.0[at], after.0[at], elapsed_ns as f64);
+        known[at].check(request.period_ns, &rates[at], ticks, elapsed_ns)?;
     }
     Ok(rates)
 }
