@@ -77,6 +77,16 @@ pub enum CountsWord {
     WhileProcessRuns,
 }
 
+impl From<Counts> for CountsWord {
+    fn from(counts: Counts) -> Self {
+        match counts {
+            Counts::Always => CountsWord::Always,
+            Counts::WhileThreadRuns => CountsWord::WhileThreadRuns,
+            Counts::WhileProcessRuns => CountsWord::WhileProcessRuns,
+        }
+    }
+}
+
 /// What was measured of a clock.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MeasuredJson {
@@ -164,11 +174,7 @@ fn clock(report: &Report, level: f64) -> ClockFoundJson {
         ordered_before: clock.ordering.before.map(str::to_owned),
         ordered_after: clock.ordering.after.map(str::to_owned),
         width_bits: clock.width.count(),
-        counts: match clock.counts {
-            Counts::Always => CountsWord::Always,
-            Counts::WhileThreadRuns => CountsWord::WhileThreadRuns,
-            Counts::WhileProcessRuns => CountsWord::WhileProcessRuns,
-        },
+        counts: clock.counts.into(),
         nominal_hz: clock.nominal_hz.and_then(finite),
         measured: report.state.as_ref().ok().map(|found| measured(clock, found, level)),
     }
