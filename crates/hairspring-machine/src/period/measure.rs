@@ -62,7 +62,7 @@ pub struct Measured {
     pub real_time: std::result::Result<i32, String>,
     /// What was known of the clocks.
     pub known: [Known; 2],
-    /// Their rates over the whole run.
+    /// Their rates, found before the run.
     pub rates: [Rate; 2],
     /// Shortest time that a cycle takes here.
     pub least_cycle_ns: u64,
@@ -101,7 +101,6 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let end = Task { machine: &mut system, partner, recorder, limit: request.limit, stop }.run(&schedule, &mut tally);
     let elapsed_ms = system.now_ns().saturating_sub(schedule.start_ns) as f64 * 1e-6;
     let switches = switches.since_last();
-    let rates = meters.map(|meter| meter.rate());
     let exchange = line.map(|mut line| {
         line.settle(&mut system);
         Exchange::of(&line.answers, line.to().to_string(), request.level, &rates[0])
@@ -134,17 +133,25 @@ fn take_priority(wanted: Priority) -> Result<Taken> {
     }
 }
 
+fn before_the_run(rate: Rate, clock: &Clock) -> Rate {
+    match clock.nominal_hz {
+        Some(_) => rate,
+        None => Rate { provenance: format!("{} before the run", rate.provenance), ..rate },
+    }
+}
+
 fn tick(rate: &Rate, clock: &Clock) -> Tick {
     Tick { ns: 1e9 / rate.hz, width: clock.width }
 }
 
-/// Lets 20 ms go by asleep, and returns the rates of the clocks over them.
+/// Lets 200 ms go by asleep, and returns the rates of the clocks over them. They are those of the whole run: rates found
+/// over the run itself would make its mean right by construction, and the clocks agree.
 fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], meters: &[RateMeter; 2]) -> Result<[Rate; 2]> {
-    const ASLEEP_NS: u64 = 20_000_000;
+    const ASLEEP_NS: u64 = 200_000_000;
     let before = system.read();
     system.sleep_until(before.1 + ASLEEP_NS);
     let after = system.read();
-    let rates = [meters[0].rate(), meters[1].rate()];
+    let rates = [0, 1].map(|at| before_the_run(meters[at].rate(), &request.clocks[at]));
     for at in [0, 1] {
         let elapsed_ns = after.1.saturating_sub(before.1);
         let ticks = tick(&rates[at], &request.clocks[at]).distance(before.0[at], after.0[at], elapsed_ns as f64);
