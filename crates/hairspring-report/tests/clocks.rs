@@ -192,12 +192,18 @@ fn the_comparison_is_as_it_was() {
 fn the_overhead_is_as_it_was() {
     let runs = |wide: i64| -> Vec<Run> { (0..1_000).map(|at| Run { read: 52 + 26 * (at % 2), total: 78 + wide * (at % 3) }).collect() };
     let repetitions = [26, 13, 39].map(|wide| Overhead::of(&runs(wide), 26)).to_vec();
-    let clock = |name: &str| ClockOverhead { clock: name.into(), rate: rate(2.596_132e9, 0.3), repetitions: repetitions.clone() };
+    let clock =
+        |name: &str| ClockOverhead { clock: name.into(), rate: rate(2.596_132e9, 0.3), quantum: 26, repetitions: repetitions.clone() };
     let report = OverheadReport { runs: 1_000, clocks: vec![clock("tsc"), clock("rdtscp")], priority_raised: true };
-    matches("stopwatch-overhead", &text::stopwatch_overhead(&report, &samples::environment(), &Style::default()));
+    matches("stopwatch-overhead", &text::stopwatch_overhead(&report, 0.95, &samples::environment(), &Style::default()));
     let document =
         keeps_to("stopwatch-overhead.schema.json", &json::print(&json::stopwatch_overhead(&report, 0.95, &samples::environment())));
     assert_eq!(document["clocks"][0]["steadiest"], 1);
+    let total = &document["clocks"][0]["means"]["total_ticks"];
+    assert!(total["low"].as_f64() < total["value"].as_f64(), "{total}");
+    let coarse = OverheadReport { clocks: vec![ClockOverhead { quantum: 1_000, ..clock("times") }], ..report };
+    let text = text::stopwatch_overhead(&coarse, 0.95, &samples::environment(), &Style::default());
+    assert!(text.contains("times steps by"), "{text}");
 }
 
 #[test]

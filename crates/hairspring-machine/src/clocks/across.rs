@@ -25,10 +25,10 @@ pub struct HandOver {
 
 impl HandOver {
     /// How far the second CPU's clock is ahead of the first's, in ticks, and the bound of its error: an offset below
-    /// the time of a hand-over shows as no violation.
-    pub fn offset_ticks(&self) -> (f64, f64) {
+    /// the time of a hand-over shows as no violation, and none is known to better than a quantum of the clock.
+    pub fn offset_ticks(&self, quantum: u64) -> (f64, f64) {
         let (there, back) = (self.least_ticks.0 as f64, self.least_ticks.1 as f64);
-        ((there - back) / 2.0, ((there + back) / 2.0).abs())
+        ((there - back) / 2.0, ((there + back) / 2.0).abs().max(quantum as f64))
     }
 }
 
@@ -183,7 +183,9 @@ mod tests {
     #[test]
     fn an_offset_is_half_the_difference_of_the_ways() {
         let pair = HandOver { cpus: (0, 1), handovers: 9, violations: 0, worst_ticks: 0, least_ticks: (150, 50) };
-        assert_eq!(pair.offset_ticks(), (50.0, 100.0));
+        assert_eq!(pair.offset_ticks(26), (50.0, 100.0));
+        // A clock that stepped in no hand-over may be off by a step.
+        assert_eq!(HandOver { least_ticks: (0, 0), ..pair }.offset_ticks(1), (0.0, 1.0));
     }
 
     #[test]

@@ -133,13 +133,13 @@ pub struct HandOverJson {
     pub worst_ticks: u64,
     /// How far the second CPU's clock is ahead, in ticks.
     pub offset_ticks: Option<f64>,
-    /// Bound of the error of that, in ticks: the fastest hand-over.
+    /// Bound of the error of that, in ticks: the fastest hand-over, or a quantum where that is more.
     pub offset_bound_ticks: Option<f64>,
 }
 
-impl From<&HandOver> for HandOverJson {
-    fn from(pair: &HandOver) -> Self {
-        let (offset, bound) = pair.offset_ticks();
+impl HandOverJson {
+    fn of(pair: &HandOver, quantum: u64) -> Self {
+        let (offset, bound) = pair.offset_ticks(quantum);
         HandOverJson {
             cpus: [pair.cpus.0, pair.cpus.1],
             handovers: pair.handovers,
@@ -190,7 +190,7 @@ fn measured(clock: &Clock, found: &Measured, level: f64) -> MeasuredJson {
         RateSeen::NotApplicable(reason) => (None, reason.clone()),
     };
     let (pairs, across_cpus_reason) = match &found.across {
-        Across::Tried(pairs) => (pairs.iter().map(HandOverJson::from).collect(), None),
+        Across::Tried(pairs) => (pairs.iter().map(|pair| HandOverJson::of(pair, found.reading.quantum)).collect(), None),
         Across::NotTried(reason) => (Vec::new(), Some(reason.clone())),
     };
     let reason = || found.cost.as_ref().err().cloned().unwrap_or_else(|| "the rate of the clock that timed it is not known".into());
