@@ -154,28 +154,56 @@ fn the_comparison_is_as_it_was() {
     let percent = |value, sd| Some(Uncertain { value, budget: vec![Contribution::standard(Source::Stochastic, sd, 19.0)] });
     let point =
         |aimed_ns: f64, percent| SpanPoint { aimed_ns, seen_ns: aimed_ns * 1.1, percent, sd_percent: 3.0, used: 4_000, left_out: 12 };
-    let points = vec![point(1e2, percent(-0.4, 0.9)), point(1e4, percent(0.02, 0.001)), point(1e6, None)];
-    let comparison = Comparison {
-        a: ("monotonic".into(), Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() }),
-        b: ("tsc".into(), rate(2.6e9, 0.3)),
-        points,
+    let compared = |name: &str, rate, step_ns, counts| Compared { name: name.into(), rate, step_ns, counts };
+    let defined = || Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() };
+    let fine = Comparison {
+        a: compared("monotonic", defined(), 10.0, Counts::Always),
+        b: compared("tsc", rate(2.6e9, 0.3), 10.0, Counts::Always),
+        least_span_ns: 170.0,
+        points: vec![point(2e2, percent(-0.4, 0.9)), point(1e4, percent(0.02, 0.001)), point(1e6, percent(0.0, 1e-4))],
+        too_short_ns: vec![1e2],
     };
-    matches("clock-comparison", &text::clock_comparison(&comparison, 0.95, &samples::environment(), &Style::default()));
-    let document =
-        keeps_to("clock-comparison.schema.json", &json::print(&json::clock_comparison(&comparison, 0.95, &samples::environment())));
-    assert!(document["spans"][2]["difference_reason"].is_string());
+    let coarse = Comparison {
+        a: compared("process_cputime", defined(), 4e6, Counts::WhileProcessRuns),
+        points: vec![
+            point(1e2, percent(-100.0, 4_100.0)),
+            SpanPoint { seen_ns: 0.0, sd_percent: f64::NAN, ..point(2e2, None) },
+            SpanPoint { used: 0, ..point(1e3, None) },
+            point(1e6, percent(12.0, 30.0)),
+        ],
+        too_short_ns: Vec::new(),
+        ..fine.clone()
+    };
+    for (name, comparison) in [("clock-comparison", fine), ("clock-comparison-coarse", coarse)] {
+        matches(name, &text::clock_comparison(&comparison, 0.95, &samples::environment(), &Style::default()));
+        let document =
+            keeps_to("clock-comparison.schema.json", &json::print(&json::clock_comparison(&comparison, 0.95, &samples::environment())));
+        let told = |at: usize| document["spans"][at]["difference_percent"].is_object();
+        let reason = |at: usize| document["spans"][at]["difference_reason"].as_str();
+        assert!((0..document["spans"].as_array().unwrap().len()).all(|at| told(at) != reason(at).is_some()), "{document:#}");
+        if name.ends_with("coarse") {
+            assert!(document["spans"][0]["bound_percent"].as_f64().unwrap() > 4_000.0 && !told(0) && told(3), "{document:#}");
+            assert_eq!((reason(1), reason(2)), (Some("the second did not move"), Some("every span was disturbed")));
+        }
+    }
 }
 
 #[test]
 fn the_overhead_is_as_it_was() {
     let runs = |wide: i64| -> Vec<Run> { (0..1_000).map(|at| Run { read: 52 + 26 * (at % 2), total: 78 + wide * (at % 3) }).collect() };
     let repetitions = [26, 13, 39].map(|wide| Overhead::of(&runs(wide), 26)).to_vec();
-    let clock = |name: &str| ClockOverhead { clock: name.into(), rate: rate(2.596_132e9, 0.3), repetitions: repetitions.clone() };
+    let clock =
+        |name: &str| ClockOverhead { clock: name.into(), rate: rate(2.596_132e9, 0.3), quantum: 26, repetitions: repetitions.clone() };
     let report = OverheadReport { runs: 1_000, clocks: vec![clock("tsc"), clock("rdtscp")], priority_raised: true };
-    matches("stopwatch-overhead", &text::stopwatch_overhead(&report, &samples::environment(), &Style::default()));
+    matches("stopwatch-overhead", &text::stopwatch_overhead(&report, 0.95, &samples::environment(), &Style::default()));
     let document =
         keeps_to("stopwatch-overhead.schema.json", &json::print(&json::stopwatch_overhead(&report, 0.95, &samples::environment())));
     assert_eq!(document["clocks"][0]["steadiest"], 1);
+    let total = &document["clocks"][0]["means"]["total_ticks"];
+    assert!(total["low"].as_f64() < total["value"].as_f64(), "{total}");
+    let coarse = OverheadReport { clocks: vec![ClockOverhead { quantum: 1_000, ..clock("times") }], ..report };
+    let text = text::stopwatch_overhead(&coarse, 0.95, &samples::environment(), &Style::default());
+    assert!(text.contains("times steps by"), "{text}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod samples;
 
-use hairspring::clock::{Clock, Reading, fake};
+use hairspring::clock::{Clock, Reading, Width, fake};
 use hairspring::judge::{Finding, FindingKind, Severity};
 use hairspring::observations::Rate;
 use hairspring_machine::period::exchange::Answers;
@@ -10,7 +10,7 @@ use hairspring_machine::period::frame::{Frame, Kind};
 use hairspring_machine::period::partner::Responded;
 use hairspring_machine::period::summary::{Ended, Exchange, summarise};
 use hairspring_machine::period::system::Known;
-use hairspring_machine::period::tally::{Bins, Tally, Wake};
+use hairspring_machine::period::tally::{Bins, Tally, Tick, Wake};
 use hairspring_machine::period::task::{Limit, Stop};
 use hairspring_report::period::PeriodReport;
 use hairspring_report::{ClockInfo, Style, json, text};
@@ -18,6 +18,10 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 const PERIOD: u64 = 100_000;
+
+fn tick(ns: f64) -> Tick {
+    Tick { ns, width: Width::FULL }
+}
 
 fn rates() -> [Rate; 2] {
     let rate = |hz, uncertainty_ppm, how: &str| Rate { hz, uncertainty_ppm, provenance: how.into() };
@@ -33,7 +37,7 @@ fn ended(stop: Stop, limit: Option<Limit>) -> Ended {
 /// Wake-ups between 4 and 6 us late; every 50th is late by so much more, and skips what it must.
 fn tally(cycles: u64, late_ns: u64) -> Tally {
     let (mut noise, mut cycle) = (samples::Noise(3), 0);
-    let mut tally = Tally::new([0.4, 1.0], &Bins::for_period(PERIOD));
+    let mut tally = Tally::new([0.4, 1.0].map(tick), &Bins::for_period(PERIOD));
     while cycle < cycles {
         let more = if cycle % 50 == 49 { late_ns } else { 0 };
         let latency = (5_000.0 + 1_000.0 * noise.next()) as u64 + more;
@@ -48,7 +52,7 @@ fn tally(cycles: u64, late_ns: u64) -> Tally {
 
 /// A hundred frames: every tenth is lost, every eleventh answered late, one answered twice.
 fn exchange() -> Exchange {
-    let mut answers = Answers::new(1, 0.4, &Bins::for_period(PERIOD));
+    let mut answers = Answers::new(1, tick(0.4), &Bins::for_period(PERIOD));
     for cycle in 0..100 {
         answers.sent(cycle, 0, PERIOD);
         let late = cycle % 11 == 10;

@@ -52,7 +52,7 @@ fn all(arguments: &ClocksArguments, settled: &Settled, cpus: Vec<usize>) -> Resu
 fn latencies(arguments: &ClocksArguments, settled: &Settled) -> Result<String, AnyError> {
     let clocks = chosen(&arguments.names, &["monotonic", default_clock().name], 2)?;
     let plan = LatencyPlan { count: arguments.count as usize, scale: arguments.scale, level: arguments.report.confidence_level };
-    say(&format!("pauses of {:.0} s in all ...", plan.pauses().as_secs_f64()));
+    say(&format!("pauses of {:.1} s in all ...", plan.pauses().as_secs_f64()));
     let (latency, circumstances) = (latency(&clocks, plan, std::thread::sleep), circumstances(settled));
     Ok(if arguments.report.json {
         json::print(&json::clock_latency(&latency, &circumstances))
@@ -89,7 +89,7 @@ fn overhead(arguments: &ClocksArguments, settled: &Settled) -> Result<String, An
     Ok(if arguments.report.json {
         json::print(&json::stopwatch_overhead(&report, arguments.report.confidence_level, &circumstances))
     } else {
-        text::stopwatch_overhead(&report, &circumstances, &output::style())
+        text::stopwatch_overhead(&report, arguments.report.confidence_level, &circumstances, &output::style())
     })
 }
 

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
-Every cycle has a due time, fixed beforehand. A task that is not done when its next cycles are due skips them: they count
-as missed, and the next cycle is the first that is due in the future.
+Every cycle has a due time, fixed beforehand. A task that is not done when its next cycles are due skips them: they count as \
+missed, and the next cycle is the first that is due in the future.
 
+Examples:
   hairspring period                                1 ms for 2 s
   hairspring period 100us -D 60s -a 1              as with cyclictest
   hairspring period 1ms --limit 50us               exit with 3 if a wake-up was later than that

@@ -86,6 +86,9 @@ fn request(arguments: &PeriodArguments) -> Result<Request, AnyError> {
     }
     if let Some(bin) = arguments.bin {
         bins.bin_ns = bin.as_nanos() as f64;
+        if bins.bin_ns > bins.range_ns {
+            return Err(Misuse(format!("--bin {bin:?} is wider than the histogram, which ends at {} ns", bins.range_ns)).into());
+        }
     }
     let limit = arguments.limit.map(|limit| Limit { latency_ns: limit.as_nanos() as f64, ends_run: arguments.break_at_limit });
     Ok(Request {
@@ -105,7 +108,7 @@ fn request(arguments: &PeriodArguments) -> Result<Request, AnyError> {
     })
 }
 
-fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, String> {
+fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, Misuse> {
     const FEWEST: u64 = 3;
     if let Some(cycles) = arguments.cycles {
         return Ok(cycles);
@@ -113,9 +116,9 @@ fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, String> 
     let time = arguments.duration.unwrap_or_else(|| DURATION.max(period.saturating_mul(PERIODS)));
     let cycles = (time.as_nanos() / period.as_nanos()) as u64;
     if cycles < FEWEST {
-        return Err(format!(
+        return Err(Misuse(format!(
             "a run of {time:?} has {cycles} cycles of {period:?}, {FEWEST} are needed at the least; give a longer --duration"
-        ));
+        )));
     }
     Ok(cycles)
 }
@@ -123,6 +126,11 @@ fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, String> 
 /// The two clocks: as named, else the best one and that of the due times.
 fn clocks(names: &[String]) -> Result<[Clock; 2], AnyError> {
     match names {
+        [one, other] if one == other => {
+            let why =
+                format!("--clock {one} --clock {other}: a clock does not differ from itself; name two, or one for it and {DUE_CLOCK}");
+            Err(Misuse(why).into())
+        }
         [] => Ok([default_clock(), find(DUE_CLOCK)?]),
         [one] if one == DUE_CLOCK => Ok([default_clock(), find(DUE_CLOCK)?]),
         [one] => Ok([find(one)?, find(DUE_CLOCK)?]),

@@ -82,11 +82,18 @@ fn the_latency_experiments_are_those_of_the_paper() {
 fn a_comparison_has_every_span_and_its_interval() {
     let compared = document(quick().with("--compare").with("gettimeofday").with("tsc"), "clock-comparison.schema.json");
     let spans = compared["spans"].as_array().unwrap();
-    assert_eq!((spans[0]["aimed_ns"].as_f64(), spans.last().unwrap()["aimed_ns"].as_f64()), (Some(100.0), Some(1e6)));
-    assert!(spans.iter().all(|span| span["difference_percent"]["low"].is_number()), "{compared:#}");
-    // By a clock that cannot have moved there is no percentage, and it says so.
+    let too_short = compared["too_short_ns"].as_array().unwrap();
+    assert_eq!((spans.len() + too_short.len(), spans.last().unwrap()["aimed_ns"].as_f64()), (13, Some(1e6)));
+    let told = |span: &Value| span["difference_percent"]["low"].is_number() != span["difference_reason"].is_string();
+    assert!(spans.iter().all(told) && spans.last().unwrap()["difference_percent"].is_object(), "{compared:#}");
+    // By a clock that cannot have moved there is no percentage, and it says so; against one neither.
     let coarse = document(quick().with("--compare").with("tsc").with("times"), "clock-comparison.schema.json");
     assert!(coarse["spans"][0]["difference_percent"].is_null() && coarse["spans"][0]["difference_reason"].is_string());
+    let coarse = document(quick().with("--compare").with("times").with("tsc"), "clock-comparison.schema.json");
+    let first = &coarse["spans"][0];
+    assert!(first["difference_percent"].is_null() && first["bound_percent"].as_f64().unwrap() > 100.0, "{first:#}");
+    quick().with("--compare").with("times").with("tsc").succeeds().says("too coarse for spans of").says("not told");
+    quick().with("--compare").with("thread_cputime").with("tsc").succeeds().says("counts only while this thread runs");
 }
 
 #[test]

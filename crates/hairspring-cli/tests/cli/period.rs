@@ -139,7 +139,13 @@ fn what_cannot_be_measured_is_refused_with_what_to_do() {
     asleep.fails("clock `thread_cputime`").complains("while the task slept").in_one_line();
     let three = ["tsc", "monotonic", "realtime"].iter().fold(period(), |command, name| command.option("--clock", name));
     three.ends_with(2).complains("3 clocks were named").in_one_line();
-    period().with("10s").option("-D", "20s").fails("give a longer --duration").in_one_line();
+    for time in ["1s", "20s"] {
+        period().with("10s").option("-D", time).ends_with(2).complains("give a longer --duration").in_one_line();
+    }
+    let twice = |name| period().with("1ms").option("--clock", name).option("--clock", name);
+    twice("tsc").ends_with(2).complains("a clock does not differ from itself").in_one_line();
+    twice("monotonic").ends_with(2).complains("a clock does not differ from itself").in_one_line();
+    period().option("--bin", "2ms").ends_with(2).complains("wider than the histogram").in_one_line();
     period().option("--save", "/nowhere/raw.csv").fails("--save /nowhere/raw.csv").in_one_line();
 }
 

@@ -25,10 +25,10 @@ pub struct HandOver {
 
 impl HandOver {
     /// How far the second CPU's clock is ahead of the first's, in ticks, and the bound of its error: an offset below
-    /// the time of a hand-over shows as no violation.
-    pub fn offset_ticks(&self) -> (f64, f64) {
+    /// the time of a hand-over shows as no violation, and none is known to better than a quantum of the clock.
+    pub fn offset_ticks(&self, quantum: u64) -> (f64, f64) {
         let (there, back) = (self.least_ticks.0 as f64, self.least_ticks.1 as f64);
-        ((there - back) / 2.0, ((there + back) / 2.0).abs())
+        ((there - back) / 2.0, ((there + back) / 2.0).abs().max(quantum as f64))
     }
 }
 
@@ -91,15 +91,22 @@ struct Line {
 const SPINS: u32 = 4_096;
 
 fn hand_over(clock: &Clock, cpus: (usize, usize), time: Duration) -> Result<HandOver, String> {
-    let line = Line { turn: AtomicU32::new(0), reading: AtomicU64::new((clock.read)()), end: AtomicBool::new(false) };
+    let line = Line { turn: AtomicU32::new(0), reading: AtomicU64::new(0), end: AtomicBool::new(false) };
     let ready = Barrier::new(2);
     let side = |me: u32, cpu: usize| {
         let pinned = pin(cpu).map_err(|reason| format!("cannot run on CPU {cpu}: {reason}"));
+        // What a clock needs it needs in the thread that reads it.
+        let able = pinned.and_then(|()| clock.ready().map_err(|error| format!("on CPU {cpu}: {error}")));
         ready.wait();
-        if pinned.is_err() {
+        if able.is_err() {
             line.end.store(true, Ordering::Release);
         }
-        pinned.map(|()| take_turns(clock, &line, me, time))
+        able.map(|()| {
+            if me == 0 {
+                line.reading.store((clock.read)(), Ordering::Release);
+            }
+            take_turns(clock, &line, me, time)
+        })
     };
     let (first, second) = std::thread::scope(|scope| {
         let second = scope.spawn(|| side(1, cpus.1));
@@ -176,7 +183,9 @@ mod tests {
     #[test]
     fn an_offset_is_half_the_difference_of_the_ways() {
         let pair = HandOver { cpus: (0, 1), handovers: 9, violations: 0, worst_ticks: 0, least_ticks: (150, 50) };
-        assert_eq!(pair.offset_ticks(), (50.0, 100.0));
+        assert_eq!(pair.offset_ticks(26), (50.0, 100.0));
+        // A clock that stepped in no hand-over may be off by a step.
+        assert_eq!(HandOver { least_ticks: (0, 0), ..pair }.offset_ticks(1), (0.0, 1.0));
     }
 
     #[test]
@@ -197,6 +206,34 @@ mod tests {
     fn a_cpu_that_is_not_there_is_named() {
         let reason = hand_over(&fake::clock(64), (0, 100_000), Duration::from_millis(5)).unwrap_err();
         assert!(reason.contains("100000"), "{reason}");
+    }
+
+    #[test]
+    fn a_clock_that_must_be_enabled_in_its_thread_is_and_one_that_may_not_be_says_why() {
+        let cpus = hairspring::acquire::allowed_cpus();
+        let same = (cpus[0], cpus[0]);
+        // Settings belong to the thread that made them: in the new threads enabling alone starts this clock.
+        let asleep = Clock { enable: Some(wake), ..Clock::new("asleep", "", asleep_read) };
+        assert!(hand_over(&asleep, same, Duration::from_millis(200)).is_ok_and(|found| found.violations == 0 && found.handovers > 0));
+        let refused = Clock { enable: Some(|| Err("not in this thread".into())), ..asleep };
+        let reason = hand_over(&refused, same, Duration::from_millis(5)).unwrap_err();
+        assert!(reason.contains("not in this thread") && reason.contains("`asleep`"), "{reason}");
+    }
+
+    thread_local! {
+        static AWAKE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    }
+
+    fn wake() -> Result<(), String> {
+        AWAKE.set(true);
+        Ok(())
+    }
+
+    /// A clock that counts on, but reads 0 in a thread that has not enabled it.
+    extern "C" fn asleep_read() -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let next = NEXT.fetch_add(1, Ordering::AcqRel);
+        if AWAKE.get() { next } else { 0 }
     }
 
     /// A clock that every reader finds one lower than the last did.

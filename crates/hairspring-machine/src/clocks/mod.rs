@@ -2,14 +2,17 @@
 
 mod across;
 mod comparison;
+mod constant;
 mod cost;
 mod latency;
 mod overhead;
 mod summary;
 mod survey;
+mod waiting;
 
 pub use across::{Across, HandOver, across};
-pub use comparison::{Comparison, SPANS_NS, SpanPoint, compare};
+pub use comparison::{Compared, Comparison, SPANS_NS, SpanPoint, compare};
+pub use constant::constant_ns;
 pub use cost::read_cost;
 pub use latency::{ClockLatency, Experiment, Latency, LatencyPlan, latency};
 pub use overhead::{ClockOverhead, OverheadReport, overheads};

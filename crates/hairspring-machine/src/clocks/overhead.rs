@@ -1,8 +1,10 @@
 //! The overhead of the stopwatch on some clocks (StopWatch, Table 2): five times ten thousand runs.
 
+use hairspring::Estimate;
 use hairspring::clock::{Clock, RateMeter, granularity};
+use hairspring::estimate::{Contribution, Source, Uncertain};
 use hairspring::observations::Rate;
-use hairspring::stopwatch::{Overhead, overhead};
+use hairspring::stopwatch::{Moments, Overhead, overhead};
 use std::time::Duration;
 
 /// The overhead on one clock.
@@ -12,6 +14,8 @@ pub struct ClockOverhead {
     pub clock: String,
     /// Its rate.
     pub rate: Rate,
+    /// Its quantum in ticks.
+    pub quantum: u64,
     /// Every repetition.
     pub repetitions: Vec<Overhead>,
 }
@@ -20,6 +24,23 @@ impl ClockOverhead {
     /// The repetition with the least spread, which is the one that the paper shows.
     pub fn steadiest(&self) -> Option<&Overhead> {
         self.repetitions.iter().min_by(|a, b| a.calibrator.sd.total_cmp(&b.calibrator.sd))
+    }
+
+    /// A mean of the steadiest repetition in ticks, with its interval: from the spread of the same mean over all repetitions,
+    /// which what disturbs neighbouring runs alike is in. A clock that saw no step in n runs may yet step once in
+    /// n / -ln(1 - level) of them.
+    pub fn mean(&self, of: fn(&Overhead) -> &Moments, level: f64) -> Option<Estimate> {
+        let steadiest = of(self.steadiest()?);
+        let means: Vec<f64> = self.repetitions.iter().map(|repetition| of(repetition).mean).collect();
+        let freedom = means.len() as f64 - 1.0;
+        let center = means.iter().sum::<f64>() / means.len() as f64;
+        let sd = (means.iter().map(|mean| (mean - center).powi(2)).sum::<f64>() / freedom.max(1.0)).sqrt();
+        let unseen = self.quantum as f64 * -(1.0 - level).ln() / steadiest.used.max(1) as f64;
+        let budget = vec![
+            Contribution::standard(Source::Stochastic, sd, freedom.max(1.0)),
+            Contribution::bound(Source::Granularity, unseen.min(self.quantum as f64)),
+        ];
+        Some(Uncertain { value: steadiest.mean, budget }.estimate(level))
     }
 
     /// Smallest and largest mean of the total over the repetitions, in ticks.
@@ -53,7 +74,7 @@ pub fn overheads(clocks: &[Clock], runs: usize, priority_raised: bool) -> Overhe
         let quantum = granularity(clock).quantum;
         let repetitions = (0..REPETITIONS).map(|_| overhead(*clock, quantum, runs, MOST_TIME)).collect();
         std::thread::sleep(RATE_TIME.saturating_sub(begin.elapsed()));
-        ClockOverhead { clock: clock.name.to_owned(), rate: meter.rate(), repetitions }
+        ClockOverhead { clock: clock.name.to_owned(), rate: meter.rate(), quantum, repetitions }
     };
     OverheadReport { runs, clocks: clocks.iter().map(one).collect(), priority_raised }
 }
@@ -71,5 +92,16 @@ mod tests {
         assert_eq!((steadiest.total.mean, steadiest.read.mean, steadiest.calibrator.mean), (40.0, 40.0, 0.0));
         assert_eq!((steadiest.total.all, found.clocks[0].repetitions.len()), (500, 5));
         assert_eq!(found.clocks[0].range(), (40.0, 40.0));
+    }
+
+    #[test]
+    fn a_mean_has_the_interval_of_its_repetitions_and_a_coarse_clock_a_bound() {
+        fake::set(fake::Settings { quantum: 1_000, per_read: 1, ..fake::Settings::default() });
+        let found = overheads(&[fake::clock(64)], 200, false);
+        let total = found.clocks[0].mean(|overhead| &overhead.total, 0.95).unwrap();
+        assert!(total.contains(1.0) && total.half_width() >= 14.0, "{total:?}");
+        fake::set(fake::Settings { per_read: 40, ..fake::Settings::default() });
+        let steady = overheads(&[fake::clock(64)], 200, false).clocks[0].mean(|overhead| &overhead.read, 0.95).unwrap();
+        assert!(steady.contains(40.0) && steady.half_width() < 1.0, "{steady:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::distribution::Stream;
 use super::frame::{Frame, HELLO, Kind, NoFrame};
-use super::tally::Bins;
+use super::tally::{Bins, Tick};
 
 /// Cycles back to which an answer is still recognised.
 pub const REMEMBERED: usize = 1 << 16;
@@ -34,7 +34,7 @@ pub struct Ignored {
 pub struct Answers {
     session: u64,
     ring: Vec<Option<Sent>>,
-    ns_per_tick: f64,
+    tick: Tick,
     /// Frames sent.
     pub sent: u64,
     /// Frames that the system did not take.
@@ -50,12 +50,12 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Nothing sent yet. Round trips are taken with a clock that has so many nanoseconds to a tick.
-    pub fn new(session: u64, ns_per_tick: f64, bins: &Bins) -> Answers {
+    /// Nothing sent yet. Round trips are taken with a clock that has such ticks; it must not wrap within a round trip.
+    pub fn new(session: u64, tick: Tick, bins: &Bins) -> Answers {
         Answers {
             session,
             ring: vec![None; REMEMBERED],
-            ns_per_tick,
+            tick,
             sent: 0,
             not_sent: 0,
             in_time: 0,
@@ -102,13 +102,13 @@ impl Answers {
         match &mut self.ring[cycle as usize % REMEMBERED] {
             Some(sent) if sent.cycle == cycle && !sent.answered => {
                 sent.answered = true;
-                let round_trip = ticks.wrapping_sub(sent.ticks);
+                let round_trip = self.tick.width.between(sent.ticks, ticks);
                 if now_ns <= sent.end_ns {
                     self.in_time += 1
                 } else {
                     self.late += 1
                 }
-                self.round_trips.push(round_trip as f64 * self.ns_per_tick, cycle);
+                self.round_trips.push(round_trip as f64 * self.tick.ns, cycle);
                 return Some((cycle, round_trip));
             }
             Some(sent) if sent.cycle == cycle => self.ignored.duplicates += 1,
@@ -127,11 +127,12 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hairspring::clock::Width;
 
     const SESSION: u64 = 5;
 
     fn answers(cycles: u64) -> Answers {
-        let mut answers = Answers::new(SESSION, 0.5, &Bins::for_period(1_000));
+        let mut answers = Answers::new(SESSION, Tick { ns: 0.5, width: Width::FULL }, &Bins::for_period(1_000));
         // Sent at 2000 n ticks, to be answered before 1000 (n + 1) ns.
         (0..cycles).for_each(|cycle| answers.sent(cycle, 2_000 * cycle, 1_000 * (cycle + 1)));
         answers
@@ -149,6 +150,15 @@ mod tests {
         assert_eq!((answers.sent, answers.in_time, answers.late, answers.lost()), (4, 1, 1, 2));
         assert_eq!((answers.round_trips.moments.least().value, answers.round_trips.moments.most().value), (200.0, 1_100.0));
         assert!(answers.answered(0) && !answers.answered(1) && answers.answered(2));
+    }
+
+    #[test]
+    fn a_round_trip_is_right_also_where_the_counter_wrapped_in_it() {
+        let tick = Tick { ns: 0.5, width: Width::bits(32) };
+        let mut answers = Answers::new(SESSION, tick, &Bins::for_period(1_000));
+        answers.sent(0, 0xffff_ff00, 1_000);
+        assert_eq!(answers.received(&answer(SESSION, 0), 0x90, 200), Some((0, 400)));
+        assert_eq!(answers.round_trips.moments.most().value, 200.0);
     }
 
     #[test]

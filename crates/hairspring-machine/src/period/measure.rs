@@ -4,7 +4,7 @@ use super::partner::{Line, Master};
 use super::schedule::Schedule;
 use super::summary::{Ended, Exchange, FEWEST_PERIODS, Summary, summarise};
 use super::system::{Known, System, check_period, least_cycle_ns};
-use super::tally::{Bins, Tally};
+use super::tally::{Bins, Tally, Tick};
 use super::task::{Limit, Machine, Partner, Recorder, Task};
 use hairspring::acquire::{RealTime, Settled, StealMeter, Switches, lock_memory, settle};
 use hairspring::clock::{Clock, RateMeter};
@@ -62,7 +62,7 @@ pub struct Measured {
     pub real_time: std::result::Result<i32, String>,
     /// What was known of the clocks.
     pub known: [Known; 2],
-    /// Their rates over the whole run.
+    /// Their rates, found before the run.
     pub rates: [Rate; 2],
     /// Shortest time that a cycle takes here.
     pub least_cycle_ns: u64,
@@ -87,9 +87,9 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let known = request.clocks.map(Known::of);
     let meters = request.clocks.map(RateMeter::start);
     let rates = check_clocks(&mut system, request, &known, &meters)?;
-    let ns_per_tick = rates.map(|rate| 1e9 / rate.hz);
-    let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ns_per_tick[0], &request.bins)).transpose()?;
-    let mut tally = Tally::new(ns_per_tick, &request.bins);
+    let ticks = [0, 1].map(|at| tick(&rates[at], &request.clocks[at]));
+    let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ticks[0], &request.bins)).transpose()?;
+    let mut tally = Tally::new(ticks, &request.bins);
     // What was allocated since then is locked too.
     settled.memory_locked = lock_memory();
     let (steal, mut switches) = (StealMeter::start(settled.cpu), Switches::start());
@@ -101,7 +101,6 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let end = Task { machine: &mut system, partner, recorder, limit: request.limit, stop }.run(&schedule, &mut tally);
     let elapsed_ms = system.now_ns().saturating_sub(schedule.start_ns) as f64 * 1e-6;
     let switches = switches.since_last();
-    let rates = meters.map(|meter| meter.rate());
     let exchange = line.map(|mut line| {
         line.settle(&mut system);
         Exchange::of(&line.answers, line.to().to_string(), request.level, &rates[0])
@@ -134,15 +133,29 @@ fn take_priority(wanted: Priority) -> Result<Taken> {
     }
 }
 
-/// Lets 20 ms go by asleep, and returns the rates of the clocks over them.
+fn before_the_run(rate: Rate, clock: &Clock) -> Rate {
+    match clock.nominal_hz {
+        Some(_) => rate,
+        None => Rate { provenance: format!("{} before the run", rate.provenance), ..rate },
+    }
+}
+
+fn tick(rate: &Rate, clock: &Clock) -> Tick {
+    Tick { ns: 1e9 / rate.hz, width: clock.width }
+}
+
+/// Lets 200 ms go by asleep, and returns the rates of the clocks over them. They are those of the whole run: rates found
+/// over the run itself would make its mean right by construction, and the clocks agree.
 fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], meters: &[RateMeter; 2]) -> Result<[Rate; 2]> {
-    const ASLEEP_NS: u64 = 20_000_000;
+    const ASLEEP_NS: u64 = 200_000_000;
     let before = system.read();
     system.sleep_until(before.1 + ASLEEP_NS);
     let after = system.read();
-    let rates = [meters[0].rate(), meters[1].rate()];
+    let rates = [0, 1].map(|at| before_the_run(meters[at].rate(), &request.clocks[at]));
     for at in [0, 1] {
-        known[at].check(request.period_ns, &rates[at], after.0[at].wrapping_sub(before.0[at]), after.1 - before.1)?;
+        let elapsed_ns = after.1.saturating_sub(before.1);
+        let ticks = tick(&rates[at], &request.clocks[at]).distance(before.0[at], after.0[at], elapsed_ns as f64);
+        known[at].check(request.period_ns, &rates[at], ticks, elapsed_ns)?;
     }
     Ok(rates)
 }

@@ -2,7 +2,7 @@
 
 use super::exchange::Answers;
 use super::frame::{FRAME_BYTES, Frame, HELLO, Kind, NoFrame};
-use super::tally::Bins;
+use super::tally::{Bins, Tick};
 use super::task::{Machine, Partner};
 use hairspring::clock::Clock;
 use hairspring::{Error, Result};
@@ -52,13 +52,13 @@ impl Line {
     ///
     /// # Errors
     /// If the name stands for no address, or nobody answers there.
-    pub fn open(name: &str, clock: Clock, ns_per_tick: f64, bins: &Bins) -> Result<Line> {
+    pub fn open(name: &str, clock: Clock, tick: Tick, bins: &Bins) -> Result<Line> {
         let all = resolve(name)?;
         let mut last = String::new();
         for to in all {
             let session = RandomState::new().build_hasher().finish();
             match connect(to).and_then(|socket| greet(&socket, session).map(|()| socket)) {
-                Ok(socket) => return Ok(Line { socket, clock, session, to, answers: Answers::new(session, ns_per_tick, bins) }),
+                Ok(socket) => return Ok(Line { socket, clock, session, to, answers: Answers::new(session, tick, bins) }),
                 Err(error) => last = format!("{to}: {error}"),
             }
         }
@@ -225,7 +225,9 @@ pub fn respond(socket: &UdpSocket, time: Option<Duration>, stop: &AtomicBool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::clock::default_clock;
+    use hairspring::clock::{Width, default_clock};
+
+    const TICK: Tick = Tick { ns: 1.0, width: Width::FULL };
 
     #[test]
     fn names_come_with_a_port_or_without() {
@@ -241,7 +243,7 @@ mod tests {
         // Bound and never answered: the port belongs to nobody else.
         let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
         let name = silent.local_addr().unwrap().to_string();
-        let message = Line::open(&name, default_clock(), 1.0, &Bins::for_period(1_000_000)).unwrap_err().to_string();
+        let message = Line::open(&name, default_clock(), TICK, &Bins::for_period(1_000_000)).unwrap_err().to_string();
         assert!(message.contains(&name) && message.contains("--respond") && message.contains("no answer"), "{message}");
     }
 
@@ -252,7 +254,7 @@ mod tests {
         let stop = AtomicBool::new(false);
         let done = std::thread::scope(|scope| {
             let partner = scope.spawn(|| respond(&socket, None, &stop).unwrap());
-            let mut line = Line::open(&to.to_string(), default_clock(), 1.0, &Bins::for_period(1_000_000)).unwrap();
+            let mut line = Line::open(&to.to_string(), default_clock(), TICK, &Bins::for_period(1_000_000)).unwrap();
             let system = || super::super::system::System::new([default_clock(), default_clock()]);
             line.socket.send(b"short").unwrap();
             line.socket.send(&[0; 40]).unwrap();

@@ -33,7 +33,8 @@ pub struct ClockPeriods {
     pub backward: u64,
 }
 
-/// The first clock against the second.
+/// The first clock against the second, each by its rate from before the run: how far their rates have moved apart since
+/// then, and what the interface's own rate is off by (steering). Not which of them is right.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disagreement {
     /// How much longer the run was by the first clock, in parts per million.
@@ -128,7 +129,7 @@ pub struct Ended {
     pub period_ns: u64,
     /// The two clocks.
     pub known: [Known; 2],
-    /// Their rates over the whole run.
+    /// Their rates, found before the run: over the run itself a rate would be right by construction.
     pub rates: [Rate; 2],
     /// Why the run ended.
     pub stop: Stop,

@@ -98,7 +98,7 @@ pub struct Known {
 impl Known {
     /// Measures a clock's quantum and cost; up to 30 ms for a coarse one.
     pub fn of(clock: Clock) -> Known {
-        Known { clock, reading: granularity(clock.read) }
+        Known { clock, reading: granularity(&clock) }
     }
 
     /// Refuses a clock that cannot measure a period: coarser than it, or standing still while the task sleeps. The clock
@@ -106,7 +106,7 @@ impl Known {
     ///
     /// # Errors
     /// Says which, with its numbers and what to do.
-    pub fn check(&self, period_ns: u64, rate: &Rate, ticks: u64, elapsed_ns: u64) -> Result<()> {
+    pub fn check(&self, period_ns: u64, rate: &Rate, ticks: i64, elapsed_ns: u64) -> Result<()> {
         let refused =
             |reason: String| Err(Error::Refused { what: format!("clock `{}` cannot measure this period", self.clock.name), reason });
         let ns = 1e9 / rate.hz;
@@ -152,6 +152,14 @@ mod tests {
         for part in ["a period of 950 ns", "takes 3.25 us at the least", "--period"] {
             assert!(message.contains(part), "{message}");
         }
+    }
+
+    #[test]
+    fn a_counter_that_wraps_is_known_as_well_as_a_wide_one() {
+        fake::set(fake::Settings { quantum: 2, per_read: 37, start: u64::from(u32::MAX) - 5_000, bits: 32, ..fake::Settings::default() });
+        let reading = Known::of(fake::clock(32)).reading;
+        assert_eq!((reading.quantum, reading.backward), (2, 0));
+        assert!((reading.back_to_back_mean - 37.0).abs() < 0.1, "{reading:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use super::distribution::Stream;
 use super::histogram::Histogram;
 use super::moments::{Extreme, Moments};
+use hairspring::clock::Width;
 
 /// One wake-up: two clocks read one after the other, and the time by the clock of the due times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,26 +70,47 @@ pub struct ClockTally {
     pub ticks: i64,
     /// Times that the clock went backwards from one wake-up to the next.
     pub backward: u64,
-    ns_per_tick: f64,
+    tick: Tick,
+}
+
+/// What a difference of two readings of a clock stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tick {
+    /// Nanoseconds of a tick, by the rate known at the start.
+    pub ns: f64,
+    /// Width of the counter.
+    pub width: Width,
+}
+
+impl Tick {
+    /// Ticks from one reading to a later one, where about so many nanoseconds went by: negative where the clock went
+    /// backwards, and right however often it wrapped.
+    pub fn distance(&self, from: u64, to: u64, about_ns: f64) -> i64 {
+        let about = about_ns / self.ns;
+        if about < self.width.half() as f64 / 2.0 {
+            return self.width.signed(from, to);
+        }
+        self.width.unwrapped(self.width.between(from, to), about) as i64
+    }
 }
 
 impl ClockTally {
-    fn new(ns_per_tick: f64, bins: &Bins) -> ClockTally {
-        ClockTally { errors: Stream::new(bins.both_signs()), ticks: 0, backward: 0, ns_per_tick }
+    fn new(tick: Tick, bins: &Bins) -> ClockTally {
+        ClockTally { errors: Stream::new(bins.both_signs()), ticks: 0, backward: 0, tick }
     }
 
     /// Adds the distance of two wake-ups, and returns it in nanoseconds.
     fn push(&mut self, ticks: i64, due_ns: f64, cycle: u64) -> f64 {
         self.ticks += ticks;
         self.backward += u64::from(ticks < 0);
-        let ns = ticks as f64 * self.ns_per_tick;
+        let ns = ticks as f64 * self.tick.ns;
         self.errors.push(ns - due_ns, cycle);
         ns
     }
 
     /// Nanoseconds of a tick by the rate known at the start.
     pub fn ns_per_tick(&self) -> f64 {
-        self.ns_per_tick
+        self.tick.ns
     }
 }
 
@@ -118,14 +140,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing seen yet; with nanoseconds for a tick of each clock.
-    pub fn new(ns_per_tick: [f64; 2], bins: &Bins) -> Tally {
+    /// Nothing seen yet; with what a tick of each clock stands for.
+    pub fn new(ticks: [Tick; 2], bins: &Bins) -> Tally {
         Tally {
             cycles: 0,
             missed: 0,
             repeated: 0,
             latency: Stream::new(bins.positive()),
-            clocks: ns_per_tick.map(|ns| ClockTally::new(ns, bins)),
+            clocks: ticks.map(|tick| ClockTally::new(tick, bins)),
             disagreement: Moments::default(),
             longest_gap_ns: Extreme::default(),
             outliers: Vec::with_capacity(MOST_OUTLIERS),
@@ -148,10 +170,11 @@ impl Tally {
         }
         self.missed += wake.cycle - last.cycle - 1;
         let due_ns = wake.due_ns as f64 - last.due_ns as f64;
-        let distance = |at: usize| wake.ticks[at].wrapping_sub(last.ticks[at]) as i64;
-        let ns = [0, 1].map(|at| self.clocks[at].push(distance(at), due_ns, wake.cycle));
-        self.disagreement.push(ns[0] - ns[1], wake.cycle);
         let gap = wake.wake_ns as f64 - last.wake_ns as f64;
+        let distance = |clock: &ClockTally, at: usize| clock.tick.distance(last.ticks[at], wake.ticks[at], gap);
+        let ticks = [distance(&self.clocks[0], 0), distance(&self.clocks[1], 1)];
+        let ns = [0, 1].map(|at| self.clocks[at].push(ticks[at], due_ns, wake.cycle));
+        self.disagreement.push(ns[0] - ns[1], wake.cycle);
         if gap > self.longest_gap_ns.value {
             self.longest_gap_ns = Extreme { value: gap, cycle: wake.cycle };
         }
@@ -201,8 +224,12 @@ mod tests {
         Wake { cycle, due_ns, wake_ns: due_ns + late, ticks: [2 * (due_ns + late), due_ns + late] }
     }
 
+    fn tick(ns: f64) -> Tick {
+        Tick { ns, width: Width::FULL }
+    }
+
     fn tally(wakes: &[Wake]) -> Tally {
-        let mut tally = Tally::new([0.5, 1.0], &Bins::for_period(PERIOD));
+        let mut tally = Tally::new([tick(0.5), tick(1.0)], &Bins::for_period(PERIOD));
         wakes.iter().for_each(|wake| {
             tally.push(*wake);
         });
@@ -258,6 +285,35 @@ mod tests {
         let tally = tally(&[wake(0, 0), back]);
         assert_eq!((tally.clocks[0].backward, tally.clocks[1].backward), (1, 0));
         assert!(tally.clocks[0].errors.moments.least().value < -5_000.0);
+    }
+
+    /// Wake-ups with the same times, whose first counter has fewer bits.
+    fn narrow(bits: u32, cycles: &[u64]) -> (Tally, Tally) {
+        let (width, wide) = (Width::bits(bits), Tick { ns: 0.5, width: Width::FULL });
+        let mut tallies = [Tick { width, ..wide }, wide].map(|first| Tally::new([first, tick(1.0)], &Bins::for_period(PERIOD)));
+        for cycle in cycles {
+            let full = wake(*cycle, 7 * cycle % 50);
+            tallies[0].push(Wake { ticks: [width.wrapped(full.ticks[0]), full.ticks[1]], ..full });
+            tallies[1].push(full);
+        }
+        let [narrow, full] = tallies;
+        (narrow, full)
+    }
+
+    #[test]
+    fn a_counter_that_wraps_between_wake_ups_is_as_good_as_a_wide_one() {
+        // 12 bits of half nanoseconds wrap with every second period; 8 bits many times in each.
+        for (bits, cycles) in [(32, [0, 3_000_000, 3_000_001, 6_000_000]), (12, [0, 1, 2, 3]), (12, [0, 1, 9, 10]), (8, [0, 1, 2, 3])] {
+            let (narrow, full) = narrow(bits, &cycles);
+            assert_eq!((narrow.clocks[0].ticks, narrow.clocks[0].backward), (full.clocks[0].ticks, 0), "{bits} bits");
+            assert_eq!(narrow.clocks[0].errors, full.clocks[0].errors);
+        }
+    }
+
+    #[test]
+    fn a_narrow_counter_that_goes_back_is_seen_too() {
+        let tick = Tick { ns: 1.0, width: Width::bits(32) };
+        assert_eq!((tick.distance(100, 40, 1_000.0), tick.distance(u64::from(u32::MAX) - 1, 40, 1_000.0)), (-60, 42));
     }
 
     #[test]

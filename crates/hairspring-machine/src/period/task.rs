@@ -117,8 +117,13 @@ impl Task<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tally::Bins;
+    use super::super::tally::{Bins, Tick};
     use super::*;
+    use hairspring::clock::Width;
+
+    fn tick(ns: f64) -> Tick {
+        Tick { ns, width: Width::FULL }
+    }
 
     const SCHEDULE: Schedule = Schedule { start_ns: 10_000, period_ns: 1_000, cycles: 20 };
 
@@ -151,7 +156,7 @@ mod tests {
     }
 
     fn run(late: &[u64], limit: Option<Limit>, stop: bool) -> (Tally, Stop, Vec<(u64, Option<u64>)>) {
-        let mut tally = Tally::new([1.0 / 3.0, 1.0], &Bins::for_period(SCHEDULE.period_ns));
+        let mut tally = Tally::new([1.0 / 3.0, 1.0].map(tick), &Bins::for_period(SCHEDULE.period_ns));
         let (mut machine, mut records) = (Invented { now: 0, late: late.to_vec(), at: 0 }, Records(Vec::new()));
         let stop = AtomicBool::new(stop);
         let mut task = Task { machine: &mut machine, partner: None, recorder: Some(&mut records), limit, stop: &stop };
@@ -216,7 +221,7 @@ mod tests {
     #[test]
     fn a_frame_is_exchanged_in_every_cycle_and_waiting_for_it_misses_none() {
         let (mut asked, mut records) = (Vec::new(), Records(Vec::new()));
-        let mut tally = Tally::new([1.0 / 3.0, 1.0], &Bins::for_period(SCHEDULE.period_ns));
+        let mut tally = Tally::new([1.0 / 3.0, 1.0].map(tick), &Bins::for_period(SCHEDULE.period_ns));
         let mut machine = Invented { now: 0, late: vec![90], at: 0 };
         let stop = AtomicBool::new(false);
         let mut partner = Forgetful(&mut asked);

@@ -49,7 +49,7 @@ pub struct PeriodDocument {
     pub outliers_not_listed: u64,
     /// The period by each of the two clocks.
     pub clocks: Vec<ClockPeriodsJson>,
-    /// The first clock against the second.
+    /// The first clock against the second, each by its rate from before the run.
     pub disagreement: DisagreementJson,
     /// The exchange of frames; `null` where there was none.
     pub exchange: Option<ExchangeJson>,

@@ -7,12 +7,12 @@ use crate::clean::{clean, cut, pad, width};
 use crate::format::{Digits, count, digits, plus_minus, significant};
 use crate::period::PeriodReport;
 use hairspring::Estimate;
-use hairspring::judge::{Finding, Severity};
+use hairspring::judge::{Finding, FindingKind, Severity};
 use hairspring_machine::period::distribution::Distribution;
 use hairspring_machine::period::histogram::Histogram;
 use hairspring_machine::period::moments::Extreme;
 use hairspring_machine::period::partner::Responded;
-use hairspring_machine::period::summary::{Exchange, Summary};
+use hairspring_machine::period::summary::{ClockPeriods, Exchange, Summary};
 use hairspring_machine::period::task::Stop;
 
 /// A cyclic task as text.
@@ -92,6 +92,19 @@ fn mean(ns: &Estimate) -> String {
     format!("{value} {unit} +- {half}")
 }
 
+/// The row of a clock. A spread that its quantum hides is not shown as one: it is below that quantum.
+fn of_clock(clock: &ClockPeriods, summary: &Summary) -> Row {
+    let mut row = Row::of(&format!("error by {}", clock.name), &clock.error);
+    let hidden = summary.findings.iter().find_map(|finding| match &finding.kind {
+        FindingKind::QuantumHidesSpread { clock: name, quantum_ns, .. } if *name == clock.name => Some(*quantum_ns),
+        _ => None,
+    });
+    if let Some(quantum_ns) = hidden {
+        row.cells[1] = format!("< {}", us(quantum_ns));
+    }
+    row
+}
+
 /// Columns that the name of a row may take.
 const LONGEST_NAME: usize = 18;
 
@@ -99,7 +112,7 @@ fn table(page: &mut Page, summary: &Summary) {
     let head = ["mean", "spread us", "least us", "most us", "in cycle"].map(str::to_owned);
     let mut rows = vec![Row { name: String::new(), cells: head }, Row::of("latency", &summary.latency)];
     for clock in &summary.clocks {
-        rows.push(Row::of(&format!("error by {}", clock.name), &clock.error));
+        rows.push(of_clock(clock, summary));
     }
     if let Some(round_trip) = summary.exchange.as_ref().and_then(|exchange| exchange.round_trip.as_ref()) {
         rows.push(Row::of("round trip", round_trip));
@@ -145,7 +158,7 @@ fn clocks(page: &mut Page, summary: &Summary) {
     let names = format!("{} against {}", summary.clocks[0].name, summary.clocks[1].name);
     let [least, most] = found.extremes_ns;
     let spread = format!("spread {} a period, {} to {}", time(found.sd_ns), time(least.value), time(most.value));
-    page.item("clocks", &format!("{names}: {} ppm; {spread}", plus_minus(&found.ppm)), Tone::Plain);
+    page.item("clocks", &format!("{names}: {} ppm, by rates from before the run; {spread}", plus_minus(&found.ppm)), Tone::Plain);
 }
 
 fn frames(page: &mut Page, exchange: &Exchange) {
@@ -243,6 +256,7 @@ fn circumstances(page: &mut Page, report: &PeriodReport) {
     page.item("run", &text, Tone::Quiet);
     let priority = match &report.real_time {
         Ok(priority) => format!("real-time, SCHED_FIFO {priority}"),
+        Err(reason) if report.environment.priority_raised == Some(true) => format!("nice -20, not real-time: {reason}"),
         Err(reason) => format!("not real-time: {reason}"),
     };
     page.item("priority", &format!("{priority}; no cycle is shorter than {} here", time(report.least_cycle_ns as f64)), Tone::Quiet);

@@ -15,6 +15,8 @@ const SLOW: f64 = 0.5;
 const RARE: f64 = 0.005;
 /// A cluster of steps with less than this share of all says nothing of the quantum either.
 const RARE_CLUSTER: f64 = 0.02;
+/// A greatest common divisor of so many ticks is no accident.
+const SOUND: u64 = 4;
 
 /// What consecutive reads of a clock show.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,17 +71,49 @@ fn quantum(steps: &[u64], unchanged: f64) -> u64 {
     if unchanged > SLOW {
         return steps.iter().copied().min().unwrap_or(0);
     }
-    let divisor = steps.iter().copied().fold(0, gcd);
-    let mut frequent: Vec<u64> = steps.to_vec();
-    frequent.sort_unstable();
-    let least = (steps.len() as f64 * RARE) as usize;
-    let same = frequent.chunk_by(|a, b| a == b).filter(|same| same.len() > least);
-    let values: Vec<(u64, usize)> = same.map(|same| (same[0], same.len())).collect();
-    cluster_distance(&values, divisor).unwrap_or(divisor)
+    let values = counted(steps);
+    let divisor = values.iter().fold(0, |all, (value, _)| gcd(all, *value));
+    let often = |(value, count): &(u64, usize)| (*count as f64 > steps.len() as f64 * RARE).then_some((*value, *count));
+    sound_divisor(steps).or_else(|| cluster_distance(&values.iter().filter_map(often).collect::<Vec<_>>(), divisor)).unwrap_or(divisor)
+}
+
+/// Every value, from the least on, with how often it is there.
+fn counted(steps: &[u64]) -> Vec<(u64, usize)> {
+    let mut sorted = steps.to_vec();
+    sorted.sort_unstable();
+    sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect()
+}
+
+/// The greatest common divisor of all steps that were seen more than once, if it is large enough to be no accident and
+/// explains the others but for rare ones.
+fn sound_divisor(steps: &[u64]) -> Option<u64> {
+    let values = counted(&without_ones(steps));
+    let divisor = values.iter().filter(|(_, count)| *count > 1).fold(0, |all, (value, _)| gcd(all, *value));
+    if divisor < SOUND {
+        return None;
+    }
+    let odd: usize = values.iter().filter(|(value, _)| value % divisor != 0).map(|(_, count)| count).sum();
+    let explained = values.iter().map(|(_, count)| count).sum::<usize>() - odd;
+    (odd as f64 <= steps.len() as f64 * RARE && 2 * explained >= steps.len()).then_some(divisor)
+}
+
+/// Some counters never read the same twice: where they have not moved on, they give the last reading plus one. Such a
+/// step of one is part of the next.
+fn without_ones(steps: &[u64]) -> Vec<u64> {
+    let (mut joined, mut ones) = (Vec::with_capacity(steps.len()), 0);
+    for step in steps {
+        if *step == 1 {
+            ones += 1;
+        } else {
+            joined.push(step + std::mem::take(&mut ones));
+        }
+    }
+    joined
 }
 
 /// Distance between clusters of values (with how often each was seen) that lie within rounding of each other; `None`
-/// where there are no such clusters.
+/// where there are no such clusters, where the distance is hardly more than the rounding, or where it is greater than the
+/// least of the steps, which no quantum is.
 fn cluster_distance(values: &[(u64, usize)], divisor: u64) -> Option<u64> {
     let clusters: Vec<&[(u64, usize)]> = values.chunk_by(|a, b| b.0 - a.0 <= 2 * divisor).collect();
     let blurred = clusters.iter().all(|cluster| cluster[cluster.len() - 1].0 - cluster[0].0 <= 3 * divisor);
@@ -89,7 +123,8 @@ fn cluster_distance(values: &[(u64, usize)], divisor: u64) -> Option<u64> {
     let least = RARE_CLUSTER * weight(values);
     let centers: Vec<f64> = clusters.iter().filter(|cluster| weight(cluster) > least).map(|cluster| center(cluster)).collect();
     let nearest = centers.windows(2).map(|pair| pair[1] - pair[0]).min_by(f64::total_cmp)?;
-    blurred.then_some(nearest.round() as u64)
+    let distance = nearest.round() as u64;
+    (blurred && distance >= SOUND * divisor && distance as f64 <= centers[0].ceil()).then_some(distance)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -123,6 +158,30 @@ mod tests {
     fn a_rare_odd_step_does_not_hide_the_quantum() {
         let steps: Vec<u64> = (0..1_000).map(|i| if i % 100 == 3 { 1 } else { [26, 52, 78][i % 3] }).collect();
         assert_eq!(quantum(&steps, 0.0), 26);
+    }
+
+    #[test]
+    fn a_quantum_is_never_greater_than_the_least_step() {
+        // Two tight kinds of read, and one that something else made longer by the same time again and again.
+        let steps: Vec<u64> = (0..1_000).map(|i| if i % 20 == 3 { 263 + 26 * (i as u64 % 3) } else { 52 + 26 * (i as u64 % 2) }).collect();
+        assert!(quantum(&steps, 0.0) <= 52, "{}", quantum(&steps, 0.0));
+        let steps: Vec<u64> = (0..1_000).map(|i| [52, 52, 52, 263][i % 4]).collect();
+        assert_eq!(quantum(&steps, 0.0), 1);
+        let steps: Vec<u64> = (0..1_000).map(|i| if i % 20 == 3 { 26 * 11 } else { [52, 78][i % 2] }).collect();
+        assert_eq!(quantum(&steps, 0.0), 26);
+    }
+
+    #[test]
+    fn a_counter_that_never_reads_the_same_twice_has_the_step_of_its_kind() {
+        let steps: Vec<u64> = (0..2_000).map(|i| [26, 26, 1, 25, 26, 26, 52, 26][i % 8]).collect();
+        assert_eq!(quantum(&steps, 0.0), 26);
+        assert_eq!(without_ones(&[26, 1, 1, 24, 26, 1]), [26, 26, 26]);
+        // A counter that is slower than its reads does move by one.
+        let slow: Vec<u64> = (0..2_000).map(|i| if i % 400 == 7 { 41 } else { 1 }).collect();
+        assert_eq!(quantum(&slow, 0.0), 1);
+        // A fine counter whose reads hardly vary.
+        let fine: Vec<u64> = (0..2_000).map(|i| if i % 300 == 7 { 20 } else { 18 }).collect();
+        assert_eq!(quantum(&fine, 0.0), 2);
     }
 
     #[test]

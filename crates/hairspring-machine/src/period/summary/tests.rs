@@ -1,8 +1,8 @@
 //! Estimates and findings from invented wake-ups.
 
-use super::super::tally::{Bins, Wake};
+use super::super::tally::{Bins, Tick, Wake};
 use super::*;
-use hairspring::clock::{Clock, Reading, fake};
+use hairspring::clock::{Clock, Reading, Width, fake};
 
 const PERIOD: u64 = 100_000;
 
@@ -14,6 +14,10 @@ impl Noise {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
+}
+
+fn tick(ns: f64) -> Tick {
+    Tick { ns, width: Width::FULL }
 }
 
 fn known(name: &'static str, quantum: u64, hz: Option<f64>) -> Known {
@@ -39,7 +43,7 @@ fn ended() -> Ended {
 /// Wake-ups whose latency is drawn by a function of the noise and the one before; the counter is off by so many ppm.
 fn wakes(cycles: u64, seed: u64, ppm: f64, mut latency: impl FnMut(&mut Noise, f64) -> f64) -> Tally {
     let (mut noise, mut last) = (Noise(seed), 0.0);
-    let mut tally = Tally::new([0.4, 1.0], &Bins::for_period(PERIOD));
+    let mut tally = Tally::new([0.4, 1.0].map(tick), &Bins::for_period(PERIOD));
     for cycle in 0..cycles {
         last = latency(&mut noise, last);
         let due_ns = 1_000_000 + cycle * PERIOD;

@@ -1,11 +1,12 @@
 //! The document of two clocks compared.
 
 use super::COMMAND;
+use super::survey::CountsWord;
 use crate::document::{Environment, rate_interval};
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
-use hairspring::observations::Rate;
-use hairspring_machine::clocks::{Comparison, SpanPoint};
+use hairspring::Estimate;
+use hairspring_machine::clocks::{Compared, Comparison, SpanPoint, constant_ns};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,7 +32,13 @@ pub struct ClockComparisonDocument {
     pub a: ComparedJson,
     /// The second clock, which differences are percentages of.
     pub b: ComparedJson,
-    /// One entry for each length of span.
+    /// Shortest span that the reads of both clocks leave room for.
+    pub least_span_ns: Option<f64>,
+    /// Lengths that cannot be had: the reads alone take longer.
+    pub too_short_ns: Vec<f64>,
+    /// What all differences have in common: it is left of the reads, and no difference of the clocks.
+    pub constant_ns: Option<E>,
+    /// One entry for each length of span that can be had.
     pub spans: Vec<SpanJson>,
 }
 
@@ -44,6 +51,10 @@ pub struct ComparedJson {
     pub rate_hz: Option<E>,
     /// How the rate is known.
     pub rate_provenance: String,
+    /// Its quantum.
+    pub granularity_ns: Option<f64>,
+    /// While what it counts: what does not always count differs by what else ran, too.
+    pub counts: CountsWord,
 }
 
 /// The difference at one length of span.
@@ -53,8 +64,12 @@ pub struct SpanJson {
     pub aimed_ns: f64,
     /// Mean length by the second clock.
     pub seen_ns: Option<f64>,
-    /// Mean difference of the first clock from the second.
+    /// Mean difference of the first clock from the second; `null` where a clock is too coarse to tell it.
     pub difference_percent: Option<E>,
+    /// Whether it is more than the constant explains.
+    pub differs: bool,
+    /// Bound of the difference, where it cannot be told.
+    pub bound_percent: Option<f64>,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_reason: Option<String>,
@@ -62,32 +77,50 @@ pub struct SpanJson {
     pub sd_percent: Option<f64>,
     /// Spans used.
     pub used: usize,
-    /// Spans left out because something else ran between the reads of the two clocks.
+    /// Spans left out because something else ran within them or between the reads of the two clocks.
     pub left_out: usize,
 }
 
 /// The document of a comparison.
 pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Environment) -> ClockComparisonDocument {
+    let constant = constant_ns(&comparison.points, level);
     ClockComparisonDocument {
         schema: ClockComparisonSchema::V1,
         command: COMMAND.into(),
         environment: environment(circumstances, None),
         a: compared(&comparison.a, level),
         b: compared(&comparison.b, level),
-        spans: comparison.points.iter().map(|point| span(point, level)).collect(),
+        least_span_ns: finite(comparison.least_span_ns),
+        too_short_ns: comparison.too_short_ns.clone(),
+        constant_ns: constant.as_ref().and_then(E::of),
+        spans: comparison.points.iter().map(|point| span(point, constant.as_ref(), level)).collect(),
     }
 }
 
-fn compared((name, rate): &(String, Rate), level: f64) -> ComparedJson {
-    ComparedJson { clock: name.clone(), rate_hz: E::of(&rate_interval(rate, level)), rate_provenance: rate.provenance.clone() }
+fn compared(of: &Compared, level: f64) -> ComparedJson {
+    ComparedJson {
+        clock: of.name.clone(),
+        rate_hz: E::of(&rate_interval(&of.rate, level)),
+        rate_provenance: of.rate.provenance.clone(),
+        granularity_ns: finite(of.step_ns),
+        counts: of.counts.into(),
+    }
 }
 
-fn span(point: &SpanPoint, level: f64) -> SpanJson {
+fn span(point: &SpanPoint, constant: Option<&Estimate>, level: f64) -> SpanJson {
+    let bound = point.bound_percent(level);
+    let told = point.percent.as_ref().filter(|_| bound.is_none());
+    let reason = match bound {
+        Some(_) => "the clocks are too coarse for a span of this length",
+        None => point.reason(),
+    };
     SpanJson {
         aimed_ns: point.aimed_ns,
-        seen_ns: finite(point.seen_ns),
-        difference_percent: point.percent.as_ref().and_then(|percent| E::of(&percent.estimate(level))),
-        difference_reason: point.percent.is_none().then(|| "the second clock did not move".to_owned()),
+        seen_ns: finite(point.seen_ns).filter(|_| point.used > 0),
+        difference_percent: told.and_then(|percent| E::of(&percent.estimate(level))),
+        differs: point.differs(constant, level),
+        bound_percent: bound.and_then(finite),
+        difference_reason: told.is_none().then(|| reason.to_owned()),
         sd_percent: finite(point.sd_percent),
         used: point.used,
         left_out: point.left_out,

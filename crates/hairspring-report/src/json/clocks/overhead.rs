@@ -44,8 +44,23 @@ pub struct ClockOverheadJson {
     pub rate_hz: Option<E>,
     /// Number of the repetition with the least deviation, from 0.
     pub steadiest: Option<usize>,
+    /// Quantum.
+    pub granularity_ticks: u64,
+    /// Means of the steadiest repetition, with the interval that the spread of all repetitions gives.
+    pub means: OverheadMeansJson,
     /// Every repetition.
     pub repetitions: Vec<OverheadJson>,
+}
+
+/// Means in ticks.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OverheadMeansJson {
+    /// Between start and stop.
+    pub total_ticks: Option<E>,
+    /// Between two reads in a row.
+    pub read_ticks: Option<E>,
+    /// Total less read.
+    pub calibrator_ticks: Option<E>,
 }
 
 /// One repetition.
@@ -88,10 +103,17 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
 
 fn clock(clock: &ClockOverhead, level: f64) -> ClockOverheadJson {
     let steadiest = clock.steadiest().and_then(|best| clock.repetitions.iter().position(|repetition| std::ptr::eq(repetition, best)));
+    let mean = |of| clock.mean(of, level).as_ref().and_then(E::of);
     ClockOverheadJson {
         clock: clock.clock.clone(),
         rate_hz: E::of(&rate_interval(&clock.rate, level)),
         steadiest,
+        granularity_ticks: clock.quantum,
+        means: OverheadMeansJson {
+            total_ticks: mean(|o| &o.total),
+            read_ticks: mean(|o| &o.read),
+            calibrator_ticks: mean(|o| &o.calibrator),
+        },
         repetitions: clock.repetitions.iter().map(overhead).collect(),
     }
 }

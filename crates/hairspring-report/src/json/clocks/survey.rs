@@ -77,6 +77,16 @@ pub enum CountsWord {
     WhileProcessRuns,
 }
 
+impl From<Counts> for CountsWord {
+    fn from(counts: Counts) -> Self {
+        match counts {
+            Counts::Always => CountsWord::Always,
+            Counts::WhileThreadRuns => CountsWord::WhileThreadRuns,
+            Counts::WhileProcessRuns => CountsWord::WhileProcessRuns,
+        }
+    }
+}
+
 /// What was measured of a clock.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MeasuredJson {
@@ -123,13 +133,13 @@ pub struct HandOverJson {
     pub worst_ticks: u64,
     /// How far the second CPU's clock is ahead, in ticks.
     pub offset_ticks: Option<f64>,
-    /// Bound of the error of that, in ticks: the fastest hand-over.
+    /// Bound of the error of that, in ticks: the fastest hand-over, or a quantum where that is more.
     pub offset_bound_ticks: Option<f64>,
 }
 
-impl From<&HandOver> for HandOverJson {
-    fn from(pair: &HandOver) -> Self {
-        let (offset, bound) = pair.offset_ticks();
+impl HandOverJson {
+    fn of(pair: &HandOver, quantum: u64) -> Self {
+        let (offset, bound) = pair.offset_ticks(quantum);
         HandOverJson {
             cpus: [pair.cpus.0, pair.cpus.1],
             handovers: pair.handovers,
@@ -164,11 +174,7 @@ fn clock(report: &Report, level: f64) -> ClockFoundJson {
         ordered_before: clock.ordering.before.map(str::to_owned),
         ordered_after: clock.ordering.after.map(str::to_owned),
         width_bits: clock.width.count(),
-        counts: match clock.counts {
-            Counts::Always => CountsWord::Always,
-            Counts::WhileThreadRuns => CountsWord::WhileThreadRuns,
-            Counts::WhileProcessRuns => CountsWord::WhileProcessRuns,
-        },
+        counts: clock.counts.into(),
         nominal_hz: clock.nominal_hz.and_then(finite),
         measured: report.state.as_ref().ok().map(|found| measured(clock, found, level)),
     }
@@ -184,7 +190,7 @@ fn measured(clock: &Clock, found: &Measured, level: f64) -> MeasuredJson {
         RateSeen::NotApplicable(reason) => (None, reason.clone()),
     };
     let (pairs, across_cpus_reason) = match &found.across {
-        Across::Tried(pairs) => (pairs.iter().map(HandOverJson::from).collect(), None),
+        Across::Tried(pairs) => (pairs.iter().map(|pair| HandOverJson::of(pair, found.reading.quantum)).collect(), None),
         Across::NotTried(reason) => (Vec::new(), Some(reason.clone())),
     };
     let reason = || found.cost.as_ref().err().cloned().unwrap_or_else(|| "the rate of the clock that timed it is not known".into());

@@ -127,7 +127,7 @@ fn across(page: &mut Page, clock: &Clock, found: &Measured) {
 fn hand_over(clock: &Clock, found: &Measured, pair: &HandOver) -> String {
     let ns = found.hz(clock).map(|hz| 1e9 / hz);
     let time = |number: f64| ns.map_or_else(|| format!("{} ticks", ticks(number)), |ns| short_time(number * ns));
-    let (offset, bound) = pair.offset_ticks();
+    let (offset, bound) = pair.offset_ticks(found.reading.quantum);
     let (a, b) = pair.cpus;
     let lower = match pair.violations {
         0 => "none lower than the reading that it followed".to_owned(),
@@ -137,5 +137,10 @@ fn hand_over(clock: &Clock, found: &Measured, pair: &HandOver) -> String {
     if pair.violations > 0 {
         return format!("{a} and {b}: {handovers} hand-overs, {lower}");
     }
-    format!("{a} and {b}: {handovers} hand-overs, {lower}; {b} runs ahead of {a} by {} +- {}", time(offset), time(bound))
+    let apart = match offset {
+        small if small.abs() <= bound => format!("not told apart: {b} ahead of {a} by {} +- {}", time(offset), time(bound)),
+        ahead if ahead > 0.0 => format!("{b} runs ahead of {a} by {} +- {}", time(offset), time(bound)),
+        behind => format!("{b} runs behind {a} by {} +- {}", time(-behind), time(bound)),
+    };
+    format!("{a} and {b}: {handovers} hand-overs, {lower}; {apart}")
 }

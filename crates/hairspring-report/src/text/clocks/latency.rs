@@ -23,11 +23,16 @@ pub fn clock_latency(latency: &Latency, circumstances: &Environment, style: &Sty
     let scale = latency.plan.scale;
     if scale != 1.0 {
         let whole = latency.plan.pauses().as_secs_f64() / scale;
-        let text = format!("pauses scaled by {}; --scale 1 waits as the paper does, for {:.0} min", significant(scale, 3), whole / 60.0);
+        let text = format!("pauses scaled by {}; --scale 1 waits as the paper does, for {}", significant(scale, 3), long_time(whole));
         page.item("pauses", &text, Tone::Quiet);
     }
     machine_line(&mut page, circumstances);
     page.finish()
+}
+
+/// A time to wait for: `3 s`, `67 min`.
+fn long_time(seconds: f64) -> String {
+    if seconds < 120.0 { format!("{} s", significant(seconds, 2)) } else { format!("{:.0} min", seconds / 60.0) }
 }
 
 fn title(experiment: &Experiment) -> String {
@@ -85,5 +90,15 @@ fn histogram(page: &mut Page, summary: &Summary) {
         // One value in thousands is a mark, too: the tail is what is looked for.
         let length = if bin.count == 0 { 0 } else { ((bin.count as f64 / most * BAR).round() as usize).max(1) };
         page.line(&format!("{range:>20} {:>6} {}", count(bin.count), "#".repeat(length)), Tone::Plain);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::long_time;
+
+    #[test]
+    fn a_short_wait_is_told_in_seconds() {
+        assert_eq!([8.0, 90.0, 4_000.0].map(long_time), ["8 s", "90 s", "67 min"]);
     }
 }

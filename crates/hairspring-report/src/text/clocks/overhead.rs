@@ -2,7 +2,7 @@
 
 use super::super::environment::machine_line;
 use super::super::page::{Page, Style, Tone};
-use super::short_time;
+use super::{percent, short_time};
 use crate::clean::{clean, pad};
 use crate::document::Environment;
 use crate::format::{count, significant};
@@ -10,7 +10,7 @@ use hairspring::stopwatch::{Moments, Overhead};
 use hairspring_machine::clocks::{ClockOverhead, OverheadReport};
 
 /// The overhead as text.
-pub fn stopwatch_overhead(report: &OverheadReport, circumstances: &Environment, style: &Style) -> String {
+pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &Environment, style: &Style) -> String {
     let mut page = Page::new(*style);
     page.line("hairspring clocks --overhead: what a stopwatch says of nothing", Tone::Strong);
     page.gap();
@@ -19,25 +19,47 @@ pub fn stopwatch_overhead(report: &OverheadReport, circumstances: &Environment, 
     let figure = |of: fn(&Overhead) -> &Moments, what: fn(&Moments) -> f64| {
         report.clocks.iter().map(|clock| clock.steadiest().map_or_else(String::new, |o| both(what(of(o)), clock))).collect::<Vec<_>>()
     };
+    let half = |of: fn(&Overhead) -> &Moments| {
+        let text = |clock: &ClockOverhead| clock.mean(of, level).map_or_else(String::new, |mean| both(mean.half_width(), clock));
+        report.clocks.iter().map(text).collect::<Vec<_>>()
+    };
     let hertz = report.clocks.iter().map(|clock| format!("{} MHz", significant(clock.rate.hz / 1e6, 7))).collect();
     row(&mut page, "tick rate", hertz, Tone::Plain);
     row(&mut page, "total overhead", figure(|o| &o.total, |m| m.mean), Tone::Plain);
+    row(&mut page, "  +-", half(|o| &o.total), Tone::Plain);
     row(&mut page, "  its deviation", figure(|o| &o.total, |m| m.sd), Tone::Plain);
     row(&mut page, "two reads in a row", figure(|o| &o.read, |m| m.mean), Tone::Plain);
+    row(&mut page, "  +-", half(|o| &o.read), Tone::Plain);
     row(&mut page, "mean calibrator", figure(|o| &o.calibrator, |m| m.mean), Tone::Plain);
+    row(&mut page, "  +-", half(|o| &o.calibrator), Tone::Plain);
     row(&mut page, "  its deviation", figure(|o| &o.calibrator, |m| m.sd), Tone::Plain);
     row(&mut page, "total, lowest of 5", report.clocks.iter().map(|clock| both(clock.range().0, clock)).collect(), Tone::Plain);
     row(&mut page, "total, highest of 5", report.clocks.iter().map(|clock| both(clock.range().1, clock)).collect(), Tone::Plain);
     row(&mut page, "runs used", report.clocks.iter().map(runs).collect(), Tone::Plain);
     page.gap();
+    report.clocks.iter().for_each(|clock| coarse(&mut page, clock));
     let text = "ticks of the clock, and time. total: between start and stop with nothing in between; it is taken off what the \
                 stopwatch says, and its deviation is part of the result's uncertainty. calibrator: the total less two reads in \
                 a row, run by run: the stopwatch's own part. Of five repetitions the one with the least deviation is shown, as \
                 in the paper; runs with an interrupt in them are left out.";
-    page.marked("", text);
+    page.marked("", &format!("{text} +-: intervals of {} confidence, from the spread of the five.", percent(level)));
     page.gap();
     machine_line(&mut page, circumstances);
     page.finish()
+}
+
+/// A clock that steps by more than what it shows has seen it now and then only.
+fn coarse(page: &mut Page, clock: &ClockOverhead) {
+    let Some(total) = clock.steadiest().map(|steadiest| steadiest.total.mean) else { return };
+    if clock.quantum as f64 <= total {
+        return;
+    }
+    let step = short_time(clock.quantum as f64 * 1e9 / clock.rate.hz);
+    let text = format!(
+        "{} steps by {step}, by more than its overhead: single runs show nothing, the mean does as far as its interval says",
+        clock.clock
+    );
+    page.item("coarse", &text, Tone::Warning);
 }
 
 fn row(page: &mut Page, label: &str, cells: Vec<String>, tone: Tone) {
