@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The C code: what runs inside the code under test (probe/) and the C ABI of the engine (crates/hairspring-capi).
-# With two compilers and all warnings as errors: every header by itself; the programs under probe/tests/ run at every level
-# of optimisation and with sanitizers; those under probe/tests/engine/ and examples/c/ run with the installed library,
-# shared and static, found by pkg-config and by CMake.
+# With two compilers and all warnings as errors: every header by itself; the programs under probe/tests/ and examples/c/ run
+# at every level of optimisation and with sanitizers, and `hairspring fit` solves what they print; the instructions that
+# both compilers make of the header are the expected ones; the programs under probe/tests/engine/ run with the installed
+# library, shared and static, found by pkg-config and by CMake.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -34,14 +35,29 @@ build_and_run() { # COMPILER FILE FLAG...
 header_only() { # COMPILER
   local file level
   for file in probe/*.h crates/hairspring-capi/include/*.h; do
-    [ -e "$file" ] || continue
     step "$1 $file" check_header "$1" "$file"
   done
-  for file in probe/tests/*.c; do
-    [ -e "$file" ] || continue
+  for file in probe/tests/benchmark.c examples/c/*.c; do
     for level in -O0 -O1 -O2 -O3; do step "$1 $level $file" build_and_run "$1" "$file" "$level" -Iprobe; done
     step "$1 sanitized $file" build_and_run "$1" "$file" "${SANITIZED[@]}" -Iprobe
   done
+}
+
+# An object for a machine without a C library needs nothing from outside but what its program gives it.
+freestanding() { # COMPILER
+  local needed
+  "$1" "${FLAGS[@]}" -O2 -Iprobe -ffreestanding -nostdlib -c probe/tests/freestanding.c -o "$BUILT/freestanding.o" || return
+  needed="$(nm -u "$BUILT/freestanding.o" | sed 's/.* //' | grep -v _GLOBAL_OFFSET_TABLE_)"
+  [ "$needed" = put_somewhere ] || { echo "needs: $needed" && return 1; }
+}
+
+# The table that an example prints is one that the command solves.
+fit_table() { # COMPILER FLAG...
+  local compiler="$1"
+  shift
+  "$compiler" "${FLAGS[@]}" -O2 -Iprobe "$@" examples/c/multiply.c -o "$BUILT/program" && "$BUILT/program" >"$BUILT/program.csv" &&
+    cargo run --quiet --release -p hairspring-cli -- fit "$BUILT/program.csv" --json >"$BUILT/program.json" &&
+    grep -q '"copy/size:4096"' "$BUILT/program.json"
 }
 
 install_library() {
@@ -65,8 +81,7 @@ with_engine() { # COMPILER FILE shared|static FLAG...
 
 engine_programs() { # COMPILER
   local file
-  for file in probe/tests/engine/*.c examples/c/*.c; do
-    [ -e "$file" ] || continue
+  for file in probe/tests/engine/*.c; do
     step "$1 shared $file" with_engine "$1" "$file" shared
     step "$1 static $file" with_engine "$1" "$file" static
     step "$1 sanitized $file" with_engine "$1" "$file" shared "${SANITIZED[@]}"
@@ -81,6 +96,7 @@ cmake_package() {
 need_rust
 need_command gcc gcc libc6-dev
 need_command clang clang
+need_command python3 python3
 need_command cmake cmake make
 need_command pkg-config pkg-config
 need_command objdump binutils
@@ -88,7 +104,17 @@ rm -rf "$BUILT"
 mkdir -p "$BUILT"
 export PKG_CONFIG_PATH="$PREFIX/lib/pkgconfig"
 
-for compiler in gcc clang; do header_only "$compiler"; done
+for compiler in gcc clang; do
+  header_only "$compiler"
+  step "$compiler freestanding" freestanding "$compiler"
+  step "$compiler hairspring fit" fit_table "$compiler"
+  step "$compiler hairspring fit, the system's clock" fit_table "$compiler" -DHAIRSPRING_SYSTEM_CLOCK
+done
+if [ "$(uname -m)" = x86_64 ]; then
+  step disassembly python3 probe/tests/disassembly.py "$BUILT" gcc clang
+else
+  echo "nothing: the expected instructions are those of x86-64"
+fi
 step "cmake --install" install_library
 for compiler in gcc clang; do engine_programs "$compiler"; done
 step "the CMake package" cmake_package
