@@ -9,6 +9,9 @@
  *   HAIRSPRING_BENCHMARK(...)        code to be timed; hairspring_print runs it and prints raw observations:
  *                                    program > file && hairspring fit file
  *
+ * Where HAIRSPRING_ENGINE is defined (pkg-config and CMake do so) and the library is linked, hairspring_main has the engine
+ * run the benchmarks and solve them.
+ *
  * Before the #include may be defined: HAIRSPRING_FREESTANDING, where there is no C library; HAIRSPRING_READ_CLOCK(), an
  * expression of type uint64_t, to use a clock of your own; HAIRSPRING_SYSTEM_CLOCK, to use clock_gettime. */
 #ifndef HAIRSPRING_H
@@ -169,12 +172,16 @@ static inline struct hairspring_watch hairspring_watch_new(void) {
 /* Reads a clock; a row is handed the one to use. */
 typedef uint64_t (*hairspring_read)(void);
 
+#ifdef HAIRSPRING_ENGINE
+#include "hairspring_engine.h"
+#else
 /* Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, reads the clock again. */
 struct hairspring_row {
   uint64_t (*run)(hairspring_read now, int64_t argument);
   uint32_t bodies;
   uint32_t inits;
 };
+#endif
 
 /* Code to be timed, made by HAIRSPRING_BENCHMARK. */
 struct hairspring_benchmark {
@@ -410,6 +417,120 @@ static inline int hairspring_print(const struct hairspring_entry *entries, size_
   hairspring_observe_all(&rounds, entries, count);
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
+
+#ifdef HAIRSPRING_ENGINE
+#include <string.h>
+
+#define HAIRSPRING_MOST_SERIES 16u
+
+/* The text of the last error on standard error; the status is passed on. */
+static inline hairspring_status hairspring_complain(hairspring_status status) {
+  char text[512];
+  hairspring_last_error(text, sizeof text);
+  fprintf(stderr, "hairspring: %s: %s\n", hairspring_status_name((int32_t)status), text);
+  return status;
+}
+
+/* Decimals that show two digits of the interval's half-width. */
+static inline int hairspring_decimals(double half_width) {
+  int decimals = 0;
+  for (double shown = half_width; shown < 9.5 && decimals < 6; shown *= 10.0) decimals += 1;
+  return decimals;
+}
+
+static inline void hairspring_print_estimate(const hairspring_estimate *estimate, const char *unit) {
+  double half_width = (estimate->high - estimate->low) / 2.0;
+  int decimals = hairspring_decimals(half_width);
+  if (estimate->level > 0.0) printf("  %10.*f %s +- %.*f", decimals, estimate->value, unit, decimals, half_width);
+}
+
+static inline void hairspring_print_component(const hairspring_component *component) {
+  printf("%-28s %-9s", component->series, component->name);
+  if (component->below_resolution) {
+    printf("  below resolution: at most %.2g ns", component->bound);
+  } else {
+    hairspring_print_estimate(&component->ns, "ns");
+    hairspring_print_estimate(&component->cycles, "cycles");
+  }
+  putchar('\n');
+}
+
+/* Estimates and comparisons on standard output, doubts on standard error. */
+static inline void hairspring_print_assessment(const hairspring_assessment *assessment) {
+  static const char *const verdicts[] = {"faster than", "slower than", "no different from", "undecided against"};
+  hairspring_component components[3 * HAIRSPRING_MOST_SERIES];
+  hairspring_comparison comparisons[HAIRSPRING_MOST_SERIES];
+  hairspring_finding findings[64];
+  size_t count = 0;
+  hairspring_assessment_components(assessment, components, sizeof components[0], 3 * HAIRSPRING_MOST_SERIES, &count);
+  for (size_t at = 0; at < count && at < 3 * HAIRSPRING_MOST_SERIES; at += 1) hairspring_print_component(&components[at]);
+  hairspring_assessment_comparisons(assessment, comparisons, sizeof comparisons[0], HAIRSPRING_MOST_SERIES, &count);
+  for (size_t at = 0; at < count && at < HAIRSPRING_MOST_SERIES; at += 1) {
+    printf("%-28s / %s", comparisons[at].a, comparisons[at].b);
+    hairspring_print_estimate(&comparisons[at].ratio, "times");
+    printf(": %s it\n", verdicts[comparisons[at].verdict]);
+  }
+  hairspring_assessment_findings(assessment, findings, sizeof findings[0], 64, &count);
+  for (size_t at = 0; at < count && at < 64; at += 1) {
+    const char *weight = findings[at].severity == HAIRSPRING_SEVERITY_UNTRUSTED ? "NOT TO BE TRUSTED: " : "";
+    if (findings[at].severity == HAIRSPRING_SEVERITY_NOTE) continue;
+    fprintf(stderr, "%s: %s%s\n  -> %s\n", findings[at].series, weight, findings[at].message, findings[at].remedy);
+  }
+}
+
+/* The name of the series of an entry with an argument. */
+static inline void hairspring_name(char *name, size_t room, const struct hairspring_entry *entry, int64_t argument) {
+  const char *of = entry->argument_name != NULL ? entry->argument_name : "argument";
+  if (entry->argument_count == 0) {
+    snprintf(name, room, "%s", entry->benchmark->name);
+  } else {
+    snprintf(name, room, "%s/%s:%lld", entry->benchmark->name, of, (long long)argument);
+  }
+}
+
+/* An entry and its alternatives with one argument: measured in the same rounds, assessed and printed. */
+static inline hairspring_status hairspring_run_group(const struct hairspring_entry *entries, size_t count, int64_t argument) {
+  hairspring_series series[HAIRSPRING_MOST_SERIES];
+  char names[HAIRSPRING_MOST_SERIES][128];
+  hairspring_observations *table = NULL;
+  hairspring_assessment *assessment = NULL;
+  for (size_t at = 0; at < count; at += 1) {
+    const struct hairspring_benchmark *benchmark = entries[at].benchmark;
+    struct hairspring_entry named = entries[at];
+    named.argument_name = entries[0].argument_name, named.argument_count = entries[0].argument_count;
+    hairspring_name(names[at], sizeof names[at], &named, argument);
+    series[at] = (hairspring_series){sizeof series[at], names[at], benchmark->rows, benchmark->row_count, argument};
+    if (entries[at].setup != NULL) entries[at].setup(argument);
+  }
+  hairspring_status status = hairspring_measure(series, sizeof series[0], count, NULL, &table);
+  if (status == HAIRSPRING_STATUS_OK) status = hairspring_assess(table, NULL, &assessment);
+  if (status == HAIRSPRING_STATUS_OK) hairspring_print_assessment(assessment);
+  if (status != HAIRSPRING_STATUS_OK) hairspring_complain(status);
+  hairspring_assessment_free(assessment);
+  hairspring_observations_free(table);
+  return status;
+}
+
+/* Runs all benchmarks by the engine, or those whose name contains the first argument of the program, and prints the
+ * results; returns the exit status of the program. */
+static inline int hairspring_main(int argc, char **argv, const struct hairspring_entry *entries, size_t count) {
+  int failed = 0, ran = 0;
+  for (size_t at = 0, group; at < count; at += group) {
+    const struct hairspring_entry *first = &entries[at];
+    unsigned arguments = first->argument_count < 8 ? first->argument_count : 8;
+    for (group = 1; at + group < count && entries[at + group].alternative && group < HAIRSPRING_MOST_SERIES;) group += 1;
+    for (unsigned next = 0; next < arguments || next == 0; next += 1) {
+      char name[128];
+      hairspring_name(name, sizeof name, first, first->arguments[next]);
+      if (argc > 1 && strstr(name, argv[1]) == NULL) continue;
+      ran += 1;
+      failed |= hairspring_run_group(first, group, first->arguments[next]) != HAIRSPRING_STATUS_OK;
+    }
+  }
+  if (ran == 0) fprintf(stderr, "hairspring: no benchmark's name contains `%s`\n", argc > 1 ? argv[1] : "");
+  return ran == 0 ? 2 : failed;
+}
+#endif
 #endif
 
 #endif

@@ -37,7 +37,7 @@ header_only() { # COMPILER
   for file in probe/*.h crates/hairspring-capi/include/*.h; do
     step "$1 $file" check_header "$1" "$file"
   done
-  for file in probe/tests/benchmark.c examples/c/*.c; do
+  for file in probe/tests/benchmark.c examples/c/multiply.c; do
     for level in -O0 -O1 -O2 -O3; do step "$1 $level $file" build_and_run "$1" "$file" "$level" -Iprobe; done
     step "$1 sanitized $file" build_and_run "$1" "$file" "${SANITIZED[@]}" -Iprobe
   done
@@ -67,8 +67,9 @@ install_library() {
 
 # Links a program with the installed library and runs it; `static` takes the archive alone.
 with_engine() { # COMPILER FILE shared|static FLAG...
-  local compiler="$1" file="$2" kind="$3" flags libraries
+  local compiler="$1" file="$2" kind="$3" flags libraries arguments=()
   shift 3
+  [[ $file == examples/* ]] || arguments=("$BUILT/program.csv")
   read -ra flags < <(pkg-config --cflags hairspring)
   if [ "$kind" = shared ]; then
     read -ra libraries < <(pkg-config --libs hairspring)
@@ -76,12 +77,12 @@ with_engine() { # COMPILER FILE shared|static FLAG...
     read -ra libraries < <(pkg-config --libs --static hairspring | sed "s#-lhairspring#$PREFIX/lib/libhairspring.a#")
   fi
   "$compiler" "${FLAGS[@]}" -O2 "$@" "${flags[@]}" "$file" -o "$BUILT/program" "${libraries[@]}" -lm -lpthread &&
-    LD_LIBRARY_PATH="$PREFIX/lib" "$BUILT/program" "$BUILT/program.csv" >"$BUILT/program.txt"
+    LD_LIBRARY_PATH="$PREFIX/lib" "$BUILT/program" "${arguments[@]}" >"$BUILT/program.txt"
 }
 
 engine_programs() { # COMPILER
   local file
-  for file in probe/tests/engine/*.c; do
+  for file in probe/tests/engine/*.c examples/c/alternatives.c; do
     step "$1 shared $file" with_engine "$1" "$file" shared
     step "$1 static $file" with_engine "$1" "$file" static
     step "$1 sanitized $file" with_engine "$1" "$file" shared "${SANITIZED[@]}"

@@ -306,6 +306,72 @@ typedef struct hairspring_clock {
 } hairspring_clock;
 
 /**
+ * Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, and reads the clock again.
+ */
+typedef struct hairspring_row {
+  /**
+   * Runs it with a clock to read and the benchmark's argument, and returns the ticks in between.
+   */
+  uint64_t (*run)(uint64_t (*now)(void), int64_t argument);
+  /**
+   * Bodies between the two reads.
+   */
+  uint32_t bodies;
+  /**
+   * Inits between the two reads.
+   */
+  uint32_t inits;
+} hairspring_row;
+
+/**
+ * A benchmark: its rows, the shortest first.
+ */
+typedef struct hairspring_series {
+  /**
+   * Size of this struct in bytes.
+   */
+  size_t size;
+  /**
+   * Name of its series in the table.
+   */
+  const char *name;
+  /**
+   * Its rows.
+   */
+  const struct hairspring_row *rows;
+  /**
+   * How many they are.
+   */
+  size_t row_count;
+  /**
+   * What its rows are handed.
+   */
+  int64_t argument;
+} hairspring_series;
+
+/**
+ * How to measure.
+ */
+typedef struct hairspring_plan {
+  /**
+   * Size of this struct in bytes.
+   */
+  size_t size;
+  /**
+   * Name of the clock; null is the best one here.
+   */
+  const char *clock;
+  /**
+   * Time to measure for; 0 is 300.
+   */
+  uint32_t milliseconds;
+  /**
+   * 1 leaves out the reference chain, and with it the core cycles.
+   */
+  uint32_t without_cycles;
+} hairspring_plan;
+
+/**
  * What is known of the clock that made a table's readings.
  */
 typedef struct hairspring_table_clock {
@@ -438,6 +504,16 @@ enum hairspring_status hairspring_clock_at(size_t index, struct hairspring_clock
  * here. Every thread that reads it must ask for it.
  */
 enum hairspring_status hairspring_clock_find(const char *name, struct hairspring_clock *clock);
+
+/**
+ * Runs benchmarks in the same rounds, so that they can be compared; the first is what the others are compared with.
+ * Gives a table for `hairspring_assess`. `plan` may be null.
+ */
+enum hairspring_status hairspring_measure(const struct hairspring_series *series,
+                                          size_t element_size,
+                                          size_t count,
+                                          const struct hairspring_plan *plan,
+                                          struct hairspring_observations **out);
 
 /**
  * A new table whose rows count these components: `count` names, 1 to 10,000.

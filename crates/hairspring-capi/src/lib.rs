@@ -7,12 +7,14 @@
 
 mod assessment;
 mod clocks;
+mod measure;
 mod observations;
 mod stopwatch;
 mod wall;
 
 pub use assessment::*;
 pub use clocks::*;
+pub use measure::*;
 pub use observations::*;
 pub use stopwatch::*;
 pub use wall::{Status, hairspring_last_error, hairspring_status_name, hairspring_version};
