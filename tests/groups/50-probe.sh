@@ -1,33 +1,122 @@
 #!/usr/bin/env bash
-# The C code under probe/, with two compilers and all warnings as errors: every header by itself, every file; and the
-# programs under probe/tests/ run.
+# The C code: what runs inside the code under test (probe/) and the C ABI of the engine (crates/hairspring-capi).
+# With two compilers and all warnings as errors: every header by itself; the programs under probe/tests/ and examples/c/ run
+# at every level of optimisation and with sanitizers, and `hairspring fit` solves what they print; the instructions that
+# both compilers make of the header are the expected ones; the programs under probe/tests/engine/ run with the installed
+# library, shared and static, found by pkg-config and by CMake.
+# shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
 
-FLAGS=(-std=c11 -Iprobe -O2 -Wall -Wextra -Wpedantic -Wconversion -Werror)
+FLAGS=(-std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror)
+SANITIZED=(-O1 -g -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
 BUILT="$CACHE/probe"
+PREFIX="$BUILT/installed"
+status=0
 
-check() { # COMPILER FILE
-  echo "$1 $2"
-  case "$2" in
-    probe/tests/*.c) "$1" "${FLAGS[@]}" "$2" -o "$BUILT/program" -lm && "$BUILT/program" ;;
-    *.h) echo "#include \"$2\"" | "$1" "${FLAGS[@]}" -I. -x c -fsyntax-only - ;;
-    *) "$1" "${FLAGS[@]}" -fsyntax-only "$2" ;;
-  esac
+# Runs a step and says which it was; one that fails fails the group, and the others still run.
+step() { # NAME COMMAND...
+  local name="$1"
+  shift
+  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
 }
 
-mapfile -t sources < <(project_files 'probe/*.c' 'probe/*.h')
-if [ "${#sources[@]}" -eq 0 ]; then
-  echo "nothing: the project has no C files under probe/"
-  exit 0
-fi
+check_header() { # COMPILER HEADER
+  echo "#include \"$2\"" | "$1" "${FLAGS[@]}" -I. -Iprobe -Icrates/hairspring-capi/include -O2 -x c -fsyntax-only -
+}
+
+build_and_run() { # COMPILER FILE FLAG...
+  local compiler="$1" file="$2"
+  shift 2
+  "$compiler" "${FLAGS[@]}" "$@" "$file" -o "$BUILT/program" -lm && "$BUILT/program" >/dev/null
+}
+
+header_only() { # COMPILER
+  local file level
+  for file in probe/*.h crates/hairspring-capi/include/*.h; do
+    step "$1 $file" check_header "$1" "$file"
+  done
+  for file in probe/tests/benchmark.c examples/c/multiply.c; do
+    for level in -O0 -O1 -O2 -O3; do step "$1 $level $file" build_and_run "$1" "$file" "$level" -Iprobe; done
+    step "$1 sanitized $file" build_and_run "$1" "$file" "${SANITIZED[@]}" -Iprobe
+  done
+}
+
+# An object for a machine without a C library needs nothing from outside but what its program gives it.
+freestanding() { # COMPILER
+  local needed
+  "$1" "${FLAGS[@]}" -O2 -Iprobe -ffreestanding -nostdlib -c probe/tests/freestanding.c -o "$BUILT/freestanding.o" || return
+  needed="$(nm -u "$BUILT/freestanding.o" | sed 's/.* //' | grep -v _GLOBAL_OFFSET_TABLE_)"
+  [ "$needed" = put_somewhere ] || { echo "needs: $needed" && return 1; }
+}
+
+# The table that an example prints is one that the command solves.
+fit_table() { # COMPILER FLAG...
+  local compiler="$1"
+  shift
+  "$compiler" "${FLAGS[@]}" -O2 -Iprobe "$@" examples/c/multiply.c -o "$BUILT/program" && "$BUILT/program" >"$BUILT/program.csv" &&
+    cargo run --quiet --release -p hairspring-cli -- fit "$BUILT/program.csv" --json >"$BUILT/program.json" &&
+    grep -q '"copy/size:4096"' "$BUILT/program.json"
+}
+
+install_library() {
+  quietly cmake -S crates/hairspring-capi -B "$BUILT/cmake" -DCMAKE_INSTALL_LIBDIR=lib -DHAIRSPRING_TARGET_DIR="$CARGO_TARGET_DIR" &&
+    quietly cmake --build "$BUILT/cmake" && quietly cmake --install "$BUILT/cmake" --prefix "$PREFIX"
+}
+
+# Links a program with the installed library and runs it; `static` takes the archive alone.
+with_engine() { # COMPILER FILE shared|static FLAG...
+  local compiler="$1" file="$2" kind="$3" flags libraries arguments=()
+  shift 3
+  [[ $file == examples/* ]] || arguments=("$BUILT/program.csv")
+  read -ra flags < <(pkg-config --cflags hairspring)
+  if [ "$kind" = shared ]; then
+    read -ra libraries < <(pkg-config --libs hairspring)
+  else
+    read -ra libraries < <(pkg-config --libs --static hairspring | sed "s#-lhairspring#$PREFIX/lib/libhairspring.a#")
+  fi
+  "$compiler" "${FLAGS[@]}" -O2 "$@" "${flags[@]}" "$file" -o "$BUILT/program" "${libraries[@]}" -lm -lpthread &&
+    LD_LIBRARY_PATH="$PREFIX/lib" "$BUILT/program" "${arguments[@]}" >"$BUILT/program.txt"
+}
+
+engine_programs() { # COMPILER
+  local file
+  for file in probe/tests/engine/*.c examples/c/alternatives.c; do
+    step "$1 shared $file" with_engine "$1" "$file" shared
+    step "$1 static $file" with_engine "$1" "$file" static
+    step "$1 sanitized $file" with_engine "$1" "$file" shared "${SANITIZED[@]}"
+  done
+}
+
+cmake_package() {
+  quietly cmake -S probe/tests/package -B "$BUILT/package" -DCMAKE_PREFIX_PATH="$PREFIX" &&
+    quietly cmake --build "$BUILT/package" && "$BUILT/package/shared" "$BUILT/program.csv" && "$BUILT/package/static" "$BUILT/program.csv"
+}
+
+need_rust
 need_command gcc gcc libc6-dev
 need_command clang clang
+need_command python3 python3
+need_command cmake cmake make
+need_command pkg-config pkg-config
+need_command objdump binutils
+rm -rf "$BUILT"
 mkdir -p "$BUILT"
+export PKG_CONFIG_PATH="$PREFIX/lib/pkgconfig"
 
-status=0
-for file in "${sources[@]}"; do
-  for compiler in gcc clang; do check "$compiler" "$file" || status=1; done
+for compiler in gcc clang; do
+  header_only "$compiler"
+  step "$compiler freestanding" freestanding "$compiler"
+  step "$compiler hairspring fit" fit_table "$compiler"
+  step "$compiler hairspring fit, the system's clock" fit_table "$compiler" -DHAIRSPRING_SYSTEM_CLOCK
 done
+if [ "$(uname -m)" = x86_64 ]; then
+  step disassembly python3 probe/tests/disassembly.py "$BUILT" gcc clang
+else
+  echo "nothing: the expected instructions are those of x86-64"
+fi
+step "cmake --install" install_library
+for compiler in gcc clang; do engine_programs "$compiler"; done
+step "the CMake package" cmake_package
 exit "$status"

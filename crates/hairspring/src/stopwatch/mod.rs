@@ -97,6 +97,12 @@ impl Stopwatch {
         Ok(Stopwatch { reader: Reader { clock, started: None }, overhead, quantum, meter, total: Span::default(), raised: None })
     }
 
+    /// Takes the overhead from runs with nothing in them, made in the way in which the stopwatch is going to be used: a
+    /// call through another language has an overhead of its own.
+    pub fn calibrate(&mut self, runs: &[Run]) {
+        self.overhead = Overhead::of(runs, self.quantum);
+    }
+
     /// Raises the thread's priority until the next [`stop`](Stopwatch::stop), or until the stopwatch is dropped.
     ///
     /// # Errors
@@ -239,6 +245,13 @@ mod tests {
         let covered =
             (0..500).filter(|turn| timed(&mut stopwatch, 1_000 + 7 * turn).ns.estimate(0.95).contains(1_000.0 + 7.0 * *turn as f64));
         assert!(covered.count() >= 475);
+    }
+
+    #[test]
+    fn a_longer_way_to_the_clock_is_taken_off_as_well() {
+        let mut stopwatch = stopwatch(fake::Settings { per_read: 40, ..fake::Settings::default() });
+        stopwatch.calibrate(&[Run { read: 40, total: 65 }; 100]);
+        assert!((timed(&mut stopwatch, 1_025).ns.value - 1_000.0).abs() < 1e-6);
     }
 
     #[test]

@@ -1,0 +1,113 @@
+//! Clocks by name.
+
+use crate::wall::{Refusal, Status, c_text, exclusive, sized_out, text, wall};
+use hairspring::clock::{Clock, catalogue, default_clock, find, granularity};
+use std::ffi::{CString, c_char};
+use std::sync::OnceLock;
+
+/// A clock of this machine. The texts live as long as the program.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClockInfo {
+    /// Size of this struct in bytes.
+    pub size: usize,
+    /// Name by which it is asked for.
+    pub name: *const c_char,
+    /// What it is, in a sentence.
+    pub description: *const c_char,
+    /// Reads it: ticks since some fixed moment; null where it is not available.
+    pub read: Option<extern "C" fn() -> u64>,
+    /// Why it is not available; null where it is.
+    pub unavailable: *const c_char,
+    /// Ticks per second where the interface defines it; 0 where it must be measured.
+    pub nominal_hz: f64,
+    /// Its quantum in ticks, measured; 0 in a list, where it is not.
+    pub quantum: u64,
+    /// Bits of the counter: one of fewer than 64 wraps.
+    pub bits: u32,
+}
+
+/// A clock with its texts as C has them.
+struct Listed {
+    clock: Clock,
+    name: CString,
+    description: CString,
+    unavailable: Option<CString>,
+}
+
+impl Listed {
+    fn info(&self) -> ClockInfo {
+        ClockInfo {
+            size: size_of::<ClockInfo>(),
+            name: self.name.as_ptr(),
+            description: self.description.as_ptr(),
+            read: self.unavailable.is_none().then_some(self.clock.read),
+            unavailable: self.unavailable.as_ref().map_or(std::ptr::null(), |reason| reason.as_ptr()),
+            nominal_hz: self.clock.nominal_hz.unwrap_or(0.0),
+            quantum: 0,
+            bits: self.clock.width.count(),
+        }
+    }
+}
+
+/// Looked up once: a list that C may keep pointers into.
+fn list() -> &'static [Listed] {
+    static LIST: OnceLock<Vec<Listed>> = OnceLock::new();
+    LIST.get_or_init(|| {
+        let listed = |(clock, available): (Clock, Result<(), String>)| Listed {
+            name: c_text(clock.name),
+            description: c_text(clock.description),
+            unavailable: available.err().map(|reason| c_text(&reason)),
+            clock,
+        };
+        catalogue().into_iter().map(listed).collect()
+    })
+}
+
+/// The clock of that name, ready in the calling thread; null is the best clock here.
+pub unsafe fn chosen(name: *const c_char) -> Result<Clock, Refusal> {
+    if name.is_null() {
+        let clock = default_clock();
+        clock.ready()?;
+        return Ok(clock);
+    }
+    // SAFETY: passed on to the caller.
+    Ok(find(unsafe { text(name, "the clock's name") }?)?)
+}
+
+/// How many clocks are known for this system, available or not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_clock_count(count: *mut usize) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        *unsafe { exclusive(count, "the pointer for the count") }? = list().len();
+        Ok(())
+    })
+}
+
+/// The clock at a place of the list, from 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_clock_at(index: usize, clock: *mut ClockInfo) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        let clock = unsafe { sized_out(clock, "the clock") }?;
+        let found =
+            list().get(index).ok_or_else(|| Refusal::new(Status::BadValue, format!("clock {index}: there are {}", list().len())))?;
+        *clock = found.info();
+        Ok(())
+    })
+}
+
+/// The clock of that name, enabled in the calling thread, seen to count, its quantum measured; null is the best clock
+/// here. Every thread that reads it must ask for it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_clock_find(name: *const c_char, clock: *mut ClockInfo) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        let (out, found) = unsafe { (sized_out(clock, "the clock")?, chosen(name)?) };
+        let listed = list().iter().find(|listed| listed.clock.name == found.name);
+        let listed = listed.ok_or_else(|| Refusal::new(Status::ClockUnavailable, format!("clock `{}` is not in the list", found.name)))?;
+        *out = ClockInfo { quantum: granularity(&found).quantum, ..listed.info() };
+        Ok(())
+    })
+}

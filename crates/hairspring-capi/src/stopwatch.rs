@@ -1,0 +1,181 @@
+//! A stopwatch whose overhead is that of these very calls.
+
+use crate::assessment::Estimate;
+use crate::clocks::chosen;
+use crate::wall::{Status, free, hand_out, level, locked, shared, sized, sized_out, wall};
+use hairspring::clock::Clock;
+use hairspring::stopwatch::{Run, Span, Stopwatch};
+use std::ffi::c_char;
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Runs with nothing in them that the overhead is measured over, and the time that they may take.
+const RUNS: usize = 10_000;
+const FEWEST_RUNS: usize = 100;
+const MOST_TIME: Duration = Duration::from_millis(20);
+/// Reads before each run, so that code and data are in the cache.
+const WARMING_READS: usize = 4;
+
+/// A stopwatch.
+#[derive(Debug)]
+pub struct StopwatchHandle(Mutex<Stopwatch>);
+
+/// What a stopwatch read: raw, the overhead still in it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct StopwatchSpan {
+    /// Size of this struct in bytes.
+    pub size: usize,
+    /// Ticks; negative where the clock was set back in between.
+    pub ticks: i64,
+    /// Pairs of reads in it: 1, or the number of laps of a total.
+    pub pairs: u32,
+}
+
+/// A span as a time.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ElapsedTime {
+    /// Size of this struct in bytes.
+    pub size: usize,
+    /// Nanoseconds, the overhead taken off; never clamped, so it can be negative.
+    pub ns: Estimate,
+    /// 1 where the time cannot be told from zero, and `bound_ns` is the most that it can be.
+    pub below_resolution: u32,
+    /// That bound in nanoseconds, else 0.
+    pub bound_ns: f64,
+    /// The overhead that was taken off each pair of reads, in ticks: mean and standard deviation.
+    pub overhead_ticks: f64,
+    /// Standard deviation of the overhead, in ticks.
+    pub overhead_sd_ticks: f64,
+}
+
+impl From<Span> for StopwatchSpan {
+    fn from(span: Span) -> StopwatchSpan {
+        StopwatchSpan { size: size_of::<StopwatchSpan>(), ticks: span.ticks, pairs: span.pairs }
+    }
+}
+
+/// A stopwatch on the clock of that name, null being the best one here. It measures the overhead of its own start and stop,
+/// through these calls; that takes 10 to 70 ms.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_stopwatch_new(clock: *const c_char, out: *mut *mut StopwatchHandle) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        let clock = unsafe { chosen(clock) }?;
+        let handle = StopwatchHandle(Mutex::new(Stopwatch::new(clock)?));
+        let runs = runs(&handle, clock);
+        locked(&handle.0).calibrate(&runs);
+        // SAFETY: passed on to the caller.
+        unsafe { hand_out(out, handle) }
+    })
+}
+
+fn runs(handle: &StopwatchHandle, clock: Clock) -> Vec<Run> {
+    let begin = Instant::now();
+    let mut runs = Vec::with_capacity(RUNS);
+    while runs.len() < RUNS && (runs.len() < FEWEST_RUNS || begin.elapsed() < MOST_TIME) {
+        runs.push(run(handle, clock));
+    }
+    runs
+}
+
+fn run(handle: &StopwatchHandle, clock: Clock) -> Run {
+    type Start = unsafe extern "C" fn(*const StopwatchHandle) -> Status;
+    type Stop = unsafe extern "C" fn(*const StopwatchHandle, *mut StopwatchSpan) -> Status;
+    // Called as C calls them: not merged into this function.
+    let start = black_box(hairspring_stopwatch_start as Start);
+    let stop = black_box(hairspring_stopwatch_stop as Stop);
+    let mut span = StopwatchSpan::from(Span::default());
+    let (mut before, mut last) = (0, 0);
+    for _ in 0..WARMING_READS {
+        (before, last) = (last, (clock.read)());
+    }
+    // SAFETY: both point to living values of this function.
+    unsafe {
+        start(handle);
+        stop(handle, &raw mut span);
+    }
+    Run { read: clock.width.signed(before, last), total: span.ticks }
+}
+
+/// Gives a stopwatch back.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_stopwatch_free(stopwatch: *mut StopwatchHandle) {
+    // SAFETY: passed on to the caller.
+    unsafe { free(stopwatch) }
+}
+
+/// Starts, or starts again: laps are forgotten.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_stopwatch_start(stopwatch: *const StopwatchHandle) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        locked(&unsafe { shared(stopwatch, "the stopwatch") }?.0).start();
+        Ok(())
+    })
+}
+
+/// Time since the start or the last lap, and on with the next one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_stopwatch_lap(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
+    // SAFETY: passed on to the caller.
+    unsafe { read(stopwatch, span, Stopwatch::lap) }
+}
+
+/// Time since the start or the last lap; then it stands.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_stopwatch_stop(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
+    // SAFETY: passed on to the caller.
+    unsafe { read(stopwatch, span, Stopwatch::stop) }
+}
+
+/// All laps since the start together.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_stopwatch_total(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
+    // SAFETY: passed on to the caller.
+    unsafe { read(stopwatch, span, |stopwatch| Ok(stopwatch.total())) }
+}
+
+#[inline]
+unsafe fn read(
+    stopwatch: *const StopwatchHandle,
+    span: *mut StopwatchSpan,
+    take: impl FnOnce(&mut Stopwatch) -> hairspring::Result<Span>,
+) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        let (stopwatch, span) = unsafe { (shared(stopwatch, "the stopwatch")?, sized_out(span, "the span")?) };
+        *span = take(&mut locked(&stopwatch.0))?.into();
+        Ok(())
+    })
+}
+
+/// A span as a time at a confidence level (0 is 0.95). To be called behind the measurement.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_stopwatch_elapsed(
+    stopwatch: *const StopwatchHandle,
+    span: *const StopwatchSpan,
+    confidence_level: f64,
+    elapsed: *mut ElapsedTime,
+) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        let (stopwatch, span, out) =
+            unsafe { (shared(stopwatch, "the stopwatch")?, sized(span, "the span")?, sized_out(elapsed, "the time")?) };
+        let level = level(if confidence_level == 0.0 { 0.95 } else { confidence_level })?;
+        let stopwatch = locked(&stopwatch.0);
+        let found = stopwatch.elapsed(Span { ticks: span.ticks, pairs: span.pairs });
+        let (bound, overhead) = (found.below_resolution(level), stopwatch.overhead().total);
+        *out = ElapsedTime {
+            size: size_of::<ElapsedTime>(),
+            ns: found.ns.estimate(level).into(),
+            below_resolution: u32::from(bound.is_some()),
+            bound_ns: bound.unwrap_or(0.0),
+            overhead_ticks: overhead.mean,
+            overhead_sd_ticks: overhead.sd,
+        };
+        Ok(())
+    })
+}

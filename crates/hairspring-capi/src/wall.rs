@@ -1,0 +1,318 @@
+//! The wall between C and the engine: statuses, their text, checked pointers, and panics that end here.
+
+use hairspring::Error;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What came of a call.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It is done.
+    Ok = 0,
+    /// A pointer is null that must not be, or not aligned.
+    BadPointer = 1,
+    /// A struct has another size than this library's.
+    WrongSize = 2,
+    /// An argument is out of its range, or no UTF-8 text.
+    BadValue = 3,
+    /// The observations cannot be used.
+    BadObservations = 4,
+    /// Too few rows for the number of unknowns.
+    TooFewRows = 5,
+    /// No such clock here, or it cannot be used.
+    ClockUnavailable = 6,
+    /// The operating system or the state of the handle does not allow it.
+    Refused = 7,
+    /// No number of trips of a loop fills a timed interval.
+    LoopTooShort = 8,
+    /// A file cannot be read or written.
+    InputOutput = 9,
+    /// The library failed within itself; the handle may still be given back.
+    Internal = 10,
+}
+
+const NAMES: [&CStr; 11] = [
+    c"ok",
+    c"bad pointer",
+    c"wrong size",
+    c"bad value",
+    c"bad observations",
+    c"too few rows",
+    c"clock unavailable",
+    c"refused",
+    c"loop too short",
+    c"input or output failed",
+    c"internal failure",
+];
+
+/// Why a call did not do what it was asked.
+#[derive(Debug)]
+pub struct Refusal {
+    status: Status,
+    text: String,
+}
+
+/// Result of what runs behind the wall.
+pub type Answer<T> = Result<T, Refusal>;
+
+impl Refusal {
+    pub fn new(status: Status, text: impl Into<String>) -> Refusal {
+        Refusal { status, text: text.into() }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        let status = match &error {
+            Error::BadObservation { .. } | Error::BadTable(_) => Status::BadObservations,
+            Error::TooFewRows { .. } => Status::TooFewRows,
+            Error::ClockUnavailable { .. } => Status::ClockUnavailable,
+            Error::LoopTooShort { .. } => Status::LoopTooShort,
+            _ => Status::Refused,
+        };
+        Refusal::new(status, error.to_string())
+    }
+}
+
+thread_local! {
+    static LAST_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Runs the work of a call; whatever comes of it becomes a status, and its text is kept for the calling thread.
+pub fn wall(work: impl FnOnce() -> Answer<()>) -> Status {
+    let refusal = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => return Status::Ok,
+        Ok(Err(refusal)) => refusal,
+        Err(payload) => {
+            let said = payload.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| payload.downcast_ref::<String>().cloned());
+            let text = format!("the library failed within itself: {}; please report it", said.unwrap_or_default());
+            // Dropping what was thrown may throw again.
+            std::mem::forget(payload);
+            Refusal::new(Status::Internal, text)
+        }
+    };
+    // A thread that is ending has no text any more.
+    let _ = LAST_ERROR.try_with(|last| *last.borrow_mut() = refusal.text);
+    refusal.status
+}
+
+/// Gives back a handle; null is nothing.
+pub unsafe fn free<T>(handle: *mut T) {
+    wall(|| {
+        if !handle.is_null() {
+            // SAFETY: the caller hands over what `hand_out` made, once.
+            drop(unsafe { Box::from_raw(handle) });
+        }
+        Ok(())
+    });
+}
+
+/// Moves a value into a handle that the caller owns from now on.
+pub unsafe fn hand_out<T>(out: *mut *mut T, value: T) -> Answer<()> {
+    // SAFETY: passed on to the caller.
+    let out = unsafe { exclusive(out, "the pointer for the new handle") }?;
+    *out = Box::into_raw(Box::new(value));
+    Ok(())
+}
+
+/// The mutex's content, whether or not a thread failed while it had it: the engine's tables are whole at every moment.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn checked<T>(pointer: *const T, what: &str) -> Answer<()> {
+    let refuse = |why| Err(Refusal::new(Status::BadPointer, format!("{what} is {why}")));
+    match pointer {
+        _ if pointer.is_null() => refuse("a null pointer"),
+        _ if !pointer.is_aligned() => refuse("not aligned"),
+        _ => Ok(()),
+    }
+}
+
+/// What a pointer points to.
+pub unsafe fn shared<'a, T>(pointer: *const T, what: &str) -> Answer<&'a T> {
+    checked(pointer, what)?;
+    // SAFETY: neither null nor misaligned; that it points to a living T is the caller's word.
+    Ok(unsafe { &*pointer })
+}
+
+/// What a pointer points to, to be changed.
+pub unsafe fn exclusive<'a, T>(pointer: *mut T, what: &str) -> Answer<&'a mut T> {
+    checked(pointer, what)?;
+    // SAFETY: neither null nor misaligned; that it points to a living T of nobody else is the caller's word.
+    Ok(unsafe { &mut *pointer })
+}
+
+/// Refuses a struct of another size before anything behind its first member is touched.
+unsafe fn check_size<T>(pointer: *const T, what: &str) -> Answer<()> {
+    checked(pointer, what)?;
+    // SAFETY: every sized struct begins with its size.
+    let size = unsafe { *pointer.cast::<usize>() };
+    same_size::<T>(size, what)
+}
+
+/// Whether the caller's struct has the size of this library's.
+pub fn same_size<T>(size: usize, what: &str) -> Answer<()> {
+    let known = size_of::<T>();
+    let text =
+        || format!("{what} has a size of {size} bytes where this library's has {known}: set its size, and use the header of this version");
+    if size == known { Ok(()) } else { Err(Refusal::new(Status::WrongSize, text())) }
+}
+
+/// A struct that begins with its size.
+pub unsafe fn sized<'a, T>(pointer: *const T, what: &str) -> Answer<&'a T> {
+    // SAFETY: the size is checked before the rest is used.
+    unsafe { check_size(pointer, what).and_then(|()| shared(pointer, what)) }
+}
+
+/// A struct that begins with its size, to be filled.
+pub unsafe fn sized_out<'a, T>(pointer: *mut T, what: &str) -> Answer<&'a mut T> {
+    // SAFETY: the size is checked before the rest is used.
+    unsafe { check_size(pointer, what).and_then(|()| exclusive(pointer, what)) }
+}
+
+/// So many elements; none may be a null pointer.
+pub unsafe fn elements<'a, T>(pointer: *const T, count: usize, what: &str) -> Answer<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    checked(pointer, what)?;
+    if count > isize::MAX as usize / size_of::<T>().max(1) {
+        return Err(Refusal::new(Status::BadValue, format!("{what} has {count} elements, which no memory holds")));
+    }
+    // SAFETY: neither null, misaligned nor too long; that they are there is the caller's word.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
+}
+
+/// Text that ends with a 0 byte.
+pub unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Answer<&'a str> {
+    checked(pointer, what)?;
+    // SAFETY: not null; that it ends with a 0 byte is the caller's word.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| Refusal::new(Status::BadValue, format!("{what} is not UTF-8 text")))
+}
+
+/// Text for C, without the 0 bytes that it may hold.
+pub fn c_text(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+/// Copies as many elements as there is room for, and says how many there are.
+pub unsafe fn fill<T: Copy>(array: *mut T, element_size: usize, room: usize, count: *mut usize, from: &[T]) -> Answer<()> {
+    same_size::<T>(element_size, "an element of the array")?;
+    // SAFETY: passed on to the caller.
+    let count = unsafe { exclusive(count, "the pointer for the count") }?;
+    let copied = room.min(from.len());
+    if copied > 0 {
+        checked(array, "the array")?;
+        // SAFETY: neither null nor misaligned; that there is the room is the caller's word.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), array, copied) };
+    }
+    *count = from.len();
+    Ok(())
+}
+
+/// A confidence level that the engine takes.
+pub fn level(level: f64) -> Answer<f64> {
+    let text = || format!("a confidence level of {level} is not between 0.5 and 0.9999");
+    if (0.5..=0.9999).contains(&level) { Ok(level) } else { Err(Refusal::new(Status::BadValue, text())) }
+}
+
+/// Text of the last error of the calling thread, cut to the room there is and ended with a 0 byte. Returns its whole
+/// length in bytes, without that end; with no room nothing is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_last_error(buffer: *mut c_char, room: usize) -> usize {
+    let text = LAST_ERROR.try_with(|last| last.borrow().clone()).unwrap_or_default().replace('\0', "");
+    if !buffer.is_null() && room > 0 {
+        let mut end = text.len().min(room - 1);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        // SAFETY: the caller has room for that many bytes, one for the end included.
+        unsafe {
+            std::ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, end);
+            *buffer.add(end) = 0;
+        }
+    }
+    text.len()
+}
+
+/// A status in a few words, for any number; never null.
+#[unsafe(no_mangle)]
+pub extern "C" fn hairspring_status_name(status: i32) -> *const c_char {
+    let name = usize::try_from(status).ok().and_then(|at| NAMES.get(at).copied());
+    name.unwrap_or(c"unknown status").as_ptr()
+}
+
+/// Version of the library, as `0.1.0`; never null.
+#[unsafe(no_mangle)]
+pub extern "C" fn hairspring_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last_error() -> String {
+        let mut buffer = [0 as c_char; 400];
+        // SAFETY: the buffer has the room that is said.
+        let length = unsafe { hairspring_last_error(buffer.as_mut_ptr(), buffer.len()) };
+        // SAFETY: ended with a 0 byte.
+        let text = unsafe { CStr::from_ptr(buffer.as_ptr()) }.to_str().unwrap().to_owned();
+        assert_eq!(length, text.len());
+        text
+    }
+
+    #[test]
+    fn a_panic_ends_at_the_wall_with_its_text() {
+        assert_eq!(wall(|| panic!("the spring is loose")), Status::Internal);
+        assert!(last_error().contains("the spring is loose"));
+        assert_eq!(wall(|| std::panic::panic_any(7)), Status::Internal);
+        assert_eq!(wall(|| Ok(())), Status::Ok);
+    }
+
+    #[test]
+    fn a_panic_that_panics_when_it_is_dropped_ends_here_too() {
+        struct Twice;
+        impl Drop for Twice {
+            fn drop(&mut self) {
+                panic!("again");
+            }
+        }
+        assert_eq!(wall(|| std::panic::panic_any(Twice)), Status::Internal);
+    }
+
+    #[test]
+    fn a_handle_that_a_thread_failed_with_can_still_be_used() {
+        let mutex = Mutex::new(3);
+        let failed = wall(|| {
+            let _held = locked(&mutex);
+            panic!("while it was held")
+        });
+        assert_eq!((failed, *locked(&mutex)), (Status::Internal, 3));
+    }
+
+    #[test]
+    fn each_thread_has_a_text_of_its_own_that_is_cut_between_letters() {
+        wall(|| Err(Refusal::new(Status::BadValue, "aé")));
+        std::thread::spawn(|| assert_eq!(last_error(), "")).join().unwrap();
+        let mut buffer = [1 as c_char; 3];
+        // SAFETY: the buffer has the room that is said.
+        assert_eq!(unsafe { hairspring_last_error(buffer.as_mut_ptr(), 3) }, 3);
+        assert_eq!(buffer, [b'a' as c_char, 0, 1]);
+    }
+
+    #[test]
+    fn every_status_has_a_name() {
+        let name = |status| {
+            // SAFETY: a constant text.
+            unsafe { CStr::from_ptr(hairspring_status_name(status)) }.to_str().unwrap()
+        };
+        assert_eq!((name(0), name(Status::Internal as i32)), ("ok", "internal failure"));
+        assert_eq!((name(-1), name(11)), ("unknown status", "unknown status"));
+    }
+}

@@ -1,0 +1,91 @@
+/* Benchmarks run by the engine: the counts of the rows reach the table, whatever the names are; what is wrong is refused. */
+#include "check.h"
+#include "hairspring.h"
+
+#include <string.h>
+
+HAIRSPRING_BENCHMARK(multiply, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x *= c; HAIRSPRING_OPAQUE(x));
+HAIRSPRING_BENCHMARK(multiply_twice, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x *= c; HAIRSPRING_OPAQUE(x); x *= c;
+                     HAIRSPRING_OPAQUE(x));
+HAIRSPRING_BENCHMARK_INIT(both, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), (x *= c; HAIRSPRING_OPAQUE(x)), x *= c;
+                          HAIRSPRING_OPAQUE(x));
+
+static hairspring_series series_of(const struct hairspring_benchmark *benchmark, const char *name) {
+  return (hairspring_series){sizeof(hairspring_series), name, benchmark->rows, benchmark->row_count, 0};
+}
+
+static void odd_names_come_back_as_they_are(const char *path) {
+  const char *odd = "\"a\", b/c:1\t#;<&>%s %n \xc3\xa9";
+  hairspring_series series[2] = {series_of(&multiply, odd), series_of(&multiply_twice, "twice")};
+  hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
+  hairspring_observations *table = NULL, *again = NULL;
+  hairspring_assessment *assessment = NULL;
+  hairspring_component found[4];
+  hairspring_comparison comparison;
+  size_t count = 0;
+  plan.milliseconds = 30;
+  CHECK_OK(hairspring_measure(series, sizeof series[0], 2, &plan, &table));
+  CHECK_OK(hairspring_assess(table, NULL, &assessment));
+  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 4, &count));
+  CHECK(count == 4 && strcmp(found[0].series, odd) == 0 && strcmp(found[2].series, "twice") == 0 && found[0].ns.level > 0.9);
+  CHECK_OK(hairspring_assessment_comparisons(assessment, &comparison, sizeof comparison, 1, &count));
+  CHECK(count == 1 && comparison.verdict != HAIRSPRING_VERDICT_FASTER);
+  CHECK_OK(hairspring_observations_write_csv(table, path));
+  CHECK_OK(hairspring_observations_read_csv(path, &again));
+  hairspring_assessment_free(assessment);
+  CHECK_OK(hairspring_assess(again, NULL, &assessment));
+  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 4, &count));
+  CHECK(count == 4 && strcmp(found[0].series, odd) == 0);
+  hairspring_assessment_free(assessment);
+  hairspring_observations_free(again);
+  hairspring_observations_free(table);
+}
+
+static void an_init_is_a_component_of_its_own(void) {
+  hairspring_series series = series_of(&both, "both");
+  hairspring_observations *table = NULL;
+  hairspring_assessment *assessment = NULL;
+  hairspring_component found[3];
+  size_t count = 0;
+  CHECK_OK(hairspring_measure(&series, sizeof series, 1, NULL, &table));
+  CHECK_OK(hairspring_assess(table, NULL, &assessment));
+  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 3, &count));
+  CHECK(count == 3 && strcmp(found[0].name, "body") == 0 && strcmp(found[1].name, "init") == 0);
+  hairspring_assessment_free(assessment);
+  hairspring_observations_free(table);
+}
+
+static void what_is_wrong_is_refused(void) {
+  hairspring_series good = series_of(&multiply, "good"), series = good;
+  hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
+  hairspring_observations *table = NULL;
+  CHECK(hairspring_measure(NULL, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_POINTER);
+  CHECK(hairspring_measure(&series, sizeof series, 0, NULL, &table) == HAIRSPRING_STATUS_BAD_VALUE);
+  CHECK(hairspring_measure(&series, sizeof series - 8, 1, NULL, &table) == HAIRSPRING_STATUS_WRONG_SIZE);
+  series.size = 1;
+  CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_WRONG_SIZE);
+  series = good, series.rows = NULL;
+  CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_POINTER);
+  series = good, series.name = NULL;
+  CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_POINTER);
+  series = good, series.row_count = 3;
+  CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_VALUE);
+  static const hairspring_row nothing[4] = {{NULL, 1, 0}, {NULL, 2, 0}, {NULL, 3, 0}, {NULL, 4, 0}};
+  series = good, series.rows = nothing, series.row_count = 4;
+  CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_POINTER);
+  plan.clock = "sundial";
+  CHECK(hairspring_measure(&good, sizeof good, 1, &plan, &table) == HAIRSPRING_STATUS_CLOCK_UNAVAILABLE);
+  plan.size = 0;
+  CHECK(hairspring_measure(&good, sizeof good, 1, &plan, &table) == HAIRSPRING_STATUS_WRONG_SIZE);
+  CHECK(table == NULL);
+  const hairspring_series same[2] = {good, good};
+  CHECK(hairspring_measure(same, sizeof same[0], 2, NULL, &table) == HAIRSPRING_STATUS_BAD_VALUE);
+}
+
+int main(int count, char **arguments) {
+  CHECK(count == 2);
+  odd_names_come_back_as_they_are(arguments[1]);
+  an_init_is_a_component_of_its_own();
+  what_is_wrong_is_refused();
+  return 0;
+}
