@@ -1,7 +1,7 @@
 //! Two saved results, series by series: the ratio of their bodies with its interval, and what was not the same.
 
 use crate::clean::{clean, cut};
-use crate::saved::{SavedEnvironment, SavedFigure, SavedResult, SavedSeries, Unit};
+use crate::saved::{SavedEnvironment, SavedFigure, SavedFinding, SavedResult, SavedSeries, Unit};
 use hairspring::Estimate;
 use hairspring::estimate::ratio::apart;
 use hairspring::judge::{Finding, FindingKind, Severity, Verdict, verdict};
@@ -49,8 +49,10 @@ pub struct Change {
     pub new: Estimate,
     /// New over old ([`apart`]).
     pub ratio: Estimate,
-    /// What the ratio's interval says.
+    /// What the ratio's interval says; undecided where one of the two is not to be trusted.
     pub verdict: Verdict,
+    /// Whether neither result has a finding that takes the trust away.
+    pub trusted: bool,
 }
 
 /// Where an interval lies against the threshold.
@@ -64,11 +66,19 @@ pub enum Limit {
     Undecided,
 }
 
+impl Change {
+    /// The same without a verdict where the results are not to be trusted.
+    fn if_trusted(self, trusted: bool) -> Change {
+        Change { trusted, verdict: if trusted { self.verdict } else { Verdict::Undecided }, ..self }
+    }
+}
+
 impl Compared {
     /// Where a pair lies against the threshold; `None` where none was given.
     pub fn limit(&self, pair: &Pair) -> Option<Limit> {
         let most = 1.0 + self.threshold?;
         Some(match &pair.change {
+            Ok(change) if !change.trusted => Limit::Undecided,
             Ok(change) if change.ratio.low > most => Limit::Past,
             Ok(change) if change.ratio.high <= most => Limit::Within,
             _ => Limit::Undecided,
@@ -129,8 +139,9 @@ fn partners(old: &[SavedSeries], new: &[SavedSeries]) -> Vec<Option<usize>> {
 
 fn pair(old: &SavedSeries, new: &SavedSeries, before: &SavedEnvironment, after: &SavedEnvironment) -> Pair {
     let component = new.body().map_or_else(|| "body".to_owned(), |(name, _)| name.to_owned());
+    let trusted = [old, new].iter().all(|series| distrust(series).is_none());
     let change = match (old.body(), new.body()) {
-        (Some(old), Some(new)) => change(old.1, new.1, clock(before) == clock(after)),
+        (Some(old), Some(new)) => change(old.1, new.1, clock(before) == clock(after)).map(|change| change.if_trusted(trusted)),
         (None, _) => Err("the old result has no component".to_owned()),
         (_, None) => Err("the new result has no component".to_owned()),
     };
@@ -145,7 +156,12 @@ fn change(old: &SavedFigure, new: &SavedFigure, same_clock: bool) -> Result<Chan
         return Err("the two have no time in the same unit: one has none, or one is in nanoseconds and one in ticks, or both in ticks of different clocks".into());
     };
     let ratio = apart(&new, &old).ok_or("the old time is negative: there is nothing to relate the new one to")?;
-    Ok(Change { unit, old, new, ratio, verdict: verdict(&ratio) })
+    Ok(Change { unit, old, new, ratio, verdict: verdict(&ratio), trusted: true })
+}
+
+/// The finding that takes the trust away from a result.
+fn distrust(series: &SavedSeries) -> Option<&SavedFinding> {
+    series.findings.iter().find(|finding| finding.severity == "untrusted")
 }
 
 fn clock(environment: &SavedEnvironment) -> Option<&str> {
@@ -196,7 +212,7 @@ fn core_clock(old: &SavedEnvironment, new: &SavedEnvironment, pair: &Pair) -> Op
 fn untrusted<'s>(which: &str, all: impl Iterator<Item = &'s SavedSeries>) -> Vec<Finding> {
     let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
     for series in all {
-        if let Some(found) = series.findings.iter().find(|finding| finding.severity == "untrusted") {
+        if let Some(found) = distrust(series) {
             by_reason.entry(&found.message).or_default().push(clean(series.title()));
         }
     }

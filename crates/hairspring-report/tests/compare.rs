@@ -162,8 +162,10 @@ fn distrust_is_carried_over() {
     for at in 0..2 {
         new["results"][at]["findings"] = json!([{ "kind": "core_shared", "severity": "untrusted", "message": "shared", "remedy": "" }]);
     }
-    let found = compared(&old, &new, None);
+    new["results"][0]["components"]["body"]["cycles"] = json!({ "value": 90.0, "low": 89.0, "high": 91.0, "level": 0.95 });
+    let found = compared(&old, &new, Some(0.05));
     assert_eq!(found.findings.len(), 1);
+    assert_eq!((verdicts(&found)[0], found.limit(&found.pairs[0]), found.past()), (Verdict::Undecided, Some(Limit::Undecided), 0));
     assert!(found.findings[0].message.contains("the new result of f; g is not to be trusted: shared"), "{:?}", found.findings);
 }
 

@@ -86,6 +86,9 @@ pub struct ChangeJson {
     pub ratio_reason: Option<String>,
     /// What the interval of the ratio says of the new time.
     pub verdict: VerdictWord,
+    /// Why there is no verdict although there is a ratio: a result is not to be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict_reason: Option<String>,
     /// Where the interval lies against the threshold; `null` where no limit was set.
     pub limit: Option<LimitWord>,
 }
@@ -167,6 +170,7 @@ fn pair_json(compared: &Compared, pair: &Pair) -> ChangeJson {
         ratio_at_least: below.map(|change| change.ratio.low).filter(|low| low.is_finite()),
         ratio_reason: below.map(|_| "the old time is below resolution".to_owned()).or_else(|| pair.change.as_ref().err().cloned()),
         verdict: change.map_or(VerdictWord::Undecided, |change| change.verdict.into()),
+        verdict_reason: change.filter(|change| !change.trusted).map(|_| "not both results are to be trusted".to_owned()),
         limit: compared.limit(pair).map(LimitWord::from),
     }
 }

@@ -95,6 +95,9 @@ fn says(compared: &Compared, pair: &Pair, change: &Change) -> String {
         Verdict::NoDifference => "no difference",
         Verdict::Undecided => "undecided: the interval contains 1 and is wide",
     };
+    if !change.trusted {
+        return "undecided: not both are to be trusted".to_owned();
+    }
     let most = compared.threshold.map(|share| significant(100.0 * share, 4)).unwrap_or_default();
     match compared.limit(pair) {
         Some(Limit::Past) => format!("{verdict}, past the threshold of {most} %"),
