@@ -37,13 +37,13 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
     row(&mut page, "total, highest of 5", report.clocks.iter().map(|clock| both(clock.range().1, clock)).collect(), Tone::Plain);
     row(&mut page, "runs used", report.clocks.iter().map(runs).collect(), Tone::Plain);
     page.gap();
-    report.clocks.iter().for_each(|clock| coarse(&mut page, clock));
     let text = "ticks of the clock, and time. total: between start and stop with nothing in between; it is taken off what the \
                 stopwatch says, and its deviation is part of the result's uncertainty. calibrator: the total less two reads in \
                 a row, run by run: the stopwatch's own part. Of five repetitions the one with the least deviation is shown, as \
                 in the paper; runs with an interrupt in them are left out.";
     page.marked("", &format!("{text} +-: intervals of {} confidence, from the spread of the five.", percent(level)));
     page.gap();
+    report.clocks.iter().for_each(|clock| coarse(&mut page, clock));
     machine_line(&mut page, circumstances);
     page.finish()
 }
