@@ -1,6 +1,8 @@
 //! Latency or throughput: whether one copy of the code waits for the copy before it.
 
 use crate::declaration::Declaration;
+use crate::flow::follow;
+use crate::origins::State;
 use crate::request::{Language, Request};
 use crate::tokens::{is_assignment, is_word, tokens};
 use serde::{Deserialize, Serialize};
@@ -26,7 +28,6 @@ pub struct Judged {
 
 /// Judges one alternative of a request.
 pub fn judge(request: &Request, code: &str) -> Judged {
-    let judged = |mode, reason: &str| Judged { mode, reason: reason.to_owned() };
     if !request.cold.is_empty() {
         return judged(Some(Mode::Latency), "fenced: the caches are flushed before every evaluation");
     }
@@ -34,77 +35,62 @@ pub fn judge(request: &Request, code: &str) -> Judged {
         return judged(Some(Mode::Latency), "fenced: an evaluation starts when all before it is done");
     }
     let init = request.init.as_deref().unwrap_or("");
-    let (chained, hidden) = match request.language {
-        Language::Asm => crate::asm::chained_register(init, code, &request.lets),
-        Language::C | Language::Cpp => (chained_variable(code, &request.lets), hidden_chain(code, &request.lets)),
-    };
+    match request.language {
+        Language::Asm => judge_assembly(init, code, &request.lets),
+        Language::C | Language::Cpp => judge_compiled(init, code, &request.lets),
+    }
+}
+
+fn judged(mode: Option<Mode>, reason: &str) -> Judged {
+    Judged { mode, reason: reason.to_owned() }
+}
+
+const INDEPENDENT: &str = "no variable carries one copy into the next";
+
+fn latency(name: &str) -> Judged {
+    judged(Some(Mode::Latency), &format!("chained through {name}"))
+}
+
+fn not_known(why: &str) -> Judged {
+    judged(None, &format!("latency or throughput: not known, {why}"))
+}
+
+fn set_anew(name: &str) -> Judged {
+    judged(Some(Mode::Throughput), &format!("--init sets {name} anew: copies are independent"))
+}
+
+fn judge_assembly(init: &str, code: &str, lets: &[Declaration]) -> Judged {
+    let (chained, hidden) = crate::asm::chained_register(init, code, lets);
     match (chained, hidden) {
-        (Some(name), _) if sets_anew(init, &name) => {
-            judged(Some(Mode::Throughput), &format!("--init sets {name} anew: copies are independent"))
-        }
-        (Some(name), _) => judged(Some(Mode::Latency), &format!("chained through {name}")),
-        (None, Some(why)) => judged(None, &format!("latency or throughput: not known, {why}")),
-        (None, None) => judged(Some(Mode::Throughput), "no variable carries one copy into the next"),
+        (Some(name), _) => latency(&name),
+        (None, Some(why)) => not_known(&why),
+        (None, None) => match crate::asm::chained_register("", code, lets).0 {
+            Some(name) => set_anew(&name),
+            None => judged(Some(Mode::Throughput), INDEPENDENT),
+        },
     }
 }
 
-/// Why a copy might wait for the one before although no variable that is assigned says so.
-fn hidden_chain(code: &str, lets: &[Declaration]) -> Option<String> {
-    let tokens = tokens(code);
-    let declaration = |name: &String| lets.iter().find(|declaration| declaration.name == *name);
-    let scalar = |name: &String| declaration(name).is_some_and(|d| !d.array && !d.declarator.contains('&'));
-    if tokens.iter().any(|token| matches!(token.as_str(), "asm" | "__asm__" | "__asm")) {
-        return Some("inline assembly may chain the copies".into());
+fn judge_compiled(init: &str, code: &str, lets: &[Declaration]) -> Judged {
+    let (alone, before) = (follow(code, lets, State::default()), follow(init, lets, State::default()));
+    let whole = follow(code, lets, before.state);
+    let assigned = || lets.iter().map(|declaration| declaration.name.as_str()).filter(|name| alone.assigned.contains(*name));
+    // What the init does is of weight where it can see what the code has made.
+    let seen_by_init = || tokens(init).iter().any(|token| assigned().any(|name| name == token));
+    let in_init = before.doubt.filter(|_| seen_by_init());
+    if let Some(name) = whole.state.cycle(assigned(), true) {
+        latency(name)
+    } else if let Some(why) = alone.doubt {
+        not_known(&why)
+    } else if let Some(why) = in_init {
+        not_known(&format!("in --init {why}"))
+    } else if let Some(name) = whole.state.cycle(assigned(), false) {
+        not_known(&format!("a condition decides whether {name} carries one copy into the next"))
+    } else if let Some(name) = alone.state.cycle(assigned(), false) {
+        set_anew(name)
+    } else {
+        judged(Some(Mode::Throughput), INDEPENDENT)
     }
-    for (at, token) in tokens.iter().enumerate() {
-        let before = at.checked_sub(1).map(|before| &tokens[before]);
-        let is_member = at >= 2 && matches!(tokens[at - 2].as_str(), "." | "->" | "::");
-        let local = |name: &String| is_word(name) && declared_here(&tokens, name);
-        if is_assignment(token) {
-            let steps = matches!(token.as_str(), "++" | "--");
-            let behind = tokens.get(at + 1).filter(|_| steps);
-            let target = before.filter(|name| is_word(name) || !steps || matches!(name.as_str(), "]" | ")")).or(behind);
-            if !target.is_some_and(|name| !is_member && (scalar(name) || local(name))) {
-                return Some("the code writes to memory that the next copy may read".into());
-            }
-        }
-        let unary = before.is_none_or(|before| !is_word(before) && !matches!(before.as_str(), ")" | "]") || before == "return");
-        if token == "&" && unary {
-            return Some(format!("the code hands out the address of {}", tokens.get(at + 1).map_or("a variable", String::as_str)));
-        }
-        let handed =
-            matches!(before.map(String::as_str), Some("(" | ",")) && matches!(tokens.get(at + 1).map(String::as_str), Some(")" | ","));
-        let in_memory = declaration(token).is_some_and(|d| d.array || d.declarator.contains(['*', '&']));
-        if handed && in_memory && !is_member && !callee(&tokens, at).is_some_and(|name| ONLY_READ.contains(&name)) {
-            return Some(format!("a function that is handed {token} may write what the next copy reads"));
-        }
-    }
-    None
-}
-
-/// Functions of the C library that only read what they are handed.
-const ONLY_READ: [&str; 11] = ["strlen", "strcmp", "strncmp", "memcmp", "strchr", "strrchr", "memchr", "strstr", "atoi", "atol", "atof"];
-
-/// The function whose argument a token is.
-fn callee(tokens: &[String], at: usize) -> Option<&str> {
-    let mut depth = 0i32;
-    let open = (0..at).rev().find(|before| {
-        match tokens[*before].as_str() {
-            ")" => depth += 1,
-            "(" => depth -= 1,
-            _ => {}
-        }
-        depth < 0
-    })?;
-    tokens.get(open.checked_sub(1)?).map(String::as_str)
-}
-
-/// Whether a name is declared in the code itself: it stands behind a type.
-fn declared_here(tokens: &[String], name: &str) -> bool {
-    let behind_a_type = |at: usize| {
-        at > 0 && (is_word(&tokens[at - 1]) && tokens[at - 1] != "return" || tokens[at - 1] == "*" && at > 1 && is_word(&tokens[at - 2]))
-    };
-    (0..tokens.len()).find(|at| tokens[*at] == name).is_some_and(behind_a_type)
 }
 
 /// Whether the code is a single expression whose value must be kept alive (not statements, not an assignment).
@@ -140,34 +126,6 @@ fn assigns_at_top(tokens: &[String]) -> bool {
     })
 }
 
-/// The variable that carries one copy's result into the next, if there is one: it is assigned, and read elsewhere.
-fn chained_variable(code: &str, lets: &[Declaration]) -> Option<String> {
-    let tokens = tokens(code);
-    let chained = lets.iter().find(|declaration| {
-        let places: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at] == declaration.name && !is_member(&tokens, *at)).collect();
-        let stepped = places.iter().any(|at| {
-            let (before, after) = (at.checked_sub(1).map(|b| tokens[b].as_str()), tokens.get(at + 1).map(String::as_str));
-            matches!(after, Some("++" | "--"))
-                || matches!(before, Some("++" | "--"))
-                || after.is_some_and(|token| is_assignment(token) && token != "=")
-        });
-        let assigned = places.iter().filter(|at| tokens.get(*at + 1).is_some_and(|token| token == "=")).count();
-        stepped || assigned > 0 && places.len() > assigned
-    });
-    chained.map(|declaration| declaration.name.clone())
-}
-
-/// Whether an init gives a variable a value that does not depend on the one it had.
-fn sets_anew(init: &str, name: &str) -> bool {
-    let tokens = tokens(init);
-    let places: Vec<usize> = (0..tokens.len()).filter(|at| tokens[*at] == name && !is_member(&tokens, *at)).collect();
-    !places.is_empty() && places.iter().all(|at| tokens.get(at + 1).is_some_and(|token| token == "="))
-}
-
-fn is_member(tokens: &[String], at: usize) -> bool {
-    at > 0 && matches!(tokens[at - 1].as_str(), "." | "->" | "::")
-}
-
 /// Whether there is nothing but comments and semicolons.
 pub fn is_empty(code: &str) -> bool {
     !code.contains('#') && tokens(code).iter().all(|token| token == ";")
@@ -185,21 +143,125 @@ mod tests {
     use super::*;
     use crate::tokens::split_directives;
 
-    fn chain(code: &str) -> Option<String> {
-        let lets = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "void *p = 0"].map(|text| Declaration::parse(text).unwrap());
-        chained_variable(code, &lets)
+    fn mode_of(init: &str, code: &str) -> Option<Mode> {
+        let lets = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "void *p = 0", "double y = 2", "Counter k", "std::vector<int> v"];
+        let lets = lets.map(|text| Declaration::parse(text).unwrap()).to_vec();
+        judge(&Request { lets, init: (!init.is_empty()).then(|| init.into()), language: Language::Cpp, ..Request::default() }, code).mode
     }
+
+    const LATENCY: Option<Mode> = Some(Mode::Latency);
+    const THROUGHPUT: Option<Mode> = Some(Mode::Throughput);
 
     #[test]
     fn assignments_that_feed_on_themselves_are_chains() {
+        for code in [
+            "x = x * c",
+            "x *= c",
+            "x++",
+            "--x",
+            "x = c; c = x + 1",
+            "p = *(void **)p",
+            "if (x > 3) x = x / 2; else x = 3 * x + 1;",
+            "if (c) x = x * 2",
+            "x = x > 3 ? x / 2 : 3 * x + 1",
+            "d = sqrt(d)",
+            "d = std::max(d, 2.0) + (double)(d)",
+            "uint64_t t = x; x = c; c = t",
+            "while (x < 100) x = x * c",
+            "for (int i = 0; i < 3; i++) { x += i; }",
+            "do { x = x * 3; } while (x < 50)",
+            "c = (x = x + 1)",
+            "#define TWICE(a) \\\n  ((a) * 2)\nx = TWICE(x) + 1",
+            "switch (c) { case 1: x = x + 1; break; default: x = x * 3; }",
+        ] {
+            assert_eq!(mode_of("", code), LATENCY, "{code}");
+        }
+        for code in [
+            "x * c",
+            "x = c * 2",
+            "#define N 12\nx = c * N",
+            "sqrt(d)",
+            "sqrtf(d) + __builtin_popcount(x) + isalpha(x)",
+            "x == c",
+            "y = 3 /* x = x + 1 */",
+            "y = x; x = 3",
+            "x = sizeof(x)",
+            "x = sizeof x",
+            "x, x = 3",
+            "3 & x",
+            "std::min(x, c) + std::abs(d) + std::max<int>(x, 3)",
+            "static_cast<double>(x) * double(c) + v.size()",
+            "uint64_t t = x + 1; c = t",
+            "if (c) d = 1; else d = 2;",
+            "x = strlen(\"x = x\")",
+        ] {
+            assert_eq!(mode_of("", code), THROUGHPUT, "{code}");
+        }
+    }
+
+    #[test]
+    fn functions_that_may_keep_state_are_not_known() {
+        for code in [
+            "inc(x)",
+            "#define F(a) a = 3\nF(x)",
+            "#define STEP x = x + 1\nSTEP",
+            "#define F(a) 3\nx = F(x)",
+            "#define F(a) ((a) * c)\nc = F(x)",
+            "k.step()",
+            "nexts()",
+            "rand()",
+            "x = rand()",
+            "x = f(x)",
+            "v.push_back(1)",
+            "std::swap(x, c)",
+            "(*p)(x)",
+            "f<int>(x)",
+            "mine::sqrt(d)",
+            "k.sqrt(d)",
+            "Counter other(x)",
+            "[&](int a) { x = a; return x; }(3)",
+            "static int n; n++",
+            "x = x * 3; inc(x); x = x + 1",
+        ] {
+            assert_eq!(mode_of("", code), None, "{code}");
+        }
+        let lets = vec![Declaration::parse("int x = 3").unwrap()];
+        let reason = judge(&Request { lets, ..Request::default() }, "inc(x)").reason;
+        assert_eq!(reason, "latency or throughput: not known, inc may keep state or change what it is handed");
+    }
+
+    #[test]
+    fn what_a_condition_decides_is_not_known() {
         for code in
-            ["x = x * c", "x *= c", "x++", "--x", "x = c; c = x + 1", "p = *(void **)p", "if (x > 3) x = x / 2; else x = 3 * x + 1;"]
+            ["if (c) x = 3", "x = c ? 3 : x", "c && (x = 3)", "while (c) { x = 3; break; }", "x = x ? 2 : 3", "int i = x; x = i && c"]
         {
-            assert!(chain(code).is_some(), "{code}");
+            assert_eq!(mode_of("", code), None, "{code}");
         }
-        for code in ["x * c", "x = c * 2", "sqrt(d)", "x == c", "f(x)", "s.x = s.x + 1", "\"x = x\"", "y = 3 /* x = x + 1 */"] {
-            assert_eq!(chain(code), None, "{code}");
+    }
+
+    #[test]
+    fn an_init_is_part_of_the_chain() {
+        for (init, code, mode) in [
+            ("d = y", "y = d * d", LATENCY),
+            ("if (y) d = 1.5", "d = d * d", None),
+            ("memcpy(&d, &y, 8)", "d = d * d", None),
+            ("reset(d)", "d = d * d", None),
+            ("d = 1.5", "d = d * d", THROUGHPUT),
+            ("if (y) d = 1.5; else d = 2.5", "d = d * d", THROUGHPUT),
+            ("for (int i = 0; i < 4; i++) d = i", "d = d * d", THROUGHPUT),
+            ("nexts()", "d = y * y", THROUGHPUT),
+            ("d = g(y)", "y = d * d", None),
+        ] {
+            assert_eq!(mode_of(init, code), mode, "{init}: {code}");
         }
+    }
+
+    #[test]
+    fn code_without_end_is_not_known() {
+        let deep = format!("x = {}x{}", "(".repeat(100_000), ")".repeat(100_000));
+        assert_eq!(mode_of("", &deep), None);
+        assert_eq!(mode_of("", &"if (x) while (c) ".repeat(2_000)), None);
+        assert_eq!(mode_of("", &"x = x + c; ".repeat(2_000)), LATENCY);
     }
 
     #[test]
@@ -231,6 +293,8 @@ mod tests {
             "r = r + 1",
             "__asm__(\"imul %0, %0\" : \"+r\"(x))",
             "x = 3; f(p)",
+            "f(x)",
+            "int y = x; y += 2; x = y & 1 ? 2 : 3",
         ] {
             assert_eq!(mode(code), None, "{code}");
         }
@@ -238,8 +302,7 @@ mod tests {
             "x & 3",
             "a[0] * 3",
             "strlen(t)",
-            "f(x)",
-            "int y = x; y += 2; x = y & 1 ? 2 : 3",
+            "int y = x; y += 2; x = y < a[0]; x = 3",
             "for (int i = 0; i < 3; i++) x = i",
             "x = a[1] && *p",
         ] {
@@ -277,8 +340,15 @@ mod tests {
         #[test]
         fn no_text_panics(text in "\\PC{0,60}") {
             let _ = (is_expression(&text), is_empty(&text), returns(&text), split_directives(&text));
-            let _ = chain(&text);
+            let _ = mode_of(&text, &text);
             let _ = Declaration::parse(&text);
+        }
+
+        #[test]
+        fn no_order_of_tokens_panics(
+            text in "((x|c|d|int|f|if|else|for|while|do|switch|sizeof|std|3|=|\\+=|\\+\\+|&|&&|\\?|:|::|,|;|<|>|\\.|->|\\*|\\(|\\)|\\[|\\]|\\{|\\}) ){0,30}"
+        ) {
+            let _ = mode_of(&text, &text);
         }
     }
 }

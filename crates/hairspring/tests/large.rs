@@ -38,3 +38,37 @@ fn a_straight_plane_is_checked_and_none_the_wider() {
     let ticks = straight.solution.components[0].ticks;
     assert!((ticks.value - 20.0).abs() < 2.0 * ticks.half_width(), "{ticks:?}");
 }
+
+/// What 60,000 rows of eight components say whose counts reach from 0 to 20,000, with noise of standard deviation 3.
+fn of_eight(total: impl Fn(&[f64; 8]) -> f64) -> SeriesResult {
+    let mut random = Pcg64Mcg::seed_from_u64(5);
+    let mut table = Observations::new("abcdefgh".chars().map(String::from).collect());
+    let series = table.series("main");
+    for _ in 0..60_000 {
+        let counts: [f64; 8] = std::array::from_fn(|_| f64::from(random.random_range(0..=20_000)));
+        let noise: f64 = (0..3).map(|_| random.random_range(-3.0..3.0)).sum();
+        let row = table.row(series, &counts);
+        table.push(row, 0, total(&counts) + noise);
+    }
+    assess(&table, &Question::default()).unwrap().series.remove(0)
+}
+
+fn is_bent(found: &SeriesResult) -> bool {
+    found.findings.iter().any(|finding| matches!(finding.kind, FindingKind::NonLinear { .. }))
+}
+
+#[test]
+fn a_bend_along_one_of_many_components_is_found() {
+    let parabola = of_eight(|n| 50.0 + 0.3 * n[1..].iter().sum::<f64>() + 2e-5 * (n[0] - 1e4).powi(2));
+    assert!(is_bent(&parabola), "{:?}", parabola.findings);
+    let step = of_eight(|n| 0.3 * n.iter().sum::<f64>() + if n[0] > 15_000.0 { 1_000.0 } else { 0.0 });
+    assert!(is_bent(&step), "{:?}", step.findings);
+    let straight = of_eight(|n| 50.0 + 0.3 * n.iter().sum::<f64>());
+    assert!(!is_bent(&straight) && straight.solution.lack_of_fit.unwrap().p > 0.001, "{:?}", straight.solution.lack_of_fit);
+}
+
+#[test]
+fn components_that_only_act_together_are_found() {
+    let together = of_eight(|n| 0.3 * n[0] + 0.7 * n[1] + 2e-6 * (n[0] - 1e4) * (n[1] - 1e4));
+    assert!(is_bent(&together), "{:?}", together.findings);
+}

@@ -1,15 +1,20 @@
-//! Lack of fit where nothing was repeated: residuals in bins of the fitted value. Readings of nearly equal fitted value
-//! take the place of repeats; on a plane that holds, the mean residual of every bin is zero within its noise.
+//! Lack of fit where nothing was repeated: residuals in bins of the fitted value, and of the count of each component.
+//! Readings nearly equal in one of them take the place of repeats; on a plane that holds, the mean residual of every bin
+//! is zero within its noise. The noise may differ from bin to bin: the F test is that of Welch (1951).
 
 use super::solution::LackOfFit;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+use std::ops::Range;
 
-/// Bins at the most, and readings of each at the least.
+/// Bins of the fitted value at the most, bins of a component's count, and readings in each bin at the least.
 const MOST_BINS: usize = 64;
+const MOST_BINS_OF_COMPONENT: usize = 16;
 const FEWEST_IN_BIN: usize = 50;
+/// Many looks need small probabilities: means of few readings with skewed noise are too far from normal for them.
+const FEWEST_IN_BIN_OF_COMPONENT: usize = 400;
 /// Fewest bins that show a bend: the plane itself takes up two.
 const FEWEST_BINS: usize = 4;
-/// Equal steps of the fitted value that bins are put together from, so that nothing has to be sorted.
+/// Equal steps of the fitted value or count that bins are put together from, so that nothing has to be sorted.
 const STEPS: usize = 4096;
 
 /// A used reading: its fitted value and its residual.
@@ -32,6 +37,10 @@ struct Bin {
 }
 
 impl Bin {
+    fn add(&mut self, other: &Bin) {
+        *self = Bin { count: self.count + other.count, sum: self.sum + other.sum, squares: self.squares + other.squares };
+    }
+
     fn mean(&self) -> f64 {
         self.sum / self.count
     }
@@ -42,47 +51,107 @@ impl Bin {
     }
 }
 
-/// The departure of single readings from their plane; `None` where they are too few, or all of one size.
+/// Readings by one of their sizes, in equal steps from the lowest to the highest.
+struct Steps {
+    low: f64,
+    per_unit: f64,
+    steps: Vec<Bin>,
+}
+
+impl Steps {
+    /// `None` where all are of one size.
+    fn between(low: f64, high: f64) -> Option<Steps> {
+        let per_unit = (STEPS - 1) as f64 / (high - low);
+        per_unit.is_finite().then(|| Steps { low, per_unit, steps: vec![Bin::default(); STEPS] })
+    }
+
+    fn add(&mut self, size: f64, residual: f64) {
+        let step = ((size - self.low) * self.per_unit) as usize;
+        self.steps[step].add(&Bin { count: 1.0, sum: residual, squares: residual * residual });
+    }
+
+    /// Bins of about equally many readings.
+    fn bins(&self, most: usize, fewest: usize) -> Vec<Bin> {
+        let readings: f64 = self.steps.iter().map(|step| step.count).sum();
+        let full = (readings / most as f64).max(fewest as f64);
+        let mut bins = vec![Bin::default()];
+        for step in &self.steps {
+            if bins.last().is_some_and(|bin| bin.count >= full) {
+                bins.push(Bin::default());
+            }
+            if let Some(bin) = bins.last_mut() {
+                bin.add(step);
+            }
+        }
+        bins.retain(|bin| bin.count >= fewest as f64 / 2.0);
+        bins
+    }
+}
+
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+}
+
+/// Residuals below this share of the largest fitted value are rounding.
+pub fn rounding(largest: f64) -> f64 {
+    1e-9 * largest.max(1e-12)
+}
+
+/// The departure of single readings from their plane, by fitted value; `None` where they are too few, or all of one size.
 pub fn departure(points: impl Iterator<Item = Point> + Clone) -> Option<Departure> {
-    let range = |(low, high): (f64, f64), (fitted, _): Point| (low.min(fitted), high.max(fitted));
-    let (low, high) = points.clone().fold((f64::INFINITY, f64::NEG_INFINITY), range);
-    let rounding = 1e-9 * low.abs().max(high.abs()).max(1e-12);
-    let bins: Vec<Bin> = bins(points, low, high)?.into_iter().filter(|bin| bin.count >= FEWEST_IN_BIN as f64 / 2.0).collect();
+    let (low, high) = range(points.clone().map(|point| point.0));
+    let mut steps = Steps::between(low, high)?;
+    points.for_each(|(fitted, residual)| steps.add(fitted, residual));
+    tested(&steps.bins(MOST_BINS, FEWEST_IN_BIN), rounding(low.abs().max(high.abs())))
+}
+
+/// The departure along each of some columns of the design: rows by their place in it, with their residuals.
+pub fn along_columns(columns: Range<usize>, design: &[Vec<f64>], rows: &[(usize, f64)], rounding: f64) -> Vec<Option<Departure>> {
+    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()];
+    for (row, _) in rows {
+        let counts = &design[*row][columns.clone()];
+        ranges.iter_mut().zip(counts).for_each(|((low, high), count)| (*low, *high) = (low.min(*count), high.max(*count)));
+    }
+    let mut all: Vec<Option<Steps>> = ranges.into_iter().map(|(low, high)| Steps::between(low, high)).collect();
+    for (row, residual) in rows {
+        for (steps, count) in all.iter_mut().zip(&design[*row][columns.clone()]) {
+            if let Some(steps) = steps {
+                steps.add(*count, *residual);
+            }
+        }
+    }
+    all.iter().map(|steps| tested(&steps.as_ref()?.bins(MOST_BINS_OF_COMPONENT, FEWEST_IN_BIN_OF_COMPONENT), rounding)).collect()
+}
+
+/// The clearest of several departures. Who looks so many times sees by chance what one look would not show: its
+/// probability is multiplied by their number (Bonferroni).
+pub fn clearest(looks: impl Iterator<Item = Departure> + Clone) -> Option<Departure> {
+    let number = looks.clone().count() as f64;
+    let order = |a: &Departure, b: &Departure| {
+        let (a, b) = (a.lack_of_fit, b.lack_of_fit);
+        a.p.total_cmp(&b.p).then(b.sd.total_cmp(&a.sd))
+    };
+    let mut found = looks.min_by(order)?;
+    found.lack_of_fit.p = (found.lack_of_fit.p * number).min(1.0);
+    Some(found)
+}
+
+/// Welch's test that all bins have mean 0, two dimensions being taken up by the plane.
+fn tested(bins: &[Bin], rounding: f64) -> Option<Departure> {
     if bins.len() < FEWEST_BINS {
         return None;
     }
-    let readings: f64 = bins.iter().map(|bin| bin.count).sum();
-    let dof = bins.len() - 2;
-    let chi2: f64 = bins.iter().map(|bin| bin.mean().powi(2) * bin.count / bin.variance(rounding)).sum();
-    let f = chi2 / dof as f64;
-    let p = FisherSnedecor::new(dof as f64, readings - bins.len() as f64).map_or(f64::NAN, |law| 1.0 - law.cdf(f));
+    let (readings, dof) = (bins.iter().map(|bin| bin.count).sum::<f64>(), bins.len() - 2);
+    let weight = |bin: &Bin| bin.count / bin.variance(rounding);
+    let weights: f64 = bins.iter().map(weight).sum();
+    let chi2: f64 = bins.iter().map(|bin| bin.mean().powi(2) * weight(bin)).sum();
+    // What the variances, estimated themselves, add to the sum, and the degrees of freedom that this leaves.
+    let estimated: f64 = bins.iter().map(|bin| (1.0 - weight(bin) / weights).powi(2) / (bin.count - 1.0)).sum();
+    let squared = (bins.len() * bins.len() - 1) as f64;
+    let f = chi2 / dof as f64 / (1.0 + 2.0 * dof as f64 / squared * estimated);
+    let p = FisherSnedecor::new(dof as f64, squared / (3.0 * estimated)).map_or(f64::NAN, |law| 1.0 - law.cdf(f));
     let systematic: f64 = bins.iter().map(|bin| bin.count * bin.mean().powi(2) - bin.variance(rounding)).sum();
     Some(Departure { lack_of_fit: LackOfFit { f, dof, p, sd: (systematic / readings).max(0.0).sqrt() }, bins: bins.len() })
-}
-
-/// Bins of about equally many readings, by fitted value from the lowest to the highest.
-fn bins(points: impl Iterator<Item = Point>, low: f64, high: f64) -> Option<Vec<Bin>> {
-    let per_unit = (STEPS - 1) as f64 / (high - low);
-    if !per_unit.is_finite() {
-        return None;
-    }
-    let mut steps = vec![Bin::default(); STEPS];
-    for (fitted, residual) in points {
-        let step = &mut steps[((fitted - low) * per_unit) as usize];
-        *step = Bin { count: step.count + 1.0, sum: step.sum + residual, squares: step.squares + residual * residual };
-    }
-    let readings: f64 = steps.iter().map(|step| step.count).sum();
-    let full = (readings / MOST_BINS as f64).max(FEWEST_IN_BIN as f64);
-    let mut bins = vec![Bin::default()];
-    for step in steps {
-        if bins.last().is_some_and(|bin| bin.count >= full) {
-            bins.push(Bin::default());
-        }
-        if let Some(bin) = bins.last_mut() {
-            *bin = Bin { count: bin.count + step.count, sum: bin.sum + step.sum, squares: bin.squares + step.squares };
-        }
-    }
-    Some(bins)
 }
 
 #[cfg(test)]
@@ -129,5 +198,41 @@ mod tests {
     fn rounding_is_no_departure() {
         let exact = (0..10_000).map(|i| (f64::from(i), if i < 5_000 { 1e-12 } else { -1e-12 }));
         assert!(departure(exact).unwrap().lack_of_fit.p > 0.99);
+    }
+
+    /// The clearest of the looks along eight components with counts up to 1; the residuals have no bend.
+    fn along_eight(count: usize, seed: u64, noise: impl Fn(f64, f64) -> f64) -> f64 {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let design: Vec<Vec<f64>> = (0..count).map(|_| (0..8).map(|_| random.random::<f64>()).collect()).collect();
+        let mut rows: Vec<(usize, f64)> = (0..count).map(|row| (row, noise(random.random::<f64>(), design[row][0]))).collect();
+        // What a fit would take up; the columns are as good as independent.
+        (0..8).for_each(|column| {
+            let mean = rows.iter().map(|row| row.1).sum::<f64>() / count as f64;
+            let slope = rows.iter().map(|row| row.1 * (design[row.0][column] - 0.5)).sum::<f64>() * 12.0 / count as f64;
+            rows.iter_mut().for_each(|row| row.1 -= mean + slope * (design[row.0][column] - 0.5));
+        });
+        let looks: Vec<Departure> = along_columns(0..8, &design, &rows, 1e-9).into_iter().flatten().collect();
+        assert_eq!(looks.len(), 8);
+        clearest(looks.into_iter()).unwrap().lack_of_fit.p
+    }
+
+    #[test]
+    fn many_looks_do_not_raise_false_alarms() {
+        // Skewed noise as timing has it, that grows along one component; and noise from the middle of its range.
+        let skewed = |u: f64, size: f64| (-(1.0 - u).ln() - 1.0) * (1.0 + size);
+        for (count, noise) in [(3_000, &skewed as &dyn Fn(f64, f64) -> f64), (10_000, &skewed), (3_000, &|u, _| u - 0.5)] {
+            let all: Vec<f64> = (0..200).map(|seed| along_eight(count, seed, noise)).collect();
+            let below = |level: f64| all.iter().filter(|p| **p < level).count();
+            assert!(below(0.05) <= 20 && below(0.01) <= 6 && below(1e-4) == 0, "{count}: {} {} of 200", below(0.05), below(0.01));
+        }
+    }
+
+    #[test]
+    fn a_bend_along_one_component_is_seen_among_many() {
+        let design: Vec<Vec<f64>> = (0..20_000).map(|row| vec![f64::from(row % 101) / 100.0, f64::from(row % 97) / 96.0, 1.0]).collect();
+        let bent = |row: usize| (design[row][1] - 0.5).powi(2) - 1.0 / 12.0 + f64::from(row as u32 % 89) / 88.0 - 0.5;
+        let rows: Vec<(usize, f64)> = (0..design.len()).map(|row| (row, bent(row))).collect();
+        let found = along_columns(0..3, &design, &rows, 1e-9);
+        assert!(found[1].unwrap().lack_of_fit.p < 1e-9 && found[0].unwrap().lack_of_fit.p > 0.01 && found[2].is_none(), "{found:?}");
     }
 }

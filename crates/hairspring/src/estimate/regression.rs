@@ -6,7 +6,7 @@
 //! freedom on, the heteroscedasticity-consistent one (HC3).
 
 use super::Options;
-use super::departure::{Departure, departure};
+use super::departure::{Departure, along_columns, clearest, departure, rounding};
 use super::interval::{Contribution, Source, Uncertain};
 use super::location::{Grouped, median};
 use super::rank::{Rank, exact_rank};
@@ -26,6 +26,10 @@ const PASSES: usize = 5;
 const HC_DOF: usize = 30;
 /// A departure of single readings below this probability goes into the intervals.
 const DEPARTURE_ALPHA: f64 = 0.001;
+/// Counts that are looked at for a departure along a component: with more of them only a part of the readings is.
+const MOST_LOOKED_AT: usize = 2_000_000;
+/// Components that are looked at in one pass over the readings.
+const LOOKED_AT_ONCE: usize = 8;
 /// More rows than this are not listed one by one in the solution.
 const MOST_LISTED: usize = 20_000;
 
@@ -167,7 +171,7 @@ impl<'a> Data<'a> {
         let squares: f64 = fit.residuals.iter().zip(used).filter(|(_, ok)| **ok).map(|(r, _)| r * r).sum();
         let sigma2 = squares / dof.max(1) as f64;
         let consistent = (dof >= HC_DOF).then(|| self.consistent_variances(fit, used));
-        let binned = departure(self.points(fit, used));
+        let binned = self.departure(fit, used);
         let unknowns: Vec<Uncertain> = (0..unknown_count)
             .map(|j| {
                 let classical = sigma2 * fit.inverse[(j, j)];
@@ -206,6 +210,28 @@ impl<'a> Data<'a> {
     fn points<'f>(&'f self, fit: &'f Fit, used: &'f [bool]) -> impl Iterator<Item = (f64, f64)> + Clone + 'f {
         let all = self.rows.iter().zip(&fit.residuals).zip(used);
         all.filter(|(_, ok)| **ok).map(|(((_, ticks), residual), _)| (ticks - residual, *residual))
+    }
+
+    /// The clearest departure from the plane: by fitted value, or along one component.
+    fn departure(&self, fit: &Fit, used: &[bool]) -> Option<Departure> {
+        let largest = self.points(fit, used).map(|(fitted, _)| fitted.abs()).fold(0.0, f64::max);
+        let (width, rows) = (self.scale.len(), self.sample(fit, used));
+        let along = in_parallel(width.div_ceil(LOOKED_AT_ONCE), |at| {
+            let columns = at * LOOKED_AT_ONCE..width.min((at + 1) * LOOKED_AT_ONCE);
+            along_columns(columns, &self.design, &rows, rounding(largest))
+        });
+        let along = along.into_iter().flatten().flatten();
+        clearest(departure(self.points(fit, used)).into_iter().chain(along).collect::<Vec<Departure>>().into_iter())
+    }
+
+    /// Rows of the design and residuals of the readings in use, or of a part of them without regard to any period.
+    fn sample(&self, fit: &Fit, used: &[bool]) -> Vec<(usize, f64)> {
+        let share = (MOST_LOOKED_AT as f64 / (fit.used * self.scale.len()) as f64).min(1.0);
+        let most = (share * f64::from(u32::MAX)) as u64;
+        // Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4).
+        let picked = |at: usize| (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 <= most;
+        let all = self.rows.iter().zip(&fit.residuals).zip(used).enumerate();
+        all.filter(|(at, (_, ok))| **ok && picked(*at)).map(|(_, (((row, _), residual), _))| (*row, *residual)).collect()
     }
 
     /// What a departure from the plane adds to an unknown: no number of readings averages it out, each bin of them counts

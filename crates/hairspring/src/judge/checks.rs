@@ -17,6 +17,8 @@ pub struct Context<'a> {
 const DEPARTURE_WARNING: f64 = 0.003;
 /// ... and from which on the numbers are not to be trusted.
 const DEPARTURE_UNTRUSTED: f64 = 0.03;
+/// A smaller departure of single readings is worth a note where chance explains it with less than this probability.
+const DEPARTURE_SURE: f64 = 1e-6;
 /// Share of readings left out that is worth a note, a warning, and distrust.
 const DISTURBED: [f64; 3] = [0.02, 0.15, 0.5];
 /// Half-width relative to the value from which on the value says little, and nothing.
@@ -79,6 +81,7 @@ fn non_linear(solution: &Solution) -> Option<Finding> {
     let severity = match departure.max(carried / 5.0) {
         d if d > DEPARTURE_UNTRUSTED => Severity::Untrusted,
         d if d > DEPARTURE_WARNING => Severity::Warning,
+        _ if lack.p < DEPARTURE_SURE && solution.blocks.is_empty() => Severity::Note,
         _ => return None,
     };
     Some(Finding::new(severity, FindingKind::NonLinear { lack_of_fit_f: lack.f, departure_percent: 100.0 * departure }))

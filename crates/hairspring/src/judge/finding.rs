@@ -133,7 +133,8 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
     match kind {
         NonLinear { lack_of_fit_f, departure_percent } => (
             format!(
-                "the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {departure_percent:.2} % of the longest row"
+                "the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {} of the longest row",
+                percent(*departure_percent)
             ),
             "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
         ),

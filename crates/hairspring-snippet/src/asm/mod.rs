@@ -1,6 +1,10 @@
 //! Just enough of assembly to know its syntax, the registers it touches and whether a copy feeds the next.
 
+mod effects;
+
 use crate::declaration::Declaration;
+use crate::origins::{Origins, State, both, unsure};
+use effects::{CARRY, FLAGS, effects, unnamed};
 
 /// Whether the text is in Intel syntax: AT&T marks every register with `%` and every constant with `$`. Text that names
 /// `--let` operands only (`%[x]`) is taken as compilers take it, as AT&T.
@@ -22,6 +26,7 @@ fn instructions(code: &str) -> Vec<Instruction> {
     let lines = code.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '.', '/']));
     lines
         .filter(|line| !line.ends_with(':'))
+        .map(|line| line.split_once(':').map_or(line, |(label, rest)| if is_label(label) { rest.trim_start() } else { line }))
         .map(|line| {
             let (mnemonic, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
             let mut operands = split_operands(rest);
@@ -31,6 +36,11 @@ fn instructions(code: &str) -> Vec<Instruction> {
             Instruction { mnemonic: mnemonic.to_lowercase(), operands }
         })
         .collect()
+}
+
+/// Whether the text before a colon names a place in the code, and is no segment register of an operand.
+fn is_label(text: &str) -> bool {
+    !text.contains(|c: char| c.is_whitespace() || matches!(c, '%' | '[' | '('))
 }
 
 /// Operands at top-level commas; those inside an address stay together.
@@ -51,103 +61,44 @@ fn split_operands(text: &str) -> Vec<String> {
 /// The register (or `--let` operand) through which a copy of the code, with its init before it, waits for the one
 /// before; and, where none is seen, why there may be one all the same.
 pub fn chained_register(init: &str, code: &str, lets: &[Declaration]) -> (Option<String>, Option<String>) {
-    // For every place written so far: the places live at the start of the copy that its value depends on.
-    let mut origins: Vec<(String, Vec<String>)> = Vec::new();
     let all = instructions(&format!("{init}\n{code}"));
-    for instruction in &all {
-        let (written, sources) = effects(instruction, lets);
-        let mut from: Vec<String> = Vec::new();
-        for source in sources {
-            match origins.iter().find(|(place, _)| *place == source) {
-                Some((_, known)) => from.extend(known.iter().cloned()),
-                None => from.push(source),
-            }
-        }
-        for place in written {
-            origins.retain(|(known, _)| *known != place);
-            origins.push((place, from.clone()));
-        }
+    let own: Vec<String> = instructions(code).iter().flat_map(|instruction| effects(instruction, lets).written).collect();
+    let (state, stale) = followed(&all, lets, false);
+    if let Some(place) = state.cycle(own.iter().map(String::as_str), true) {
+        return (Some(place.to_owned()), None);
     }
-    let touched: Vec<String> = instructions(code).iter().flat_map(|instruction| effects(instruction, lets).0).collect();
-    let chained = origins.into_iter().find(|(place, from)| from.contains(place) && touched.contains(place)).map(|(place, _)| place);
-    (chained, hidden_chain(&all))
+    let on_some_cores = state.cycle(own.iter().map(String::as_str), false);
+    let on_some_cores = on_some_cores.map(|place| format!("some processors wait for the old {place} before they write it"));
+    let jumps = all.iter().any(|instruction| instruction.mnemonic.starts_with('j'));
+    let skipped = followed(&all, lets, true).0.cycle(own.iter().map(String::as_str), false).filter(|_| jumps).map(str::to_owned);
+    let skipped = skipped.map(|place| format!("a jump may leave {place} as the copy before left it"));
+    (None, stale.or_else(|| unnamed(&all)).or(on_some_cores).or(skipped))
 }
 
-/// Places that an instruction writes, and those that it reads.
-fn effects(instruction: &Instruction, lets: &[Declaration]) -> (Vec<String>, Vec<String>) {
-    let Some(destination) = instruction.operands.first() else { return (Vec::new(), Vec::new()) };
-    let widening = matches!(instruction.mnemonic.trim_end_matches(['b', 'w', 'l', 'q']), "mu" | "mul" | "imu" | "imul" | "div" | "idiv");
-    if widening && instruction.operands.len() == 1 {
-        let pair = vec!["rax".to_owned(), "rdx".to_owned()];
-        let divides = instruction.mnemonic.contains("div");
-        let sources = places(destination, lets).into_iter().chain(pair[..1 + usize::from(divides)].iter().cloned()).collect();
-        return (pair, sources);
+/// The origins of everything at the end of some instructions; and what reads flags that are older than these. With jumps
+/// an instruction may be left out: then what it writes may still be as it was.
+fn followed(instructions: &[Instruction], lets: &[Declaration], jumps: bool) -> (State, Option<String>) {
+    let (mut state, mut stale) = (State::default(), None);
+    for instruction in instructions {
+        let effects = effects(instruction, lets);
+        let from = effects.sources.iter().fold(Origins::new(), |from, source| both(from, &state.of(source)));
+        let from = effects.at_times.iter().fold(from, |from, source| both(from, &unsure(&state.of(source))));
+        let reads = [CARRY, FLAGS].into_iter().find(|flags| effects.sources.iter().any(|source| source == flags));
+        if reads.is_some() && [CARRY, FLAGS].into_iter().any(|flags| from.contains_key(flags)) {
+            stale.get_or_insert_with(|| format!("{} is chained through the flags that are left to it", instruction.mnemonic));
+        }
+        let before = jumps.then(|| state.clone());
+        let flags = effects.flags.iter().map(|flags| (*flags).to_owned());
+        effects.written.iter().cloned().chain(flags).for_each(|place| state.set(&place, from.clone()));
+        if let Some(before) = before {
+            state = state.or(&before);
+        }
     }
-    let mut sources: Vec<String> = instruction.operands[1..].iter().flat_map(|operand| places(operand, lets)).collect();
-    if is_address(destination) || reads_destination(instruction) {
-        sources.extend(places(destination, lets));
-    }
-    if clears(instruction) {
-        sources.clear();
-    }
-    let written = if writes_nothing(&instruction.mnemonic) || is_address(destination) { Vec::new() } else { places(destination, lets) };
-    (written, sources)
+    (state, stale)
 }
 
 fn is_address(operand: &str) -> bool {
     operand.contains(['(', '[']) && !operand.starts_with("%[")
-}
-
-/// `xor eax, eax` and its kin: the result is zero whatever the register held, and processors know it.
-fn clears(instruction: &Instruction) -> bool {
-    let clearing = ["xor", "sub", "pxor", "vpxor", "vxorp", "psub", "vpsub"];
-    let all_same = instruction.operands.len() >= 2
-        && instruction.operands.iter().rev().take(2).all(|operand| *operand == instruction.operands[instruction.operands.len() - 1]);
-    all_same && clearing.iter().any(|start| instruction.mnemonic.starts_with(start))
-}
-
-/// Why copies may be chained although no named register is: through memory, the flags or registers not named.
-fn hidden_chain(instructions: &[Instruction]) -> Option<String> {
-    const UNNAMED: [&str; 17] = [
-        "cpuid", "rep", "movs", "stos", "lods", "scas", "cmps", "cmpxchg", "xchg", "xadd", "push", "pop", "call", "cqo", "cdq", "cwd",
-        "lock",
-    ];
-    // Moves and compares of values, which are not the string instructions that their names begin as.
-    const MOVES: [&str; 11] = ["movss", "movsd", "movsx", "movsxd", "movshdup", "movsldup", "movslq", "movsbl", "movswl", "cmpss", "cmpsd"];
-    const FLAGS: [&str; 6] = ["adc", "sbb", "rcl", "rcr", "adox", "adcx"];
-    let starts = |list: &[&str], m: &str| list.iter().any(|start| m.starts_with(start));
-    let named = |i: &Instruction| !i.operands.is_empty() && MOVES.contains(&i.mnemonic.as_str());
-    let unnamed = |i: &&Instruction| starts(&UNNAMED, &i.mnemonic) && !named(i);
-    if let Some(found) = instructions.iter().find(unnamed) {
-        return Some(format!("{} uses registers or memory that it does not name", found.mnemonic));
-    }
-    if let Some(found) = instructions.iter().find(|i| starts(&FLAGS, &i.mnemonic)) {
-        return Some(format!("{} reads the flags", found.mnemonic));
-    }
-    let stores = |i: &Instruction| i.operands.first().is_some_and(|d| is_address(d)) && !writes_nothing(&i.mnemonic);
-    let loads = |i: &Instruction| i.operands[1..].iter().any(|o| is_address(o)) || stores(i) && reads_destination(i);
-    let through_memory =
-        instructions.iter().any(stores) && instructions.iter().any(|i| !i.operands.is_empty() && i.mnemonic != "lea" && loads(i));
-    through_memory.then(|| "a store may feed a load of the next copy".to_owned())
-}
-
-fn writes_nothing(mnemonic: &str) -> bool {
-    ["cmp", "test", "nop", "j", "prefetch", "lfence", "mfence", "clflush", "ucomis", "comis"]
-        .iter()
-        .any(|start| mnemonic.starts_with(start))
-}
-
-/// Two-operand arithmetic reads its destination; moves and the like, and forms with a separate destination, do not.
-fn reads_destination(instruction: &Instruction) -> bool {
-    let fresh = ["mov", "lea", "popcnt", "lzcnt", "tzcnt", "sqrt", "cvt", "set", "pop", "bsf", "bsr", "rdtsc", "andn", "pdep", "pext"];
-    let m = instruction.mnemonic.as_str();
-    let fused =
-        m.starts_with("vfmadd") || m.starts_with("vfmsub") || m.starts_with("vfnm") || m.starts_with("shld") || m.starts_with("shrd");
-    match instruction.operands.len() {
-        1 => true,
-        2 => !fresh.iter().any(|start| m.starts_with(start)) || m.starts_with("cmov"),
-        _ => fused,
-    }
 }
 
 /// Registers and `--let` operands in an operand, under one name for all their widths.
@@ -212,9 +163,44 @@ mod tests {
             "mov rbx, rax\nadd rbx, rcx\nmov rax, rbx",
             "inc rax",
             "vaddpd ymm0, ymm0, ymm1",
+            "sqrtsd xmm0, xmm1",
+            "cvtsi2sd xmm0, rax",
+            "cvtss2sd xmm0, xmm1",
+            "cvtsd2ss xmm0, xmm1",
+            "rcpss xmm0, xmm1",
+            "roundsd xmm0, xmm1, 1",
+            "movhps xmm0, [rdx]",
+            "movlpd xmm0, [rdx]",
+            "movsd xmm0, xmm1",
+            "insertps xmm0, xmm1, 16",
+            "shufps xmm0, xmm1, 3",
+            "shufps $3, %xmm1, %xmm0",
+            "palignr xmm0, xmm1, 4",
+            "pinsrd xmm0, eax, 1",
+            "blendps xmm0, xmm1, 1",
+            "cmpps xmm0, xmm1, 2",
+            "cmpltsd xmm0, xmm1",
+            "subsd xmm0, xmm0",
+            "bsf rax, rcx",
+            "bsr rax, rcx",
+            "mov al, cl",
+            "movw %cx, %ax",
+            "test rcx, rcx; setz al",
+            "test rax, rax; setz cl; movzx eax, cl",
+            "mov ecx, 0; vucomisd xmm0, xmm1; setz cl; vcvtsi2sd xmm0, xmm2, ecx",
+            "mov r8, rax; lea rax, [rcx + 1]; lea rcx, [r8 + 1]",
+            "vfmadd231pd ymm0, ymm1, ymm2",
+            "vaddpd zmm0{k1}, zmm1, zmm2",
         ] {
             assert!(chained(code).is_some(), "{code}");
         }
+        let lets = [Declaration::parse("uint64_t x = 3").unwrap(), Declaration::parse("uint64_t c = 3").unwrap()];
+        assert_eq!(chained_register("", "imul %[c], %[x]", &lets).0, Some("x".into()));
+    }
+
+    #[test]
+    fn what_is_written_whole_is_no_chain() {
+        let chained = |code: &str| chained_register("", code, &[]).0;
         for code in [
             "mov rax, rcx",
             "popcnt rax, rcx",
@@ -222,7 +208,22 @@ mod tests {
             "nop",
             "mov rax, 3; imul rax, rcx",
             "cmp rax, rcx",
-            "sqrtsd xmm0, xmm1",
+            "vsqrtsd xmm0, xmm1, xmm1",
+            "sqrtpd xmm0, xmm1",
+            "vcvtsi2sd xmm0, xmm1, rax",
+            "vsqrtpd ymm0, ymm1",
+            "vmovapd ymm0, ymm1",
+            "vshufps xmm0, xmm1, xmm2, 3",
+            "vcmpps ymm0, ymm1, ymm2, 2",
+            "pshufd xmm0, xmm1, 3",
+            "movzx eax, cl",
+            "mov eax, ecx",
+            "pcmpeqd xmm0, xmm0",
+            "vpcmpeqb ymm0, ymm1, ymm1; vpaddb ymm1, ymm0, ymm2",
+            "xor eax, eax; popcnt rax, rcx",
+            "xor eax, eax; test rcx, rcx; setz al",
+            "mov r8d, 3; inc r8; cmovz r8, rcx",
+            "cmp rcx, rdx; cmc; xor eax, eax",
             "mov [rdx], rax",
             "vaddpd ymm0, ymm1, ymm2",
             "xor eax, eax; imul rax, rax",
@@ -230,8 +231,6 @@ mod tests {
         ] {
             assert_eq!(chained(code), None, "{code}");
         }
-        let lets = [Declaration::parse("uint64_t x = 3").unwrap(), Declaration::parse("uint64_t c = 3").unwrap()];
-        assert_eq!(chained_register("", "imul %[c], %[x]", &lets).0, Some("x".into()));
     }
 
     #[test]
@@ -248,6 +247,14 @@ mod tests {
             "mov [rdx], rax; mov rax, [rdx]",
             "adc rax, rcx; xor eax, eax",
             "push rax; pop rax",
+            "cmc",
+            "mov eax, 3; setc al",
+            "popcnt rax, rcx",
+            "clc; lea rax, [rcx]; jz 1f; nop; 1:",
+            "fadd st, st(1)",
+            "fld1",
+            "cdqe",
+            "test rcx, rcx; jz 1f; mov rax, 3; 1: imul rax, rdx",
         ] {
             let (register, hidden) = chained("", code);
             assert!(register.is_none() && hidden.is_some(), "{code} {register:?} {hidden:?}");
