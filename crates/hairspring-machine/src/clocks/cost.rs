@@ -72,7 +72,9 @@ mod tests {
             let clock = fake::clock(64);
             let cost = read_cost(&clock, clock, Duration::from_millis(1), 0.95).unwrap();
             let ns = cost.components[0].time.ns.as_ref().unwrap().estimate(0.95);
-            assert!((ns.value - 37.0).abs() < 1.0 && ns.contains(37.0), "quantum {quantum}: {ns:?}");
+            // Rounds are as many as the machine has time for: one interval in twenty is allowed to miss, by a little.
+            let off = (ns.value - 37.0).abs();
+            assert!(off < 0.2 && off < 3.0 * ns.half_width().max(0.01), "quantum {quantum}: {ns:?}");
         }
     }
 

@@ -74,7 +74,6 @@ mod tests {
     fn kinds() -> Vec<FindingKind> {
         use FindingKind::*;
         let (component, unit) = (|| "body".to_owned(), || "ns".to_owned());
-        let time = || crate::Estimate { value: 3.0, low: 2.9, high: 3.1, level: 0.95 };
         vec![
             NonLinear { lack_of_fit_f: 9.0, departure_percent: 1.0 },
             BendLeftOut { rows: 1 },
@@ -90,15 +89,23 @@ mod tests {
             Negative { component: component(), value: -1.0, unit: unit() },
             NotChecked { rows: 1, unknowns: 2 },
             UnorderedClock { clock: "rdtsc".into() },
-            Overlap { at_end: time(), in_place: Some(time()), fenced: None, unit: unit() },
-            FenceHides { cycles: 2.0 },
             LongWindows { longest_ms: 9.0 },
+            NeverRan { components: vec![component()] },
+            NoCycles { reason: "none".into() },
+        ]
+    }
+
+    /// Kinds that only code which was run for its observations can have.
+    fn kinds_of_code() -> Vec<FindingKind> {
+        use FindingKind::*;
+        let time = || crate::Estimate { value: 3.0, low: 2.9, high: 3.1, level: 0.95 };
+        vec![
+            Overlap { at_end: time(), in_place: Some(time()), fenced: None, unit: "ns".into() },
+            FenceHides { cycles: 2.0 },
             MethodsDepart { methods: vec!["direct 1x".into()], most_percent: 9.0 },
             KeptInMemory { variables: vec!["x".into()] },
             NotOptimised { flags: "-g".into() },
-            NeverRan { components: vec![component()] },
             Printed { bytes: 3, first_line: "x".into() },
-            NoCycles { reason: "none".into() },
         ]
     }
 
@@ -109,7 +116,8 @@ mod tests {
             (Setting::Table, &["--keep-all", "--json"][..]),
             (Setting::Chains, &["--cpu", "--clock", "--budget"][..]),
         ] {
-            for kind in kinds() {
+            let of_code = if setting == Setting::Code { kinds_of_code() } else { Vec::new() };
+            for kind in kinds().into_iter().chain(of_code) {
                 let remedy = Finding::new(Severity::Note, kind).in_setting(setting).remedy;
                 for word in remedy.split(|c: char| !c.is_ascii_lowercase() && c != '-').filter(|word| word.starts_with("--")) {
                     assert!(options.contains(&word), "{setting:?} has no {word}: {remedy}");
