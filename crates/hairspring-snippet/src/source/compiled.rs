@@ -79,7 +79,7 @@ fn copies(text: &mut String, request: &Request, row: &RowSpec) {
     let mut one = String::new();
     (0..before).for_each(|_| one += &init);
     one += &flush;
-    if !init.is_empty() || !flush.is_empty() {
+    if request.init.is_some() || !flush.is_empty() {
         // The init or the flush may have changed what the body works on.
         opaque(&mut one, request);
     }
