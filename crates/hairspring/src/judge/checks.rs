@@ -183,8 +183,9 @@ pub fn frequency_levels(reference: &Solution) -> Option<Finding> {
     stepped.then(|| Finding::new(Severity::Note, kind))
 }
 
-/// Distance of the control chain from its length, as a share, that is worth a warning, and distrust ...
-const CONTROL_OFF: [f64; 2] = [0.003, 0.01];
+/// Distance of the control chain from its length, as a share, that is worth a warning, and distrust: other chains were seen
+/// ten times as far off theirs ...
+const CONTROL_OFF: [f64; 2] = [0.003, 0.005];
 /// ... if it is also this many half-widths of its interval.
 const CONTROL_SURE: f64 = 1.0;
 
