@@ -1,6 +1,6 @@
 //! What a report is made of: plain data that the caller fills.
 
-use hairspring::estimate::{Contribution, Source, Uncertain};
+use hairspring::estimate::{Contribution, Uncertain};
 use hairspring::judge::{Assessment, Comparison, Finding, SeriesResult, Severity};
 use hairspring::observations::{Origin, Rate, Unit};
 use hairspring::reference::RULER;
@@ -300,7 +300,5 @@ pub(crate) fn in_unit(time: &judge::Time, level: f64) -> Estimate {
 
 /// The rate of a clock with its interval.
 pub(crate) fn rate_interval(rate: &Rate, level: f64) -> Estimate {
-    let sd = rate.hz * rate.uncertainty_ppm * 1e-6;
-    let budget = if sd > 0.0 { vec![Contribution::standard(Source::Rate, sd, f64::INFINITY)] } else { Vec::new() };
-    Uncertain { value: rate.hz, budget }.estimate(level)
+    Uncertain { value: rate.hz, budget: vec![Contribution::rate(rate.hz, rate)] }.estimate(level)
 }

@@ -13,7 +13,7 @@ use hairspring::acquire::Raw;
 use hairspring::design::Pilot;
 use hairspring::estimate::Source;
 use hairspring::judge::{Assessment, FindingKind, Question, assess, flag_shared_rounds};
-use hairspring::observations::{Observations, Rate, Role, RowId, SeriesId, Variant};
+use hairspring::observations::{Observations, Rate, Role, RowId, Variant};
 use hairspring::reference::{CONTROL, RULER};
 use hairspring_machine::unit::Ruler;
 use std::time::{Duration, Instant};
@@ -235,29 +235,29 @@ fn chain_rows(beside: &[Beside]) -> Vec<(String, u32)> {
     beside.iter().flat_map(|chain| chain.copies.iter().map(|copies| (chain.chain.to_owned(), *copies))).collect()
 }
 
-/// The series that a row belongs to: rows in another arrangement than the answer's are systems of their own.
-fn series_of(table: &mut Observations, name: &str, arrangement: Arrangement, main: Arrangement) -> SeriesId {
+/// The series of rows in this arrangement: those in another one than the answer's are systems of their own.
+fn series_name(request: &Request, name: &str, arrangement: Arrangement) -> String {
     match arrangement {
-        Arrangement::Shadow => table.series(SHADOW_SERIES),
-        arrangement if arrangement == main => table.series(name),
-        Arrangement::InPlace => table.series(&format!("{name} in place")),
-        _ => table.series(&format!("{name} fenced")),
+        Arrangement::Shadow => SHADOW_SERIES.to_owned(),
+        arrangement if arrangement == plan::arrangement(request) => name.to_owned(),
+        Arrangement::InPlace => format!("{name} in place"),
+        _ => format!("{name} fenced"),
     }
 }
 
 /// Says in the table what the further series are.
 fn declare(table: &mut Observations, request: &Request, rows: &[RowSpec], names: &[String], beside: &[Beside]) {
+    let ran = |arrangement| rows.iter().any(|row| row.arrangement == arrangement);
     let ruler = beside.iter().find(|chain| chain.series == REFERENCE).map(|chain| chain.cycles * SHADOW_COPIES);
-    table.origin.shadow = ruler
-        .filter(|_| rows.iter().any(|row| row.arrangement == Arrangement::Shadow))
-        .map(|cycles| (SHADOW_SERIES.to_owned(), f64::from(cycles)));
+    table.origin.shadow = ruler.filter(|_| ran(Arrangement::Shadow)).map(|cycles| (SHADOW_SERIES.to_owned(), f64::from(cycles)));
     for name in names {
-        let mut variant = |series: String, role| table.origin.variants.push(Variant { series, role, of: name.clone() });
+        let mut variant = |series, role| table.origin.variants.push(Variant { series, role, of: name.clone() });
         if plan::stands_alone(request) {
             variant(name.clone(), Role::Fenced);
-        } else if rows.iter().any(|row| row.arrangement == Arrangement::InPlace) {
-            variant(format!("{name} in place"), Role::InPlace);
-            variant(format!("{name} fenced"), Role::Fenced);
+        }
+        for arrangement in plan::checks(request).iter().copied().filter(|arrangement| ran(*arrangement)) {
+            let role = if arrangement == Arrangement::InPlace { Role::InPlace } else { Role::Fenced };
+            variant(series_name(request, name, arrangement), role);
         }
     }
 }
@@ -275,7 +275,7 @@ impl Table {
         let mut ids: Vec<RowId> = rows
             .iter()
             .map(|row| {
-                let series = series_of(&mut table, &names[row.subject], row.arrangement, plan::arrangement(request));
+                let series = table.series(&series_name(request, &names[row.subject], row.arrangement));
                 table.row(series, &row.counts(request))
             })
             .collect();

@@ -251,7 +251,7 @@ fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Lev
     let others: Vec<f64> = solved.used().map(|(line, n)| core_hz(line, n, rate).value - mean.value).collect();
     let spread = (others.iter().map(|other| other * other).sum::<f64>() / others.len() as f64).sqrt();
     let counted = Contribution::standard(Source::LackOfFit, spread / (others.len() as f64).sqrt(), (others.len() as f64 - 1.0).max(1.0));
-    let rated = Contribution::standard(Source::Rate, mean.value * rate.uncertainty_ppm * 1e-6, f64::INFINITY);
+    let rated = Contribution::rate(mean.value, rate);
     let blocks: Vec<f64> = best.solution.blocks.iter().map(|(_, unknowns)| cycles * rate.hz / unknowns[0]).collect();
     let levels = levels(&blocks, level);
     let own = match levels.as_slice() {

@@ -70,7 +70,7 @@ impl Exchange {
     /// From the answers of a run. Round trips are converted by the rate known at the start: it differs from the final one
     /// by parts per million, and round trips are short.
     pub fn of(answers: &Answers, partner: String, level: f64, rate: &Rate) -> Exchange {
-        let more = [Contribution::standard(Source::Rate, answers.round_trips.moments.mean() * rate.uncertainty_ppm * 1e-6, f64::INFINITY)];
+        let more = [Contribution::rate(answers.round_trips.moments.mean(), rate)];
         Exchange {
             partner,
             sent: answers.sent,
@@ -186,7 +186,7 @@ fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
         value: value - due,
         budget: vec![
             Contribution::standard(Source::Stochastic, ends_sd(tally) / n, tally.latency.moments.count() as f64 - 1.0),
-            Contribution::standard(Source::Rate, due * rate.uncertainty_ppm * 1e-6, f64::INFINITY),
+            Contribution::rate(due, rate),
             Contribution::bound(Source::Granularity, known.reading.quantum as f64 * ns_per_tick / n),
         ],
     };

@@ -1,5 +1,6 @@
 //! A value with what makes it uncertain, and the interval that follows.
 
+use crate::observations::Rate;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -86,6 +87,11 @@ impl Contribution {
     /// A standard deviation from a source.
     pub fn standard(source: Source, sd: f64, dof: f64) -> Self {
         Contribution { source, spread: Spread::Standard { sd, dof } }
+    }
+
+    /// What the uncertainty of a clock's rate does to a value that was made with it.
+    pub fn rate(value: f64, rate: &Rate) -> Self {
+        Contribution::standard(Source::Rate, value.abs() * rate.uncertainty_ppm * 1e-6, f64::INFINITY)
     }
 
     /// A bound from a source.

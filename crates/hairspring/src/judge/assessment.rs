@@ -278,9 +278,13 @@ fn bound(ticks: &Estimate, floor: f64, table: &Observations, ruler: Option<&Rule
 
 /// Adds the uncertainty of the clock's rate to a value in nanoseconds.
 fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
-    let ppm = origin.rate.as_ref().filter(|_| origin.unit == Unit::Ticks).map_or(0.0, |rate| rate.uncertainty_ppm);
-    let sd = value.value.abs() * ppm * 1e-6;
-    if sd > 0.0 { value.with(Contribution::standard(Source::Rate, sd, f64::INFINITY)) } else { value }
+    match origin.rate.as_ref().filter(|_| origin.unit == Unit::Ticks) {
+        Some(rate) if value.value.abs() * rate.uncertainty_ppm > 0.0 => {
+            let entry = Contribution::rate(value.value, rate);
+            value.with(entry)
+        }
+        _ => value,
+    }
 }
 
 /// The unit that findings speak in.
