@@ -3,10 +3,10 @@
 use crate::clocks::chosen;
 use crate::observations::ObservationsHandle;
 use crate::wall::{Answer, Refusal, Status, elements, hand_out, same_size, sized, text, wall};
-use hairspring::acquire::{Dither, Rig, Rounds};
-use hairspring::clock::{Clock, RateMeter, ReadFn, default_clock, granularity};
-use hairspring::observations::Observations;
-use hairspring::reference::{RULER, RowFn, chains};
+use hairspring_engine::acquire::{Dither, Rig, Rounds};
+use hairspring_engine::clock::{Clock, RateMeter, ReadFn, default_clock, granularity};
+use hairspring_engine::observations::Observations;
+use hairspring_engine::reference::{RULER, RowFn, chains};
 use hairspring_machine::unit::find_ruler;
 use std::ffi::c_char;
 use std::time::{Duration, Instant};

@@ -3,8 +3,8 @@
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
 use crate::wall::{Status, free, hand_out, level, locked, shared, sized, sized_out, wall};
-use hairspring::clock::Clock;
-use hairspring::stopwatch::{Run, Span, Stopwatch};
+use hairspring_engine::clock::Clock;
+use hairspring_engine::stopwatch::{Run, Span, Stopwatch};
 use std::ffi::c_char;
 use std::hint::black_box;
 use std::sync::Mutex;
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn hairspring_stopwatch_total(stopwatch: *const StopwatchH
 unsafe fn read(
     stopwatch: *const StopwatchHandle,
     span: *mut StopwatchSpan,
-    take: impl FnOnce(&mut Stopwatch) -> hairspring::Result<Span>,
+    take: impl FnOnce(&mut Stopwatch) -> hairspring_engine::Result<Span>,
 ) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.

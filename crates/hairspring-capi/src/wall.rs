@@ -1,6 +1,6 @@
 //! The wall between C and the engine: statuses, their text, checked pointers, and panics that end here.
 
-use hairspring::Error;
+use hairspring_engine::Error;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,9 +2,9 @@
 
 use crate::arguments::{FitArguments, FitFormat};
 use crate::{AnyError, Outcome, output};
-use hairspring::estimate::Options;
-use hairspring::judge::{Question, Setting, assess};
-use hairspring::observations::{Observations, read_csv};
+use hairspring_engine::estimate::Options;
+use hairspring_engine::judge::{Question, Setting, assess};
+use hairspring_engine::observations::{Observations, read_csv};
 use hairspring_import::{Tool, detect, head};
 use hairspring_report::{Document, Environment, MethodTable, Subject, json, methods, text};
 use std::fmt::Display;

@@ -18,8 +18,9 @@ impl Error for Misuse {}
 /// Whether the error ends with the status of wrong usage.
 pub fn is_misuse(error: &(dyn Error + 'static)) -> bool {
     use hairspring_snippet::Error as Snippet;
-    let of_engine =
-        |error: &hairspring::Error| matches!(error, hairspring::Error::ClockUnavailable { .. } | hairspring::Error::CpuUnavailable { .. });
+    let of_engine = |error: &hairspring_engine::Error| {
+        matches!(error, hairspring_engine::Error::ClockUnavailable { .. } | hairspring_engine::Error::CpuUnavailable { .. })
+    };
     match error.downcast_ref::<Snippet>() {
         Some(Snippet::BadRequest { .. }) => true,
         Some(Snippet::Engine(error)) => of_engine(error),

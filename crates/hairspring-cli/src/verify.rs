@@ -3,9 +3,9 @@
 use crate::arguments::VerifyArguments;
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
-use hairspring::acquire::settle;
-use hairspring::clock::{default_clock, find};
-use hairspring::reference::RULER;
+use hairspring_engine::acquire::settle;
+use hairspring_engine::clock::{default_clock, find};
+use hairspring_engine::reference::RULER;
 use hairspring_machine::verify::{Effort, fine_enough, verify};
 use hairspring_report::{ClockInfo, Environment, Ruler, json, text};
 use std::io::IsTerminal;

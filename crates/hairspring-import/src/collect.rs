@@ -1,9 +1,9 @@
 //! The table in the making: series, counts and times as they come.
 
 use crate::{Imported, Tool};
-use hairspring::Result;
-use hairspring::error::Error;
-use hairspring::observations::{Observations, RowId, SeriesId, Unit};
+use hairspring_engine::Result;
+use hairspring_engine::error::Error;
+use hairspring_engine::observations::{Observations, RowId, SeriesId, Unit};
 use std::collections::{BTreeSet, HashMap};
 
 /// Most series that a file may have; more is taken for a damaged file.

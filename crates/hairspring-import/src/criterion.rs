@@ -2,8 +2,8 @@
 
 use crate::collect::{Collected, nanoseconds};
 use crate::{Imported, Tool, json};
-use hairspring::Result;
-use hairspring::error::Error;
+use hairspring_engine::Result;
+use hairspring_engine::error::Error;
 use serde::Deserialize;
 use std::io::Read;
 

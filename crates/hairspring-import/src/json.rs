@@ -1,8 +1,8 @@
 //! JSON documents of bounded size.
 
 use crate::MOST_BYTES;
-use hairspring::Result;
-use hairspring::error::Error;
+use hairspring_engine::Result;
+use hairspring_engine::error::Error;
 use serde::de::DeserializeOwned;
 use std::io::Read;
 

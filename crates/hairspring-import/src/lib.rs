@@ -9,9 +9,9 @@ mod criterion;
 mod google_benchmark;
 mod json;
 
-use hairspring::Result;
-use hairspring::error::Error;
-use hairspring::observations::Observations;
+use hairspring_engine::Result;
+use hairspring_engine::error::Error;
+use hairspring_engine::observations::Observations;
 use std::io::{Cursor, Read};
 
 /// Largest JSON document that is read, in bytes. Tables of lines are read as streams.

@@ -1,7 +1,7 @@
 //! Small files in the real formats, and files that are wrong in every way.
 
 use super::*;
-use hairspring::estimate::{Options, solve};
+use hairspring_engine::estimate::{Options, solve};
 use proptest::prelude::*;
 
 /// A run of a body of 40 ns behind a constant of 25 ns.

@@ -1,8 +1,8 @@
 //! The lines of the built-in chains in one table.
 
-use hairspring::estimate::{Component, Options, Solution, Uncertain, solve};
-use hairspring::observations::{Observations, Rate};
-use hairspring::reference::chains;
+use hairspring_engine::estimate::{Component, Options, Solution, Uncertain, solve};
+use hairspring_engine::observations::{Observations, Rate};
+use hairspring_engine::reference::chains;
 
 /// A solved chain.
 pub struct Line {

@@ -1,9 +1,9 @@
 //! Running built-in rows in this process and keeping the readings as one table.
 
-use hairspring::acquire::{Dither, Functions, Rounds};
-use hairspring::clock::{Clock, RateMeter, granularity};
-use hairspring::observations::{Observations, RowId};
-use hairspring::reference::{Chain, InitBody, RowFn};
+use hairspring_engine::acquire::{Dither, Functions, Rounds};
+use hairspring_engine::clock::{Clock, RateMeter, granularity};
+use hairspring_engine::observations::{Observations, RowId};
+use hairspring_engine::reference::{Chain, InitBody, RowFn};
 use std::time::{Duration, Instant};
 
 /// Rows to be run, and the table that their readings go to.

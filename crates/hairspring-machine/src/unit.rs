@@ -1,9 +1,9 @@
 //! The core cycle as the unit of a lattice: which integer the ruler chain is on this machine.
 
-use hairspring::clock::Clock;
-use hairspring::estimate::lattice::{Lattice, lattice};
-use hairspring::estimate::{Estimate, Options, solve};
-use hairspring::reference::{CONTROL, LATTICE, RULER, chains};
+use hairspring_engine::clock::Clock;
+use hairspring_engine::estimate::lattice::{Lattice, lattice};
+use hairspring_engine::estimate::{Estimate, Options, solve};
+use hairspring_engine::reference::{CONTROL, LATTICE, RULER, chains};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

@@ -4,13 +4,13 @@
 use crate::coverage::{self, Coverage};
 use crate::lines::{Line, core_hz, lines};
 use crate::sampling::Sampling;
-use hairspring::clock::{Clock, Reading, granularity};
-use hairspring::estimate::lattice::lattice;
-use hairspring::estimate::ratio::ratio;
-use hairspring::estimate::{Component, Estimate, Options, Solution, solve};
-use hairspring::judge::{Context, Finding, Setting, check, frequency_levels, interference_findings};
-use hairspring::observations::{Observations, Rate};
-use hairspring::reference::{RULER, chains, pairs};
+use hairspring_engine::clock::{Clock, Reading, granularity};
+use hairspring_engine::estimate::lattice::lattice;
+use hairspring_engine::estimate::ratio::ratio;
+use hairspring_engine::estimate::{Component, Estimate, Options, Solution, solve};
+use hairspring_engine::judge::{Context, Finding, Setting, check, frequency_levels, interference_findings};
+use hairspring_engine::observations::{Observations, Rate};
+use hairspring_engine::reference::{RULER, chains, pairs};
 use std::time::Duration;
 
 /// What to spend on the certificate.
@@ -123,7 +123,7 @@ pub fn fine_enough(clock: &Clock) -> Result<(), String> {
         clock.name,
         (quantum_ns / 1e3).round() / 1e3,
         COARSEST_NS / 1e3,
-        hairspring::clock::default_clock().name
+        hairspring_engine::clock::default_clock().name
     ))
 }
 
@@ -232,7 +232,7 @@ fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
     let serious = lines
         .iter()
         .flat_map(|line| check(&line.solution, &context))
-        .filter(|finding| finding.severity > hairspring::judge::Severity::Note);
+        .filter(|finding| finding.severity > hairspring_engine::judge::Severity::Note);
     all.extend(serious);
     all.into_iter().map(|finding| finding.in_setting(Setting::Chains)).collect()
 }

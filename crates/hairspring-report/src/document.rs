@@ -1,10 +1,10 @@
 //! What a report is made of: plain data that the caller fills.
 
-use hairspring::estimate::{Contribution, Uncertain};
-use hairspring::judge::{Assessment, Comparison, Finding, SeriesResult, Severity};
-use hairspring::observations::{Origin, Rate, Unit};
-use hairspring::reference::RULER;
-use hairspring::{Estimate, judge};
+use hairspring_engine::estimate::{Contribution, Uncertain};
+use hairspring_engine::judge::{Assessment, Comparison, Finding, SeriesResult, Severity};
+use hairspring_engine::observations::{Origin, Rate, Unit};
+use hairspring_engine::reference::RULER;
+use hairspring_engine::{Estimate, judge};
 use hairspring_machine::environment::Machine;
 use hairspring_machine::verify::Certificate;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! What a report of a cyclic task is made of.
 
 use crate::document::{ClockInfo, Environment};
-use hairspring::observations::Rate;
+use hairspring_engine::observations::Rate;
 use hairspring_machine::environment::Machine;
 use hairspring_machine::period::measure::Measured;
 use hairspring_machine::period::summary::Summary;

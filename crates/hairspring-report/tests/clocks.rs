@@ -2,12 +2,12 @@
 
 mod samples;
 
-use hairspring::Estimate;
-use hairspring::clock::{Clock, Counts, Ordering, Reading, Width, fake};
-use hairspring::estimate::{Contribution, Source, Uncertain};
-use hairspring::judge::{Finding, FindingKind, Question, SeriesResult, Severity, assess};
-use hairspring::observations::Rate;
-use hairspring::stopwatch::{Overhead, Run};
+use hairspring_engine::Estimate;
+use hairspring_engine::clock::{Clock, Counts, Ordering, Reading, Width, fake};
+use hairspring_engine::estimate::{Contribution, Source, Uncertain};
+use hairspring_engine::judge::{Finding, FindingKind, Question, SeriesResult, Severity, assess};
+use hairspring_engine::observations::Rate;
+use hairspring_engine::stopwatch::{Overhead, Run};
 use hairspring_machine::clocks::*;
 use hairspring_report::{Style, json, text};
 use serde_json::Value;

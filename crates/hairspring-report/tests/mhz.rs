@@ -2,10 +2,10 @@
 
 mod samples;
 
-use hairspring::Estimate;
-use hairspring::estimate::levels::Level;
-use hairspring::judge::{Finding, FindingKind, Severity};
-use hairspring::observations::Rate;
+use hairspring_engine::Estimate;
+use hairspring_engine::estimate::levels::Level;
+use hairspring_engine::judge::{Finding, FindingKind, Severity};
+use hairspring_engine::observations::Rate;
 use hairspring_machine::mhz::{ChainUnits, CoreClock};
 use hairspring_report::{Environment, Style, json, text};
 use std::path::PathBuf;

@@ -2,9 +2,9 @@
 
 mod samples;
 
-use hairspring::clock::{Clock, Reading, Width, fake};
-use hairspring::judge::{Finding, FindingKind, Severity};
-use hairspring::observations::Rate;
+use hairspring_engine::clock::{Clock, Reading, Width, fake};
+use hairspring_engine::judge::{Finding, FindingKind, Severity};
+use hairspring_engine::observations::Rate;
 use hairspring_machine::period::exchange::Answers;
 use hairspring_machine::period::frame::{Frame, Kind};
 use hairspring_machine::period::partner::Responded;

@@ -42,7 +42,7 @@ pub enum Error {
     Host(String),
     /// The engine refused.
     #[error(transparent)]
-    Engine(#[from] hairspring::Error),
+    Engine(#[from] hairspring_engine::Error),
     /// A file could not be written or read.
     #[error("{what}: {source}")]
     Io {

@@ -2,7 +2,7 @@
 
 use crate::request::Request;
 use crate::source::{Arrangement, RowSpec};
-use hairspring::design::{DIFFERENTIAL, DIRECT, Pilot, cold, line, pairs, rearranged};
+use hairspring_engine::design::{DIFFERENTIAL, DIRECT, Pilot, cold, line, pairs, rearranged};
 
 /// Copies in the pilot rows of each alternative.
 pub const PILOT: [u32; 3] = [1, 2, 4];
@@ -118,7 +118,7 @@ fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::estimate::exact_rank;
+    use hairspring_engine::estimate::exact_rank;
 
     #[test]
     fn every_kind_of_request_has_full_rank() {

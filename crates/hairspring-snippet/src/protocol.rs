@@ -1,7 +1,7 @@
 //! What parent and child say to each other: length-prefixed messages over pipes.
 
-use hairspring::acquire::{Raw, Settled};
-use hairspring::observations::Rate;
+use hairspring_engine::acquire::{Raw, Settled};
+use hairspring_engine::observations::Rate;
 use hairspring_machine::unit::Ruler;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

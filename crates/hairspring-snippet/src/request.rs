@@ -121,7 +121,7 @@ impl Request {
         if let Some(missing) = self.files.iter().find(|file| !file.is_file()) {
             return Err(io(format!("--file {}", missing.display()))(std::io::Error::other("is not a file")));
         }
-        self.cpu.map_or(Ok(()), hairspring::acquire::check_cpu)?;
+        self.cpu.map_or(Ok(()), hairspring_engine::acquire::check_cpu)?;
         if self.language == Language::Asm && !self.cold.is_empty() {
             return Err(bad("--cold", "works with --lang c and c++; in assembly put the flush in --init".into()));
         }

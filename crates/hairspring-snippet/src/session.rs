@@ -9,12 +9,12 @@ use crate::plan;
 use crate::protocol::{Command, Ended, Load, Ready, Reply};
 use crate::request::Request;
 use crate::source::{Arrangement, RowSpec, SHADOW_COPIES};
-use hairspring::acquire::Raw;
-use hairspring::design::Pilot;
-use hairspring::estimate::Source;
-use hairspring::judge::{Assessment, FindingKind, Question, assess, flag_shared_rounds};
-use hairspring::observations::{Observations, Rate, Role, RowId, Variant};
-use hairspring::reference::{CONTROL, RULER};
+use hairspring_engine::acquire::Raw;
+use hairspring_engine::design::Pilot;
+use hairspring_engine::estimate::Source;
+use hairspring_engine::judge::{Assessment, FindingKind, Question, assess, flag_shared_rounds};
+use hairspring_engine::observations::{Observations, Rate, Role, RowId, Variant};
+use hairspring_engine::reference::{CONTROL, RULER};
 use hairspring_machine::unit::Ruler;
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured
     let begin = Instant::now();
     request.check()?;
     if let Some(name) = &request.clock {
-        hairspring::clock::find(name)?;
+        hairspring_engine::clock::find(name)?;
     }
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
@@ -184,8 +184,8 @@ fn pilot(
 /// Quantum of the clock asked for, in nanoseconds; 0 for those that count faster than nanoseconds.
 fn quantum_ns(request: &Request) -> Result<f64> {
     let Some(name) = &request.clock else { return Ok(0.0) };
-    let clock = hairspring::clock::find(name)?;
-    Ok(clock.nominal_hz.map_or(0.0, |hz| hairspring::clock::granularity(&clock).quantum as f64 * 1e9 / hz))
+    let clock = hairspring_engine::clock::find(name)?;
+    Ok(clock.nominal_hz.map_or(0.0, |hz| hairspring_engine::clock::granularity(&clock).quantum as f64 * 1e9 / hz))
 }
 
 /// Median ticks of each of the rows.
@@ -361,7 +361,7 @@ impl<'r> Run<'r> {
 
     /// Whether the interval is narrow enough, and nothing else used the core.
     fn is_precise(&mut self) -> bool {
-        let options = hairspring::estimate::Options { level: self.request.level, ..Default::default() };
+        let options = hairspring_engine::estimate::Options { level: self.request.level, ..Default::default() };
         flag_shared_rounds(&mut self.table.table, &options);
         let question = Question { options, ..Question::default() };
         let alone = |found: &Assessment| {

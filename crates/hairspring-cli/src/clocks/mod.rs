@@ -6,8 +6,8 @@ pub use arguments::ClocksArguments;
 
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
-use hairspring::acquire::{RaisedPriority, Settled, allowed_cpus, settle};
-use hairspring::clock::{Clock, catalogue, default_clock, find};
+use hairspring_engine::acquire::{RaisedPriority, Settled, allowed_cpus, settle};
+use hairspring_engine::clock::{Clock, catalogue, default_clock, find};
 use hairspring_machine::clocks::{LatencyPlan, SurveyPlan, compare, latency, overheads, survey};
 use hairspring_report::{Environment, json, text};
 use std::io::IsTerminal;

@@ -6,9 +6,9 @@ pub use arguments::PeriodArguments;
 
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, interrupt, output};
-use hairspring::acquire::{RealTime, settle};
-use hairspring::clock::{Clock, default_clock, find};
-use hairspring::judge::{Finding, FindingKind, Severity};
+use hairspring_engine::acquire::{RealTime, settle};
+use hairspring_engine::clock::{Clock, default_clock, find};
+use hairspring_engine::judge::{Finding, FindingKind, Severity};
 use hairspring_machine::environment::machine;
 use hairspring_machine::period::measure::{Measured, PRIORITY, Priority, Request, measure};
 use hairspring_machine::period::partner::{listen, respond};

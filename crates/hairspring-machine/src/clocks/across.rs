@@ -1,8 +1,8 @@
 //! Whether a clock runs together on all CPUs: two threads, each bound to a CPU, hand a reading to and fro. Each reads
 //! the clock after it has seen the other's reading; one that is lower than the reading that it follows is a violation.
 
-use hairspring::acquire::pin;
-use hairspring::clock::{Clock, Counts};
+use hairspring_engine::acquire::pin;
+use hairspring_engine::clock::{Clock, Counts};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -170,12 +170,12 @@ fn take_turns(clock: &Clock, line: &Line, me: u32, time: Duration) -> Side {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::clock::{catalogue, fake};
+    use hairspring_engine::clock::{catalogue, fake};
 
     #[test]
     fn a_reading_that_is_lower_is_a_violation_also_behind_a_wrap() {
         let mut side = Side { count: 0, violations: 0, least: i64::MAX };
-        let width = hairspring::clock::Width::bits(16);
+        let width = hairspring_engine::clock::Width::bits(16);
         [(10, 20), (0xfff0, 0x10), (500, 470)].into_iter().for_each(|(seen, now)| side.see(width.signed(seen, now)));
         assert_eq!((side.count, side.violations, side.least), (3, 1, -30));
     }
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_must_be_enabled_in_its_thread_is_and_one_that_may_not_be_says_why() {
-        let cpus = hairspring::acquire::allowed_cpus();
+        let cpus = hairspring_engine::acquire::allowed_cpus();
         let same = (cpus[0], cpus[0]);
         // Settings belong to the thread that made them: in the new threads enabling alone starts this clock.
         let asleep = Clock { enable: Some(wake), ..Clock::new("asleep", "", asleep_read) };
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn a_clock_that_falls_is_caught_where_there_are_two_cpus() {
         let clock = Clock::new("falling", "", falling);
-        match across(&clock, &hairspring::acquire::allowed_cpus(), Duration::from_millis(20)) {
+        match across(&clock, &hairspring_engine::acquire::allowed_cpus(), Duration::from_millis(20)) {
             Across::Tried(pairs) => {
                 let (handovers, violations) = Across::Tried(pairs.clone()).counted();
                 assert!(handovers > 0 && violations == handovers && pairs[0].worst_ticks == 1, "{pairs:?}");

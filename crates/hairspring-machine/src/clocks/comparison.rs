@@ -1,10 +1,10 @@
 //! Two clocks over the same spans: by how many percent their readings differ (StopWatch, Figure 1).
 
 use super::waiting::{Waiter, read_ns};
-use hairspring::Estimate;
-use hairspring::clock::{Clock, Counts, RateMeter, granularity};
-use hairspring::estimate::{Contribution, Source, Uncertain};
-use hairspring::observations::Rate;
+use hairspring_engine::Estimate;
+use hairspring_engine::clock::{Clock, Counts, RateMeter, granularity};
+use hairspring_engine::estimate::{Contribution, Source, Uncertain};
+use hairspring_engine::observations::Rate;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn every_length_is_tried_or_said_to_be_too_short() {
-        let clock = hairspring::clock::find("monotonic").unwrap();
+        let clock = hairspring_engine::clock::find("monotonic").unwrap();
         let found = compare(clock, clock, Duration::from_millis(100));
         assert_eq!(found.points.len() + found.too_short_ns.len(), SPANS_NS.len());
         assert!(found.too_short_ns.iter().all(|aimed| *aimed < found.least_span_ns), "{found:?}");

@@ -1,8 +1,8 @@
 //! What two clocks differ by over spans of every length alike: no difference of the clocks, but what is left of their reads.
 
 use super::SpanPoint;
-use hairspring::Estimate;
-use hairspring::estimate::{Contribution, Source, Uncertain};
+use hairspring_engine::Estimate;
+use hairspring_engine::estimate::{Contribution, Source, Uncertain};
 
 /// Points that a line with a constant needs to leave something over.
 const FEWEST: usize = 3;

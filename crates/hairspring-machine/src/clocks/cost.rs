@@ -1,11 +1,11 @@
 //! What a read of a clock costs, by the line: straight-line reads of it between two reads of the best clock.
 
-use hairspring::acquire::{Dither, Rig, Rounds};
-use hairspring::clock::{Clock, RateMeter, ReadFn, granularity};
-use hairspring::estimate::Options;
-use hairspring::judge::{Question, SeriesResult, assess};
-use hairspring::observations::Observations;
-use hairspring::reference::{ReadsFn, reads};
+use hairspring_engine::acquire::{Dither, Rig, Rounds};
+use hairspring_engine::clock::{Clock, RateMeter, ReadFn, granularity};
+use hairspring_engine::estimate::Options;
+use hairspring_engine::judge::{Question, SeriesResult, assess};
+use hairspring_engine::observations::Observations;
+use hairspring_engine::reference::{ReadsFn, reads};
 use std::time::{Duration, Instant};
 
 /// Rounds that are run however long they take.
@@ -63,7 +63,7 @@ fn acquire(clock: &Clock, outer: Clock, time: Duration) -> Observations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::clock::fake;
+    use hairspring_engine::clock::fake;
 
     #[test]
     fn the_cost_of_a_read_is_the_slope_and_free_of_the_outer_reads() {

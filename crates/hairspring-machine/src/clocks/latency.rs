@@ -2,7 +2,7 @@
 //! second; a pair every one and five seconds in turn. Pauses let the caches cool and the scheduler step in.
 
 use super::Summary;
-use hairspring::clock::{Clock, RateMeter, granularity};
+use hairspring_engine::clock::{Clock, RateMeter, granularity};
 use std::time::Duration;
 
 /// How the experiments are made.
@@ -116,7 +116,7 @@ fn consecutive(clock: &Clock, count: usize) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::clock::fake;
+    use hairspring_engine::clock::fake;
 
     #[test]
     fn the_three_experiments_pause_as_in_the_paper_and_see_the_cost_of_a_read() {

@@ -1,10 +1,10 @@
 //! The overhead of the stopwatch on some clocks (StopWatch, Table 2): five times ten thousand runs.
 
-use hairspring::Estimate;
-use hairspring::clock::{Clock, RateMeter, granularity};
-use hairspring::estimate::{Contribution, Source, Uncertain};
-use hairspring::observations::Rate;
-use hairspring::stopwatch::{Moments, Overhead, overhead};
+use hairspring_engine::Estimate;
+use hairspring_engine::clock::{Clock, RateMeter, granularity};
+use hairspring_engine::estimate::{Contribution, Source, Uncertain};
+use hairspring_engine::observations::Rate;
+use hairspring_engine::stopwatch::{Moments, Overhead, overhead};
 use std::time::Duration;
 
 /// The overhead on one clock.
@@ -82,7 +82,7 @@ pub fn overheads(clocks: &[Clock], runs: usize, priority_raised: bool) -> Overhe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::clock::fake;
+    use hairspring_engine::clock::fake;
 
     #[test]
     fn the_parts_of_the_overhead_are_those_of_the_clock_and_of_the_stopwatch() {

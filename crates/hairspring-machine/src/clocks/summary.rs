@@ -1,7 +1,7 @@
 //! Many differences of readings in a few numbers: mean with its interval, spread, histogram.
 
-use hairspring::Estimate;
-use hairspring::estimate::{Contribution, Source, Uncertain};
+use hairspring_engine::Estimate;
+use hairspring_engine::estimate::{Contribution, Source, Uncertain};
 
 /// A bin of a histogram: from its low end up to, and without, its high end.
 #[derive(Debug, Clone, Copy, PartialEq)]

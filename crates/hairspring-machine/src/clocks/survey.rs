@@ -1,9 +1,9 @@
 //! All clocks of the machine, each measured in every way.
 
 use super::{Across, across, read_cost};
-use hairspring::clock::{Clock, Counts, RateMeter, Reading, catalogue, default_clock, granularity, wall_name};
-use hairspring::judge::{Finding, FindingKind, SeriesResult, Severity};
-use hairspring::observations::Rate;
+use hairspring_engine::clock::{Clock, Counts, RateMeter, Reading, catalogue, default_clock, granularity, wall_name};
+use hairspring_engine::judge::{Finding, FindingKind, SeriesResult, Severity};
+use hairspring_engine::observations::Rate;
 use std::time::{Duration, Instant};
 
 /// What to spend, and on what.
@@ -163,7 +163,7 @@ fn backward(clock: &Clock, found: &Measured) -> Option<Finding> {
 mod tests {
     use super::super::HandOver;
     use super::*;
-    use hairspring::clock::fake;
+    use hairspring_engine::clock::fake;
 
     fn found(violations: u64) -> Measured {
         let pair = HandOver { cpus: (0, 1), handovers: 500, violations, worst_ticks: 120, least_ticks: (40, 60) };

@@ -1,6 +1,6 @@
 //! Waiting by a clock, and what the reads of clocks take by it.
 
-use hairspring::clock::{Clock, RateMeter, default_clock};
+use hairspring_engine::clock::{Clock, RateMeter, default_clock};
 use std::time::{Duration, Instant};
 
 /// Waits by the best clock of the machine, whose rate it has found.
@@ -71,7 +71,7 @@ pub fn read_ns(clock: &Clock, waiter: &Waiter) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::clock::fake;
+    use hairspring_engine::clock::fake;
     use std::cell::Cell;
 
     fn waiter() -> Waiter {

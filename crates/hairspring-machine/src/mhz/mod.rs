@@ -8,14 +8,14 @@ pub mod classic;
 
 use crate::lines::{Line, core_hz, lines};
 use crate::sampling::Sampling;
-use hairspring::clock::Clock;
-use hairspring::estimate::lattice::lattice;
-use hairspring::estimate::levels::{Level, levels};
-use hairspring::estimate::ratio::ratio;
-use hairspring::estimate::{Contribution, Estimate, Source, Uncertain};
-use hairspring::judge::{Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
-use hairspring::observations::{Flags, Observations, Rate};
-use hairspring::reference::{CONTROL, RULER, chains};
+use hairspring_engine::clock::Clock;
+use hairspring_engine::estimate::lattice::lattice;
+use hairspring_engine::estimate::levels::{Level, levels};
+use hairspring_engine::estimate::ratio::ratio;
+use hairspring_engine::estimate::{Contribution, Estimate, Source, Uncertain};
+use hairspring_engine::judge::{Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
+use hairspring_engine::observations::{Flags, Observations, Rate};
+use hairspring_engine::reference::{CONTROL, RULER, chains};
 use std::time::{Duration, Instant};
 
 /// Chains that are run: of one instruction each, and sums of them, which show that the sums add up.
@@ -87,7 +87,7 @@ pub struct CoreClock {
     pub findings: Vec<Finding>,
 }
 
-/// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring::acquire::settle`]).
+/// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring_engine::acquire::settle`]).
 ///
 /// # Errors
 /// "System too busy" with what was seen, or that no chains are built for this architecture.
@@ -169,7 +169,7 @@ impl CoreClock {
 /// The first look finds the integers; with them, two of the chains become ruler and control, and the stretches in which
 /// something else used the core are left out of the second.
 fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> {
-    let options = hairspring::estimate::Options { level, ..Default::default() };
+    let options = hairspring_engine::estimate::Options { level, ..Default::default() };
     let first = Solved::of(&table, level)?;
     let known = |name: &str| first.integer(name).map(|n| (name.to_owned(), f64::from(n)));
     (table.origin.reference, table.origin.control) = (known(RULER), known(CONTROL));

@@ -1,7 +1,7 @@
 //! The clock speed from invented tables.
 
 use super::*;
-use hairspring::observations::Rate;
+use hairspring_engine::observations::Rate;
 
 const TICK_HZ: f64 = 2.6e9;
 

@@ -2,8 +2,8 @@
 
 use super::histogram::Histogram;
 use super::moments::{Batches, Extreme, Moments};
-use hairspring::Estimate;
-use hairspring::estimate::{Contribution, Source, Uncertain};
+use hairspring_engine::Estimate;
+use hairspring_engine::estimate::{Contribution, Source, Uncertain};
 
 /// Running tallies of a stream of times in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]

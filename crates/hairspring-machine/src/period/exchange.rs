@@ -127,7 +127,7 @@ impl Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::clock::Width;
+    use hairspring_engine::clock::Width;
 
     const SESSION: u64 = 5;
 

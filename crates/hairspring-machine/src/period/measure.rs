@@ -6,11 +6,11 @@ use super::summary::{Ended, Exchange, FEWEST_PERIODS, Summary, summarise};
 use super::system::{Known, System, check_period, least_cycle_ns};
 use super::tally::{Bins, Tally, Tick};
 use super::task::{Limit, Machine, Partner, Recorder, Task};
-use hairspring::acquire::{RealTime, Settled, StealMeter, Switches, lock_memory, settle};
-use hairspring::clock::{Clock, RateMeter};
-use hairspring::judge::{Finding, FindingKind, Severity};
-use hairspring::observations::Rate;
-use hairspring::{Error, Result};
+use hairspring_engine::acquire::{RealTime, Settled, StealMeter, Switches, lock_memory, settle};
+use hairspring_engine::clock::{Clock, RateMeter};
+use hairspring_engine::judge::{Finding, FindingKind, Severity};
+use hairspring_engine::observations::Rate;
+use hairspring_engine::{Error, Result};
 use std::sync::atomic::AtomicBool;
 
 /// Real-time priority where none is named: above most, below the threads that serve interrupts under a real-time kernel

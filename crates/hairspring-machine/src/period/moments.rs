@@ -1,6 +1,6 @@
 //! Running mean, spread, extremes and batch means of a stream: memory does not grow with the length of the run.
 
-use hairspring::estimate::variance_of_mean;
+use hairspring_engine::estimate::variance_of_mean;
 use serde::{Deserialize, Serialize};
 
 /// The least or greatest value, and the cycle that it was seen in.

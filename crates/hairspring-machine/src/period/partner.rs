@@ -4,8 +4,8 @@ use super::exchange::Answers;
 use super::frame::{FRAME_BYTES, Frame, HELLO, Kind, NoFrame};
 use super::tally::{Bins, Tick};
 use super::task::{Machine, Partner};
-use hairspring::clock::Clock;
-use hairspring::{Error, Result};
+use hairspring_engine::clock::Clock;
+use hairspring_engine::{Error, Result};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -225,7 +225,7 @@ pub fn respond(socket: &UdpSocket, time: Option<Duration>, stop: &AtomicBool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::clock::{Width, default_clock};
+    use hairspring_engine::clock::{Width, default_clock};
 
     const TICK: Tick = Tick { ns: 1.0, width: Width::FULL };
 

@@ -15,10 +15,10 @@ use super::moments::Extreme;
 use super::system::Known;
 use super::tally::{Outlier, Tally};
 use super::task::{Limit, Stop};
-use hairspring::Estimate;
-use hairspring::estimate::{Contribution, Source, Uncertain};
-use hairspring::judge::{Finding, FindingKind, Severity};
-use hairspring::observations::Rate;
+use hairspring_engine::Estimate;
+use hairspring_engine::estimate::{Contribution, Source, Uncertain};
+use hairspring_engine::judge::{Finding, FindingKind, Severity};
+use hairspring_engine::observations::Rate;
 
 /// Periods of one clock.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,9 +1,9 @@
 //! The machine that a cyclic task really runs on, and what it can do at the best.
 
 use super::task::Machine;
-use hairspring::clock::{Clock, Reading, granularity};
-use hairspring::observations::Rate;
-use hairspring::{Error, Result};
+use hairspring_engine::clock::{Clock, Reading, granularity};
+use hairspring_engine::observations::Rate;
+use hairspring_engine::{Error, Result};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 use std::time::Duration;
@@ -134,7 +134,7 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring::clock::fake;
+    use hairspring_engine::clock::fake;
 
     fn known(quantum: u64) -> Known {
         fake::set(fake::Settings { quantum, per_read: 37, ..fake::Settings::default() });

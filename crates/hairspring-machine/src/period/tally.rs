@@ -7,7 +7,7 @@
 use super::distribution::Stream;
 use super::histogram::Histogram;
 use super::moments::{Extreme, Moments};
-use hairspring::clock::Width;
+use hairspring_engine::clock::Width;
 
 /// One wake-up: two clocks read one after the other, and the time by the clock of the due times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -119,7 +119,7 @@ impl Task<'_> {
 mod tests {
     use super::super::tally::{Bins, Tick};
     use super::*;
-    use hairspring::clock::Width;
+    use hairspring_engine::clock::Width;
 
     fn tick(ns: f64) -> Tick {
         Tick { ns, width: Width::FULL }

@@ -4,7 +4,7 @@ use super::environment::{ClockJson, EnvironmentJson, environment};
 use super::figure::{E, finite};
 use super::finding::FindingJson;
 use crate::document::{Environment, certified, rate_interval};
-use hairspring::Estimate;
+use hairspring_engine::Estimate;
 use hairspring_machine::verify::{Certificate, ChainResult, PairResult};
 use schemars::JsonSchema;
 use serde::Serialize;

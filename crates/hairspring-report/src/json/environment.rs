@@ -2,7 +2,7 @@
 
 use super::figure::{E, finite};
 use crate::document::{ClockInfo, Environment};
-use hairspring::Estimate;
+use hairspring_engine::Estimate;
 use hairspring_machine::environment::Machine;
 use schemars::JsonSchema;
 use serde::Serialize;

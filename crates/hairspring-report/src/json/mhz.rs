@@ -4,7 +4,7 @@ use super::environment::{EnvironmentJson, environment};
 use super::figure::E;
 use super::finding::FindingJson;
 use crate::document::{Environment, rate_interval};
-use hairspring::estimate::levels::Level;
+use hairspring_engine::estimate::levels::Level;
 use hairspring_machine::mhz::classic::ClassicResult;
 use hairspring_machine::mhz::{ChainUnits, CoreClock};
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! The engine's enumerations with the words that stand for them in JSON.
 
-use hairspring::estimate::{LeftOut, Source};
-use hairspring::judge::{Severity, Verdict};
+use hairspring_engine::estimate::{LeftOut, Source};
+use hairspring_engine::judge::{Severity, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -7,7 +7,7 @@ use super::page::{Page, Style, Tone};
 use crate::clean::{clean, pad, width};
 use crate::document::{Environment, certified};
 use crate::format::{count, plus_minus, significant};
-use hairspring::judge::{Finding, Severity};
+use hairspring_engine::judge::{Finding, Severity};
 use hairspring_machine::coverage::{fewest_hits, least};
 use hairspring_machine::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
 

@@ -6,8 +6,8 @@ use super::page::{Page, Style, Tone};
 use crate::clean::pad;
 use crate::document::{Environment, rate_interval};
 use crate::format::{count, digits, significant};
-use hairspring::Estimate;
-use hairspring::judge::{Finding, Severity};
+use hairspring_engine::Estimate;
+use hairspring_engine::judge::{Finding, Severity};
 use hairspring_machine::mhz::CoreClock;
 use hairspring_machine::mhz::classic::{ClassicResult, ExpressionResult, Outcome};
 

@@ -22,8 +22,8 @@ pub use period::{period, responder};
 pub use report::report;
 
 use crate::document::Environment;
-use hairspring::Estimate;
-use hairspring::judge::{Finding, Severity};
+use hairspring_engine::Estimate;
+use hairspring_engine::judge::{Finding, Severity};
 
 /// The circumstances alone, for verbs with a report of their own. The core clock is in Hz.
 pub fn circumstances(environment: &Environment, core_hz: Option<&Estimate>, style: &Style) -> String {

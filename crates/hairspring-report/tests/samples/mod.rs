@@ -1,10 +1,10 @@
 //! Invented observations and the documents made of them. No clock is read: the noise is a fixed sequence.
 #![allow(dead_code, reason = "each test uses its part")]
 
-use hairspring::clock::Reading;
-use hairspring::estimate::Estimate;
-use hairspring::judge::{Finding, FindingKind, Question, Setting, Severity, assess};
-use hairspring::observations::{Observations, Rate};
+use hairspring_engine::clock::Reading;
+use hairspring_engine::estimate::Estimate;
+use hairspring_engine::judge::{Finding, FindingKind, Question, Setting, Severity, assess};
+use hairspring_engine::observations::{Observations, Rate};
 use hairspring_machine::coverage::Coverage;
 use hairspring_machine::environment::Machine;
 use hairspring_machine::verify::{Certificate, ChainResult, PairResult};

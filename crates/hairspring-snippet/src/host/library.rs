@@ -3,7 +3,7 @@
 
 use super::{Phase, crash};
 use crate::source::{SETUP_SYMBOL, symbol};
-use hairspring::reference::RowFn;
+use hairspring_engine::reference::RowFn;
 use libloading::Library;
 
 /// Loads a library and finds its rows.

@@ -11,10 +11,10 @@ pub use limits::{MOST_MEMORY_BYTES, memory_of};
 
 use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
-use hairspring::acquire::{Dither, Functions, Raw, Rig, Rounds, StealMeter, settle};
-use hairspring::clock::{RateMeter, Width, default_clock, find, granularity};
-use hairspring::observations::Flags;
-use hairspring::reference::{RowFn, chains};
+use hairspring_engine::acquire::{Dither, Functions, Raw, Rig, Rounds, StealMeter, settle};
+use hairspring_engine::clock::{RateMeter, Width, default_clock, find, granularity};
+use hairspring_engine::observations::Flags;
+use hairspring_engine::reference::{RowFn, chains};
 use hairspring_machine::unit::find_ruler;
 use std::mem::ManuallyDrop;
 use std::time::{Duration, Instant};

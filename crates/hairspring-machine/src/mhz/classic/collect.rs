@@ -3,9 +3,9 @@
 
 use super::result::GuardTrial;
 use super::{Options, Subject};
-use hairspring::acquire::harness::Harness;
-use hairspring::estimate::experiments::Experiments;
-use hairspring::reference::expressions::COPIES;
+use hairspring_engine::acquire::harness::Harness;
+use hairspring_engine::estimate::experiments::Experiments;
+use hairspring_engine::reference::expressions::COPIES;
 
 /// Takes measurements, and remembers the trips that fill an interval.
 pub struct Sampler<'a> {

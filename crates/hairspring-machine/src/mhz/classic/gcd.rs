@@ -24,7 +24,7 @@ pub struct Divisor {
 /// replaces the one before only if `i^2 chi2` is smaller, because every fraction of the true period fits as well.
 ///
 /// Noise makes the answer too short a period, that is too high a speed; times that are not multiples of one period still
-/// get an answer. [`hairspring::estimate::lattice`] refuses there.
+/// get an answer. [`hairspring_engine::estimate::lattice`] refuses there.
 ///
 /// ```
 /// use hairspring_machine::mhz::classic::gcd::greatest_common_divisor;

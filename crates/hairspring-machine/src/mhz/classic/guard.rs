@@ -3,9 +3,9 @@
 
 use super::result::GuardTrial;
 use super::{Options, Subject};
-use hairspring::acquire::harness::{Harness, Settings};
-use hairspring::estimate::experiments::Minimum;
-use hairspring::reference::expressions::COPIES;
+use hairspring_engine::acquire::harness::{Harness, Settings};
+use hairspring_engine::estimate::experiments::Minimum;
+use hairspring_engine::reference::expressions::COPIES;
 
 /// Interval of one timing, in nanoseconds; noise only makes it longer, so the minimum of a few serves.
 const WINDOW_NS: f64 = 100_000.0;

@@ -6,7 +6,7 @@
 //! squared, the vote of all subsets, the minimum against the next larger value, three tries, and then "system too
 //! busy". It gives whole MHz and no confidence interval, and a neighbour that takes an even share of every interval goes
 //! unnoticed; none of this is mended here. Two things had to be added: a modern compiler folds some expressions, which are
-//! then guarded ([`hairspring::reference::expressions`]), and a budget may shorten the intervals.
+//! then guarded ([`hairspring_engine::reference::expressions`]), and a budget may shorten the intervals.
 //!
 //! Time: a try takes 99 intervals, 0.6 s at 5 ms. Where no interval passes the check of [`Harness::enough`], as on a noisy
 //! machine, the paper takes a second for each, 99 s for a try and 297 s for three; the budget of 5 s that [`Options`] has
@@ -24,11 +24,11 @@ mod tests;
 pub use result::{Attempt, ClassicResult, ExpressionResult, GuardTrial, Mhz, Outcome, Times};
 
 use guard::choose_guards;
-use hairspring::acquire::harness::Harness;
-use hairspring::clock::{Clock, RateMeter, granularity};
-use hairspring::design::enough::{ACCURACY, resolution_window_ns};
-use hairspring::estimate::Estimate;
-use hairspring::reference::expressions::{Expression, expressions};
+use hairspring_engine::acquire::harness::Harness;
+use hairspring_engine::clock::{Clock, RateMeter, granularity};
+use hairspring_engine::design::enough::{ACCURACY, resolution_window_ns};
+use hairspring_engine::estimate::Estimate;
+use hairspring_engine::reference::expressions::{Expression, expressions};
 use std::time::{Duration, Instant};
 
 /// What to spend.

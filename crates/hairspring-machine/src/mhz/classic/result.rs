@@ -2,10 +2,10 @@
 
 use super::Options;
 use super::vote::{Ballot, agree, plausible, vote};
-use hairspring::design::enough::Enough;
-use hairspring::estimate::Estimate;
-use hairspring::estimate::experiments::{Experiments, Minimum};
-use hairspring::observations::Rate;
+use hairspring_engine::design::enough::Enough;
+use hairspring_engine::estimate::Estimate;
+use hairspring_engine::estimate::experiments::{Experiments, Minimum};
+use hairspring_engine::observations::Rate;
 use serde::{Deserialize, Serialize};
 
 /// How it ended.

@@ -1,7 +1,7 @@
 //! The whole method on a fake clock and a core whose speed is known.
 
 use super::*;
-use hairspring::clock::fake::{self, Noise};
+use hairspring_engine::clock::fake::{self, Noise};
 
 const MS: u64 = 1_000_000;
 /// Cycles of the nine expressions.
@@ -141,7 +141,7 @@ fn options_out_of_their_limits_are_named() {
         (Options { level: 1.0, ..default.clone() }, "level of 1"),
         (Options { level: f64::NAN, ..default.clone() }, "NaN"),
     ] {
-        let message = classic(hairspring::clock::default_clock(), &options).unwrap_err();
+        let message = classic(hairspring_engine::clock::default_clock(), &options).unwrap_err();
         assert!(message.contains(word) && message.contains("give"), "{message}");
     }
 }
@@ -149,7 +149,7 @@ fn options_out_of_their_limits_are_named() {
 #[test]
 fn the_compiled_expressions_give_an_outcome_within_the_budget() {
     let options = Options { budget: Some(Duration::from_millis(200)), ..Options::default() };
-    let found = classic(hairspring::clock::default_clock(), &options).unwrap();
+    let found = classic(hairspring_engine::clock::default_clock(), &options).unwrap();
     assert_eq!(found.expressions.len(), 9);
     assert_eq!(found.mhz.is_some(), found.outcome == Outcome::Accepted);
     assert!(found.rate.is_some() && found.window_ns < 1e6);

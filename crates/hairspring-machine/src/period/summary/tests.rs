@@ -2,7 +2,7 @@
 
 use super::super::tally::{Bins, Tick, Wake};
 use super::*;
-use hairspring::clock::{Clock, Reading, Width, fake};
+use hairspring_engine::clock::{Clock, Reading, Width, fake};
 
 const PERIOD: u64 = 100_000;
 

@@ -5,7 +5,7 @@ use super::survey::CountsWord;
 use crate::document::{Environment, rate_interval};
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
-use hairspring::Estimate;
+use hairspring_engine::Estimate;
 use hairspring_machine::clocks::{Compared, Comparison, SpanPoint, constant_ns};
 use schemars::JsonSchema;
 use serde::Serialize;

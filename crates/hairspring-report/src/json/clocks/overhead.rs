@@ -4,7 +4,7 @@ use super::COMMAND;
 use crate::document::{Environment, rate_interval};
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
-use hairspring::stopwatch::{Moments, Overhead};
+use hairspring_engine::stopwatch::{Moments, Overhead};
 use hairspring_machine::clocks::{ClockOverhead, OverheadReport};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -6,8 +6,8 @@ use super::{percent, short_time};
 use crate::clean::{clean, pad};
 use crate::document::Environment;
 use crate::format::{count, plus_minus, significant};
-use hairspring::Estimate;
-use hairspring::clock::Counts;
+use hairspring_engine::Estimate;
+use hairspring_engine::clock::Counts;
 use hairspring_machine::clocks::{Compared, Comparison, SpanPoint, constant_ns};
 
 /// The comparison as text.

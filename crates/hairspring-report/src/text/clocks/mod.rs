@@ -15,7 +15,7 @@ use super::findings::findings;
 use super::page::{Page, Style, Tone};
 use crate::document::Environment;
 use crate::format::{significant, time_unit};
-use hairspring::judge::{Finding, Severity};
+use hairspring_engine::judge::{Finding, Severity};
 use hairspring_machine::clocks::Survey;
 
 /// The survey of all clocks: a table, or everything that is known of each.

@@ -6,7 +6,7 @@ use super::{percent, short_time};
 use crate::clean::{clean, pad};
 use crate::document::Environment;
 use crate::format::{count, significant};
-use hairspring::stopwatch::{Moments, Overhead};
+use hairspring_engine::stopwatch::{Moments, Overhead};
 use hairspring_machine::clocks::{ClockOverhead, OverheadReport};
 
 /// The overhead as text.

@@ -6,10 +6,10 @@ use super::super::page::{Page, Tone};
 use super::{percent, short_time};
 use crate::clean::{clean, pad};
 use crate::format::{count, fixed, frequency_unit, plus_minus, significant};
-use hairspring::Estimate;
-use hairspring::clock::Clock;
-use hairspring::estimate::{Contribution, Source, Uncertain};
-use hairspring::observations::Rate;
+use hairspring_engine::Estimate;
+use hairspring_engine::clock::Clock;
+use hairspring_engine::estimate::{Contribution, Source, Uncertain};
+use hairspring_engine::observations::Rate;
 use hairspring_machine::clocks::{Across, Measured, RateSeen, Survey};
 
 /// Columns of a name.

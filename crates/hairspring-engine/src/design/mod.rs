@@ -36,7 +36,7 @@ pub struct Pilot {
 /// Copies for a straight-line fit (Moreno and Fischmeister, section 4, with k spread so that the line is long).
 ///
 /// ```
-/// use hairspring::design::{Pilot, line};
+/// use hairspring_engine::design::{Pilot, line};
 /// assert_eq!(line(Pilot { copy_ns: 0.27, copy_bytes: 3.0, quantum_ns: 10.0 }).last(), Some(&256));
 /// assert_eq!(line(Pilot { copy_ns: 1e7, copy_bytes: 50.0, quantum_ns: 10.0 }), [1, 2, 3, 4]);
 /// ```
@@ -69,7 +69,7 @@ pub const DIRECT: [u32; 5] = [1, 10, 20, 55, 100];
 /// (Moreno and Fischmeister, equations 6 to 8). `pilot` is of one init with its body.
 ///
 /// ```
-/// let rows = hairspring::design::pairs(hairspring::design::Pilot { copy_ns: 40.0, copy_bytes: 150.0, quantum_ns: 10.0 });
+/// let rows = hairspring_engine::design::pairs(hairspring_engine::design::Pilot { copy_ns: 40.0, copy_bytes: 150.0, quantum_ns: 10.0 });
 /// assert!(rows.iter().all(|(n, m)| m >= n));
 /// ```
 pub fn pairs(pilot: Pilot) -> Vec<(u32, u32)> {

@@ -10,8 +10,8 @@
 //! The engine never prints, opens no file, knows no compiler and no command line.
 //!
 //! ```
-//! use hairspring::estimate::{Options, solve};
-//! use hairspring::observations::Observations;
+//! use hairspring_engine::estimate::{Options, solve};
+//! use hairspring_engine::observations::Observations;
 //!
 //! // A stopwatch with 18.8 ns of overhead timed k copies of a piece of code that takes 40.4 ns.
 //! let mut table = Observations::new(vec!["body".into()]);

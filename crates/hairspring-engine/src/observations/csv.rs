@@ -27,7 +27,7 @@ const MAX_READINGS: usize = 100_000_000;
 ///
 /// ```
 /// let text = "# rate_hz: 1e6\nbody,ticks\n1,108\n2,208\n3,308\n";
-/// let table = hairspring::observations::read_csv(text.as_bytes()).unwrap();
+/// let table = hairspring_engine::observations::read_csv(text.as_bytes()).unwrap();
 /// assert_eq!(table.components(), ["body"]);
 /// assert_eq!(table.readings().len(), 3);
 /// ```

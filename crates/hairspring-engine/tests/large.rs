@@ -1,8 +1,8 @@
 //! Tables of many rows of which none was repeated.
 
-use hairspring::estimate::Source;
-use hairspring::judge::{FindingKind, Question, SeriesResult, assess};
-use hairspring::observations::Observations;
+use hairspring_engine::estimate::Source;
+use hairspring_engine::judge::{FindingKind, Question, SeriesResult, assess};
+use hairspring_engine::observations::Observations;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

@@ -1,8 +1,8 @@
 //! Coverage of the intervals in simulation: how often the 95 % interval of the slope contains the true slope, for
 //! four kinds of noise and a clock with a quantum. Fixed seeds: the test is exact, not a matter of luck.
 
-use hairspring::estimate::{Options, solve};
-use hairspring::observations::Observations;
+use hairspring_engine::estimate::{Options, solve};
+use hairspring_engine::observations::Observations;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

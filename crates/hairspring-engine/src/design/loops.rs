@@ -26,7 +26,7 @@ pub enum Sizing {
 /// wanted over measured.
 ///
 /// ```
-/// use hairspring::design::loops::{Sizing, size};
+/// use hairspring_engine::design::loops::{Sizing, size};
 /// assert_eq!(size(1, 0.0, 5e6), Sizing::Again(10));
 /// assert_eq!(size(1_000, 1e6, 5e6), Sizing::Again(5_500));
 /// assert_eq!(size(5_500, 5.5e6, 5e6), Sizing::LongEnough);

@@ -61,8 +61,8 @@ pub struct Enough {
 /// Trips of the four loops of the check; a loop of few trips gets at least one more from one to the next.
 ///
 /// ```
-/// assert_eq!(hairspring::design::enough::jiggled(1_000), [1_000, 1_005, 1_010, 1_015]);
-/// assert_eq!(hairspring::design::enough::jiggled(10), [10, 11, 12, 13]);
+/// assert_eq!(hairspring_engine::design::enough::jiggled(1_000), [1_000, 1_005, 1_010, 1_015]);
+/// assert_eq!(hairspring_engine::design::enough::jiggled(10), [10, 11, 12, 13]);
 /// ```
 pub fn jiggled(trips: u64) -> [u64; 4] {
     std::array::from_fn(|at| ((trips as f64 * WORK[at]).round() as u64).max(trips.saturating_add(at as u64)))
@@ -72,7 +72,7 @@ pub fn jiggled(trips: u64) -> [u64; 4] {
 /// directions at the worst, so their difference is off by less than one.
 ///
 /// ```
-/// assert_eq!(hairspring::design::enough::resolution_window_ns(1e7, 0.01), 1e9);
+/// assert_eq!(hairspring_engine::design::enough::resolution_window_ns(1e7, 0.01), 1e9);
 /// ```
 pub fn resolution_window_ns(quantum_ns: f64, accuracy: f64) -> f64 {
     quantum_ns / accuracy

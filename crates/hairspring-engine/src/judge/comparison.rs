@@ -23,8 +23,8 @@ pub const NARROW: f64 = 0.02;
 /// The verdict for a ratio.
 ///
 /// ```
-/// use hairspring::Estimate;
-/// use hairspring::judge::{Verdict, verdict};
+/// use hairspring_engine::Estimate;
+/// use hairspring_engine::judge::{Verdict, verdict};
 /// let ratio = |value, half| Estimate { value, low: value - half, high: value + half, level: 0.95 };
 /// assert_eq!(verdict(&ratio(0.9, 0.01)), Verdict::Faster);
 /// assert_eq!(verdict(&ratio(1.004, 0.005)), Verdict::NoDifference);

@@ -6,8 +6,8 @@
 //! go into the result; and a time that cannot be told from zero is said to be so with its bound, never set to zero.
 //!
 //! ```
-//! use hairspring::clock::default_clock;
-//! use hairspring::stopwatch::Stopwatch;
+//! use hairspring_engine::clock::default_clock;
+//! use hairspring_engine::stopwatch::Stopwatch;
 //!
 //! let mut stopwatch = Stopwatch::new(default_clock()).unwrap();
 //! stopwatch.start();

@@ -50,8 +50,8 @@ fn shadow(a: &Component, b: &Component, ratio: f64) -> f64 {
 /// above zero. `None` where `old` lies below zero altogether, or a value is not a number.
 ///
 /// ```
-/// use hairspring::Estimate;
-/// use hairspring::estimate::ratio::apart;
+/// use hairspring_engine::Estimate;
+/// use hairspring_engine::estimate::ratio::apart;
 /// let time = |value: f64, half: f64| Estimate { value, low: value - half, high: value + half, level: 0.95 };
 /// let found = apart(&time(3.0, 0.03), &time(2.0, 0.02)).unwrap();
 /// assert_eq!((found.value, found.low, found.high), (1.5, 2.97 / 2.02, 3.03 / 1.98));

@@ -29,7 +29,7 @@ pub(super) fn overhead_floor(solution: &Solution) -> f64 {
 /// can be told. A value below zero makes the bound no smaller than zero itself would: half the width of the interval.
 ///
 /// ```
-/// use hairspring::{Estimate, judge::upper_bound};
+/// use hairspring_engine::{Estimate, judge::upper_bound};
 /// let time = |value, half| Estimate { value, low: value - half, high: value + half, level: 0.95 };
 /// assert_eq!(upper_bound(&time(1.0, 2.0), 0.0), Some(3.0));
 /// assert_eq!(upper_bound(&time(-1.0, 2.0), 0.0), Some(2.0));

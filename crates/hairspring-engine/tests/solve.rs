@@ -1,9 +1,9 @@
 //! The estimator on tables whose answers are known.
 
-use hairspring::Error;
-use hairspring::estimate::{LeftOut, Options, Solution, solve};
-use hairspring::judge::{FindingKind, Question, Severity, assess};
-use hairspring::observations::{Flags, Observations, read_csv};
+use hairspring_engine::Error;
+use hairspring_engine::estimate::{LeftOut, Options, Solution, solve};
+use hairspring_engine::judge::{FindingKind, Question, Severity, assess};
+use hairspring_engine::observations::{Flags, Observations, read_csv};
 
 /// A table of one component: `time(copies)` in every round, with a small wobble that no two rows share.
 fn line(copies: &[u32], rounds: u32, time: impl Fn(u32, u32) -> f64) -> Observations {
