@@ -14,7 +14,7 @@ QPC=-DHAIRSPRING_SYSTEM_CLOCK
 status=0
 
 # Wine keeps to its own folder: no menu entries, no downloads, no window.
-export WINEPREFIX="$BUILT/wine" HOME="$BUILT/home" WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe="
+export WINEPREFIX="$BUILT/wine" WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe="
 unset DISPLAY WAYLAND_DISPLAY WINESERVER WINELOADER
 
 # Runs a step and says which it was; one that fails fails the group, and the others still run.
@@ -33,7 +33,7 @@ find_wine() {
   missing "Wine's 64-bit loader" "$(apt_command wine64)"
 }
 
-run_windows() { timeout --kill-after=5 "${SECONDS_LIMIT:-60}" "$WINE" "$@"; } # PROGRAM ARGUMENT...
+run_windows() { HOME="$BUILT/home" timeout --kill-after=5 "${SECONDS_LIMIT:-60}" "$WINE" "$@"; } # PROGRAM ARGUMENT...
 
 # What Wine left running in this folder ends, and 700 MB of a Windows that the next run makes again go.
 clean_up() {
@@ -95,7 +95,7 @@ cargo build --quiet --release -p hairspring-cli
 HAIRSPRING="$CARGO_TARGET_DIR/release/hairspring"
 trap clean_up EXIT
 rm -rf "$BUILT"
-mkdir -p "$HOME"
+mkdir -p "$BUILT/home"
 say "making a Windows for Wine, which takes a few seconds"
 SECONDS_LIMIT=240 quietly run_windows wineboot --init
 
