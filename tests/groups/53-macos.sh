@@ -70,7 +70,10 @@ fit_table() {
 
 need_rust
 case "$(uname -m)" in
-  x86_64 | aarch64) need_venv "$VENV" "$ROOT/tools/zig-requirements.txt" ;;
+  x86_64 | aarch64)
+    [ -d "$VENV" ] || say "fetching a compiler of 100 MB, which takes 500 MB in .cache and a minute for its first program"
+    need_venv "$VENV" "$ROOT/tools/zig-requirements.txt"
+    ;;
   *) echo "nothing: the compiler is not made for $(uname -m)" && exit 0 ;;
 esac
 need_command qemu-aarch64 qemu-user
