@@ -33,8 +33,8 @@
 
 /* ---- the system's clock ----------------------------------------------------------------------------------------- */
 
-/* hairspring_system_now and hairspring_system_hz: its ticks, and how many a second has. How far its reads are ordered is the
- * system's own affair. */
+/* hairspring_system_now and hairspring_system_hz: its ticks, and how many a second has. How far these reads are ordered is
+ * the system's own affair. */
 #if defined(_WIN32) && !defined(HAIRSPRING_FREESTANDING)
 
 /* Declared as <windows.h> declares them, which may come before or behind this header and is not needed by it. */
@@ -126,7 +126,19 @@ static inline uint64_t hairspring_counter_hz(void) {
 #define HAIRSPRING_CLOCK HAIRSPRING_SYSTEM_CLOCK_NAME
 #undef HAIRSPRING_CLOCK_HZ
 #define HAIRSPRING_CLOCK_HZ hairspring_system_hz()
-static inline uint64_t hairspring_now(void) { return hairspring_system_now(); }
+#if defined(__x86_64__)
+#define HAIRSPRING_FENCE() __asm__ volatile("lfence" : : : "memory")
+#elif defined(__aarch64__)
+#define HAIRSPRING_FENCE() __asm__ volatile("isb" : : : "memory")
+#else
+#define HAIRSPRING_FENCE() __asm__ volatile("" : : : "memory") /* no more than the system's own order */
+#endif
+static inline uint64_t hairspring_now(void) {
+  HAIRSPRING_FENCE();
+  uint64_t ticks = hairspring_system_now();
+  HAIRSPRING_FENCE();
+  return ticks;
+}
 
 #endif
 
