@@ -8,13 +8,14 @@
  *   HAIRSPRING_USE_MEMORY()          all memory counts as read and written here
  *   HAIRSPRING_REPEAT_64(code)       the code 64 times, straight-line
  *   struct hairspring_watch          a stopwatch that measures its overhead at the start and takes it off
- *   HAIRSPRING_BENCHMARK(...)        code to be timed; hairspring_print runs it and prints raw observations:
+ *   HAIRSPRING_BENCHMARK(...)        code to be timed; _INIT: with an init before every body; _COLD: with cold caches
+ *   HAIRSPRING_MAIN(...)             the program that runs them, and prints raw observations:
  *                                    program > file && hairspring fit file
  *
  * hairspring_system.h adds a raised priority, the measured rate of the clock, and the stopwatch's time in seconds.
  *
- * Where HAIRSPRING_ENGINE is defined (pkg-config and CMake do so) and the library is linked, hairspring_main has the engine
- * run the benchmarks and solve them.
+ * Where HAIRSPRING_ENGINE is defined (pkg-config and CMake do so) and the library is linked, that program has the engine
+ * measure and solve, with a command line that --help shows.
  *
  * Before the #include may be defined: HAIRSPRING_FREESTANDING, where there is no C library; HAIRSPRING_READ_CLOCK(), an
  * expression of type uint64_t, to use a clock of your own; HAIRSPRING_CLOCK_HZ, the ticks per second of such a clock or of
@@ -258,20 +259,35 @@ typedef uint64_t (*hairspring_read)(void);
 #ifdef HAIRSPRING_ENGINE
 #include "hairspring_engine.h"
 #else
+/* Arguments of a benchmark at the most. */
+#define HAIRSPRING_MOST_ARGUMENTS 16u
+
 /* Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, reads the clock again. */
 struct hairspring_row {
   uint64_t (*run)(hairspring_read now, int64_t argument);
   uint32_t bodies;
   uint32_t inits;
+  uint32_t order; /* 0: the further inits at the end; as a check, 1: before every body; 2: in fences; 3: as 2, a chain for the body */
 };
-#endif
 
 /* Code to be timed, made by HAIRSPRING_BENCHMARK. */
 struct hairspring_benchmark {
   const char *name;
   const struct hairspring_row *rows;
   size_t row_count;
+  const char *second; /* what the second component is called; NULL is `init` */
 };
+
+/* A benchmark as it is to be run. All but the benchmark may be left 0. */
+struct hairspring_entry {
+  const struct hairspring_benchmark *benchmark;
+  void (*setup)(int64_t argument); /* runs once before the first row */
+  const char *argument_name;       /* results are called `benchmark/argument_name:value` */
+  int64_t arguments[HAIRSPRING_MOST_ARGUMENTS];
+  uint32_t argument_count;
+  uint32_t alternative; /* 1: runs in the same rounds as the entry before, and is compared with it */
+};
+#endif
 
 #define HAIRSPRING_UNWRAP(...) __VA_ARGS__
 
@@ -305,15 +321,15 @@ struct hairspring_benchmark {
   HAIRSPRING_LINE(name, 192, declarations, __VA_ARGS__)                                                            \
   HAIRSPRING_LINE(name, 256, declarations, __VA_ARGS__)                                                            \
   static const struct hairspring_row hairspring_rows_##name[] = {                                                  \
-      {hairspring_row_##name##_1, 1, 0},     {hairspring_row_##name##_2, 2, 0},     {hairspring_row_##name##_3, 3, 0},     \
-      {hairspring_row_##name##_4, 4, 0},     {hairspring_row_##name##_8, 8, 0},     {hairspring_row_##name##_16, 16, 0},   \
-      {hairspring_row_##name##_32, 32, 0},   {hairspring_row_##name##_64, 64, 0},   {hairspring_row_##name##_96, 96, 0},   \
-      {hairspring_row_##name##_128, 128, 0}, {hairspring_row_##name##_192, 192, 0}, {hairspring_row_##name##_256, 256, 0}, \
+      {hairspring_row_##name##_1, 1, 0, 0}, {hairspring_row_##name##_2, 2, 0, 0}, {hairspring_row_##name##_3, 3, 0, 0}, \
+      {hairspring_row_##name##_4, 4, 0, 0}, {hairspring_row_##name##_8, 8, 0, 0}, {hairspring_row_##name##_16, 16, 0, 0}, \
+      {hairspring_row_##name##_32, 32, 0, 0}, {hairspring_row_##name##_64, 64, 0, 0}, {hairspring_row_##name##_96, 96, 0, 0}, \
+      {hairspring_row_##name##_128, 128, 0, 0}, {hairspring_row_##name##_192, 192, 0, 0}, {hairspring_row_##name##_256, 256, 0, 0}, \
   };                                                                                                               \
-  static const struct hairspring_benchmark name = {#name, hairspring_rows_##name, sizeof hairspring_rows_##name / sizeof(struct hairspring_row)}
+  HAIRSPRING_DEFINE(name, NULL)
 
 /* HAIRSPRING_BENCHMARK_INIT(name, (declarations), (init), body): the init runs before every body, and is told apart from
- * it by rows with more inits than bodies. */
+ * it by rows with more inits than bodies. Further rows, in another order and with fences, check that the two add up. */
 #define HAIRSPRING_BENCHMARK_INIT(name, declarations, init, ...)                                                   \
   HAIRSPRING_PLANE(name, 1, 0, declarations, init, __VA_ARGS__)                                                    \
   HAIRSPRING_PLANE(name, 1, 1, declarations, init, __VA_ARGS__)                                                    \
@@ -327,25 +343,121 @@ struct hairspring_benchmark {
   HAIRSPRING_PLANE(name, 16, 16, declarations, init, __VA_ARGS__)                                                  \
   HAIRSPRING_PLANE(name, 32, 0, declarations, init, __VA_ARGS__)                                                   \
   HAIRSPRING_PLANE(name, 32, 16, declarations, init, __VA_ARGS__)                                                  \
+  HAIRSPRING_CHECK(name, in_place, declarations, init, __VA_ARGS__)                                                \
+  HAIRSPRING_CHECK(name, fenced, declarations, (HAIRSPRING_FENCE(); HAIRSPRING_UNWRAP init; HAIRSPRING_FENCE()), __VA_ARGS__) \
+  HAIRSPRING_CHECK(name, shadow, (HAIRSPRING_UNWRAP declarations; HAIRSPRING_NEVER(HAIRSPRING_UNWRAP init; __VA_ARGS__)), \
+                   (HAIRSPRING_FENCE(); HAIRSPRING_FENCE()), HAIRSPRING_CHAIN())                                   \
   static const struct hairspring_row hairspring_rows_##name[] = {                                                  \
-      {hairspring_row_##name##_1_0, 1, 1},    {hairspring_row_##name##_1_1, 1, 2},                                 \
-      {hairspring_row_##name##_2_0, 2, 2},    {hairspring_row_##name##_2_2, 2, 4},                                 \
-      {hairspring_row_##name##_4_0, 4, 4},    {hairspring_row_##name##_4_4, 4, 8},                                 \
-      {hairspring_row_##name##_8_0, 8, 8},    {hairspring_row_##name##_8_8, 8, 16},                                \
-      {hairspring_row_##name##_16_0, 16, 16}, {hairspring_row_##name##_16_16, 16, 32},                             \
-      {hairspring_row_##name##_32_0, 32, 32}, {hairspring_row_##name##_32_16, 32, 48},                             \
+      {hairspring_row_##name##_1_0, 1, 1, 0},    {hairspring_row_##name##_1_1, 1, 2, 0},                           \
+      {hairspring_row_##name##_2_0, 2, 2, 0},    {hairspring_row_##name##_2_2, 2, 4, 0},                           \
+      {hairspring_row_##name##_4_0, 4, 4, 0},    {hairspring_row_##name##_4_4, 4, 8, 0},                           \
+      {hairspring_row_##name##_8_0, 8, 8, 0},    {hairspring_row_##name##_8_8, 8, 16, 0},                          \
+      {hairspring_row_##name##_16_0, 16, 16, 0}, {hairspring_row_##name##_16_16, 16, 32, 0},                       \
+      {hairspring_row_##name##_32_0, 32, 32, 0}, {hairspring_row_##name##_32_16, 32, 48, 0},                       \
+      HAIRSPRING_CHECK_ROWS(name, in_place, 1), HAIRSPRING_CHECK_ROWS(name, fenced, 2), HAIRSPRING_CHECK_ROWS(name, shadow, 3), \
   };                                                                                                               \
-  static const struct hairspring_benchmark name = {#name, hairspring_rows_##name, sizeof hairspring_rows_##name / sizeof(struct hairspring_row)}
+  HAIRSPRING_DEFINE(name, NULL)
 
-/* A benchmark as it is to be run. All but the benchmark may be left 0. */
-struct hairspring_entry {
-  const struct hairspring_benchmark *benchmark;
-  void (*setup)(int64_t argument); /* runs once before the first row */
-  const char *argument_name;       /* results are called `benchmark/argument_name:value` */
-  int64_t arguments[8];
-  unsigned argument_count;
-  unsigned alternative; /* 1: runs in the same rounds as the entry before, and is compared with it */
-};
+/* Rows that check an init: so many inits before every body. */
+#define HAIRSPRING_CHECK(name, order, declarations, init, ...)                                                     \
+  HAIRSPRING_ROW(name, 1_1_##order, declarations, HAIRSPRING_UNWRAP init; __VA_ARGS__;)                            \
+  HAIRSPRING_ROW(name, 1_2_##order, declarations, HAIRSPRING_REPEAT_2(HAIRSPRING_UNWRAP init) __VA_ARGS__;)        \
+  HAIRSPRING_ROW(name, 2_2_##order, declarations, HAIRSPRING_REPEAT_2(HAIRSPRING_UNWRAP init; __VA_ARGS__))        \
+  HAIRSPRING_ROW(name, 2_4_##order, declarations, HAIRSPRING_REPEAT_2(HAIRSPRING_REPEAT_1(HAIRSPRING_UNWRAP init) HAIRSPRING_UNWRAP init; __VA_ARGS__)) \
+  HAIRSPRING_ROW(name, 4_4_##order, declarations, HAIRSPRING_REPEAT_4(HAIRSPRING_UNWRAP init; __VA_ARGS__))        \
+  HAIRSPRING_ROW(name, 4_8_##order, declarations, HAIRSPRING_REPEAT_4({ HAIRSPRING_UNWRAP init; } HAIRSPRING_UNWRAP init; __VA_ARGS__)) \
+  HAIRSPRING_ROW(name, 8_8_##order, declarations, HAIRSPRING_REPEAT_8(HAIRSPRING_UNWRAP init; __VA_ARGS__))        \
+  HAIRSPRING_ROW(name, 8_16_##order, declarations, HAIRSPRING_REPEAT_8({ HAIRSPRING_UNWRAP init; } HAIRSPRING_UNWRAP init; __VA_ARGS__)) \
+  HAIRSPRING_ROW(name, 16_16_##order, declarations, HAIRSPRING_REPEAT_16(HAIRSPRING_UNWRAP init; __VA_ARGS__))
+#define HAIRSPRING_CHECK_ROWS(name, order, number)                                                                 \
+  {hairspring_row_##name##_1_1_##order, 1, 1, number}, {hairspring_row_##name##_1_2_##order, 1, 2, number},        \
+  {hairspring_row_##name##_2_2_##order, 2, 2, number}, {hairspring_row_##name##_2_4_##order, 2, 4, number},        \
+  {hairspring_row_##name##_4_4_##order, 4, 4, number}, {hairspring_row_##name##_4_8_##order, 4, 8, number},        \
+  {hairspring_row_##name##_8_8_##order, 8, 8, number}, {hairspring_row_##name##_8_16_##order, 8, 16, number},      \
+  {hairspring_row_##name##_16_16_##order, 16, 16, number}
+
+/* HAIRSPRING_BENCHMARK_COLD(name, (declarations), (pointer, bytes), body): these bytes are flushed from all caches before
+ * every body; the time of the flush is told apart as a component of its own. */
+#define HAIRSPRING_BENCHMARK_COLD(name, declarations, data, ...)                                                   \
+  HAIRSPRING_COLD(name, 1, declarations, data, __VA_ARGS__)                                                        \
+  HAIRSPRING_COLD(name, 2, declarations, data, __VA_ARGS__)                                                        \
+  HAIRSPRING_COLD(name, 3, declarations, data, __VA_ARGS__)                                                        \
+  HAIRSPRING_COLD(name, 4, declarations, data, __VA_ARGS__)                                                        \
+  HAIRSPRING_COLD(name, 8, declarations, data, __VA_ARGS__)                                                        \
+  static const struct hairspring_row hairspring_rows_##name[] = {                                                  \
+      {hairspring_row_##name##_1_0, 1, 1, 0}, {hairspring_row_##name##_1_1, 1, 2, 0},                              \
+      {hairspring_row_##name##_2_0, 2, 2, 0}, {hairspring_row_##name##_2_1, 2, 3, 0},                              \
+      {hairspring_row_##name##_3_0, 3, 3, 0}, {hairspring_row_##name##_3_1, 3, 4, 0},                              \
+      {hairspring_row_##name##_4_0, 4, 4, 0}, {hairspring_row_##name##_4_1, 4, 5, 0},                              \
+      {hairspring_row_##name##_8_0, 8, 8, 0}, {hairspring_row_##name##_8_1, 8, 9, 0},                              \
+      {hairspring_row_##name##_1_0_shadow, 1, 1, 3}, {hairspring_row_##name##_1_1_shadow, 1, 2, 3},                \
+      {hairspring_row_##name##_2_0_shadow, 2, 2, 3}, {hairspring_row_##name##_2_1_shadow, 2, 3, 3},                \
+      {hairspring_row_##name##_3_0_shadow, 3, 3, 3}, {hairspring_row_##name##_3_1_shadow, 3, 4, 3},                \
+      {hairspring_row_##name##_4_0_shadow, 4, 4, 3}, {hairspring_row_##name##_4_1_shadow, 4, 5, 3},                \
+      {hairspring_row_##name##_8_0_shadow, 8, 8, 3}, {hairspring_row_##name##_8_1_shadow, 8, 9, 3},                \
+  };                                                                                                               \
+  HAIRSPRING_DEFINE(name, "flush")
+
+#define HAIRSPRING_COLD(name, n, declarations, data, ...)                                                          \
+  HAIRSPRING_COLD_ROW(name, n##_0, declarations, data, HAIRSPRING_REPEAT_##n(hairspring_flush data; __VA_ARGS__))  \
+  HAIRSPRING_COLD_ROW(name, n##_1, declarations, data, HAIRSPRING_REPEAT_##n(hairspring_flush data; __VA_ARGS__) hairspring_flush data;) \
+  HAIRSPRING_COLD_ROW(name, n##_0_shadow, (HAIRSPRING_UNWRAP declarations; HAIRSPRING_NEVER(__VA_ARGS__)), data,   \
+                      HAIRSPRING_REPEAT_##n(hairspring_flush data; HAIRSPRING_CHAIN()))                            \
+  HAIRSPRING_COLD_ROW(name, n##_1_shadow, (HAIRSPRING_UNWRAP declarations; HAIRSPRING_NEVER(__VA_ARGS__)), data,   \
+                      HAIRSPRING_REPEAT_##n(hairspring_flush data; HAIRSPRING_CHAIN()) hairspring_flush data;)
+/* Code that does not run, so that its variables count as used. */
+#define HAIRSPRING_NEVER(...) \
+  if (0) {                    \
+    __VA_ARGS__;              \
+  }
+#define HAIRSPRING_COLD_ROW(name, row, declarations, data, ...) \
+  HAIRSPRING_ROW(name, row, (HAIRSPRING_UNWRAP declarations; hairspring_touch data), __VA_ARGS__)
+
+#define HAIRSPRING_DEFINE(name, second) \
+  static const struct hairspring_benchmark name = {#name, hairspring_rows_##name, sizeof hairspring_rows_##name / sizeof(struct hairspring_row), second}
+
+/* A chain of known length: 16 dependent multiplications, of whatever is in a register: a load of it would be in the time. */
+#define HAIRSPRING_CHAIN()                                              \
+  do {                                                                  \
+    uint64_t hairspring_link;                                           \
+    __asm__ volatile("" : "=r"(hairspring_link));                       \
+    HAIRSPRING_REPEAT_16(hairspring_link *= hairspring_link; HAIRSPRING_OPAQUE(hairspring_link)) \
+  } while (0)
+
+#if defined(__x86_64__)
+#define HAIRSPRING_FENCE() __asm__ volatile("lfence" : : : "memory")
+#define HAIRSPRING_FULL_FENCE() __asm__ volatile("mfence\n\tlfence" : : : "memory")
+#define HAIRSPRING_FLUSH_LINE(address) __asm__ volatile("clflush (%0)" : : "r"(address) : "memory")
+#elif defined(__aarch64__)
+#define HAIRSPRING_FENCE() __asm__ volatile("dsb ish\n\tisb" : : : "memory")
+#define HAIRSPRING_FULL_FENCE() __asm__ volatile("dsb sy\n\tisb" : : : "memory")
+#define HAIRSPRING_FLUSH_LINE(address) __asm__ volatile("dc civac, %0" : : "r"(address) : "memory")
+#else
+/* All code before is done before code behind begins; here only for the compiler, which is enough for a core in order. */
+#define HAIRSPRING_FENCE() HAIRSPRING_USE_MEMORY()
+#define HAIRSPRING_FULL_FENCE() HAIRSPRING_USE_MEMORY()
+#endif
+
+/* Lines of 64 bytes are the smallest of the machines served; flushing one twice does no harm. */
+#define HAIRSPRING_CACHE_LINE 64u
+
+#ifdef HAIRSPRING_FLUSH_LINE
+/* Writes these bytes back and takes them out of all caches, with fences around. */
+static inline void hairspring_flush(const void *start, size_t bytes) {
+  uintptr_t address = (uintptr_t)start & ~(uintptr_t)(HAIRSPRING_CACHE_LINE - 1), end = (uintptr_t)start + bytes;
+  HAIRSPRING_FULL_FENCE();
+  for (; address < end; address += HAIRSPRING_CACHE_LINE) HAIRSPRING_FLUSH_LINE(address);
+  HAIRSPRING_FULL_FENCE();
+}
+
+/* Reads one byte of each line, so that the first flush finds what the later ones find. */
+static inline void hairspring_touch(const void *start, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += HAIRSPRING_CACHE_LINE) {
+    unsigned char byte = ((const volatile unsigned char *)start)[at];
+    HAIRSPRING_USE(byte);
+  }
+}
+#endif
 
 /* How the raw observations are taken where there is no engine. */
 struct hairspring_rounds {
@@ -413,29 +525,41 @@ static inline uint32_t hairspring_random(struct hairspring_rounds *rounds) {
   return rounds->random = x;
 }
 
-#define HAIRSPRING_MOST_ROWS 16u
+#define HAIRSPRING_MOST_ROWS 32u
+
+/* How often an entry is run: once for each argument, and once where there is none. */
+static inline unsigned hairspring_argument_count(const struct hairspring_entry *entry) {
+  unsigned count = entry->argument_count < HAIRSPRING_MOST_ARGUMENTS ? entry->argument_count : HAIRSPRING_MOST_ARGUMENTS;
+  return count > 0 ? count : 1;
+}
 
 static inline uint64_t hairspring_read_now(void) { return hairspring_now(); }
 
-/* The rows that are short enough; runs each of them to see. */
+/* Whether a row is run where there is no engine: those with fences need a chain of known length beside them. */
+static inline unsigned hairspring_is_run(const struct hairspring_row *row) { return row->order <= 1; }
+
+/* The rows that are short enough; runs each of them to see. Those that check an init have no more copies than the others. */
 static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument,
                                          const struct hairspring_row *chosen[HAIRSPRING_MOST_ROWS]) {
   unsigned count = 0;
+  uint32_t most = 6;
   for (size_t at = 0; at < entry->benchmark->row_count && count < HAIRSPRING_MOST_ROWS; at += 1) {
     const struct hairspring_row *row = &entry->benchmark->rows[at];
-    row->run(hairspring_read_now, argument);
-    if (row->run(hairspring_read_now, argument) <= rounds->longest_ticks || count < 4) {
-      chosen[count++] = row;
-    } else {
-      break;
+    if (!hairspring_is_run(row)) continue;
+    if (row->order == 1) {
+      if (row->bodies + row->inits <= most) chosen[count++] = row;
+      continue;
     }
+    row->run(hairspring_read_now, argument);
+    if (row->run(hairspring_read_now, argument) > rounds->longest_ticks && count >= 4) continue;
+    most = row->bodies + row->inits > most ? row->bodies + row->inits : most;
+    chosen[count++] = row;
   }
   return count;
 }
 
-static inline void hairspring_put_reading(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument,
-                                          const struct hairspring_row *row, unsigned round, uint64_t ticks) {
-  rounds->put('"');
+/* The name of a series; one that checks another has its order behind it. */
+static inline void hairspring_put_name(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument, uint32_t order) {
   hairspring_put_quoted(rounds, entry->benchmark->name);
   if (entry->argument_count > 0) {
     rounds->put('/');
@@ -443,11 +567,32 @@ static inline void hairspring_put_reading(const struct hairspring_rounds *rounds
     hairspring_put_text(rounds, argument < 0 ? ":-" : ":");
     hairspring_put_number(rounds, argument < 0 ? 0 - (uint64_t)argument : (uint64_t)argument);
   }
+  if (order == 1) hairspring_put_text(rounds, " in place");
+}
+
+static inline void hairspring_put_reading(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument,
+                                          const struct hairspring_row *row, unsigned round, uint64_t ticks) {
+  rounds->put('"');
+  hairspring_put_name(rounds, entry, argument, row->order);
   hairspring_put_text(rounds, "\",");
   const uint64_t numbers[4] = {row->bodies, row->inits, round, ticks};
   for (unsigned at = 0; at < 4; at += 1) {
     hairspring_put_number(rounds, numbers[at]);
     rounds->put(at < 3 ? ',' : '\n');
+  }
+}
+
+/* Says which series check others. */
+static inline void hairspring_put_variants(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry) {
+  const struct hairspring_benchmark *benchmark = entry->benchmark;
+  unsigned arguments = hairspring_argument_count(entry), checked = 0;
+  for (size_t at = 0; at < benchmark->row_count; at += 1) checked |= benchmark->rows[at].order == 1;
+  for (unsigned next = 0; checked && next < arguments; next += 1) {
+    hairspring_put_text(rounds, "# variant: ");
+    hairspring_put_name(rounds, entry, entry->arguments[next], 1);
+    hairspring_put_text(rounds, " = in_place of ");
+    hairspring_put_name(rounds, entry, entry->arguments[next], 0);
+    rounds->put('\n');
   }
 }
 
@@ -484,11 +629,11 @@ static inline void hairspring_observe_all(struct hairspring_rounds *rounds, cons
     hairspring_put_number(rounds, quantum);
     rounds->put('\n');
   }
+  for (size_t at = 0; at < count; at += 1) hairspring_put_variants(rounds, &entries[at]);
   hairspring_put_text(rounds, "series,body,init,round,ticks\n");
   for (size_t at = 0; at < count; at += 1) {
-    unsigned arguments = entries[at].argument_count < 8 ? entries[at].argument_count : 8;
-    hairspring_observe(rounds, &entries[at], entries[at].arguments[0]);
-    for (unsigned next = 1; next < arguments; next += 1) hairspring_observe(rounds, &entries[at], entries[at].arguments[next]);
+    unsigned arguments = hairspring_argument_count(&entries[at]);
+    for (unsigned next = 0; next < arguments; next += 1) hairspring_observe(rounds, &entries[at], entries[at].arguments[next]);
   }
 }
 
@@ -504,119 +649,23 @@ static inline int hairspring_print(const struct hairspring_entry *entries, size_
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
 
-#ifdef HAIRSPRING_ENGINE
-#include <string.h>
-
-#define HAIRSPRING_MOST_SERIES 16u
-
-/* The text of the last error on standard error; the status is passed on. */
-static inline hairspring_status hairspring_complain(hairspring_status status) {
-  char text[512];
-  hairspring_last_error(text, sizeof text);
-  fprintf(stderr, "hairspring: %s: %s\n", hairspring_status_name((int32_t)status), text);
-  return status;
-}
-
-/* Decimals that show two digits of the interval's half-width. */
-static inline int hairspring_decimals(double half_width) {
-  int decimals = 0;
-  for (double shown = half_width; shown < 9.5 && decimals < 6; shown *= 10.0) decimals += 1;
-  return decimals;
-}
-
-static inline void hairspring_print_estimate(const hairspring_estimate *estimate, const char *unit) {
-  double half_width = (estimate->high - estimate->low) / 2.0;
-  int decimals = hairspring_decimals(half_width);
-  if (estimate->level > 0.0) printf("  %10.*f %s +- %.*f", decimals, estimate->value, unit, decimals, half_width);
-}
-
-static inline void hairspring_print_component(const hairspring_component *component) {
-  printf("%-28s %-9s", component->series, component->name);
-  if (component->below_resolution) {
-    printf("  below resolution: at most %.2g ns", component->bound);
-  } else {
-    hairspring_print_estimate(&component->ns, "ns");
-    hairspring_print_estimate(&component->cycles, "cycles");
-  }
-  putchar('\n');
-}
-
-/* Estimates and comparisons on standard output, doubts on standard error. */
-static inline void hairspring_print_assessment(const hairspring_assessment *assessment) {
-  static const char *const verdicts[] = {"faster than", "slower than", "no different from", "undecided against"};
-  hairspring_component components[3 * HAIRSPRING_MOST_SERIES];
-  hairspring_comparison comparisons[HAIRSPRING_MOST_SERIES];
-  hairspring_finding findings[64];
-  size_t count = 0;
-  hairspring_assessment_components(assessment, components, sizeof components[0], 3 * HAIRSPRING_MOST_SERIES, &count);
-  for (size_t at = 0; at < count && at < 3 * HAIRSPRING_MOST_SERIES; at += 1) hairspring_print_component(&components[at]);
-  hairspring_assessment_comparisons(assessment, comparisons, sizeof comparisons[0], HAIRSPRING_MOST_SERIES, &count);
-  for (size_t at = 0; at < count && at < HAIRSPRING_MOST_SERIES; at += 1) {
-    printf("%-28s / %s", comparisons[at].a, comparisons[at].b);
-    hairspring_print_estimate(&comparisons[at].ratio, "times");
-    printf(": %s it\n", verdicts[comparisons[at].verdict]);
-  }
-  hairspring_assessment_findings(assessment, findings, sizeof findings[0], 64, &count);
-  for (size_t at = 0; at < count && at < 64; at += 1) {
-    const char *weight = findings[at].severity == HAIRSPRING_SEVERITY_UNTRUSTED ? "NOT TO BE TRUSTED: " : "";
-    if (findings[at].severity == HAIRSPRING_SEVERITY_NOTE) continue;
-    fprintf(stderr, "%s: %s%s\n  -> %s\n", findings[at].series, weight, findings[at].message, findings[at].remedy);
-  }
-}
-
-/* The name of the series of an entry with an argument. */
-static inline void hairspring_name(char *name, size_t room, const struct hairspring_entry *entry, int64_t argument) {
-  const char *of = entry->argument_name != NULL ? entry->argument_name : "argument";
-  if (entry->argument_count == 0) {
-    snprintf(name, room, "%s", entry->benchmark->name);
-  } else {
-    snprintf(name, room, "%s/%s:%lld", entry->benchmark->name, of, (long long)argument);
-  }
-}
-
-/* An entry and its alternatives with one argument: measured in the same rounds, assessed and printed. */
-static inline hairspring_status hairspring_run_group(const struct hairspring_entry *entries, size_t count, int64_t argument) {
-  hairspring_series series[HAIRSPRING_MOST_SERIES];
-  char names[HAIRSPRING_MOST_SERIES][128];
-  hairspring_observations *table = NULL;
-  hairspring_assessment *assessment = NULL;
-  for (size_t at = 0; at < count; at += 1) {
-    const struct hairspring_benchmark *benchmark = entries[at].benchmark;
-    struct hairspring_entry named = entries[at];
-    named.argument_name = entries[0].argument_name, named.argument_count = entries[0].argument_count;
-    hairspring_name(names[at], sizeof names[at], &named, argument);
-    series[at] = (hairspring_series){sizeof series[at], names[at], benchmark->rows, benchmark->row_count, argument};
-    if (entries[at].setup != NULL) entries[at].setup(argument);
-  }
-  hairspring_status status = hairspring_measure(series, sizeof series[0], count, NULL, &table);
-  if (status == HAIRSPRING_STATUS_OK) status = hairspring_assess(table, NULL, &assessment);
-  if (status == HAIRSPRING_STATUS_OK) hairspring_print_assessment(assessment);
-  if (status != HAIRSPRING_STATUS_OK) hairspring_complain(status);
-  hairspring_assessment_free(assessment);
-  hairspring_observations_free(table);
-  return status;
-}
-
-/* Runs all benchmarks by the engine, or those whose name contains the first argument of the program, and prints the
- * results; returns the exit status of the program. */
+/* The program of these benchmarks; returns its exit status. With the engine it has a command line (--help), measures and
+ * prints results. Without, it prints the raw observations of all, for `hairspring fit`. */
 static inline int hairspring_main(int argc, char **argv, const struct hairspring_entry *entries, size_t count) {
-  int failed = 0, ran = 0;
-  for (size_t at = 0, group; at < count; at += group) {
-    const struct hairspring_entry *first = &entries[at];
-    unsigned arguments = first->argument_count < 8 ? first->argument_count : 8;
-    for (group = 1; at + group < count && entries[at + group].alternative && group < HAIRSPRING_MOST_SERIES;) group += 1;
-    for (unsigned next = 0; next < arguments || next == 0; next += 1) {
-      char name[128];
-      hairspring_name(name, sizeof name, first, first->arguments[next]);
-      if (argc > 1 && strstr(name, argv[1]) == NULL) continue;
-      ran += 1;
-      failed |= hairspring_run_group(first, group, first->arguments[next]) != HAIRSPRING_STATUS_OK;
-    }
-  }
-  if (ran == 0) fprintf(stderr, "hairspring: no benchmark's name contains `%s`\n", argc > 1 ? argv[1] : "");
-  return ran == 0 ? 2 : failed;
-}
+#ifdef HAIRSPRING_ENGINE
+  return hairspring_run_program(argc, (const char *const *)argv, entries, sizeof entries[0], count);
+#else
+  (void)argc, (void)argv;
+  return hairspring_print(entries, count);
 #endif
+}
+
+/* HAIRSPRING_MAIN({.benchmark = &one}, {.benchmark = &other}): the main function of a program of these entries. */
+#define HAIRSPRING_MAIN(...)                                                                          \
+  int main(int argc, char **argv) {                                                                   \
+    static const struct hairspring_entry hairspring_entries[] = {__VA_ARGS__};                        \
+    return hairspring_main(argc, argv, hairspring_entries, sizeof hairspring_entries / sizeof hairspring_entries[0]); \
+  }
 #endif
 
 #endif

@@ -11,6 +11,11 @@
 #include <stdint.h>
 
 /**
+ * Arguments of a benchmark at the most.
+ */
+#define HAIRSPRING_MOST_ARGUMENTS 16
+
+/**
  * What came of a call.
  */
 typedef enum hairspring_status {
@@ -321,6 +326,12 @@ typedef struct hairspring_row {
    * Inits between the two reads.
    */
   uint32_t inits;
+  /**
+   * 0: an init before every body, the further inits at the end; the answer comes from these rows. Checks that body and
+   * init add up: 1: every body behind an equal number of inits; 2: fences around every init; 3: as 2, with a chain of 16
+   * dependent 64-bit multiplications in place of the body.
+   */
+  uint32_t order;
 } hairspring_row;
 
 /**
@@ -362,7 +373,7 @@ typedef struct hairspring_plan {
    */
   const char *clock;
   /**
-   * Time to measure for; 0 is 300.
+   * Time to measure for at the most; 0 is 500.
    */
   uint32_t milliseconds;
   /**
@@ -370,6 +381,58 @@ typedef struct hairspring_plan {
    */
   uint32_t without_cycles;
 } hairspring_plan;
+
+/**
+ * Code to be timed, made by HAIRSPRING_BENCHMARK.
+ */
+typedef struct hairspring_benchmark {
+  /**
+   * Its name.
+   */
+  const char *name;
+  /**
+   * Its rows, the shortest first.
+   */
+  const struct hairspring_row *rows;
+  /**
+   * How many they are.
+   */
+  size_t row_count;
+  /**
+   * What the second component is called where there is one; null is `init`.
+   */
+  const char *second;
+} hairspring_benchmark;
+
+/**
+ * A benchmark as it is to be run. All but the benchmark may be left 0.
+ */
+typedef struct hairspring_entry {
+  /**
+   * The benchmark.
+   */
+  const struct hairspring_benchmark *benchmark;
+  /**
+   * Runs once before the first row.
+   */
+  void (*setup)(int64_t argument);
+  /**
+   * Results are called `benchmark/argument_name:value`; null is `argument`.
+   */
+  const char *argument_name;
+  /**
+   * What the rows are handed, one after the other.
+   */
+  int64_t arguments[HAIRSPRING_MOST_ARGUMENTS];
+  /**
+   * How many they are; with 0 the rows are handed `arguments[0]`, and the name stays as it is.
+   */
+  uint32_t argument_count;
+  /**
+   * 1: runs in the same rounds as the entry before, with that one's arguments, and is compared with it.
+   */
+  uint32_t alternative;
+} hairspring_entry;
 
 /**
  * What is known of the clock that made a table's readings.
@@ -507,13 +570,23 @@ enum hairspring_status hairspring_clock_find(const char *name, struct hairspring
 
 /**
  * Runs benchmarks in the same rounds, so that they can be compared; the first is what the others are compared with.
- * Gives a table for `hairspring_assess`. `plan` may be null.
+ * Gives a table for `hairspring_assess`. `plan` may be null. Meanwhile the thread keeps to one CPU.
  */
 enum hairspring_status hairspring_measure(const struct hairspring_series *series,
                                           size_t element_size,
                                           size_t count,
                                           const struct hairspring_plan *plan,
                                           struct hairspring_observations **out);
+
+/**
+ * Runs a program of benchmarks: reads its command line, measures, and prints a table or a JSON document; `--help` says
+ * more. Returns the exit status of the program.
+ */
+int hairspring_run_program(int argc,
+                           const char *const *argv,
+                           const struct hairspring_entry *entries,
+                           size_t element_size,
+                           size_t count);
 
 /**
  * A new table whose rows count these components: `count` names, 1 to 10,000.

@@ -1,32 +1,13 @@
-//! Benchmarks of a C program, run by the engine: rows chosen by a pilot, interleaved rounds, a reference chain beside them.
+//! Benchmarks of a C program, run by the engine: measured into a table, or as a whole program with a command line.
 
-use crate::clocks::chosen;
 use crate::observations::ObservationsHandle;
-use crate::wall::{Answer, Refusal, Status, elements, hand_out, same_size, sized, text, wall};
-use hairspring_engine::acquire::{Dither, Rig, Rounds};
-use hairspring_engine::clock::{Clock, RateMeter, ReadFn, default_clock, granularity};
-use hairspring_engine::observations::Observations;
-use hairspring_engine::reference::{RULER, RowFn, chains};
-use hairspring_machine::unit::find_ruler;
-use std::ffi::c_char;
-use std::time::{Duration, Instant};
+use crate::wall::{Answer, Refusal, Status, elements, hand_out, last_error, same_size, shared, sized, text, wall};
+use hairspring_program::{Benchmark, Error, Group, Manner, Order, Row, Session, Settings};
+use std::ffi::{CStr, OsString, c_char, c_int};
+use std::time::Duration;
 
-/// Length that the longest row aims at, and the longest that a row may take where there are enough shorter ones.
-const TARGET_NS: f64 = 1_500.0;
-const MOST_NS: f64 = 50_000.0;
-/// Rows that are kept however long they take.
-const FEWEST_ROWS: usize = 4;
-/// Rows shorter than this share of the longest bend on out-of-order cores.
-const SHORTEST_SHARE: u32 = 8;
-/// Runs of the pilot for each row.
-const PILOT_RUNS: usize = 5;
-/// Time over which the rate of a clock is known well enough for a pilot.
-const RATE_TIME: Duration = Duration::from_millis(2);
-const FEWEST_ROUNDS: u32 = 32;
-const MOST_ROUNDS: u32 = 1 << 20;
-const DEFAULT_TIME: Duration = Duration::from_millis(300);
-/// Name of the series of the reference chain.
-const REFERENCE: &str = "reference chain";
+/// Arguments of a benchmark at the most.
+pub const HAIRSPRING_MOST_ARGUMENTS: usize = 16;
 
 /// Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, and reads the clock again.
 #[repr(C)]
@@ -38,6 +19,10 @@ pub struct BenchmarkRow {
     pub bodies: u32,
     /// Inits between the two reads.
     pub inits: u32,
+    /// 0: an init before every body, the further inits at the end; the answer comes from these rows. Checks that body and
+    /// init add up: 1: every body behind an equal number of inits; 2: fences around every init; 3: as 2, with a chain of 16
+    /// dependent 64-bit multiplications in place of the body.
+    pub order: u32,
 }
 
 /// A benchmark: its rows, the shortest first.
@@ -64,46 +49,55 @@ pub struct MeasurementPlan {
     pub size: usize,
     /// Name of the clock; null is the best one here.
     pub clock: *const c_char,
-    /// Time to measure for; 0 is 300.
+    /// Time to measure for at the most; 0 is 500.
     pub milliseconds: u32,
     /// 1 leaves out the reference chain, and with it the core cycles.
     pub without_cycles: u32,
 }
 
-/// What is run as one row of the table.
-enum Piece {
-    Code(unsafe extern "C" fn(ReadFn, i64) -> u64, i64),
-    Chain(RowFn),
+/// Code to be timed, made by HAIRSPRING_BENCHMARK.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct NamedBenchmark {
+    /// Its name.
+    pub name: *const c_char,
+    /// Its rows, the shortest first.
+    pub rows: *const BenchmarkRow,
+    /// How many they are.
+    pub row_count: usize,
+    /// What the second component is called where there is one; null is `init`.
+    pub second: *const c_char,
 }
 
-struct Pieces {
-    now: ReadFn,
-    rows: Vec<Piece>,
+/// A benchmark as it is to be run. All but the benchmark may be left 0.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct BenchmarkEntry {
+    /// The benchmark.
+    pub benchmark: *const NamedBenchmark,
+    /// Runs once before the first row.
+    pub setup: Option<unsafe extern "C" fn(argument: i64)>,
+    /// Results are called `benchmark/argument_name:value`; null is `argument`.
+    pub argument_name: *const c_char,
+    /// What the rows are handed, one after the other.
+    pub arguments: [i64; HAIRSPRING_MOST_ARGUMENTS],
+    /// How many they are; with 0 the rows are handed `arguments[0]`, and the name stays as it is.
+    pub argument_count: u32,
+    /// 1: runs in the same rounds as the entry before, with that one's arguments, and is compared with it.
+    pub alternative: u32,
 }
 
-impl Rig for Pieces {
-    fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn run(&mut self, row: usize) -> u64 {
-        match self.rows[row] {
-            // SAFETY: the caller's function, which is to be called with a clock and its argument.
-            Piece::Code(run, argument) => unsafe { run(self.now, argument) },
-            Piece::Chain(run) => run(self.now),
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        match error {
+            Error::Engine(error) => error.into(),
+            other => Refusal::new(Status::BadValue, other.to_string()),
         }
     }
 }
 
-/// What a measurement is made with.
-struct Instrument {
-    clock: Clock,
-    quantum: u64,
-    meter: RateMeter,
-}
-
 /// Runs benchmarks in the same rounds, so that they can be compared; the first is what the others are compared with.
-/// Gives a table for `hairspring_assess`. `plan` may be null.
+/// Gives a table for `hairspring_assess`. `plan` may be null. Meanwhile the thread keeps to one CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_measure(
     series: *const BenchmarkSeries,
@@ -117,126 +111,132 @@ pub unsafe extern "C" fn hairspring_measure(
         // SAFETY: passed on to the caller.
         let series = unsafe { elements(series, count, "the array of benchmarks") }?;
         // SAFETY: passed on to the caller.
-        let plan = if plan.is_null() { None } else { Some(*unsafe { sized(plan, "the plan") }?) };
+        let settings = unsafe { settings(plan) }?;
         // SAFETY: passed on to the caller.
-        let clock = unsafe { chosen(plan.map_or(std::ptr::null(), |plan| plan.clock)) }?;
+        let benchmarks = series.iter().map(|one| unsafe { of_series(one) }).collect::<Answer<Vec<Benchmark>>>()?;
+        let measured = Session::new(&settings)?.measure(&mut Group { benchmarks })?;
         // SAFETY: passed on to the caller.
-        let named = series.iter().map(|one| unsafe { Named::of(one) }).collect::<Answer<Vec<Named>>>()?;
-        let time = plan.filter(|plan| plan.milliseconds > 0).map_or(DEFAULT_TIME, |plan| Duration::from_millis(plan.milliseconds.into()));
-        let cycles = plan.is_none_or(|plan| plan.without_cycles == 0);
-        // SAFETY: passed on to the caller.
-        unsafe { hand_out(out, ObservationsHandle::new(measure(&named, clock, time, cycles)?)) }
+        unsafe { hand_out(out, ObservationsHandle::new(measured.table)) }
     })
 }
 
-/// A benchmark whose pointers were looked at.
-struct Named<'a> {
-    name: &'a str,
-    rows: &'a [BenchmarkRow],
-    argument: i64,
-}
-
-impl Named<'_> {
-    unsafe fn of<'a>(from: &BenchmarkSeries) -> Answer<Named<'a>> {
-        same_size::<BenchmarkSeries>(from.size, "a benchmark")?;
+unsafe fn settings(plan: *const MeasurementPlan) -> Answer<Settings> {
+    let mut settings = Settings::default();
+    if !plan.is_null() {
         // SAFETY: passed on to the caller.
-        let (name, rows) = unsafe { (text(from.name, "a benchmark's name")?, elements(from.rows, from.row_count, "a benchmark's rows")?) };
-        if rows.len() < FEWEST_ROWS {
-            return Err(Refusal::new(Status::BadValue, format!("benchmark `{name}` has {} rows: {FEWEST_ROWS} are needed", rows.len())));
+        let plan = unsafe { sized(plan, "the plan") }?;
+        if plan.milliseconds > 0 {
+            settings.budget = Duration::from_millis(plan.milliseconds.into());
         }
-        if rows.iter().any(|row| row.run.is_none()) {
-            return Err(Refusal::new(Status::BadPointer, format!("benchmark `{name}` has a row without a function")));
-        }
-        Ok(Named { name, rows, argument: from.argument })
+        settings.cycles = plan.without_cycles == 0;
+        // SAFETY: passed on to the caller.
+        settings.clock = if plan.clock.is_null() { None } else { Some(unsafe { text(plan.clock, "the clock's name") }?.to_owned()) };
     }
+    Ok(settings)
 }
 
-fn measure(series: &[Named], clock: Clock, time: Duration, cycles: bool) -> Answer<Observations> {
-    if series.is_empty() {
-        return Err(Refusal::new(Status::BadValue, "no benchmark to run"));
-    }
-    for (at, one) in series.iter().enumerate() {
-        let name = one.name;
-        if name.trim() != name || name.is_empty() || name == REFERENCE || series[..at].iter().any(|other| other.name == name) {
-            let text = format!("`{name}` is no name of a benchmark: it is empty, begins or ends with blanks, or stands twice");
-            return Err(Refusal::new(Status::BadValue, text));
-        }
-    }
-    let instrument = Instrument { clock, quantum: granularity(&clock).quantum, meter: RateMeter::start(clock) };
-    let begin = Instant::now();
-    while clock.nominal_hz.is_none() && begin.elapsed() < RATE_TIME {
-        std::hint::spin_loop();
-    }
-    let inits = series.iter().flat_map(|one| one.rows).any(|row| row.inits > 0);
-    let mut table = Observations::new(if inits { vec!["body".into(), "init".into()] } else { vec!["body".into()] });
-    let mut rig = Pieces { now: clock.read, rows: Vec::new() };
-    let mut rows = Vec::new();
-    let mut add = |table: &mut Observations, name: &str, bodies: u32, inits_of: u32, piece: Piece| {
-        let counts = [f64::from(bodies), f64::from(inits_of)];
-        let id = table.series(name);
-        rows.push(table.row(id, &counts[..if inits { 2 } else { 1 }]));
-        rig.rows.push(piece);
+unsafe fn of_series<'a>(from: &BenchmarkSeries) -> Answer<Benchmark<'a>> {
+    same_size::<BenchmarkSeries>(from.size, "a benchmark")?;
+    // SAFETY: passed on to the caller.
+    let name = unsafe { text(from.name, "a benchmark's name") }?;
+    // SAFETY: passed on to the caller.
+    Ok(Benchmark::new(name, unsafe { rows(name, from.rows, from.row_count, from.argument) }?))
+}
+
+unsafe fn rows<'a>(name: &str, rows: *const BenchmarkRow, count: usize, argument: i64) -> Answer<Vec<Row<'a>>> {
+    // SAFETY: passed on to the caller.
+    let rows = unsafe { elements(rows, count, "a benchmark's rows") }?;
+    let row = |row: &BenchmarkRow| {
+        let run = row.run.ok_or_else(|| Refusal::new(Status::BadPointer, format!("benchmark `{name}` has a row without a function")))?;
+        let orders = [Order::AtEnd, Order::InPlace, Order::Fenced, Order::Shadow];
+        let order = usize::try_from(row.order).ok().and_then(|at| orders.get(at).copied());
+        let order = order.ok_or_else(|| {
+            Refusal::new(Status::BadValue, format!("benchmark `{name}` has a row of order {}: 0 to 3 are known", row.order))
+        })?;
+        // SAFETY: the caller's function, which is to be called with a clock and its argument.
+        Ok(Row::new(row.bodies, row.inits, order, move |now| Some(unsafe { run(now, argument) })))
     };
-    for one in series {
-        for row in choose(one, &instrument) {
-            row.run.into_iter().for_each(|run| add(&mut table, one.name, row.bodies, row.inits, Piece::Code(run, one.argument)));
-        }
-    }
-    if let Some((chain, cycles)) = reference(cycles) {
-        chain.into_iter().for_each(|(copies, run)| add(&mut table, REFERENCE, copies, 0, Piece::Chain(run)));
-        table.origin.reference = Some((REFERENCE.into(), cycles));
-    }
-    run_rounds(&mut table, &mut rig, &rows, &instrument, time);
-    Ok(table)
+    rows.iter().map(row).collect()
 }
 
-/// The reference chain's rows and the length of one copy, where it proves itself.
-fn reference(wanted: bool) -> Option<(Vec<(u32, RowFn)>, f64)> {
-    let ruler = wanted.then(|| find_ruler(default_clock()))?.ok()?;
-    let chain = chains().into_iter().find(|chain| chain.name == RULER)?;
-    Some((chain.rows, ruler.cycles.into()))
-}
-
-/// The rows that are long beside the clock's step, short beside the time between interrupts, and where the line is straight.
-fn choose(series: &Named, instrument: &Instrument) -> Vec<BenchmarkRow> {
-    let ns_per_tick = 1e9 / instrument.meter.rate().hz;
-    let mut rig = Pieces { now: instrument.clock.read, rows: Vec::new() };
-    let mut taken: Vec<BenchmarkRow> = Vec::new();
-    for row in series.rows {
-        rig.rows = row.run.map(|run| Piece::Code(run, series.argument)).into_iter().collect();
-        let least = (0..PILOT_RUNS).map(|_| instrument.clock.width.wrapped(rig.run(0))).min().unwrap_or(0);
-        let ns = least as f64 * ns_per_tick;
-        if taken.len() >= FEWEST_ROWS && ns > MOST_NS {
-            break;
-        }
-        taken.push(*row);
-        if ns >= TARGET_NS && straight(&taken).len() > FEWEST_ROWS {
-            break;
-        }
+/// Runs a program of benchmarks: reads its command line, measures, and prints a table or a JSON document; `--help` says
+/// more. Returns the exit status of the program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_run_program(
+    argc: c_int,
+    argv: *const *const c_char,
+    entries: *const BenchmarkEntry,
+    element_size: usize,
+    count: usize,
+) -> c_int {
+    let mut status = 1;
+    let run = || {
+        same_size::<BenchmarkEntry>(element_size, "an entry of the benchmarks")?;
+        // SAFETY: passed on to the caller.
+        let (arguments, entries) = unsafe { (command_line(argc, argv)?, elements(entries, count, "the array of benchmarks")?) };
+        // SAFETY: passed on to the caller.
+        let groups = unsafe { groups(entries) }?;
+        // SAFETY: no pointers: the C library writes out what its streams hold, so that the two kinds of output do not mix.
+        unsafe { flush_streams() };
+        status = c_int::from(hairspring_program::main(arguments, Manner::Plain, groups));
+        Ok(())
+    };
+    if wall(run) != Status::Ok {
+        hairspring_program::output::complain(&last_error());
     }
-    let straight = straight(&taken);
-    if straight.len() > FEWEST_ROWS { straight } else { taken }
+    status
 }
 
-/// Rows of at least an eighth of the longest.
-fn straight(rows: &[BenchmarkRow]) -> Vec<BenchmarkRow> {
-    let longest = rows.iter().map(|row| row.bodies).max().unwrap_or(0);
-    rows.iter().copied().filter(|row| row.bodies.saturating_mul(SHORTEST_SHARE) >= longest).collect()
-}
-
-fn run_rounds(table: &mut Observations, rig: &mut Pieces, rows: &[u32], instrument: &Instrument, time: Duration) {
-    let Instrument { clock, quantum, meter } = instrument;
-    let mut rounds = Rounds::new(rows.len(), 1, Dither::over(clock, *quantum), *quantum).with_width(clock.width);
-    let begin = Instant::now();
-    for round in 0..MOST_ROUNDS {
-        for (row, raw) in rows.iter().zip(rounds.round(rig)) {
-            table.push_flagged(*row, round, raw.ticks as f64, raw.flags);
-        }
-        if round + 1 >= FEWEST_ROUNDS && begin.elapsed() >= time {
-            break;
-        }
+unsafe fn flush_streams() {
+    unsafe extern "C" {
+        fn fflush(stream: *mut std::ffi::c_void) -> c_int;
     }
-    table.origin.clock = Some(clock.name.to_owned());
-    table.origin.rate = Some(meter.rate());
-    table.origin.granularity = (*quantum > 0).then_some(*quantum as f64);
+    // SAFETY: a null pointer means all streams.
+    unsafe { fflush(std::ptr::null_mut()) };
+}
+
+unsafe fn command_line(argc: c_int, argv: *const *const c_char) -> Answer<Vec<OsString>> {
+    // SAFETY: passed on to the caller.
+    let words = unsafe { elements(argv, usize::try_from(argc).unwrap_or(0), "the command line") }?;
+    // SAFETY: each word ends with a 0 byte, as every command line of C.
+    let word = |word: &*const c_char| if word.is_null() { None } else { Some(unsafe { CStr::from_ptr(*word) }) };
+    Ok(words.iter().filter_map(word).map(|word| OsString::from(word.to_string_lossy().into_owned())).collect())
+}
+
+/// An entry and the alternatives behind it make a group, once for each argument.
+unsafe fn groups<'a>(entries: &[BenchmarkEntry]) -> Answer<Vec<Group<'a>>> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut at = 0;
+    while at < entries.len() {
+        let alternatives = entries[at + 1..].iter().take_while(|entry| entry.alternative != 0).count();
+        let together = &entries[at..=at + alternatives];
+        let first = &together[0];
+        let arguments = &first.arguments[..(first.argument_count as usize).clamp(1, HAIRSPRING_MOST_ARGUMENTS)];
+        for argument in arguments {
+            // SAFETY: passed on to the caller.
+            let benchmarks = together.iter().map(|entry| unsafe { of_entry(entry, first, *argument) }).collect::<Answer<Vec<_>>>()?;
+            groups.push(Group { benchmarks });
+        }
+        at += 1 + alternatives;
+    }
+    Ok(groups)
+}
+
+unsafe fn of_entry<'a>(entry: &BenchmarkEntry, first: &BenchmarkEntry, argument: i64) -> Answer<Benchmark<'a>> {
+    // SAFETY: passed on to the caller.
+    let from = unsafe { shared(entry.benchmark, "an entry's benchmark") }?;
+    // SAFETY: passed on to the caller.
+    let mut name = unsafe { text(from.name, "a benchmark's name") }?.to_owned();
+    // SAFETY: passed on to the caller.
+    let rows = unsafe { rows(&name, from.rows, from.row_count, argument) }?;
+    if first.argument_count > 0 {
+        // SAFETY: passed on to the caller.
+        let of = if first.argument_name.is_null() { "argument" } else { unsafe { text(first.argument_name, "an argument's name") }? };
+        name = format!("{name}/{of}:{argument}");
+    }
+    // SAFETY: passed on to the caller.
+    let flush = !from.second.is_null() && unsafe { text(from.second, "the name of a component") }? == "flush";
+    // SAFETY: the caller's function, which is to be called with the argument.
+    let setup = entry.setup.map(|setup| Box::new(move || unsafe { setup(argument) }) as Box<dyn FnMut() + 'a>);
+    Ok(Benchmark { setup, second: if flush { "flush" } else { "init" }, ..Benchmark::new(name, rows) })
 }

@@ -99,6 +99,11 @@ pub fn wall(work: impl FnOnce() -> Answer<()>) -> Status {
     refusal.status
 }
 
+/// Text of the last error of the calling thread.
+pub fn last_error() -> String {
+    LAST_ERROR.try_with(|last| last.borrow().clone()).unwrap_or_default()
+}
+
 /// Gives back a handle; null is nothing.
 pub unsafe fn free<T>(handle: *mut T) {
     wall(|| {
@@ -225,7 +230,7 @@ pub fn level(level: f64) -> Answer<f64> {
 /// length in bytes, without that end; with no room nothing is written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_last_error(buffer: *mut c_char, room: usize) -> usize {
-    let text = LAST_ERROR.try_with(|last| last.borrow().clone()).unwrap_or_default().replace('\0', "");
+    let text = last_error().replace('\0', "");
     if !buffer.is_null() && room > 0 {
         let mut end = text.len().min(room - 1);
         while !text.is_char_boundary(end) {

@@ -2,8 +2,8 @@
 
 use crate::clocks::ClocksArguments;
 use crate::mhz::MhzArguments;
-use crate::values::{duration, level, share};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hairspring_program::values::{duration, level, share};
 use std::path::PathBuf;
 use std::time::Duration;
 

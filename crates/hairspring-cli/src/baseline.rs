@@ -1,9 +1,9 @@
 //! Baselines of `time`: saved results by name, in a folder `.hairspring/baselines` of the folder that the command runs in.
 //! A baseline belongs to a project and a machine; the folder can be removed, copied or left out of version control at will.
 
-use crate::values::share;
 use crate::{AnyError, Outcome, compare, output};
 use clap::Args;
+use hairspring_program::values::share;
 use hairspring_report::compare::compare as compared;
 use hairspring_report::json::ResultDocument;
 use hairspring_report::saved::{self, SavedResult};

@@ -1,8 +1,8 @@
 //! `hairspring compare`: two saved results.
 
-use crate::values::share;
 use crate::{AnyError, Outcome, output};
 use clap::Args;
+use hairspring_program::values::share;
 use hairspring_report::compare::{Compared, compare};
 use hairspring_report::saved::{self, SavedResult};
 use hairspring_report::{json, text};

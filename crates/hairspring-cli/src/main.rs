@@ -8,15 +8,14 @@ mod fit;
 mod interrupt;
 mod mhz;
 mod misuse;
-mod output;
 mod period;
 mod report;
 mod time;
-mod values;
 mod verify;
 
 use arguments::{Arguments, Verb};
 use clap::Parser;
+use hairspring_program::output;
 use std::process::ExitCode;
 
 /// How a verb ended, as the status of the process.

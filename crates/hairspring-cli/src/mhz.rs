@@ -1,7 +1,6 @@
 //! `hairspring mhz`: the core clock.
 
 use crate::arguments::ReportArguments;
-use crate::values::duration;
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_engine::acquire::{allowed_cpus, settle};
@@ -9,6 +8,7 @@ use hairspring_engine::clock::default_clock;
 use hairspring_engine::judge::Severity;
 use hairspring_machine::mhz::classic::{self, ClassicResult, classic};
 use hairspring_machine::mhz::{CoreClock, Options, measure};
+use hairspring_program::values::duration;
 use hairspring_report::{Environment, json, text};
 use std::time::{Duration, Instant};
 

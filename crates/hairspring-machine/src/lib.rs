@@ -1,6 +1,7 @@
 //! Measurements of the machine itself: what it is, how long its core cycle is, and the certificate that the
 //! instrument measures right on it.
 
+pub mod beside;
 pub mod clocks;
 pub mod coverage;
 pub mod environment;

@@ -20,6 +20,22 @@ pub struct SavedResult {
     pub environment: SavedEnvironment,
     /// One entry for each piece of code or series.
     pub results: Vec<SavedSeries>,
+    /// Ratios of those that ran in the same rounds.
+    #[serde(default)]
+    pub comparisons: Vec<SavedComparison>,
+}
+
+/// Two series that ran in the same rounds.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct SavedComparison {
+    /// Name of the series compared ...
+    pub a: String,
+    /// ... and of the one it is compared with.
+    pub b: String,
+    /// Time of `a` over time of `b`.
+    pub ratio: Option<SavedEstimate>,
+    /// What the interval says, as a word.
+    pub verdict: String,
 }
 
 /// Circumstances; what was not known is `None`.
@@ -158,6 +174,9 @@ pub struct SavedFinding {
     pub severity: String,
     /// It in words.
     pub message: String,
+    /// What to do about it.
+    #[serde(default)]
+    pub remedy: String,
 }
 
 /// Reads a document.

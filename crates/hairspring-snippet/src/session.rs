@@ -11,17 +11,13 @@ use crate::request::Request;
 use crate::source::{Arrangement, RowSpec, SHADOW_COPIES};
 use hairspring_engine::acquire::Raw;
 use hairspring_engine::design::Pilot;
-use hairspring_engine::estimate::Source;
-use hairspring_engine::judge::{Assessment, FindingKind, Question, assess, flag_shared_rounds};
+use hairspring_engine::judge::precise_enough;
 use hairspring_engine::observations::{Observations, Rate, Role, RowId, Variant};
-use hairspring_engine::reference::{CONTROL, RULER};
+use hairspring_machine::beside::{Beside, beside};
 use hairspring_machine::unit::Ruler;
 use std::time::{Duration, Instant};
 
-/// Copies of the reference chain, and of the control chain, beside every measurement.
-const REFERENCE_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
-const CONTROL_COPIES: [u32; 4] = [64, 192, 384, 512];
-/// Names of the series of the two.
+/// Names of the series of the reference chain and the control chain.
 pub const REFERENCE: &str = "reference";
 pub const CONTROL_SERIES: &str = "control";
 /// Name of the series that shows how much a fence hides.
@@ -100,8 +96,12 @@ fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured
     let rows = plan::rows(request, &pilots, ruler.is_ok());
     let library = compile(request, &compiler, &rows, folder.path(), "rows")?;
     let beside = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
-    let load =
-        Load { chains: chain_rows(&beside), prove_ruler: false, clock: request.clock.clone(), ..load(request, &library, rows.len()) };
+    let load = Load {
+        chains: beside.iter().flat_map(Beside::names).collect(),
+        prove_ruler: false,
+        clock: request.clock.clone(),
+        ..load(request, &library, rows.len())
+    };
     let (child, ready) = Child::start(host, load, request.timeout)?;
     drop(folder);
     let table = Table::new(request, &rows, &beside, &ready);
@@ -217,22 +217,8 @@ fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64
     (copies > 0.0 && *long.1 > 0).then(|| (*long.1 as f64 - *short.1 as f64) / copies)
 }
 
-/// A chain of known length that runs in the same rounds as the code.
-struct Beside {
-    series: &'static str,
-    chain: &'static str,
-    copies: &'static [u32],
-    cycles: u32,
-}
-
-fn beside(ruler: &Ruler) -> Vec<Beside> {
-    let reference = Beside { series: REFERENCE, chain: RULER, copies: &REFERENCE_COPIES, cycles: ruler.cycles };
-    let control = ruler.control_cycles.map(|cycles| Beside { series: CONTROL_SERIES, chain: CONTROL, copies: &CONTROL_COPIES, cycles });
-    std::iter::once(reference).chain(control).collect()
-}
-
-fn chain_rows(beside: &[Beside]) -> Vec<(String, u32)> {
-    beside.iter().flat_map(|chain| chain.copies.iter().map(|copies| (chain.chain.to_owned(), *copies))).collect()
+fn series_of(chain: &Beside) -> &'static str {
+    if chain.is_ruler { REFERENCE } else { CONTROL_SERIES }
 }
 
 /// The series of rows in this arrangement: those in another one than the answer's are systems of their own.
@@ -248,7 +234,7 @@ fn series_name(request: &Request, name: &str, arrangement: Arrangement) -> Strin
 /// Says in the table what the further series are.
 fn declare(table: &mut Observations, request: &Request, rows: &[RowSpec], names: &[String], beside: &[Beside]) {
     let ran = |arrangement| rows.iter().any(|row| row.arrangement == arrangement);
-    let ruler = beside.iter().find(|chain| chain.series == REFERENCE).map(|chain| chain.cycles * SHADOW_COPIES);
+    let ruler = beside.iter().find(|chain| chain.is_ruler).map(|chain| chain.cycles * SHADOW_COPIES);
     table.origin.shadow = ruler.filter(|_| ran(Arrangement::Shadow)).map(|cycles| (SHADOW_SERIES.to_owned(), f64::from(cycles)));
     for name in names {
         let mut variant = |series, role| table.origin.variants.push(Variant { series, role, of: name.clone() });
@@ -280,13 +266,7 @@ impl Table {
             })
             .collect();
         declare(&mut table, request, rows, &names, beside);
-        let unused = vec![0.0; table.components().len() - 1];
-        for chain in beside {
-            let series = table.series(chain.series);
-            ids.extend(chain.copies.iter().map(|copies| table.row(series, &[vec![f64::from(*copies)], unused.clone()].concat())));
-            let known = Some((chain.series.to_owned(), f64::from(chain.cycles)));
-            if chain.series == REFERENCE { table.origin.reference = known } else { table.origin.control = known }
-        }
+        beside.iter().for_each(|chain| ids.extend(chain.declare(&mut table, series_of(chain))));
         table.origin.clock = Some(ready.clock.0.clone());
         table.origin.granularity = (ready.quantum > 0).then_some(ready.quantum as f64);
         for (name, code) in names.iter().zip(&request.codes) {
@@ -325,7 +305,7 @@ impl<'r> Run<'r> {
         loop {
             self.batch(batch)?;
             let begin = Instant::now();
-            if self.rounds >= FEWEST_ROUNDS && self.is_precise() {
+            if self.rounds >= FEWEST_ROUNDS && precise_enough(&mut self.table.table, self.request.level, self.request.precision) {
                 return Ok((self, Stop::Precise));
             }
             // The table may double, and is assessed twice more.
@@ -359,30 +339,10 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Whether the interval is narrow enough, and nothing else used the core.
-    fn is_precise(&mut self) -> bool {
-        let options = hairspring_engine::estimate::Options { level: self.request.level, ..Default::default() };
-        flag_shared_rounds(&mut self.table.table, &options);
-        let question = Question { options, ..Question::default() };
-        let alone = |found: &Assessment| {
-            !found.series.iter().flat_map(|series| &series.findings).any(|finding| matches!(finding.kind, FindingKind::CoreShared { .. }))
-        };
-        assess(&self.table.table, &question)
-            .is_ok_and(|found| alone(&found) && widest(&found, self.request.level) <= self.request.precision)
-    }
-
     fn end(&mut self) -> Result<Ended> {
         match self.child.ask(&Command::End)? {
             Reply::Ended(ended) => Ok(ended),
             _ => Err(unexpected()),
         }
     }
-}
-
-/// Largest relative half-width of the bodies and of the ratios. What a fence hides is left away: no time narrows it.
-fn widest(found: &Assessment, level: f64) -> f64 {
-    let bodies = found.series.iter().filter_map(|series| series.components.first()).map(|body| {
-        body.time.cycles.as_ref().map_or(body.time.ticks.relative(), |cycles| cycles.without(Source::Fence).estimate(level).relative())
-    });
-    bodies.chain(found.comparisons.iter().map(|comparison| comparison.ratio.relative())).fold(0.0, f64::max)
 }

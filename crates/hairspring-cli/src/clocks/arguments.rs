@@ -1,8 +1,8 @@
 //! Options of `clocks`.
 
 use crate::arguments::ReportArguments;
-use crate::values::duration;
 use clap::Args;
+use hairspring_program::values::duration;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\

@@ -1,8 +1,8 @@
 //! The command line of `period`.
 
 use crate::arguments::ReportArguments;
-use crate::values::duration;
 use clap::Args;
+use hairspring_program::values::duration;
 use std::path::PathBuf;
 use std::time::Duration;
 

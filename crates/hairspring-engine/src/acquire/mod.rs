@@ -11,7 +11,7 @@ pub mod harness;
 pub use dither::Dither;
 pub use interference::{StealMeter, Switches};
 pub use loops::Loops;
-pub use thread::{RaisedPriority, RealTime, Settled, allowed_cpus, check_cpu, lock_memory, pin, settle};
+pub use thread::{RaisedPriority, RealTime, Seat, Settled, allowed_cpus, check_cpu, lock_memory, pin, settle};
 
 use crate::clock::{ReadFn, Width};
 use crate::observations::Flags;

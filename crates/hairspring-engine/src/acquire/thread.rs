@@ -113,6 +113,44 @@ fn thread_number() -> libc::id_t {
     0
 }
 
+/// The calling thread on one CPU and at a raised priority, until this is dropped: for measurements inside a program that
+/// goes on afterwards.
+#[derive(Debug)]
+pub struct Seat {
+    /// The CPU.
+    pub cpu: usize,
+    before: Option<CpuSet>,
+    priority: Option<RaisedPriority>,
+    /// It belongs to one thread, and must not be sent to another.
+    thread: std::marker::PhantomData<*const ()>,
+}
+
+impl Seat {
+    /// Takes a CPU (the last allowed one by default). The priority is raised where that is allowed.
+    ///
+    /// # Errors
+    /// If the CPU does not exist or may not be used.
+    pub fn take(cpu: Option<usize>) -> Result<Seat> {
+        let cpu = cpu.or(allowed_cpus().last().copied()).unwrap_or(0);
+        check_cpu(cpu)?;
+        let before = sched_getaffinity(Pid::from_raw(0)).ok();
+        pin(cpu).map_err(|reason| Error::Refused { what: format!("cannot run on CPU {cpu}"), reason })?;
+        Ok(Seat { cpu, before, priority: RaisedPriority::raise().ok(), thread: std::marker::PhantomData })
+    }
+
+    /// Whether the priority could be raised.
+    pub fn priority_raised(&self) -> bool {
+        self.priority.is_some()
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        // Should the system refuse, the thread stays where it is: nothing else can be done here.
+        let _ = self.before.map(|before| sched_setaffinity(Pid::from_raw(0), &before));
+    }
+}
+
 fn list(cpus: &[usize]) -> String {
     cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
@@ -199,6 +237,16 @@ mod tests {
             Err(refused) => assert!(refused.to_string().contains("cap_sys_nice"), "{refused}"),
         }
         assert_eq!(nice(), before);
+    }
+
+    #[test]
+    fn a_seat_is_given_back() {
+        let before = allowed_cpus();
+        let seat = Seat::take(None).unwrap();
+        assert_eq!(allowed_cpus(), [seat.cpu]);
+        drop(seat);
+        assert_eq!(allowed_cpus(), before);
+        assert!(Seat::take(Some(100_000)).unwrap_err().to_string().contains("100000"));
     }
 
     #[test]

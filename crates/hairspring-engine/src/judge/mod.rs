@@ -5,6 +5,7 @@ mod checks;
 mod comparison;
 mod finding;
 mod overlap;
+mod precision;
 mod resolution;
 mod setting;
 mod shared;
@@ -13,6 +14,7 @@ pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesRe
 pub use checks::{Context, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
 pub use comparison::{Verdict, verdict};
 pub use finding::{Finding, FindingKind, Severity};
+pub use precision::precise_enough;
 pub use resolution::{Bound, upper_bound};
 pub use setting::Setting;
 pub use shared::flag_shared_rounds;

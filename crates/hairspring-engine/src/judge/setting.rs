@@ -8,6 +8,8 @@ pub enum Setting {
     /// Code that was run for them (`time`).
     #[default]
     Code,
+    /// Benchmarks of a program that was run for them.
+    Program,
     /// A table that somebody else observed (`fit`).
     Table,
     /// Chains of known length (`verify`).
@@ -18,7 +20,9 @@ impl Setting {
     /// What to do where the observations are too few for the unknowns.
     pub(super) fn more_rows(self) -> &'static str {
         match self {
-            Setting::Code => "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code",
+            Setting::Code | Setting::Program => {
+                "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code"
+            }
             Setting::Table => "add rows with other counts",
             Setting::Chains => "give it more time (--budget) or choose a quieter CPU (--cpu)",
         }
@@ -28,6 +32,7 @@ impl Setting {
     pub(super) fn remedy(self, kind: &FindingKind) -> Option<&'static str> {
         match self {
             Setting::Code => None,
+            Setting::Program => for_program(kind),
             Setting::Table => for_table(kind),
             Setting::Chains => for_chains(kind),
         }
@@ -51,6 +56,23 @@ fn for_table(kind: &FindingKind) -> Option<&'static str> {
         NotChecked { .. } => "add rows with other counts, and repeat each of them",
         UnorderedClock { .. } => "observe with an ordered clock unless this is what you study",
         LongWindows { .. } => "observe rows with smaller counts",
+        _ => return None,
+    })
+}
+
+/// A program's benchmarks are changed in its source, not by options.
+fn for_program(kind: &FindingKind) -> Option<&'static str> {
+    use FindingKind::*;
+    Some(match kind {
+        NonLinear { .. } => {
+            "look at the row times (--details): if the time depends on what earlier runs left behind, give the benchmark an init; else try another --cpu"
+        }
+        BendLeftOut { .. } => "nothing to do, the remaining rows are straight",
+        Outliers { .. } => "look at these rows with --details, or keep the raw readings with --save",
+        Overlap { .. } => {
+            "a body that begins before its init has ended is measured short: put a fence behind the init, or make its input depend on the init's result"
+        }
+        BelowResolution { .. } => "if it is not that fast, the compiler removed it: make its inputs opaque and use its result",
         _ => return None,
     })
 }
@@ -113,6 +135,7 @@ mod tests {
     fn remedies_name_options_that_the_verb_has() {
         for (setting, options) in [
             (Setting::Code, &["--init", "--save", "--cpu", "--clock", "--budget", "--let", "--fence", "--cflags", "--method"][..]),
+            (Setting::Program, &["--details", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Table, &["--keep-all", "--json"][..]),
             (Setting::Chains, &["--cpu", "--clock", "--budget"][..]),
         ] {

@@ -12,7 +12,7 @@ pub mod period;
 mod result;
 mod words;
 
-pub use build::result;
+pub use build::{joined, result};
 pub use certificate::{CertificateDocument, CertificateSchema, ChainJson, PairJson, PartJson, certificate};
 pub use clocks::{
     ClockComparisonDocument, ClockLatencyDocument, ClocksDocument, StopwatchOverheadDocument, clock_comparison, clock_latency,

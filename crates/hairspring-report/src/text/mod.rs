@@ -12,6 +12,7 @@ mod mhz;
 mod page;
 mod period;
 mod report;
+mod table;
 
 pub use certificate::certificate;
 pub use clocks::{clock_comparison, clock_latency, clock_survey, stopwatch_overhead};
@@ -20,6 +21,7 @@ pub use mhz::{mhz, mhz_line};
 pub use page::Style;
 pub use period::{period, responder};
 pub use report::report;
+pub use table::table;
 
 use crate::document::Environment;
 use hairspring_engine::Estimate;

@@ -14,7 +14,7 @@ use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, sen
 use hairspring_engine::acquire::{Dither, Functions, Raw, Rig, Rounds, StealMeter, settle};
 use hairspring_engine::clock::{RateMeter, Width, default_clock, find, granularity};
 use hairspring_engine::observations::Flags;
-use hairspring_engine::reference::{RowFn, chains};
+use hairspring_machine::beside::rows_of;
 use hairspring_machine::unit::find_ruler;
 use std::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
@@ -92,7 +92,7 @@ impl Bench {
         let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
         let (library, mut rows) = library::load(&load.library, load.rows)?;
-        rows.extend(chain_rows(&load.chains));
+        rows.extend(rows_of(load.chains.iter().cloned()));
         library::setup(&library)?;
         let dither = Dither::over(&clock, reading.quantum);
         Ok(Bench {
@@ -142,15 +142,6 @@ impl Bench {
             dropped_bytes: self.output.dropped,
         }
     }
-}
-
-fn chain_rows(wanted: &[(String, u32)]) -> Vec<RowFn> {
-    let all = chains();
-    let row = |(name, copies): &(String, u32)| {
-        let chain = all.iter().find(|chain| chain.name == name)?;
-        chain.rows.iter().find(|(n, _)| n == copies).map(|(_, run)| *run)
-    };
-    wanted.iter().filter_map(row).collect()
 }
 
 /// Rows that leave a trace of which of them is running.

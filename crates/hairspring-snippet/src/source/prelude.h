@@ -8,10 +8,11 @@ typedef uint64_t (*hs_read)(void);
 #define HS_FENCE() __asm__ volatile("mfence\n\tlfence" : : : "memory")
 /* Waits until all before it is done. */
 #define HS_ORDER() __asm__ volatile("lfence" : : : "memory")
-/* A chain of known length. */
+/* A chain of known length, of whatever is in a register: a load of it would be in the time. */
 #define HS_CHAIN(copies)                                                                                               \
     do {                                                                                                               \
-        uint64_t hs_link = 3;                                                                                          \
+        uint64_t hs_link;                                                                                              \
+        __asm__ volatile("" : "=r"(hs_link));                                                                          \
         __asm__ volatile(".rept " #copies "\n\timulq %0, %0\n\t.endr" : "+r"(hs_link) : : "cc");                       \
     } while (0)
 #elif defined(__aarch64__)

@@ -1,0 +1,27 @@
+//! Whether a measurement may end: the intervals are narrow enough, and nothing else used the core.
+
+use super::{Assessment, FindingKind, Question, assess, flag_shared_rounds};
+use crate::estimate::{Options, Source};
+use crate::observations::Observations;
+
+/// Whether every body and every ratio is known to this share of itself, once the rounds that something else had a part in
+/// are flagged. Costs as much as an assessment.
+pub fn precise_enough(table: &mut Observations, level: f64, precision: f64) -> bool {
+    let options = Options { level, ..Options::default() };
+    flag_shared_rounds(table, &options);
+    assess(table, &Question { options, ..Question::default() })
+        .is_ok_and(|found| alone_on_the_core(&found) && widest(&found, level) <= precision)
+}
+
+fn alone_on_the_core(found: &Assessment) -> bool {
+    let mut findings = found.series.iter().flat_map(|series| &series.findings);
+    !findings.any(|finding| matches!(finding.kind, FindingKind::CoreShared { .. }))
+}
+
+/// Largest relative half-width of the bodies and of the ratios. What a fence hides is left away: no time narrows it.
+fn widest(found: &Assessment, level: f64) -> f64 {
+    let bodies = found.series.iter().filter_map(|series| series.components.first()).map(|body| {
+        body.time.cycles.as_ref().map_or(body.time.ticks.relative(), |cycles| cycles.without(Source::Fence).estimate(level).relative())
+    });
+    bodies.chain(found.comparisons.iter().map(|comparison| comparison.ratio.relative())).fold(0.0, f64::max)
+}

@@ -1,0 +1,82 @@
+//! Chains of known length that run in the same rounds as the code: the ruler that core cycles are counted with, and a
+//! control that tells whether something else used the core.
+
+use crate::unit::Ruler;
+use hairspring_engine::observations::{Observations, RowId};
+use hairspring_engine::reference::{CONTROL, RULER, RowFn, chains};
+
+/// Copies of the two chains.
+const RULER_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
+const CONTROL_COPIES: [u32; 4] = [64, 192, 384, 512];
+
+/// A chain beside the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    /// Name of the chain.
+    pub chain: &'static str,
+    /// Copies of its rows.
+    pub copies: &'static [u32],
+    /// Core cycles of a copy.
+    pub cycles: u32,
+    /// Whether it is the ruler; else it is the control.
+    pub is_ruler: bool,
+}
+
+/// The chains that run beside the code.
+pub fn beside(ruler: &Ruler) -> Vec<Beside> {
+    let reference = Beside { chain: RULER, copies: &RULER_COPIES, cycles: ruler.cycles, is_ruler: true };
+    let control = |cycles| Beside { chain: CONTROL, copies: &CONTROL_COPIES, cycles, is_ruler: false };
+    std::iter::once(reference).chain(ruler.control_cycles.map(control)).collect()
+}
+
+impl Beside {
+    /// Adds the chain's rows to a table as a series of this name, and says in the table what it is.
+    pub fn declare(&self, table: &mut Observations, name: &str) -> Vec<RowId> {
+        let series = table.series(name);
+        let unused = vec![0.0; table.components().len() - 1];
+        let known = Some((name.to_owned(), f64::from(self.cycles)));
+        if self.is_ruler {
+            table.origin.reference = known
+        } else {
+            table.origin.control = known
+        }
+        self.copies.iter().map(|copies| table.row(series, &[vec![f64::from(*copies)], unused.clone()].concat())).collect()
+    }
+
+    /// Names and copies of its rows, for a process that has the code.
+    pub fn names(&self) -> impl Iterator<Item = (String, u32)> + '_ {
+        self.copies.iter().map(|copies| (self.chain.to_owned(), *copies))
+    }
+
+    /// The code of its rows, as far as this machine has them.
+    pub fn code(&self) -> Vec<RowFn> {
+        rows_of(self.names())
+    }
+}
+
+/// The code of rows of chains, by name and copies.
+pub fn rows_of(wanted: impl IntoIterator<Item = (String, u32)>) -> Vec<RowFn> {
+    let all = chains();
+    let row = |(name, copies): (String, u32)| {
+        let chain = all.iter().find(|chain| chain.name == name)?;
+        chain.rows.iter().find(|(n, _)| *n == copies).map(|(_, run)| *run)
+    };
+    wanted.into_iter().filter_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chain_beside_the_code_has_all_its_rows() {
+        let ruler = Ruler { cycles: 3, control_cycles: Some(1), provenance: String::new() };
+        let (all, mut table) = (beside(&ruler), Observations::new(vec!["body".into(), "init".into()]));
+        for chain in &all {
+            assert!(chain.code().is_empty() || chain.code().len() == chain.copies.len());
+            assert_eq!(chain.declare(&mut table, chain.chain).len(), chain.copies.len());
+        }
+        assert_eq!(table.origin.reference, Some((RULER.to_owned(), 3.0)));
+        assert_eq!(table.origin.control, Some((CONTROL.to_owned(), 1.0)));
+    }
+}
