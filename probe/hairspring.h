@@ -128,16 +128,16 @@ static inline uint64_t hairspring_counter_hz(void) {
 #undef HAIRSPRING_CLOCK_HZ
 #define HAIRSPRING_CLOCK_HZ hairspring_system_hz()
 #if defined(__x86_64__)
-#define HAIRSPRING_FENCE() __asm__ volatile("lfence" : : : "memory")
+#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("lfence" : : : "memory")
 #elif defined(__aarch64__)
-#define HAIRSPRING_FENCE() __asm__ volatile("isb" : : : "memory")
+#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("isb" : : : "memory")
 #else
-#define HAIRSPRING_FENCE() __asm__ volatile("" : : : "memory") /* no more than the system's own order */
+#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("" : : : "memory") /* no more than the system's own order */
 #endif
 static inline uint64_t hairspring_now(void) {
-  HAIRSPRING_FENCE();
+  HAIRSPRING_CLOCK_FENCE();
   uint64_t ticks = hairspring_system_now();
-  HAIRSPRING_FENCE();
+  HAIRSPRING_CLOCK_FENCE();
   return ticks;
 }
 
