@@ -37,10 +37,11 @@ header_only() { # COMPILER
   for file in probe/*.h crates/hairspring-capi/include/*.h; do
     step "$1 $file" check_header "$1" "$file"
   done
-  for file in probe/tests/benchmark.c examples/c/multiply.c; do
+  for file in probe/tests/{benchmark,system}.c examples/c/{multiply,stopwatch}.c; do
     for level in -O0 -O1 -O2 -O3; do step "$1 $level $file" build_and_run "$1" "$file" "$level" -Iprobe; done
     step "$1 sanitized $file" build_and_run "$1" "$file" "${SANITIZED[@]}" -Iprobe
   done
+  step "$1 examples/c/stopwatch.c, the system's clock" build_and_run "$1" examples/c/stopwatch.c -O2 -Iprobe -DHAIRSPRING_SYSTEM_CLOCK
 }
 
 # An object for a machine without a C library needs nothing from outside but what its program gives it.
