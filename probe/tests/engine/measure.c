@@ -70,7 +70,7 @@ static void what_is_wrong_is_refused(void) {
   CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_POINTER);
   series = good, series.row_count = 3;
   CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_VALUE);
-  static const hairspring_row nothing[4] = {{NULL, 1, 0}, {NULL, 2, 0}, {NULL, 3, 0}, {NULL, 4, 0}};
+  static const hairspring_row nothing[4] = {{NULL, 1, 0, 0}, {NULL, 2, 0, 0}, {NULL, 3, 0, 0}, {NULL, 4, 0, 0}};
   series = good, series.rows = nothing, series.row_count = 4;
   CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_POINTER);
   plan.clock = "sundial";
