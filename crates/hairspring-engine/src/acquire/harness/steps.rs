@@ -74,12 +74,7 @@ pub struct Trials {
 impl Trials {
     /// Experiments on a harness; one at least.
     pub fn new(harness: &Harness, settings: &Settings) -> Trials {
-        Trials {
-            settings: *settings,
-            quantum_ns: harness.quantum_ns,
-            filling: Filling::new(settings.window_ns, 1),
-            timed: Vec::new(),
-        }
+        Trials { settings: *settings, quantum_ns: harness.quantum_ns, filling: Filling::new(settings.window_ns, 1), timed: Vec::new() }
     }
 
     /// Trips that are to be run next; `None` when all experiments are made.
