@@ -22,8 +22,9 @@
  * time of the loop itself from each trip. Both are measured by the engine when the first BENCH runs (some 50 ms), the loop's
  * by the paper's two equations on loops that your compiler made with the same options. How much of the loop hides beside
  * its body depends on the body, so the interval in the brackets reaches down by all that the loop takes by itself (a core
- * cycle or so; more without optimisation). Several operations in one loop_body make that small. What cannot be told from
- * zero is "below resolution" with its bound, and is never printed as 0: an empty body, say.
+ * cycle or so; more without optimisation). Several operations in one loop_body make that small. A trip that takes less than
+ * two and a half times one with nothing in it cannot be told from nothing: it is "below resolution" with its bound, and is
+ * never printed as 0. So is a body that the compiler removed.
  *
  * The interval in the brackets also has the spread of the experiments, the clock's quantum and the doubt of its rate in it.
  * A single experiment has no spread, and its line says so.

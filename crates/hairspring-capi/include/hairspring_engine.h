@@ -151,7 +151,7 @@ typedef struct hairspring_assessment hairspring_assessment;
 typedef struct hairspring_observations hairspring_observations;
 
 /**
- * A stopwatch.
+ * A stopwatch. What is read between start and stop lies outside the lock.
  */
 typedef struct hairspring_stopwatch hairspring_stopwatch;
 

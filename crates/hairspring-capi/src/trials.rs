@@ -7,7 +7,7 @@
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
 use crate::wall::{Answer, Refusal, Status, exclusive, free, hand_out, level, locked, shared, sized, sized_out, wall};
-use hairspring_engine::acquire::harness::{Bench, Harness, Overheads, Settings, Trials, experiments_for};
+use hairspring_engine::acquire::harness::{Bench, Harness, LoopOverhead, LoopWatch, Overheads, Settings, Trials, experiments_for};
 use hairspring_engine::clock::{Clock, RateMeter, ReadFn, granularity};
 use hairspring_engine::design::enough::{ACCURACY, WINDOWS_NS, resolution_window_ns};
 use hairspring_engine::design::loops::LoopRow;
@@ -45,7 +45,10 @@ struct Running {
     harness: Harness,
     clock: Clock,
     meter: RateMeter,
-    settings: Settings,
+    window_ns: f64,
+    /// The program's loop with nothing in it, looked at beside each experiment.
+    empty: Option<(Empty, LoopWatch)>,
+    loop_is_given: bool,
     /// Trips that were handed out, and when.
     out: Option<(u64, Instant)>,
 }
@@ -107,7 +110,7 @@ struct Instrument {
     quantum: u64,
     meter: RateMeter,
     timing_ns: Option<estimate::Estimate>,
-    loops: Vec<(Empty, estimate::Estimate)>,
+    loops: Vec<(Empty, LoopOverhead)>,
 }
 
 static INSTRUMENTS: Mutex<Vec<Instrument>> = Mutex::new(Vec::new());
@@ -138,23 +141,33 @@ impl Instrument {
         }
         let loop_ns = match (plan.loop_is_given, plan.empty_loop) {
             (0, None) => Overheads::none().loop_ns,
-            (0, Some(empty)) => self.loop_of(empty, &harness)?,
+            (0, Some(empty)) => self.loop_of(empty)?.estimate(),
             _ => given(plan.loop_us, "the time of the loop (LOOP_O)")?,
         };
         Ok(Overheads { timing_ns, loop_ns })
     }
 
     /// The time of a loop, measured the first time.
-    fn loop_of(&mut self, empty: Empty, harness: &Harness) -> Answer<estimate::Estimate> {
+    fn loop_of(&mut self, empty: Empty) -> Answer<LoopOverhead> {
         if let Some((_, known)) = self.loops.iter().find(|(of, _)| std::ptr::fn_addr_eq(*of, empty)) {
             return Ok(*known);
         }
-        // SAFETY: the caller's function, which takes any number of copies and trips.
-        let mut run = |row: LoopRow| unsafe { empty(row.copies, row.trips) };
-        let found = harness.loop_overhead(&self.clock, LEVEL, &mut run)?.estimate();
+        let found = self.harness().loop_overhead(&self.clock, LEVEL, &mut running(empty))?;
         self.loops.push((empty, found));
         Ok(found)
     }
+
+    /// What watches that loop during experiments.
+    fn watch(&mut self, empty: Empty, timing_ns: f64) -> Answer<(Empty, LoopWatch)> {
+        let alone_ns = self.loop_of(empty)?.alone_ns.value;
+        Ok((empty, LoopWatch::new(&self.harness(), alone_ns, timing_ns)))
+    }
+}
+
+/// The program's loop as the engine runs it.
+fn running(empty: Empty) -> impl FnMut(LoopRow) {
+    // SAFETY: the caller's function, which takes any number of copies and trips.
+    move |row: LoopRow| unsafe { empty(row.copies, row.trips) }
 }
 
 fn measured_read(harness: &Harness) -> Answer<estimate::Estimate> {
@@ -202,9 +215,25 @@ impl Running {
         if experiments > MOST_EXPERIMENTS {
             return Err(Refusal::new(Status::BadValue, format!("{experiments} experiments: {MOST_EXPERIMENTS} are the most")));
         }
-        let settings = Settings { window_ns, experiments, overheads: instrument.overheads(plan)? };
-        let trials = Trials::new(&harness, &settings);
-        Ok(Running { trials, harness, clock, meter: instrument.meter, settings, out: None })
+        let overheads = instrument.overheads(plan)?;
+        let empty = plan.empty_loop.map(|empty| instrument.watch(empty, overheads.timing_ns.value)).transpose()?;
+        let trials = Trials::new(&harness, &Settings { window_ns, experiments, overheads });
+        let (meter, loop_is_given) = (instrument.meter, plan.loop_is_given != 0);
+        let mut running = Running { trials, harness, clock, meter, window_ns, empty, loop_is_given, out: None };
+        running.look();
+        Ok(running)
+    }
+
+    /// Looks at the loop with nothing in it.
+    fn look(&mut self) {
+        let Some((empty, watch)) = &mut self.empty else { return };
+        watch.look(&self.harness, &mut running(*empty));
+    }
+
+    /// Whether a trip can be told from one of a loop with nothing in it.
+    fn tells(&self, bench: &Bench) -> bool {
+        let least_ns = bench.least_ns(self.trials.overheads().timing_ns.value);
+        self.empty.as_ref().is_none_or(|(_, watch)| watch.tells(least_ns))
     }
 
     /// Takes what the loop that is out took, and hands out the next; 0 trips when all is done.
@@ -216,7 +245,11 @@ impl Running {
                 return Err(Refusal::new(Status::Refused, text));
             }
             let ticks = if self.clock.width.wraps() { self.clock.width.wrapped(ticks) as i64 } else { ticks as i64 };
+            let before = self.trials.done();
             self.trials.ran(ticks as f64 * self.harness.ns_per_tick, (now - begin).as_nanos() as f64)?;
+            if self.trials.done() > before {
+                self.look();
+            }
         }
         self.out = self.trials.trips().map(|trips| (trips, Instant::now()));
         Ok(self.out.map_or(0, |(trips, _)| trips))
@@ -224,11 +257,15 @@ impl Running {
 
     fn result(&self, level: f64) -> Answer<TripTime> {
         let too_early = || Refusal::new(Status::Refused, "no experiment is done yet: ask for trips until there are 0");
-        let bench = self.trials.bench().ok_or_else(too_early)?;
+        let mut trials = self.trials.clone();
+        if let (Some((_, watch)), false) = (&self.empty, self.loop_is_given) {
+            trials.saw_loop(watch.most_ns());
+        }
+        let bench = trials.bench().ok_or_else(too_early)?;
         let trip = bench.trip(level, self.meter.rate().uncertainty_ppm).ok_or_else(too_early)?;
-        let bound = bound(&bench, &trip);
+        let bound = bound(&bench, &trip, self.tells(&bench));
         let trips = bench.median_experiment().map_or(0, |one| one.trips);
-        let Overheads { timing_ns, loop_ns } = self.settings.overheads;
+        let Overheads { timing_ns, loop_ns } = trials.overheads();
         Ok(TripTime {
             size: size_of::<TripTime>(),
             trip_ns: trip.into(),
@@ -236,20 +273,20 @@ impl Running {
             bound_ns: bound.unwrap_or(0.0),
             experiments: bench.timed.len() as u32,
             trips,
-            window_ns: self.settings.window_ns,
+            window_ns: self.window_ns,
             timing_ns: timing_ns.into(),
             loop_ns: loop_ns.into(),
         })
     }
 }
 
-/// The most that a trip can take which cannot be told from zero. Where more was subtracted than there is, by overheads that
-/// the program gave, it is the time with nothing subtracted.
-fn bound(bench: &Bench, trip: &estimate::Estimate) -> Option<f64> {
-    if trip.high > 0.0 {
-        return upper_bound(trip, 0.0);
+/// The most that a trip can take which cannot be told from zero, or from a loop with nothing in it. Where more was subtracted
+/// than there is, by overheads that the program gave, it is the time with nothing subtracted.
+fn bound(bench: &Bench, trip: &estimate::Estimate, tells: bool) -> Option<f64> {
+    if trip.high <= 0.0 {
+        return bench.median_experiment().map(|one| one.interval_ns / one.trips as f64);
     }
-    bench.median_experiment().map(|one| one.interval_ns / one.trips as f64)
+    upper_bound(trip, 0.0).or((!tells).then_some(trip.high))
 }
 
 /// Experiments with a loop of the caller's. It reads the clock by `now` before and after the loop, and asks

@@ -4,7 +4,7 @@
 //!
 //!     lrand48(): 0.0055 microseconds [0.00548 to 0.00553; 98.8 %, 11 experiments]
 //!     8423.51 MB/sec [8344 to 8460; 98.8 %, 11 experiments]
-//!     nothing: below resolution, at most 0.00027 microseconds [11 experiments]
+//!     nothing: below resolution, at most 0.00027 microseconds [like an empty loop; 11 experiments]
 
 use crate::clean::clean;
 use hairspring_engine::Estimate;
@@ -109,7 +109,11 @@ pub fn lmbench(name: &str, line: LoopLine, time: &LoopTime) -> String {
     let made = experiments(time.experiments);
     if let Some(most_ns) = time.at_most_ns {
         let side = if form.is_rate() { "at least" } else { "at most" };
-        return format!("{head}below resolution, {side} {} {} [{made}]", number(form.quantity(most_ns), 0, 2), form.unit);
+        return format!(
+            "{head}below resolution, {side} {} {} [like an empty loop; {made}]",
+            number(form.quantity(most_ns), 0, 2),
+            form.unit
+        );
     }
     let shown = number(form.quantity(time.interval_ns.value), form.decimals, 3);
     format!("{head}{shown} {} [{}]", form.unit, interval(&form, &time.interval_ns, &made))
@@ -177,9 +181,12 @@ mod tests {
         let nothing = LoopTime { at_most_ns: Some(2.7e6), ..time(0.0, 2.7e6, 0.988, 11) };
         assert_eq!(
             lmbench("x", LoopLine::Micro(10_000_000), &nothing),
-            "x: below resolution, at most 0.00027 microseconds [11 experiments]"
+            "x: below resolution, at most 0.00027 microseconds [like an empty loop; 11 experiments]"
         );
-        assert_eq!(lmbench("", LoopLine::Mb(27_000_000), &nothing), "below resolution, at least 10000 MB/sec [11 experiments]");
+        assert_eq!(
+            lmbench("", LoopLine::Mb(27_000_000), &nothing),
+            "below resolution, at least 10000 MB/sec [like an empty loop; 11 experiments]"
+        );
     }
 
     #[test]

@@ -85,6 +85,11 @@ impl Bench {
         Some(Estimate { low: found.low - off, high: found.high + off, ..found })
     }
 
+    /// The shortest time of a trip with nothing subtracted but what the timing may be, in nanoseconds.
+    pub fn least_ns(&self, timing_ns: f64) -> f64 {
+        self.timed.iter().map(|one| (one.interval_ns - timing_ns) / one.trips as f64).fold(f64::INFINITY, f64::min)
+    }
+
     /// The experiment whose value is the median; of an even number the lower one of the middle.
     pub fn median_experiment(&self) -> Option<&Timed> {
         let mut order: Vec<usize> = (0..self.timed.len()).collect();

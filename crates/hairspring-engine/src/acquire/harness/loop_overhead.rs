@@ -19,6 +19,15 @@ const ROUNDS: u32 = 100;
 const FEWEST_ROUNDS: u32 = 12;
 const MOST_TIME: Duration = Duration::from_millis(40);
 
+/// How long a loop is looked at again, in nanoseconds: a share of an experiment, so that what a neighbour does to the core
+/// from one microsecond to the next is in both alike.
+const LOOK_NS: f64 = 5e5;
+/// Shortest time of a trip that is believed, in nanoseconds.
+const LEAST_LOOP_NS: f64 = 0.05;
+/// A trip that takes less than so many times a trip with nothing in it cannot be told from one: a neighbour on the core's
+/// other hardware thread makes the same loop twice as long, and so does another place in memory, by less.
+const LIKE_NOTHING: f64 = 2.5;
+
 /// What a loop adds to its body, in nanoseconds a trip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoopOverhead {
@@ -35,6 +44,44 @@ impl LoopOverhead {
     pub fn estimate(&self) -> Estimate {
         let (found, alone) = (self.by_two_equations_ns, self.alone_ns);
         Estimate { low: found.low.min(alone.low), high: found.high.max(alone.high), ..found }
+    }
+}
+
+/// The loop alone, looked at again beside each experiment: a core that shares its units with a neighbour runs the same loop
+/// at half the speed from one moment to the next, and a body that cannot be told from nothing would then seem to be
+/// something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoopWatch {
+    trips: u64,
+    timing_ns: f64,
+    quantum_ns: f64,
+    seen_ns: Vec<f64>,
+}
+
+impl LoopWatch {
+    /// Nothing is seen yet. `loop_ns` is about what a trip takes alone, `timing_ns` what a read of the clock takes.
+    pub fn new(harness: &Harness, loop_ns: f64, timing_ns: f64) -> LoopWatch {
+        let trips = ((LOOK_NS / loop_ns.max(LEAST_LOOP_NS)) as u64).max(1);
+        LoopWatch { trips, timing_ns, quantum_ns: harness.quantum_ns, seen_ns: Vec::new() }
+    }
+
+    /// Looks at the loop.
+    pub fn look(&mut self, harness: &Harness, run: &mut dyn FnMut(LoopRow)) {
+        let timed = harness.time(self.trips, &mut |trips| run(LoopRow { copies: 0, trips }));
+        self.seen_ns.push((timed.interval_ns - self.timing_ns + self.quantum_ns) / timed.trips as f64);
+    }
+
+    /// The longest that a trip was seen to take alone, in nanoseconds; of three looks and more the second longest, as an
+    /// interrupt may have fallen into one. 0 where nothing was seen.
+    pub fn most_ns(&self) -> f64 {
+        let mut sorted = self.seen_ns.clone();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        sorted.get(usize::from(sorted.len() > 2)).copied().unwrap_or(0.0)
+    }
+
+    /// Whether a trip that takes so long, nothing subtracted, can be told from a trip of a loop with nothing in it.
+    pub fn tells(&self, trip_ns: f64) -> bool {
+        trip_ns > LIKE_NOTHING * self.most_ns()
     }
 }
 

@@ -13,7 +13,7 @@ mod steps;
 mod tests;
 
 pub use bench::{Bench, MANY_EXPERIMENTS, Overheads, Settings, experiments_for};
-pub use loop_overhead::LoopOverhead;
+pub use loop_overhead::{LoopOverhead, LoopWatch};
 pub use steps::{Filling, Trials};
 
 use crate::clock::{Clock, ReadFn};

@@ -2,7 +2,7 @@
 //! the body of a macro is. The caller runs the trips that it is told and says what the clock said; the rule is here once,
 //! and [`Harness::experiment`] and [`Harness::bench`] go by it, too.
 
-use super::{Bench, Harness, Settings, Timed};
+use super::{Bench, Harness, Overheads, Settings, Timed};
 use crate::design::loops::{Sizing, size};
 use crate::error::{Error, Result};
 
@@ -96,6 +96,22 @@ impl Trials {
             self.filling = Filling::new(self.settings.window_ns, timed.trips);
         }
         Ok(())
+    }
+
+    /// The loop itself was seen to take up to so many nanoseconds a trip: what is subtracted for it may be off by as much.
+    pub fn saw_loop(&mut self, most_ns: f64) {
+        let loop_ns = &mut self.settings.overheads.loop_ns;
+        loop_ns.high = loop_ns.high.max(most_ns);
+    }
+
+    /// How many experiments are made.
+    pub fn done(&self) -> usize {
+        self.timed.len()
+    }
+
+    /// What is subtracted.
+    pub fn overheads(&self) -> Overheads {
+        self.settings.overheads
     }
 
     /// What the experiments say, those that were made so far; `None` before the first.

@@ -244,3 +244,26 @@ fn the_overhead_of_a_loop_is_measured_with_bodies_and_alone() {
     let estimate = hidden.estimate();
     assert!(estimate.value.abs() < 0.05 && estimate.contains(0.0) && estimate.contains(4.0), "{estimate:?}");
 }
+
+#[test]
+fn a_loop_that_is_seen_to_be_slower_is_remembered() {
+    let clock = harness(10, Noise::default());
+    let mut watch = LoopWatch::new(&clock, 4.0, 40.0);
+    assert!(watch.tells(0.1));
+    // The longest may have an interrupt in it.
+    for trip_ns in [4, 8, 4, 90] {
+        watch.look(&clock, &mut |row: LoopRow| fake::advance(row.trips * trip_ns));
+    }
+    assert!((watch.most_ns() - 8.0).abs() < 0.05, "{watch:?}");
+    assert!(!watch.tells(16.0) && watch.tells(21.0));
+    // What the loop is seen to take widens the interval downwards, and changes no value.
+    let mut trials = Trials::new(&clock, &Settings { experiments: 2, ..Settings::of(1e5) });
+    while let Some(trips) = trials.trips() {
+        let timed = clock.time(trips, &mut work);
+        trials.ran(timed.interval_ns, timed.interval_ns).unwrap();
+    }
+    let before = trials.bench().unwrap().trip(0.95, 0.0).unwrap();
+    trials.saw_loop(watch.most_ns());
+    let after = trials.bench().unwrap().trip(0.95, 0.0).unwrap();
+    assert!((before.low - after.low - watch.most_ns()).abs() < 1e-9 && before.value == after.value && before.high == after.high);
+}
