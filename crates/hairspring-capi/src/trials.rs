@@ -178,7 +178,7 @@ fn measured_read(harness: &Harness) -> Answer<estimate::Estimate> {
 /// An overhead that the program gives, taken as exact, in nanoseconds.
 fn given(us: f64, what: &str) -> Answer<estimate::Estimate> {
     if !(0.0..=MOST_OVERHEAD_US).contains(&us) {
-        let text = format!("{what} is given as {us} us: it must be a number from 0 to {MOST_OVERHEAD_US}");
+        let text = format!("{what} is given as {us:?} us: it must be a number from 0 to {MOST_OVERHEAD_US}");
         return Err(Refusal::new(Status::BadValue, text));
     }
     let ns = 1e3 * us;
@@ -190,7 +190,7 @@ fn given(us: f64, what: &str) -> Answer<estimate::Estimate> {
 fn window_ns(asked_us: f64, harness: &Harness) -> Answer<f64> {
     if !(0.0..=MOST_WINDOW_US).contains(&asked_us) {
         let text =
-            format!("an interval (enough) of {asked_us} us: it must be a number from 0 to {MOST_WINDOW_US}; 0 is what the clock needs");
+            format!("an interval (enough) of {asked_us:?} us: it must be a number from 0 to {MOST_WINDOW_US}; 0 is what the clock needs");
         return Err(Refusal::new(Status::BadValue, text));
     }
     let needed = resolution_window_ns(harness.quantum_ns, ACCURACY).max(WINDOWS_NS[0]);
