@@ -100,29 +100,34 @@ fn runs(handle: &StopwatchHandle, clock: Clock) -> Vec<Run> {
     let begin = Instant::now();
     let mut runs = Vec::with_capacity(RUNS);
     while runs.len() < RUNS && (runs.len() < FEWEST_RUNS || begin.elapsed() < MOST_TIME) {
-        dither.wait((runs.len() as u32).wrapping_mul(GOLDEN));
-        runs.push(run(handle, clock));
+        let wait = (runs.len() as u32).wrapping_mul(GOLDEN);
+        runs.push(run(handle, clock, || dither.wait(wait)));
     }
     runs
 }
 
-fn run(handle: &StopwatchHandle, clock: Clock) -> Run {
-    type Start = unsafe extern "C" fn(*const StopwatchHandle) -> Status;
-    type Stop = unsafe extern "C" fn(*const StopwatchHandle, *mut StopwatchSpan) -> Status;
-    // Called as C calls them: not merged into this function.
-    let start = black_box(hairspring_stopwatch_start as Start);
-    let stop = black_box(hairspring_stopwatch_stop as Stop);
+type Start = unsafe extern "C" fn(*const StopwatchHandle) -> Status;
+type Stop = unsafe extern "C" fn(*const StopwatchHandle, *mut StopwatchSpan) -> Status;
+
+/// One run; the wait lies before the start, as a program's own code does.
+fn run(handle: &StopwatchHandle, clock: Clock, wait: impl FnOnce()) -> Run {
     let mut span = StopwatchSpan::from(Span::default());
     let (mut before, mut last) = (0, 0);
     for _ in 0..WARMING_READS {
         (before, last) = (last, (clock.read)());
     }
+    wait();
     // SAFETY: both point to living values of this function.
-    unsafe {
-        start(handle);
-        stop(handle, &raw mut span);
-    }
+    unsafe { pair(black_box(hairspring_stopwatch_start), black_box(hairspring_stopwatch_stop), handle, &raw mut span) };
     Run { read: clock.width.signed(before, last), total: span.ticks }
+}
+
+/// Start and stop as C calls them, with nothing in between: a function of its own, so that nothing else that its caller has to
+/// keep comes between the two.
+#[inline(never)]
+unsafe fn pair(start: Start, stop: Stop, handle: *const StopwatchHandle, span: *mut StopwatchSpan) -> bool {
+    // SAFETY: passed on to the caller.
+    unsafe { start(handle) as i32 | stop(handle, span) as i32 == 0 }
 }
 
 /// Gives a stopwatch back.

@@ -191,6 +191,19 @@ static void trials(void) {
   BAD_POINTER(hairspring_lmbench_end(NULL, 0));
 }
 
+static void pointers_to_the_middle(void) {
+  _Alignas(16) char bytes[512] = {0};
+  void *odd = bytes + 1;
+  size_t number = 0;
+  uint64_t trips = 0;
+  CHECK(hairspring_stopwatch_start(odd) == HAIRSPRING_STATUS_BAD_POINTER && strstr(last_error(), "not aligned") != NULL);
+  CHECK(hairspring_stopwatch_stop(odd, odd) == HAIRSPRING_STATUS_BAD_POINTER);
+  CHECK(hairspring_observations_count(odd, &number) == HAIRSPRING_STATUS_BAD_POINTER);
+  CHECK(hairspring_clock_at(0, odd) == HAIRSPRING_STATUS_BAD_POINTER && hairspring_clock_count(odd) == HAIRSPRING_STATUS_BAD_POINTER);
+  CHECK(hairspring_trials_next(odd, 0, 0, &trips) == HAIRSPRING_STATUS_BAD_POINTER);
+  CHECK(hairspring_assess(odd, NULL, odd) == HAIRSPRING_STATUS_BAD_POINTER);
+}
+
 static void texts(void) {
   char few[4] = "xyz";
   CHECK(hairspring_last_error(NULL, 100) > 0 && hairspring_last_error(few, 0) > 0 && few[0] == 'x');
@@ -207,6 +220,7 @@ int main(int count, char **arguments) {
   stopwatches();
   measurements();
   trials();
+  pointers_to_the_middle();
   texts();
   return 0;
 }

@@ -1,5 +1,5 @@
 /* Handles in two threads at once: tables, assessments, stopwatches and experiments. What they say may be of no use, but every
- * call comes back with a status, and nothing is torn. Runs under a thread sanitizer, too. */
+ * call comes back with a status, and nothing is torn. (A thread sanitizer of C's does not see the locks of the library.) */
 #include "check.h"
 #include "hairspring_engine.h"
 
