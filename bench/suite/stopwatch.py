@@ -1,4 +1,4 @@
-"""Stopwatches of C programs: what they say of nothing, the overhead taken off, and what an inline read of the clock costs."""
+"""Stopwatches of C programs: what they say of nothing, overhead taken off, and what an inline read costs."""
 
 import os
 import random
@@ -53,13 +53,18 @@ def interval(values: list[float]) -> tuple[float, float]:
     return statistics.fmean(values), quantile * spread / len(values) ** 0.5
 
 
+def median(values: list[float]) -> float:
+    """The middle of them."""
+    return statistics.median(values)
+
+
 def row(name: str, values: list[float]) -> list[str]:
     """One line of the tables."""
     mean, half = interval(values)
     return [
         name,
         f"{mean:+.3f} +- {half:.3f}",
-        f"{statistics.median(values):+.3f}",
+        f"{median(values):+.3f}",
         f"{min(values):+.3f} to {max(values):+.3f}",
     ]
 
@@ -89,14 +94,15 @@ def run(record: Record, settings: Settings) -> None:
         for what, key in (("with value", "read ratio"), ("without value", "read ratio without value"))
     }
     record.table("An inline read over a bare ordered one", ("read", *columns), [row(*one) for one in ratios.items()])
-    for name, values in biases.items():
-        mean, half = interval(values)
+    for watch, spans in biases.items():
+        mean, half = interval(spans)
         record.target(
-            f"{name}: bias under {BIAS_TICKS:.0f} tick in the mean",
+            f"{watch}: bias under {BIAS_TICKS:.0f} tick in the mean",
             abs(mean) < BIAS_TICKS,
-            f"{mean:+.3f} +- {half:.3f}, median {statistics.median(values):+.3f}",
+            f"{mean:+.3f} +- {half:.3f}, median {median(spans):+.3f}",
         )
     # Without the value the halves of the counter are not put together: that is no reading, and only shown.
-    for name, values in [one for one in ratios.items() if "without" not in one[0]]:
-        middle = statistics.median(values)
-        record.target(f"{name}: an inline read costs no more", middle <= RATIO, f"{middle:.4f} times")
+    for read, costs in ratios.items():
+        if "without" not in read:
+            detail = f"{median(costs):.4f} times"
+            record.target(f"{read}: an inline read costs no more", median(costs) <= RATIO, detail)
