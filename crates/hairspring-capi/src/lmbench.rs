@@ -47,7 +47,8 @@ fn kept() -> Kept {
 fn from_environment(name: &str) -> Answer<Option<f64>> {
     let Some(value) = std::env::var_os(name) else { return Ok(None) };
     let number = value.to_str().and_then(|text| text.trim().parse::<f64>().ok()).filter(|number| number.is_finite());
-    let text = || format!("the environment variable {name} is `{}`: it must be a number of microseconds, or not set", value.to_string_lossy());
+    let text =
+        || format!("the environment variable {name} is `{}`: it must be a number of microseconds, or not set", value.to_string_lossy());
     number.map(Some).ok_or_else(|| Refusal::new(Status::BadValue, text()))
 }
 

@@ -2,15 +2,19 @@
 //! interface and scripts that read their output: name, number and unit come first, as they do there, and the interval
 //! stands behind them in brackets.
 //!
-//!     lrand48(): 0.0055 microseconds [0.00548 to 0.00553; 98.8 %, 11 experiments]
-//!     8423.51 MB/sec [8344 to 8460; 98.8 %, 11 experiments]
-//!     nothing: below resolution, at most 0.00027 microseconds [like an empty loop; 11 experiments]
+//! ```text
+//! lrand48(): 0.00551 microseconds [0.0054800 to 0.0055300; 98.8 %, 11 experiments]
+//! 8423.51 MB/sec [8344 to 8460; 98.8 %, 11 experiments]
+//! nothing: below resolution, at most 0.00027 microseconds [like an empty loop; 11 experiments]
+//! ```
 
 use crate::clean::clean;
 use hairspring_engine::Estimate;
 
 /// Decimals beyond which no number is written.
 const MOST_DECIMALS: i32 = 15;
+/// Widths below this share of the number are not shown more finely.
+const FINEST: f64 = 1e-6;
 
 /// What the experiments with a loop say.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,8 +134,10 @@ pub fn lmbench_without_result(name: &str, why: &str) -> String {
 fn interval(form: &Form, time_ns: &Estimate, made: &str) -> String {
     let (a, b) = (form.quantity(time_ns.low), form.quantity(time_ns.high));
     let (low, high) = if a < b { (a, b) } else { (b, a) };
-    let digits = (high.abs() / (high - low).max(f64::MIN_POSITIVE)).log10().ceil().clamp(1.0, 9.0) as i32 + 2;
-    let ends = format!("{} to {}", number(low, 0, digits), number(high, 0, digits));
+    // Three digits of the width; a hair more, so that a power of ten is not taken for less.
+    let width = (high - low).max(high.abs() * FINEST).max(f64::MIN_POSITIVE);
+    let decimals = (2 - (width.log10() + 1e-9).floor() as i32).clamp(0, MOST_DECIMALS) as usize;
+    let ends = format!("{low:.decimals$} to {high:.decimals$}");
     match time_ns.level {
         0.0 => format!("{ends} by clock and overheads; {made}, no spread"),
         level => format!("{ends}; {:.1} %, {made}", 100.0 * level),
@@ -164,10 +170,10 @@ mod tests {
         let interval = time(2e7, 1e5, 0.988, 11);
         let line = |line| lmbench("", line, &interval);
         assert_eq!(line(LoopLine::Milli(4)), "5.00 milliseconds [4.9750 to 5.0250; 98.8 %, 11 experiments]");
-        assert_eq!(line(LoopLine::Micro(20)), "1000.0000 microseconds [995.00 to 1005.00; 98.8 %, 11 experiments]");
-        assert_eq!(line(LoopLine::Nano(20_000)), "1000.00 nanoseconds [995.00 to 1005.00; 98.8 %, 11 experiments]");
-        assert_eq!(line(LoopLine::Mb(200_000_000)), "10000.00 MB/sec [9950.2 to 10050.3; 98.8 %, 11 experiments]");
-        assert_eq!(line(LoopLine::Kb(2_000)), "100 KB/sec [99.502 to 100.503; 98.8 %, 11 experiments]");
+        assert_eq!(line(LoopLine::Micro(20)), "1000.0000 microseconds [995.0 to 1005.0; 98.8 %, 11 experiments]");
+        assert_eq!(line(LoopLine::Nano(20_000)), "1000.00 nanoseconds [995.0 to 1005.0; 98.8 %, 11 experiments]");
+        assert_eq!(line(LoopLine::Mb(200_000_000)), "10000.00 MB/sec [9950 to 10050; 98.8 %, 11 experiments]");
+        assert_eq!(line(LoopLine::Kb(2_000)), "100 KB/sec [99.50 to 100.50; 98.8 %, 11 experiments]");
     }
 
     #[test]
