@@ -3,11 +3,13 @@
 
 use crate::unit::Ruler;
 use hairspring_engine::observations::{Observations, RowId};
-use hairspring_engine::reference::{CONTROL, RULER, RowFn, chains};
+use hairspring_engine::reference::{CONTROLS, RULER, RowFn, chains};
 
-/// Copies of the two chains.
+/// Copies of the ruler, and of controls that are short and long: about as many cycles for all of them.
 const RULER_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
-const CONTROL_COPIES: [u32; 4] = [64, 192, 384, 512];
+const SHORT_COPIES: [u32; 4] = [64, 192, 384, 512];
+const MIDDLE_COPIES: [u32; 3] = [64, 128, 256];
+const LONG_COPIES: [u32; 3] = [32, 64, 96];
 
 /// A chain beside the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +27,19 @@ pub struct Beside {
 /// The chains that run beside the code.
 pub fn beside(ruler: &Ruler) -> Vec<Beside> {
     let reference = Beside { chain: RULER, copies: &RULER_COPIES, cycles: ruler.cycles, is_ruler: true };
-    let control = |cycles| Beside { chain: CONTROL, copies: &CONTROL_COPIES, cycles, is_ruler: false };
-    std::iter::once(reference).chain(ruler.control_cycles.map(control)).collect()
+    let control = |(name, cycles): &(String, u32)| {
+        let chain = CONTROLS.iter().find(|known| *known == name)?;
+        Some(Beside { chain, copies: copies(*cycles), cycles: *cycles, is_ruler: false })
+    };
+    std::iter::once(reference).chain(ruler.controls.iter().filter_map(control)).collect()
+}
+
+fn copies(cycles: u32) -> &'static [u32] {
+    match cycles {
+        0..=1 => &SHORT_COPIES,
+        2..=6 => &MIDDLE_COPIES,
+        _ => &LONG_COPIES,
+    }
 }
 
 impl Beside {
@@ -34,11 +47,11 @@ impl Beside {
     pub fn declare(&self, table: &mut Observations, name: &str) -> Vec<RowId> {
         let series = table.series(name);
         let unused = vec![0.0; table.components().len() - 1];
-        let known = Some((name.to_owned(), f64::from(self.cycles)));
+        let known = (name.to_owned(), f64::from(self.cycles));
         if self.is_ruler {
-            table.origin.reference = known
+            table.origin.reference = Some(known)
         } else {
-            table.origin.control = known
+            table.origin.controls.push(known)
         }
         self.copies.iter().map(|copies| table.row(series, &[vec![f64::from(*copies)], unused.clone()].concat())).collect()
     }
@@ -70,13 +83,14 @@ mod tests {
 
     #[test]
     fn every_chain_beside_the_code_has_all_its_rows() {
-        let ruler = Ruler { cycles: 3, control_cycles: Some(1), provenance: String::new() };
+        let controls = vec![("xor".to_owned(), 1), ("load".to_owned(), 4), ("divsd".to_owned(), 13)];
+        let ruler = Ruler { cycles: 3, controls, provenance: String::new() };
         let (all, mut table) = (beside(&ruler), Observations::new(vec!["body".into(), "init".into()]));
         for chain in &all {
             assert!(chain.code().is_empty() || chain.code().len() == chain.copies.len());
             assert_eq!(chain.declare(&mut table, chain.chain).len(), chain.copies.len());
         }
         assert_eq!(table.origin.reference, Some((RULER.to_owned(), 3.0)));
-        assert_eq!(table.origin.control, Some((CONTROL.to_owned(), 1.0)));
+        assert_eq!(table.origin.controls.iter().map(|(_, cycles)| *cycles).collect::<Vec<_>>(), [1.0, 4.0, 13.0]);
     }
 }

@@ -33,6 +33,13 @@ impl Sampling {
         self
     }
 
+    /// The same with those of its rows that have one of these numbers of copies.
+    #[must_use]
+    pub fn with_copies(self, chain: &Chain, copies: &[u32]) -> Sampling {
+        let rows = chain.rows.iter().filter(|(n, _)| copies.contains(n)).copied().collect();
+        self.with_chain(&Chain { name: chain.name, rows })
+    }
+
     /// Adds an init and body pair as a series of its own name.
     #[must_use]
     pub fn with_pair(mut self, pair: &InitBody) -> Sampling {

@@ -177,7 +177,8 @@ fn row_of(table: &mut Observations, series: &str, bodies: u32, inits: u32) -> Ro
 fn add_chain(plan: &mut Plan, chain: &Beside) {
     let code = chain.code();
     if code.len() == chain.copies.len() {
-        let name = free_name(if chain.is_ruler { "reference chain" } else { "control chain" }, plan.table.series_names());
+        let role = if chain.is_ruler { "reference" } else { "control" };
+        let name = free_name(&format!("{role} {}", chain.chain), plan.table.series_names());
         plan.rows.extend(chain.declare(&mut plan.table, &name));
         plan.rig.rows.extend(code.into_iter().map(Piece::Chain));
     }

@@ -17,7 +17,7 @@ use hairspring_machine::beside::{Beside, beside};
 use hairspring_machine::unit::Ruler;
 use std::time::{Duration, Instant};
 
-/// Names of the series of the reference chain and the control chain.
+/// Name of the series of the reference chain, and what the names of those of the control chains begin with.
 pub const REFERENCE: &str = "reference";
 pub const CONTROL_SERIES: &str = "control";
 /// Name of the series that shows how much a fence hides.
@@ -217,8 +217,8 @@ fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64
     (copies > 0.0 && *long.1 > 0).then(|| (*long.1 as f64 - *short.1 as f64) / copies)
 }
 
-fn series_of(chain: &Beside) -> &'static str {
-    if chain.is_ruler { REFERENCE } else { CONTROL_SERIES }
+fn series_of(chain: &Beside) -> String {
+    if chain.is_ruler { REFERENCE.to_owned() } else { format!("{CONTROL_SERIES} {}", chain.chain) }
 }
 
 /// The series of rows in this arrangement: those in another one than the answer's are systems of their own.
@@ -266,7 +266,7 @@ impl Table {
             })
             .collect();
         declare(&mut table, request, rows, &names, beside);
-        beside.iter().for_each(|chain| ids.extend(chain.declare(&mut table, series_of(chain))));
+        beside.iter().for_each(|chain| ids.extend(chain.declare(&mut table, &series_of(chain))));
         table.origin.clock = Some(ready.clock.0.clone());
         table.origin.granularity = (ready.quantum > 0).then_some(ready.quantum as f64);
         for (name, code) in names.iter().zip(&request.codes) {

@@ -168,12 +168,14 @@ impl Ruler {
     }
 }
 
-/// What the control chain says of the core, measured in cycles of the reference.
+/// The heaviest of what the control chains say of the core, measured in cycles of the reference.
 fn control(table: &Observations, ruler: &Ruler, options: &Options) -> Option<Finding> {
-    let (name, expected) = table.origin.control.as_ref()?;
-    let solution = solve(table, table.find_series(name)?, options).ok()?;
-    let cycles = ratio((&solution, solution.components.first()?), (&ruler.solution, ruler.component()))?.scaled(ruler.cycles);
-    control_finding(&cycles.estimate(options.level), *expected)
+    let of_chain = |(name, expected): &(String, f64)| {
+        let solution = solve(table, table.find_series(name)?, options).ok()?;
+        let cycles = ratio((&solution, solution.components.first()?), (&ruler.solution, ruler.component()))?.scaled(ruler.cycles);
+        control_finding(&cycles.estimate(options.level), *expected)
+    };
+    table.origin.controls.iter().filter_map(of_chain).max_by_key(|finding| finding.severity)
 }
 
 /// What a fence hides of the code behind it.
@@ -393,7 +395,7 @@ mod tests {
         for (slope, found_out) in [(50.0, false), (52.0, true)] {
             let mut table = table(&[("a", 500.0), ("ruler", 150.0), ("control", slope)]);
             table.origin.reference = Some(("ruler".into(), 3.0));
-            table.origin.control = Some(("control".into(), 1.0));
+            table.origin.controls = vec![("control".into(), 1.0)];
             let found = assess(&table, &Question::default()).unwrap();
             assert_eq!(found.series.len(), 1);
             assert_eq!(found.series[0].findings.iter().any(|f| matches!(f.kind, FindingKind::CoreShared { .. })), found_out);

@@ -183,17 +183,19 @@ pub fn frequency_levels(reference: &Solution) -> Option<Finding> {
     stepped.then(|| Finding::new(Severity::Note, kind))
 }
 
-/// Distance of the control chain from its length, as a share, that is worth a warning, and distrust: other chains were seen
-/// ten times as far off theirs ...
+/// Distance of a control chain from its length, as a share, that is worth a warning, and distrust. When a chain of one cycle
+/// is off, others were seen ten times as far off theirs; a longer one is off as code of its kind is ...
 const CONTROL_OFF: [f64; 2] = [0.003, 0.005];
+const LONG_CONTROL_OFF: [f64; 2] = [0.005, 0.015];
 /// ... if it is also this many half-widths of its interval.
 const CONTROL_SURE: f64 = 1.0;
 
-/// Whether the control chain has its known length.
+/// Whether a control chain has its known length.
 pub fn control_finding(control: &Estimate, expected_cycles: f64) -> Option<Finding> {
     let off = (control.value / expected_cycles - 1.0).abs();
     let sure = (control.value - expected_cycles).abs() > CONTROL_SURE * control.half_width();
-    let severity = if off > CONTROL_OFF[1] { Severity::Untrusted } else { Severity::Warning };
+    let limits = if expected_cycles < 2.0 { CONTROL_OFF } else { LONG_CONTROL_OFF };
+    let severity = if off > limits[1] { Severity::Untrusted } else { Severity::Warning };
     let kind = FindingKind::CoreShared { control_cycles: control.value, expected_cycles };
-    (sure && off > CONTROL_OFF[0]).then(|| Finding::new(severity, kind))
+    (sure && off > limits[0]).then(|| Finding::new(severity, kind))
 }

@@ -14,29 +14,45 @@ const OVER_NOISE: f64 = 4.0;
 /// Share of the stretches up to which they are left out; if there are more, nothing is left to measure with.
 const MOST: f64 = 0.5;
 
-/// Flags the readings of the rounds in which the control chain was off its length, and takes the flag from all others.
+/// Flags the readings of the rounds in which a control chain was off its length, and takes the flag from all others.
 pub fn flag_shared_rounds(table: &mut Observations, options: &Options) {
     table.mark(&[], Flags::SHARED);
     let rounds = shared_rounds(table, options).unwrap_or_default();
     table.mark(&rounds, Flags::SHARED);
 }
 
-/// The rounds of the stretches in which the control chain was off; none where most of them are.
+/// The rounds of the stretches in which a control chain was off; none where most of them are.
 fn shared_rounds(table: &Observations, options: &Options) -> Option<Vec<Range<u32>>> {
     let ruler = Ruler::of(table, options)?;
-    let (name, expected) = table.origin.control.as_ref()?;
+    let looks: Vec<Lengths> = table.origin.controls.iter().filter_map(|chain| lengths(table, &ruler, chain, options)).collect();
+    let mut starts: Vec<u32> = looks.iter().flatten().map(|(from, _)| *from).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let mut off: Vec<u32> = looks.iter().flat_map(off).collect();
+    off.sort_unstable();
+    off.dedup();
+    let few = off.len() as f64 <= MOST * starts.len() as f64;
+    starts.push(table.rounds());
+    let end = |from: u32| starts.iter().copied().find(|start| *start > from).unwrap_or(u32::MAX);
+    few.then(|| off.into_iter().map(|from| from..end(from)).collect())
+}
+
+/// For each stretch, by the round that it begins with, the length of a chain over the one that it should have.
+type Lengths = Vec<(u32, f64)>;
+
+fn lengths(table: &Observations, ruler: &Ruler, (name, expected): &(String, f64), options: &Options) -> Option<Lengths> {
     let control = solve(table, table.find_series(name)?, options).ok()?;
     let length = |from: u32, ticks: f64| {
         let reference = ruler.solution.blocks.iter().find(|(other, _)| *other == from)?;
         Some((from, ticks / reference.1[0] * ruler.cycles / expected))
     };
-    let lengths: Vec<(u32, f64)> = control.blocks.iter().filter_map(|(from, unknowns)| length(*from, unknowns[0])).collect();
+    Some(control.blocks.iter().filter_map(|(from, unknowns)| length(*from, unknowns[0])).collect())
+}
+
+/// The stretches in which the chain was off.
+fn off(lengths: &Lengths) -> Vec<u32> {
     let limit = OFF.max(OVER_NOISE * noise(&lengths.iter().map(|(_, length)| *length).collect::<Vec<f64>>()));
-    let off: Vec<u32> = lengths.iter().filter(|(_, length)| (length - 1.0).abs() > limit).map(|(from, _)| *from).collect();
-    let mut starts: Vec<u32> = lengths.iter().map(|(from, _)| *from).chain([table.rounds()]).collect();
-    starts.sort_unstable();
-    let end = |from: u32| starts.iter().copied().find(|start| *start > from).unwrap_or(u32::MAX);
-    (off.len() as f64 <= MOST * lengths.len() as f64).then(|| off.into_iter().map(|from| from..end(from)).collect())
+    lengths.iter().filter(|(_, length)| (length - 1.0).abs() > limit).map(|(from, _)| *from).collect()
 }
 
 #[cfg(test)]
@@ -59,7 +75,7 @@ mod tests {
             }
         }
         table.origin.reference = Some(("ruler".into(), 3.0));
-        table.origin.control = Some(("control".into(), 1.0));
+        table.origin.controls = vec![("control".into(), 1.0)];
         table
     }
 

@@ -48,8 +48,9 @@ pub fn read_csv(stream: impl Read) -> Result<Observations> {
 /// Series that the head speaks of must be there: a name with a slip in it would go unnoticed.
 fn check_names(table: &Observations) -> Result<()> {
     let origin = &table.origin;
-    let chains = [("reference", &origin.reference), ("control", &origin.control), ("shadow", &origin.shadow)];
-    let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0)));
+    let controls = origin.controls.iter().map(|(name, _)| ("control", name));
+    let chains = [("reference", &origin.reference), ("shadow", &origin.shadow)];
+    let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0))).chain(controls);
     let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
     match chains.chain(variants).find(|(_, name)| table.find_series(name).is_none()) {
         Some((key, name)) => Err(Error::BadTable(format!("`{key}` names a series `{name}`, which has no rows"))),
@@ -109,7 +110,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "rate_provenance" => value.clone_into(&mut rate_of(origin).provenance),
         "granularity" => origin.granularity = Some(positive(value, key, line)?),
         "reference" => origin.reference = Some(chain(value, key, line)?),
-        "control" => origin.control = Some(chain(value, key, line)?),
+        "control" => origin.controls.push(chain(value, key, line)?),
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
         "variant" => origin.variants.push(variant(value, line)?),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
@@ -330,10 +331,10 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
     add("rate_uncertainty_ppm", origin.rate.as_ref().map(|rate| rate.uncertainty_ppm.to_string()));
     add("rate_provenance", origin.rate.as_ref().map(|rate| rate.provenance.clone()));
     add("granularity", origin.granularity.map(|granularity| granularity.to_string()));
-    let chain = |chain: &Option<(String, f64)>| chain.as_ref().map(|(series, cycles)| format!("{series} {cycles}"));
-    add("reference", chain(&origin.reference));
-    add("control", chain(&origin.control));
-    add("shadow", chain(&origin.shadow));
+    let chain = |(series, cycles): &(String, f64)| format!("{series} {cycles}");
+    add("reference", origin.reference.as_ref().map(chain));
+    origin.controls.iter().for_each(|control| add("control", Some(chain(control))));
+    add("shadow", origin.shadow.as_ref().map(chain));
     for Variant { series, role, of } in &origin.variants {
         let name = Role::NAMES.iter().find(|(_, known)| known == role).map_or("", |(name, _)| name);
         add("variant", Some(format!("{series} = {name} of {of}")));

@@ -64,8 +64,8 @@ pub struct Origin {
     pub granularity: Option<f64>,
     /// Name of the series that ran a chain of known length, and the length of one copy in core cycles.
     pub reference: Option<(String, f64)>,
-    /// Name of the series that ran a second chain of known length as a control, and the length of one copy in core cycles.
-    pub control: Option<(String, f64)>,
+    /// Names of series that ran further chains of known length as a control, and the length of one copy in core cycles.
+    pub controls: Vec<(String, f64)>,
     /// Name of the series that ran a chain of known length behind fences, and the length of one body in core cycles: it
     /// shows how much a fence hides.
     pub shadow: Option<(String, f64)>,
@@ -83,9 +83,8 @@ impl Origin {
 
     /// Whether a series serves to check others, and has no result of its own.
     pub fn is_auxiliary(&self, series: &str) -> bool {
-        let chains = [&self.reference, &self.control, &self.shadow];
-        chains.iter().any(|chain| chain.as_ref().is_some_and(|(name, _)| name == series))
-            || self.variants.iter().any(|variant| variant.series == series && variant.of != series)
+        let mut chains = self.reference.iter().chain(&self.controls).chain(&self.shadow);
+        chains.any(|(name, _)| name == series) || self.variants.iter().any(|variant| variant.series == series && variant.of != series)
     }
 
     /// Whether a series has fences around every init throughout.

@@ -57,6 +57,6 @@ pub const LATTICE: [&str; 4] = ["imul", "xor", "xor+imul", "xor+imul+xor"];
 /// Name of the chain that runs beside every measurement.
 pub const RULER: &str = "imul";
 
-/// Name of the chain that is measured with the ruler beside every measurement: if it does not come out at its length,
-/// something else uses the core.
-pub const CONTROL: &str = "xor";
+/// Names of the chains that are measured with the ruler beside every measurement: if one does not come out at its length,
+/// something else uses the core: its simple units, its load ports, its multiplier or its divider of floating-point numbers.
+pub const CONTROLS: [&str; 4] = ["xor", "load", "mulsd", "divsd"];

@@ -15,7 +15,7 @@ use hairspring_engine::estimate::ratio::ratio;
 use hairspring_engine::estimate::{Contribution, Estimate, Source, Uncertain};
 use hairspring_engine::judge::{Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
 use hairspring_engine::observations::{Flags, Observations, Rate};
-use hairspring_engine::reference::{CONTROL, RULER, chains};
+use hairspring_engine::reference::{CONTROLS, RULER, chains};
 use std::time::{Duration, Instant};
 
 /// Chains that are run: of one instruction each, and sums of them, which show that the sums add up.
@@ -172,7 +172,7 @@ fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> 
     let options = hairspring_engine::estimate::Options { level, ..Default::default() };
     let first = Solved::of(&table, level)?;
     let known = |name: &str| first.integer(name).map(|n| (name.to_owned(), f64::from(n)));
-    (table.origin.reference, table.origin.control) = (known(RULER), known(CONTROL));
+    (table.origin.reference, table.origin.controls) = (known(RULER), known(CONTROLS[0]).into_iter().collect());
     flag_shared_rounds(&mut table, &options);
     let solved =
         if table.readings().iter().any(|reading| reading.flags.contains(Flags::SHARED)) { Solved::of(&table, level)? } else { first };

@@ -26,7 +26,7 @@ fn what_is_written_is_read_back() {
         table.push(row, round, 7.0);
     }
     table.origin.reference = Some(("reference".into(), 3.0));
-    table.origin.control = Some(("the control".into(), 1.0));
+    table.origin.controls = vec![("the control".into(), 1.0), ("a,b".into(), 4.0)];
     table.origin.granularity = Some(26.0);
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
     table.origin.clock = Some("two\nlines".into());
@@ -39,7 +39,7 @@ fn what_is_written_is_read_back() {
     assert_eq!(back.components(), table.components());
     assert_eq!(back.origin.clock.as_deref(), Some("two lines"));
     assert_eq!(back.origin.reference, table.origin.reference);
-    assert_eq!(back.origin.control, table.origin.control);
+    assert_eq!(back.origin.controls, table.origin.controls);
     assert_eq!(back.origin.rate, table.origin.rate);
 }
 
