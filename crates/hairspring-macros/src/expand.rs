@@ -97,14 +97,15 @@ impl Expansion<'_> {
                 let all: ::std::vec::Vec<#ty> = ::core::iter::IntoIterator::into_iter(#args).collect();
                 // The benchmarks last as long as the program.
                 let all: &'static [#ty] = ::std::vec::Vec::leak(all);
-                let case = |(at, #name): (usize, &'static #ty)| {
+                let mut cases = ::std::vec::Vec::new();
+                for (at, #name) in all.iter().enumerate() {
                     use __hairspring::{ByDebug as _, ByDisplay as _, ByPlace as _};
                     let text = (&&&__hairspring::Named(#name, at)).name();
                     let argument = ::core::option::Option::Some(::std::format!("{}:{}", #label, text));
                     #by_value
-                    __hairspring::Case { argument, ..#case }
-                };
-                all.iter().enumerate().map(case).collect()
+                    cases.push(__hairspring::Case { argument, ..#case });
+                }
+                cases
             }
         }
     }
