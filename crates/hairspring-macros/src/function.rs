@@ -113,10 +113,11 @@ fn no_value(name: &Ident) -> String {
     format!("nothing gives `{name}` a value: `args`, `state`, `chain` or `init` of the attribute do (in this order)")
 }
 
-/// The function put in place of its calls, unless it says itself what is to become of them.
+/// The function, whose code is put in place of its calls where the compiler finds that worth while, unless it says itself
+/// what is to become of them.
 pub fn in_place(mut function: ItemFn) -> ItemFn {
     if !function.attrs.iter().any(|attribute| attribute.path().is_ident("inline")) {
-        function.attrs.push(parse_quote!(#[inline(always)]));
+        function.attrs.push(parse_quote!(#[inline]));
     }
     function
 }

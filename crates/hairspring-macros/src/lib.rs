@@ -31,18 +31,20 @@ use proc_macro::TokenStream;
 /// such parameter; with `chain` an init gives what is chained next.
 ///
 /// # What is in the time
-/// - The function's own code, put in place of the call (`#[inline(always)]`). With `#[inline(never)]` on the function the call
-///   is in it too. What the function calls is called or not as the compiler decides.
+/// - The function's own code. A short function is put in place of its calls. Where the compiler finds it too long for that
+///   (some 60 instructions), it is called, and the call, a cycle or two, is in the time; `#[inline(always)]` or
+///   `#[inline(never)]` on the function settles it.
 /// - Nothing else that is an instruction, as a rule: between two copies there are barriers for the compiler alone, so that it
 ///   does not make one of them. The function should make opaque (`hairspring::opaque`) what is constant in it; arguments are
 ///   opaque to every copy. A result of more than 16 bytes is stored.
 /// - Dropping what the function returns is not in the time, nor dropping what the init made: values with a destructor are
-///   stored, and dropped after the second reading. What is dropped within the function is in it. No memory is given back
-///   between copies: for code that allocates much, `copies` bounds how much is held.
+///   stored, and dropped after the second reading. So no memory is given back between two copies, and an allocator may take
+///   longer ways than with it. For the time of both, drop the value in the function; `copies` bounds how much is held.
 /// - Without `chain` the copies may overlap in the core: throughput. With it each waits for the one before: latency.
 ///
-/// The copies make code: 800 copies of a function that is put in place. For long functions `copies = 32` saves time at
-/// compilation and keeps the rows within the instruction cache.
+/// A function that the compiler removes, because it does nothing that could be noticed, takes no time: the result is then
+/// below resolution, and says so. The copies make code, 800 copies of a short function; for one that is put in place by
+/// force and is long, `copies = 32` saves time at compilation and keeps the rows within the instruction cache.
 ///
 /// ```ignore
 /// #[hairspring::bench(args = [16, 1024], state = vec![0u32; size], init = data.copy_from_slice(&UNSORTED[..size]))]

@@ -23,18 +23,22 @@ fn times<const N: usize>(x: u64) -> u64 {
     (0..N).fold(x, |x, _| hairspring::opaque(x.wrapping_mul(FACTOR)))
 }
 
-/// An array that is sorted has to be made again.
+/// An array that is sorted has to be made again. Its code is long: it is called, so that many copies of the call fit the
+/// instruction cache.
 #[hairspring::bench(init = UNSORTED)]
+#[inline(never)]
 fn sort(numbers: &mut [u32; 16]) {
     numbers.sort_unstable();
 }
 
 const UNSORTED: [u32; 16] = [9, 2, 15, 0, 7, 12, 4, 11, 1, 14, 6, 3, 13, 8, 10, 5];
 
-/// The call of a function that does nothing.
+/// The call of a function that does nothing. Without the barrier the compiler would leave out the call.
 #[hairspring::bench]
 #[inline(never)]
-fn empty_call() {}
+fn empty_call() {
+    hairspring::keep(&());
+}
 
 /// Two alternatives, in the same rounds, for words with few ones and with many.
 #[hairspring::bench(args = [0x11, 0xffff_ffff])]
