@@ -6,6 +6,7 @@ pub enum Order {
     AtEnd,
     InPlace,
     Fenced,
+    Shadow,
 }
 
 /// A step between the two readings.
@@ -14,6 +15,8 @@ pub enum Step {
     Init,
     Fence,
     Body,
+    /// A chain of known length in place of the body: it shows what the fences before it hide.
+    Chain,
 }
 
 /// A row.
@@ -53,6 +56,9 @@ pub fn rows(before: Before, most: u32) -> Vec<Row> {
         rows.extend(CHECKS.map(check(Order::InPlace)));
         rows.extend(CHECKS.map(check(Order::Fenced)));
     }
+    if before == Before::Flush {
+        rows.extend(COLD.map(at_end).map(|row| Row { order: Order::Shadow, ..row }));
+    }
     rows.retain(|row| row.bodies <= most);
     rows
 }
@@ -60,9 +66,10 @@ pub fn rows(before: Before, most: u32) -> Vec<Row> {
 impl Row {
     /// What runs between the two readings.
     pub fn steps(&self) -> Vec<Step> {
-        let each = if self.order == Order::AtEnd { self.inits.min(1) } else { self.inits / self.bodies };
+        let each = if matches!(self.order, Order::AtEnd | Order::Shadow) { self.inits.min(1) } else { self.inits / self.bodies };
         let init: &[Step] = if self.order == Order::Fenced { &[Step::Fence, Step::Init, Step::Fence] } else { &[Step::Init] };
-        let copy = [init.repeat(each as usize), vec![Step::Body]].concat();
+        let body = if self.order == Order::Shadow { Step::Chain } else { Step::Body };
+        let copy = [init.repeat(each as usize), vec![body]].concat();
         let behind = self.inits.saturating_sub(self.bodies * each);
         [copy.repeat(self.bodies as usize), init.repeat(behind as usize)].concat()
     }
@@ -77,7 +84,8 @@ mod tests {
         for before in [Before::Nothing, Before::Init, Before::Flush] {
             for row in rows(before, 256) {
                 let count = |wanted| row.steps().into_iter().filter(|step| *step == wanted).count();
-                assert_eq!((count(Step::Body), count(Step::Init)), (row.bodies as usize, row.inits as usize));
+                let bodies = count(if row.order == Order::Shadow { Step::Chain } else { Step::Body });
+                assert_eq!((bodies, count(Step::Init)), (row.bodies as usize, row.inits as usize));
                 assert_eq!(count(Step::Fence), if row.order == Order::Fenced { 2 * row.inits as usize } else { 0 });
                 assert_eq!(row.steps()[0] == Step::Body, before == Before::Nothing);
             }

@@ -59,8 +59,11 @@ impl Pieces<'_> {
             .chain
             .zip(self.parameters.last.as_ref())
             .map(|(start, Parameter { name, ty })| quote!(let mut #name: #ty = __hairspring::opaque(#start);));
-        let room =
-            if self.chain.is_some() { quote!(__hairspring::Values::<()>::room(0)) } else { quote!(__hairspring::Values::room(#bodies)) };
+        let room = if self.chain.is_some() || row.order == Order::Shadow {
+            quote!(__hairspring::Values::<()>::room(0))
+        } else {
+            quote!(__hairspring::Values::room(#bodies))
+        };
         let made = self.lays_inits_aside().then(|| {
             quote! {
                 let mut #stack = ::core::mem::MaybeUninit::uninit();
@@ -81,6 +84,7 @@ impl Pieces<'_> {
             Step::Fence => quote!(__hairspring::fence();),
             Step::Init => self.init(),
             Step::Body => self.body(),
+            Step::Chain => quote!(__hairspring::chain();),
         }
     }
 
@@ -132,5 +136,6 @@ pub fn order(order: Order) -> TokenStream {
         Order::AtEnd => quote!(__hairspring::Order::AtEnd),
         Order::InPlace => quote!(__hairspring::Order::InPlace),
         Order::Fenced => quote!(__hairspring::Order::Fenced),
+        Order::Shadow => quote!(__hairspring::Order::Shadow),
     }
 }

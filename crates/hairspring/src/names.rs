@@ -46,6 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::needless_borrow, reason = "as the attribute writes it, for all types alike")]
     fn the_best_name_is_taken() {
         #[derive(Debug)]
         struct Printed(#[expect(dead_code, reason = "read by Debug")] u8);

@@ -1,55 +1,42 @@
 //! Rows that show what fences hide: a chain of known length behind fences, in place of the body.
 
-use crate::barrier::{align, chain, fence, flush, touch};
+use crate::barrier::{align, chain, fence};
 use hairspring_engine::clock::ReadFn;
 use hairspring_program::{Order, Row};
 
 /// Writes a statement out so many times.
 macro_rules! times {
-    (0 $code:block) => {};
     (1 $code:block) => { $code };
     (2 $code:block) => { $code $code };
-    (3 $code:block) => { $code $code $code };
     (4 $code:block) => { $code $code $code $code };
     (8 $code:block) => {{ times!(4 $code); times!(4 $code); }};
     (16 $code:block) => {{ times!(8 $code); times!(8 $code); }};
 }
 
-/// A row of chains: `before` so many times before each of them, and once more behind the last.
+/// A row of chains, with fences before each of them as often as inits would be.
 macro_rules! row {
-    ($rows:ident, $bodies:tt, $before:tt $code:block, behind $behind:tt) => {{
+    ($bodies:tt, $inits:tt) => {{
         #[inline(never)]
-        fn run(now: ReadFn, code: impl Fn()) -> u64 {
+        fn run(now: ReadFn) -> u64 {
             align();
             let begin = now();
             times!($bodies {
-                times!($before { code() });
+                times!($inits {
+                    fence();
+                    fence();
+                });
                 chain();
             });
-            times!($behind { code() });
             now().wrapping_sub(begin)
         }
-        $rows.push(Row::new($bodies, $bodies * $before + $behind, Order::Shadow, move |now| Some(run(now, || $code))));
+        Row::new($bodies, $bodies * $inits, Order::Shadow, |now| Some(run(now)))
     }};
 }
 
 /// Fences around nothing, where fenced rows have their init.
 pub fn shadow() -> Vec<Row<'static>> {
-    let mut rows = Vec::new();
-    macro_rules! fenced {
-        ($($bodies:tt $inits:tt),*) => { $( row!(rows, $bodies, $inits { fence(); fence(); }, behind 0); )* };
+    macro_rules! rows {
+        ($($bodies:tt $inits:tt),*) => { vec![$( row!($bodies, $inits) ),*] };
     }
-    fenced!(1 1, 1 2, 2 1, 2 2, 4 1, 4 2, 8 1, 8 2, 16 1);
-    rows
-}
-
-/// The same with these bytes flushed, as rows with cold caches do.
-pub fn flushed<T: ?Sized>(value: &'static T) -> Vec<Row<'static>> {
-    let mut rows = Vec::new();
-    touch(value);
-    macro_rules! cold {
-        ($($bodies:tt $behind:tt),*) => { $( row!(rows, $bodies, 1 { flush(value) }, behind $behind); )* };
-    }
-    cold!(1 0, 1 1, 2 0, 2 1, 3 0, 3 1, 4 0, 4 1, 8 0, 8 1);
-    rows
+    rows!(1 1, 1 2, 2 1, 2 2, 4 1, 4 2, 8 1, 8 2, 16 1)
 }

@@ -50,8 +50,8 @@ fn debugged(point: Point) -> f32 {
 }
 
 #[hairspring::bench(args = vec![String::from("owned"), String::from("texts")], copies = 16)]
-fn owned(text: &String) -> String {
-    text.clone()
+fn owned(text: &str) -> String {
+    text.to_owned()
 }
 
 #[hairspring::bench(init = counted, copies = 16)]
@@ -102,7 +102,7 @@ fn prepare() {
 }
 
 #[hairspring::bench(state = vec![1u8; 300], cold = bytes)]
-fn cold(bytes: &Vec<u8>) -> u64 {
+fn cold(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| u64::from(*byte)).sum()
 }
 
