@@ -46,12 +46,7 @@ use proc_macro::TokenStream;
 /// below resolution, and says so. The copies make code, 800 copies of a short function; for one that is put in place by
 /// force and is long, `copies = 32` saves time at compilation and keeps the rows within the instruction cache.
 ///
-/// ```ignore
-/// #[hairspring::bench(args = [16, 1024], state = vec![0u32; size], init = data.copy_from_slice(&UNSORTED[..size]))]
-/// fn sort(size: usize, data: &mut [u32]) {
-///     data.sort_unstable();
-/// }
-/// ```
+/// The crate's first page has examples.
 #[proc_macro_attribute]
 pub fn bench(options: TokenStream, function: TokenStream) -> TokenStream {
     expand::bench(options.into(), function.into()).unwrap_or_else(|error| error.into_compile_error()).into()

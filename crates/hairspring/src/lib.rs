@@ -36,6 +36,41 @@
 //! else there is; `cargo test --benches` runs each once. [`macro@bench`] has arguments, inits told apart from the body,
 //! alternatives in the same rounds, and cold caches.
 //!
+//! Code that needs an init before every run, and an alternative to it:
+//!
+//! ```
+//! const UNSORTED: [u32; 4] = [3, 1, 4, 1];
+//!
+//! /// The init is an expression: its value, here an array, is what the body gets.
+//! #[hairspring::bench(init = UNSORTED)]
+//! fn sort(numbers: &mut [u32]) {
+//!     numbers.sort_unstable();
+//! }
+//!
+//! /// Or it refills what was made once; the two run in the same rounds and are compared.
+//! #[hairspring::bench(state = vec![0; 4], init = numbers.copy_from_slice(&UNSORTED), against = sort)]
+//! fn sort_stably(numbers: &mut [u32]) {
+//!     numbers.sort();
+//! }
+//!
+//! hairspring::main!();
+//! ```
+//!
+//! Wrong uses do not compile. An argument that is not `Copy` is taken by reference, and a setup makes nothing (a state is
+//! made by `state`):
+//!
+//! ```compile_fail,E0277
+//! #[hairspring::bench(args = [String::from("text")])]
+//! fn length(text: String) -> usize {
+//!     text.len()
+//! }
+//! ```
+//!
+//! ```compile_fail,E0308
+//! #[hairspring::bench(setup = vec![1, 2, 3])]
+//! fn sum() {}
+//! ```
+//!
 //! The same in ordinary code: [`measure`] for a closure, [`Stopwatch`] for what happens once, [`fit`] for observations
 //! from anywhere.
 
