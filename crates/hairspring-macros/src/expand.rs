@@ -46,7 +46,7 @@ impl Expansion<'_> {
         let functions = design.iter().enumerate().map(|(at, row)| pieces.row(at, row));
         let (cases, entry, check) = (self.cases(&design, before), self.entry(), self.check());
         quote! {
-            #[allow(unused_mut, unused_variables, unused_assignments, non_snake_case, unsafe_code, clippy::all, clippy::pedantic)]
+            #[allow(unused_mut, unused_variables, unused_assignments, non_snake_case, clippy::all, clippy::pedantic)]
             const _: () = {
                 use ::hairspring::__private as __hairspring;
                 #(#functions)*
@@ -91,10 +91,11 @@ impl Expansion<'_> {
             let ty = &argument.ty;
             quote!(#ty)
         };
+        let all = quote_spanned!(args.span()=> ::core::iter::IntoIterator::into_iter(#args).collect());
         let by_value = (!argument.is_reference()).then(|| quote_spanned!(own=> let #name = *#name;));
         quote_spanned! {own=>
             fn __hairspring_cases() -> ::std::vec::Vec<__hairspring::Case> {
-                let all: ::std::vec::Vec<#ty> = ::core::iter::IntoIterator::into_iter(#args).collect();
+                let all: ::std::vec::Vec<#ty> = #all;
                 // The benchmarks last as long as the program.
                 let all: &'static [#ty] = ::std::vec::Vec::leak(all);
                 let mut cases = ::std::vec::Vec::new();
@@ -147,7 +148,7 @@ impl Expansion<'_> {
 
     fn setup(&self, setup: &Expr) -> TokenStream {
         let setup = called(setup, &self.parameters.names());
-        let assigned = quote_spanned!(setup.span()=> let () = #setup;);
+        let assigned = quote_spanned!(setup.span()=> let setup: () = #setup;);
         quote_spanned!(Span::mixed_site()=> benchmark.setup = ::core::option::Option::Some(::std::boxed::Box::new(move || { #assigned }));)
     }
 

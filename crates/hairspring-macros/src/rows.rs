@@ -100,7 +100,7 @@ impl Pieces<'_> {
                 quote!(#fresh #name = __hairspring::opaque(#init);)
             }
             (_, None, Some(_)) => quote!(#fresh let #made = __hairspring::hold(&mut #stack, &mut #aside, #init);),
-            _ => quote_spanned!(span=> #fresh let () = #init; __hairspring::memory();),
+            _ => quote_spanned!(span=> #fresh let init: () = #init; __hairspring::memory();),
         }
     }
 
