@@ -1,0 +1,130 @@
+//! What the attribute asks of the function.
+
+use crate::options::Options;
+use proc_macro2::{Ident, Span};
+use quote::{ToTokens, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Error, FnArg, ItemFn, Pat, Result, Signature, Type, parse_quote};
+
+/// A parameter: the name by which expressions can use it, and its type.
+#[derive(Clone)]
+pub struct Parameter {
+    pub name: Ident,
+    pub ty: Type,
+}
+
+impl Parameter {
+    pub fn is_reference(&self) -> bool {
+        matches!(self.ty, Type::Reference(_))
+    }
+
+    fn is_mutable(&self) -> bool {
+        matches!(&self.ty, Type::Reference(reference) if reference.mutability.is_some())
+    }
+
+    /// What a copy passes on: a reference that it gets back.
+    pub fn passed(&self) -> proc_macro2::TokenStream {
+        let name = &self.name;
+        if self.is_mutable() { quote_spanned!(name.span()=> &mut *#name) } else { name.to_token_stream() }
+    }
+}
+
+/// The function's parameters by what they are for.
+pub struct Parameters {
+    pub argument: Option<Parameter>,
+    pub state: Option<Parameter>,
+    /// What is chained, or what the init made.
+    pub last: Option<Parameter>,
+}
+
+impl Parameters {
+    /// Those of a function that fits the options.
+    pub fn of(function: &ItemFn, options: &Options) -> Result<Parameters> {
+        let signature = &function.sig;
+        refuse_odd(signature)?;
+        let mut all = signature.inputs.iter().map(parameter).collect::<Result<Vec<_>>>()?.into_iter();
+        let argument = take(&mut all, options.args.is_some(), signature, "args", "the argument")?;
+        let state = take(&mut all, options.state.is_some(), signature, "state", "a reference to the state")?;
+        let mut last = take(&mut all, options.chain.is_some(), signature, "chain", "the result of the copy before")?;
+        if last.is_none() && options.init.is_some() {
+            last = all.next();
+        }
+        if let Some(odd) = all.next() {
+            return Err(Error::new(odd.name.span(), no_value(&odd.name)));
+        }
+        let made = last.iter().filter(|_| options.chain.is_none());
+        if let Some(value) = state.iter().chain(made).find(|parameter| !parameter.is_reference()) {
+            let text = format!("`{}` must be a reference, `&` or `&mut`: the value stays with the benchmark", value.name);
+            return Err(Error::new(value.ty.span(), text));
+        }
+        Ok(Parameters { argument, state, last })
+    }
+
+    /// The names that expressions can use.
+    pub fn names(&self) -> Vec<Ident> {
+        [&self.argument, &self.state, &self.last].into_iter().flatten().map(|parameter| parameter.name.clone()).collect()
+    }
+}
+
+fn refuse_odd(signature: &Signature) -> Result<()> {
+    let refused: [(Option<Span>, &str); 4] = [
+        (signature.asyncness.as_ref().map(Spanned::span), "a benchmark cannot be async: block on the future in a plain function"),
+        (signature.generics.lt_token.map(|token| token.span), "a benchmark cannot be generic: write one for each type that calls it"),
+        (signature.variadic.as_ref().map(Spanned::span), "a benchmark cannot be variadic"),
+        (unsafe_span(signature), "a benchmark cannot be unsafe: call the unsafe function from a safe one"),
+    ];
+    refused.into_iter().find_map(|(span, text)| Some(Error::new(span?, text))).map_or(Ok(()), Err)
+}
+
+fn unsafe_span(signature: &Signature) -> Option<Span> {
+    let text = signature.to_token_stream().into_iter().find(|token| token.to_string() == "unsafe");
+    text.map(|token| token.span())
+}
+
+fn parameter(input: &FnArg) -> Result<Parameter> {
+    match input {
+        FnArg::Receiver(receiver) => Err(Error::new_spanned(receiver, "a benchmark is a plain function, not a method")),
+        FnArg::Typed(typed) => {
+            let name = match &*typed.pat {
+                Pat::Ident(pattern) => pattern.ident.clone(),
+                other => Ident::new("argument", other.span()),
+            };
+            Ok(Parameter { name, ty: (*typed.ty).clone() })
+        }
+    }
+}
+
+fn take(
+    all: &mut impl Iterator<Item = Parameter>,
+    wanted: bool,
+    signature: &Signature,
+    option: &str,
+    what: &str,
+) -> Result<Option<Parameter>> {
+    if !wanted {
+        return Ok(None);
+    }
+    let missing = || Error::new(signature.paren_token.span.join(), format!("`{option}` needs a parameter that takes {what}"));
+    all.next().map(Some).ok_or_else(missing)
+}
+
+fn no_value(name: &Ident) -> String {
+    format!("nothing gives `{name}` a value: `args`, `state`, `chain` or `init` of the attribute do (in this order)")
+}
+
+/// The function, whose code is put in place of its calls where the compiler finds that worth while, unless it says itself
+/// what is to become of them.
+pub fn in_place(mut function: ItemFn) -> ItemFn {
+    if !function.attrs.iter().any(|attribute| attribute.path().is_ident("inline")) {
+        function.attrs.push(parse_quote!(#[inline]));
+    }
+    function
+}
+
+/// The name of an argument in names of results.
+pub fn plain_name(name: &Ident) -> String {
+    let text = name.unraw().to_string();
+    let plain = text.trim_start_matches('_');
+    if plain.is_empty() { "argument".into() } else { plain.into() }
+}

@@ -1,0 +1,53 @@
+//! The attribute `#[hairspring::bench]`: a function becomes rows of straight-line copies. It is documented here and used as
+//! part of the crate `hairspring`, which has everything that the copies need.
+
+mod design;
+mod expand;
+mod function;
+mod options;
+mod rows;
+
+use proc_macro::TokenStream;
+
+/// Makes a benchmark of a function. `hairspring::main!()` finds it, in whatever module it is; its name is the function's,
+/// behind those of its modules.
+///
+/// | option | meaning |
+/// |---|---|
+/// | `args = [64, 4096]` | anything that can be iterated: a benchmark for each value, `name/size:64` for a parameter `size` |
+/// | `chain = 3u64` | latency: the function's last parameter is the result of the copy before, and this for the first copy |
+/// | `state = vec![0; size]` | made once for all copies; the function takes a reference to it |
+/// | `setup = prepare(size)` | runs once, before the first copy |
+/// | `init = refill(data)` | runs before every copy, and its time is told apart |
+/// | `cold = table` | a reference: its bytes are flushed from all caches before every copy, as an init called `flush` |
+/// | `against = other` | another function with the attribute: both run in the same rounds and are compared |
+/// | `copies = 64` | the most copies in a row (256): fewer for functions that are long |
+///
+/// All values are expressions. `state` and `setup` can use the argument by its parameter's name, `init` and `cold` the state
+/// and what is chained as well. A path in lower case (`setup = prepare`) is a function, and is called.
+///
+/// The parameters are, in this order: the argument (by value where it is `Copy`, or a reference to it), a reference to the
+/// state, and what is chained or a reference to what the init made. An init of type `()` makes nothing, and there is no
+/// such parameter; with `chain` an init gives what is chained next.
+///
+/// # What is in the time
+/// - The function's own code. A short function is put in place of its calls. Where the compiler finds it too long for that
+///   (some 60 instructions), it is called, and the call, a cycle or two, is in the time; `#[inline(always)]` or
+///   `#[inline(never)]` on the function settles it.
+/// - Nothing else that is an instruction, as a rule: between two copies there are barriers for the compiler alone, so that it
+///   does not make one of them. The function should make opaque (`hairspring::opaque`) what is constant in it; arguments are
+///   opaque to every copy. A result of more than 16 bytes is stored.
+/// - Dropping what the function returns is not in the time, nor dropping what the init made: values with a destructor are
+///   stored, and dropped after the second reading. So no memory is given back between two copies, and an allocator may take
+///   longer ways than with it. For the time of both, drop the value in the function; `copies` bounds how much is held.
+/// - Without `chain` the copies may overlap in the core: throughput. With it each waits for the one before: latency.
+///
+/// A function that the compiler removes, because it does nothing that could be noticed, takes no time: the result is then
+/// below resolution, and says so. The copies make code, 800 copies of a short function; for one that is put in place by
+/// force and is long, `copies = 32` saves time at compilation and keeps the rows within the instruction cache.
+///
+/// The crate's first page has examples.
+#[proc_macro_attribute]
+pub fn bench(options: TokenStream, function: TokenStream) -> TokenStream {
+    expand::bench(options.into(), function.into()).unwrap_or_else(|error| error.into_compile_error()).into()
+}

@@ -1,0 +1,141 @@
+//! The code of rows.
+
+use crate::design::{Before, Order, Row, Step};
+use crate::function::{Parameter, Parameters};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Expr;
+
+/// What the copies are made of.
+pub struct Pieces<'a> {
+    pub function: &'a Ident,
+    pub parameters: &'a Parameters,
+    pub chain: Option<&'a Expr>,
+    pub before: Before,
+    /// The init, or what is flushed.
+    pub init: Option<Expr>,
+}
+
+/// Names that no code of the user can see or hide.
+fn own(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
+/// The name of a row's function.
+pub fn row_name(at: usize) -> Ident {
+    format_ident!("__hairspring_row_{at}", span = Span::mixed_site())
+}
+
+impl Pieces<'_> {
+    /// The function of a row: reads the clock, runs its copies, and reads the clock again.
+    pub fn row(&self, at: usize, row: &Row) -> TokenStream {
+        let (name, now, begin, ticks) = (row_name(at), own("now"), own("begin"), own("ticks"));
+        let inputs = [&self.parameters.argument, &self.parameters.state].into_iter().flatten();
+        let inputs = inputs.map(|Parameter { name, ty }| quote!(mut #name: #ty));
+        let prologue = self.prologue(row);
+        let (results, aside) = (own("results"), own("aside"));
+        let steps = row.steps().into_iter().map(|step| self.step(step));
+        let clear = self.lays_inits_aside().then(|| quote!(#aside.clear();));
+        quote! {
+            #[inline(never)]
+            fn #name(#now: __hairspring::ReadFn, #(#inputs),*) -> u64 {
+                #prologue
+                __hairspring::align();
+                let #begin = #now();
+                #(#steps)*
+                let #ticks = #now().wrapping_sub(#begin);
+                #results.clear();
+                #clear
+                #ticks
+            }
+        }
+    }
+
+    /// What is made before the first reading.
+    fn prologue(&self, row: &Row) -> TokenStream {
+        let (results, stack, aside) = (own("results"), own("stack"), own("aside"));
+        let (bodies, inits) = (row.bodies as usize, row.inits as usize);
+        let link = self
+            .chain
+            .zip(self.parameters.last.as_ref())
+            .map(|(start, Parameter { name, ty })| quote!(let mut #name: #ty = __hairspring::opaque(#start);));
+        let room = if self.chain.is_some() || row.order == Order::Shadow {
+            quote!(__hairspring::Values::<()>::room(0))
+        } else {
+            quote!(__hairspring::Values::room(#bodies))
+        };
+        let made = self.lays_inits_aside().then(|| {
+            quote! {
+                let mut #stack = ::core::mem::MaybeUninit::uninit();
+                let mut #aside = __hairspring::Values::room(#inits);
+            }
+        });
+        let touch = self.init.as_ref().filter(|_| self.before == Before::Flush).map(|cold| quote!(__hairspring::touch(#cold);));
+        quote!(let mut #results = #room; #link #made #touch)
+    }
+
+    /// Whether the init makes something that the body gets.
+    fn lays_inits_aside(&self) -> bool {
+        self.before == Before::Init && self.chain.is_none() && self.parameters.last.is_some()
+    }
+
+    fn step(&self, step: Step) -> TokenStream {
+        match step {
+            Step::Fence => quote!(__hairspring::fence();),
+            Step::Init => self.init(),
+            Step::Body => self.body(),
+            Step::Chain => quote!(__hairspring::chain();),
+        }
+    }
+
+    fn init(&self) -> TokenStream {
+        let Some(init) = &self.init else { return TokenStream::new() };
+        let fresh = self.opaque_inputs();
+        let (stack, aside, made) = (own("stack"), own("aside"), own("made"));
+        let span = syn::spanned::Spanned::span(init);
+        match (self.before, self.chain, &self.parameters.last) {
+            (Before::Flush, ..) => quote!(#fresh __hairspring::flush(#init);),
+            (_, Some(_), Some(link)) => {
+                let name = &link.name;
+                quote!(#fresh #name = __hairspring::opaque(#init);)
+            }
+            (_, None, Some(_)) => quote!(#fresh let #made = __hairspring::hold(&mut #stack, &mut #aside, #init);),
+            _ => quote_spanned!(span=> #fresh let init: () = #init; __hairspring::memory();),
+        }
+    }
+
+    fn body(&self) -> TokenStream {
+        let (function, results, result, made) = (self.function, own("results"), own("result"), own("made"));
+        let fresh = self.opaque_inputs();
+        let inputs = [&self.parameters.argument, &self.parameters.state].into_iter().flatten().map(Parameter::passed);
+        match (self.chain, &self.parameters.last) {
+            (Some(_), Some(link)) => {
+                let name = &link.name;
+                quote!(#fresh #name = __hairspring::opaque(#function(#(#inputs,)* #name));)
+            }
+            (None, Some(_)) => quote! {
+                #fresh
+                let #result = #function(#(#inputs,)* #made);
+                #results.put(#result);
+                __hairspring::keep(&*#made);
+            },
+            _ => quote!(#fresh let #result = #function(#(#inputs),*); #results.put(#result);),
+        }
+    }
+
+    /// The argument and the state, of which the compiler forgets what they are.
+    fn opaque_inputs(&self) -> TokenStream {
+        let inputs = [&self.parameters.argument, &self.parameters.state].into_iter().flatten();
+        inputs.map(|Parameter { name, .. }| quote!(#name = __hairspring::opaque(#name);)).collect()
+    }
+}
+
+/// The order's name in the engine.
+pub fn order(order: Order) -> TokenStream {
+    match order {
+        Order::AtEnd => quote!(__hairspring::Order::AtEnd),
+        Order::InPlace => quote!(__hairspring::Order::InPlace),
+        Order::Fenced => quote!(__hairspring::Order::Fenced),
+        Order::Shadow => quote!(__hairspring::Order::Shadow),
+    }
+}

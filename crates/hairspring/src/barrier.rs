@@ -1,0 +1,346 @@
+//! Barriers for the compiler that are no instruction, and the fences and flushes of rows with inits.
+#![allow(unsafe_code, reason = "barriers are empty assembly; values pass through it bit by bit")]
+#![allow(asm_sub_register, reason = "no instruction names the registers")]
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use std::arch::asm;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use std::mem::{ManuallyDrop, MaybeUninit, transmute_copy};
+
+/// The value, of which the compiler no longer knows what it is.
+///
+/// An integer, a floating-point number, a pointer, a reference, and what else fits two registers stays where it is: there
+/// is no instruction, and a chain of copies stays as long as it was (`std::hint::black_box` goes through memory and makes
+/// it 4 or 5 cycles longer). Anything else is shown to the compiler by its address. Memory behind a reference counts as
+/// read and written; memory behind a raw pointer does not.
+///
+/// ```
+/// assert_eq!(hairspring::opaque(3u64) + 1, 4);
+/// assert_eq!(hairspring::opaque("text").len(), 4);
+/// ```
+#[inline(always)]
+pub fn opaque<T>(value: T) -> T {
+    imp::opaque(value)
+}
+
+/// The value counts as used: the compiler must have it, in the register where it is or, what does not fit two registers,
+/// in memory. All memory that the compiler does not know to be private counts as read and written.
+///
+/// ```
+/// let sum: u64 = (1..=4).sum();
+/// hairspring::keep(&sum);
+/// ```
+#[inline(always)]
+pub fn keep<T>(value: &T) {
+    imp::keep(value);
+}
+
+/// All memory that a pointer could lead to counts as read and written.
+#[inline(always)]
+pub fn memory() {
+    imp::memory();
+}
+
+/// What comes next begins on a cache line of its own, so that rows do not differ by where they happen to lie.
+#[inline(always)]
+pub fn align() {
+    imp::align();
+}
+
+/// All code before is done before code behind begins.
+#[inline(always)]
+pub fn fence() {
+    imp::fence();
+}
+
+/// Lines of 64 bytes are the smallest of the machines served; flushing one twice does no harm.
+const CACHE_LINE: usize = 64;
+
+/// Writes these bytes back and takes them out of all caches, with fences around.
+#[inline(always)]
+pub fn flush<T: ?Sized>(value: &T) {
+    let start = std::ptr::from_ref(value).cast::<u8>() as usize;
+    let end = start + size_of_val(value);
+    imp::full_fence();
+    (start & !(CACHE_LINE - 1)..end).step_by(CACHE_LINE).for_each(imp::flush_line);
+    imp::full_fence();
+}
+
+/// Reads one byte of each line, so that the first flush finds what the later ones find.
+pub fn touch<T: ?Sized>(value: &T) {
+    let start = std::ptr::from_ref(value).cast::<u8>();
+    for at in (0..size_of_val(value)).step_by(CACHE_LINE) {
+        // SAFETY: within a live value; bytes of any kind may be copied as bytes that may be uninitialised.
+        keep(&unsafe { start.add(at).cast::<std::mem::MaybeUninit<u8>>().read() });
+    }
+}
+
+/// A chain of known length: 16 dependent multiplications of whatever is in a register.
+#[inline(always)]
+pub fn chain() {
+    imp::chain();
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod imp {
+    use super::{ManuallyDrop, MaybeUninit, asm, transmute_copy};
+
+    /// Whether all values of the type are valid: integers and what is made of them, but no reference.
+    #[inline(always)]
+    const fn has_no_niche<T>() -> bool {
+        size_of::<Option<T>>() > size_of::<T>()
+    }
+
+    /// Whether the type is this floating-point one. The compiler knows the answer; a wrong one would cost a move between
+    /// registers and nothing else.
+    #[inline(always)]
+    fn is_named<T>(name: &str) -> bool {
+        std::any::type_name::<T>() == name
+    }
+
+    /// Passes the bits of a value through a register of this class.
+    macro_rules! through {
+        ($value:ident, $type:ty, $class:ident, $register:ty $(, $option:ident)?) => {{
+            // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
+            let mut bits: MaybeUninit<$register> = unsafe { transmute_copy(&ManuallyDrop::new($value)) };
+            // SAFETY: no instruction.
+            unsafe { asm!("/* {0} */", inout($class) bits, options(nostack, preserves_flags $(, $option)?)) };
+            // SAFETY: the very bits of the value, which was not dropped.
+            unsafe { transmute_copy::<MaybeUninit<$register>, $type>(&bits) }
+        }};
+    }
+
+    /// Shows the bits of a value in a register of this class.
+    macro_rules! show {
+        ($value:ident, $class:ident, $register:ty) => {{
+            // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
+            let bits: MaybeUninit<$register> = unsafe { transmute_copy($value) };
+            // SAFETY: no instruction.
+            unsafe { asm!("/* {0} */", in($class) bits, options(nostack, preserves_flags)) };
+        }};
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    macro_rules! by_class {
+        ($macro:ident, byte, $($rest:tt)*) => { $macro!($($rest)*, reg_byte, u8) };
+        ($macro:ident, half, $($rest:tt)*) => { $macro!($($rest)*, reg, u16) };
+        ($macro:ident, single, $($rest:tt)*) => { $macro!($($rest)*, xmm_reg, f32) };
+        ($macro:ident, double, $($rest:tt)*) => { $macro!($($rest)*, xmm_reg, f64) };
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    macro_rules! by_class {
+        ($macro:ident, byte, $($rest:tt)*) => { $macro!($($rest)*, reg, u8) };
+        ($macro:ident, half, $($rest:tt)*) => { $macro!($($rest)*, reg, u16) };
+        ($macro:ident, single, $($rest:tt)*) => { $macro!($($rest)*, vreg, f32) };
+        ($macro:ident, double, $($rest:tt)*) => { $macro!($($rest)*, vreg, f64) };
+    }
+
+    #[inline(always)]
+    pub fn opaque<T>(value: T) -> T {
+        match size_of::<T>() {
+            0 => value,
+            1 => by_class!(through, byte, value, T),
+            2 => by_class!(through, half, value, T),
+            4 if is_named::<T>("f32") => by_class!(through, single, value, T),
+            4 => through!(value, T, reg, u32),
+            8 if is_named::<T>("f64") => by_class!(through, double, value, T),
+            8 if has_no_niche::<T>() => through!(value, T, reg, u64, nomem),
+            8 => through!(value, T, reg, u64),
+            16 if align_of::<T>() <= 8 => pair(value),
+            _ => shown(value),
+        }
+    }
+
+    /// The same for two registers.
+    #[inline(always)]
+    fn pair<T>(value: T) -> T {
+        // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
+        let [mut low, mut high]: [MaybeUninit<u64>; 2] = unsafe { transmute_copy(&ManuallyDrop::new(value)) };
+        // SAFETY: no instruction.
+        unsafe { asm!("/* {0} {1} */", inout(reg) low, inout(reg) high, options(nostack, preserves_flags)) };
+        // SAFETY: the very bits of the value, which was not dropped.
+        unsafe { transmute_copy::<[MaybeUninit<u64>; 2], T>(&[low, high]) }
+    }
+
+    /// The same by its address.
+    #[inline(always)]
+    fn shown<T>(mut value: T) -> T {
+        // SAFETY: no instruction.
+        unsafe { asm!("/* {0} */", in(reg) &raw mut value, options(nostack, preserves_flags)) };
+        value
+    }
+
+    #[inline(always)]
+    pub fn keep<T>(value: &T) {
+        match size_of::<T>() {
+            0 => memory(),
+            1 => by_class!(show, byte, value),
+            2 => by_class!(show, half, value),
+            4 if is_named::<T>("f32") => by_class!(show, single, value),
+            4 => show!(value, reg, u32),
+            8 if is_named::<T>("f64") => by_class!(show, double, value),
+            8 => show!(value, reg, u64),
+            16 if align_of::<T>() <= 8 => keep_pair(value),
+            // SAFETY: no instruction.
+            _ => unsafe { asm!("/* {0} */", in(reg) std::ptr::from_ref(value), options(nostack, preserves_flags)) },
+        }
+    }
+
+    #[inline(always)]
+    fn keep_pair<T>(value: &T) {
+        // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
+        let [low, high]: [MaybeUninit<u64>; 2] = unsafe { transmute_copy(value) };
+        // SAFETY: no instruction.
+        unsafe { asm!("/* {0} {1} */", in(reg) low, in(reg) high, options(nostack, preserves_flags)) };
+    }
+
+    #[inline(always)]
+    pub fn memory() {
+        // SAFETY: no instruction.
+        unsafe { asm!("", options(nostack, preserves_flags)) };
+    }
+
+    #[inline(always)]
+    pub fn align() {
+        // SAFETY: instructions that do nothing, as many as are needed.
+        unsafe { asm!(".p2align 6", options(nostack, preserves_flags, nomem)) };
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub fn fence() {
+        // SAFETY: waits, and touches nothing.
+        unsafe { asm!("lfence", options(nostack, preserves_flags)) };
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub fn full_fence() {
+        // SAFETY: waits, and touches nothing.
+        unsafe { asm!("mfence", "lfence", options(nostack, preserves_flags)) };
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub fn flush_line(address: usize) {
+        // SAFETY: an address within a live value, or in the line of its first byte; the contents stay.
+        unsafe { asm!("clflush [{0}]", in(reg) address, options(nostack, preserves_flags)) };
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    #[inline(always)]
+    pub fn fence() {
+        // SAFETY: waits, and touches nothing.
+        unsafe { asm!("dsb ish", "isb", options(nostack, preserves_flags)) };
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    #[inline(always)]
+    pub fn full_fence() {
+        // SAFETY: waits, and touches nothing.
+        unsafe { asm!("dsb sy", "isb", options(nostack, preserves_flags)) };
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    #[inline(always)]
+    pub fn flush_line(address: usize) {
+        // SAFETY: an address within a live value, or in the line of its first byte; the contents stay.
+        unsafe { asm!("dc civac, {0}", in(reg) address, options(nostack, preserves_flags)) };
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub fn chain() {
+        // SAFETY: works on one register, whatever is in it, and on the flags.
+        unsafe { asm!(".rept 16", "imul {0}, {0}", ".endr", out(reg) _, options(nostack, nomem)) };
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    #[inline(always)]
+    pub fn chain() {
+        // SAFETY: works on one register, whatever is in it.
+        unsafe { asm!(".rept 16", "mul {0}, {0}, {0}", ".endr", out(reg) _, options(nostack, nomem, preserves_flags)) };
+    }
+}
+
+/// Elsewhere: the standard library's barrier, through memory, and no fences and flushes.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod imp {
+    use std::hint::black_box;
+    use std::sync::atomic::{Ordering, compiler_fence};
+
+    #[inline(always)]
+    pub fn opaque<T>(value: T) -> T {
+        black_box(value)
+    }
+
+    #[inline(always)]
+    pub fn keep<T>(value: &T) {
+        black_box(value);
+    }
+
+    #[inline(always)]
+    pub fn memory() {
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    pub fn align() {}
+
+    #[inline(always)]
+    pub fn fence() {
+        memory();
+    }
+
+    #[inline(always)]
+    pub fn full_fence() {
+        memory();
+    }
+
+    #[inline(always)]
+    pub fn flush_line(_: usize) {}
+
+    #[inline(always)]
+    pub fn chain() {
+        let mut link = black_box(3u64);
+        (0..16).for_each(|_| link = black_box(link.wrapping_mul(link)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_pass_unchanged() {
+        assert_eq!((opaque(7u8), opaque(-3i16), opaque('x'), opaque(true)), (7, -3, 'x', true));
+        assert_eq!((opaque(1.5f32), opaque(-2.25f64), opaque(u64::MAX), opaque(5u128)), (1.5, -2.25, u64::MAX, 5));
+        assert_eq!((opaque("text"), opaque((1u8, 2u64)), opaque([1u16; 9])), ("text", (1, 2), [1; 9]));
+        assert_eq!((opaque(Some(3u32)), opaque(None::<&u8>), opaque(())), (Some(3), None, ()));
+        assert_eq!(opaque(vec![1, 2, 3]), [1, 2, 3]);
+        assert_eq!(opaque(Box::new(9)), Box::new(9));
+    }
+
+    #[test]
+    fn a_value_is_dropped_once() {
+        let counted = std::rc::Rc::new(());
+        for _ in 0..3 {
+            keep(&opaque(counted.clone()));
+            keep(&opaque((counted.clone(), 1u64)));
+            keep(&opaque((counted.clone(), [0u64; 5])));
+        }
+        assert_eq!(std::rc::Rc::strong_count(&counted), 1);
+    }
+
+    #[test]
+    fn memory_behind_a_reference_may_have_changed() {
+        let mut words = [1u64, 2, 3];
+        opaque(&mut words)[1] = 7;
+        flush(&words);
+        touch(words.as_slice());
+        assert_eq!(words, [1, 7, 3]);
+        fence();
+        chain();
+    }
+}

@@ -1,0 +1,21 @@
+//! Observations from anywhere, solved.
+
+use hairspring_engine::judge::{Assessment, Question, Setting, assess};
+use hairspring_engine::observations::Observations;
+
+/// All that can be said of a table of observations, at a confidence level of 95 %: the time of each component, the overhead,
+/// doubts, and ratios where there are several series.
+///
+/// ```
+/// let csv = "# rate_hz: 1e9\nbody,ticks\n1,59\n2,99\n4,180\n8,341\n16,660\n";
+/// let table = hairspring::read_csv(csv.as_bytes()).unwrap();
+/// let body = &hairspring::fit(&table).unwrap().series[0].components[0];
+/// let ns = body.time.ns.as_ref().unwrap().estimate(0.95);
+/// assert!(ns.contains(40.1), "{ns:?}");
+/// ```
+///
+/// # Errors
+/// A table with too few rows for its components, or with nothing to solve.
+pub fn fit(table: &Observations) -> hairspring_engine::Result<Assessment> {
+    assess(table, &Question { setting: Setting::Table, ..Question::default() })
+}

@@ -1,0 +1,124 @@
+//! Precise benchmarks of Rust code. A body is written out in straight-line copies between two reads of the clock, a few of
+//! them and many of them, in interleaved rounds; the slope of the line through them is the time of one copy, and whatever
+//! the measurement adds is its intercept. Times come with intervals, in nanoseconds and in core cycles, and doubts about
+//! them are said.
+//!
+//! In `Cargo.toml`:
+//!
+//! ```toml
+//! [dev-dependencies]
+//! hairspring = "0.1"
+//!
+//! [[bench]]
+//! name = "alternatives"
+//! harness = false
+//! ```
+//!
+//! In `benches/alternatives.rs`:
+//!
+//! ```
+//! /// Throughput: the copies may overlap.
+//! #[hairspring::bench(args = [64, 4096])]
+//! fn sum(size: usize) -> u64 {
+//!     (0..size as u64).fold(0, |sum, next| sum ^ hairspring::opaque(next))
+//! }
+//!
+//! /// Latency: every copy waits for the one before.
+//! #[hairspring::bench(chain = 3u64)]
+//! fn multiply(x: u64) -> u64 {
+//!     x.wrapping_mul(0x9e37_79b9)
+//! }
+//!
+//! hairspring::main!();
+//! ```
+//!
+//! `cargo bench` measures them, `cargo bench -- sum` those whose name contains `sum`, `cargo bench -- --help` says what
+//! else there is; `cargo test --benches` runs each once. [`macro@bench`] has arguments, inits told apart from the body,
+//! alternatives in the same rounds, and cold caches.
+//!
+//! Code that needs an init before every run, and an alternative to it:
+//!
+//! ```
+//! const UNSORTED: [u32; 4] = [3, 1, 4, 1];
+//!
+//! /// The init is an expression: its value, here an array, is what the body gets.
+//! #[hairspring::bench(init = UNSORTED)]
+//! fn sort(numbers: &mut [u32]) {
+//!     numbers.sort_unstable();
+//! }
+//!
+//! /// Or it refills what was made once; the two run in the same rounds and are compared.
+//! #[hairspring::bench(state = vec![0; 4], init = numbers.copy_from_slice(&UNSORTED), against = sort)]
+//! fn sort_stably(numbers: &mut [u32]) {
+//!     numbers.sort();
+//! }
+//!
+//! hairspring::main!();
+//! ```
+//!
+//! Wrong uses do not compile. An argument that is not `Copy` is taken by reference, and a setup makes nothing (a state is
+//! made by `state`):
+//!
+//! ```compile_fail,E0277
+//! #[hairspring::bench(args = [String::from("text")])]
+//! fn length(text: String) -> usize {
+//!     text.len()
+//! }
+//! ```
+//!
+//! ```compile_fail,E0308
+//! #[hairspring::bench(setup = vec![1, 2, 3])]
+//! fn sum() {}
+//! ```
+//!
+//! The same in ordinary code: [`measure`] for a closure, [`Stopwatch`] for what happens once, [`fit`] for observations
+//! from anywhere.
+
+mod barrier;
+mod fit;
+mod measure;
+mod names;
+mod registry;
+mod rows;
+mod shadow;
+mod values;
+
+pub use barrier::{keep, opaque};
+pub use fit::fit;
+pub use hairspring_engine::clock::default_clock;
+pub use hairspring_engine::estimate::Estimate;
+pub use hairspring_engine::judge::{Assessment, Finding, Severity};
+pub use hairspring_engine::observations::{Observations, read_csv, write_csv};
+pub use hairspring_engine::stopwatch::{Elapsed, Span, Stopwatch};
+pub use hairspring_macros::bench;
+pub use hairspring_program::{Error, Result, Settings};
+pub use measure::{Measurement, measure, measure_chain, measure_with};
+pub use registry::main;
+
+/// The `main` of a program with benchmarks: all functions with [`macro@bench`] in all its modules.
+///
+/// ```
+/// hairspring::main!();
+/// ```
+#[macro_export]
+macro_rules! main {
+    () => {
+        fn main() -> ::std::process::ExitCode {
+            $crate::main()
+        }
+    };
+}
+
+/// What the attribute makes use of. No part of the interface: it changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::barrier::{align, chain, fence, flush, keep, memory, opaque, touch};
+    pub use crate::names::{ByDebug, ByDisplay, ByPlace, Named};
+    pub use crate::registry::{Case, Entry};
+    pub use crate::rows::{Argument, State, guarded};
+    pub use crate::shadow::shadow;
+    pub use crate::values::{Values, hold};
+    pub use hairspring_engine::clock::ReadFn;
+    pub use hairspring_program::{Benchmark, Order, Row};
+    pub use inventory::submit;
+}

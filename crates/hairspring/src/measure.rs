@@ -1,0 +1,185 @@
+//! A closure measured in the middle of a program.
+
+use crate::barrier::{align, opaque};
+use crate::rows::guarded;
+use crate::values::Values;
+use hairspring_engine::clock::ReadFn;
+use hairspring_engine::estimate::Estimate;
+use hairspring_engine::judge::{Finding, SeriesResult, Time};
+use hairspring_program::{Benchmark, Error, Group, Order, Result, Row, Session, Settings, document};
+use hairspring_report::{Document, Style, text};
+use std::cell::RefCell;
+
+/// Writes a statement out so many times.
+macro_rules! times {
+    (1 $code:block) => { $code };
+    (2 $code:block) => {{ $code $code }};
+    (3 $code:block) => {{ $code $code $code }};
+    (4 $code:block) => {{ $code $code $code $code }};
+    (8 $code:block) => {{ times!(4 $code); times!(4 $code); }};
+    (16 $code:block) => {{ times!(8 $code); times!(8 $code); }};
+    (32 $code:block) => {{ times!(16 $code); times!(16 $code); }};
+    (64 $code:block) => {{ times!(32 $code); times!(32 $code); }};
+    (96 $code:block) => {{ times!(64 $code); times!(32 $code); }};
+    (128 $code:block) => {{ times!(64 $code); times!(64 $code); }};
+}
+
+/// Numbers of copies: fewer than the attribute's, because every call to measure has code of its own for all of them.
+macro_rules! for_copies {
+    ($row:ident) => {
+        [$row!(1), $row!(2), $row!(3), $row!(4), $row!(8), $row!(16), $row!(32), $row!(64), $row!(96), $row!(128)]
+    };
+}
+
+/// What came of measuring a piece of code.
+#[derive(Debug)]
+pub struct Measurement {
+    document: Document,
+    level: f64,
+}
+
+impl Measurement {
+    /// Time of one evaluation in nanoseconds; `None` where the clock's rate is unknown.
+    pub fn ns(&self) -> Option<Estimate> {
+        self.time().ns.as_ref().map(|ns| ns.estimate(self.level))
+    }
+
+    /// The same in core cycles; `None` where there is no chain of known length for this machine, or none that proves itself.
+    pub fn cycles(&self) -> Option<Estimate> {
+        self.time().cycles.as_ref().map(|cycles| cycles.estimate(self.level))
+    }
+
+    /// The same in ticks of the clock.
+    pub fn ticks(&self) -> Estimate {
+        self.time().ticks
+    }
+
+    /// Doubts, the heaviest first.
+    pub fn findings(&self) -> &[Finding] {
+        &self.series().findings
+    }
+
+    /// All that the engine says of it, the overhead and the rows included.
+    pub fn series(&self) -> &SeriesResult {
+        &self.document.assessment.series[0]
+    }
+
+    fn time(&self) -> &Time {
+        &self.series().components[0].time
+    }
+}
+
+/// The report: times with intervals, the line, the error budget, doubts, circumstances.
+impl std::fmt::Display for Measurement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&text::report(&self.document, &Style::default()))
+    }
+}
+
+/// Time of a piece of code whose evaluations do not wait for each other: throughput. Takes half a second at the most; meanwhile
+/// the thread keeps to one CPU. What is constant in the code should be made [`opaque`](crate::opaque()) in it. A call of
+/// the closure is in the time where the compiler does not put its code in place; dropping what it returns is not.
+///
+/// ```
+/// let hash = hairspring::measure("hash", || hairspring::opaque(17u64).wrapping_mul(0x9e37_79b9)).unwrap();
+/// println!("{:?} ns, {:?} cycles", hash.ns(), hash.cycles());
+/// ```
+///
+/// # Errors
+/// Code that panics, a machine without a usable clock.
+pub fn measure<T>(name: &str, code: impl FnMut() -> T) -> Result<Measurement> {
+    measure_with(&Settings::default(), name, code)
+}
+
+/// The same with other settings: clock, CPU, budget, precision, confidence level.
+///
+/// # Errors
+/// As [`measure`]; a clock or CPU that is not there.
+pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T) -> Result<Measurement> {
+    let code = RefCell::new(code);
+    macro_rules! row {
+        ($copies:tt) => {{
+            #[inline(never)]
+            fn run<T>(now: ReadFn, code: &mut impl FnMut() -> T) -> u64 {
+                let mut results = Values::room($copies);
+                align();
+                let begin = now();
+                times!($copies { results.put(code()) });
+                let ticks = now().wrapping_sub(begin);
+                results.clear();
+                ticks
+            }
+            Row::new($copies, 0, Order::AtEnd, |now| guarded(|| run(now, &mut *code.borrow_mut())))
+        }};
+    }
+    measured(settings, name, for_copies!(row).into())
+}
+
+/// Time of a piece of code whose evaluations wait for each other, each for the result of the one before: latency.
+///
+/// ```
+/// let multiply = hairspring::measure_chain("multiply", 3u64, |x| x.wrapping_mul(0x9e37_79b9)).unwrap();
+/// assert!(multiply.ticks().value.is_finite());
+/// ```
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_chain<T: Clone>(name: &str, start: T, code: impl FnMut(T) -> T) -> Result<Measurement> {
+    let (code, start) = (RefCell::new(code), &start);
+    macro_rules! row {
+        ($copies:tt) => {{
+            #[inline(never)]
+            fn run<T>(now: ReadFn, start: T, code: &mut impl FnMut(T) -> T) -> u64 {
+                let mut link = opaque(start);
+                align();
+                let begin = now();
+                times!($copies { link = opaque(code(link)) });
+                let ticks = now().wrapping_sub(begin);
+                drop(link);
+                ticks
+            }
+            Row::new($copies, 0, Order::AtEnd, |now| guarded(|| run(now, start.clone(), &mut *code.borrow_mut())))
+        }};
+    }
+    measured(&Settings::default(), name, for_copies!(row).into())
+}
+
+fn measured(settings: &Settings, name: &str, rows: Vec<Row>) -> Result<Measurement> {
+    let session = Session::new(settings)?;
+    let mut group = Group::from(Benchmark::new(name, rows));
+    let measured = session.measure(&mut group)?;
+    let document = document(&session, &group, &measured, "run", None)?;
+    let solved = document.assessment.series.first().is_some_and(|series| !series.components.is_empty());
+    if solved { Ok(Measurement { document, level: settings.level }) } else { Err(Error::Empty) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn short() -> Settings {
+        Settings { budget: Duration::from_millis(30), ..Settings::default() }
+    }
+
+    #[test]
+    fn a_closure_is_measured() {
+        let mut calls = 0u64;
+        let measurement = measure_with(&short(), "odd \u{1b} name", || calls += 1).unwrap();
+        assert!(measurement.ns().is_some_and(|ns| ns.low <= ns.high));
+        assert!(!measurement.to_string().contains('\u{1b}'));
+        assert!(calls > 1000);
+    }
+
+    #[test]
+    fn results_with_destructors_and_chains_of_them() {
+        assert!(measure_with(&short(), "boxes", || Box::new(3u64)).unwrap().ticks().value > 0.0);
+        assert!(measure_chain("text", String::from("a"), |text| text).unwrap().ticks().value.is_finite());
+    }
+
+    #[test]
+    fn code_that_panics_is_an_error() {
+        let error = measure_with(&short(), "bad", || std::panic::resume_unwind(Box::new("quietly"))).unwrap_err();
+        assert!(error.to_string().contains("`bad` failed"), "{error}");
+    }
+}

@@ -1,0 +1,81 @@
+//! What the attribute's rows share: the state made once, and the wall that no panic passes.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+/// What can be handed to every copy by value.
+#[diagnostic::on_unimplemented(
+    message = "an argument is handed to every copy: `{Self}` cannot be, because it is not `Copy`",
+    label = "take it by reference",
+    note = "`args` may hold owned values; the function then takes a reference to them"
+)]
+pub trait Argument {}
+
+impl<T: Copy> Argument for T {}
+
+/// Runs a row; a panic in it becomes `None`.
+pub fn guarded(row: impl FnOnce() -> u64) -> Option<u64> {
+    catch_unwind(AssertUnwindSafe(row)).ok()
+}
+
+/// What is made once and handed to every copy of a benchmark, in all its rows.
+pub struct State<S> {
+    shared: Rc<RefCell<Made<S>>>,
+}
+
+struct Made<S> {
+    make: Box<dyn FnMut() -> S>,
+    made: Option<S>,
+}
+
+impl<S> Clone for State<S> {
+    fn clone(&self) -> State<S> {
+        State { shared: self.shared.clone() }
+    }
+}
+
+impl<S> State<S> {
+    /// A state that is made when it is first asked for.
+    pub fn new(make: impl FnMut() -> S + 'static) -> State<S> {
+        State { shared: Rc::new(RefCell::new(Made { make: Box::new(make), made: None })) }
+    }
+
+    /// Runs a row with it.
+    pub fn with<T>(&self, row: impl FnOnce(&mut S) -> T) -> T {
+        let mut shared = self.shared.borrow_mut();
+        let Made { make, made } = &mut *shared;
+        row(made.get_or_insert_with(make))
+    }
+}
+
+impl<S> std::fmt::Debug for State<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("State")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_made_once() {
+        let made = Rc::new(std::cell::Cell::new(0));
+        let counter = made.clone();
+        let state = State::new(move || {
+            counter.set(counter.get() + 1);
+            vec![0]
+        });
+        assert_eq!(made.get(), 0);
+        let other = state.clone();
+        state.with(|state| state.push(1));
+        assert_eq!((other.with(|state| state.len()), made.get()), (2, 1));
+    }
+
+    #[test]
+    fn a_panic_is_no_reading() {
+        assert_eq!(guarded(|| 3), Some(3));
+        assert_eq!(guarded(|| std::panic::resume_unwind(Box::new("quietly"))), None);
+    }
+}
