@@ -141,7 +141,7 @@ def numbers(values: Any, what: str) -> "npt.NDArray[np.float64]":
         raise ValueError(f"{what}: the rows are not of one length") from error
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{what}: expected numbers, not {array.dtype}")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.asarray(array, dtype=np.float64, order="C")
 
 
 def whole(values: Any, what: str, most: int) -> "npt.NDArray[np.float64]":

@@ -38,7 +38,7 @@ class Asked(Protocol):
     def cpu(self) -> int | None: ...
 
 class Columns(Protocol):
-    """Observations as the bytes of arrays: counts by rows and ticks in float64, rounds uint32, flags uint8, series uint16."""
+    """Observations as bytes of arrays: counts by rows, ticks: float64; rounds: uint32; flags: uint8; series: uint16."""
 
     @property
     def components(self) -> Sequence[str]: ...

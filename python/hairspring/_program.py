@@ -27,8 +27,9 @@ def bench(
     """Declares a function as a benchmark of this program, for `main`.
 
     What is timed is a call of the function. `init` and `setup` are as in `hairspring.time`: the function is called with
-    what an init that is a callable returned. `arguments`: the function is called with each of them; the results are called
-    `function/parameter:argument`. `against`: alternatives, measured in the same rounds and compared with the function.
+    what an init that is a callable returned. `arguments`: the function is called with each of them; the results are
+    called `function/parameter:argument`. `against`: alternatives, measured in the same rounds and compared with the
+    function.
 
     >>> @bench()
     ... def nothing() -> None:
@@ -36,7 +37,7 @@ def bench(
     """
 
     def declared(function: Function) -> Function:
-        of: str = name or getattr(function, "__name__", "unnamed")
+        of = name or str(getattr(function, "__name__", "unnamed"))
         for argument in [None] if arguments is None else list(arguments):
             called: Code = function if arguments is None else Bound(function, argument)
             codes = {of if arguments is None else f"{of}/{parameter_of(function)}:{argument}": called}
@@ -95,5 +96,7 @@ def show_exception() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     while trace is not None and os.path.dirname(os.path.abspath(trace.tb_frame.f_code.co_filename)) == here:
         trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        trace = None  # it says itself where
     if error is not None:
         traceback.print_exception(type(error), error, trace)

@@ -14,6 +14,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from hairspring._native import OptionError
+
 Clock = Callable[[], int]
 Row = Callable[[Clock], int]
 Code = str | Callable[..., object]
@@ -69,14 +71,15 @@ class Statement:
         self._called: dict[str, Callable[..., object]] = {}
         self._names: dict[str, Any] = {}
         self._setup = setup if callable(setup) else read(setup or "", "<setup>")
-        self._init = self._read(init, "<init>") if init is not None else Source("", [], frozenset())
         self._body = self._read(code, file)
+        self._init = self._read(init, "<init>") if init is not None else Source("", [], frozenset())
+        move_behind(self._body, self._init)
         if callable(code) and callable(init):
             # The callable is called with what init returned.
             self._init = self._init._replace(body=[assignment("<value>", call("<init>"))])
             self._body = self._body._replace(body=[ast.Expr(call(file, "<value>"))])
         if not self._body.body:
-            raise ValueError("the statement is empty: there is nothing to time (`pass` is Python's empty statement)")
+            raise OptionError("the statement is empty: there is nothing to time (`pass` is Python's empty statement)")
         self._compile([*self._init.body, *self._body.body], [], file)
         remember(file, [self._body.text, self._init.text])
 
@@ -172,7 +175,7 @@ class Warmed:
 def read(text: str, file: str) -> Source:
     """Reads a piece of code, indented or not. `SyntaxError` with the line in it where it is wrong."""
     if "\0" in text:
-        raise ValueError(f"{file} contains a null character at {text.index(chr(0))}: Python code cannot")
+        raise OptionError(f"{file} contains a null character at {text.index(chr(0))}: Python code cannot")
     remember(file, [text])
     try:
         tree = parsed(text, file)
@@ -196,6 +199,12 @@ def remember(file: str, texts: Iterable[str]) -> None:
     """Lets tracebacks show the lines of code that has no file."""
     lines = [line + "\n" for text in texts for line in text.split("\n")]
     linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
+
+
+def move_behind(body: Source, init: Source) -> None:
+    """Numbers the lines of an init as if they stood behind those of the body: both are compiled into one function."""
+    for tree in init.body:
+        ast.increment_lineno(tree, body.text.count("\n") + 1)
 
 
 def described(code: Callable[..., object]) -> str:

@@ -39,7 +39,7 @@ impl Failure {
 }
 
 /// The clock of a measurement, to be called from Python.
-#[pyclass(frozen)]
+#[pyclass(frozen, name = "Clock", module = "hairspring._native")]
 struct Now(ReadFn);
 
 #[pymethods]

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// A document with the observations behind it.
-#[pyclass(frozen)]
+#[pyclass(frozen, module = "hairspring._native")]
 pub(crate) struct Report {
     pub document: Document,
     pub table: Observations,
