@@ -1,8 +1,7 @@
 """Observations from anywhere: how often each part ran, and what the clock said. Here two parts of invented times."""
 
-import numpy as np
-
 import hairspring
+import numpy as np
 
 random = np.random.default_rng(1)
 reads = random.integers(1, 20, size=200)

@@ -1,8 +1,9 @@
 """Timing a statement or a callable."""
 
 import gc as collector
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, NamedTuple
 
 from hairspring import _native
@@ -107,11 +108,17 @@ def as_text(value: float | str) -> str:
 
 
 def declare(
-    code: Code, init: Code | None, setup: Code | None, namespace: dict[str, Any] | None, name: str, at: int = 0
+    code: Code,
+    init: Code | None,
+    setup: Code | None,
+    namespace: dict[str, Any] | None,
+    name: str,
+    at: int,
+    arguments: Sequence[object] = (),
 ) -> Declared:
     """A piece of code as the engine wants it; `at` is its place among the alternatives."""
     file = "<statement>" if at == 0 else f"<statement {at + 1}>"
-    statement = Statement(code, init, setup, namespace, file)
+    statement = Statement(code, init, setup, namespace, file, arguments)
     return Declared(name, statement.text, statement.rows(), statement.prepare, statement.function)
 
 
@@ -125,13 +132,13 @@ def add_alternatives(codes: dict[str, Code], against: Against | None) -> None:
         alternatives = [against] if isinstance(against, str) or callable(against) else list(against)
         named = [(name_of(code), code) for code in alternatives]
     for name, code in named:
-        free = (candidate for number in range(1, len(codes) + 2) for candidate in [numbered(name, number)])
-        codes[next(candidate for candidate in free if candidate not in codes)] = code
+        codes[free_name(name, codes)] = code
 
 
-def numbered(name: str, number: int) -> str:
-    """The name, with a number behind it from the second on."""
-    return name if number == 1 else f"{name} ({number})"
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it where it is taken."""
+    numbered = (f"{name} ({number})" for number in count(2))
+    return name if name not in taken else next(free for free in numbered if free not in taken)
 
 
 def name_of(code: Code) -> str:

@@ -4,12 +4,23 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Protocol, final
 
+__all__ = [
+    "__version__",
+    "OptionError",
+    "Report",
+    "measure",
+    "run_program",
+    "fit_columns",
+    "fit_file",
+    "joined",
+    "as_table",
+]
 __version__: str
 
 class OptionError(ValueError):
     """An option that cannot be had."""
 
-class Declared(Protocol):
+class _Declared(Protocol):
     """A piece of code; its rows are (bodies, inits, whether the inits are spread evenly before the bodies)."""
 
     @property
@@ -23,7 +34,7 @@ class Declared(Protocol):
     @property
     def function(self) -> Callable[[int, int, bool], Callable[[Callable[[], int]], int]]: ...
 
-class Asked(Protocol):
+class _Asked(Protocol):
     """How to measure, as texts that the command line would take."""
 
     @property
@@ -37,7 +48,7 @@ class Asked(Protocol):
     @property
     def cpu(self) -> int | None: ...
 
-class Columns(Protocol):
+class _Columns(Protocol):
     """Observations as bytes of arrays: counts by rows, ticks: float64; rounds: uint32; flags: uint8; series: uint16."""
 
     @property
@@ -71,9 +82,9 @@ class Report:
     def origin(self) -> tuple[list[str], list[str], str, float | None]: ...
     def columns(self) -> list[bytes]: ...
 
-def measure(declared: Sequence[Declared], asked: Asked) -> Report: ...
-def run_program(arguments: Sequence[str], groups: Sequence[Sequence[Declared]]) -> int: ...
-def fit_columns(columns: Columns, confidence_level: str, keep_all: bool) -> Report: ...
+def measure(declared: Sequence[_Declared], asked: _Asked) -> Report: ...
+def run_program(arguments: Sequence[str], groups: Sequence[Sequence[_Declared]]) -> int: ...
+def fit_columns(columns: _Columns, confidence_level: str, keep_all: bool) -> Report: ...
 def fit_file(path: str | os.PathLike[str], confidence_level: str, keep_all: bool) -> Report: ...
 def joined(reports: Sequence[Report]) -> str: ...
 def as_table(json: str, terminal: bool) -> str: ...

@@ -27,9 +27,9 @@ def bench(
     """Declares a function as a benchmark of this program, for `main`.
 
     What is timed is a call of the function. `init` and `setup` are as in `hairspring.time`: the function is called with
-    what an init that is a callable returned. `arguments`: the function is called with each of them; the results are
-    called `function/parameter:argument`. `against`: alternatives, measured in the same rounds and compared with the
-    function.
+    what an init that is a callable returned. `against`: alternatives, measured in the same rounds and compared with the
+    function. `arguments`: a benchmark for each of them, called `function/parameter:argument`; the function and its
+    alternatives are called with it, or the init is, where that is a callable.
 
     >>> @bench()
     ... def nothing() -> None:
@@ -37,32 +37,18 @@ def bench(
     """
 
     def declared(function: Function) -> Function:
-        of = name or str(getattr(function, "__name__", "unnamed"))
-        for argument in [None] if arguments is None else list(arguments):
-            called: Code = function if arguments is None else Bound(function, argument)
-            codes = {of if arguments is None else f"{of}/{parameter_of(function)}:{argument}": called}
-            add_alternatives(codes, against)
+        codes: dict[str, Code] = {name or str(getattr(function, "__name__", "unnamed")): function}
+        add_alternatives(codes, against)
+        parameter = parameter_of(init if callable(init) else function)
+        for handed in [()] if arguments is None else [(argument,) for argument in arguments]:
+            suffix = "".join(f"/{parameter}:{argument}" for argument in handed)
+            named = ((f"{name}{suffix}", code) for name, code in codes.items())
             _groups.append(
-                [declare(code, init, setup, None, named, at) for at, (named, code) in enumerate(codes.items())]
+                [declare(code, init, setup, None, name, at, handed) for at, (name, code) in enumerate(named)]
             )
         return function
 
     return declared
-
-
-class Bound:
-    """A function with its argument, as it is called straight-line."""
-
-    def __init__(self, function: Callable[..., object], argument: object) -> None:
-        """`function` is called with `argument`."""
-        self.__name__ = getattr(function, "__name__", "unnamed")
-        self.__qualname__ = self.__name__
-        self._function = function
-        self._argument = argument
-
-    def __call__(self) -> object:
-        """One call."""
-        return self._function(self._argument)
 
 
 def parameter_of(function: Callable[..., object]) -> str:

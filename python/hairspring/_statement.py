@@ -11,7 +11,7 @@ import linecache
 import textwrap
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hairspring._native import OptionError
@@ -28,6 +28,8 @@ BODIES = ((1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (32, 2))
 CHECKED_BODIES = (1, 2, 4, 8, 16)
 #: Nodes of the syntax tree of one row at the most, unless it is one of the shortest rows.
 MOST_NODES = 200_000
+#: Characters of an argument in the text of a call.
+LONGEST_ARGUMENT = 40
 #: Copies that are compiled however large the statement is.
 FEWEST_COPIES = 8
 #: Runs of a row before it is measured, so that the interpreter has specialised every instruction ...
@@ -64,32 +66,39 @@ class Statement:
         setup: Code | None,
         namespace: dict[str, Any] | None,
         file: str = "<statement>",
+        arguments: Sequence[object] = (),
     ) -> None:
-        """Reads the code. `SyntaxError` with its line where it is not Python, `ValueError` where it is empty."""
+        """Reads the code; `SyntaxError` with its line where it is not Python, `OptionError` where it is empty.
+
+        If init and code are callables, init is called with the arguments and the code with what init returned; else a
+        callable code is called with the arguments.
+        """
         self._globals: dict[str, Any] = {"__builtins__": builtins} if namespace is None else namespace
         self._file = file
-        self._called: dict[str, Callable[..., object]] = {}
+        self._handed: dict[str, object] = {f"<argument {at}>": argument for at, argument in enumerate(arguments)}
         self._names: dict[str, Any] = {}
         self._setup = setup if callable(setup) else read(setup or "", "<setup>")
-        self._body = self._read(code, file)
-        self._init = self._read(init, "<init>") if init is not None else Source("", [], frozenset())
-        move_behind(self._body, self._init)
-        if callable(code) and callable(init):
-            # The callable is called with what init returned.
-            self._init = self._init._replace(body=[assignment("<value>", call("<init>"))])
-            self._body = self._body._replace(body=[ast.Expr(call(file, "<value>"))])
+        handed = list(self._handed)
+        returns = callable(code) and callable(init)
+        self._body = self._read(code, file, ["<value>"] if returns else handed)
+        self._init = Source("", [], frozenset())
+        if init is not None:
+            self._init = self._read(init, "<init>", handed if returns else [], "<value>" if returns else None)
+            move_behind(self._body, self._init)
         if not self._body.body:
             raise OptionError("the statement is empty: there is nothing to time (`pass` is Python's empty statement)")
         self._compile([*self._init.body, *self._body.body], [], file)
         remember(file, [self._body.text, self._init.text])
 
-    def _read(self, code: Code, file: str) -> Source:
+    def _read(self, code: Code, file: str, arguments: list[str], returned: str | None = None) -> Source:
         if isinstance(code, str):
             return read(code, file)
         if not callable(code):
             raise TypeError(f"{file} must be text or a callable, not {type(code).__name__}")
-        self._called[file] = code
-        return Source(described(code), [ast.Expr(call(file))], frozenset())
+        called = call(file, *arguments)
+        text = described(code, [repr(self._handed[name]) for name in arguments if name in self._handed])
+        self._handed[file] = code
+        return Source(text, [ast.Expr(called) if returned is None else assignment(returned, called)], frozenset())
 
     @property
     def text(self) -> str:
@@ -122,7 +131,7 @@ class Statement:
         names = self._names.keys() & used_names([*self._init.body, *self._body.body])
         handed = {
             name: self._names[name] for name in sorted(names - self._body.declared - self._init.declared)
-        } | self._called
+        } | self._handed
         function = self._compile(between_reads(copies), ["<clock>", *handed], self._file)
         return Warmed(function, tuple(handed.values()))
 
@@ -207,10 +216,11 @@ def move_behind(body: Source, init: Source) -> None:
         ast.increment_lineno(tree, body.text.count("\n") + 1)
 
 
-def described(code: Callable[..., object]) -> str:
+def described(code: Callable[..., object], arguments: list[str]) -> str:
     """A call of it as text."""
     name = getattr(code, "__qualname__", None) or getattr(code, "__name__", None) or type(code).__name__
-    return f"{name}()".replace("<locals>.", "")
+    shortened = [text if len(text) <= LONGEST_ARGUMENT else f"{text[: LONGEST_ARGUMENT - 3]}..." for text in arguments]
+    return f"{name}({', '.join(shortened)})".split("<locals>.")[-1]
 
 
 def used_names(trees: Iterable[ast.stmt]) -> set[str]:

@@ -33,14 +33,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def hairspring_time(request: pytest.FixtureRequest) -> Callable[..., "Result"]:
     """`hairspring.time`, whose results stand in a table at the end of the run; they are called by the test's name."""
     import hairspring
+    from hairspring._measure import free_name
 
     results = request.config.stash[RESULTS]
 
     def time(statement: "str | Callable[..., object]", *, name: str | None = None, **options: Any) -> "Result":
         taken = {result.name for result in results}
-        plain = name or request.node.name
-        names = (plain if number == 1 else f"{plain} ({number})" for number in range(1, len(taken) + 2))
-        result = hairspring.time(statement, name=next(free for free in names if free not in taken), **options)
+        result = hairspring.time(statement, name=free_name(name or request.node.name, taken), **options)
         results.append(result)
         return result
 

@@ -209,6 +209,15 @@ def test_a_callable_is_called_with_what_its_init_returned() -> None:
     assert log == [0, 1]
 
 
+def test_arguments_are_handed_to_a_callable_or_to_its_init() -> None:
+    log: list[object] = []
+    called = Statement(log.append, None, None, None, arguments=(7,))
+    assert called.text.endswith("append(7)")
+    called.function(2, 0, False)(Count())
+    Statement(log.append, lambda size: size * 2, None, None, arguments=(7,)).function(1, 1, False)(Count())
+    assert log == [7, 7, 14]
+
+
 def test_callables_and_text_can_be_mixed() -> None:
     log: list[str] = []
     run("log.append('b')", Counts(1, 2, False), setup=lambda: log.append("s"), init=lambda: log.append("i"), log=log)

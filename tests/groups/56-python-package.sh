@@ -19,12 +19,12 @@ step() { # NAME COMMAND...
 
 # Without --no-build-isolation pip would fetch maturin again for every build.
 build_wheel() { # FROM TO
-  quietly "$VENV/bin/pip" wheel --no-deps --no-build-isolation --wheel-dir "$2" "$1"
+  quietly pip wheel --no-deps --no-build-isolation --wheel-dir "$2" "$1"
 }
 
 # What is needed to build the wheel is in the source archive: the crates that it stands on.
 build_from_archive() {
-  quietly "$VENV/bin/maturin" sdist --manifest-path python/pyproject.toml --out "$BUILT/archive" &&
+  (cd python && quietly maturin sdist --out "$BUILT/archive") &&
     build_wheel "$BUILT"/archive/hairspring-*.tar.gz "$BUILT/again" && compgen -G "$BUILT/again/hairspring-*-abi3-*.whl" >/dev/null
 }
 
@@ -43,7 +43,8 @@ quietly pip install --force-reinstall --no-deps "$BUILT"/hairspring-*.whl
 
 step "ruff on the stub" ruff check --line-length 120 --select E,F,W,I,B,UP python/hairspring/_native.pyi
 step "ruff format on the stub" ruff format --line-length 120 --check python/hairspring/_native.pyi
-step "mypy on package and tests" mypy --strict -p hairspring python/tests/*.py
+step "mypy on the package" mypy --strict -p hairspring
+step "mypy on its tests" mypy --strict python/tests/*.py
 step "the stub against the module" python -m mypy.stubtest hairspring._native --ignore-disjoint-bases
 step "tests" pytest --quiet -p no:cacheprovider python/tests
 step "examples in the documentation" pytest --quiet -p no:cacheprovider --doctest-modules --pyargs hairspring
