@@ -16,7 +16,9 @@ pub(crate) fn of_engine(error: EngineError) -> PyErr {
 /// An option that cannot be had is an [`OptionError`]; what happened while the code ran is a `RuntimeError`.
 pub(crate) fn of_program(error: ProgramError) -> PyErr {
     match error {
-        ProgramError::Engine(error @ (EngineError::ClockUnavailable { .. } | EngineError::CpuUnavailable { .. })) => OptionError::new_err(error.to_string()),
+        ProgramError::Engine(error @ (EngineError::ClockUnavailable { .. } | EngineError::CpuUnavailable { .. })) => {
+            OptionError::new_err(error.to_string())
+        }
         other => PyRuntimeError::new_err(other.to_string()),
     }
 }
