@@ -38,6 +38,7 @@ impl Asked {
             budget: valid("budget", &self.budget, values::duration)?,
             precision: self.precision()?.unwrap_or(default.precision),
             level: valid("confidence_level", &self.confidence_level, values::level)?,
+            setting: Setting::Python,
             ..default
         })
     }
