@@ -12,8 +12,12 @@ use hairspring_report::{ClockInfo, Document, Environment, Run, Subject};
 /// # Errors
 /// If the observations are too few to be solved.
 pub fn assessed(measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
+    assessed_in(Setting::Program, measured, level, precision)
+}
+
+fn assessed_in(setting: Setting, measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
     let options = Options { level, ..Options::default() };
-    Ok(assess(&measured.table, &Question { options, precision, stolen_ms: measured.stolen_ms, setting: Setting::Program })?)
+    Ok(assess(&measured.table, &Question { options, precision, stolen_ms: measured.stolen_ms, setting })?)
 }
 
 /// The document of a group; `command` says who made it.
@@ -29,7 +33,7 @@ pub fn document(session: &Session, group: &Group, measured: &Measured, command: 
     Ok(Document {
         command: command.to_owned(),
         environment: environment(session),
-        assessment: assessed(measured, session.settings.level, precision)?,
+        assessment: assessed_in(session.settings.setting, measured, session.settings.level, precision)?,
         ns_per_unit: measured.table.origin.ns_per_unit(),
         subjects: group.benchmarks.iter().zip(&measured.names).map(subject).collect(),
         methods: Vec::new(),

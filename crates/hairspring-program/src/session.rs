@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::rounds::{Piece, Pieces, Plan, until_precise};
 use hairspring_engine::acquire::{Seat, StealMeter};
 use hairspring_engine::clock::{Clock, RateMeter, Reading, default_clock, find, granularity};
+use hairspring_engine::judge::Setting;
 use hairspring_engine::observations::{Observations, RowId, Variant};
 use hairspring_machine::beside::{Beside, beside};
 use hairspring_machine::unit::{Ruler, find_ruler};
@@ -31,11 +32,22 @@ pub struct Settings {
     pub cycles: bool,
     /// Whether the thread keeps to one CPU at a raised priority meanwhile.
     pub seated: bool,
+    /// What the remedies of findings speak of.
+    pub setting: Setting,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { clock: None, cpu: None, budget: Duration::from_millis(500), precision: 0.005, level: 0.95, cycles: true, seated: true }
+        Settings {
+            clock: None,
+            cpu: None,
+            budget: Duration::from_millis(500),
+            precision: 0.005,
+            level: 0.95,
+            cycles: true,
+            seated: true,
+            setting: Setting::Program,
+        }
     }
 }
 

@@ -10,6 +10,8 @@ pub enum Setting {
     Code,
     /// Benchmarks of a program that was run for them.
     Program,
+    /// A statement of Python that was run for them.
+    Python,
     /// A table that somebody else observed (`fit`).
     Table,
     /// Chains of known length (`verify`).
@@ -20,7 +22,7 @@ impl Setting {
     /// What to do where the observations are too few for the unknowns.
     pub(super) fn more_rows(self) -> &'static str {
         match self {
-            Setting::Code | Setting::Program => {
+            Setting::Code | Setting::Program | Setting::Python => {
                 "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code"
             }
             Setting::Table => "add rows with other counts",
@@ -33,6 +35,7 @@ impl Setting {
         match self {
             Setting::Code => None,
             Setting::Program => for_program(kind),
+            Setting::Python => for_python(kind),
             Setting::Table => for_table(kind),
             Setting::Chains => for_chains(kind),
         }
@@ -73,6 +76,25 @@ fn for_program(kind: &FindingKind) -> Option<&'static str> {
             "a body that begins before its init has ended is measured short: put a fence behind the init, or make its input depend on the init's result"
         }
         BelowResolution { .. } => "if it is not that fast, the compiler removed it: make its inputs opaque and use its result",
+        _ => return None,
+    })
+}
+
+/// Options have the same names on the command line and as arguments of the function.
+fn for_python(kind: &FindingKind) -> Option<&'static str> {
+    use FindingKind::*;
+    Some(match kind {
+        NonLinear { .. } => {
+            "if the time depends on what earlier copies left behind, give the statement an init (--init); else try another --cpu; the rows stand in the JSON document"
+        }
+        BendLeftOut { .. } => "nothing to do, the remaining rows are straight",
+        Outliers { .. } => "look at these rows in the JSON document, or keep the raw readings with --save",
+        Overlap { .. } => {
+            "statement and init do not simply add up: what the one leaves behind changes the time of the other; time them together as one statement"
+        }
+        BelowResolution { .. } => {
+            "if it is not that fast, Python's compiler folded or removed it: let it work on names instead of constants, and assign its result"
+        }
         _ => return None,
     })
 }
@@ -136,6 +158,7 @@ mod tests {
         for (setting, options) in [
             (Setting::Code, &["--init", "--save", "--cpu", "--clock", "--budget", "--let", "--fence", "--cflags", "--method"][..]),
             (Setting::Program, &["--details", "--save", "--cpu", "--clock", "--budget"][..]),
+            (Setting::Python, &["--init", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Table, &["--keep-all", "--json"][..]),
             (Setting::Chains, &["--cpu", "--clock", "--budget"][..]),
         ] {

@@ -1,0 +1,24 @@
+//! Errors of the crates below as Python's exceptions.
+
+use hairspring_engine::Error as EngineError;
+use hairspring_program::Error as ProgramError;
+use pyo3::PyErr;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+
+create_exception!(hairspring, OptionError, PyValueError, "An option that cannot be had: it says which, and why.");
+
+/// What the caller asked for or gave is a `ValueError`.
+pub(crate) fn of_engine(error: EngineError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// An option that cannot be had is an [`OptionError`]; what happened while the code ran is a `RuntimeError`.
+pub(crate) fn of_program(error: ProgramError) -> PyErr {
+    match error {
+        ProgramError::Engine(error @ (EngineError::ClockUnavailable { .. } | EngineError::CpuUnavailable { .. })) => {
+            OptionError::new_err(error.to_string())
+        }
+        other => PyRuntimeError::new_err(other.to_string()),
+    }
+}

@@ -1,0 +1,119 @@
+"""`python -m hairspring time STATEMENT`: the time of a statement, in the manner of timeit."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from hairspring import __version__
+from hairspring._measure import time
+from hairspring._native import OptionError
+from hairspring._program import show_exception
+from hairspring._result import Result
+
+DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
+
+EXAMPLES = """\
+examples:
+  python -m hairspring time 'sum(x)' -s 'x = list(range(100))'
+  python -m hairspring time 'x.sort()' --init 'x = data[:]' \\
+         -s 'from random import random' -s 'data = [random() for _ in range(100)]'
+  python -m hairspring time '"-".join(words)' --vs 'f"{words[0]}-{words[1]}"' \\
+         -s 'words = ["a", "b"]'
+
+exit status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was missed
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog="python -m hairspring", description="A precision timing instrument for software."
+    )
+    top.add_argument("--version", action="version", version=f"hairspring {__version__}")
+    verb = top.add_subparsers(dest="verb", required=True, metavar="VERB").add_parser(
+        "time",
+        help="the time of a statement",
+        description="The time of a statement. It is compiled straight-line, so that no loop is in the answer.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    verb.add_argument("statement", nargs="+", help="the statement; several are its lines, as with timeit")
+    verb.add_argument(
+        "-s", "--setup", action="append", default=[], metavar="CODE", help="runs once; a line (repeatable)"
+    )
+    verb.add_argument(
+        "-i",
+        "--init",
+        action="append",
+        metavar="CODE",
+        help="runs before every copy, and is not in its time; a line (repeatable)",
+    )
+    verb.add_argument(
+        "--vs",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="an alternative, measured in the same rounds (repeatable)",
+    )
+    verb.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    verb.add_argument("--save", metavar="FILE", help="write the raw observations, for `hairspring fit`")
+    verb.add_argument("--budget", default="500ms", metavar="TIME", help="time for measuring (default: 500ms)")
+    verb.add_argument(
+        "--precision",
+        metavar="SHARE",
+        help="half-width of the interval that is wanted, as 1%%; exit with 3 if it is missed",
+    )
+    verb.add_argument("--confidence-level", default="95%", metavar="LEVEL", help="of all intervals (default: 95%%)")
+    verb.add_argument("--clock", metavar="NAME", help="the clock, for instance tsc, monotonic")
+    verb.add_argument("--cpu", type=int, metavar="N", help="the CPU to run on (default: the last one allowed)")
+    verb.add_argument("--gc", action="store_true", help="leave Python's garbage collector on")
+    return top
+
+
+def measure(options: argparse.Namespace) -> Result:
+    """What the command line asks for."""
+    return time(
+        "\n".join(options.statement),
+        init=None if options.init is None else "\n".join(options.init),
+        setup="\n".join(options.setup),
+        against=options.vs,
+        budget=options.budget,
+        precision=options.precision,
+        confidence_level=options.confidence_level,
+        clock=options.clock,
+        cpu=options.cpu,
+        gc=options.gc,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit status."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # as timeit: the code may import what lies here
+    options = parser().parse_args(arguments)
+    try:
+        result = measure(options)
+        if options.save:
+            result.observations.to_csv(options.save)
+        print(result.to_json() if options.json else result._report.text(True), end="", flush=True)
+    except BrokenPipeError:
+        # The reader has seen enough; what is left has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as error:
+        return failed(error)
+    return MISSED if options.precision is not None and not result.precise else DONE
+
+
+def failed(error: Exception) -> int:
+    """Says what went wrong: a wrong option in a line, an exception of the code with its own traceback."""
+    if isinstance(error, OptionError):
+        print(f"hairspring: {error}", file=sys.stderr)
+        return USAGE
+    show_exception()
+    return FAILED
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,164 @@
+"""Timing a statement or a callable."""
+
+import gc as collector
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, NamedTuple
+
+from hairspring import _native
+from hairspring._result import Result
+from hairspring._statement import Code, Counts, Row, Statement
+
+#: Characters of a statement that serve as its name.
+NAME = 40
+
+Against = Code | Sequence[Code] | Mapping[str, Code]
+
+
+class Declared(NamedTuple):
+    """A piece of code as the engine wants it."""
+
+    name: str
+    code: str | None
+    rows: list[Counts]
+    prepare: Callable[[], object]
+    function: Callable[[int, int, bool], Row]
+
+
+class Asked(NamedTuple):
+    """How to measure, as texts that the command line would take."""
+
+    budget: str
+    precision: str | None
+    confidence_level: str
+    clock: str | None
+    cpu: int | None
+
+
+def time(
+    statement: Code,
+    *,
+    init: Code | None = None,
+    setup: Code | None = None,
+    globals: dict[str, Any] | None = None,
+    against: Against | None = None,
+    name: str | None = None,
+    budget: float | str = "500ms",
+    precision: float | str | None = None,
+    confidence_level: float | str = 0.95,
+    clock: str | None = None,
+    cpu: int | None = None,
+    gc: bool = False,
+) -> Result:
+    """The time of a statement, or of a call of a callable, without the loop and without the reads of the clock.
+
+    The statement is compiled straight-line, 1 to 256 copies of it between two reads of the clock. The slope of a line
+    through the readings is the time of one copy; what all rows have in common is the overhead.
+
+    `statement`: text of one or more lines, or a callable without parameters. What is timed of a callable is its call,
+    as it stands in a program: `against=lambda: None` shows what the call alone takes.
+
+    `init`: runs before every copy and is told apart from it: `time("x.sort()", init="x = data[:]", ...)` is the time of
+    the sort. If both are callables, the statement is called with what init returned.
+
+    `setup`: runs once, and once more for each alternative.
+
+    `globals`: the namespace of the code, as `globals()`; without it the code sees the builtins and its setup.
+
+    `against`: alternatives, measured in the same rounds with the same init and setup, and compared with the statement.
+    A mapping gives them names.
+
+    `name`: what the result is called; without it, the statement.
+
+    `budget`: time for measuring, in seconds or as `"250ms"`; long code takes longer, as an interval needs repeats.
+    `precision`: half-width of the interval that is wanted, as 0.01 or `"1%"`; if it is missed, that is a finding.
+    `clock`, `cpu`: the clock by name, and the CPU to run on, instead of the best and the last one.
+
+    `gc`: whether Python's garbage collector stays on meanwhile.
+
+    As with timeit, names that the code assigns are local to it. Every row begins with the names as the setup left them;
+    an object that the code changes stays changed. The code must be one that can run any number of times.
+
+    Raises `SyntaxError` with the line of the statement that is wrong, `OptionError` (a `ValueError`) for an option that
+    cannot be had, and whatever the code raises.
+
+    >>> result = time("x.sort()", init="x = data[:]", setup="data = [3, 1, 2] * 10", budget="50ms")
+    >>> list(result.components)
+    ['body', 'init']
+    """
+    codes = {name or name_of(statement): statement}
+    add_alternatives(codes, against)
+    declared = [declare(code, init, setup, globals, named, at) for at, (named, code) in enumerate(codes.items())]
+    asked = asked_for(budget, precision, confidence_level, clock, cpu)
+    with garbage_collector(on=gc):
+        return Result(_native.measure(declared, asked))
+
+
+def asked_for(
+    budget: float | str, precision: float | str | None, level: float | str, clock: str | None, cpu: int | None
+) -> Asked:
+    """The options as texts."""
+    return Asked(as_text(budget), None if precision is None else as_text(precision), as_text(level), clock, cpu)
+
+
+def as_text(value: float | str) -> str:
+    """A number without an exponent; text as it is."""
+    return value if isinstance(value, str) else f"{float(value):.12f}"
+
+
+def declare(
+    code: Code,
+    init: Code | None,
+    setup: Code | None,
+    namespace: dict[str, Any] | None,
+    name: str,
+    at: int,
+    arguments: Sequence[object] = (),
+) -> Declared:
+    """A piece of code as the engine wants it; `at` is its place among the alternatives."""
+    file = "<statement>" if at == 0 else f"<statement {at + 1}>"
+    statement = Statement(code, init, setup, namespace, file, arguments)
+    return Declared(name, statement.text, statement.rows(), statement.prepare, statement.function)
+
+
+def add_alternatives(codes: dict[str, Code], against: Against | None) -> None:
+    """Adds alternatives by their names; one whose name is taken gets a number behind it."""
+    if against is None:
+        return
+    if isinstance(against, Mapping):
+        named = list(against.items())
+    else:
+        alternatives = [against] if isinstance(against, str) or callable(against) else list(against)
+        named = [(name_of(code), code) for code in alternatives]
+    for name, code in named:
+        codes[free_name(name, codes)] = code
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it where it is taken."""
+    numbered = (f"{name} ({number})" for number in count(2))
+    return name if name not in taken else next(free for free in numbered if free not in taken)
+
+
+def name_of(code: Code) -> str:
+    """What a piece of code is called: a callable by its name, a short statement by itself."""
+    if isinstance(code, str):
+        line = " ".join(code.split())
+        return line if len(line) <= NAME else f"{line[: NAME - 3]}..."
+    return getattr(code, "__name__", None) or type(code).__name__
+
+
+@contextmanager
+def garbage_collector(*, on: bool) -> Iterator[None]:
+    """Keeps the garbage collector off meanwhile, unless it is wanted on; leaves it as it was."""
+    was_on = collector.isenabled()
+    if not on:
+        collector.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            collector.enable()
+        else:
+            collector.disable()

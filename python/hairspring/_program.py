@@ -1,0 +1,88 @@
+"""Benchmarks in a file that is a program: it has the command line that such programs have in every language."""
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from hairspring import _native
+from hairspring._measure import Against, Declared, add_alternatives, declare, garbage_collector
+from hairspring._statement import Code
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+#: What `bench` declared: groups that are measured in the same rounds, in the order of the file.
+_groups: list[list[Declared]] = []
+
+
+def bench(
+    *,
+    name: str | None = None,
+    init: Code | None = None,
+    setup: Code | None = None,
+    arguments: Iterable[object] | None = None,
+    against: Against | None = None,
+) -> Callable[[Function], Function]:
+    """Declares a function as a benchmark of this program, for `main`.
+
+    What is timed is a call of the function. `init` and `setup` are as in `hairspring.time`: the function is called with
+    what an init that is a callable returned. `against`: alternatives, measured in the same rounds and compared with the
+    function. `arguments`: a benchmark for each of them, called `function/parameter:argument`; the function and its
+    alternatives are called with it, or the init is, where that is a callable.
+
+    >>> @bench()
+    ... def nothing() -> None:
+    ...     pass
+    """
+
+    def declared(function: Function) -> Function:
+        codes: dict[str, Code] = {name or str(getattr(function, "__name__", "unnamed")): function}
+        add_alternatives(codes, against)
+        parameter = parameter_of(init if callable(init) else function)
+        for handed in [()] if arguments is None else [(argument,) for argument in arguments]:
+            suffix = "".join(f"/{parameter}:{argument}" for argument in handed)
+            named = ((f"{name}{suffix}", code) for name, code in codes.items())
+            _groups.append(
+                [declare(code, init, setup, None, name, at, handed) for at, (name, code) in enumerate(named)]
+            )
+        return function
+
+    return declared
+
+
+def parameter_of(function: Callable[..., object]) -> str:
+    """Name of the first parameter."""
+    try:
+        return next(iter(inspect.signature(function).parameters))
+    except (StopIteration, ValueError, TypeError):
+        return "argument"
+
+
+def main(arguments: Iterable[str] | None = None) -> int:
+    """Runs the benchmarks that the program declared, by its command line (`--help` shows it); returns the exit status.
+
+    Put `raise SystemExit(hairspring.main())` at the end of the file.
+    """
+    words = sys.argv if arguments is None else [sys.argv[0], *arguments]
+    sys.stdout.flush()
+    try:
+        with garbage_collector(on=False):
+            return _native.run_program([os.fspath(word) for word in words], _groups)
+    except Exception:
+        show_exception()
+        return 1
+
+
+def show_exception() -> None:
+    """The exception of the code, without the frames of this package."""
+    import traceback
+
+    _, error, trace = sys.exc_info()
+    here = os.path.dirname(os.path.abspath(__file__))
+    while trace is not None and os.path.dirname(os.path.abspath(trace.tb_frame.f_code.co_filename)) == here:
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        trace = None  # it says itself where
+    if error is not None:
+        traceback.print_exception(type(error), error, trace)

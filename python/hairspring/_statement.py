@@ -1,0 +1,267 @@
+"""Code compiled straight-line: functions whose source is so many copies of a statement between two reads of the clock.
+
+The copies are made of the syntax tree, so that line numbers in a traceback are those of the user's own source, and so
+that no text is changed by indenting it. The names that are added (`<clock>`, `<begin>`, `<end>`) cannot be written in
+Python, and so cannot collide with any name in the statement.
+"""
+
+import ast
+import builtins
+import linecache
+import textwrap
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from hairspring._native import OptionError
+
+Clock = Callable[[], int]
+Row = Callable[[Clock], int]
+Code = str | Callable[..., object]
+
+#: Copies in the rows of a statement without an init; the engine's pilot chooses among them.
+COPIES = (1, 2, 3, 4, 8, 16, 32, 64, 96, 128, 192, 256)
+#: Bodies in the rows of a statement with an init, and bodies for each further init behind them.
+BODIES = ((1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (32, 2))
+#: The same for rows that check whether body and init add up: inits evenly before the bodies.
+CHECKED_BODIES = (1, 2, 4, 8, 16)
+#: Nodes of the syntax tree of one row at the most, unless it is one of the shortest rows.
+MOST_NODES = 200_000
+#: Characters of an argument in the text of a call.
+LONGEST_ARGUMENT = 40
+#: Copies that are compiled however large the statement is.
+FEWEST_COPIES = 8
+#: Runs of a row before it is measured, so that the interpreter has specialised every instruction ...
+WARMING_RUNS = 128
+#: ... and the time after which no further one begins, in seconds.
+WARMING_SECONDS = 0.005
+
+
+class Counts(NamedTuple):
+    """How often a row runs body and init, and how they are ordered."""
+
+    bodies: int
+    inits: int
+    #: Whether an equal number of inits runs before every body, rather than one and the further ones at the end.
+    in_place: bool
+
+
+class Source(NamedTuple):
+    """A piece of code that was read."""
+
+    text: str
+    body: list[ast.stmt]
+    #: Names that it declares global. The declarations themselves are taken out: there must be one for all copies.
+    declared: frozenset[str]
+
+
+class Statement:
+    """A statement with its init and setup, ready to be compiled at any number of copies."""
+
+    def __init__(
+        self,
+        code: Code,
+        init: Code | None,
+        setup: Code | None,
+        namespace: dict[str, Any] | None,
+        file: str = "<statement>",
+        arguments: Sequence[object] = (),
+    ) -> None:
+        """Reads the code; `SyntaxError` with its line where it is not Python, `OptionError` where it is empty.
+
+        If init and code are callables, init is called with the arguments and the code with what init returned; else a
+        callable code is called with the arguments.
+        """
+        self._globals: dict[str, Any] = {"__builtins__": builtins} if namespace is None else namespace
+        self._file = file
+        self._handed: dict[str, object] = {f"<argument {at}>": argument for at, argument in enumerate(arguments)}
+        self._names: dict[str, Any] = {}
+        self._setup = setup if callable(setup) else read(setup or "", "<setup>")
+        handed = list(self._handed)
+        returns = callable(code) and callable(init)
+        self._body = self._read(code, file, ["<value>"] if returns else handed)
+        self._init = Source("", [], frozenset())
+        if init is not None:
+            self._init = self._read(init, "<init>", handed if returns else [], "<value>" if returns else None)
+            move_behind(self._body, self._init)
+        if not self._body.body:
+            raise OptionError("the statement is empty: there is nothing to time (`pass` is Python's empty statement)")
+        self._compile([*self._init.body, *self._body.body], [], file)
+        remember(file, [self._body.text, self._init.text])
+
+    def _read(self, code: Code, file: str, arguments: list[str], returned: str | None = None) -> Source:
+        if isinstance(code, str):
+            return read(code, file)
+        if not callable(code):
+            raise TypeError(f"{file} must be text or a callable, not {type(code).__name__}")
+        called = call(file, *arguments)
+        text = described(code, [repr(self._handed[name]) for name in arguments if name in self._handed])
+        self._handed[file] = code
+        return Source(text, [ast.Expr(called) if returned is None else assignment(returned, called)], frozenset())
+
+    @property
+    def text(self) -> str:
+        """The statement as it was written; of a callable, the call."""
+        return self._body.text
+
+    def rows(self) -> list[Counts]:
+        """The rows that can be compiled, the shortest first."""
+        if not self._init.body:
+            counts = [Counts(copies, 0, False) for copies in COPIES]
+        else:
+            further = [(Counts(n, n, False), Counts(n, n + n // part, False)) for n, part in BODIES]
+            checked = [(Counts(n, n, True), Counts(n, 2 * n, True)) for n in CHECKED_BODIES]
+            counts = [count for pair in [*further, *checked] for count in pair]
+        nodes = sum(1 for tree in self._init.body + self._body.body for _ in ast.walk(tree))
+        return [count for count in counts if count.bodies <= FEWEST_COPIES or count.bodies * nodes <= MOST_NODES]
+
+    def prepare(self) -> None:
+        """Runs the setup. Its names are then known to the statement and to the init."""
+        if not isinstance(self._setup, Source):
+            self._setup()
+        elif self._setup.body:
+            remember("<setup>", [self._setup.text])
+            setup = self._compile([*self._setup.body, ast.Return(call("<locals>"))], ["<locals>"], "<setup>")
+            self._names = {name: value for name, value in setup(locals).items() if not name.startswith("<")}
+
+    def function(self, bodies: int, inits: int, in_place: bool) -> Row:
+        """The function of a row. It runs itself warm when it is first called."""
+        copies = list(self._copies(Counts(bodies, inits, in_place)))
+        names = self._names.keys() & used_names([*self._init.body, *self._body.body])
+        handed = {
+            name: self._names[name] for name in sorted(names - self._body.declared - self._init.declared)
+        } | self._handed
+        function = self._compile(between_reads(copies), ["<clock>", *handed], self._file)
+        return Warmed(function, tuple(handed.values()))
+
+    def _copies(self, counts: Counts) -> Iterator[ast.stmt]:
+        before = counts.inits // counts.bodies if counts.in_place else min(counts.inits, 1)
+        for _ in range(counts.bodies):
+            yield from self._init.body * before
+            yield from self._body.body
+        yield from self._init.body * (counts.inits - before * counts.bodies)
+
+    def _compile(self, body: list[ast.stmt], parameters: list[str], file: str) -> Callable[..., Any]:
+        declared = self._setup.declared if file == "<setup>" and isinstance(self._setup, Source) else frozenset()
+        declared = declared or self._body.declared | self._init.declared
+        first: list[ast.stmt] = [ast.Global(sorted(declared))] if declared else []
+        arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
+        tree = ast.Module([ast.FunctionDef("statement", arguments, first + body, [])], [])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # they were given when the code was read
+            code = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
+        made: dict[str, Callable[..., Any]] = {}
+        exec(code, self._globals, made)
+        return made["statement"]
+
+
+class Warmed:
+    """The function of a row, which runs itself warm when it is first called."""
+
+    def __init__(self, function: Callable[..., int], arguments: tuple[Any, ...]) -> None:
+        """`function` takes the clock and then the arguments."""
+        self._function = function
+        self._arguments = arguments
+        self._is_warm = False
+
+    def __call__(self, clock: Clock) -> int:
+        """Ticks between the two reads of the clock."""
+        ticks = self._function(clock, *self._arguments)
+        if not self._is_warm:
+            self._is_warm = True
+            begin = time.perf_counter()
+            runs = 1
+            while runs < WARMING_RUNS and time.perf_counter() - begin < WARMING_SECONDS:
+                ticks = self._function(clock, *self._arguments)
+                runs += 1
+        return ticks
+
+
+# ---- reading
+
+
+def read(text: str, file: str) -> Source:
+    """Reads a piece of code, indented or not. `SyntaxError` with the line in it where it is wrong."""
+    if "\0" in text:
+        raise OptionError(f"{file} contains a null character at {text.index(chr(0))}: Python code cannot")
+    remember(file, [text])
+    try:
+        tree = parsed(text, file)
+    except IndentationError:
+        text = textwrap.dedent(text)
+        remember(file, [text])
+        tree = parsed(text, file)
+    globals_taken = WithoutGlobals()
+    globals_taken.visit(tree)
+    return Source(text, tree.body, frozenset(globals_taken.declared))
+
+
+def parsed(text: str, file: str) -> ast.Module:
+    """The syntax tree of code that stands for itself: a `return` or an `await` outside a function is refused here."""
+    tree = ast.parse(text, file)
+    compile(text, file, "exec", dont_inherit=True)
+    return tree
+
+
+def remember(file: str, texts: Iterable[str]) -> None:
+    """Lets tracebacks show the lines of code that has no file."""
+    lines = [line + "\n" for text in texts for line in text.split("\n")]
+    linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
+
+
+def move_behind(body: Source, init: Source) -> None:
+    """Numbers the lines of an init as if they stood behind those of the body: both are compiled into one function."""
+    for tree in init.body:
+        ast.increment_lineno(tree, body.text.count("\n") + 1)
+
+
+def described(code: Callable[..., object], arguments: list[str]) -> str:
+    """A call of it as text."""
+    name = getattr(code, "__qualname__", None) or getattr(code, "__name__", None) or type(code).__name__
+    shortened = [text if len(text) <= LONGEST_ARGUMENT else f"{text[: LONGEST_ARGUMENT - 3]}..." for text in arguments]
+    return f"{name}({', '.join(shortened)})".split("<locals>.")[-1]
+
+
+def used_names(trees: Iterable[ast.stmt]) -> set[str]:
+    """Every name that stands in the code, in whatever scope."""
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    deeper = {name for node in nodes if isinstance(node, ast.Nonlocal | ast.Global) for name in node.names}
+    return deeper | {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+class WithoutGlobals(ast.NodeTransformer):
+    """Takes out the declarations of global names, but for those of scopes within, and collects the names."""
+
+    def __init__(self) -> None:
+        """Nothing was declared yet."""
+        self.declared: set[str] = set()
+
+    def visit(self, node: ast.AST) -> Any:
+        """The node without the declarations within."""
+        if isinstance(node, ast.Global):
+            self.declared.update(node.names)
+            return ast.copy_location(ast.Pass(), node)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            return node
+        return self.generic_visit(node)
+
+
+# ---- writing
+
+
+def call(function: str, *arguments: str) -> ast.Call:
+    """A call by names."""
+    return ast.Call(ast.Name(function, ast.Load()), [ast.Name(name, ast.Load()) for name in arguments], [])
+
+
+def assignment(name: str, value: ast.expr) -> ast.stmt:
+    """A name gets a value."""
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def between_reads(copies: list[ast.stmt]) -> list[ast.stmt]:
+    """The copies between two reads of the clock, and the ticks in between."""
+    difference = ast.BinOp(ast.Name("<end>", ast.Load()), ast.Sub(), ast.Name("<begin>", ast.Load()))
+    begin, end = assignment("<begin>", call("<clock>")), assignment("<end>", call("<clock>"))
+    return [begin, *copies, end, ast.Return(difference)]

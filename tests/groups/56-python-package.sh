@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# The Python package (python/, crates/hairspring-python): the wheel is built as pip builds it, from the project and from its
+# source archive, and installed; the tests, the examples and the examples in the documentation run with the installed
+# package; the types of its stub are those of the native module.
+# shellcheck disable=SC2317 # the checks are called by `step`
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+cd "$ROOT"
+
+BUILT="$CACHE/python-package-built"
+VENV="$CACHE/python-package"
+status=0
+
+# Runs a step and says which it was; one that fails fails the group, and the others still run.
+step() { # NAME COMMAND...
+  local name="$1"
+  shift
+  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
+}
+
+# Without --no-build-isolation pip would fetch maturin again for every build.
+build_wheel() { # FROM TO
+  quietly pip wheel --no-deps --no-build-isolation --wheel-dir "$2" "$1"
+}
+
+# What is needed to build the wheel is in the source archive: the crates that it stands on.
+build_from_archive() {
+  (cd python && quietly maturin sdist --out "$BUILT/archive") &&
+    build_wheel "$BUILT"/archive/hairspring-*.tar.gz "$BUILT/again" && compgen -G "$BUILT/again/hairspring-*-abi3-*.whl" >/dev/null
+}
+
+run_example() { # FILE ARGUMENT...
+  "$VENV/bin/python" "$@" >"$BUILT/example.txt" && [ -s "$BUILT/example.txt" ]
+}
+
+need_rust
+need_venv "$VENV" tests/requirements.txt python/tests/requirements.txt
+rm -rf "$BUILT"
+mkdir -p "$BUILT"
+PATH="$VENV/bin:$PATH"
+
+build_wheel ./python "$BUILT"
+quietly pip install --force-reinstall --no-deps "$BUILT"/hairspring-*.whl
+
+step "ruff on the stub" ruff check --line-length 120 --select E,F,W,I,B,UP python/hairspring/_native.pyi
+step "ruff format on the stub" ruff format --line-length 120 --check python/hairspring/_native.pyi
+step "mypy on the package" mypy --strict -p hairspring
+step "mypy on its tests" mypy --strict python/tests/*.py
+step "the stub against the module" python -m mypy.stubtest hairspring._native --ignore-disjoint-bases
+step "tests" pytest --quiet -p no:cacheprovider python/tests
+step "examples in the documentation" pytest --quiet -p no:cacheprovider --doctest-modules --pyargs hairspring
+for example in examples/python/{statement,sort,alternatives,fit}.py; do step "$example" run_example "$example"; done
+step "examples/python/program.py" run_example examples/python/program.py --budget 50ms
+step "the wheel from the source archive" build_from_archive
+exit "$status"
