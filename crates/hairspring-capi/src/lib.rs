@@ -9,6 +9,7 @@ mod assessment;
 mod clocks;
 mod measure;
 mod observations;
+mod procedure;
 mod stopwatch;
 mod wall;
 
@@ -16,5 +17,6 @@ pub use assessment::*;
 pub use clocks::*;
 pub use measure::*;
 pub use observations::*;
+pub use procedure::*;
 pub use stopwatch::*;
 pub use wall::{Status, hairspring_last_error, hairspring_status_name, hairspring_version};
