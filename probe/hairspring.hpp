@@ -674,12 +674,15 @@ class Error : public std::runtime_error {
 
 namespace detail {
 
-inline void check(hairspring_status status) {
-  if (status == HAIRSPRING_STATUS_OK) return;
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_last_error() {
   std::string text(hairspring_last_error(nullptr, 0) + 1, '\0');
   hairspring_last_error(text.data(), text.size());
   text.pop_back();
   throw Error(text);
+}
+
+HAIRSPRING_INLINE inline void check(hairspring_status status) {
+  if (status != HAIRSPRING_STATUS_OK) throw_last_error();
 }
 
 }  // namespace detail
@@ -700,16 +703,16 @@ class Stopwatch {
   explicit Stopwatch(const char *clock = nullptr) : handle_(made(clock), &hairspring_stopwatch_free) { start(); }
 
   /* Starts, or starts again. */
-  void start() {
-    detail::check(hairspring_stopwatch_start(handle_.get()));
+  HAIRSPRING_INLINE void start() {
     runs_ = true;
+    detail::check(hairspring_stopwatch_start(handle_.get()));
   }
 
   /* The time since the start, or since the last lap; goes on with the next lap. */
-  Time lap(double level = 0.95) { return take(hairspring_stopwatch_lap, level); }
+  HAIRSPRING_INLINE Time lap(double level = 0.95) { return take(hairspring_stopwatch_lap, level); }
 
   /* The time since the start, or since the last lap; then the watch stands, and elapsed() is the sum of the laps. */
-  Time stop(double level = 0.95) {
+  HAIRSPRING_INLINE Time stop(double level = 0.95) {
     const Time time = take(hairspring_stopwatch_stop, level);
     runs_ = false;
     return time;
@@ -717,8 +720,7 @@ class Stopwatch {
 
   /* The time since the start, or from there to the stop. While the watch runs this is a lap too. */
   Time elapsed(double level = 0.95) {
-    hairspring_span span = sized_span();
-    if (runs_) detail::check(hairspring_stopwatch_lap(handle_.get(), &span));
+    if (runs_) detail::check(hairspring_stopwatch_lap(handle_.get(), &span_));
     return take(hairspring_stopwatch_total, level);
   }
 
@@ -738,15 +740,19 @@ class Stopwatch {
   }
 
   HAIRSPRING_INLINE Time take(hairspring_status (*read)(const hairspring_stopwatch *, hairspring_span *), double level) {
-    hairspring_span span = sized_span();
-    detail::check(read(handle_.get(), &span));
+    detail::check(read(handle_.get(), &span_));
+    return time_of(level);
+  }
+
+  Time time_of(double level) const {
     hairspring_elapsed found{};
     found.size = sizeof found;
-    detail::check(hairspring_stopwatch_elapsed(handle_.get(), &span, level, &found));
+    detail::check(hairspring_stopwatch_elapsed(handle_.get(), &span_, level, &found));
     return {found.ns.value, found.ns.low, found.ns.high, found.ns.level, found.below_resolution != 0, found.bound_ns};
   }
 
   Handle handle_;
+  hairspring_span span_ = sized_span(); /* ready before the watch starts: filling it in would be in the time */
   bool runs_ = false;
 };
 
