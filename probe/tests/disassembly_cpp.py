@@ -1,5 +1,5 @@
-"""What g++ and clang++ make of hairspring.hpp at -O1 to -O3: barriers are no instruction, and a row has its copies between
-the two reads of the clock, without a call or a jump. x86-64. Arguments: a folder to work in, and the compilers.
+"""What g++ and clang++ make of hairspring.hpp at -O1 to -O3: barriers are no instruction, and a row has its copies
+between the two reads of the clock, without a call or a jump. x86-64. Arguments: a folder to work in, and the compilers.
 """
 
 import re
@@ -65,7 +65,11 @@ def complaints(functions: dict[str, list[str]]) -> list[str]:
             found.append(f"{name}: {functions[name]}")
     if any("PTR" in line for line in functions[IN_REGISTERS]):
         found.append(f"{IN_REGISTERS}: {functions[IN_REGISTERS]}")
-    rows = {name: products for name in functions if ".cold" not in name and (products := expected_products(name)) is not None}
+    rows = {
+        name: products
+        for name in functions
+        if ".cold" not in name and (products := expected_products(name)) is not None
+    }
     if len(rows) != ROWS:
         found.append(f"{len(rows)} rows where {ROWS} are expected")
     wrong = ((name, complaint_of_row(functions[name], products)) for name, products in rows.items())

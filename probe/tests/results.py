@@ -1,5 +1,5 @@
-"""Reads the JSON that a program with benchmarks prints on standard input. Arguments: the names that must be there, and no
-other; or `ratio LOW HIGH`: the time of the only result's body over that of its init lies between.
+"""Reads the JSON that a program with benchmarks prints, on standard input. Arguments: the names that must be there, and
+no other; or `ratio LOW HIGH`: the time of the only result's body over that of its init lies between.
 """
 
 import json
