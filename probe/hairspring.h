@@ -1,6 +1,8 @@
-/* Hairspring: a precision timing instrument inside your own C program. C11, gcc and clang, one header.
+/* Hairspring: a precision timing instrument inside your own C program. C11, gcc and clang, one header; Linux, Windows
+ * (mingw-w64), macOS (compiled only, never run), and machines without a system.
  *
  *   hairspring_now()                 an ordered read of the finest clock there is, inline
+ *   hairspring_clock_hz()            its ticks per second, 0 where nobody says so
  *   HAIRSPRING_USE(value)            the value counts as used: no instruction, no store, nothing else is disturbed
  *   HAIRSPRING_OPAQUE(variable)      the compiler no longer knows the variable's value: no instruction either
  *   HAIRSPRING_USE_MEMORY()          all memory counts as read and written here
@@ -10,20 +12,77 @@
  *   HAIRSPRING_MAIN(...)             the program that runs them, and prints raw observations:
  *                                    program > file && hairspring fit file
  *
+ * hairspring_system.h adds a raised priority, the measured rate of the clock, and the stopwatch's time in seconds.
+ *
  * Where HAIRSPRING_ENGINE is defined (pkg-config and CMake do so) and the library is linked, that program has the engine
  * measure and solve, with a command line that --help shows.
  *
  * Before the #include may be defined: HAIRSPRING_FREESTANDING, where there is no C library; HAIRSPRING_READ_CLOCK(), an
- * expression of type uint64_t, to use a clock of your own; HAIRSPRING_SYSTEM_CLOCK, to use clock_gettime. */
+ * expression of type uint64_t, to use a clock of your own; HAIRSPRING_CLOCK_HZ, the ticks per second of such a clock or of
+ * the time stamp counter, where you know them; HAIRSPRING_SYSTEM_CLOCK, to use the system's clock: clock_gettime, or
+ * QueryPerformanceCounter. */
 #ifndef HAIRSPRING_H
 #define HAIRSPRING_H
 
-#if !defined(HAIRSPRING_FREESTANDING) && defined(__STRICT_ANSI__) && !defined(_POSIX_C_SOURCE)
+#if !defined(HAIRSPRING_FREESTANDING) && defined(__STRICT_ANSI__) && !defined(_POSIX_C_SOURCE) && \
+    !defined(_WIN32) && !defined(__APPLE__)
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #endif
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- the system's clock ----------------------------------------------------------------------------------------- */
+
+/* hairspring_system_now and hairspring_system_hz: its ticks, and how many a second has. How far these reads are ordered is
+ * the system's own affair. */
+#if defined(_WIN32) && !defined(HAIRSPRING_FREESTANDING)
+
+/* Declared as <windows.h> declares them, which may come before or behind this header and is not needed by it. */
+#ifndef _WINDOWS_
+#ifdef __cplusplus
+extern "C" {
+#endif
+union _LARGE_INTEGER;
+__declspec(dllimport) int __stdcall QueryPerformanceCounter(union _LARGE_INTEGER *);
+__declspec(dllimport) int __stdcall QueryPerformanceFrequency(union _LARGE_INTEGER *);
+#ifdef __cplusplus
+}
+#endif
+#endif
+#define HAIRSPRING_SYSTEM_CLOCK_NAME "qpc"
+/* Neither call fails on any Windows that has the other functions used here. */
+static inline uint64_t hairspring_system_now(void) {
+  int64_t ticks = 0;
+  QueryPerformanceCounter((union _LARGE_INTEGER *)(void *)&ticks);
+  return (uint64_t)ticks;
+}
+static inline uint64_t hairspring_system_hz(void) {
+  int64_t hz = 0;
+  QueryPerformanceFrequency((union _LARGE_INTEGER *)(void *)&hz);
+  return (uint64_t)hz;
+}
+
+#elif !defined(HAIRSPRING_FREESTANDING)
+
+#include <time.h>
+#if defined(__APPLE__) && defined(CLOCK_MONOTONIC_RAW) /* there, the other one moves by microseconds */
+#define HAIRSPRING_SYSTEM_CLOCK_NAME "monotonic_raw"
+#define HAIRSPRING_SYSTEM_CLOCK_ID CLOCK_MONOTONIC_RAW
+#elif defined(CLOCK_MONOTONIC)
+#define HAIRSPRING_SYSTEM_CLOCK_NAME "monotonic"
+#define HAIRSPRING_SYSTEM_CLOCK_ID CLOCK_MONOTONIC
+#endif
+#ifdef HAIRSPRING_SYSTEM_CLOCK_ID
+static inline uint64_t hairspring_system_now(void) {
+  struct timespec now;
+  clock_gettime(HAIRSPRING_SYSTEM_CLOCK_ID, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+static inline uint64_t hairspring_system_hz(void) { return 1000000000u; }
+#endif
+
+#endif
 
 /* ---- the clock -------------------------------------------------------------------------------------------------- */
 
@@ -50,24 +109,48 @@ static inline uint64_t hairspring_now(void) {
   __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
   return ticks;
 }
+static inline uint64_t hairspring_counter_hz(void) {
+  uint64_t hz;
+  __asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+  return hz;
+}
+#ifndef HAIRSPRING_CLOCK_HZ
+#define HAIRSPRING_CLOCK_HZ hairspring_counter_hz()
+#endif
 
 #elif defined(HAIRSPRING_FREESTANDING)
 #error "hairspring.h knows no clock of this processor: define HAIRSPRING_READ_CLOCK() before it"
+#elif !defined(HAIRSPRING_SYSTEM_CLOCK_NAME)
+#error "hairspring.h needs clock_gettime: include it first, or define _POSIX_C_SOURCE as 199309L before any header"
 #else
 
-#include <time.h>
-#ifndef CLOCK_MONOTONIC
-#error "hairspring.h needs clock_gettime: include it first, or define _POSIX_C_SOURCE as 199309L before any header"
+#define HAIRSPRING_CLOCK HAIRSPRING_SYSTEM_CLOCK_NAME
+#undef HAIRSPRING_CLOCK_HZ
+#define HAIRSPRING_CLOCK_HZ hairspring_system_hz()
+#if defined(__x86_64__)
+#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("lfence" : : : "memory")
+#elif defined(__aarch64__)
+#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("isb" : : : "memory")
+#else
+#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("" : : : "memory") /* no more than the system's own order */
 #endif
-#define HAIRSPRING_CLOCK "monotonic"
-#define HAIRSPRING_CLOCK_HZ 1e9
 static inline uint64_t hairspring_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  HAIRSPRING_CLOCK_FENCE();
+  uint64_t ticks = hairspring_system_now();
+  HAIRSPRING_CLOCK_FENCE();
+  return ticks;
 }
 
 #endif
+
+/* Ticks per second of that clock, where the system, the processor or the program says so; 0 where they must be measured. */
+static inline uint64_t hairspring_clock_hz(void) {
+#ifdef HAIRSPRING_CLOCK_HZ
+  return (uint64_t)(HAIRSPRING_CLOCK_HZ);
+#else
+  return 0;
+#endif
+}
 
 /* ---- barriers --------------------------------------------------------------------------------------------------- */
 
@@ -546,9 +629,12 @@ static inline void hairspring_observe(struct hairspring_rounds *rounds, const st
 /* The raw observations of all benchmarks as a table that `hairspring fit` reads. */
 static inline void hairspring_observe_all(struct hairspring_rounds *rounds, const struct hairspring_entry *entries, size_t count) {
   hairspring_put_text(rounds, "# hairspring observations: 1\n# clock: " HAIRSPRING_CLOCK "\n");
-#ifdef HAIRSPRING_CLOCK_HZ
-  hairspring_put_text(rounds, "# rate_hz: 1000000000\n");
-#endif
+  uint64_t hz = hairspring_clock_hz();
+  if (hz > 0) {
+    hairspring_put_text(rounds, "# rate_hz: ");
+    hairspring_put_number(rounds, hz);
+    rounds->put('\n');
+  }
   uint64_t quantum = hairspring_quantum();
   rounds->turns = hairspring_turns(quantum);
   if (quantum > 0) {

@@ -38,10 +38,11 @@ header_only() { # COMPILER
   for file in probe/*.h crates/hairspring-capi/include/*.h; do
     step "$1 $file" check_header "$1" "$file"
   done
-  for file in probe/tests/benchmark.c examples/c/multiply.c; do
+  for file in probe/tests/{benchmark,system}.c examples/c/{multiply,stopwatch}.c; do
     for level in -O0 -O1 -O2 -O3; do step "$1 $level $file" build_and_run "$1" "$file" "$level" -Iprobe; done
     step "$1 sanitized $file" build_and_run "$1" "$file" "${SANITIZED[@]}" -Iprobe
   done
+  step "$1 examples/c/stopwatch.c, the system's clock" build_and_run "$1" examples/c/stopwatch.c -O2 -Iprobe -DHAIRSPRING_SYSTEM_CLOCK
 }
 
 # An object for a machine without a C library needs nothing from outside but what its program gives it.
@@ -65,7 +66,7 @@ fit_table() { # COMPILER FLAG...
 with_engine() { # COMPILER FILE shared|static FLAG...
   local compiler="$1" file="$2" kind="$3" flags libraries arguments=()
   shift 3
-  [[ $file == examples/* ]] || arguments=("$BUILT/program.csv")
+  [[ $file == examples/* || $file == */lmbench/* ]] || arguments=("$BUILT/program.csv")
   read -ra flags < <(pkg-config --cflags hairspring)
   read -ra libraries < <(library_flags "$BUILT" "$kind")
   "$compiler" "${FLAGS[@]}" -O2 "$@" "${flags[@]}" "$file" -o "$BUILT/program" "${libraries[@]}" -lm -lpthread &&
@@ -78,6 +79,37 @@ engine_programs() { # COMPILER
     step "$1 shared $file" with_engine "$1" "$file" shared
     step "$1 static $file" with_engine "$1" "$file" static
     step "$1 sanitized $file" with_engine "$1" "$file" shared "${SANITIZED[@]}"
+  done
+}
+
+# The tutorial's programs by lmbench's interface: each prints a line of lmbench's, with an interval behind it.
+lmbench_example() { # COMPILER FILE FLAG...
+  local compiler="$1" file="$2" flags libraries
+  shift 2
+  read -ra flags < <(pkg-config --cflags hairspring)
+  read -ra libraries < <(pkg-config --libs hairspring)
+  "$compiler" "$@" "${flags[@]}" "-I$PREFIX/include/lmbench" "$file" -o "$BUILT/program" "${libraries[@]}" &&
+    LD_LIBRARY_PATH="$PREFIX/lib" "$BUILT/program" 2>"$BUILT/program.txt" || return
+  if grep -Evq '^(.+: )?[0-9.]+ (microseconds|MB/sec) \[[0-9.]+ to [0-9.]+; [0-9.]+ %, 11 experiments\]$' "$BUILT/program.txt"; then
+    cat "$BUILT/program.txt" && return 1
+  fi
+  [ -s "$BUILT/program.txt" ]
+}
+
+# Odd input prints what is wrong with it on standard error, which is looked at by the program itself.
+lmbench_odd() { # COMPILER FLAG...
+  with_engine "$1" probe/tests/lmbench/odd.c shared "${@:2}" 2>"$BUILT/odd.txt" || { tail -n 3 "$BUILT/odd.txt" && return 1; }
+}
+
+lmbench() { # COMPILER
+  local file flag
+  for file in examples/lmbench/*.c; do
+    step "$1 $file" lmbench_example "$1" "$file" "${FLAGS[@]}" -O2
+  done
+  step "$1 lmbench.h in C++" lmbench_example "$1" examples/lmbench/lrand48.c -x c++ -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Werror -O2
+  for flag in -O0 -O2 "-DSANITIZED ${SANITIZED[*]}"; do
+    # shellcheck disable=SC2086 # several flags
+    step "$1 $flag lmbench.h with odd input" lmbench_odd "$1" $flag
   done
 }
 
@@ -109,5 +141,6 @@ else
 fi
 step "cmake --install" install_library "$BUILT"
 for compiler in gcc clang; do engine_programs "$compiler"; done
+for compiler in gcc clang; do lmbench "$compiler"; done
 step "the CMake package" cmake_package
 exit "$status"

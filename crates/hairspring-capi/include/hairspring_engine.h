@@ -126,6 +126,32 @@ typedef enum hairspring_verdict {
 } hairspring_verdict;
 
 /**
+ * What a line of lmbench says.
+ */
+typedef enum hairspring_line {
+  /**
+   * Milliseconds for each operation.
+   */
+  HAIRSPRING_LINE_MILLI = 0,
+  /**
+   * Microseconds for each operation.
+   */
+  HAIRSPRING_LINE_MICRO = 1,
+  /**
+   * Nanoseconds for each operation.
+   */
+  HAIRSPRING_LINE_NANO = 2,
+  /**
+   * Megabytes (1,000,000 bytes) a second.
+   */
+  HAIRSPRING_LINE_MB = 3,
+  /**
+   * Kilobytes (1000 bytes) a second.
+   */
+  HAIRSPRING_LINE_KB = 4,
+} hairspring_line;
+
+/**
  * All that can be said of a table. It never changes, so that threads may share it.
  */
 typedef struct hairspring_assessment hairspring_assessment;
@@ -136,9 +162,14 @@ typedef struct hairspring_assessment hairspring_assessment;
 typedef struct hairspring_observations hairspring_observations;
 
 /**
- * A stopwatch.
+ * A stopwatch. What is read between start and stop lies outside the lock.
  */
 typedef struct hairspring_stopwatch hairspring_stopwatch;
+
+/**
+ * Experiments with a loop.
+ */
+typedef struct hairspring_trials hairspring_trials;
 
 /**
  * What is asked of an assessment.
@@ -552,6 +583,93 @@ typedef struct hairspring_elapsed {
   double overhead_sd_ticks;
 } hairspring_elapsed;
 
+/**
+ * How to measure a loop. All but the size may be 0.
+ */
+typedef struct hairspring_trials_plan {
+  /**
+   * Size of this struct in bytes.
+   */
+  size_t size;
+  /**
+   * Name of the clock; null is the best one here.
+   */
+  const char *clock;
+  /**
+   * How long each timed interval must last at least, in microseconds; 0 is what the clock needs for 1 %, and 5 ms at
+   * least. At most 9e8.
+   */
+  double window_us;
+  /**
+   * Experiments; 0 is eleven, or one where the interval is longer than 100 ms.
+   */
+  uint32_t experiments;
+  /**
+   * 1 where `timing_us` is the time of a read of the clock, in microseconds; else it is measured.
+   */
+  uint32_t timing_is_given;
+  /**
+   * That time.
+   */
+  double timing_us;
+  /**
+   * 1 where `loop_us` is the time that the loop adds to a trip, in microseconds; else it is measured with `empty_loop`.
+   */
+  uint32_t loop_is_given;
+  /**
+   * That time.
+   */
+  double loop_us;
+  /**
+   * The same loop with so many copies of some expression in it, 0, 1 or 2, for so many trips. Null: what the loop adds stays
+   * in the result.
+   */
+  void (*empty_loop)(uint32_t copies, uint64_t trips);
+} hairspring_trials_plan;
+
+/**
+ * What the experiments with a loop say.
+ */
+typedef struct hairspring_trip_time {
+  /**
+   * Size of this struct in bytes.
+   */
+  size_t size;
+  /**
+   * Time of one trip in nanoseconds, overheads subtracted, never clamped. The level is 0 where a single experiment gave it:
+   * then the interval has no spread in it, only what clock and overheads may be off by.
+   */
+  struct hairspring_estimate trip_ns;
+  /**
+   * 1 where that time cannot be told from zero, and `bound_ns` is the most that it can be.
+   */
+  uint32_t below_resolution;
+  /**
+   * That bound in nanoseconds, else 0.
+   */
+  double bound_ns;
+  /**
+   * Experiments that were made.
+   */
+  uint32_t experiments;
+  /**
+   * Trips of the experiment with the median.
+   */
+  uint64_t trips;
+  /**
+   * How long each interval had to last, in nanoseconds.
+   */
+  double window_ns;
+  /**
+   * The time of a read of the clock, subtracted once from each interval.
+   */
+  struct hairspring_estimate timing_ns;
+  /**
+   * The time of the loop itself, subtracted once for each trip.
+   */
+  struct hairspring_estimate loop_ns;
+} hairspring_trip_time;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -611,6 +729,50 @@ enum hairspring_status hairspring_clock_at(size_t index, struct hairspring_clock
  * here. Every thread that reads it must ask for it.
  */
 enum hairspring_status hairspring_clock_find(const char *name, struct hairspring_clock *clock);
+
+/**
+ * The beginning of a BENCH of `lmbench.h`: `hairspring_trials_new` with an interval of `enough_us` microseconds (0: that of
+ * the environment variable ENOUGH, or what the clock needs) and so many experiments (0: eleven, or one where the interval is
+ * longer than 100 ms). The environment variables TIMING_O and LOOP_O give the overheads in microseconds.
+ */
+enum hairspring_status hairspring_lmbench_begin(double enough_us,
+                                                uint32_t experiments,
+                                                void (*empty_loop)(uint32_t copies, uint64_t trips),
+                                                uint64_t (**now)(void),
+                                                struct hairspring_trials **out);
+
+/**
+ * The end of a BENCH: keeps the result for the calling thread, in place of the one before, and gives the experiments back.
+ * `so_far` is what came of the last call of `hairspring_trials_next`: where that failed, its text is kept instead.
+ */
+enum hairspring_status hairspring_lmbench_end(struct hairspring_trials *trials,
+                                              int32_t so_far);
+
+/**
+ * How often the body ran in the interval that the calling thread's last BENCH kept; 0 where there is none.
+ */
+uint64_t hairspring_lmbench_n(void);
+
+/**
+ * Says how often something ran in that interval, for programs that run several in a body.
+ */
+void hairspring_lmbench_save_n(uint64_t n);
+
+/**
+ * How long that interval lasted in microseconds, overheads subtracted; 0 where there is none or it is below resolution.
+ */
+double hairspring_lmbench_usecs(void);
+
+/**
+ * The line that reports that result for `count` operations or bytes, as lmbench has it, the interval behind it: cut to the
+ * room there is and ended with a 0 byte. Returns its whole length in bytes, without that end; with no room nothing is
+ * written. `name` may be null.
+ */
+size_t hairspring_lmbench_line(const char *name,
+                               int32_t unit,
+                               uint64_t count,
+                               char *buffer,
+                               size_t room);
 
 /**
  * Runs benchmarks in the same rounds, so that they can be compared; the first is what the others are compared with.
@@ -742,6 +904,36 @@ enum hairspring_status hairspring_stopwatch_elapsed(const struct hairspring_stop
                                                     const struct hairspring_span *span,
                                                     double confidence_level,
                                                     struct hairspring_elapsed *elapsed);
+
+/**
+ * Experiments with a loop of the caller's. It reads the clock by `now` before and after the loop, and asks
+ * `hairspring_trials_next` for the trips. `plan` may be null. The first call takes some 50 ms, for what is measured once.
+ */
+enum hairspring_status hairspring_trials_new(const struct hairspring_trials_plan *plan,
+                                             uint64_t (**now)(void),
+                                             struct hairspring_trials **out);
+
+/**
+ * Gives experiments back.
+ */
+void hairspring_trials_free(struct hairspring_trials *trials);
+
+/**
+ * Takes what the clock said of the last trips, in ticks, and how many of them were run; the first call has none, and they
+ * are not looked at. Gives the number of trips that are to be run next, 0 when there are enough. The body must not leave
+ * the loop.
+ */
+enum hairspring_status hairspring_trials_next(const struct hairspring_trials *trials,
+                                              uint64_t ticks,
+                                              uint64_t trips_ran,
+                                              uint64_t *trips);
+
+/**
+ * What the experiments made so far say, at a confidence level (0 is 0.95).
+ */
+enum hairspring_status hairspring_trials_result(const struct hairspring_trials *trials,
+                                                double confidence_level,
+                                                struct hairspring_trip_time *result);
 
 /**
  * Text of the last error of the calling thread, cut to the room there is and ended with a 0 byte. Returns its whole

@@ -7,16 +7,20 @@
 
 mod assessment;
 mod clocks;
+mod lmbench;
 mod measure;
 mod observations;
 mod procedure;
 mod stopwatch;
+mod trials;
 mod wall;
 
 pub use assessment::*;
 pub use clocks::*;
+pub use lmbench::*;
 pub use measure::*;
 pub use observations::*;
 pub use procedure::*;
 pub use stopwatch::*;
+pub use trials::*;
 pub use wall::{Status, hairspring_last_error, hairspring_status_name, hairspring_version};

@@ -1,13 +1,18 @@
 //! A stopwatch whose overhead is that of these very calls.
+//!
+//! Start reads the clock as the last thing it does, and stop as the first: locks, checks and texts lie outside. What is left
+//! between the two reads is a return and a call, so the overhead is nearly the same wherever a program calls from.
 
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
-use crate::wall::{Status, free, hand_out, level, locked, shared, sized, sized_out, wall};
-use hairspring_engine::clock::Clock;
+use crate::wall::{Answer, Status, exclusive, free, hand_out, level, locked, shared, sized, sized_out, wall};
+use hairspring_engine::acquire::Dither;
+use hairspring_engine::clock::{Clock, ReadFn, granularity};
 use hairspring_engine::stopwatch::{Run, Span, Stopwatch};
 use std::ffi::c_char;
 use std::hint::black_box;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Runs with nothing in them that the overhead is measured over, and the time that they may take.
@@ -17,9 +22,24 @@ const MOST_TIME: Duration = Duration::from_millis(20);
 /// Reads before each run, so that code and data are in the cache.
 const WARMING_READS: usize = 4;
 
-/// A stopwatch.
+/// The golden section of all 32-bit numbers: its multiples spread evenly.
+const GOLDEN: u32 = 0x9e37_79b9;
+
+/// A stopwatch. What is read between start and stop lies outside the lock.
 #[derive(Debug)]
-pub struct StopwatchHandle(Mutex<Stopwatch>);
+pub struct StopwatchHandle {
+    now: ReadFn,
+    started: AtomicU64,
+    stopwatch: Mutex<Stopwatch>,
+}
+
+impl StopwatchHandle {
+    /// Reads the clock for the beginning of a span.
+    #[inline]
+    fn begin(&self) {
+        self.started.store((self.now)(), Ordering::Relaxed);
+    }
+}
 
 /// What a stopwatch read: raw, the overhead still in it.
 #[repr(C)]
@@ -64,40 +84,50 @@ pub unsafe extern "C" fn hairspring_stopwatch_new(clock: *const c_char, out: *mu
     wall(|| {
         // SAFETY: passed on to the caller.
         let clock = unsafe { chosen(clock) }?;
-        let handle = StopwatchHandle(Mutex::new(Stopwatch::new(clock)?));
+        // SAFETY: passed on to the caller; looked at before anything is measured.
+        unsafe { exclusive(out, "the pointer for the new handle") }?;
+        let handle = StopwatchHandle { now: clock.read, started: AtomicU64::new(0), stopwatch: Mutex::new(Stopwatch::new(clock)?) };
         let runs = runs(&handle, clock);
-        locked(&handle.0).calibrate(&runs);
+        locked(&handle.stopwatch).calibrate(&runs);
         // SAFETY: passed on to the caller.
         unsafe { hand_out(out, handle) }
     })
 }
 
 fn runs(handle: &StopwatchHandle, clock: Clock) -> Vec<Run> {
+    // At a locked phase of the clock the mean would not be free of its quantum.
+    let dither = Dither::over(&clock, granularity(&clock).quantum);
     let begin = Instant::now();
     let mut runs = Vec::with_capacity(RUNS);
     while runs.len() < RUNS && (runs.len() < FEWEST_RUNS || begin.elapsed() < MOST_TIME) {
-        runs.push(run(handle, clock));
+        let wait = (runs.len() as u32).wrapping_mul(GOLDEN);
+        runs.push(run(handle, clock, || dither.wait(wait)));
     }
     runs
 }
 
-fn run(handle: &StopwatchHandle, clock: Clock) -> Run {
-    type Start = unsafe extern "C" fn(*const StopwatchHandle) -> Status;
-    type Stop = unsafe extern "C" fn(*const StopwatchHandle, *mut StopwatchSpan) -> Status;
-    // Called as C calls them: not merged into this function.
-    let start = black_box(hairspring_stopwatch_start as Start);
-    let stop = black_box(hairspring_stopwatch_stop as Stop);
+type Start = unsafe extern "C" fn(*const StopwatchHandle) -> Status;
+type Stop = unsafe extern "C" fn(*const StopwatchHandle, *mut StopwatchSpan) -> Status;
+
+/// One run; the wait lies before the start, as a program's own code does.
+fn run(handle: &StopwatchHandle, clock: Clock, wait: impl FnOnce()) -> Run {
     let mut span = StopwatchSpan::from(Span::default());
     let (mut before, mut last) = (0, 0);
     for _ in 0..WARMING_READS {
         (before, last) = (last, (clock.read)());
     }
+    wait();
     // SAFETY: both point to living values of this function.
-    unsafe {
-        start(handle);
-        stop(handle, &raw mut span);
-    }
+    unsafe { pair(black_box(hairspring_stopwatch_start), black_box(hairspring_stopwatch_stop), handle, &raw mut span) };
     Run { read: clock.width.signed(before, last), total: span.ticks }
+}
+
+/// Start and stop as C calls them, with nothing in between: a function of its own, so that nothing else that its caller has to
+/// keep comes between the two.
+#[inline(never)]
+unsafe fn pair(start: Start, stop: Stop, handle: *const StopwatchHandle, span: *mut StopwatchSpan) -> bool {
+    // SAFETY: passed on to the caller.
+    unsafe { start(handle) as i32 | stop(handle, span) as i32 == 0 }
 }
 
 /// Gives a stopwatch back.
@@ -110,46 +140,81 @@ pub unsafe extern "C" fn hairspring_stopwatch_free(stopwatch: *mut StopwatchHand
 /// Starts, or starts again: laps are forgotten.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_start(stopwatch: *const StopwatchHandle) -> Status {
-    wall(|| {
-        // SAFETY: passed on to the caller.
-        locked(&unsafe { shared(stopwatch, "the stopwatch") }?.0).start();
-        Ok(())
-    })
+    // SAFETY: passed on to the caller.
+    let (handle, status) = unsafe {
+        within(stopwatch, |_, stopwatch| {
+            stopwatch.arm();
+            Ok(())
+        })
+    };
+    handle.inspect(|handle| handle.begin());
+    status
 }
 
 /// Time since the start or the last lap, and on with the next one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_lap(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
     // SAFETY: passed on to the caller.
-    unsafe { read(stopwatch, span, Stopwatch::lap) }
+    unsafe {
+        let end = end(stopwatch);
+        let (handle, status) = within(stopwatch, |start, stopwatch| put(span, || stopwatch.lap_between(start, end)));
+        handle.inspect(|handle| handle.begin());
+        status
+    }
 }
 
 /// Time since the start or the last lap; then it stands.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_stop(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
     // SAFETY: passed on to the caller.
-    unsafe { read(stopwatch, span, Stopwatch::stop) }
+    unsafe {
+        let end = end(stopwatch);
+        within(stopwatch, |start, stopwatch| put(span, || stopwatch.stop_between(start, end))).1
+    }
 }
 
 /// All laps since the start together.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_total(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
     // SAFETY: passed on to the caller.
-    unsafe { read(stopwatch, span, |stopwatch| Ok(stopwatch.total())) }
+    unsafe { within(stopwatch, |_, stopwatch| put(span, || Ok(stopwatch.total()))).1 }
 }
 
+/// Reads the clock for the end of a span, before anything else is done; 0 where there is no stopwatch, which is told behind.
 #[inline]
-unsafe fn read(
+unsafe fn end(stopwatch: *const StopwatchHandle) -> u64 {
+    if stopwatch.is_null() || !stopwatch.is_aligned() {
+        return 0;
+    }
+    // SAFETY: neither null nor misaligned; that it points to a living stopwatch is the caller's word.
+    unsafe { ((*stopwatch).now)() }
+}
+
+/// Works on a stopwatch behind the wall, with the reading at its start. The handle comes back where all went well, so that
+/// the clock can be read when the lock is given back.
+#[inline]
+unsafe fn within<'a>(
     stopwatch: *const StopwatchHandle,
-    span: *mut StopwatchSpan,
-    take: impl FnOnce(&mut Stopwatch) -> hairspring_engine::Result<Span>,
-) -> Status {
-    wall(|| {
+    work: impl FnOnce(u64, &mut Stopwatch) -> Answer<()>,
+) -> (Option<&'a StopwatchHandle>, Status) {
+    let mut found = None;
+    let status = wall(|| {
         // SAFETY: passed on to the caller.
-        let (stopwatch, span) = unsafe { (shared(stopwatch, "the stopwatch")?, sized_out(span, "the span")?) };
-        *span = take(&mut locked(&stopwatch.0))?.into();
+        let handle: &StopwatchHandle = unsafe { shared(stopwatch, "the stopwatch") }?;
+        let start = handle.started.load(Ordering::Relaxed);
+        work(start, &mut locked(&handle.stopwatch))?;
+        found = Some(handle);
         Ok(())
-    })
+    });
+    (found, status)
+}
+
+/// Gives a span to C, where there is room for it; only then is it taken.
+unsafe fn put(out: *mut StopwatchSpan, take: impl FnOnce() -> hairspring_engine::Result<Span>) -> Answer<()> {
+    // SAFETY: passed on to the caller.
+    let out = unsafe { sized_out(out, "the span") }?;
+    *out = take()?.into();
+    Ok(())
 }
 
 /// A span as a time at a confidence level (0 is 0.95). To be called behind the measurement.
@@ -165,7 +230,7 @@ pub unsafe extern "C" fn hairspring_stopwatch_elapsed(
         let (stopwatch, span, out) =
             unsafe { (shared(stopwatch, "the stopwatch")?, sized(span, "the span")?, sized_out(elapsed, "the time")?) };
         let level = level(if confidence_level == 0.0 { 0.95 } else { confidence_level })?;
-        let stopwatch = locked(&stopwatch.0);
+        let stopwatch = locked(&stopwatch.stopwatch);
         let found = stopwatch.elapsed(Span { ticks: span.ticks, pairs: span.pairs });
         let (bound, overhead) = (found.below_resolution(level), stopwatch.overhead().total);
         *out = ElapsedTime {

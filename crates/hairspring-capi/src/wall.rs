@@ -64,6 +64,12 @@ impl Refusal {
     }
 }
 
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
 impl From<Error> for Refusal {
     fn from(error: Error) -> Refusal {
         let status = match &error {
@@ -97,11 +103,6 @@ pub fn wall(work: impl FnOnce() -> Answer<()>) -> Status {
     // A thread that is ending has no text any more.
     let _ = LAST_ERROR.try_with(|last| *last.borrow_mut() = refusal.text);
     refusal.status
-}
-
-/// Text of the last error of the calling thread.
-pub fn last_error() -> String {
-    LAST_ERROR.try_with(|last| last.borrow().clone()).unwrap_or_default()
 }
 
 /// Gives back a handle; null is nothing.
@@ -226,11 +227,15 @@ pub fn level(level: f64) -> Answer<f64> {
     if (0.5..=0.9999).contains(&level) { Ok(level) } else { Err(Refusal::new(Status::BadValue, text())) }
 }
 
-/// Text of the last error of the calling thread, cut to the room there is and ended with a 0 byte. Returns its whole
-/// length in bytes, without that end; with no room nothing is written.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_last_error(buffer: *mut c_char, room: usize) -> usize {
-    let text = last_error().replace('\0', "");
+/// Text of the last error of the calling thread.
+pub fn last_error() -> String {
+    LAST_ERROR.try_with(|last| last.borrow().clone()).unwrap_or_default()
+}
+
+/// Copies text, cut to the room there is and ended with a 0 byte, and gives its whole length in bytes. With no room, or
+/// no buffer, nothing is written.
+pub unsafe fn copy_text(text: &str, buffer: *mut c_char, room: usize) -> usize {
+    let text = text.replace('\0', "");
     if !buffer.is_null() && room > 0 {
         let mut end = text.len().min(room - 1);
         while !text.is_char_boundary(end) {
@@ -243,6 +248,14 @@ pub unsafe extern "C" fn hairspring_last_error(buffer: *mut c_char, room: usize)
         }
     }
     text.len()
+}
+
+/// Text of the last error of the calling thread, cut to the room there is and ended with a 0 byte. Returns its whole
+/// length in bytes, without that end; with no room nothing is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_last_error(buffer: *mut c_char, room: usize) -> usize {
+    // SAFETY: passed on to the caller.
+    unsafe { copy_text(&last_error(), buffer, room) }
 }
 
 /// A status in a few words, for any number; never null.

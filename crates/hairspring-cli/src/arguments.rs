@@ -35,6 +35,8 @@ pub enum Verb {
     Clocks(ClocksArguments),
     /// Measure a cyclic task: its period by two clocks, its wake-up latency, a frame to a partner and back
     Period(crate::period::PeriodArguments),
+    /// Run programs with benchmarks, in any language: one table, one JSON document
+    Run(Box<crate::run::RunArguments>),
     /// Compare two saved results: ratios with their intervals
     Compare(crate::compare::CompareArguments),
     /// Put a saved result into the format of another tool: Bencher, benchstat, Google Benchmark, hyperfine, CSV
@@ -136,6 +138,9 @@ pub struct TimeArguments {
     /// The CPU to run on (default: the last one allowed)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
+    /// Measure in so many processes, one after the other: the interval then contains how runs differ
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "save")]
+    pub processes: u32,
     /// Time for the whole measurement, compilation included (default: 0.8s)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,

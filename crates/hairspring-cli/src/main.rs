@@ -10,6 +10,7 @@ mod mhz;
 mod misuse;
 mod period;
 mod report;
+mod run;
 mod time;
 mod verify;
 
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Verb::Mhz(arguments) => mhz::run(&arguments),
         Verb::Clocks(arguments) => clocks::run(&arguments),
         Verb::Period(arguments) => period::run(&arguments),
+        Verb::Run(arguments) => run::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
     };

@@ -7,7 +7,8 @@ use crate::{AnyError, Outcome, output};
 use hairspring_engine::estimate::Options;
 use hairspring_engine::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
 use hairspring_engine::observations::write_csv;
-use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
+use hairspring_report::json::ResultDocument;
+use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, saved, text};
 use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,6 @@ const PRECISION: f64 = 0.005;
 
 /// Runs the verb.
 pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
-    let begin = Instant::now();
     let request = request(arguments)?;
     // A file that cannot be written must be known before the measurement, not after it.
     let save = arguments
@@ -26,7 +26,30 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         .map(|path| std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display())))
         .transpose()?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
-    let measured = measure(&request, &HostProgram::current()?)?;
+    let (document, mut reached) = once(arguments, &request, save)?;
+    let mut documents = vec![json::result(&document)];
+    for _ in 1..arguments.processes {
+        let (another, precise) = once(arguments, &request, None)?;
+        documents.push(json::result(&another));
+        reached &= precise;
+    }
+    let mut result = json::between(documents).ok_or("no process has an answer")?;
+    let (ended, against) = baseline.judge(&mut result)?;
+    let text = || if arguments.processes > 1 { table(&result) } else { Ok(text::report(&document, &output::style())) };
+    output::print(&if arguments.report.json { json::print(&result) } else { text()? + &against })?;
+    baseline.save(&result)?;
+    Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended })
+}
+
+/// The answer of several processes as text, made from the JSON document, so that both say the same.
+pub fn table(result: &ResultDocument) -> Result<String, String> {
+    Ok(text::table(&saved::read(&json::print(result))?, &output::style()))
+}
+
+/// One measurement in a process of its own, and whether it is as precise as asked for.
+fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File>) -> Result<(Document, bool), AnyError> {
+    let begin = Instant::now();
+    let measured = measure(request, &HostProgram::current()?)?;
     // The raw readings are kept even where nothing can be made of them.
     if let Some(file) = save {
         write_csv(&measured.table, file).map_err(|e| format!("--save: {e}"))?;
@@ -38,13 +61,8 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         setting: Setting::Code,
     };
     let assessment = assess(&measured.table, &question)?;
-    let reached = precise(&assessment, &request);
-    let document = document(arguments, &request, &measured, assessment, begin);
-    let mut result = json::result(&document);
-    let (ended, against) = baseline.judge(&mut result)?;
-    output::print(&if arguments.report.json { json::print(&result) } else { text::report(&document, &output::style()) + &against })?;
-    baseline.save(&result)?;
-    Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended })
+    let reached = precise(&assessment, request);
+    Ok((document(arguments, request, &measured, assessment, begin), reached))
 }
 
 fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {

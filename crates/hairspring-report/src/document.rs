@@ -8,7 +8,7 @@ use hairspring_engine::{Estimate, judge};
 use hairspring_machine::environment::Machine;
 use hairspring_machine::verify::Certificate;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// All that a report of one measurement says.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,7 +114,7 @@ impl From<hairspring_machine::unit::Ruler> for Ruler {
 }
 
 /// What the slope of the line means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Every copy waits for the one before: a latency.

@@ -55,6 +55,8 @@ static void an_init_is_a_component_of_its_own(void) {
   hairspring_observations_free(table);
 }
 
+static uint64_t run_nothing(uint64_t (*now)(void), int64_t argument) { return now() + (uint64_t)argument; }
+
 static void what_is_wrong_is_refused(void) {
   hairspring_series good = series_of(&multiply, "good"), series = good;
   hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
@@ -70,7 +72,7 @@ static void what_is_wrong_is_refused(void) {
   CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_POINTER);
   series = good, series.row_count = 3;
   CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_VALUE);
-  static const hairspring_row nothing[4] = {{NULL, 1, 0}, {NULL, 2, 0}, {NULL, 3, 0}, {NULL, 4, 0}};
+  static const hairspring_row nothing[4] = {{NULL, 1, 0, 0}, {NULL, 2, 0, 0}, {NULL, 3, 0, 0}, {NULL, 4, 0, 0}};
   series = good, series.rows = nothing, series.row_count = 4;
   CHECK(hairspring_measure(&series, sizeof series, 1, NULL, &table) == HAIRSPRING_STATUS_BAD_POINTER);
   plan.clock = "sundial";
@@ -78,8 +80,29 @@ static void what_is_wrong_is_refused(void) {
   plan.size = 0;
   CHECK(hairspring_measure(&good, sizeof good, 1, &plan, &table) == HAIRSPRING_STATUS_WRONG_SIZE);
   CHECK(table == NULL);
-  const hairspring_series same[2] = {good, good};
-  CHECK(hairspring_measure(same, sizeof same[0], 2, NULL, &table) == HAIRSPRING_STATUS_BAD_VALUE);
+  plan.size = sizeof plan, plan.clock = NULL, plan.milliseconds = 30;
+  series = good;
+  static const hairspring_row unordered[4] = {{run_nothing, 1, 0, 9}, {run_nothing, 2, 0, 9}, {run_nothing, 3, 0, 9}, {run_nothing, 4, 0, 9}};
+  series.rows = unordered, series.row_count = 4;
+  CHECK(hairspring_measure(&series, sizeof series, 1, &plan, &table) == HAIRSPRING_STATUS_BAD_VALUE);
+}
+
+/* Names that are the same, empty or blank get names of their own. */
+static void names_that_are_no_names_get_one(void) {
+  const hairspring_series same[4] = {series_of(&multiply, "good"), series_of(&multiply, "good"), series_of(&multiply, ""),
+                                     series_of(&multiply, " \n")};
+  hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
+  hairspring_observations *table = NULL;
+  hairspring_assessment *assessment = NULL;
+  hairspring_component found[8];
+  size_t count = 0;
+  plan.milliseconds = 30;
+  CHECK_OK(hairspring_measure(same, sizeof same[0], 4, &plan, &table));
+  CHECK_OK(hairspring_assess(table, NULL, &assessment));
+  CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 8, &count));
+  CHECK(count == 8 && strcmp(found[2].series, "good (2)") == 0 && strcmp(found[6].series, "unnamed (2)") == 0);
+  hairspring_assessment_free(assessment);
+  hairspring_observations_free(table);
 }
 
 int main(int count, char **arguments) {
@@ -87,5 +110,6 @@ int main(int count, char **arguments) {
   odd_names_come_back_as_they_are(arguments[1]);
   an_init_is_a_component_of_its_own();
   what_is_wrong_is_refused();
+  names_that_are_no_names_get_one();
   return 0;
 }

@@ -23,6 +23,7 @@ mod output;
 mod period;
 mod place;
 mod remedies;
+mod run;
 mod saved;
 mod usage;
 mod verify;

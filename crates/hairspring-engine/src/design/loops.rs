@@ -69,10 +69,21 @@ pub const COMPONENTS: [&str; 2] = ["body", "loop"];
 ///
 /// At least 8 trips are needed for rows that differ; fewer are raised to that.
 pub fn two_equations(trips: u64) -> Vec<LoopRow> {
-    let trips = trips.max(8);
-    let part = |eighths: u64| (trips as u128 * u128::from(eighths) / 8) as u64;
-    let row = |copies| move |eighths: &u64| LoopRow { copies, trips: part(*eighths) };
-    [1, 2].iter().flat_map(|copies| [2u64, 4, 6, 8].map(|eighths| row(*copies)(&eighths))).collect()
+    [1, 2].into_iter().flat_map(|copies| parts(trips).map(move |trips| LoopRow { copies, trips })).collect()
+}
+
+/// Name of the only component of [`alone`].
+pub const ALONE: [&str; 1] = ["loop"];
+
+/// Rows of loops with nothing in them, each at several trips up to `trips`, 8 at least: what a loop takes by itself, which is
+/// the most that it can add to a body that runs beside it.
+pub fn alone(trips: u64) -> Vec<LoopRow> {
+    parts(trips).map(|trips| LoopRow { copies: 0, trips }).collect()
+}
+
+/// Some and more trips up to all of them.
+fn parts(trips: u64) -> impl Iterator<Item = u64> {
+    [2u128, 4, 6, 8].into_iter().map(move |eighths| (u128::from(trips.max(8)) * eighths / 8) as u64)
 }
 
 #[cfg(test)]

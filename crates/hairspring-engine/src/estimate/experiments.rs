@@ -15,8 +15,11 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 pub struct Experiments {
     /// Values in the order in which they came.
     pub values: Vec<f64>,
-    /// What every value may be off by, all in the same direction: the clock's quantum, the doubt of a subtracted overhead.
-    pub bound: f64,
+    /// How far the truth may lie below every value, all in the same direction: the clock's quantum, the doubt of a subtracted
+    /// overhead.
+    pub below: f64,
+    /// How far it may lie above.
+    pub above: f64,
 }
 
 /// The smallest value, and the next larger one beside it as a measure of how far it can be trusted.
@@ -29,9 +32,9 @@ pub struct Minimum {
 }
 
 impl Experiments {
-    /// Values of which each may be off by a bound; both in the unit of the values.
+    /// Values of which each may be off by a bound in either direction; both in the unit of the values.
     pub fn new(values: Vec<f64>, bound: f64) -> Experiments {
-        Experiments { values, bound }
+        Experiments { values, below: bound, above: bound }
     }
 
     fn sorted(&self) -> Vec<f64> {
@@ -51,8 +54,14 @@ impl Experiments {
             return None;
         }
         let (rank, coverage) = median_rank(sorted.len(), level);
-        let (low, high) = (sorted[rank - 1] - self.bound, sorted[sorted.len() - rank] + self.bound);
+        let (low, high) = (sorted[rank - 1] - self.below, sorted[sorted.len() - rank] + self.above);
         Some(Estimate { value: median(&mut sorted.clone()), low, high, level: coverage })
+    }
+
+    /// A single value with its bounds; `None` where there are none or more. The level is 0: it says nothing of its spread.
+    pub fn alone(&self) -> Option<Estimate> {
+        let [value] = self.values[..] else { return None };
+        Some(Estimate { value, low: value - self.below, high: value + self.above, level: 0.0 })
     }
 
     /// The minimum and the next larger value; `None` for fewer than two values.

@@ -57,6 +57,8 @@ pub enum Source {
     Fence,
     /// Uncertainty of the reference chain that core cycles are counted with.
     Reference,
+    /// Differences between runs in processes of their own.
+    Runs,
 }
 
 /// How an uncertainty is known. Standard deviations add in quadrature, bounds add linearly (Muller, step 5).

@@ -4,6 +4,7 @@
 //! [`differential`] are kept beside it for comparison (Moreno and Fischmeister, Table 1), [`lattice`] finds the
 //! unit for which several slopes are integers (Staelin and McVoy), [`ratio`] compares two solved systems.
 
+mod between;
 mod blocks;
 mod departure;
 mod interval;
@@ -22,6 +23,7 @@ pub mod ratio;
 pub mod solution;
 pub mod through_origin;
 
+pub use between::between_runs;
 pub use blocks::variance_of_mean;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain};
 pub use rank::{Combination, Rank, exact_rank};

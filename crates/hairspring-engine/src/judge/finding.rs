@@ -34,6 +34,8 @@ pub enum FindingKind {
     FrequencyStepped { low_percent: f64, high_percent: f64 },
     /// A chain of known length, run as a control, came out wrong: something else used the core's execution units.
     CoreShared { control_cycles: f64, expected_cycles: f64 },
+    /// Of several processes, some were not to be trusted, and their answers left out.
+    RunsLeftOut { left_out: usize, runs: usize },
     /// Chains whose lengths are no whole number of core cycles were left out.
     OffLattice { chains: Vec<String> },
     /// All chains may share a factor: the core cycle is known up to it.
@@ -160,6 +162,10 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
                 "a control chain of {expected_cycles} cycles came out as {control_cycles:.3}: something else used the core (a neighbour on its other hardware thread), or slowed one chain and not the other"
             ),
             "measure again; choose another CPU (--cpu)",
+        ),
+        RunsLeftOut { left_out, runs } => (
+            format!("{left_out} of {runs} processes were not to be trusted and are left out"),
+            "nothing to do; each process's answer stands in the JSON document",
         ),
         OffLattice { chains } => (
             format!("no whole number of core cycles, left out: {}", shortened(chains)),

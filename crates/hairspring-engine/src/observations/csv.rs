@@ -41,7 +41,20 @@ pub fn read_csv(stream: impl Read) -> Result<Observations> {
     if table.readings().is_empty() {
         return Err(Error::BadTable("the file has a header and no rows: it needs at least two rows with different counts".into()));
     }
+    check_names(&table)?;
     Ok(table)
+}
+
+/// Series that the head speaks of must be there: a name with a slip in it would go unnoticed.
+fn check_names(table: &Observations) -> Result<()> {
+    let origin = &table.origin;
+    let chains = [("reference", &origin.reference), ("control", &origin.control), ("shadow", &origin.shadow)];
+    let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0)));
+    let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
+    match chains.chain(variants).find(|(_, name)| table.find_series(name).is_none()) {
+        Some((key, name)) => Err(Error::BadTable(format!("`{key}` names a series `{name}`, which has no rows"))),
+        None => Ok(()),
+    }
 }
 
 /// Reads comments and the header line, which may come after empty lines and a byte order mark.

@@ -64,6 +64,13 @@ impl Reader {
     }
 }
 
+fn not_started() -> Error {
+    Error::Refused {
+        what: "the stopwatch cannot be read".into(),
+        reason: "it was not started, or is stopped already; call start first".into(),
+    }
+}
+
 /// A full counter may have been set back; a narrower one wraps, and never goes back.
 fn ticks(width: Width, from: u64, to: u64) -> i64 {
     if width.wraps() { width.between(from, to) as i64 } else { width.signed(from, to) }
@@ -141,13 +148,46 @@ impl Stopwatch {
         span
     }
 
+    /// For callers who read the clock themselves, with nothing but their own call between the two reads: the less lies
+    /// there, the less the overhead varies from one place of a program to another. Starts with the reading that is yet to come.
+    pub fn arm(&mut self) {
+        self.total = Span::default();
+        self.reader.started = Some(0);
+    }
+
+    /// [`lap`](Stopwatch::lap) of such callers, from the one reading to the other; the next lap's first is yet to come.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where it was not started.
+    pub fn lap_between(&mut self, start: u64, end: u64) -> Result<Span> {
+        let span = self.take_between(start, end)?;
+        self.reader.started = Some(0);
+        Ok(span)
+    }
+
+    /// [`stop`](Stopwatch::stop) of such callers.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where it was not started.
+    pub fn stop_between(&mut self, start: u64, end: u64) -> Result<Span> {
+        let span = self.take_between(start, end);
+        self.raised = None;
+        span
+    }
+
+    fn take_between(&mut self, start: u64, end: u64) -> Result<Span> {
+        self.reader.started.take().ok_or_else(not_started)?;
+        Ok(self.add(ticks(self.reader.clock.width, start, end)))
+    }
+
     fn take(&mut self) -> Result<Span> {
-        let ticks = self.reader.stop().ok_or_else(|| Error::Refused {
-            what: "the stopwatch cannot be read".into(),
-            reason: "it was not started, or is stopped already; call start first".into(),
-        })?;
-        self.total = Span { ticks: self.total.ticks.saturating_add(ticks), pairs: self.total.pairs + 1 };
-        Ok(Span { ticks, pairs: 1 })
+        let ticks = self.reader.stop().ok_or_else(not_started)?;
+        Ok(self.add(ticks))
+    }
+
+    fn add(&mut self, ticks: i64) -> Span {
+        self.total = Span { ticks: self.total.ticks.saturating_add(ticks), pairs: self.total.pairs.saturating_add(1) };
+        Span { ticks, pairs: 1 }
     }
 
     /// All laps since the start together.
@@ -252,6 +292,17 @@ mod tests {
         let mut stopwatch = stopwatch(fake::Settings { per_read: 40, ..fake::Settings::default() });
         stopwatch.calibrate(&[Run { read: 40, total: 65 }; 100]);
         assert!((timed(&mut stopwatch, 1_025).ns.value - 1_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn callers_who_read_the_clock_themselves_have_the_same_laps() {
+        let mut stopwatch = stopwatch(fake::Settings::default());
+        assert!(stopwatch.stop_between(0, 1).is_err() && stopwatch.lap_between(0, 1).is_err());
+        stopwatch.arm();
+        assert_eq!(stopwatch.lap_between(10, 110).unwrap(), Span { ticks: 100, pairs: 1 });
+        assert_eq!(stopwatch.stop_between(200, 500).unwrap(), Span { ticks: 300, pairs: 1 });
+        assert_eq!(stopwatch.total(), Span { ticks: 400, pairs: 2 });
+        assert!(stopwatch.stop_between(0, 1).is_err());
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub fn joined(documents: impl IntoIterator<Item = ResultDocument>) -> Option<Res
 }
 
 /// Rounds and times together; why they ended, where all ended alike.
-fn joined_runs(all: Option<RunJson>, one: Option<RunJson>) -> Option<RunJson> {
+pub(super) fn joined_runs(all: Option<RunJson>, one: Option<RunJson>) -> Option<RunJson> {
     let (Some(all), Some(one)) = (&all, &one) else { return all.or(one) };
     let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
     Some(RunJson {
@@ -52,6 +52,7 @@ fn joined_runs(all: Option<RunJson>, one: Option<RunJson>) -> Option<RunJson> {
         elapsed_ms: sum(all.elapsed_ms, one.elapsed_ms),
         stop: if all.stop == one.stop { all.stop.clone() } else { "differs from benchmark to benchmark".to_owned() },
         stolen_ms: sum(all.stolen_ms, one.stolen_ms),
+        processes: all.processes,
     })
 }
 
@@ -91,6 +92,7 @@ fn component(part: &ComponentResult, entry: &Entry, at: usize, (level, reason, s
         mode_reason: subject.map(|subject| subject.mode_reason.clone()).filter(|reason| !reason.is_empty()),
         row_influence_ns,
         row_influence_ticks,
+        runs: None,
     }
 }
 
@@ -189,5 +191,6 @@ fn run(run: &Run) -> RunJson {
         elapsed_ms: finite(run.elapsed_ms),
         stop: run.stop.clone(),
         stolen_ms: run.stolen_ms.and_then(finite),
+        processes: None,
     }
 }

@@ -5,15 +5,15 @@ use crate::document::{ClockInfo, Environment};
 use hairspring_engine::Estimate;
 use hairspring_machine::environment::Machine;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where and with what the measurement was made. A figure that cannot be had is `null`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnvironmentJson {
     /// The machine that was measured.
     pub cpu: Option<CpuJson>,
     /// Why the machine is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_reason: Option<String>,
     /// Operating system and kernel.
     pub system: Option<String>,
@@ -22,12 +22,12 @@ pub struct EnvironmentJson {
     /// Core clock during the run, in Hz: from the reference chain, not from the clock's rate.
     pub core_clock_hz: Option<E>,
     /// Why the core clock is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_clock_reason: Option<String>,
     /// The chain of known length that core cycles are counted with.
     pub reference: Option<ReferenceJson>,
     /// Why there is no reference chain.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference_reason: Option<String>,
     /// Compiler and version.
     pub compiler: Option<String>,
@@ -42,7 +42,7 @@ pub struct EnvironmentJson {
 }
 
 /// A machine, as far as it tells.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuJson {
     /// Model name; in a virtual machine it may be masked.
     pub model: String,
@@ -66,7 +66,7 @@ impl From<&Machine> for CpuJson {
 }
 
 /// A clock.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockJson {
     /// Name by which it is asked for.
     pub name: String,
@@ -100,7 +100,7 @@ impl From<&ClockInfo> for ClockJson {
 }
 
 /// The reference chain.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReferenceJson {
     /// Core cycles of one copy.
     pub cycles: f64,

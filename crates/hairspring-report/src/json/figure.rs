@@ -3,10 +3,10 @@
 use hairspring_engine::Estimate;
 use hairspring_engine::judge::Time;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// An estimate with its confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct E {
     /// The most likely value.
     pub value: f64,
@@ -19,6 +19,12 @@ pub struct E {
 }
 
 impl E {
+    /// The estimate; an end that is `null` has no bound.
+    pub fn estimate(&self) -> Estimate {
+        let (low, high) = (self.low.unwrap_or(f64::NEG_INFINITY), self.high.unwrap_or(f64::INFINITY));
+        Estimate { value: self.value, low, high, level: self.level }
+    }
+
     /// The estimate as it stands in JSON; `None` where its value is not a finite number.
     pub fn of(estimate: &Estimate) -> Option<E> {
         let value = finite(estimate.value)?;
@@ -49,30 +55,30 @@ impl Scale {
 }
 
 /// A time in the units that can be had: `time_ns`, or `ticks` where the clock's rate is unknown.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// In nanoseconds. The solved value as it is: never clamped, see `below_resolution`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<Option<E>>,
     /// In ticks of the clock, where its rate is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub ticks: Option<Option<E>>,
     /// Why there is no time.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_reason: Option<String>,
     /// In core cycles.
     pub cycles: Option<E>,
     /// Why there are no core cycles.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycles_reason: Option<String>,
     /// Whether the time cannot be told from zero (its interval contains zero, or it is below what the clock can show): it
     /// must not be shown as a plain time.
     pub below_resolution: bool,
     /// Below resolution: the time is at most this, in nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub bound_ns: Option<Option<f64>>,
     /// Below resolution: the time is at most this, in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub bound_ticks: Option<Option<f64>>,
 }
 
@@ -95,6 +101,11 @@ impl Figure {
             bound_ticks: bound.filter(|_| !in_ns).map(finite),
         }
     }
+}
+
+/// A key that is there, be it `null`, apart from one that is not.
+pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(from).map(Some)
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use super::words::SeverityWord;
 use hairspring_engine::judge::Finding;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A doubt about the measurement. Its numbers stand beside the fields named here; spec/result.md lists them by kind.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingJson {
     /// What was found, as `non_linear`; readers must expect kinds that they do not know.
     pub kind: String,

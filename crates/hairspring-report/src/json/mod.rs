@@ -10,6 +10,7 @@ mod finding;
 mod mhz;
 pub mod period;
 mod result;
+mod runs;
 mod words;
 
 pub use build::{joined, result};
@@ -26,8 +27,9 @@ pub use mhz::{ChainUnitsJson, CoreClockJson, LevelJson, MhzDocument, MhzSchema, 
 pub use period::{period, responder};
 pub use result::{
     BudgetJson, ComparisonJson, ComponentJson, FitJson, LackOfFitJson, MethodJson, MethodTableJson, ResultDocument, ResultSchema, RowJson,
-    RunJson, SeriesJson,
+    RunJson, RunValueJson, SeriesJson,
 };
+pub use runs::between;
 pub use words::{LeftOutWord, SeverityWord, SourceWord, VerdictWord};
 
 use schemars::JsonSchema;

@@ -8,10 +8,10 @@ use super::words::{LeftOutWord, SourceWord, VerdictWord};
 use crate::document::Mode;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ResultSchema {
     /// First version.
     #[serde(rename = "hairspring/result/1")]
@@ -19,7 +19,7 @@ pub enum ResultSchema {
 }
 
 /// A measurement. Numbers are always finite; a figure that cannot be had is `null`, with a `..._reason` beside it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Hairspring result")]
 pub struct ResultDocument {
     /// Name and version of this format.
@@ -33,7 +33,7 @@ pub struct ResultDocument {
     /// Every further result against the first.
     pub comparisons: Vec<ComparisonJson>,
     /// The results against a baseline, where one was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<CompareDocument>>,
     /// Other methods beside the line fit, where they were asked for.
     pub methods: Vec<MethodTableJson>,
@@ -42,7 +42,7 @@ pub struct ResultDocument {
 }
 
 /// All that is said of one piece of code, or of one series.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesJson {
     /// Name of the series.
     pub name: String,
@@ -55,7 +55,7 @@ pub struct SeriesJson {
     /// What all rows have in common.
     pub overhead: Option<Figure>,
     /// Why there is no overhead.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead_reason: Option<String>,
     /// How the rows lie on the line (or plane).
     pub fit: FitJson,
@@ -66,7 +66,7 @@ pub struct SeriesJson {
 }
 
 /// A component.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComponentJson {
     /// Its time.
     #[serde(flatten)]
@@ -74,18 +74,36 @@ pub struct ComponentJson {
     /// What the slope means; `null` where that is not known.
     pub mode: Option<Mode>,
     /// Why that mode.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode_reason: Option<String>,
     /// Largest change when any one row is left out, in nanoseconds; `null` where that was not tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub row_influence_ns: Option<Option<f64>>,
     /// The same in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub row_influence_ticks: Option<Option<f64>>,
+    /// What each of several processes found, where there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Vec<RunValueJson>>,
+}
+
+/// What one of several processes found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunValueJson {
+    /// In nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<E>,
+    /// In ticks, where the clock's rate is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticks: Option<E>,
+    /// In core cycles.
+    pub cycles: Option<E>,
+    /// Whether it was not to be trusted, and left out.
+    pub left_out: bool,
 }
 
 /// How the rows lie on the line.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitJson {
     /// Rows used.
     pub rows: usize,
@@ -98,13 +116,13 @@ pub struct FitJson {
     /// The rows' departure from the line against the noise of the repeats.
     pub lack_of_fit: Option<LackOfFitJson>,
     /// Why there is no lack of fit.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack_of_fit_reason: Option<String>,
     /// Root mean square of the residuals of the rows used, in nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub residual_ns: Option<Option<f64>>,
     /// The same in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub residual_ticks: Option<Option<f64>>,
     /// Readings in all.
     pub readings: usize,
@@ -115,12 +133,12 @@ pub struct FitJson {
     /// Every row.
     pub rows_detail: Vec<RowJson>,
     /// Why the rows are not listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_detail_reason: Option<String>,
 }
 
 /// F test of the lack of fit.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LackOfFitJson {
     /// Mean square of the rows' deviations over the mean square that noise explains.
     pub f: Option<f64>,
@@ -129,15 +147,15 @@ pub struct LackOfFitJson {
     /// Probability of such an F where the model holds.
     pub p: Option<f64>,
     /// Standard deviation of the rows' systematic departure from the line, in nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub departure_ns: Option<Option<f64>>,
     /// The same in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub departure_ticks: Option<Option<f64>>,
 }
 
 /// One row of the design.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RowJson {
     /// How often each component ran, in the order of `columns`.
     pub counts: Vec<f64>,
@@ -146,42 +164,42 @@ pub struct RowJson {
     /// Readings used.
     pub used: usize,
     /// Robust location of its readings, in nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub location_ns: Option<Option<f64>>,
     /// The same in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub location_ticks: Option<Option<f64>>,
     /// Standard deviation of a single reading, in nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub sd_ns: Option<Option<f64>>,
     /// The same in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub sd_ticks: Option<Option<f64>>,
     /// Location minus fitted value, in nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub residual_ns: Option<Option<f64>>,
     /// The same in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub residual_ticks: Option<Option<f64>>,
     /// Why it was left out; `null` for a row in use.
     pub left_out: Option<LeftOutWord>,
 }
 
 /// One entry of the error budget.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetJson {
     /// Where it comes from.
     pub source: SourceWord,
     /// Half-width that it alone would give, in nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub half_width_ns: Option<Option<f64>>,
     /// The same in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub half_width_ticks: Option<Option<f64>>,
 }
 
 /// Two results compared by their first component.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonJson {
     /// The series compared ...
     pub a: String,
@@ -190,14 +208,14 @@ pub struct ComparisonJson {
     /// Time of `a` over time of `b`.
     pub ratio: Option<E>,
     /// Why there is no ratio.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_reason: Option<String>,
     /// What the interval says.
     pub verdict: VerdictWord,
 }
 
 /// Several methods for one series.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MethodTableJson {
     /// Name of the series.
     pub name: String,
@@ -206,28 +224,28 @@ pub struct MethodTableJson {
 }
 
 /// One method's answer.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MethodJson {
     /// The method.
     pub technique: String,
     /// Time of one execution, in nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<Option<E>>,
     /// The same in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub ticks: Option<Option<E>>,
     /// Standard deviation of a single such measurement, in nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub sd_ns: Option<Option<f64>>,
     /// The same in ticks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::figure::present", skip_serializing_if = "Option::is_none")]
     pub sd_ticks: Option<Option<f64>>,
     /// Distance from the line fit, in percent of it.
     pub distance_percent: Option<f64>,
 }
 
 /// How the run went.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunJson {
     /// Rounds of all rows.
     pub rounds: u32,
@@ -239,4 +257,7 @@ pub struct RunJson {
     pub stop: String,
     /// Time that the hypervisor took, in milliseconds.
     pub stolen_ms: Option<f64>,
+    /// Processes that ran one after the other, where there were several: times are the means of their answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u32>,
 }

@@ -3,10 +3,10 @@
 use hairspring_engine::estimate::{LeftOut, Source};
 use hairspring_engine::judge::{Severity, Verdict};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How much a finding weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeverityWord {
     /// Worth knowing; the result stands.
@@ -28,7 +28,7 @@ impl From<Severity> for SeverityWord {
 }
 
 /// What the interval of a ratio `a / b` says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictWord {
     /// `a` takes less time.
@@ -53,7 +53,7 @@ impl From<Verdict> for VerdictWord {
 }
 
 /// Why a row was left out of the fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutWord {
     /// The line is not straight yet at this few copies.
@@ -75,7 +75,7 @@ impl From<LeftOut> for LeftOutWord {
 }
 
 /// Where an uncertainty comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceWord {
     /// Variation between rounds: noise, interference, frequency.
@@ -90,6 +90,8 @@ pub enum SourceWord {
     Fence,
     /// Uncertainty of the reference chain.
     Reference,
+    /// Differences between runs in processes of their own.
+    Runs,
 }
 
 impl From<Source> for SourceWord {
@@ -101,6 +103,7 @@ impl From<Source> for SourceWord {
             Source::Rate => SourceWord::Rate,
             Source::Fence => SourceWord::Fence,
             Source::Reference => SourceWord::Reference,
+            Source::Runs => SourceWord::Runs,
         }
     }
 }

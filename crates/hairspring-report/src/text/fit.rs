@@ -85,6 +85,7 @@ fn shares(budget: &[Contribution], level: f64, factor: Option<f64>) -> String {
         (Source::Rate, "clock rate"),
         (Source::Fence, "the fence's shadow"),
         (Source::Reference, "reference"),
+        (Source::Runs, "runs"),
     ];
     let part = |source| budget.iter().filter(|entry| entry.source == source).map(|entry| entry.half_width(level)).sum::<f64>();
     let named: Vec<(&str, f64)> = sources.iter().map(|(source, name)| (*name, part(*source))).filter(|(_, half)| *half != 0.0).collect();

@@ -1,6 +1,6 @@
 //! Overheads and several experiments (Staelin and McVoy, 6.2, 6.3 and 6.5).
 
-use super::{Body, Harness, Timed};
+use super::{Body, Harness, Timed, Trials};
 use crate::design::enough::WINDOWS_NS;
 use crate::error::Result;
 use crate::estimate::Estimate;
@@ -8,6 +8,9 @@ use crate::estimate::experiments::Experiments;
 
 /// Experiments of which the median is taken.
 pub const MANY_EXPERIMENTS: u32 = 11;
+
+/// Standard uncertainties of the clock's rate that an interval carries.
+const RATE_SIGMAS: f64 = 2.0;
 
 /// How many experiments the paper makes with an interval of so many nanoseconds: eleven, or a single one where the
 /// interval is longer than 100 ms. A single one has no spread; ask for more to get an interval.
@@ -60,22 +63,53 @@ pub struct Bench {
     pub trip_ns: Experiments,
 }
 
+impl Bench {
+    /// Time of one trip from intervals by a clock of this quantum, in nanoseconds. Overheads are subtracted, and what they may
+    /// be off by, each in its own direction, is kept.
+    pub fn of(timed: Vec<Timed>, quantum_ns: f64, overheads: &Overheads) -> Bench {
+        let Overheads { timing_ns, loop_ns } = overheads;
+        let fewest = timed.iter().map(|one| one.trips).min().unwrap_or(1) as f64;
+        let values = timed.iter().map(|one| (one.interval_ns - timing_ns.value) / one.trips as f64 - loop_ns.value).collect();
+        let off = |timing: f64, trip: f64| (quantum_ns + timing) / fewest + trip;
+        let below = off(timing_ns.high - timing_ns.value, loop_ns.high - loop_ns.value);
+        let above = off(timing_ns.value - timing_ns.low, loop_ns.value - loop_ns.low);
+        Bench { timed, trip_ns: Experiments { values, below, above } }
+    }
+
+    /// Time of one trip in nanoseconds with all that it may be off by: the spread of the experiments, the clock's quantum, the
+    /// doubt of the overheads, and of the clock's rate, in parts per million. The level is 0 where there is a single
+    /// experiment, which has no spread: then the interval has all the rest. `None` where there is none.
+    pub fn trip(&self, level: f64, rate_ppm: f64) -> Option<Estimate> {
+        let found = self.trip_ns.median(level).or_else(|| self.trip_ns.alone())?;
+        let off = RATE_SIGMAS * rate_ppm * 1e-6 * found.value.abs();
+        Some(Estimate { low: found.low - off, high: found.high + off, ..found })
+    }
+
+    /// The shortest time of a trip with nothing subtracted but what the timing may be, in nanoseconds.
+    pub fn least_ns(&self, timing_ns: f64) -> f64 {
+        self.timed.iter().map(|one| (one.interval_ns - timing_ns) / one.trips as f64).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The experiment whose value is the median; of an even number the lower one of the middle.
+    pub fn median_experiment(&self) -> Option<&Timed> {
+        let mut order: Vec<usize> = (0..self.timed.len()).collect();
+        order.sort_by(|a, b| self.trip_ns.values[*a].total_cmp(&self.trip_ns.values[*b]));
+        order.get(order.len().saturating_sub(1) / 2).map(|at| &self.timed[*at])
+    }
+}
+
 impl Harness {
     /// Several experiments with the same body (BENCH, 6.5).
     ///
     /// # Errors
     /// As [`Harness::experiment`].
     pub fn bench(&self, settings: &Settings, body: &mut Body) -> Result<Bench> {
-        let mut timed: Vec<Timed> = Vec::new();
-        for _ in 0..settings.experiments.max(1) {
-            let trips = timed.last().map_or(1, |last| last.trips);
-            timed.push(self.experiment(settings.window_ns, trips, body)?);
+        let mut trials = Trials::new(self, settings);
+        while let Some(trips) = trials.trips() {
+            let (interval_ns, wall_ns) = self.watched(trips, body);
+            trials.ran(interval_ns, wall_ns)?;
         }
-        let fewest = timed.iter().map(|one| one.trips).min().unwrap_or(1) as f64;
-        let Overheads { timing_ns, loop_ns } = settings.overheads;
-        let values = timed.iter().map(|one| (one.interval_ns - timing_ns.value) / one.trips as f64 - loop_ns.value).collect();
-        let bound = (self.quantum_ns + timing_ns.half_width()) / fewest + loop_ns.half_width();
-        Ok(Bench { timed, trip_ns: Experiments::new(values, bound) })
+        Ok(trials.bench().unwrap_or_else(|| Bench::of(Vec::new(), self.quantum_ns, &settings.overheads)))
     }
 
     /// The overhead of the timing (6.2): the time to read the clock, measured as a body of its own. It is the end of one

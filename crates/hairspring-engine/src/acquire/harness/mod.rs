@@ -7,25 +7,22 @@
 
 mod bench;
 mod enough;
+mod loop_overhead;
+mod steps;
 #[cfg(test)]
 mod tests;
 
 pub use bench::{Bench, MANY_EXPERIMENTS, Overheads, Settings, experiments_for};
+pub use loop_overhead::{LoopOverhead, LoopWatch};
+pub use steps::{Filling, Trials};
 
 use crate::clock::{Clock, ReadFn};
-use crate::design::loops::{Sizing, size};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// A loop: makes so many trips over the code to be timed.
 pub type Body<'a> = dyn FnMut(u64) + 'a;
-
-/// Longest time that one run of a loop may be expected to take by the system's clock, in nanoseconds, beside four times
-/// the interval wanted: the clock in use may stand still.
-const MOST_WALL_NS: f64 = 4e9;
-/// Most trips of a loop.
-const MOST_TRIPS: u64 = 1 << 62;
 
 /// A clock together with what is needed to measure with it.
 #[derive(Debug, Clone, Copy)]
@@ -62,24 +59,26 @@ impl Harness {
         Timed { trips, interval_ns: ticks as f64 * self.ns_per_tick }
     }
 
+    /// Times so many trips of a loop, by the system's clock as well, in nanoseconds.
+    fn watched(&self, trips: u64, body: &mut Body) -> (f64, f64) {
+        let begin = Instant::now();
+        let timed = self.time(trips, body);
+        (timed.interval_ns, begin.elapsed().as_nanos() as f64)
+    }
+
     /// One experiment (BENCH1, 6.4): runs the loop with more and more trips until an interval is long enough. It starts
     /// with `trips`, 1 or what an experiment before it came to.
     ///
     /// # Errors
-    /// [`Error::LoopTooShort`] where no number of trips fills the interval: the clock stands still, or the loop takes no
-    /// time.
+    /// [`crate::Error::LoopTooShort`] where no number of trips fills the interval: the clock stands still, or the loop takes
+    /// no time.
     pub fn experiment(&self, window_ns: f64, trips: u64, body: &mut Body) -> Result<Timed> {
-        let mut trips = trips.max(1);
+        let mut filling = Filling::new(window_ns, trips);
         loop {
-            let begin = Instant::now();
-            let timed = self.time(trips, body);
-            let wall_ns = begin.elapsed().as_nanos() as f64;
-            let Sizing::Again(next) = size(trips, timed.interval_ns, window_ns) else { return Ok(timed) };
-            let expected_ns = wall_ns * next as f64 / trips as f64;
-            if next > MOST_TRIPS || expected_ns > MOST_WALL_NS + 4.0 * window_ns {
-                return Err(Error::LoopTooShort { wanted_ns: window_ns, reached_ns: timed.interval_ns, trips, wall_ns });
+            let (interval_ns, wall_ns) = self.watched(filling.trips(), body);
+            if let Some(timed) = filling.ran(interval_ns, wall_ns)? {
+                return Ok(timed);
             }
-            trips = next;
         }
     }
 }

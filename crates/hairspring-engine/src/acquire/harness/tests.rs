@@ -1,8 +1,10 @@
+use super::steps::MOST_TRIPS;
 use super::*;
 use crate::acquire::{Dither, Loops, Rounds};
 use crate::clock::fake::{self, Noise};
 use crate::design::enough::{ACCURACY, LAST_WINDOW_NS, resolution_window_ns};
 use crate::design::loops::{COMPONENTS, LoopRow, two_equations};
+use crate::error::Error;
 use crate::estimate::{Options, Solution, solve};
 use crate::observations::Observations;
 
@@ -167,4 +169,101 @@ fn overheads_are_subtracted_and_their_doubt_is_kept() {
     // What is subtracted may be too much; the answer is not clamped.
     let less = clock.bench(&settings, &mut |trips| fake::advance(trips * 3)).unwrap().trip_ns.median(0.95).unwrap();
     assert!(less.value < 0.0, "{less:?}");
+}
+
+#[test]
+fn step_by_step_is_the_same_as_in_one_go() {
+    for quantum in [1, 1_000, 10 * MS] {
+        let settings = Settings::of(5e7);
+        let at_once = harness(quantum, Noise::default()).bench(&settings, &mut work).unwrap();
+        let clock = harness(quantum, Noise::default());
+        let mut trials = Trials::new(&clock, &settings);
+        assert_eq!(trials.bench(), None);
+        while let Some(trips) = trials.trips() {
+            let timed = clock.time(trips, &mut work);
+            trials.ran(timed.interval_ns, timed.interval_ns).unwrap();
+        }
+        assert_eq!(trials.bench().unwrap(), at_once, "quantum {quantum}");
+        // What comes behind the last experiment changes nothing.
+        trials.ran(1.0, 1.0).unwrap();
+        assert_eq!(trials.bench().unwrap(), at_once);
+    }
+}
+
+#[test]
+fn a_step_by_step_loop_on_a_clock_that_stands_still_is_an_error() {
+    let mut filling = Filling::new(5e6, 0);
+    assert_eq!(filling.trips(), 1);
+    let error = loop {
+        match filling.ran(0.0, 1e3 * filling.trips() as f64) {
+            Ok(found) => assert!(found.is_none()),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::LoopTooShort { reached_ns: 0.0, .. }), "{error}");
+}
+
+#[test]
+fn a_single_experiment_has_the_bounds_of_clock_and_overheads_only() {
+    let timed = vec![Timed { trips: 1_000, interval_ns: 700_000.0 }];
+    let about = |value: f64, low: f64, high: f64| crate::Estimate { value, low, high, level: 0.95 };
+    let overheads = Overheads { timing_ns: about(0.0, 0.0, 0.0), loop_ns: about(0.0, -0.5, 2.0) };
+    let bench = Bench::of(timed, 1_000.0, &overheads);
+    let trip = bench.trip(0.95, 0.0).unwrap();
+    assert_eq!((trip.value, trip.low, trip.high, trip.level), (700.0, 697.0, 701.5, 0.0));
+    // The clock's rate widens it: 2 * 100 ppm of 700 ns.
+    assert!((bench.trip(0.95, 100.0).unwrap().high - 701.64).abs() < 1e-9);
+    assert_eq!(Bench::of(Vec::new(), 0.0, &overheads).trip(0.95, 0.0), None);
+}
+
+#[test]
+fn the_median_experiment_is_one_that_was_made() {
+    let timed = |trips: u64, interval_ns| Timed { trips, interval_ns };
+    let bench = Bench::of(vec![timed(10, 90.0), timed(20, 100.0), timed(10, 70.0)], 0.0, &Overheads::none());
+    assert_eq!(bench.median_experiment(), Some(&timed(10, 70.0)));
+    assert_eq!(Bench::of(Vec::new(), 0.0, &Overheads::none()).median_experiment(), None);
+}
+
+/// A loop of 4 ns a trip, of which so much runs beside a body of 9 ns.
+fn overhead_of(hidden: u64) -> LoopOverhead {
+    let clock = harness(10, Noise::default());
+    let mut run = |row: LoopRow| {
+        let hides = if row.copies > 0 { hidden } else { 0 };
+        fake::advance(row.trips * (u64::from(row.copies) * 9 + 4 - hides));
+    };
+    clock.loop_overhead(&fake::clock(64), 0.95, &mut run).unwrap()
+}
+
+#[test]
+fn the_overhead_of_a_loop_is_measured_with_bodies_and_alone() {
+    let found = overhead_of(0);
+    assert!((found.by_two_equations_ns.value - 4.0).abs() < 0.05 && (found.alone_ns.value - 4.0).abs() < 0.05, "{found:?}");
+    let hidden = overhead_of(4);
+    assert!(hidden.by_two_equations_ns.value.abs() < 0.05, "{hidden:?}");
+    // Another body may hide less of it: the interval says so.
+    let estimate = hidden.estimate();
+    assert!(estimate.value.abs() < 0.05 && estimate.contains(0.0) && estimate.contains(4.0), "{estimate:?}");
+}
+
+#[test]
+fn a_loop_that_is_seen_to_be_slower_is_remembered() {
+    let clock = harness(10, Noise::default());
+    let mut watch = LoopWatch::new(&clock, 4.0, 40.0);
+    assert!(watch.tells(0.1));
+    // The longest may have an interrupt in it.
+    for trip_ns in [4, 8, 4, 90] {
+        watch.look(&clock, &mut |row: LoopRow| fake::advance(row.trips * trip_ns));
+    }
+    assert!((watch.most_ns() - 8.0).abs() < 0.05, "{watch:?}");
+    assert!(!watch.tells(16.0) && watch.tells(21.0));
+    // What the loop is seen to take widens the interval downwards, and changes no value.
+    let mut trials = Trials::new(&clock, &Settings { experiments: 2, ..Settings::of(1e5) });
+    while let Some(trips) = trials.trips() {
+        let timed = clock.time(trips, &mut work);
+        trials.ran(timed.interval_ns, timed.interval_ns).unwrap();
+    }
+    let before = trials.bench().unwrap().trip(0.95, 0.0).unwrap();
+    trials.saw_loop(watch.most_ns());
+    let after = trials.bench().unwrap().trip(0.95, 0.0).unwrap();
+    assert!((before.low - after.low - watch.most_ns()).abs() < 1e-9 && before.value == after.value && before.high == after.high);
 }

@@ -16,12 +16,14 @@ fn plain_file_with_comments_and_rounds_by_order() {
 #[test]
 fn what_is_written_is_read_back() {
     let mut table = Observations::new(vec!["body, \"quoted\"".into(), "init".into()]);
-    let (a, b) = (table.series("a,b"), table.series("reference"));
+    let (a, b, c) = (table.series("a,b"), table.series("reference"), table.series("the control"));
     for round in 0..3 {
         let row = table.row(a, &[2.0, 3.5]);
         table.push_flagged(row, round, 12.25, Flags::GAP);
         let row = table.row(b, &[4.0, 0.0]);
         table.push(row, round, 1e15);
+        let row = table.row(c, &[5.0, 0.0]);
+        table.push(row, round, 7.0);
     }
     table.origin.reference = Some(("reference".into(), 3.0));
     table.origin.control = Some(("the control".into(), 1.0));
@@ -45,6 +47,8 @@ fn what_is_written_is_read_back() {
 fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("").contains("empty"));
     assert!(error("body,ticks\n").contains("no rows"));
+    assert!(error("# reference: chian 3\nseries,body,ticks\nchain,1,2\n").contains("`reference` names a series `chian`"));
+    assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names a series `a`"));
     assert!(error("body\n1\n").contains("line 1: no column `ticks`"));
     assert!(error("ticks\n1\n").contains("no component"));
     assert!(error("body,ticks,time_ns\n1,2,3\n").contains("keep one"));

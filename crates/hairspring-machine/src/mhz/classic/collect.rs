@@ -32,7 +32,7 @@ impl<'a> Sampler<'a> {
                 }
                 let (copy_ns, bound_ns) = self.sample(subject, expression)?;
                 found.values.push(copy_ns);
-                found.bound = found.bound.max(bound_ns);
+                (found.below, found.above) = (found.below.max(bound_ns), found.above.max(bound_ns));
             }
         }
         Ok(all)

@@ -1,0 +1,371 @@
+//! Loops of a C program's own, timed by the engine's harness step by step: it says how many trips to run, the program runs
+//! them between two reads of the clock, and the harness says when it is enough.
+//!
+//! What does not change from one loop to the next, the clock's quantum and rate, the time of a read, the time of the loop
+//! itself, is measured once for the process and kept.
+
+use crate::assessment::Estimate;
+use crate::clocks::chosen;
+use crate::wall::{Answer, Refusal, Status, exclusive, free, hand_out, level, locked, shared, sized, sized_out, wall};
+use hairspring_engine::acquire::harness::{Bench, Harness, LoopOverhead, LoopWatch, Overheads, Settings, Trials, experiments_for};
+use hairspring_engine::clock::{Clock, RateMeter, ReadFn, granularity};
+use hairspring_engine::design::enough::{ACCURACY, WINDOWS_NS, resolution_window_ns};
+use hairspring_engine::design::loops::LoopRow;
+use hairspring_engine::estimate;
+use hairspring_engine::judge::upper_bound;
+use std::ffi::c_char;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Longest interval that may be asked for, in microseconds: a quarter of an hour.
+const MOST_WINDOW_US: f64 = 9e8;
+/// Largest overhead that may be given, in microseconds.
+const MOST_OVERHEAD_US: f64 = 1e6;
+/// Most experiments.
+const MOST_EXPERIMENTS: u32 = 10_001;
+/// Time over which the rate of a clock is known well enough to size loops; the result takes it anew.
+const RATE_TIME: Duration = Duration::from_millis(5);
+/// Interval by which the time of a read is measured.
+const READ_WINDOW_NS: f64 = 1e6;
+/// Level of the intervals of overheads.
+const LEVEL: f64 = 0.95;
+/// A counter that wraps must have a period of so many intervals.
+const WRAP_MARGIN: f64 = 4.0;
+
+/// A loop with nothing in it, and with one and two copies of some expression, as the program's compiler makes it.
+type Empty = unsafe extern "C" fn(copies: u32, trips: u64);
+
+/// Experiments with a loop.
+#[derive(Debug)]
+pub struct TrialsHandle(Mutex<Running>);
+
+#[derive(Debug)]
+struct Running {
+    trials: Trials,
+    harness: Harness,
+    clock: Clock,
+    meter: RateMeter,
+    window_ns: f64,
+    /// The program's loop with nothing in it, looked at beside each experiment.
+    empty: Option<(Empty, LoopWatch)>,
+    loop_is_given: bool,
+    /// Trips that were handed out, and when.
+    out: Option<(u64, Instant)>,
+}
+
+/// How to measure a loop. All but the size may be 0.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct TrialsPlan {
+    /// Size of this struct in bytes.
+    pub size: usize,
+    /// Name of the clock; null is the best one here.
+    pub clock: *const c_char,
+    /// How long each timed interval must last at least, in microseconds; 0 is what the clock needs for 1 %, and 5 ms at
+    /// least. At most 9e8.
+    pub window_us: f64,
+    /// Experiments; 0 is eleven, or one where the interval is longer than 100 ms.
+    pub experiments: u32,
+    /// 1 where `timing_us` is the time of a read of the clock, in microseconds; else it is measured.
+    pub timing_is_given: u32,
+    /// That time.
+    pub timing_us: f64,
+    /// 1 where `loop_us` is the time that the loop adds to a trip, in microseconds; else it is measured with `empty_loop`.
+    pub loop_is_given: u32,
+    /// That time.
+    pub loop_us: f64,
+    /// The same loop with so many copies of some expression in it, 0, 1 or 2, for so many trips. Null: what the loop adds stays
+    /// in the result.
+    pub empty_loop: Option<unsafe extern "C" fn(copies: u32, trips: u64)>,
+}
+
+/// What the experiments with a loop say.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct TripTime {
+    /// Size of this struct in bytes.
+    pub size: usize,
+    /// Time of one trip in nanoseconds, overheads subtracted, never clamped. The level is 0 where a single experiment gave it:
+    /// then the interval has no spread in it, only what clock and overheads may be off by.
+    pub trip_ns: Estimate,
+    /// 1 where that time cannot be told from zero, and `bound_ns` is the most that it can be.
+    pub below_resolution: u32,
+    /// That bound in nanoseconds, else 0.
+    pub bound_ns: f64,
+    /// Experiments that were made.
+    pub experiments: u32,
+    /// Trips of the experiment with the median.
+    pub trips: u64,
+    /// How long each interval had to last, in nanoseconds.
+    pub window_ns: f64,
+    /// The time of a read of the clock, subtracted once from each interval.
+    pub timing_ns: Estimate,
+    /// The time of the loop itself, subtracted once for each trip.
+    pub loop_ns: Estimate,
+}
+
+/// What is known of a clock, and of loops by it.
+struct Instrument {
+    clock: Clock,
+    quantum: u64,
+    meter: RateMeter,
+    timing_ns: Option<estimate::Estimate>,
+    loops: Vec<(Empty, LoopOverhead)>,
+}
+
+static INSTRUMENTS: Mutex<Vec<Instrument>> = Mutex::new(Vec::new());
+
+impl Instrument {
+    fn new(clock: Clock) -> Instrument {
+        let (meter, begin) = (RateMeter::start(clock), Instant::now());
+        let quantum = granularity(&clock).quantum;
+        while clock.nominal_hz.is_none() && begin.elapsed() < RATE_TIME {
+            std::hint::spin_loop();
+        }
+        Instrument { clock, quantum, meter, timing_ns: None, loops: Vec::new() }
+    }
+
+    fn harness(&self) -> Harness {
+        Harness::new(self.clock, self.meter.rate().hz, self.quantum)
+    }
+
+    fn overheads(&mut self, plan: &TrialsPlan) -> Answer<Overheads> {
+        let harness = self.harness();
+        let timing_ns = match (plan.timing_is_given, self.timing_ns) {
+            (0, Some(known)) => known,
+            (0, None) => measured_read(&harness)?,
+            _ => given(plan.timing_us, "the time of a read (TIMING_O)")?,
+        };
+        if plan.timing_is_given == 0 {
+            self.timing_ns = Some(timing_ns);
+        }
+        let loop_ns = match (plan.loop_is_given, plan.empty_loop) {
+            (0, None) => Overheads::none().loop_ns,
+            (0, Some(empty)) => self.loop_of(empty)?.estimate(),
+            _ => given(plan.loop_us, "the time of the loop (LOOP_O)")?,
+        };
+        Ok(Overheads { timing_ns, loop_ns })
+    }
+
+    /// The time of a loop, measured the first time.
+    fn loop_of(&mut self, empty: Empty) -> Answer<LoopOverhead> {
+        if let Some((_, known)) = self.loops.iter().find(|(of, _)| std::ptr::fn_addr_eq(*of, empty)) {
+            return Ok(*known);
+        }
+        let found = self.harness().loop_overhead(&self.clock, LEVEL, &mut running(empty))?;
+        self.loops.push((empty, found));
+        Ok(found)
+    }
+
+    /// What watches that loop during experiments.
+    fn watch(&mut self, empty: Empty, timing_ns: f64) -> Answer<(Empty, LoopWatch)> {
+        let alone_ns = self.loop_of(empty)?.alone_ns.value;
+        Ok((empty, LoopWatch::new(&self.harness(), alone_ns, timing_ns)))
+    }
+}
+
+/// The program's loop as the engine runs it.
+fn running(empty: Empty) -> impl FnMut(LoopRow) {
+    // SAFETY: the caller's function, which takes any number of copies and trips.
+    move |row: LoopRow| unsafe { empty(row.copies, row.trips) }
+}
+
+fn measured_read(harness: &Harness) -> Answer<estimate::Estimate> {
+    let found = harness.timing_overhead(READ_WINDOW_NS)?;
+    found.trip_ns.median(LEVEL).ok_or_else(|| Refusal::new(Status::Internal, "the time of a read was measured less than twice"))
+}
+
+/// An overhead that the program gives, taken as exact, in nanoseconds.
+fn given(us: f64, what: &str) -> Answer<estimate::Estimate> {
+    if !(0.0..=MOST_OVERHEAD_US).contains(&us) {
+        let text = format!("{what} is given as {us:?} us: it must be a number from 0 to {MOST_OVERHEAD_US}");
+        return Err(Refusal::new(Status::BadValue, text));
+    }
+    let ns = 1e3 * us;
+    Ok(estimate::Estimate { value: ns, low: ns, high: ns, level: 1.0 })
+}
+
+/// The interval in nanoseconds: what is asked for, or what a clock of this quantum needs for 1 %, 5 ms at least. The paper
+/// finds it by a search which takes noise for a coarse clock; the quantum is measured here.
+fn window_ns(asked_us: f64, harness: &Harness) -> Answer<f64> {
+    if !(0.0..=MOST_WINDOW_US).contains(&asked_us) {
+        let text =
+            format!("an interval (enough) of {asked_us:?} us: it must be a number from 0 to {MOST_WINDOW_US}; 0 is what the clock needs");
+        return Err(Refusal::new(Status::BadValue, text));
+    }
+    let needed = resolution_window_ns(harness.quantum_ns, ACCURACY).max(WINDOWS_NS[0]);
+    Ok(if asked_us > 0.0 { 1e3 * asked_us } else { needed })
+}
+
+impl Running {
+    fn new(clock: Clock, plan: &TrialsPlan) -> Answer<Running> {
+        let mut known = locked(&INSTRUMENTS);
+        let at = known.iter().position(|one| one.clock.name == clock.name).unwrap_or_else(|| {
+            known.push(Instrument::new(clock));
+            known.len() - 1
+        });
+        let instrument = &mut known[at];
+        let harness = instrument.harness();
+        let window_ns = window_ns(plan.window_us, &harness)?;
+        if clock.width.period().is_some_and(|ticks| ticks * harness.ns_per_tick < WRAP_MARGIN * window_ns) {
+            let text = format!("an interval of {:.0} us is too long for clock `{}`, which wraps", window_ns / 1e3, clock.name);
+            return Err(Refusal::new(Status::BadValue, text));
+        }
+        let experiments = if plan.experiments == 0 { experiments_for(window_ns) } else { plan.experiments };
+        if experiments > MOST_EXPERIMENTS {
+            return Err(Refusal::new(Status::BadValue, format!("{experiments} experiments: {MOST_EXPERIMENTS} are the most")));
+        }
+        let overheads = instrument.overheads(plan)?;
+        let empty = plan.empty_loop.map(|empty| instrument.watch(empty, overheads.timing_ns.value)).transpose()?;
+        let trials = Trials::new(&harness, &Settings { window_ns, experiments, overheads });
+        let (meter, loop_is_given) = (instrument.meter, plan.loop_is_given != 0);
+        let mut running = Running { trials, harness, clock, meter, window_ns, empty, loop_is_given, out: None };
+        running.look();
+        Ok(running)
+    }
+
+    /// Looks at the loop with nothing in it.
+    fn look(&mut self) {
+        let Some((empty, watch)) = &mut self.empty else { return };
+        watch.look(&self.harness, &mut running(*empty));
+    }
+
+    /// Whether a trip can be told from one of a loop with nothing in it.
+    fn tells(&self, bench: &Bench) -> bool {
+        let least_ns = bench.least_ns(self.trials.overheads().timing_ns.value);
+        self.empty.as_ref().is_none_or(|(_, watch)| watch.tells(least_ns))
+    }
+
+    /// Takes what the loop that is out took, and hands out the next; 0 trips when all is done.
+    fn next(&mut self, ticks: u64, trips_ran: u64) -> Answer<u64> {
+        let now = Instant::now();
+        if let Some((trips, begin)) = self.out.take() {
+            if trips_ran != trips {
+                let text = format!("the loop ended after {trips_ran} of {trips} trips: its body must not leave it");
+                return Err(Refusal::new(Status::Refused, text));
+            }
+            let ticks = if self.clock.width.wraps() { self.clock.width.wrapped(ticks) as i64 } else { ticks as i64 };
+            let before = self.trials.done();
+            self.trials.ran(ticks as f64 * self.harness.ns_per_tick, (now - begin).as_nanos() as f64)?;
+            if self.trials.done() > before {
+                self.look();
+            }
+        }
+        self.out = self.trials.trips().map(|trips| (trips, Instant::now()));
+        Ok(self.out.map_or(0, |(trips, _)| trips))
+    }
+
+    fn result(&self, level: f64) -> Answer<TripTime> {
+        let too_early = || Refusal::new(Status::Refused, "no experiment is done yet: ask for trips until there are 0");
+        let mut trials = self.trials.clone();
+        if let (Some((_, watch)), false) = (&self.empty, self.loop_is_given) {
+            trials.saw_loop(watch.most_ns());
+        }
+        let bench = trials.bench().ok_or_else(too_early)?;
+        let trip = bench.trip(level, self.meter.rate().uncertainty_ppm).ok_or_else(too_early)?;
+        let bound = bound(&bench, &trip, self.tells(&bench));
+        let trips = bench.median_experiment().map_or(0, |one| one.trips);
+        let Overheads { timing_ns, loop_ns } = trials.overheads();
+        Ok(TripTime {
+            size: size_of::<TripTime>(),
+            trip_ns: trip.into(),
+            below_resolution: u32::from(bound.is_some()),
+            bound_ns: bound.unwrap_or(0.0),
+            experiments: bench.timed.len() as u32,
+            trips,
+            window_ns: self.window_ns,
+            timing_ns: timing_ns.into(),
+            loop_ns: loop_ns.into(),
+        })
+    }
+}
+
+/// The most that a trip can take which cannot be told from zero, or from a loop with nothing in it. Where more was subtracted
+/// than there is, by overheads that the program gave, it is the time with nothing subtracted.
+fn bound(bench: &Bench, trip: &estimate::Estimate, tells: bool) -> Option<f64> {
+    if trip.high <= 0.0 {
+        return bench.median_experiment().map(|one| one.interval_ns / one.trips as f64);
+    }
+    upper_bound(trip, 0.0).or((!tells).then_some(trip.high))
+}
+
+/// Experiments with a loop of the caller's. It reads the clock by `now` before and after the loop, and asks
+/// `hairspring_trials_next` for the trips. `plan` may be null. The first call takes some 50 ms, for what is measured once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_trials_new(
+    plan: *const TrialsPlan,
+    now: *mut Option<extern "C" fn() -> u64>,
+    out: *mut *mut TrialsHandle,
+) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        let plan = if plan.is_null() { PLAN } else { *unsafe { sized(plan, "the plan") }? };
+        // SAFETY: passed on to the caller.
+        unsafe { open(&plan, now, out) }
+    })
+}
+
+/// A plan with nothing in it.
+pub(crate) const PLAN: TrialsPlan = TrialsPlan {
+    size: size_of::<TrialsPlan>(),
+    clock: std::ptr::null(),
+    window_us: 0.0,
+    experiments: 0,
+    timing_is_given: 0,
+    timing_us: 0.0,
+    loop_is_given: 0,
+    loop_us: 0.0,
+    empty_loop: None,
+};
+
+/// The work of `hairspring_trials_new`.
+pub(crate) unsafe fn open(plan: &TrialsPlan, now: *mut Option<ReadFn>, out: *mut *mut TrialsHandle) -> Answer<()> {
+    // SAFETY: passed on to the caller.
+    let now = unsafe { exclusive(now, "the pointer for the clock") }?;
+    // SAFETY: passed on to the caller; looked at before anything is measured.
+    unsafe { exclusive(out, "the pointer for the new handle") }?;
+    // SAFETY: passed on to the caller.
+    let clock = unsafe { chosen(plan.clock) }?;
+    let running = Running::new(clock, plan)?;
+    *now = Some(clock.read);
+    // SAFETY: passed on to the caller.
+    unsafe { hand_out(out, TrialsHandle(Mutex::new(running))) }
+}
+
+/// Gives experiments back.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_trials_free(trials: *mut TrialsHandle) {
+    // SAFETY: passed on to the caller.
+    unsafe { free(trials) }
+}
+
+/// Takes what the clock said of the last trips, in ticks, and how many of them were run; the first call has none, and they
+/// are not looked at. Gives the number of trips that are to be run next, 0 when there are enough. The body must not leave
+/// the loop.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_trials_next(trials: *const TrialsHandle, ticks: u64, trips_ran: u64, trips: *mut u64) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        let out = unsafe { exclusive(trips, "the pointer for the trips") }?;
+        *out = 0;
+        // SAFETY: passed on to the caller.
+        *out = locked(&unsafe { shared(trials, "the experiments") }?.0).next(ticks, trips_ran)?;
+        Ok(())
+    })
+}
+
+/// What the experiments made so far say, at a confidence level (0 is 0.95).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hairspring_trials_result(trials: *const TrialsHandle, confidence_level: f64, result: *mut TripTime) -> Status {
+    wall(|| {
+        // SAFETY: passed on to the caller.
+        let (trials, out) = unsafe { (shared(trials, "the experiments")?, sized_out(result, "the result")?) };
+        *out = result_of(trials, confidence_level)?;
+        Ok(())
+    })
+}
+
+/// The work of `hairspring_trials_result`.
+pub(crate) fn result_of(trials: &TrialsHandle, confidence_level: f64) -> Answer<TripTime> {
+    locked(&trials.0).result(level(if confidence_level == 0.0 { LEVEL } else { confidence_level })?)
+}

@@ -1,0 +1,95 @@
+//! The command line of `run`.
+
+use crate::baseline::BaselineArguments;
+use clap::Args;
+use hairspring_program::values::{duration, level, share};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  hairspring run ./benchmarks                      a program that was built with Hairspring, in any language
+  hairspring run bench.c --save-baseline main      a source file: compiled, run, and removed again
+  hairspring run ./a ./b copy --json               of two programs the benchmarks whose names contain copy
+  hairspring run ./benchmarks --processes 5        five processes: the interval contains how runs differ
+
+A program is built with hairspring.h, hairspring.hpp, the Fortran module, the Rust crate or the Python package; one that
+prints raw observations is solved.";
+
+/// Options of `run`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RunArguments {
+    /// Programs with benchmarks, or files in C, C++, Fortran or Python; what is no file is a part of the names to run
+    #[arg(value_name = "PROGRAM|FILE|FILTER", required = true)]
+    pub words: Vec<OsString>,
+    /// A filter must be the whole name
+    #[arg(long)]
+    pub exact: bool,
+    /// Leave out the benchmarks whose name contains this (repeatable)
+    #[arg(long, value_name = "FILTER")]
+    pub skip: Vec<String>,
+    /// Print the names and run nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Run each program so many times, each in a process of its own: the interval then contains how runs differ
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub processes: u32,
+    /// Time for measuring one benchmark with its alternatives (default: what the program says, 500ms)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub budget: Option<Duration>,
+    /// Half-width of the intervals that is wanted; exit with 3 if it is missed
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
+    pub precision: Option<f64>,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level, allow_hyphen_values = true)]
+    pub confidence_level: f64,
+    /// The clock, for instance tsc, monotonic
+    #[arg(long, value_name = "NAME")]
+    pub clock: Option<String>,
+    /// The CPU to run on (default: the last one allowed)
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub cpu: Option<usize>,
+    /// Time after which a program that has not ended is stopped
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, allow_hyphen_values = true)]
+    pub timeout: Duration,
+    /// The compiler for source files
+    #[arg(long, value_name = "COMMAND")]
+    pub cc: Option<String>,
+    /// Flags for the compiler
+    #[arg(long, value_name = "FLAGS", default_value = "-O2", allow_hyphen_values = true)]
+    pub cflags: String,
+    /// Baselines.
+    #[command(flatten)]
+    pub baseline: BaselineArguments,
+}
+
+impl RunArguments {
+    /// The files, and the words that are none: a word is a file if there is one, or if it has a slash.
+    pub fn split(&self) -> (Vec<PathBuf>, Vec<String>) {
+        let is_file = |word: &OsString| Path::new(word).exists() || word.to_string_lossy().contains('/');
+        let (files, filters): (Vec<&OsString>, Vec<&OsString>) = self.words.iter().partition(|word| is_file(word));
+        (files.into_iter().map(PathBuf::from).collect(), filters.iter().map(|word| word.to_string_lossy().into_owned()).collect())
+    }
+
+    /// Whether a benchmark of this name is to be run.
+    pub fn chooses(&self, filters: &[String], name: &str) -> bool {
+        let matches = |filter: &String| if self.exact { name == filter } else { name.contains(filter.as_str()) };
+        (filters.is_empty() || filters.iter().any(matches)) && !self.skip.iter().any(matches)
+    }
+
+    /// Options that are passed on to programs.
+    pub fn passed_on(&self) -> Vec<OsString> {
+        let mut all: Vec<String> = vec!["--bench".into(), "--json".into(), "--confidence-level".into(), self.confidence_level.to_string()];
+        let mut add = |name: &str, value: Option<String>| all.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+        add("--budget", self.budget.map(|budget| format!("{}ns", budget.as_nanos())));
+        add("--precision", self.precision.map(|share| share.to_string()));
+        add("--clock", self.clock.clone());
+        add("--cpu", self.cpu.map(|cpu| cpu.to_string()));
+        all.into_iter().map(OsString::from).collect()
+    }
+}

@@ -1,0 +1,96 @@
+//! A program that runs for its answer: bounded in time and in what it prints, and gone with all that it started.
+
+use hairspring_report::json::ResultDocument;
+use hairspring_snippet::cleanup::Group;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Most that a program may print.
+const MOST_BYTES: usize = 256 << 20;
+
+/// What a program may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Time.
+    pub timeout: Duration,
+}
+
+/// What a program found.
+pub struct Answer {
+    /// Its document.
+    pub document: ResultDocument,
+    /// Whether a limit that the user set was missed.
+    pub limit_missed: bool,
+}
+
+/// What came of a program.
+pub struct Ended {
+    /// What it printed on standard output.
+    pub output: Vec<u8>,
+    /// How it ended.
+    pub status: ExitStatus,
+}
+
+/// Runs a command to its end. Its standard error is this command's.
+///
+/// # Errors
+/// That it cannot be started, prints too much or takes too long; then it and what it started are killed.
+pub fn run(mut command: Command, limits: &Limits) -> Result<Ended, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let deadline = Instant::now() + limits.timeout;
+    let (mut child, group) = Group::spawn(&mut command).map_err(|error| format!("cannot be started: {error}"))?;
+    let output = read_in_background(&mut child);
+    let too_long = || format!("did not end within {} s (--timeout)", limits.timeout.as_secs_f64());
+    let text = match output.recv_timeout(limits.timeout) {
+        Ok(Ok(bytes)) if bytes.len() <= MOST_BYTES => Ok(bytes),
+        Ok(Ok(_)) => Err(format!("prints more than {} MiB", MOST_BYTES >> 20)),
+        Ok(Err(error)) => Err(format!("its output cannot be read: {error}")),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(too_long()),
+    };
+    // Its output is at its end, and soon it is too; what it leaves running goes with the group.
+    let status = if text.is_ok() { wait_until(&mut child, deadline) } else { None };
+    drop(group);
+    // Reaped, whatever became of it.
+    let _ = child.wait();
+    let output = text?;
+    status.map(|status| Ended { output, status }).ok_or_else(too_long)
+}
+
+/// The status of a program that ends in time.
+fn wait_until(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
+    loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
+            ended => return ended.ok().flatten(),
+        }
+    }
+}
+
+/// All that the program prints, up to a byte more than it may.
+fn read_in_background(child: &mut Child) -> Receiver<std::io::Result<Vec<u8>>> {
+    let (sender, receiver) = channel();
+    let stream = child.stdout.take();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = stream.map_or(Ok(0), |stream| stream.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes));
+        // Nobody listens any more after the time is up.
+        let _ = sender.send(read.map(|_| bytes));
+    });
+    receiver
+}
+
+/// How a program ended, where that is not well.
+pub fn complaint(status: ExitStatus) -> Option<String> {
+    match (status.code(), status.signal()) {
+        (Some(0 | 3), _) => None,
+        (Some(code), _) => Some(format!("ended with status {code}")),
+        (None, Some(signal)) => {
+            let name = nix::sys::signal::Signal::try_from(signal).map_or_else(|_| signal.to_string(), |signal| signal.to_string());
+            Some(format!("was ended by the signal {name}"))
+        }
+        (None, None) => Some("ended without a word".to_owned()),
+    }
+}

@@ -1,0 +1,124 @@
+//! `hairspring run`: programs with benchmarks, run one after the other; one table, one JSON document.
+
+mod arguments;
+mod child;
+mod program;
+mod source;
+
+pub use arguments::RunArguments;
+
+use crate::baseline::Baseline;
+use crate::misuse::Misuse;
+use crate::time::table;
+use crate::{AnyError, Outcome};
+use child::{Answer, Limits};
+use hairspring_program::output;
+use hairspring_report::json::{self, ResultDocument};
+use program::Program;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+/// Runs the verb.
+pub fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
+    let (files, filters) = arguments.split();
+    if files.is_empty() {
+        let what = if filters.is_empty() { "no program given".to_owned() } else { format!("there is no file `{}`", filters[0]) };
+        return Err(Misuse(format!("{what}: name a program with benchmarks, or a file in C, C++, Fortran or Python")).into());
+    }
+    let baseline = Baseline::prepare(&arguments.baseline)?;
+    let mut programs = files.iter().map(|file| Program::prepare(file, arguments)).collect::<Result<Vec<_>, AnyError>>()?;
+    for program in &mut programs {
+        program.find_benchmarks(&arguments.limits())?;
+        program.choose(|name| arguments.chooses(&filters, name));
+    }
+    if arguments.list {
+        output::print(&list(&programs))?;
+        return Ok(Outcome::Done);
+    }
+    if programs.iter().all(|program| program.chosen.is_empty()) {
+        return Err(Misuse(format!("no benchmark's name contains {}; --list shows them", quoted(&filters))).into());
+    }
+    measure(arguments, &programs, &baseline)
+}
+
+fn quoted(filters: &[String]) -> String {
+    filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ")
+}
+
+/// A name on each line; with several programs the program stands before it.
+fn list(programs: &[Program]) -> String {
+    let line = |program: &Program, name: &String| {
+        if programs.len() > 1 { format!("{}: {name}\n", program.shown) } else { format!("{name}\n") }
+    };
+    programs.iter().flat_map(|program| program.chosen.iter().map(move |name| line(program, name))).collect()
+}
+
+fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) -> Result<Outcome, AnyError> {
+    let (mut documents, mut failed, mut missed) = (Vec::new(), false, false);
+    for process in 0..arguments.processes {
+        let mut of_process = Vec::new();
+        for program in programs.iter().filter(|program| !program.chosen.is_empty()) {
+            progress(&program.shown, process, arguments.processes);
+            match program.run(arguments) {
+                Ok(Answer { document, limit_missed }) => {
+                    missed |= limit_missed;
+                    of_process.push((program, document));
+                }
+                Err(error) => {
+                    output::complain(&format!("{}: {error}", program.shown));
+                    failed = true;
+                }
+            }
+        }
+        documents.extend(joined(of_process));
+    }
+    let Some(mut all) = json::between(documents) else { return Ok(Outcome::Failed) };
+    let (ended, against) = baseline.judge(&mut all)?;
+    output::print(&if arguments.json { json::print(&all) } else { table(&all)? + &against })?;
+    baseline.save(&all)?;
+    Ok(match (failed, ended, missed) {
+        (true, _, _) | (_, Outcome::Failed, _) => Outcome::Failed,
+        (_, Outcome::LimitMissed, _) | (_, _, true) => Outcome::LimitMissed,
+        _ => Outcome::Done,
+    })
+}
+
+/// The documents of several programs as one. A name that two programs have gets the program before it in both.
+fn joined(mut documents: Vec<(&Program, ResultDocument)>) -> Option<ResultDocument> {
+    let all: Vec<String> = documents.iter().flat_map(|(_, document)| document.results.iter().map(|series| series.name.clone())).collect();
+    let twice = |name: &str| all.iter().filter(|other| *other == name).count() > 1;
+    for (program, document) in &mut documents {
+        let rename = |name: &mut String| {
+            if twice(name) {
+                *name = format!("{}: {name}", program.shown);
+            }
+        };
+        document.results.iter_mut().for_each(|series| rename(&mut series.name));
+        document.comparisons.iter_mut().for_each(|comparison| {
+            rename(&mut comparison.a);
+            rename(&mut comparison.b);
+        });
+    }
+    let mut all = json::joined(documents.into_iter().map(|(_, document)| document))?;
+    "run".clone_into(&mut all.command);
+    Some(all)
+}
+
+/// What runs now, where the program itself does not say so: on a terminal, before the program writes over it.
+fn progress(program: &str, process: u32, processes: u32) {
+    let mut out = std::io::stderr().lock();
+    if out.is_terminal() && processes > 1 {
+        let _ = writeln!(out, "\r\u{1b}[K{program}, process {} of {processes}", process + 1);
+    }
+}
+
+/// A file as a person names it.
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+impl RunArguments {
+    fn limits(&self) -> Limits {
+        Limits { timeout: self.timeout }
+    }
+}

@@ -1,0 +1,143 @@
+//! A program with benchmarks: what it has, and what it found.
+
+use super::arguments::RunArguments;
+use super::child::{self, Answer, Ended, Limits, complaint};
+use super::{shown, source};
+use crate::AnyError;
+use hairspring_engine::clock::{RateMeter, default_clock};
+use hairspring_engine::estimate::Options;
+use hairspring_engine::judge::{Question, Setting, assess};
+use hairspring_engine::observations::{Observations, read_csv};
+use hairspring_report::json::{self, ResultDocument};
+use hairspring_report::{Document, Environment, saved};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+/// Names given to a program on its command line in all, in bytes; more, and it runs everything.
+const MOST_NAMES: usize = 100_000;
+
+/// A program.
+pub struct Program {
+    /// The file as the user named it.
+    pub shown: String,
+    /// Names of the benchmarks to run.
+    pub chosen: Vec<String>,
+    /// How it is started, and what has to live as long.
+    started: source::Started,
+    /// All its names.
+    names: Vec<String>,
+    /// Whether it prints observations instead of results: then it has no command line.
+    observes: bool,
+}
+
+impl Program {
+    /// Finds out how a file is run; source is compiled.
+    pub fn prepare(file: &Path, arguments: &RunArguments) -> Result<Program, AnyError> {
+        let started = source::prepare(file, arguments).map_err(|error| format!("{}: {error}", shown(file)))?;
+        Ok(Program { shown: shown(file), chosen: Vec::new(), started, names: Vec::new(), observes: false })
+    }
+
+    /// Asks the program for its benchmarks.
+    pub fn find_benchmarks(&mut self, limits: &Limits) -> Result<(), AnyError> {
+        let ended = self.start(["--list", "--format", "terse"].map(OsString::from).into(), limits)?;
+        if let Some(complaint) = complaint(ended.status) {
+            return Err(format!("{}: {complaint} when asked for its benchmarks (--list --format terse)", self.shown).into());
+        }
+        let text = String::from_utf8_lossy(&ended.output).into_owned();
+        self.observes = is_observations(&text);
+        self.names = if self.observes { series(&self.observations(&ended.output)?) } else { self.listed(&text)? };
+        Ok(())
+    }
+
+    fn listed(&self, text: &str) -> Result<Vec<String>, AnyError> {
+        let name = |line: &str| line.strip_suffix(": benchmark").map(str::to_owned);
+        let names: Option<Vec<String>> = text.lines().filter(|line| !line.trim().is_empty()).map(name).collect();
+        let first: String = text.lines().next().unwrap_or_default().chars().take(60).collect();
+        names.ok_or_else(|| {
+            format!("{}: is no program with benchmarks: asked for them with --list --format terse, it prints `{first}`", self.shown).into()
+        })
+    }
+
+    /// Keeps the benchmarks of these names.
+    pub fn choose(&mut self, chooses: impl Fn(&str) -> bool) {
+        self.chosen = self.names.iter().filter(|name| chooses(name)).cloned().collect();
+    }
+
+    /// Runs the chosen benchmarks.
+    pub fn run(&self, arguments: &RunArguments) -> Result<Answer, AnyError> {
+        let limits = arguments.limits();
+        if self.observes {
+            let meter = RateMeter::start(default_clock());
+            let ended = self.start(Vec::new(), &limits)?;
+            failed(&ended)?;
+            let document = self.solved(&ended.output, arguments.confidence_level, &meter)?;
+            return Ok(Answer { document, limit_missed: false });
+        }
+        let mut words = arguments.passed_on();
+        let length: usize = self.chosen.iter().map(String::len).sum();
+        if self.chosen.len() < self.names.len() && length < MOST_NAMES {
+            words.extend(["--exact", "--"].map(OsString::from));
+            words.extend(self.chosen.iter().map(OsString::from));
+        }
+        let ended = self.start(words, &limits)?;
+        failed(&ended)?;
+        let text = String::from_utf8(ended.output).map_err(|_| "prints no UTF-8 text")?;
+        saved::read(&text).map_err(|error| format!("what it prints {error}"))?;
+        let document: ResultDocument =
+            serde_json::from_str(&text).map_err(|error| format!("what it prints is no whole result: {error}"))?;
+        Ok(Answer { document, limit_missed: ended.status.code() == Some(3) })
+    }
+
+    fn start(&self, words: Vec<OsString>, limits: &Limits) -> Result<Ended, AnyError> {
+        let mut command = Command::new(&self.started.command[0]);
+        command.args(&self.started.command[1..]).args(words);
+        Ok(child::run(command, limits)?)
+    }
+
+    fn observations(&self, bytes: &[u8]) -> Result<Observations, AnyError> {
+        Ok(read_csv(bytes).map_err(|error| format!("{}: its observations: {error}", self.shown))?)
+    }
+
+    /// The result of a program that prints observations: of its chosen series. It ran here and now: where it does not say
+    /// how fast its clock counts, and read the one that this command knows by that name, the rate is that one's.
+    fn solved(&self, bytes: &[u8], level: f64, meter: &RateMeter) -> Result<ResultDocument, AnyError> {
+        let mut table = self.observations(bytes)?;
+        if table.origin.rate.is_none() && table.origin.clock.as_deref() == Some(default_clock().name) {
+            table.origin.rate = Some(meter.rate());
+        }
+        let options = Options { level, ..Options::default() };
+        let assessment = assess(&table, &Question { options, setting: Setting::Program, ..Question::default() })?;
+        let mut document = json::result(&Document {
+            command: "run".into(),
+            environment: Environment {
+                machine: Some(hairspring_machine::environment::machine()),
+                ..Environment::unknown("the program runs no reference chain").with_origin(&table.origin)
+            },
+            assessment,
+            ns_per_unit: table.origin.ns_per_unit(),
+            subjects: Vec::new(),
+            methods: Vec::new(),
+            run: None,
+        });
+        document.results.retain(|series| self.chosen.contains(&series.name));
+        // The series of such a table are not alternatives of each other.
+        document.comparisons.clear();
+        Ok(document)
+    }
+}
+
+fn failed(ended: &Ended) -> Result<(), AnyError> {
+    complaint(ended.status).map_or(Ok(()), |complaint| Err(complaint.into()))
+}
+
+fn is_observations(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
+    text.starts_with("# hairspring observations") || first.split(',').any(|column| matches!(column.trim(), "ticks" | "time_ns"))
+}
+
+/// Names of the series that are measured for themselves.
+fn series(table: &Observations) -> Vec<String> {
+    let own = |name: &&String| !table.origin.is_auxiliary(name);
+    table.series_names().iter().filter(own).cloned().collect()
+}

@@ -1,0 +1,155 @@
+//! Programs with benchmarks, run by `hairspring run`: what they print is merged, and whatever they do is told.
+
+use crate::command::{Hairspring, needs};
+use serde_json::{Value, json};
+
+fn run() -> Hairspring {
+    Hairspring::new().with("run")
+}
+
+fn estimate(value: f64) -> Value {
+    json!({"value": value, "low": 0.99 * value, "high": 1.01 * value, "level": 0.95})
+}
+
+/// What a program prints that found these times.
+fn document(times: &[(&str, f64)]) -> String {
+    let series = |(name, time): &(&str, f64)| {
+        json!({"name": name, "code": null, "bytes_per_copy": null, "components": {"body": {"time_ns": estimate(*time), "cycles": null,
+            "cycles_reason": "none", "below_resolution": false, "mode": null}}, "overhead": null, "overhead_reason": "none",
+            "fit": {"rows": 5, "left_out": 0, "rank": 2, "unknowns": 2, "lack_of_fit": null, "lack_of_fit_reason": "none",
+            "residual_ns": 0.1, "readings": 9, "readings_used": 9, "columns": [], "rows_detail": [], "rows_detail_reason": "none"},
+            "budget": {"body": []}, "findings": []})
+    };
+    let environment = json!({"cpu": null, "cpu_reason": "none", "system": null, "clock": null, "core_clock_hz": null,
+        "core_clock_reason": "none", "reference": null, "reference_reason": "none", "compiler": null, "compiler_flags": null,
+        "pinned_cpu": null, "priority_raised": null, "memory_locked": null});
+    json!({"schema": "hairspring/result/1", "command": "run", "environment": environment,
+        "results": times.iter().map(series).collect::<Vec<_>>(), "comparisons": [], "methods": [], "run": null})
+    .to_string()
+}
+
+/// A program that has these benchmarks, and writes down how it is called.
+fn program(command: Hairspring, name: &str, times: &[(&str, f64)]) -> Hairspring {
+    let list: String = times.iter().map(|(name, _)| format!("{name}: benchmark\n")).collect();
+    let script = format!(
+        "echo \"$@\" >> {name}.calls\ncase \"$1\" in --list) cat <<'END'\n{list}END\n;;\n*) cat <<'END'\n{}\nEND\n;; esac\n",
+        document(times)
+    );
+    command.with_script(name, &script)
+}
+
+#[test]
+fn one_table_and_one_document_of_several_programs() {
+    let ended = |json: bool| {
+        let command = program(program(run(), "one", &[("copy", 5.0), ("twice", 1.0)]), "two", &[("twice", 2.0)]);
+        let command = command.with("./one").with("./two");
+        if json { command.with("--json").succeeds() } else { command.succeeds() }
+    };
+    let all = crate::document::Document::result(&ended(true).output).0;
+    let names: Vec<&str> = all["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["copy", "./one: twice", "./two: twice"]);
+    let text = ended(false).output;
+    assert!(text.contains("  copy                  5.000 ns +- 0.050") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn names_are_listed_and_chosen() {
+    let three = || program(run(), "bench", &[("copy/size:64", 5.0), ("copy/size:128", 6.0), ("sort", 7.0)]).with("./bench");
+    assert_eq!(three().with("--list").succeeds().output, "copy/size:64\ncopy/size:128\nsort\n");
+    assert_eq!(three().with("--list").with("copy").option("--skip", "128").succeeds().output, "copy/size:64\n");
+    assert_eq!(three().with("--list").with("--exact").with("copy").succeeds().output, "");
+    let ended = three().with("copy").succeeds();
+    let calls = ended.file("bench.calls");
+    assert!(calls.lines().nth(1).is_some_and(|call| call.ends_with("--exact -- copy/size:64 copy/size:128")), "{calls}");
+    three().with("nothing").ends_with(2).complains("no benchmark's name contains `nothing`");
+}
+
+#[test]
+fn options_are_passed_on() {
+    let ended = program(run(), "bench", &[("a", 5.0)])
+        .with("./bench")
+        .option("--budget", "20ms")
+        .option("--clock", "monotonic")
+        .option("--cpu", "0")
+        .option("--precision", "1%")
+        .succeeds();
+    let calls = ended.file("bench.calls");
+    let expected = "--bench --json --confidence-level 0.95 --budget 20000000ns --precision 0.01 --clock monotonic --cpu 0";
+    assert_eq!(calls.lines().nth(1), Some(expected));
+}
+
+#[test]
+fn several_processes_make_an_interval_of_how_they_differ() {
+    let times = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n\n";
+    let script = |name: &str| format!("case \"$1\" in --list) echo 'a: benchmark' ;; *) {times} cat {name}$n.json ;; esac\n");
+    let mut command = run().with_script("bench", &script("run"));
+    for (at, time) in [10.0, 11.0, 12.0].iter().enumerate() {
+        command = command.beside(&format!("run{at}.json"), document(&[("a", *time)]));
+    }
+    let all = crate::document::Document::result(&command.with("./bench").option("--processes", "3").with("--json").succeeds().output).0;
+    let body = &all["results"][0]["components"]["body"];
+    assert!((body["time_ns"]["value"].as_f64().unwrap() - 11.0).abs() < 1e-9, "{body:#}");
+    assert!(body["time_ns"]["high"].as_f64().unwrap() > 13.0, "{body:#}");
+    assert_eq!((body["runs"].as_array().unwrap().len(), &all["run"]), (3, &Value::Null));
+}
+
+#[test]
+fn a_baseline_is_saved_and_compared_with() {
+    let ended = program(run(), "bench", &[("a", 5.0)]).with("./bench").option("--save-baseline", "main").succeeds();
+    let saved = ended.file(".hairspring/baselines/main.json");
+    let slower = program(run(), "bench", &[("a", 6.0)]).beside_baseline("main", &saved).with("./bench");
+    let ended = slower.option("--baseline", "main").option("--threshold", "5%").ends_with(3);
+    assert!(ended.output.contains("new is slower, past the threshold"), "{}", ended.output);
+}
+
+#[test]
+fn a_source_file_is_compiled_and_its_observations_are_solved() {
+    needs("cc");
+    let source = "#include \"hairspring.h\"\n\
+        HAIRSPRING_BENCHMARK(multiply, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x *= c; HAIRSPRING_OPAQUE(x));\n\
+        HAIRSPRING_BENCHMARK(twice, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x *= c; HAIRSPRING_OPAQUE(x); x *= c; HAIRSPRING_OPAQUE(x));\n\
+        HAIRSPRING_MAIN({.benchmark = &multiply}, {.benchmark = &twice})\n";
+    let all = run().beside("bench.c", source).with("bench.c").document().0;
+    let time = |at: usize| all["results"][at]["components"]["body"]["time_ns"]["value"].as_f64().unwrap();
+    // Twice the work, and noise that no machine has.
+    assert!((1.4..2.8).contains(&(time(1) / time(0))), "{} and {} ns", time(0), time(1));
+    run().beside("bad.c", "int main(void) { return x; }").with("bad.c").fails("bad.c: does not compile");
+}
+
+#[test]
+fn what_is_no_program_with_benchmarks_is_told() {
+    run().with("README").ends_with(2).complains("there is no file `README`");
+    run().with("./missing").fails("./missing: No such file");
+    run().with(".").fails("is a folder");
+    run().beside("text", "hello").with("text").fails("neither a program");
+    run().with_script("talks", "echo hello\n").with("./talks").fails("it prints `hello`");
+    run().with_script("refuses", "exit 4\n").with("./refuses").fails("ended with status 4 when asked");
+    run().with("--processes").with("0").with("x").ends_with(2);
+}
+
+#[test]
+fn whatever_a_program_does_is_told_and_ends() {
+    let with = |then: &str| {
+        run().with_script("bench", &format!("case \"$1\" in --list) echo 'a: benchmark' ;; *) {then} ;; esac\n")).with("./bench")
+    };
+    with("kill -SEGV $$").fails("signal SIGSEGV");
+    with("exit 1").fails("ended with status 1");
+    with("echo '{\"schema\": \"hairspring/result/1\"'").fails("what it prints is no JSON");
+    with("echo '{\"schema\": \"hairspring/mhz/1\"}'").fails("is a document of `hairspring/mhz/1`");
+    with("true").fails("what it prints");
+    with("sleep 60 & sleep 60").option("--timeout", "300ms").fails("did not end within 0.3 s");
+    with("exec >/dev/null; sleep 60").option("--timeout", "300ms").fails("did not end within 0.3 s");
+    // The others are still reported.
+    let bad = "case \"$1\" in --list) echo 'bad: benchmark' ;; *) exit 9 ;; esac\n";
+    let ended = program(run().with_script("bad", bad), "good", &[("fine", 5.0)]).with("./bad").with("./good").ends_with(1);
+    assert!(ended.output.contains("fine"), "{}", ended.output);
+}
+
+#[test]
+fn odd_names_break_nothing() {
+    let odd = "\"a\", b/c:1 #;<&>%s \u{1b}[31m \u{e9} {}: benchmark";
+    let ended = program(run(), "bench", &[(odd, 5.0)]).with("./bench").succeeds();
+    assert!(!ended.output.contains('\u{1b}'), "{}", ended.output);
+    let all = program(run(), "bench", &[(odd, 5.0)]).with("./bench").document().0;
+    assert_eq!(all["results"][0]["name"], *odd);
+}

@@ -1,0 +1,163 @@
+/* The programming interface of lmbench 2.0 on Hairspring's engine, for programs that are written to it (Staelin and McVoy,
+ * "mhz: Anatomy of a micro-benchmark", appendix). C11 and C++, gcc and clang; link with libhairspring.
+ *
+ *   BENCH(loop_body, enough)     eleven experiments, the median is kept; one if the interval is longer than 100 ms
+ *   BENCH1(loop_body, enough)    one experiment
+ *   get_n(), save_n(n)           how often loop_body ran in the interval that is kept; says so
+ *   gettime()                    how long that interval lasted, in microseconds
+ *   milli(s, n) micro(s, n) nano(s, n)   prints the time of one of n operations in that interval on standard error
+ *   mb(bytes) kb(bytes)          prints the bandwidth, in units of 1,000,000 and 1000 bytes a second
+ *
+ *   #include "bench.h"           (this file, in the folder lmbench of the headers) or "lmbench.h"
+ *   int main(void) {
+ *     BENCH(lrand48(), 0);
+ *     micro("lrand48()", get_n());   // lrand48(): 0.00542 microseconds [0.005404 to 0.005438; 98.8 %, 11 experiments]
+ *   }
+ *
+ * loop_body is written out in a loop in your function; it must be repeatable and must not leave the loop (no break, goto or
+ * return out of it: then there is no result). `enough` is the least length of the interval in microseconds, 0 what the
+ * clock needs for 1 %. The result is kept for the thread, in place of the one before.
+ *
+ * What is in the number: one run of loop_body. The time of a read of the clock is subtracted from each interval, and the
+ * time of the loop itself from each trip. Both are measured by the engine when the first BENCH runs (some 50 ms), the loop's
+ * by the paper's two equations on loops that your compiler made with the same options. How much of the loop hides beside
+ * its body depends on the body, so the interval in the brackets reaches down by all that the loop takes by itself (a core
+ * cycle or so; more without optimisation). Several operations in one loop_body make that small. A trip that takes less than
+ * two and a half times one with nothing in it cannot be told from nothing: it is "below resolution" with its bound, and is
+ * never printed as 0. So is a body that the compiler removed.
+ *
+ * The interval in the brackets also has the spread of the experiments, the clock's quantum and the doubt of its rate in it.
+ * A single experiment has no spread, and its line says so.
+ *
+ * Environment: ENOUGH is the interval of every BENCH whose own is 0; TIMING_O and LOOP_O are the overheads of timing and
+ * loop, which are then taken as exact and not measured (LOOP_O=0 where the loop is negligible). All in microseconds, read at
+ * every BENCH; one that is no number is an error, and there is no result.
+ *
+ * A result that the compiler need not compute, it does not compute. Memory that the body writes counts as used if its
+ * address has been seen outside: show it with BENCH_USE(pointer). */
+#ifndef HAIRSPRING_LMBENCH_H
+#define HAIRSPRING_LMBENCH_H
+
+/* The programs call lrand48, putenv and bcopy. */
+#if defined(__STRICT_ANSI__) && !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE
+#endif
+
+#include "hairspring_engine.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifndef _WIN32
+#include <strings.h>
+#include <unistd.h>
+#endif
+
+typedef uint64_t uint64;
+
+/* The value, an integer or a pointer, counts as used, and the memory behind a pointer as seen. */
+#define BENCH_USE(value) __asm__ volatile("" : : "r"(value) : "memory")
+
+/* The end of a trip: the compiler does not know how many are left, and memory counts as read and written. */
+#define HAIRSPRING_LMBENCH_TRIP(left) __asm__ volatile("" : "+r"(left) : : "memory")
+
+/* The loop of BENCH with an expression in it 0, 1 or 2 times: what the engine takes the time of the loop from. */
+__attribute__((noinline, unused)) static void hairspring_lmbench_loop(uint32_t copies, uint64_t trips) {
+  uint64_t left = trips, value = trips;
+  switch (copies) {
+    case 0:
+      for (; left > 0; left -= 1) HAIRSPRING_LMBENCH_TRIP(left);
+      break;
+    case 1:
+      for (; left > 0; left -= 1) {
+        __asm__ volatile("" : "+r"(value));
+        value *= 3;
+        HAIRSPRING_LMBENCH_TRIP(left);
+      }
+      break;
+    default:
+      for (; left > 0; left -= 1) {
+        __asm__ volatile("" : "+r"(value));
+        value *= 3;
+        __asm__ volatile("" : "+r"(value));
+        value *= 3;
+        HAIRSPRING_LMBENCH_TRIP(left);
+      }
+  }
+  __asm__ volatile("" : : "r"(value));
+}
+
+__attribute__((unused)) static inline void hairspring_lmbench_complain(hairspring_status status) {
+  char text[512];
+  if (status == HAIRSPRING_STATUS_OK) return;
+  hairspring_last_error(text, sizeof text);
+  fprintf(stderr, "BENCH: no result: %s\n", text);
+}
+
+/* Experiments that are under way. */
+struct hairspring_lmbench {
+  hairspring_trials *trials;
+  uint64_t (*now)(void);
+  hairspring_status status;
+  uint64_t trips;
+  uint64_t left;
+  uint64_t begin;
+};
+
+__attribute__((unused)) static inline struct hairspring_lmbench hairspring_lmbench_open(double enough, uint32_t experiments) {
+  struct hairspring_lmbench bench;
+  memset(&bench, 0, sizeof bench);
+  bench.status = hairspring_lmbench_begin(enough, experiments, hairspring_lmbench_loop, &bench.now, &bench.trials);
+  hairspring_lmbench_complain(bench.status);
+  return bench;
+}
+
+/* Hands in the trips that were run and takes the next; when there are none, what was found is kept. */
+__attribute__((unused)) static inline int hairspring_lmbench_next(struct hairspring_lmbench *bench, uint64_t ticks) {
+  if (bench->trials == NULL) return 0;
+  bench->status = hairspring_trials_next(bench->trials, ticks, bench->trips - bench->left, &bench->trips);
+  bench->left = bench->trips;
+  if (bench->trips > 0) return 1;
+  hairspring_lmbench_complain(hairspring_lmbench_end(bench->trials, (int32_t)bench->status));
+  bench->trials = NULL;
+  return 0;
+}
+
+#define HAIRSPRING_LMBENCH_EXPERIMENTS(loop_body, enough, experiments)                                        \
+  {                                                                                                           \
+    struct hairspring_lmbench hairspring_bench = hairspring_lmbench_open((double)(enough), experiments);      \
+    uint64_t hairspring_ticks = 0;                                                                            \
+    while (hairspring_lmbench_next(&hairspring_bench, hairspring_ticks)) {                                    \
+      uint64_t hairspring_left = hairspring_bench.trips;                                                      \
+      uint64_t (*const hairspring_read_clock)(void) = hairspring_bench.now;                                   \
+      uint64_t hairspring_begin = hairspring_read_clock();                                                    \
+      for (; hairspring_left > 0; hairspring_left -= 1) {                                                     \
+        loop_body;                                                                                            \
+        HAIRSPRING_LMBENCH_TRIP(hairspring_left);                                                             \
+      }                                                                                                       \
+      hairspring_ticks = hairspring_read_clock() - hairspring_begin;                                          \
+      hairspring_bench.left = hairspring_left;                                                                \
+    }                                                                                                         \
+  }
+
+#define BENCH(loop_body, enough) HAIRSPRING_LMBENCH_EXPERIMENTS(loop_body, enough, 0)
+#define BENCH1(loop_body, enough) HAIRSPRING_LMBENCH_EXPERIMENTS(loop_body, enough, 1)
+
+__attribute__((unused)) static inline void hairspring_lmbench_print(const char *name, hairspring_line unit, uint64_t count) {
+  char line[1024];
+  hairspring_lmbench_line(name, (int32_t)unit, count, line, sizeof line);
+  fprintf(stderr, "%s\n", line);
+}
+
+__attribute__((unused)) static inline uint64 get_n(void) { return hairspring_lmbench_n(); }
+__attribute__((unused)) static inline void save_n(uint64 n) { hairspring_lmbench_save_n(n); }
+__attribute__((unused)) static inline uint64 gettime(void) { return (uint64)(hairspring_lmbench_usecs() + 0.5); }
+
+__attribute__((unused)) static inline void milli(const char *s, uint64 n) { hairspring_lmbench_print(s, HAIRSPRING_LINE_MILLI, n); }
+__attribute__((unused)) static inline void micro(const char *s, uint64 n) { hairspring_lmbench_print(s, HAIRSPRING_LINE_MICRO, n); }
+__attribute__((unused)) static inline void nano(const char *s, uint64 n) { hairspring_lmbench_print(s, HAIRSPRING_LINE_NANO, n); }
+__attribute__((unused)) static inline void mb(uint64 bytes) { hairspring_lmbench_print(NULL, HAIRSPRING_LINE_MB, bytes); }
+__attribute__((unused)) static inline void kb(uint64 bytes) { hairspring_lmbench_print(NULL, HAIRSPRING_LINE_KB, bytes); }
+
+#endif

@@ -1,0 +1,2 @@
+/* The name under which lmbench's programs ask for its interface; see ../lmbench.h. */
+#include "../lmbench.h"
