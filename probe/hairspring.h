@@ -162,7 +162,17 @@ static inline uint64_t hairspring_clock_hz(void) {
 #define HAIRSPRING_FLOATING_REGISTER "m"
 #endif
 
+#ifdef __cplusplus
+/* Never called: the size of the answer tells the type. */
+extern "C++" {
+template <typename Type> char (&hairspring_floating(const Type &))[1];
+char (&hairspring_floating(const float &))[2];
+char (&hairspring_floating(const double &))[2];
+}
+#define HAIRSPRING_IS_FLOATING(value) (sizeof(hairspring_floating(value)) == 2)
+#else
 #define HAIRSPRING_IS_FLOATING(value) _Generic((value), float: 1, double: 1, default: 0)
+#endif
 
 /* The value, an integer, a pointer, a float or a double, counts as used. It stays in the register where it is. */
 #define HAIRSPRING_USE(value)                                                   \
@@ -261,6 +271,9 @@ typedef uint64_t (*hairspring_read)(void);
 #else
 /* Arguments of a benchmark at the most. */
 #define HAIRSPRING_MOST_ARGUMENTS 16u
+
+/* What a row returns in place of ticks where its code failed. */
+#define HAIRSPRING_FAILED UINT64_MAX
 
 /* Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, reads the clock again. */
 struct hairspring_row {

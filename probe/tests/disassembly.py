@@ -43,11 +43,16 @@ def disassembled(compiler: str, level: str, folder: Path) -> dict[str, list[str]
     built = folder / "disassembly.o"
     flags = [level, "-std=c11", f"-I{HERE.parent}", "-c", str(HERE / "disassembly.c"), "-o", str(built)]
     subprocess.run([compiler, *flags], check=True)
+    return functions_of(built)
+
+
+def functions_of(built: Path) -> dict[str, list[str]]:
+    """The instructions of every function of an object."""
     dump = ["objdump", "-d", "-M", "intel", "--no-show-raw-insn", str(built)]
     text = subprocess.run(dump, check=True, capture_output=True, text=True).stdout
     functions: dict[str, list[str]] = {}
     for line in text.splitlines():
-        if begin := re.match(r"[0-9a-f]+ <(\w+)>:", line):
+        if begin := re.match(r"[0-9a-f]+ <([\w$.]+)>:", line):
             functions[begin.group(1)] = []
         elif code := re.match(r" +[0-9a-f]+:\s+(.*)", line):
             words = " ".join(code.group(1).split())

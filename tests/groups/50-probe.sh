@@ -7,6 +7,7 @@
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+. "$ROOT/tools/library.sh"
 cd "$ROOT"
 
 FLAGS=(-std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror)
@@ -61,22 +62,13 @@ fit_table() { # COMPILER FLAG...
     grep -q '"copy/size:4096"' "$BUILT/program.json"
 }
 
-install_library() {
-  quietly cmake -S crates/hairspring-capi -B "$BUILT/cmake" -DCMAKE_INSTALL_LIBDIR=lib -DHAIRSPRING_TARGET_DIR="$CARGO_TARGET_DIR" &&
-    quietly cmake --build "$BUILT/cmake" && quietly cmake --install "$BUILT/cmake" --prefix "$PREFIX"
-}
-
 # Links a program with the installed library and runs it; `static` takes the archive alone.
 with_engine() { # COMPILER FILE shared|static FLAG...
   local compiler="$1" file="$2" kind="$3" flags libraries arguments=()
   shift 3
   [[ $file == examples/* || $file == */lmbench/* ]] || arguments=("$BUILT/program.csv")
   read -ra flags < <(pkg-config --cflags hairspring)
-  if [ "$kind" = shared ]; then
-    read -ra libraries < <(pkg-config --libs hairspring)
-  else
-    read -ra libraries < <(pkg-config --libs --static hairspring | sed "s#-lhairspring#$PREFIX/lib/libhairspring.a#")
-  fi
+  read -ra libraries < <(library_flags "$BUILT" "$kind")
   "$compiler" "${FLAGS[@]}" -O2 "$@" "${flags[@]}" "$file" -o "$BUILT/program" "${libraries[@]}" -lm -lpthread &&
     LD_LIBRARY_PATH="$PREFIX/lib" "$BUILT/program" "${arguments[@]}" >"$BUILT/program.txt"
 }
@@ -135,7 +127,6 @@ need_command pkg-config pkg-config
 need_command objdump binutils
 rm -rf "$BUILT"
 mkdir -p "$BUILT"
-export PKG_CONFIG_PATH="$PREFIX/lib/pkgconfig"
 
 for compiler in gcc clang; do
   header_only "$compiler"
@@ -148,7 +139,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 else
   echo "nothing: the expected instructions are those of x86-64"
 fi
-step "cmake --install" install_library
+step "cmake --install" install_library "$BUILT"
 for compiler in gcc clang; do engine_programs "$compiler"; done
 for compiler in gcc clang; do lmbench "$compiler"; done
 step "the CMake package" cmake_package

@@ -16,6 +16,12 @@
 #define HAIRSPRING_MOST_ARGUMENTS 16
 
 /**
+ * What a row returns in place of ticks where its code failed: the program ends with a message and status 1. A clock that
+ * was set back by exactly one tick between two reads says the same.
+ */
+#define HAIRSPRING_FAILED UINT64_MAX
+
+/**
  * What came of a call.
  */
 typedef enum hairspring_status {
@@ -346,7 +352,7 @@ typedef struct hairspring_clock {
  */
 typedef struct hairspring_row {
   /**
-   * Runs it with a clock to read and the benchmark's argument, and returns the ticks in between.
+   * Runs it with a clock to read and the benchmark's argument, and returns the ticks in between, or HAIRSPRING_FAILED.
    */
   uint64_t (*run)(uint64_t (*now)(void), int64_t argument);
   /**
@@ -460,7 +466,7 @@ typedef struct hairspring_entry {
    */
   uint32_t argument_count;
   /**
-   * 1: runs in the same rounds as the entry before, with that one's arguments, and is compared with it.
+   * 1: runs in the same rounds as the entry before, with that one's arguments if it has any, and is compared with it.
    */
   uint32_t alternative;
 } hairspring_entry;
@@ -490,6 +496,44 @@ typedef struct hairspring_table_clock {
    */
   uint32_t in_nanoseconds;
 } hairspring_table_clock;
+
+/**
+ * A procedure to be timed. All but the name and the procedure may be left 0.
+ */
+typedef struct hairspring_procedure {
+  /**
+   * Its name.
+   */
+  const char *name;
+  /**
+   * Name of an argument, where there is one: results are called `name/argument_name:argument`.
+   */
+  const char *argument_name;
+  /**
+   * The value of that argument; the procedure finds it through its context.
+   */
+  int64_t argument;
+  /**
+   * The body: called 1 to 256 times in a row between two reads of the clock.
+   */
+  void (*procedure)(void *context);
+  /**
+   * Runs before every body, and is told apart from it.
+   */
+  void (*init)(void *context);
+  /**
+   * Runs once before the first row.
+   */
+  void (*setup)(void *context);
+  /**
+   * What all three are handed.
+   */
+  void *context;
+  /**
+   * 1: runs in the same rounds as the entry before, and is compared with it.
+   */
+  uint32_t alternative;
+} hairspring_procedure;
 
 /**
  * What a stopwatch read: raw, the overhead still in it.
@@ -807,6 +851,16 @@ enum hairspring_status hairspring_observations_parse_csv(const uint8_t *bytes,
  * Writes a table as an observation file, which `hairspring fit` reads.
  */
 enum hairspring_status hairspring_observations_write_csv(const struct hairspring_observations *table, const char *path);
+
+/**
+ * Runs a program of benchmarks of procedures, as `hairspring_run_program` does: reads the command line, measures, and
+ * prints. The time of an indirect call is part of every answer. Returns the exit status of the program.
+ */
+int hairspring_run_procedures(int argc,
+                              const char *const *argv,
+                              const struct hairspring_procedure *procedures,
+                              size_t element_size,
+                              size_t count);
 
 /**
  * A stopwatch on the clock of that name, null being the best one here. It measures the overhead of its own start and stop,

@@ -9,11 +9,15 @@ use std::time::Duration;
 /// Arguments of a benchmark at the most.
 pub const HAIRSPRING_MOST_ARGUMENTS: usize = 16;
 
+/// What a row returns in place of ticks where its code failed: the program ends with a message and status 1. A clock that
+/// was set back by exactly one tick between two reads says the same.
+pub const HAIRSPRING_FAILED: u64 = u64::MAX;
+
 /// Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, and reads the clock again.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct BenchmarkRow {
-    /// Runs it with a clock to read and the benchmark's argument, and returns the ticks in between.
+    /// Runs it with a clock to read and the benchmark's argument, and returns the ticks in between, or HAIRSPRING_FAILED.
     pub run: Option<unsafe extern "C" fn(now: extern "C" fn() -> u64, argument: i64) -> u64>,
     /// Bodies between the two reads.
     pub bodies: u32,
@@ -83,7 +87,7 @@ pub struct BenchmarkEntry {
     pub arguments: [i64; HAIRSPRING_MOST_ARGUMENTS],
     /// How many they are; with 0 the rows are handed `arguments[0]`, and the name stays as it is.
     pub argument_count: u32,
-    /// 1: runs in the same rounds as the entry before, with that one's arguments, and is compared with it.
+    /// 1: runs in the same rounds as the entry before, with that one's arguments if it has any, and is compared with it.
     pub alternative: u32,
 }
 
@@ -154,7 +158,8 @@ unsafe fn rows<'a>(name: &str, rows: *const BenchmarkRow, count: usize, argument
             Refusal::new(Status::BadValue, format!("benchmark `{name}` has a row of order {}: 0 to 3 are known", row.order))
         })?;
         // SAFETY: the caller's function, which is to be called with a clock and its argument.
-        Ok(Row::new(row.bodies, row.inits, order, move |now| Some(unsafe { run(now, argument) })))
+        let ticks = move |now| Some(unsafe { run(now, argument) }).filter(|ticks| *ticks != HAIRSPRING_FAILED);
+        Ok(Row::new(row.bodies, row.inits, order, ticks))
     };
     rows.iter().map(row).collect()
 }
@@ -169,13 +174,22 @@ pub unsafe extern "C" fn hairspring_run_program(
     element_size: usize,
     count: usize,
 ) -> c_int {
-    let mut status = 1;
-    let run = || {
+    let declared = || {
         same_size::<BenchmarkEntry>(element_size, "an entry of the benchmarks")?;
         // SAFETY: passed on to the caller.
-        let (arguments, entries) = unsafe { (command_line(argc, argv)?, elements(entries, count, "the array of benchmarks")?) };
+        unsafe { groups(elements(entries, count, "the array of benchmarks")?) }
+    };
+    // SAFETY: passed on to the caller.
+    unsafe { run_program(argc, argv, declared) }
+}
+
+/// Runs the program of the benchmarks that `declared` gives, behind the wall; gives its exit status.
+pub(crate) unsafe fn run_program<'a>(argc: c_int, argv: *const *const c_char, declared: impl FnOnce() -> Answer<Vec<Group<'a>>>) -> c_int {
+    let mut status = 1;
+    let run = || {
         // SAFETY: passed on to the caller.
-        let groups = unsafe { groups(entries) }?;
+        let arguments = unsafe { command_line(argc, argv) }?;
+        let groups = declared()?;
         // SAFETY: no pointers: the C library writes out what its streams hold, so that the two kinds of output do not mix.
         unsafe { flush_streams() };
         status = c_int::from(hairspring_program::main(arguments, Manner::Plain, groups));
@@ -214,7 +228,7 @@ unsafe fn groups<'a>(entries: &[BenchmarkEntry]) -> Answer<Vec<Group<'a>>> {
         let arguments = &first.arguments[..(first.argument_count as usize).clamp(1, HAIRSPRING_MOST_ARGUMENTS)];
         for argument in arguments {
             // SAFETY: passed on to the caller.
-            let benchmarks = together.iter().map(|entry| unsafe { of_entry(entry, first, *argument) }).collect::<Answer<Vec<_>>>()?;
+            let benchmarks = together.iter().map(|entry| unsafe { of_entry(entry, first, *argument) }).collect::<Answer<_>>()?;
             groups.push(Group { benchmarks });
         }
         at += 1 + alternatives;
@@ -227,6 +241,7 @@ unsafe fn of_entry<'a>(entry: &BenchmarkEntry, first: &BenchmarkEntry, argument:
     let from = unsafe { shared(entry.benchmark, "an entry's benchmark") }?;
     // SAFETY: passed on to the caller.
     let mut name = unsafe { text(from.name, "a benchmark's name") }?.to_owned();
+    let argument = if first.argument_count > 0 { argument } else { entry.arguments[0] };
     // SAFETY: passed on to the caller.
     let rows = unsafe { rows(&name, from.rows, from.row_count, argument) }?;
     if first.argument_count > 0 {

@@ -150,7 +150,9 @@ impl Session {
     /// Adds the chosen rows of a benchmark; each order is a series of its own, and the table says what it is.
     fn add<'g, 'a: 'g>(&self, plan: &mut Plan<'g>, (at, names): (usize, &[String]), rows: impl Iterator<Item = &'g mut Row<'a>>) {
         let mut series: Vec<(Order, String)> = vec![(Order::AtEnd, names[at].clone())];
-        for row in rows {
+        // What a fence hides is the same for all: one series of shadows is enough for a table.
+        let has_shadow = plan.table.origin.shadow.is_some();
+        for row in rows.filter(|row| row.order != Order::Shadow || !has_shadow) {
             let known = series.iter().find(|(order, _)| *order == row.order).map(|(_, name)| name.clone());
             let name = known.unwrap_or_else(|| {
                 let name = self.declare(plan, row.order, &names[at], names);

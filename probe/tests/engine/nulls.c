@@ -151,7 +151,7 @@ static void stopwatches(void) {
 }
 
 static void measurements(void) {
-  hairspring_row row = {NULL, 1, 0};
+  hairspring_row row = {NULL, 1, 0, 0};
   hairspring_series series = {sizeof series, "a", &row, 1, 0};
   hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
   hairspring_observations *table = NULL;

@@ -2,7 +2,7 @@
 
 use super::cells::{Cell, align};
 use super::page::{Page, Style, Tone};
-use crate::clean::{clean, cut, pad, width};
+use crate::clean::{clean, cut, pad, width, wrap};
 use crate::saved::{SavedFigure, SavedFinding, SavedResult, SavedSeries};
 
 /// Columns of a name; a longer one has a line of its own.
@@ -82,7 +82,13 @@ fn ratios(page: &mut Page, result: &SavedResult) {
             _ => format!("{a} and {b}: undecided"),
         };
         let ratio = comparison.ratio.map_or_else(|| "no ratio".to_owned(), |ratio| Cell::ratio(&ratio.0).text());
-        page.line(&format!("  {says}: {ratio} times the time", says = cut(&says, 50)), Tone::Plain);
+        let (one, room) = (format!("  {says}: {ratio} times the time"), page.width());
+        if width(&one) <= room {
+            page.line(&one, Tone::Plain);
+        } else {
+            wrap(&format!("{says}:"), room - 2).iter().for_each(|line| page.line(&format!("  {line}"), Tone::Plain));
+            page.line(&format!("      {ratio} times the time"), Tone::Plain);
+        }
     }
 }
 

@@ -1,0 +1,129 @@
+/* What a benchmark in C++ becomes: every row runs as many copies as it says, in its order, with a state of its own; what
+ * code throws becomes a failure with its text. Without the engine. */
+#include <cstdint>
+
+/* A clock of ours, which stands still: a body adds 1000, an init 1. */
+static std::uint64_t ticks;
+static std::uint64_t read_ours() { return ticks; }
+#define HAIRSPRING_READ_CLOCK read_ours
+#include "hairspring.hpp"
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#undef NDEBUG
+#include <cassert>
+
+namespace {
+
+constexpr std::uint32_t shadow = 3;
+
+std::int64_t context_of(const hairspring::detail::Case &one) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(one.context.get()));
+}
+
+std::uint64_t run(const hairspring::detail::Case &one, const hairspring_row &row) { return row.run(read_ours, context_of(one)); }
+
+const hairspring::detail::Case &only_case(const std::vector<hairspring::Group> &groups) {
+  assert(groups.size() == 1 && groups[0].cases().size() == 1);
+  return groups[0].cases()[0];
+}
+
+/* Every row counts what it says; gives the orders that there are. */
+std::set<std::uint32_t> counted(const std::vector<hairspring::Group> &groups, std::uint64_t per_body, std::uint64_t per_init) {
+  std::set<std::uint32_t> orders;
+  const auto &one = only_case(groups);
+  for (const auto &row : one.rows) {
+    const std::uint64_t expected = row.order == shadow ? 0 : row.bodies * per_body + row.inits * per_init;
+    assert(run(one, row) == expected);
+    orders.insert(row.order);
+  }
+  return orders;
+}
+
+void every_row_runs_as_often_as_it_says() {
+  const auto plain = hairspring::bench("plain", [] { ticks += 1000; }).groups();
+  assert(counted(plain, 1000, 0) == std::set<std::uint32_t>{0} && only_case(plain).rows.size() == 12);
+  const auto both = hairspring::bench("both", [](std::int64_t) { ticks += 1000; }).init([] { ticks += 1; }).groups();
+  assert((counted(both, 1000, 1) == std::set<std::uint32_t>{0, 1, 2, 3}) && only_case(both).rows.size() == 12 + 27);
+}
+
+/* Flushing takes none of our ticks. */
+void cold_rows_run_too() {
+#ifdef HAIRSPRING_FLUSH_LINE
+  static const std::array<char, 300> data{};
+  const auto cold = hairspring::bench("cold", [] { ticks += 1000; }).cold([](std::int64_t) { return hairspring::Bytes{&data, 300}; }).groups();
+  assert((counted(cold, 1000, 0) == std::set<std::uint32_t>{0, 3}) && std::string(only_case(cold).second) == "flush");
+#endif
+}
+
+/* Neither copied nor moved. */
+struct Fixed {
+  explicit Fixed(std::uint64_t first) : count(first) {}
+  Fixed(const Fixed &) = delete;
+  std::uint64_t count;
+};
+
+void every_row_has_a_state_of_its_own() {
+  const auto fixed = hairspring::bench("fixed", [](Fixed &state) { ticks += state.count++; })
+                         .state([] { return Fixed(1); })
+                         .groups();
+  const auto &one = only_case(fixed);
+  assert(run(one, one.rows[3]) == 1 + 2 + 3 + 4 && run(one, one.rows[3]) == 1 + 2 + 3 + 4);
+  const auto owned = hairspring::bench("owned", [](const std::unique_ptr<int> &state) { ticks += static_cast<std::uint64_t>(*state); })
+                         .state([](std::int64_t argument) { return std::make_unique<int>(static_cast<int>(argument)); })
+                         .argument("n", {5, -3})
+                         .groups();
+  assert(owned.size() == 2 && owned[0].cases()[0].name == "owned/n:5" && owned[1].cases()[0].name == "owned/n:-3");
+  assert(run(owned[0].cases()[0], owned[0].cases()[0].rows[1]) == 10);
+}
+
+void a_chain_carries_its_state() {
+  const auto returned = hairspring::chain("returned", std::uint64_t{1}, [](std::uint64_t x) { return ticks += x, x * 2; }).groups();
+  assert(run(only_case(returned), only_case(returned).rows[3]) == 1 + 2 + 4 + 8);
+  const auto changed = hairspring::chain("changed", std::uint64_t{1}, [](std::uint64_t &x) HAIRSPRING_INLINE { ticks += x, x *= 2; }).groups();
+  assert(run(only_case(changed), only_case(changed).rows[3]) == 1 + 2 + 4 + 8);
+}
+
+void what_is_thrown_is_kept_and_nothing_runs_behind_it() {
+  int left = 2;
+  const auto groups = hairspring::bench("throws", [&left] {
+                        if (left-- == 0) throw std::out_of_range("beyond the end");
+                      }).groups();
+  const auto &one = only_case(groups);
+  assert(run(one, one.rows[1]) == 0);
+  assert(run(one, one.rows[0]) == HAIRSPRING_FAILED && *one.failure == "std::out_of_range: beyond the end");
+  assert(run(one, one.rows[0]) == HAIRSPRING_FAILED && left == -1);
+  const auto odd = hairspring::bench("odd", [] { ticks += 1; }).setup([] { throw 7; }).groups();
+  only_case(odd).setup(context_of(only_case(odd)));
+  assert(run(only_case(odd), only_case(odd).rows[0]) == HAIRSPRING_FAILED && !only_case(odd).failure->empty());
+  const auto state = hairspring::bench("state", [](int &) {}).state([]() -> int { throw std::runtime_error("no state"); }).groups();
+  assert(run(only_case(state), only_case(state).rows[0]) == HAIRSPRING_FAILED);
+}
+
+void types_and_alternatives_have_their_names() {
+  const auto make = [](const std::string &name, auto tag) {
+    using Container = typename decltype(tag)::type;
+    return hairspring::bench(name, hairspring::called([](Container &container) { container.push_back(1); })).state([] { return Container(); });
+  };
+  const auto types = hairspring::bench_types<std::vector<int>, std::deque<double>>("push", make);
+  assert(types.size() == 2 && types[0].cases()[0].name == "push<std::vector<int>>" && types[1].cases()[0].name == "push<std::deque<double>>");
+  const auto compared = hairspring::compare(hairspring::bench("a", [](std::int64_t) {}).argument("n", {1, 2}), hairspring::bench("b", [] {}));
+  assert(compared.size() == 2 && compared[1].cases().size() == 2);
+  assert(compared[1].cases()[1].name == "b/n:2" && compared[1].cases()[1].is_alternative && !compared[1].cases()[0].is_alternative);
+}
+
+}  // namespace
+
+int main() {
+  every_row_runs_as_often_as_it_says();
+  cold_rows_run_too();
+  every_row_has_a_state_of_its_own();
+  a_chain_carries_its_state();
+  what_is_thrown_is_kept_and_nothing_runs_behind_it();
+  types_and_alternatives_have_their_names();
+  return 0;
+}

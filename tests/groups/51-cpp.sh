@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# The C++ header (probe/hairspring.hpp). With two compilers, as C++17 and as C++20, and all warnings as errors: the headers
+# by themselves; the programs under probe/tests/cpp/ and examples/cpp/ run, with the installed library where they need it,
+# and with sanitizers; the instructions that both compilers make of it are the expected ones; the results of odd names and
+# of code that throws are what they should be; the CMake package serves C++.
+# shellcheck disable=SC2317 # the checks are called by `step`
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+. "$ROOT/tools/library.sh"
+cd "$ROOT"
+
+FLAGS=(-Wall -Wextra -Wpedantic -Wconversion -Werror)
+SANITIZED=(-O0 -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all)
+BUILT="$CACHE/cpp"
+ODD=$'"a", b/c:1\t#;<&>%s %n \xc3\xa9'
+status=0
+
+step() { # NAME COMMAND...
+  local name="$1"
+  shift
+  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
+}
+
+check_header() { # COMPILER STANDARD HEADER
+  echo "#include \"$3\"" | "$1" "-std=$2" "${FLAGS[@]}" -Iprobe -Icrates/hairspring-capi/include -x c++ -fsyntax-only -
+}
+
+build_alone() { # COMPILER FILE FLAG...
+  local compiler="$1" file="$2"
+  shift 2
+  "$compiler" "${FLAGS[@]}" -Iprobe "$@" "$file" -o "$BUILT/alone" && "$BUILT/alone" >"$BUILT/output.txt"
+}
+
+# Builds with the installed library into the program of that name.
+build() { # COMPILER FILE FLAG...
+  local compiler="$1" file="$2" flags libraries
+  shift 2
+  read -ra flags < <(pkg-config --cflags hairspring)
+  read -ra libraries < <(library_flags "$BUILT" shared)
+  "$compiler" "${FLAGS[@]}" "$@" "${flags[@]}" "$file" -o "$BUILT/$(basename "$file" .cpp)" "${libraries[@]}"
+}
+
+build_and_run() { # COMPILER FILE FLAG...
+  build "$@" && run_example "$2"
+}
+
+run_example() { # FILE
+  local options=(--budget 50ms)
+  [[ $1 != *stopwatch* ]] || options=()
+  "$BUILT/$(basename "$1" .cpp)" "${options[@]}" >"$BUILT/output.txt"
+}
+
+results() { # COMMAND... -- NAME...
+  local command=()
+  while [ "$1" != -- ]; do command+=("$1") && shift; done
+  shift
+  "${command[@]}" --json >"$BUILT/output.json" && python3 probe/tests/results.py "$@" <"$BUILT/output.json"
+}
+
+# clang's sanitizers take a third of the time of gcc's to compile the rows.
+build_engine() { # COMPILER
+  local flags=(-O1)
+  [ "$1" != clang++ ] || flags=("${SANITIZED[@]}")
+  build "$1" probe/tests/cpp/engine.cpp -std=c++17 "${flags[@]}"
+}
+
+throws() {
+  if "$BUILT/engine" throws 2>"$BUILT/output.txt"; then return 1; fi
+  grep -q 'std::runtime_error: the spring is loose' "$BUILT/output.txt"
+}
+
+cmake_package() {
+  quietly cmake -S probe/tests/cpp -B "$BUILT/package" -DCMAKE_PREFIX_PATH="$BUILT/installed" &&
+    quietly cmake --build "$BUILT/package" &&
+    "$BUILT/package/program_hairspring" >/dev/null && "$BUILT/package/program_static" >/dev/null
+}
+
+need_rust
+need_command g++ g++
+need_command clang++ clang
+need_command python3 python3
+need_command cmake cmake make
+need_command pkg-config pkg-config
+need_command objdump binutils
+rm -rf "$BUILT"
+mkdir -p "$BUILT"
+
+step "cmake --install" install_library "$BUILT"
+export LD_LIBRARY_PATH="$BUILT/installed/lib"
+for compiler in g++ clang++; do
+  for standard in c++17 c++20; do
+    for header in hairspring.h hairspring_engine.h hairspring.hpp; do
+      step "$compiler $standard $header" check_header "$compiler" "$standard" "$header"
+    done
+  done
+  for level in -O0 -O1 -O2 -O3; do
+    step "$compiler $level stopwatch" build_and_run "$compiler" examples/cpp/stopwatch.cpp -std=c++20 "$level"
+  done
+  for level in -O0 -O2; do # the disassembly below is of -O1 to -O3
+    step "$compiler $level chains" build_and_run "$compiler" examples/cpp/chains.cpp -std=c++17 "$level"
+  done
+  for name in containers sort; do
+    step "$compiler $name" build_and_run "$compiler" "examples/cpp/$name.cpp" -std=c++20 -O1
+  done
+  step "$compiler sanitized stopwatch" build_and_run "$compiler" examples/cpp/stopwatch.cpp -std=c++17 "${SANITIZED[@]}"
+  step "$compiler engine" build_engine "$compiler"
+  step "$compiler code that throws" throws
+  step "$compiler odd names" results "$BUILT/engine" b/c --budget 50ms -- "$ODD"
+  step "$compiler types with an init" results "$BUILT/engine" kinds --budget 50ms -- 'kinds<int>' 'kinds<double>'
+  step "$compiler 10 behind 4" results "$BUILT/chains" behind -- ratio 2 3.2
+done
+step "g++ rows" build_alone g++ probe/tests/cpp/rows.cpp -std=c++17 -O2
+step "clang++ sanitized rows" build_alone clang++ probe/tests/cpp/rows.cpp -std=c++17 "${SANITIZED[@]}"
+if [ "$(uname -m)" = x86_64 ]; then
+  step disassembly python3 probe/tests/disassembly_cpp.py "$BUILT" g++ clang++
+else
+  echo "nothing: the expected instructions are those of x86-64"
+fi
+step "the CMake package" cmake_package
+exit "$status"

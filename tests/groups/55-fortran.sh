@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# The Fortran module (probe/hairspring.f90) with the installed library: it compiles without a warning, its promises are
+# kept, every example runs, and the command line and the results reach the program and come back.
+# shellcheck disable=SC2317 # the checks are called by `step`
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+. "$ROOT/tools/library.sh"
+cd "$ROOT"
+
+# gfortran 12 takes the bounds of an allocatable that a call is to allocate for uninitialized.
+FLAGS=(-std=f2018 -Wall -Wextra -Werror -Wno-maybe-uninitialized -Wno-uninitialized)
+BUILT="$CACHE/fortran"
+status=0
+
+step() { # NAME COMMAND...
+  local name="$1"
+  shift
+  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
+}
+
+# Builds FILE into the program of its name, with the installed module's source.
+build() { # FILE LEVEL
+  local module libraries
+  module="$(pkg-config --variable=includedir hairspring)/hairspring.f90"
+  read -ra libraries < <(library_flags "$BUILT" shared)
+  gfortran "${FLAGS[@]}" "$2" -J"$BUILT" "$module" "$1" -o "$BUILT/$(basename "$1" .f90)" "${libraries[@]}"
+}
+
+build_and_run() { # FILE LEVEL ARGUMENT...
+  local file="$1"
+  build "$file" "$2" || return
+  shift 2
+  "$BUILT/$(basename "$file" .f90)" "$@" >"$BUILT/output.txt"
+}
+
+refused() { # TEXT COMMAND...
+  local text="$1"
+  shift
+  if "$@" >"$BUILT/output.txt" 2>&1; then return 1; fi
+  grep -q -- "$text" "$BUILT/output.txt"
+}
+
+results() { # COMMAND... -- NAME...
+  local command=()
+  while [ "$1" != -- ]; do command+=("$1") && shift; done
+  shift
+  "${command[@]}" --json --budget 50ms >"$BUILT/output.json" && python3 probe/tests/results.py "$@" <"$BUILT/output.json"
+}
+
+need_rust
+need_command gfortran gfortran
+need_command python3 python3
+need_command cmake cmake make
+need_command pkg-config pkg-config
+rm -rf "$BUILT"
+mkdir -p "$BUILT"
+step "cmake --install" install_library "$BUILT"
+export LD_LIBRARY_PATH="$BUILT/installed/lib"
+
+for level in -O0 -O2 -O3; do
+  step "$level check" build_and_run probe/tests/fortran/check.f90 "$level" "$BUILT/table.csv"
+done
+step "arguments, init and setup" results "$BUILT/check" counted -- 'counted "%s", b/n:7' 'counted "%s", b/n:-7'
+step "an unknown event" refused 'START and STOP' "$BUILT/check" --odd-event
+for level in -O0 -O2; do
+  step "$level stopwatch" build_and_run examples/fortran/stopwatch.f90 "$level"
+  step "$level products" build_and_run examples/fortran/products.f90 "$level" --budget 50ms
+done
+step "a filter" results "$BUILT/products" dot -- dot/size:16 dot/size:256 dot/size:4096
+step "no such benchmark" refused "zzz" "$BUILT/products" zzz
+exit "$status"
