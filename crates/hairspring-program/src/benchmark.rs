@@ -12,7 +12,7 @@ pub enum Order {
     InPlace,
     /// A fence before and behind every init: a check with bodies that overlap with nothing.
     Fenced,
-    /// A chain of [`SHADOW_CYCLES`] in place of the body of a fenced row: what the fence hides.
+    /// A chain of `SHADOW_COPIES` multiplications in place of the body of a fenced row: what the fence hides.
     Shadow,
 }
 
