@@ -1,5 +1,5 @@
-/* Benchmarks run by the engine: a division by a variable against one by a constant, in the same rounds, and a copy at
- * two sizes. The first argument of the program chooses those whose names contain it.
+/* Benchmarks run by the engine: a division by a variable against one by a constant, in the same rounds, a copy at two
+ * sizes, a body behind an init, and a load that misses all caches. The program's --help shows its command line.
  *
  *   cc -O2 alternatives.c $(pkg-config --cflags --libs hairspring) -o alternatives && ./alternatives */
 #include "hairspring.h"
@@ -26,13 +26,11 @@ HAIRSPRING_BENCHMARK_INIT(ten_behind_four, (uint64_t x = 3, c = 5; HAIRSPRING_OP
                           (HAIRSPRING_REPEAT_4(x *= c; HAIRSPRING_OPAQUE(x))),
                           HAIRSPRING_REPEAT_8(x *= c; HAIRSPRING_OPAQUE(x)) HAIRSPRING_REPEAT_2(x *= c; HAIRSPRING_OPAQUE(x)));
 
-int main(int argc, char **argv) {
-  static const struct hairspring_entry all[] = {
-      {.benchmark = &by_variable},
-      {.benchmark = &by_constant, .alternative = 1},
-      {.benchmark = &copy, .setup = fill, .argument_name = "size", .arguments = {64, 4096}, .argument_count = 2},
-      {.benchmark = &multiply},
-      {.benchmark = &ten_behind_four},
-  };
-  return hairspring_main(argc, argv, all, sizeof all / sizeof all[0]);
-}
+HAIRSPRING_BENCHMARK_COLD(load_cold, (unsigned char byte), (from, 1), byte = *(volatile unsigned char *)from; HAIRSPRING_USE(byte));
+
+HAIRSPRING_MAIN({.benchmark = &by_variable},
+                {.benchmark = &by_constant, .alternative = 1},
+                {.benchmark = &copy, .setup = fill, .argument_name = "size", .arguments = {64, 4096}, .argument_count = 2},
+                {.benchmark = &multiply},
+                {.benchmark = &ten_behind_four},
+                {.benchmark = &load_cold})

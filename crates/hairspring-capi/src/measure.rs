@@ -2,7 +2,7 @@
 
 use crate::observations::ObservationsHandle;
 use crate::wall::{Answer, Refusal, Status, elements, hand_out, last_error, same_size, shared, sized, text, wall};
-use hairspring_program::{Benchmark, Error, Group, Manner, Order, Row, Session, Settings};
+use hairspring_program::{Benchmark, Error, FLUSH, Group, Manner, Order, Row, Session, Settings};
 use std::ffi::{CStr, OsString, c_char, c_int};
 use std::time::Duration;
 
@@ -250,8 +250,8 @@ unsafe fn of_entry<'a>(entry: &BenchmarkEntry, first: &BenchmarkEntry, argument:
         name = format!("{name}/{of}:{argument}");
     }
     // SAFETY: passed on to the caller.
-    let flush = !from.second.is_null() && unsafe { text(from.second, "the name of a component") }? == "flush";
+    let flush = !from.second.is_null() && unsafe { text(from.second, "the name of a component") }? == FLUSH;
     // SAFETY: the caller's function, which is to be called with the argument.
     let setup = entry.setup.map(|setup| Box::new(move || unsafe { setup(argument) }) as Box<dyn FnMut() + 'a>);
-    Ok(Benchmark { setup, second: if flush { "flush" } else { "init" }, ..Benchmark::new(name, rows) })
+    Ok(Benchmark { setup, second: if flush { FLUSH } else { "init" }, ..Benchmark::new(name, rows) })
 }

@@ -3,6 +3,9 @@
 use hairspring_engine::clock::ReadFn;
 use hairspring_engine::observations::Role;
 
+/// What the second component is called where it takes data out of the caches before every body, with fences around it.
+pub const FLUSH: &str = "flush";
+
 /// How a row orders its bodies and inits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -70,7 +73,7 @@ pub struct Benchmark<'a> {
     pub name: String,
     /// The code as its user wrote it, where the binding knows it.
     pub code: Option<String>,
-    /// What the second component is called: `init`, or `flush`.
+    /// What the second component is called: `init`, or [`FLUSH`].
     pub second: &'static str,
     /// Runs once before the first row.
     pub setup: Option<Box<dyn FnMut() + 'a>>,

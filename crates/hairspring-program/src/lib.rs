@@ -28,7 +28,7 @@ mod report;
 mod rounds;
 mod session;
 
-pub use benchmark::{Benchmark, Group, Order, Row, RunRow};
+pub use benchmark::{Benchmark, FLUSH, Group, Order, Row, RunRow};
 pub use command::{Arguments, Manner, main};
 pub use error::{Error, Result};
 pub use report::{assessed, document};

@@ -1,13 +1,13 @@
 //! A session: the thread settled, the clock found, the core cycle proved, once for all benchmarks of a program.
 
-use crate::benchmark::{Group, Order, Row, SHADOW_COPIES, free_name};
+use crate::benchmark::{FLUSH, Group, Order, Row, SHADOW_COPIES, free_name};
 use crate::choose::{FEWEST_ROWS, choose};
 use crate::error::{Error, Result};
 use crate::rounds::{Piece, Pieces, Plan, until_precise};
 use hairspring_engine::acquire::{Seat, StealMeter};
 use hairspring_engine::clock::{Clock, RateMeter, Reading, default_clock, find, granularity};
 use hairspring_engine::judge::Setting;
-use hairspring_engine::observations::{Observations, RowId, Variant};
+use hairspring_engine::observations::{Observations, Role, RowId, Variant};
 use hairspring_machine::beside::{Beside, beside};
 use hairspring_machine::unit::{Ruler, find_ruler};
 use std::time::{Duration, Instant};
@@ -135,6 +135,10 @@ impl Session {
             benchmark.setup.iter_mut().for_each(|setup| setup());
             let chosen = choose(&mut benchmark.rows, &self.clock, 1e9 / self.meter.rate().hz);
             let chosen = chosen.ok_or_else(|| failed(names, at))?;
+            if benchmark.second == FLUSH {
+                // A flush has fences around it: nothing overlaps with the body, and the fence hides the body's beginning.
+                plan.table.origin.variants.push(Variant { series: names[at].clone(), role: Role::Fenced, of: names[at].clone() });
+            }
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
             self.add(&mut plan, (at, names), rows.map(|(_, row)| row));
         }
