@@ -27,11 +27,19 @@ module hairspring
     real(real64) :: bound_ns = 0
   end type
 
+  !> What the library's stopwatch read.
+  type, bind(c) :: c_span
+    integer(c_size_t) :: size
+    integer(c_int64_t) :: ticks
+    integer(c_int32_t) :: pairs
+  end type
+
   !> A stopwatch that takes its own overhead off; it measures that at its first start, which takes 10 to 70 ms.
   !> `status` is 0 where all went well; without it, an error ends the program with its text.
   type :: stopwatch
     private
     type(c_ptr) :: handle = c_null_ptr
+    type(c_span) :: span = c_span(0, 0, 0)
   contains
     procedure :: start => stopwatch_start
     procedure :: stop => stopwatch_stop
@@ -78,13 +86,8 @@ module hairspring
     real(real64) :: bound = 0
   end type
 
-  ! ---- the C ABI --------------------------------------------------------------------------------------------------------
 
-  type, bind(c) :: c_span
-    integer(c_size_t) :: size
-    integer(c_int64_t) :: ticks
-    integer(c_int32_t) :: pairs
-  end type
+  ! ---- the C ABI --------------------------------------------------------------------------------------------------------
 
   type, bind(c) :: c_elapsed
     integer(c_size_t) :: size
@@ -193,8 +196,12 @@ contains
 
     failed = 0
     if (.not. c_associated(self%handle)) failed = c_stopwatch_new(c_null_ptr, self%handle)
-    if (failed == 0) failed = c_stopwatch_start(self%handle)
     call report(failed, status)
+    if (failed /= 0) return
+    self%span = c_span(c_sizeof(self%span), 0, 0)
+    ! The clock is read at the end of this call: what stands behind it would be in the time.
+    failed = c_stopwatch_start(self%handle)
+    if (failed /= 0) call report(failed, status)
   end subroutine
 
   !> The time since the start, or since the stop before; the watch goes on.
@@ -202,15 +209,14 @@ contains
     class(stopwatch), intent(inout) :: self
     type(span_time), intent(out) :: time
     integer, intent(out), optional :: status
-    type(c_span) :: span
     type(c_elapsed) :: found
     integer :: failed
 
-    span = c_span(c_sizeof(span), 0, 0)
-    failed = c_stopwatch_lap(self%handle, span)
+    ! The clock is read at the beginning of this call.
+    failed = c_stopwatch_lap(self%handle, self%span)
     if (failed == 0) then
       found%size = c_sizeof(found)
-      failed = c_stopwatch_elapsed(self%handle, span, 0.95_c_double, found)
+      failed = c_stopwatch_elapsed(self%handle, self%span, 0.95_c_double, found)
     end if
     if (failed == 0) time = span_time(found%ns, found%below_resolution /= 0, found%bound_ns)
     call report(failed, status)

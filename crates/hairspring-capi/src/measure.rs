@@ -225,6 +225,10 @@ unsafe fn groups<'a>(entries: &[BenchmarkEntry]) -> Answer<Vec<Group<'a>>> {
         let alternatives = entries[at + 1..].iter().take_while(|entry| entry.alternative != 0).count();
         let together = &entries[at..=at + alternatives];
         let first = &together[0];
+        if first.argument_count as usize > HAIRSPRING_MOST_ARGUMENTS {
+            let text = format!("an entry has {} arguments: {HAIRSPRING_MOST_ARGUMENTS} is the most", first.argument_count);
+            return Err(Refusal::new(Status::BadValue, text));
+        }
         let arguments = &first.arguments[..(first.argument_count as usize).clamp(1, HAIRSPRING_MOST_ARGUMENTS)];
         for argument in arguments {
             // SAFETY: passed on to the caller.

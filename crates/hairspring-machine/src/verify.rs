@@ -228,7 +228,8 @@ fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainR
 fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
     let context = Context { unit: "ticks", factor: 1.0 };
     let share = lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / lines.len() as f64;
-    let mut all: Vec<Finding> = frequency_levels(&lines[ruler].solution).into_iter().chain(interference_findings(share, None)).collect();
+    let mut all: Vec<Finding> =
+        frequency_levels(&lines[ruler].solution).into_iter().chain(interference_findings(share, 0.0, None)).collect();
     let serious = lines
         .iter()
         .flat_map(|line| check(&line.solution, &context))

@@ -2,13 +2,14 @@
 
 use crate::benchmark::Group;
 use crate::error::{Error, Result};
+use crate::guard::Guard;
 use crate::output;
 use crate::report::document;
 use crate::session::{Session, Settings, Stop};
 use crate::values::{duration, level, share};
 use clap::Parser;
 use hairspring_report::json::{ResultDocument, joined, print, result};
-use hairspring_report::{saved, text};
+use hairspring_report::{Document, saved, text};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -48,6 +49,9 @@ pub struct Arguments {
     /// Write the raw observations into this folder, one file for each benchmark, for `hairspring fit`
     #[arg(long, value_name = "FOLDER")]
     pub save: Option<PathBuf>,
+    /// Write the JSON document into this file, and leave standard output to the code
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub output: Option<PathBuf>,
     /// Time for measuring one benchmark with its alternatives
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Duration,
@@ -159,7 +163,7 @@ fn run(arguments: &Arguments, manner: Manner, groups: Vec<Group>) -> Result<u8> 
         return list(arguments, &chosen);
     }
     if chosen.is_empty() && manner == Manner::Plain {
-        output::complain(&format!("no benchmark's name contains {}; --list shows them", quoted(&arguments.filters)));
+        output::complain(&nothing_chosen(&arguments.filters));
         return Ok(2);
     }
     if arguments.test || manner == Manner::Cargo && !arguments.runner.bench {
@@ -168,15 +172,22 @@ fn run(arguments: &Arguments, manner: Manner, groups: Vec<Group>) -> Result<u8> 
     if chosen.is_empty() { Ok(0) } else { measure(arguments, &mut chosen) }
 }
 
-fn quoted(filters: &[String]) -> String {
-    filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ")
+/// That the filters leave nothing.
+pub fn nothing_chosen(filters: &[String]) -> String {
+    let quoted = filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ");
+    if filters.is_empty() {
+        return "no benchmark is left: there are none, or --skip leaves them all out; --list shows them".to_owned();
+    }
+    format!("no benchmark's name contains {quoted} (--exact: is it), or --skip leaves it out; --list shows them")
 }
 
 fn list(arguments: &Arguments, groups: &[Group]) -> Result<u8> {
     let terse = arguments.runner.format.as_deref() == Some("terse");
     let names = groups.iter().flat_map(|group| &group.benchmarks).filter(|one| arguments.chooses(&one.name));
     let line = |name: &str| if terse { format!("{name}: benchmark\n") } else { format!("{name}\n") };
-    say(&names.map(|one| line(&one.name.replace(['\n', '\r'], " "))).collect::<String>())
+    // What could steer a terminal, or end the line, is no part of a list.
+    let plain = |name: &str| -> String { name.chars().map(|c| if c.is_control() { '?' } else { c }).collect() };
+    say(&names.map(|one| line(&plain(&one.name))).collect::<String>())
 }
 
 /// Each benchmark once, by its shortest row.
@@ -198,25 +209,49 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
         std::fs::create_dir_all(folder).map_err(file_error(folder))?;
     }
     let session = Session::new(&arguments.settings())?;
-    let (mut documents, mut precise, count) = (Vec::new(), true, groups.len());
+    let (mut documents, mut precise, mut failed, count) = (Vec::new(), true, Ok(()), groups.len());
     for (at, group) in groups.iter_mut().enumerate() {
         progress(&format!("[{}/{count}] {}", at + 1, group.name()));
-        let measured = session.measure(group)?;
-        if let Some(folder) = &arguments.save {
-            save(&measured.table, folder, at, group.name())?;
+        match one_group(arguments, &session, group, at) {
+            Ok((document, stop)) => {
+                precise &= stop == Stop::Precise;
+                documents.push(document);
+            }
+            // What was measured before is reported all the same.
+            Err(error) => {
+                failed = Err(error);
+                break;
+            }
         }
-        precise &= measured.stop == Stop::Precise;
-        documents.push(document(&session, group, &measured, "run", arguments.precision)?);
     }
     progress("");
+    report(arguments, &documents)?;
+    failed?;
+    Ok(if arguments.precision.is_some() && !precise { 3 } else { 0 })
+}
+
+fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: usize) -> Result<(Document, Stop)> {
+    let guard = Guard::of(group.name());
+    let measured = session.measure(group)?;
+    drop(guard);
+    if let Some(folder) = &arguments.save {
+        save(&measured.table, folder, at, group.name())?;
+    }
+    Ok((document(session, group, &measured, "run", arguments.precision)?, measured.stop))
+}
+
+fn report(arguments: &Arguments, documents: &[Document]) -> Result<()> {
+    let Some(all) = joined(documents.iter().map(result)) else { return Ok(()) };
+    if let Some(path) = &arguments.output {
+        return std::fs::write(path, print(&all)).map_err(file_error(path));
+    }
     let style = output::style();
-    let all = joined(documents.iter().map(result)).ok_or(Error::Empty)?;
     say(&match (arguments.json, arguments.details) {
         (true, _) => print(&all),
         (_, true) => documents.iter().map(|document| text::report(document, &style)).collect::<Vec<_>>().join("\n"),
         _ => as_table(&all),
-    })?;
-    Ok(if arguments.precision.is_some() && !precise { 3 } else { 0 })
+    })
+    .map(|_| ())
 }
 
 /// The table is made from the JSON document, so that both say the same.

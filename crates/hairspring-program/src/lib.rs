@@ -24,12 +24,13 @@ mod benchmark;
 mod choose;
 mod command;
 mod error;
+mod guard;
 mod report;
 mod rounds;
 mod session;
 
 pub use benchmark::{Benchmark, FLUSH, Group, Order, Row, RunRow};
-pub use command::{Arguments, Manner, main};
+pub use command::{Arguments, Manner, main, nothing_chosen};
 pub use error::{Error, Result};
 pub use report::{assessed, document};
 pub use session::{Measured, Session, Settings, Stop};

@@ -104,6 +104,8 @@ pub struct SavedFigure {
     pub ticks: Option<SavedEstimate>,
     /// In core cycles.
     pub cycles: Option<SavedEstimate>,
+    /// Why there are no core cycles.
+    pub cycles_reason: Option<String>,
     /// Whether the time cannot be told from zero.
     #[serde(default)]
     pub below_resolution: bool,

@@ -69,9 +69,10 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// The files, and the words that are none: a word is a file if there is one, or if it has a slash.
+    /// The files, and the words that are none: a word is a file if there is one, or if it begins as a path does.
     pub fn split(&self) -> (Vec<PathBuf>, Vec<String>) {
-        let is_file = |word: &OsString| Path::new(word).exists() || word.to_string_lossy().contains('/');
+        let begins = |word: &OsString| ["/", "./", "../"].iter().any(|start| word.to_string_lossy().starts_with(start));
+        let is_file = |word: &OsString| Path::new(word).exists() || begins(word);
         let (files, filters): (Vec<&OsString>, Vec<&OsString>) = self.words.iter().partition(|word| is_file(word));
         (files.into_iter().map(PathBuf::from).collect(), filters.iter().map(|word| word.to_string_lossy().into_owned()).collect())
     }

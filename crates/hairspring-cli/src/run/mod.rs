@@ -36,13 +36,9 @@ pub fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
         return Ok(Outcome::Done);
     }
     if programs.iter().all(|program| program.chosen.is_empty()) {
-        return Err(Misuse(format!("no benchmark's name contains {}; --list shows them", quoted(&filters))).into());
+        return Err(Misuse(hairspring_program::nothing_chosen(&filters)).into());
     }
     measure(arguments, &programs, &baseline)
-}
-
-fn quoted(filters: &[String]) -> String {
-    filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ")
 }
 
 /// A name on each line; with several programs the program stands before it.

@@ -10,6 +10,7 @@ use hairspring_engine::judge::{Question, Setting, assess};
 use hairspring_engine::observations::{Observations, read_csv};
 use hairspring_report::json::{self, ResultDocument};
 use hairspring_report::{Document, Environment, saved};
+use hairspring_snippet::cleanup::Folder;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
@@ -74,7 +75,11 @@ impl Program {
             let document = self.solved(&ended.output, arguments.confidence_level, &meter)?;
             return Ok(Answer { document, limit_missed: false });
         }
+        // What the code prints must not stand in the document, which therefore goes into a file.
+        let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
+        let file = folder.path().join("result.json");
         let mut words = arguments.passed_on();
+        words.extend([OsString::from("--output"), file.clone().into()]);
         let length: usize = self.chosen.iter().map(String::len).sum();
         if self.chosen.len() < self.names.len() && length < MOST_NAMES {
             words.extend(["--exact", "--"].map(OsString::from));
@@ -82,10 +87,9 @@ impl Program {
         }
         let ended = self.start(words, &limits)?;
         failed(&ended)?;
-        let text = String::from_utf8(ended.output).map_err(|_| "prints no UTF-8 text")?;
-        saved::read(&text).map_err(|error| format!("what it prints {error}"))?;
-        let document: ResultDocument =
-            serde_json::from_str(&text).map_err(|error| format!("what it prints is no whole result: {error}"))?;
+        let text = std::fs::read_to_string(&file).map_err(|error| format!("left no result behind: {error}"))?;
+        saved::read(&text).map_err(|error| format!("what it wrote {error}"))?;
+        let document: ResultDocument = serde_json::from_str(&text).map_err(|error| format!("what it wrote is no whole result: {error}"))?;
         Ok(Answer { document, limit_missed: ended.status.code() == Some(3) })
     }
 

@@ -67,7 +67,12 @@ fn compile(path: &Path, language: &Compiled, arguments: &RunArguments) -> Result
     }
     std::fs::write(folder.path().join("hairspring.h"), HEADER).map_err(|error| format!("a temporary file: {error}"))?;
     let mut command = Command::new(arguments.cc.as_deref().unwrap_or(language.compiler));
-    command.args(arguments.cflags.split_whitespace()).arg(path).arg("-o").arg(&program);
+    command.args(arguments.cflags.split_whitespace());
+    if language.what == "Fortran" {
+        // The module comes as source; what is made of it stays in the folder.
+        command.arg("-J").arg(folder.path()).args(module());
+    }
+    command.arg(path).arg("-o").arg(&program);
     // Includes relative to the file's own folder are found by the compiler itself.
     match library {
         Some(flags) => command.args(flags),
@@ -81,13 +86,19 @@ fn compile(path: &Path, language: &Compiled, arguments: &RunArguments) -> Result
     Ok(Started { command: vec![program.into()], _folder: Some(folder) })
 }
 
+fn module() -> Option<String> {
+    Some(format!("{}/hairspring.f90", ask_library(&["--variable=includedir"])?))
+}
+
+/// What pkg-config says of the library.
+fn ask_library(words: &[&str]) -> Option<String> {
+    let output = Command::new("pkg-config").args(words).arg("hairspring").stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
 /// Flags of the installed library with the place where it is found again at run time.
 fn library_flags() -> Option<Vec<String>> {
-    let ask = |words: &[&str]| {
-        let output = Command::new("pkg-config").args(words).arg("hairspring").stderr(Stdio::null()).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let flags = ask(&["--cflags", "--libs"])?;
-    let folder = ask(&["--variable=libdir"])?;
+    let flags = ask_library(&["--cflags", "--libs"])?;
+    let folder = ask_library(&["--variable=libdir"])?;
     Some(flags.split_whitespace().map(str::to_owned).chain([format!("-Wl,-rpath,{folder}")]).collect())
 }

@@ -298,7 +298,8 @@ fn context(table: &Observations) -> Context<'static> {
 fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
     let mut all = check(solution, &context(table));
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
-    all.extend(interference_findings(solution.share_unused().max(share_flagged(table)), question.stolen_ms));
+    let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
+    all.extend(interference_findings(solution.share_unused().max(share_flagged(table)), longest, question.stolen_ms));
     all.extend(table.origin.clock.as_deref().and_then(clock_findings));
     if let (Some((name, _)), None) = (&table.origin.reference, ruler) {
         let reason = format!("the reference chain `{name}` could not be measured in this run");

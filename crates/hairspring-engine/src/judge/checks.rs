@@ -21,6 +21,8 @@ const DEPARTURE_UNTRUSTED: f64 = 0.03;
 const DEPARTURE_SURE: f64 = 1e-6;
 /// Share of readings left out that is worth a note, a warning, and distrust.
 const DISTURBED: [f64; 3] = [0.02, 0.15, 0.5];
+/// Readings longer than this are seldom free of interrupts.
+const LONG_NS: f64 = 1e6;
 /// Half-width relative to the value from which on the value says little, and nothing.
 const WIDE: [f64; 2] = [0.05, 0.25];
 /// Repeated readings that spread over less than this many quanta do not average the quantum out.
@@ -148,10 +150,12 @@ pub fn precision_finding(time: &Estimate, asked: f64) -> Option<Finding> {
     missed.then(|| Finding::new(Severity::Warning, kind))
 }
 
-/// What the disturbance of the readings is worth.
-pub fn interference_findings(share: f64, stolen_ms: Option<f64>) -> Option<Finding> {
+/// What the disturbance of the readings is worth; `longest_ns` is the length of the longest row, 0 where that is not known.
+pub fn interference_findings(share: f64, longest_ns: f64, stolen_ms: Option<f64>) -> Option<Finding> {
+    // Readings that last as long as the system's own ticks are seldom free of them: those that count as undisturbed are not.
+    let most = if longest_ns > LONG_NS { DISTURBED[1] } else { DISTURBED[2] };
     let severity = match share {
-        s if s > DISTURBED[2] => Severity::Untrusted,
+        s if s > most => Severity::Untrusted,
         s if s > DISTURBED[1] => Severity::Warning,
         s if s > DISTURBED[0] => Severity::Note,
         _ => return None,

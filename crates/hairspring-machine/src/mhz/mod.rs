@@ -291,7 +291,7 @@ fn findings(solved: &Solved, factor_known: bool) -> Vec<Finding> {
         ));
     }
     let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / solved.lines.len() as f64;
-    all.extend(interference_findings(share, None));
+    all.extend(interference_findings(share, 0.0, None));
     all
 }
 

@@ -16,15 +16,35 @@ pub fn table(result: &SavedResult, style: &Style) -> String {
     let lines: Vec<Line> = result.results.iter().flat_map(lines).collect();
     let times = align(&lines.iter().map(|line| line.time.clone()).collect::<Vec<_>>());
     let cycles = align(&lines.iter().map(|line| line.cycles.clone()).collect::<Vec<_>>());
+    let widest = times.iter().zip(&cycles).map(|(time, cycles)| 2 + NAME + 4 + width(time) + width(cycles.trim_end())).max();
+    let apart = widest.is_some_and(|widest| widest > page.width());
     for ((line, time), cycles) in lines.iter().zip(times).zip(cycles) {
         let name = named(&mut page, line);
-        let mark = if line.untrusted { '!' } else { ' ' };
-        page.line(&format!("{mark} {name}  {time}  {cycles}"), if line.untrusted { Tone::Alarm } else { Tone::Strong });
+        let (mark, tone) = if line.untrusted { ('!', Tone::Alarm) } else { (' ', Tone::Strong) };
+        let joint = if apart { format!("\n  {}  ", " ".repeat(NAME)) } else { "  ".to_owned() };
+        let text = format!("{mark} {name}  {time}{joint}{cycles}");
+        text.lines().filter(|text| !text.trim().is_empty()).for_each(|text| page.line(text, tone));
     }
+    no_cycles(&mut page, result);
     ratios(&mut page, result);
     level(&mut page, result);
     doubts(&mut page, result);
     page.finish()
+}
+
+/// Why some have no core cycles: a time alone may be that of another core clock.
+fn no_cycles(page: &mut Page, result: &SavedResult) {
+    let figures = result.results.iter().flat_map(|series| series.components.values());
+    let without = figures.filter(|figure| figure.cycles.is_none() && !figure.below_resolution);
+    let mut reasons: Vec<&String> = without.filter_map(|figure| figure.cycles_reason.as_ref()).collect();
+    reasons.sort();
+    reasons.dedup();
+    if !reasons.is_empty() {
+        page.gap();
+    }
+    for reason in reasons {
+        page.item("cycles", &format!("not known: {reason}"), Tone::Quiet);
+    }
 }
 
 struct Line {
