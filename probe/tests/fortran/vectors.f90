@@ -38,7 +38,10 @@ contains
     integer :: at
 
     call split(line, field)
-    read (field([2, 6, 7, 8]), *) level, value, low, high
+    level = number(field(2))
+    value = number(field(6))
+    low = number(field(7))
+    high = number(field(8))
     call fit_csv(folder//trim(field(1)), found)
     at = place(found, trim(field(3)), trim(field(4)))
     if (at == 0) call failed(line)
@@ -63,7 +66,13 @@ contains
     end do
   end subroutine
 
-  !> Number of a component of a series; 0 where there is none.
+  real(real64) function number(text)
+    character(*), intent(in) :: text
+
+    read (text, *) number
+  end function
+
+  !> Place of a component of a series; 0 where there is none.
   integer function place(found, series, name)
     type(component), intent(in) :: found(:)
     character(*), intent(in) :: series, name
