@@ -61,7 +61,7 @@ REASONS: dict[tuple[str, str], str] = {
 
 # The same of the languages: where it is not the language.
 DENSE = "calls 5 bytes apart: the rows leave the line in every language and in the command, and say so"
-LEARNED = "mispredicted branches: runs of one program differ as much; `network_16`, without branches, shows the rest"
+LEARNED = "runs of one program differ as much: what the predictor of branches learned, or a neighbour on the core"
 CAUSES = {"call_empty": DENSE, "sort_16": LEARNED}
 
 
