@@ -43,3 +43,42 @@ pub fn anchor(mut x: u64) -> u64 {
     };
     x
 }
+
+/// The functions of `bench/languages/work.c`, which every language times.
+pub mod work {
+    unsafe extern "C" {
+        fn work_nothing();
+        fn work_fill();
+        fn work_sort();
+        fn work_network();
+        fn work_chain_300();
+        fn work_sort_these(these: *mut i32);
+    }
+
+    /// The 16 numbers, unsorted, as `work.c` has them.
+    pub fn numbers() -> [i32; 16] {
+        std::hint::black_box([9, 2, 15, 0, 7, 12, 4, 11, 1, 14, 6, 3, 13, 8, 10, 5])
+    }
+
+    #[inline(always)]
+    pub fn sort_these(these: &mut [i32; 16]) {
+        // SAFETY: it sorts 16 numbers, and these are 16.
+        unsafe { work_sort_these(these.as_mut_ptr()) };
+    }
+
+    macro_rules! call {
+        ($name:ident, $function:ident) => {
+            #[inline(always)]
+            pub fn $name() {
+                // SAFETY: these work on variables of their own, and only one thread calls them.
+                unsafe { $function() };
+            }
+        };
+    }
+
+    call!(nothing, work_nothing);
+    call!(fill, work_fill);
+    call!(sort, work_sort);
+    call!(network, work_network);
+    call!(chain_300, work_chain_300);
+}

@@ -43,6 +43,14 @@ need_header() { # need_header HEADER PACKAGE
 
 need_cargo() { command -v cargo >/dev/null || missing "cargo (https://rustup.rs)"; }
 
+# work_object: the C functions that all tools time, compiled once
+work_object() {
+  local object source=$peers/../languages/work.c
+  object=$(build_dir work)/work.o
+  [ "$object" -nt "$source" ] || gcc -std=c11 -O2 -falign-functions=64 -Wall -Wextra -c "$source" -o "$object" >&2
+  printf '%s\n' "$object"
+}
+
 compile() { # compile SOURCE BINARY [LIBRARY...]: only when the source or the chains are newer
   local source=$1 binary=$2
   shift 2
@@ -63,3 +71,4 @@ to_csv() { python3 "$peers/to_csv.py" "$@"; }
 [ "$(uname -m)" = x86_64 ] || missing "an x86-64 machine (the chains are x86-64 instructions)"
 need_command taskset util-linux
 need_command python3 python3
+need_command gcc gcc

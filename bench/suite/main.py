@@ -10,6 +10,7 @@ import accuracy
 import chains
 import clocks
 import fit
+import languages
 import latency
 import mhz
 import same
@@ -27,6 +28,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
     "stopwatch": (stopwatch.run, "C stopwatches: the bias of spans with nothing in them; what an inline read costs"),
+    "languages": (languages.run, "every language against `hairspring time`, and the tools that its users have"),
     "clock_gettime": (clocks.run, "a body of 40 ns by clock_gettime and by gettimeofday against the TSC"),
 }
 

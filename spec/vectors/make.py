@@ -2,8 +2,8 @@
 
     python3 spec/vectors/make.py path/to/hairspring
 
-What the engine says is set against a naive solution first, least squares through the means of the rows: the two must agree
-to within the engine's interval. Only then is it written down.
+What the engine says is set against a naive solution first, least squares through the means of the rows: the two must
+agree to within the engine's interval. Only then is it written down.
 """
 
 import csv
@@ -54,7 +54,11 @@ def disturbed() -> Iterator[Row]:
 
 COPIES = [16, 32, 64, 96, 128, 192, 256]
 TABLES: dict[str, tuple[list[str], list[str], list[Row]]] = {
-    "line": (["rate_hz: 1000000000"], ["body"], list(rounds(1, line("main", 40.4, 18.8, list(range(1, 11))), 40, 1.135))),
+    "line": (
+        ["rate_hz: 1000000000"],
+        ["body"],
+        list(rounds(1, line("main", 40.4, 18.8, list(range(1, 11))), 40, 1.135)),
+    ),
     "ticks": ([], ["body"], list(rounds(2, line("main", 2.108, 55.0, COPIES), 40, 2.0))),
     "plane": (["rate_hz: 2596000000"], ["body", "init"], list(rounds(3, plane("main", 30.0, 120.0), 40, 1.0))),
     "cycles": (
@@ -97,7 +101,8 @@ def naive(name: str, series: str, components: list[str], rows: list[Row]) -> dic
     means = [sum(ticks) / len(ticks) for ticks in sums.values()]
     width = len(components) + 1
     system = [
-        [sum(row[i] * row[j] for row in design) for j in range(width)] + [sum(r[i] * m for r, m in zip(design, means, strict=True))]
+        [sum(row[i] * row[j] for row in design) for j in range(width)]
+        + [sum(r[i] * m for r, m in zip(design, means, strict=True))]
         for i in range(width)
     ]
     for at in range(width):
@@ -114,7 +119,9 @@ def naive(name: str, series: str, components: list[str], rows: list[Row]) -> dic
 
 def expected(command: str, name: str) -> Iterator[list[object]]:
     comments, components, rows = TABLES[name]
-    text = subprocess.run([command, "fit", FOLDER / f"{name}.csv", "--json"], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [command, "fit", FOLDER / f"{name}.csv", "--json"], check=True, capture_output=True, text=True
+    ).stdout
     ns = 1e9 / float(comments[0].split()[1]) if comments else 1.0
     for result in json.loads(text)["results"]:
         plain = naive(name, result["name"], components, rows)
@@ -127,7 +134,17 @@ def expected(command: str, name: str) -> Iterator[list[object]]:
             for of, e in ((unit, time), ("cycles", figure.get("cycles"))):
                 if e is not None:
                     below = int(figure["below_resolution"])
-                    yield [f"{name}.csv", e["level"], result["name"], component, of, e["value"], e["low"], e["high"], below]
+                    yield [
+                        f"{name}.csv",
+                        e["level"],
+                        result["name"],
+                        component,
+                        of,
+                        e["value"],
+                        e["low"],
+                        e["high"],
+                        below,
+                    ]
 
 
 def main(command: str) -> None:

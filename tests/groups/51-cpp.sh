@@ -44,6 +44,10 @@ build_and_run() { # COMPILER FILE FLAG...
   build "$@" && run_example "$2"
 }
 
+vectors() { # COMPILER
+  build "$1" probe/tests/cpp/vectors.cpp -std=c++17 -O1 && "$BUILT/vectors"
+}
+
 run_example() { # FILE
   local options=(--budget 50ms)
   [[ $1 != *stopwatch* ]] || options=()
@@ -103,6 +107,7 @@ for compiler in g++ clang++; do
     step "$compiler $name" build_and_run "$compiler" "examples/cpp/$name.cpp" -std=c++20 -O1
   done
   step "$compiler sanitized stopwatch" build_and_run "$compiler" examples/cpp/stopwatch.cpp -std=c++17 "${SANITIZED[@]}"
+  step "$compiler vectors" vectors "$compiler"
   step "$compiler engine" build_engine "$compiler"
   step "$compiler code that throws" throws
   step "$compiler odd names" results "$BUILT/engine" b/c --budget 50ms -- "$ODD"

@@ -60,6 +60,7 @@ export LD_LIBRARY_PATH="$BUILT/installed/lib"
 for level in -O0 -O2 -O3; do
   step "$level check" build_and_run probe/tests/fortran/check.f90 "$level" "$BUILT/table.csv"
 done
+step "vectors" build_and_run probe/tests/fortran/vectors.f90 -O2
 step "arguments, init and setup" results "$BUILT/check" counted -- 'counted "%s", b/n:7' 'counted "%s", b/n:-7'
 step "an unknown event" refused 'START and STOP' "$BUILT/check" --odd-event
 for level in -O0 -O2; do

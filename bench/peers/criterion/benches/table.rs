@@ -23,6 +23,17 @@ fn after_init(c: &mut Criterion, name: &str, size: BatchSize) {
     });
 }
 
+fn calls(c: &mut Criterion) {
+    c.bench_function("call_empty", |b| b.iter(chains::work::nothing));
+    c.bench_function("call_chain_300", |b| b.iter(chains::work::chain_300));
+    c.bench_function("sort_16", |b| {
+        b.iter_batched(chains::work::fill, |()| chains::work::sort(), BatchSize::PerIteration)
+    });
+    c.bench_function("network_16", |b| {
+        b.iter_batched(chains::work::fill, |()| chains::work::network(), BatchSize::PerIteration)
+    });
+}
+
 fn table(c: &mut Criterion) {
     repeat(c, "anchor_first", chains::anchor);
     repeat(c, "chain_1", chains::chain_1);
@@ -32,6 +43,7 @@ fn table(c: &mut Criterion) {
     repeat(c, "chain_30", chains::chain_30);
     after_init(c, "body_30_init_120", BatchSize::PerIteration);
     after_init(c, "body_30_init_120_small", BatchSize::SmallInput);
+    calls(c);
     repeat(c, "anchor_last", chains::anchor);
 }
 

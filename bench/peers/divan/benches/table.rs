@@ -52,6 +52,27 @@ fn body_30_init_120(bencher: Bencher) {
 }
 
 #[divan::bench]
+fn call_empty() {
+    chains::work::nothing();
+}
+
+#[divan::bench]
+fn call_chain_300() {
+    chains::work::chain_300();
+}
+
+// The inputs of a sample are prepared ahead, so each has its own 16 numbers.
+#[divan::bench]
+fn sort_16(bencher: Bencher) {
+    bencher
+        .with_inputs(chains::work::numbers)
+        .bench_local_values(|mut numbers| {
+            chains::work::sort_these(&mut numbers);
+            numbers
+        });
+}
+
+#[divan::bench]
 fn anchor_last(bencher: Bencher) {
     repeat(bencher, chains::anchor);
 }

@@ -26,4 +26,5 @@ mod remedies;
 mod run;
 mod saved;
 mod usage;
+mod vectors;
 mod verify;
