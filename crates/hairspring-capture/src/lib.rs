@@ -37,4 +37,5 @@ pub mod error;
 pub mod observe;
 pub mod pattern;
 pub mod phase;
+pub mod read;
 pub mod simulate;

@@ -100,7 +100,11 @@ fn band_limited(slopes: &[f64; 2 * REACH + 1]) -> f64 {
         // A bisection now and then keeps one end from staying.
         let x = if step % 4 == 3 { 0.5 * (low + high) } else { secant };
         let y = derivative(x);
-        if y > 0.0 { (low, at_low) = (x, y) } else { (high, at_high) = (x, y) }
+        if y > 0.0 {
+            (low, at_low) = (x, y)
+        } else {
+            (high, at_high) = (x, y)
+        }
         if (x - last).abs() < 1e-7 || y == 0.0 {
             return x;
         }
