@@ -1,11 +1,56 @@
 //! Readers: one file per format, each a stream in bounded memory.
 
+mod csv;
+mod samples;
+mod sigrok;
 mod vcd;
+mod wav;
 
+pub use csv::read_csv;
+pub use sigrok::read_sigrok;
 pub use vcd::read_vcd;
+pub use wav::read_wav;
 
 use crate::edge::{Method, Signal};
 use crate::error::{Error, Place, Result};
+
+/// Formats of recordings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Value change dump.
+    Vcd,
+    /// Sound.
+    Wav,
+    /// sigrok session.
+    Sigrok,
+    /// Table of samples, changes or edges.
+    Csv,
+}
+
+impl Format {
+    /// All formats with their names.
+    pub const NAMES: [(&str, Format); 4] = [("vcd", Format::Vcd), ("wav", Format::Wav), ("sigrok", Format::Sigrok), ("csv", Format::Csv)];
+
+    /// The format of a file by its beginning; `None` for anything else.
+    ///
+    /// ```
+    /// use hairspring_capture::read::Format;
+    /// assert_eq!(Format::of(b"RIFF\x24\0\0\0WAVEfmt "), Some(Format::Wav));
+    /// assert_eq!(Format::of(b"$date today $end"), Some(Format::Vcd));
+    /// assert_eq!(Format::of(&[0; 64]), None);
+    /// ```
+    pub fn of(head: &[u8]) -> Option<Format> {
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+        match text {
+            [b'R', b'I', b'F', b'F', ..] | [b'R', b'F', b'6', b'4', ..] | [b'B', b'W', b'6', b'4', ..] => Some(Format::Wav),
+            [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
+            [b'$', ..] => Some(Format::Vcd),
+            [] => None,
+            _ if text.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..)) => Some(Format::Csv),
+            _ => None,
+        }
+    }
+}
 
 /// What is asked of a reader.
 #[derive(Debug, Clone, PartialEq, Default)]
