@@ -168,26 +168,8 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn new(head: &Head, request: &Request, first: &[(u64, Vec<f64>)], sink: &'a mut dyn FnMut(Edge)) -> Result<Table<'a>> {
         let columns = first[0].1.len();
-        let table = move |rows, channel| Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink };
-        if columns == 1 && head.hz.is_none() && (head.names.is_empty() || head.timed()) {
-            return Ok(table(Rows::Times, "edges".into()));
-        }
-        let names = head.channel_names(columns);
-        let skipped = columns - names.len();
-        let column = choose(&names, request.channel.as_deref())?;
-        let channel = names[column].clone();
-        let column = column + skipped;
-        let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0));
-        let rows = match (skipped > 0, levels) {
-            (true, true) => Rows::Changes { column },
-            (true, false) => volts(column, request, first)?,
-            (false, true) if head.hz.is_some() => Rows::Samples { column },
-            (false, _) => {
-                let reason = "neither a column of times nor a `; Samplerate:` tells when the rows were";
-                return Err(Error::line(first[0].0, format!("{reason}: save the recording with times")));
-            }
-        };
-        Ok(table(rows, channel))
+        let (rows, channel) = told(head, request, first)?;
+        Ok(Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink })
     }
 
     fn row(&mut self, line: u64, values: &[f64]) -> Result<()> {
@@ -213,7 +195,7 @@ impl<'a> Table<'a> {
                 (self.sink)(Edge { at: now * NANO, rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
             }
-            Rows::Volts { column, detector, step, first, n } => {
+            Rows::Volts { column, detector, step, n, .. } => {
                 let off = (now - before) / *step - 1.0;
                 if *n > 0 && off.abs() > UNEVEN {
                     return Err(Error::line(line, format!("the times of the samples are not even: this one is off by {off:.2} samples")));
@@ -227,7 +209,13 @@ impl<'a> Table<'a> {
     }
 
     fn finish(self, head: &Head, cut: Option<u64>) -> Result<Recording> {
-        let mut recording = Recording { channel: self.channel, edges: self.levels.edges, granularity: Some(1.0), ..Recording::default() };
+        let mut recording = Recording {
+            format: Some(super::Format::Csv),
+            channel: self.channel,
+            edges: self.levels.edges,
+            granularity: Some(1.0),
+            ..Recording::default()
+        };
         recording.hz = Some(NANO);
         match self.rows {
             Rows::Samples { .. } => recording.hz = head.hz,
@@ -246,6 +234,30 @@ impl<'a> Table<'a> {
         }
         Ok(recording)
     }
+}
+
+/// What the rows are, and the channel.
+fn told(head: &Head, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<(Rows, String)> {
+    let columns = first[0].1.len();
+    if columns == 1 && head.hz.is_none() && (head.names.is_empty() || head.timed()) {
+        return Ok((Rows::Times, "edges".into()));
+    }
+    let names = head.channel_names(columns);
+    let skipped = columns - names.len();
+    let column = choose(&names, request.channel.as_deref())?;
+    let channel = names[column].clone();
+    let column = column + skipped;
+    let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0));
+    let rows = match (skipped > 0, levels) {
+        (true, true) => Rows::Changes { column },
+        (true, false) => volts(column, request, first)?,
+        (false, true) if head.hz.is_some() => Rows::Samples { column },
+        (false, _) => {
+            let reason = "neither a column of times nor a `; Samplerate:` tells when the rows were: save the recording with times";
+            return Err(Error::line(first[0].0, reason));
+        }
+    };
+    Ok((rows, channel))
 }
 
 fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<Rows> {

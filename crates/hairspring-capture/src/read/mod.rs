@@ -97,6 +97,8 @@ pub enum Remark {
 /// What is known of a recording once it has been read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recording {
+    /// The format that was read.
+    pub format: Option<Format>,
     /// The channel that was read.
     pub channel: String,
     /// Ticks per second, as the file states it.

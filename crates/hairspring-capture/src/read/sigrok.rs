@@ -41,7 +41,7 @@ pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn F
     let Some((number, (channel, analog))) = metadata.channels.iter().nth(at) else {
         return Err(Error::Unusable("metadata: no channels (`probe1`)".into()));
     };
-    let mut recording = Recording { channel: channel.clone(), hz: Some(hz), ..Recording::default() };
+    let mut recording = Recording { format: Some(super::Format::Sigrok), channel: channel.clone(), hz: Some(hz), ..Recording::default() };
     let cut = if *analog {
         volts(&mut archive, *number, request, &mut recording, sink)?
     } else {

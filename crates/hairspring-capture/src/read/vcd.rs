@@ -1,6 +1,6 @@
 //! Value change dumps (IEEE 1364): what simulators and logic analysers write.
 
-use super::{Recording, Remark, Request, choose};
+use super::{Format, Recording, Remark, Request, choose};
 use crate::edge::Edge;
 use crate::error::{Error, Place, Result, shown};
 use std::io::Read;
@@ -304,7 +304,15 @@ impl Parser<'_> {
             remarks.push(Remark::Undefined { times: self.undefined.0, first: self.undefined.1 });
         }
         let hz = self.seconds.map(|seconds| 1.0 / seconds);
-        Ok(Recording { channel: self.name, hz, granularity: Some(1.0), edges: self.edges, signal: None, remarks })
+        Ok(Recording {
+            format: Some(Format::Vcd),
+            channel: self.name,
+            hz,
+            granularity: Some(1.0),
+            edges: self.edges,
+            signal: None,
+            remarks,
+        })
     }
 }
 

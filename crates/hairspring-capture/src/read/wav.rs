@@ -120,6 +120,7 @@ pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
         remarks.push(Remark::OtherChannels { taken: "1".into(), all: names.clone() });
     }
     Ok(Recording {
+        format: Some(super::Format::Wav),
         channel: names[channel].clone(),
         hz: Some(f64::from(format.hz)),
         granularity: None,
