@@ -5,7 +5,7 @@ use crate::edge::{Edge, Method, Signal};
 use crate::error::{Error, Place, Result};
 use crate::list::deal;
 use crate::observe::Collector;
-use crate::pattern::{Decoder, Item, Orientation, Pulse};
+use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, read_csv, read_sigrok, read_vcd, read_wav};
 use hairspring_engine::judge::{Finding, FindingKind, Severity};
 use hairspring_engine::observations::{Observations, Rate};
@@ -253,7 +253,7 @@ impl Gathered {
             findings.push(finding(Severity::Warning, FindingKind::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
         }
         table.origin.clock = Some(format!("capture of {}", recording.channel));
-        table.origin.granularity = recording.granularity.or(Some(quantum(options.request.method)));
+        table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum()));
         table.origin.rate = rate;
         Ok(Captured { table, findings, recording, rounds, orientation })
     }
@@ -288,15 +288,6 @@ fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce(
         None if exact => Rate { hz, uncertainty_ppm: 0.0, provenance: "stated by the file and taken as exact (--rate-ppm)".into() },
         None => Rate { hz, uncertainty_ppm: CRYSTAL_PPM, provenance: "stated by the file, a crystal within 100 ppm (--reference)".into() },
     }))
-}
-
-/// How finely a method places an edge, in samples: what is left of its bias where nothing dithers it.
-fn quantum(method: Method) -> f64 {
-    match method {
-        Method::BandLimited => 0.005,
-        Method::Inflection => 0.1,
-        Method::ThreePoint => 0.25,
-    }
 }
 
 fn finding(severity: Severity, kind: FindingKind) -> Finding {
@@ -349,7 +340,9 @@ fn doubts(collector: &Collector, outside: u64, method: Method, recording: &Recor
             first_at: at(first.at, hz),
             reason: first.reason.clone(),
         };
-        all.push(finding(Severity::Warning, kind));
+        // A recording rarely ends where a frame does.
+        let only_the_end = collector.left_out == 1 && first.trouble == Trouble::Unfinished;
+        all.push(finding(if only_the_end { Severity::Note } else { Severity::Warning }, kind));
     }
     if outside > 0 {
         all.push(finding(Severity::Note, FindingKind::PulsesOutside { pulses: outside }));

@@ -40,6 +40,15 @@ impl Method {
         Self::NAMES.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
     }
 
+    /// How finely it places an edge, in samples: the size of its bias, which remains where no noise and no dither spread it.
+    pub fn quantum(self) -> f64 {
+        match self {
+            Method::BandLimited => 0.005,
+            Method::Inflection => 0.1,
+            Method::ThreePoint => 0.25,
+        }
+    }
+
     /// Place of the peak relative to the middle difference, in samples, within -1 and 1.
     ///
     /// `slopes` are `2 * REACH + 1` first differences times the sign of the edge, the largest in the middle.

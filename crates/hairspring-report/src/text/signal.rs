@@ -27,7 +27,6 @@ pub fn signal(samples: &[f32], edge: f64, hz: Option<f64>, style: &Style) -> Str
         Some(hz) => (format!("{} us", significant(-1e6 * edge / hz, 3)), format!("+{} us", significant(1e6 * (right - edge) / hz, 3))),
         None => (significant(-edge, 3), format!("+{} samples", significant(right - edge, 3))),
     };
-    page.gap();
     let lines = plot.draw(SIZE.0, SIZE.1, style.ascii);
     let ends = [significant(high, 3), significant(low, 3)];
     for (at, line) in lines.iter().enumerate() {
@@ -44,7 +43,7 @@ pub fn signal(samples: &[f32], edge: f64, hz: Option<f64>, style: &Style) -> Str
     let middle = "samples around the first edge";
     let space = SIZE.0.saturating_sub(from.len() + to.len());
     page.line(&format!("             {from}{middle:^space$}{to}"), Tone::Quiet);
-    page.finish()
+    format!("\n{}", page.finish())
 }
 
 #[cfg(test)]
