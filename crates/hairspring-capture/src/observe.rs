@@ -11,6 +11,9 @@ const MOST_PROBLEMS: usize = 20;
 /// Distance from the middle of its row beyond which a reading is doubted, in robust standard deviations and as a share.
 const FAR: (f64, f64) = (20.0, 0.25);
 
+/// Readings of a row that its middle is taken from.
+const MOST_OF_A_ROW: usize = 4096;
+
 /// Names of components where none are given.
 pub const COMPONENTS: [&str; 4] = ["body", "init", "c3", "c4"];
 
@@ -112,7 +115,12 @@ impl Collector {
 /// Readings that cannot be of their row: a glitch in the place of a pulse that is missing, for instance.
 fn doubted(table: &Observations) -> std::collections::BTreeSet<usize> {
     let mut rows: HashMap<u32, Vec<f64>> = HashMap::new();
-    table.readings().iter().for_each(|reading| rows.entry(reading.row).or_default().push(reading.ticks));
+    for reading in table.readings() {
+        let ticks = rows.entry(reading.row).or_default();
+        if ticks.len() < MOST_OF_A_ROW {
+            ticks.push(reading.ticks);
+        }
+    }
     let limits: HashMap<u32, (f64, f64)> =
         rows.into_iter().filter(|(_, ticks)| ticks.len() >= 5).map(|(row, ticks)| (row, spread(ticks))).collect();
     let far = |ticks: f64, (middle, spread): (f64, f64)| (ticks - middle).abs() > (FAR.0 * spread).max(FAR.1 * middle.abs());

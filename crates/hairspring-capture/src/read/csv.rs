@@ -264,7 +264,7 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<
     let (line, start) = (first[0].0, first[0].1[0]);
     let last = &first[first.len() - 1].1;
     let step = (last[0] - start) / (first.len() - 1).max(1) as f64;
-    if !(step > 0.0) {
+    if step <= 0.0 || step.is_nan() {
         return Err(Error::line(line, "the times of the samples do not rise, and so there is no rate"));
     }
     let values = first.iter().filter_map(|(_, row)| row.get(column).map(|value| value.abs()));

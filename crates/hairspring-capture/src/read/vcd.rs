@@ -127,6 +127,9 @@ impl Parser<'_> {
         let mut at = 0;
         while at < bytes.len() {
             if bytes[at] <= b' ' {
+                if bytes[at] < b'\t' {
+                    return Err(Error::byte(start + at as u64, "is no text: this is no value change dump"));
+                }
                 at += 1;
                 continue;
             }
