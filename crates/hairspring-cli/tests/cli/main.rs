@@ -1,6 +1,7 @@
 //! The command as a user meets it: what it says, how it ends, and what it leaves behind. Real times are never asserted,
 //! but for ratios so loose that no noise can break them.
 
+mod capture;
 mod clock_survey;
 mod clocks;
 mod code_in_assembly;

@@ -1,0 +1,113 @@
+//! Signals that are clipped, hum, are noisy, have weak steps or none.
+
+use hairspring_capture::edge::{Detector, Edge, Method, Signal};
+use hairspring_capture::pattern::Orientation;
+use hairspring_capture::simulate::{Converter, Pin};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+fn pin() -> Pin {
+    let (mut pin, mut random) = (Pin::new(100.0, Orientation::Rising), Pcg64::seed_from_u64(1));
+    for _ in 0..50 {
+        pin.wait(100.0 + 50.0 * random.random::<f64>());
+        pin.pulse(150.3);
+    }
+    pin.wait(300.0);
+    pin
+}
+
+fn detect(samples: &[f32], method: Method) -> (Vec<Edge>, Signal) {
+    let (mut detector, mut edges) = (Detector::new(method, 1e-5), Vec::new());
+    detector.push(samples, &mut |edge| edges.push(edge)).unwrap();
+    detector.finish(&mut |edge| edges.push(edge)).unwrap();
+    (edges, detector.signal())
+}
+
+/// Largest error of an edge, and what was seen of the signal, when the samples are changed.
+fn worst(method: Method, change: impl Fn(usize, f32) -> f32) -> (f64, Signal) {
+    let pin = pin();
+    let samples: Vec<f32> = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
+    let samples: Vec<f32> = samples.into_iter().enumerate().map(|(at, value)| change(at, value)).collect();
+    let (edges, signal) = detect(&samples, method);
+    assert_eq!(edges.len(), pin.edges.len());
+    let errors = edges.iter().zip(&pin.edges).map(|(found, known)| (found.at - known.at).abs());
+    (errors.fold(0.0, f64::max), signal)
+}
+
+#[test]
+fn estimators_are_as_good_as_they_say() {
+    for (method, limit) in [(Method::BandLimited, 0.005), (Method::Inflection, 0.15), (Method::ThreePoint, 0.3)] {
+        let (error, signal) = worst(method, |_, value| value);
+        assert!(error < limit, "{method:?} {error}");
+        assert!((signal.step - 0.5).abs() < 0.02 && signal.noise < 1e-3 && signal.weak == 0 && signal.clipped == 0, "{signal:?}");
+        assert_eq!(signal.edges, 100);
+        assert!(signal.window.is_some_and(|window| window.edge.rising));
+    }
+}
+
+#[test]
+fn hum_moves_no_edge_and_is_told_of() {
+    let hum = |at: usize| 0.3 * (at as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin();
+    let (error, signal) = worst(Method::BandLimited, |at, value| value + hum(at));
+    assert!(error < 0.01, "{error}");
+    assert!(signal.wander > 0.1, "{signal:?}");
+}
+
+#[test]
+fn an_input_without_direct_current_moves_no_edge() {
+    // A high pass of 1.5 Hz.
+    let (mut level, pole) = (0.0f64, 1.0 - std::f64::consts::TAU * 1.5 / 192_000.0);
+    let pin = pin();
+    let samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
+    let mut before = f64::from(samples[0]);
+    let filtered: Vec<f32> = samples
+        .iter()
+        .map(|value| {
+            level = pole * (level + f64::from(*value) - before);
+            before = f64::from(*value);
+            level as f32
+        })
+        .collect();
+    let (edges, _) = detect(&filtered, Method::BandLimited);
+    let worst = edges.iter().zip(&pin.edges).map(|(found, known)| (found.at - known.at).abs()).fold(0.0, f64::max);
+    assert!(edges.len() == 100 && worst < 0.01, "{worst}");
+}
+
+#[test]
+fn clipping_is_told_with_its_place() {
+    let (error, signal) = worst(Method::BandLimited, |_, value| (value * 6.0).clamp(-1.0, 1.0));
+    assert!(error < 0.5, "{error}");
+    assert!(signal.clipped > 1000 && signal.first_clipped.is_some_and(|first| first < 100), "{signal:?}");
+}
+
+#[test]
+fn steps_of_another_signal_are_weak() {
+    // Crosstalk: a step of a third in the middle of a gap of the first pulses.
+    let at = pin().edges[3].at as usize + 60;
+    let (_, signal) = worst(Method::BandLimited, |n, value| if n > at { value + 0.16 } else { value });
+    assert_eq!(signal.weak, 1, "{signal:?}");
+    assert!(signal.first_weak.is_some_and(|weak| (weak - at as f64).abs() < 2.0));
+}
+
+#[test]
+fn samples_that_are_no_numbers_are_survived() {
+    let pin = pin();
+    let mut samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
+    (samples[40], samples[60], samples[61]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
+    let (mut detector, mut edges) = (Detector::new(Method::BandLimited, 1e-5), 0);
+    let pushed = detector.push(&samples, &mut |_| edges += 1).and_then(|()| detector.finish(&mut |_| ()));
+    assert!(pushed.is_err() || detector.signal().not_numbers == 3);
+}
+
+#[test]
+fn noise_and_silence_have_no_edges() {
+    let mut random = Pcg64::seed_from_u64(4);
+    let noise: Vec<f32> = (0..500_000).map(|_| (0..12).map(|_| random.random::<f32>() - 0.5).sum::<f32>() * 0.05).collect();
+    let hum: Vec<f32> = (0..200_000).map(|at| 0.5 * (at as f32 * 0.002).sin()).collect();
+    for samples in [vec![], vec![0.3; 100_000], noise, hum] {
+        let mut detector = Detector::new(Method::BandLimited, 1e-5);
+        detector.push(&samples, &mut |edge| panic!("{edge:?}")).unwrap();
+        let message = detector.finish(&mut |edge| panic!("{edge:?}")).unwrap_err().to_string();
+        assert!(message.contains("no edge in"), "{message}");
+    }
+}

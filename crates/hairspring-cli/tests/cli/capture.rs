@@ -1,0 +1,230 @@
+//! `capture`: recordings of a pin, good ones and damaged ones.
+
+use crate::command::{Hairspring, fit};
+use hairspring_capture::edge::Edge;
+use hairspring_capture::pattern::{Kind, Orientation};
+use hairspring_capture::simulate::{Converter, Pin};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use std::fmt::Write;
+
+const HZ: f64 = 192_000.0;
+
+/// Frames of k = 1 to 8, 100 us each with 8.5 us of overhead; times in ticks of so many per second.
+fn frames(number: usize, hz: f64, dithered: bool) -> Pin {
+    let (mut pin, mut random) = (Pin::new((100e-6 * hz).round(), Orientation::Rising), Pcg64::seed_from_u64(9));
+    for _ in 0..number {
+        let widths: Vec<f64> = (1..=8).map(|k| (100e-6 * f64::from(k) + 8.5e-6) * hz).collect();
+        pin.frame(&Kind::progression(1, 1, 8), &widths, &mut || if dithered { random.random() } else { 0.0 });
+        if !dithered {
+            pin.now = pin.now.ceil();
+        }
+    }
+    pin.wait(hz * 1e-3);
+    pin
+}
+
+fn vcd(edges: &[Edge]) -> String {
+    let head = "$timescale 10 ns $end $scope module chip $end $var wire 1 ! PB7 $end $var wire 1 # PB6 $end $upscope $end $enddefinitions $end\n#0\n0!\n0#\n";
+    let mut text = head.to_owned();
+    for edge in edges {
+        writeln!(text, "#{}\n{}!", edge.at.round() as u64, u8::from(edge.rising)).unwrap();
+    }
+    text
+}
+
+fn samples(pin: &Pin) -> Vec<f32> {
+    let mut random = Pcg64::seed_from_u64(2);
+    Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 1e-4 * (random.random::<f64>() - 0.5))
+}
+
+/// A sound of 24 bits.
+fn wav(hz: u32, samples: &[f32]) -> Vec<u8> {
+    let mut file = b"RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00".to_vec();
+    file.extend(hz.to_le_bytes().into_iter().chain((3 * hz).to_le_bytes()).chain([3, 0, 24, 0]));
+    file.extend(b"data".iter().copied().chain((3 * samples.len() as u32).to_le_bytes()));
+    let full = |value: f32| (value * 8_388_607.0).clamp(-8_388_608.0, 8_388_607.0) as i32;
+    file.extend(samples.iter().flat_map(|value| full(*value).to_le_bytes()[..3].to_vec()));
+    file
+}
+
+fn capture(name: &str, content: impl AsRef<[u8]>) -> Hairspring {
+    Hairspring::new().with("capture").beside(name, content).with(name)
+}
+
+fn time_ns(command: Hairspring) -> (f64, f64, f64) {
+    let document = command.document();
+    let time = &document.body()["time_ns"];
+    let figure = |key: &str| time[key].as_f64().unwrap();
+    (figure("low"), figure("value"), figure("high"))
+}
+
+#[test]
+fn a_simulators_dump_is_exact() {
+    let text = vcd(&frames(6, 1e8, true).edges);
+    let (_, value, _) = time_ns(capture("pin.vcd", &text).option("--channel", "PB7"));
+    assert!((value - 100_000.0).abs() < 1e-3, "{value}");
+    capture("pin.vcd", &text).option("--channel", "chip.PB7").succeeds().says("hairspring capture").says("8 rows");
+    capture("pin.vcd", &text).fails("2 channels: chip.PB7, chip.PB6; choose one with --channel").in_one_line();
+    capture("pin.vcd", &text).option("--channel", "PB6").fails("`PB6` never changes").in_one_line();
+    capture("pin.vcd", &text).option("--channel", "PB8").fails("there is no channel `PB8`").in_one_line();
+}
+
+#[test]
+fn a_sound_card_is_right_within_its_interval_by_every_method() {
+    let file = wav(192_000, &samples(&frames(30, HZ, true)));
+    for method in ["band-limited", "inflection", "three-point"] {
+        let (low, value, high) = time_ns(capture("pin.wav", &file).option("--method", method));
+        assert!(low <= 100_000.0 && 100_000.0 <= high && (value - 100_000.0).abs() < 60.0, "{method}: {low} {value} {high}");
+    }
+    capture("pin.wav", &file).succeeds().says("samples around the first edge").says("192.000 kHz");
+    let piped = Hairspring::new().with("capture").with("-").input(&file);
+    assert!((time_ns(piped).1 - 100_000.0).abs() < 5.0);
+}
+
+#[test]
+fn an_inverted_signal_is_the_same() {
+    let inverted: Vec<f32> = samples(&frames(30, HZ, true)).into_iter().map(|value| -value).collect();
+    let file = wav(192_000, &inverted);
+    assert!((time_ns(capture("pin.wav", &file)).1 - 100_000.0).abs() < 5.0);
+    capture("pin.wav", &file).option("--polarity", "rising").fails("without --polarity the header tells").in_one_line();
+}
+
+#[test]
+fn a_known_interval_calibrates_both_crystals() {
+    // A recorder that is 37 ppm fast, and the chip's intervals of 0.1 s.
+    let hz = HZ * (1.0 + 37e-6);
+    let mut pin = frames(10, hz, true);
+    pin.reference(5, 0.1 * hz);
+    let more = frames(10, hz, true);
+    pin.edges.extend(more.edges.iter().map(|edge| Edge { at: edge.at + pin.now, rising: edge.rising }));
+    pin.now += more.now;
+    let file = wav(192_000, &samples(&pin));
+    let (low, value, high) = time_ns(capture("pin.wav", &file).option("--reference", "100ms"));
+    assert!(low <= 100_000.0 && 100_000.0 <= high && (value - 100_000.0).abs() < 5.0, "{low} {value} {high}");
+    assert!((time_ns(capture("pin.wav", &file)).1 - value - 3.7).abs() < 0.2);
+    capture("pin.wav", &file).option("--reference", "1s").fails("as long as 1 s").in_one_line();
+    let other = wav(192_000, &samples(&frames(10, hz, true)));
+    let by_file = capture("pin.wav", &other).beside("reference.wav", &file);
+    assert!((time_ns(by_file.option("--reference", "100ms").option("--reference-file", "reference.wav")).1 - 100_000.0).abs() < 5.0);
+    capture("pin.wav", &other).option("--reference", "100ms").fails("no reference interval").in_one_line();
+}
+
+#[test]
+fn edges_are_numbers_one_a_line_and_can_be_read_again() {
+    let pin = frames(4, 1e8, true);
+    let listed = capture("pin.vcd", vcd(&pin.edges)).option("--channel", "PB7").with("--edges").succeeds();
+    let times: Vec<f64> = listed.output.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(times.len(), pin.edges.len());
+    assert!(times.iter().zip(&pin.edges).all(|(time, edge)| (time - edge.at / 1e8).abs() < 1e-8));
+    assert!((time_ns(capture("edges.csv", &listed.output)).1 - 100_000.0).abs() < 1.0);
+}
+
+#[test]
+fn observations_are_saved_for_fit() {
+    let command = capture("pin.vcd", vcd(&frames(4, 1e8, true).edges)).option("--channel", "PB7").option("--components", "loop");
+    let document = command.document();
+    assert_eq!(document.components(), ["loop"]);
+    let saved = capture("pin.vcd", vcd(&frames(4, 1e8, true).edges))
+        .option("--channel", "PB7")
+        .option("--save", "/dev/stderr")
+        .start()
+        .ends_with_any(&[0]);
+    assert!(saved.error.contains("# rate_hz: 100000000") && saved.error.contains("body,"), "{saved}");
+    let document = fit(saved.error).document();
+    assert!((document.body()["time_ns"]["value"].as_f64().unwrap() - 100_000.0).abs() < 1e-3);
+}
+
+#[test]
+fn damage_leaves_out_a_frame_and_says_where() {
+    let whole = frames(12, 1e8, true);
+    let frame = whole.edges.len() / 12;
+    let damaged = |change: &dyn Fn(&mut Vec<Edge>)| {
+        let mut edges = whole.edges.clone();
+        change(&mut edges);
+        capture("pin.vcd", vcd(&edges)).option("--channel", "PB7").document()
+    };
+    let glitch = |edges: &mut Vec<Edge>, n: usize| {
+        let at = edges[n].at + 150.0;
+        edges.splice(n + 1..n + 1, [Edge { at, rising: !edges[n].rising }, Edge { at: at + 30.0, rising: edges[n].rising }]);
+    };
+    let missing = damaged(&|edges| drop(edges.drain(frame - 10..frame - 8)));
+    let one = damaged(&|edges| glitch(edges, 3 * frame - 9));
+    let two = damaged(&|edges| {
+        glitch(edges, 5 * frame - 8);
+        glitch(edges, 3 * frame - 9);
+    });
+    for (document, left_out) in [(missing, 1), (one, 1), (two, 2)] {
+        let finding = document.finding("frames_left_out");
+        assert_eq!((&finding["left_out"], &finding["frames"]), (&left_out.into(), &12.into()));
+        assert!(finding["first_at"].as_str().is_some_and(|text| text.starts_with("at 0.0")), "{finding}");
+        assert!((document.body()["time_ns"]["value"].as_f64().unwrap() - 100_000.0).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn doubts_about_the_signal_are_findings() {
+    let pin = frames(12, HZ, true);
+    let hum = |at: usize| 0.3 * (at as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin();
+    let humming: Vec<f32> = samples(&pin).into_iter().enumerate().map(|(at, value)| value + hum(at)).collect();
+    let document = capture("pin.wav", wav(192_000, &humming)).document();
+    document.finding("level_wanders");
+    assert!((document.body()["time_ns"]["value"].as_f64().unwrap() - 100_000.0).abs() < 10.0);
+    let clipped: Vec<f32> = samples(&pin).into_iter().map(|value| (5.0 * value).clamp(-1.0, 1.0)).collect();
+    capture("pin.wav", wav(192_000, &clipped)).document().finding("clipped");
+    let file = wav(192_000, &samples(&pin));
+    let document = capture("pin.wav", &file[..file.len() - 30_000]).document();
+    assert!(document.finding("recording_cut")["reason"].as_str().is_some_and(|text| text.contains("promises")));
+    let locked = capture("pin.wav", wav(192_000, &samples(&frames(12, HZ, false)))).option("--method", "three-point").document();
+    let finding = locked.finding("phase_locked");
+    assert!(finding["severity"] == "warning" && finding["rows"].as_u64() >= Some(1), "{finding}");
+}
+
+#[test]
+fn a_list_of_counts_needs_all_pulses_to_fit() {
+    let (mut pin, mut random) = (Pin::new(100.0, Orientation::Rising), Pcg64::seed_from_u64(1));
+    for n in 0..40 {
+        pin.wait(30_000.0 + 1e3 * random.random::<f64>());
+        pin.pulse(10_000.0 * f64::from(n % 5 + 1) + 850.0);
+    }
+    let whole = || capture("pin.vcd", vcd(&pin.edges)).option("--channel", "PB7");
+    assert!((time_ns(whole().option("--k", "1..5")).1 - 100_000.0).abs() < 1e-3);
+    whole().fails("no whole frame of the header pattern in 80 edges").in_one_line();
+    whole().option("--k", "1..6").fails("no whole number of rounds of 6").in_one_line();
+    whole().option("--k", "5,4,3,2,1").fails("pulse 1 (").in_one_line();
+    let mut edges = pin.edges.clone();
+    edges.drain(12..14);
+    edges.drain(40..48);
+    capture("pin.vcd", vcd(&edges)).option("--channel", "PB7").option("--k", "1..5").fails("is as wide as k = ").in_one_line();
+    let pattern = capture("pin.vcd", vcd(&frames(2, 1e8, true).edges)).option("--channel", "PB7");
+    pattern.option("--k", "1..8").fails("leave --k away").in_one_line();
+}
+
+#[test]
+fn files_that_are_no_recordings() {
+    let open = |name: &str| Hairspring::new().with("capture").with(name);
+    open("nosuch.wav").fails("nosuch.wav: No such file").in_one_line();
+    open(".").fails("is a directory").in_one_line();
+    open("/dev/null").fails("the file is empty").in_one_line();
+    open("/dev/zero").fails("this is no recording that is known").in_one_line();
+    open("/dev/zero").option("--format", "vcd").fails("byte 0: is no text").in_one_line();
+    open("/dev/zero").option("--format", "csv").fails("line 1: is longer than").in_one_line();
+    open("/dev/zero").option("--format", "wav").fails("this is no WAV file").in_one_line();
+    open("-").fails("standard input: the file is empty").in_one_line();
+    let mut file = wav(192_000, &samples(&frames(1, HZ, true)));
+    file[24..28].fill(0);
+    capture("pin.wav", file).fails("pin.wav: byte 24: the rate is 0").in_one_line();
+    capture("pin.wav", wav(192_000, &[0.0; 1000])).fails("no edge in 1000 samples").in_one_line();
+    capture("pin.sr", b"PK\x03\x04 and nothing more").fails("this is no sigrok session").in_one_line();
+    capture("pin.vcd", "$timescale 1 ns $end\n$var wire").fails("within its header").in_one_line();
+    capture("pin.csv", "Time [s],A\n0,0\n1,x\n").fails("pin.csv: line 3: `x` is no number").in_one_line();
+}
+
+#[test]
+fn options_that_make_no_sense() {
+    let with =
+        |options: &[&str]| options.iter().fold(Hairspring::new().with("capture").with("x.wav"), |command, option| command.with(option));
+    for wrong in [&["--k", "5..1"][..], &["--reference", "0s"], &["--reference-file", "y"], &["--edges", "--json"], &["--rate-ppm", "-1"]] {
+        with(wrong).ends_with(2);
+    }
+}
