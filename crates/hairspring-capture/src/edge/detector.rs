@@ -1,0 +1,286 @@
+//! From a stream of samples to edges, in memory that does not grow.
+
+use super::learn::{Learnt, learn};
+use super::{Edge, Method, REACH};
+use crate::error::{Error, Result};
+
+/// Samples from which the size of an edge is learnt.
+const LEARN: usize = 1 << 21;
+/// Samples without any edge after which the signal is given up.
+const MOST_SILENCE: u64 = 1 << 27;
+/// Samples around an edge that are looked at, on either side.
+const MARGIN: usize = REACH + 4;
+/// An edge is larger than this share of a typical one; what is between the two shares is a weak one, and told of.
+const EDGE_SHARE: f64 = 0.5;
+const WEAK_SHARE: f64 = 0.3;
+/// Samples that are looked at together.
+const STRIDE: usize = 64;
+
+/// Samples around an edge, for a picture of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// Index of the first sample.
+    pub first: u64,
+    /// The samples.
+    pub samples: Vec<f32>,
+    /// The edge.
+    pub edge: Edge,
+}
+
+/// What was seen of a sampled signal.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Signal {
+    /// Samples read.
+    pub samples: u64,
+    /// Edges found.
+    pub edges: u64,
+    /// Height of a step, in units of the samples; full scale of integers is 1.
+    pub step: f64,
+    /// Standard deviation of the noise between edges, in the same unit.
+    pub noise: f64,
+    /// Standard deviation of the middle of the steps: hum, or a drift of the level.
+    pub wander: f64,
+    /// Samples at full scale, several in a row, and the first of them.
+    pub clipped: u64,
+    /// Index of the first such sample.
+    pub first_clipped: Option<u64>,
+    /// Steps too small for an edge and too large for noise.
+    pub weak: u64,
+    /// Where the first of them is, in samples.
+    pub first_weak: Option<f64>,
+    /// Samples that are no numbers.
+    pub not_numbers: u64,
+    /// The first edge with the samples around it.
+    pub window: Option<Window>,
+}
+
+/// Finds edges in samples that come in blocks.
+///
+/// ```
+/// use hairspring_capture::edge::{Detector, Method};
+/// let mut signal = vec![-0.25f32; 200];
+/// signal[100..].fill(0.25);
+/// let (mut detector, mut edges) = (Detector::new(Method::BandLimited, 0.001), Vec::new());
+/// detector.push(&signal, &mut |edge| edges.push(edge)).unwrap();
+/// detector.finish(&mut |edge| edges.push(edge)).unwrap();
+/// assert!(edges.len() == 1 && edges[0].rising && (edges[0].at - 99.5).abs() < 1e-6);
+/// ```
+#[derive(Debug)]
+pub struct Detector {
+    method: Method,
+    floor: f64,
+    /// Samples not yet done, behind `MARGIN` that are.
+    held: Vec<f32>,
+    /// Index of the first sample held.
+    first: u64,
+    /// Place in `held` from which on edges are looked for.
+    next: usize,
+    learnt: Option<Learnt>,
+    signal: Signal,
+    middle: (f64, f64),
+    heights: f64,
+    run: u32,
+}
+
+impl Detector {
+    /// A detector. `floor` is the smallest difference of two samples that can be an edge: a few steps of the converter.
+    pub fn new(method: Method, floor: f64) -> Detector {
+        Detector {
+            method,
+            floor,
+            held: Vec::new(),
+            first: 0,
+            next: 0,
+            learnt: None,
+            signal: Signal::default(),
+            middle: (0.0, 0.0),
+            heights: 0.0,
+            run: 0,
+        }
+    }
+
+    /// Takes samples and gives the edges that are complete.
+    ///
+    /// # Errors
+    /// That there was no edge for so long that there will be none.
+    pub fn push(&mut self, samples: &[f32], sink: &mut dyn FnMut(Edge)) -> Result<()> {
+        for part in samples.chunks(LEARN / 4) {
+            self.look(part);
+            self.held.extend_from_slice(part);
+            self.signal.samples += part.len() as u64;
+            if self.learnt.is_none() && self.held.len() >= LEARN {
+                self.learn()?;
+            }
+            if self.learnt.is_some() {
+                self.scan(self.held.len().saturating_sub(MARGIN), sink);
+                self.drop_done();
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the remaining edges.
+    ///
+    /// # Errors
+    /// That there is no edge in the signal.
+    pub fn finish(&mut self, sink: &mut dyn FnMut(Edge)) -> Result<()> {
+        if self.learnt.is_none() {
+            self.learnt = learn(&self.held, self.floor);
+        }
+        if self.learnt.is_none() {
+            let samples = self.signal.samples;
+            return Err(Error::Unusable(format!(
+                "no edge in {samples} samples: nothing rises above noise and drift; is it the right channel, and is the pin connected?"
+            )));
+        }
+        // Behind the end the level stays as it is.
+        let last = self.held.last().copied().unwrap_or(0.0);
+        self.held.extend(std::iter::repeat_n(last, MARGIN));
+        self.scan(self.held.len() - MARGIN, sink);
+        Ok(())
+    }
+
+    /// What was seen; complete after `finish`.
+    pub fn signal(&self) -> Signal {
+        let mut signal = self.signal.clone();
+        let n = signal.edges.max(1) as f64;
+        signal.step = self.heights / n;
+        // Differences of two samples have twice the variance of one.
+        signal.noise = self.learnt.map_or(0.0, |learnt| learnt.noise / std::f64::consts::SQRT_2);
+        signal.wander = (self.middle.1 / n - (self.middle.0 / n).powi(2)).max(0.0).sqrt();
+        signal
+    }
+
+    fn learn(&mut self) -> Result<()> {
+        self.learnt = learn(&self.held, self.floor);
+        if self.learnt.is_some() {
+            return Ok(());
+        }
+        if self.signal.samples >= MOST_SILENCE {
+            return Err(Error::Unusable(format!(
+                "no edge in the first {} samples, and so the rest is not read: is it the right channel, and is the pin connected?",
+                self.signal.samples
+            )));
+        }
+        self.next = self.held.len() - MARGIN;
+        self.drop_done();
+        Ok(())
+    }
+
+    /// Samples at full scale and those that are no numbers.
+    fn look(&mut self, samples: &[f32]) {
+        for (block, part) in samples.chunks(STRIDE).enumerate() {
+            let most = part.iter().fold(0.0f32, |most, sample| if sample.abs() <= most { most } else { sample.abs() });
+            if most < 0.9999 && most.is_finite() && self.run == 0 {
+                continue;
+            }
+            for (at, sample) in part.iter().enumerate() {
+                self.signal.not_numbers += u64::from(!sample.is_finite());
+                self.run = if sample.abs() >= 0.9999 { self.run + 1 } else { 0 };
+                if self.run == 3 {
+                    let index = self.signal.samples + (block * STRIDE + at) as u64;
+                    self.signal.first_clipped.get_or_insert(index - 2);
+                    self.signal.clipped += 2;
+                }
+                self.signal.clipped += u64::from(self.run >= 3);
+            }
+        }
+    }
+
+    /// Looks for edges whose largest difference begins before `end`.
+    fn scan(&mut self, end: usize, sink: &mut dyn FnMut(Edge)) {
+        let Some(learnt) = self.learnt else { return };
+        let least = (WEAK_SHARE * learnt.peak) as f32;
+        while self.next + 1 < end {
+            let stop = (self.next + STRIDE).min(end - 1);
+            let part = &self.held[self.next..=stop];
+            let largest = part.windows(2).fold(0.0f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
+            if largest < least {
+                self.next = stop;
+                continue;
+            }
+            let start = part.windows(2).position(|pair| (pair[1] - pair[0]).abs() >= least).unwrap_or(0) + self.next;
+            match self.top(start, least, end) {
+                Some((top, behind)) => {
+                    self.found(top, learnt.peak, sink);
+                    self.next = behind;
+                }
+                // It goes on behind the samples that are there.
+                None => return,
+            }
+        }
+    }
+
+    /// The largest difference of a stretch of one sign, and where the stretch ends.
+    fn top(&self, start: usize, least: f32, end: usize) -> Option<(usize, usize)> {
+        let slope = |at: usize| self.held[at + 1] - self.held[at];
+        let sign = slope(start).signum();
+        let (mut top, mut at) = (start, start);
+        while at + 1 < end.max(start + 2) && sign * slope(at) >= 0.5 * least {
+            if sign * slope(at) > sign * slope(top) {
+                top = at;
+            }
+            at += 1;
+        }
+        // A stretch that never ends is cut, so that what is held stays small.
+        let whole = at + 1 < end || at - start > LEARN / 8 || end + MARGIN == self.held.len() && self.is_last();
+        whole.then_some((top, at.max(start + 1)))
+    }
+
+    /// Whether all samples are there: `finish` adds a margin that `samples` does not count.
+    fn is_last(&self) -> bool {
+        self.first + self.held.len() as u64 > self.signal.samples
+    }
+
+    fn found(&mut self, top: usize, typical: f64, sink: &mut dyn FnMut(Edge)) {
+        let rising = self.held[top + 1] > self.held[top];
+        let slopes = self.slopes(top, if rising { 1.0 } else { -1.0 });
+        // Between the samples the slope is larger than at them: two neighbours together tell the size at any phase.
+        let size = slopes[REACH];
+        let at = self.first as f64 + top as f64 + 0.5 + self.method.offset(&slopes);
+        if size < EDGE_SHARE * typical {
+            // The ringing of a larger edge nearby is no edge.
+            let larger = slopes.iter().fold(0.0f64, |most, slope| most.max(slope.abs()));
+            if larger < 2.0 * size {
+                self.signal.weak += 1;
+                self.signal.first_weak.get_or_insert(at);
+            }
+            return;
+        }
+        let edge = Edge { at, rising };
+        self.note(top, edge);
+        sink(edge);
+    }
+
+    fn slopes(&self, top: usize, sign: f64) -> [f64; 2 * REACH + 1] {
+        std::array::from_fn(|n| {
+            let at = (top + n).checked_sub(REACH);
+            let pair = at.and_then(|at| Some((self.held.get(at)?, self.held.get(at + 1)?)));
+            pair.map_or(0.0, |(left, right)| sign * (f64::from(*right) - f64::from(*left)))
+        })
+    }
+
+    fn note(&mut self, top: usize, edge: Edge) {
+        let mean = |range: std::ops::Range<usize>| {
+            let part = &self.held[range.start.min(self.held.len() - 1)..range.end.clamp(1, self.held.len())];
+            part.iter().map(|sample| f64::from(*sample)).sum::<f64>() / part.len().max(1) as f64
+        };
+        let (before, after) = (mean(top.saturating_sub(8)..top.saturating_sub(3)), mean(top + 5..top + 10));
+        let middle = 0.5 * (before + after);
+        self.middle = (self.middle.0 + middle, self.middle.1 + middle * middle);
+        self.heights += (after - before).abs();
+        self.signal.edges += 1;
+        if self.signal.window.is_none() && top >= MARGIN {
+            let from = top - MARGIN;
+            let samples = self.held[from..(top + MARGIN + 2).min(self.held.len())].to_vec();
+            self.signal.window = Some(Window { first: self.first + from as u64, samples, edge });
+        }
+    }
+
+    fn drop_done(&mut self) {
+        let done = self.next.saturating_sub(MARGIN);
+        self.held.drain(..done);
+        self.first += done as u64;
+        self.next -= done;
+    }
+}

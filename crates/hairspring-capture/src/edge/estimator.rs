@@ -1,0 +1,158 @@
+//! Where in between the samples an edge lies.
+//!
+//! All estimators look at first differences: a step of a band-limited signal is a peak there, free of the level, of hum and
+//! of a slow drift. The peak is the point of inflection (Moreno and Fischmeister, section 6).
+
+use std::f64::consts::PI;
+use std::sync::OnceLock;
+
+/// Differences on either side of the largest one that an estimator may look at.
+pub const REACH: usize = 18;
+/// Differences on either side of an edge that the band-limited interpolation uses.
+const HALF: usize = 16;
+/// Points of the interpolation kernel in one sample.
+const PHASES: usize = 512;
+/// Shape of the Kaiser window.
+const BETA: f64 = 8.0;
+
+/// How the place of an edge is found between the samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// Maximum of the band-limited (windowed sinc) interpolation of the slope. Interval between two edges: 0.02 to 0.06 us at
+    /// 192 kHz, without noise.
+    #[default]
+    BandLimited,
+    /// Zero crossing of the second derivative by a straight line through two of its points, which is the top of a
+    /// parabola through three slopes. Intervals: 0.4 to 0.5 us at 192 kHz.
+    Inflection,
+    /// Zero crossing of a parabola through three points of the second derivative: the report's (section 6). Intervals: 0.4
+    /// to 1.2 us at 192 kHz.
+    ThreePoint,
+}
+
+impl Method {
+    /// All methods with their names.
+    pub const NAMES: [(&str, Method); 3] =
+        [("band-limited", Method::BandLimited), ("inflection", Method::Inflection), ("three-point", Method::ThreePoint)];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
+    }
+
+    /// Place of the peak relative to the middle difference, in samples, within -1 and 1.
+    ///
+    /// `slopes` are `2 * REACH + 1` first differences times the sign of the edge, the largest in the middle.
+    pub fn offset(self, slopes: &[f64; 2 * REACH + 1]) -> f64 {
+        let offset = match self {
+            Method::BandLimited => band_limited(slopes),
+            Method::Inflection => inflection(slopes),
+            Method::ThreePoint => three_point(slopes),
+        };
+        if offset.is_finite() { offset.clamp(-1.0, 1.0) } else { 0.0 }
+    }
+}
+
+fn inflection(slopes: &[f64; 2 * REACH + 1]) -> f64 {
+    let [before, top, after] = [slopes[REACH - 1], slopes[REACH], slopes[REACH + 1]];
+    let bend = before - 2.0 * top + after;
+    if bend < 0.0 { (before - after) / (2.0 * bend) } else { 0.0 }
+}
+
+/// Second derivatives lie between the slopes; the crossing lies between the two around the middle, and the third point is
+/// the one on the side where the crossing is nearer.
+fn three_point(slopes: &[f64; 2 * REACH + 1]) -> f64 {
+    let second = |at: isize| {
+        let left = (REACH as isize + at) as usize;
+        slopes[left + 1] - slopes[left]
+    };
+    // Points at -0.5 and 0.5, and at -1.5 or 1.5, seen from the largest slope.
+    let (rise, fall) = (second(-1), second(0));
+    let third = if rise.abs() < fall.abs() { -1.5 } else { 1.5 };
+    let value = if third < 0.0 { second(-2) } else { second(1) };
+    let line = if rise > fall { -0.5 + rise / (rise - fall) } else { return 0.0 };
+    // Newton's form: a straight line through the two, and the bend that the third adds.
+    let straight = |x: f64| rise + (fall - rise) * (x + 0.5);
+    let bend = (value - straight(third)) / ((third + 0.5) * (third - 0.5));
+    let mut x = line;
+    for _ in 0..8 {
+        let (y, slope) = (straight(x) + bend * (x + 0.5) * (x - 0.5), fall - rise + 2.0 * bend * x);
+        if slope.abs() < f64::MIN_POSITIVE {
+            return line;
+        }
+        x -= y / slope;
+    }
+    if (-0.6..=0.6).contains(&x) { x } else { line }
+}
+
+/// Root of the interpolation's derivative, by regula falsi from the two sides of the peak.
+fn band_limited(slopes: &[f64; 2 * REACH + 1]) -> f64 {
+    let kernel = kernel();
+    let derivative = |x: f64| interpolated(slopes, kernel, x);
+    let (mut low, mut high) = (-1.0, 1.0);
+    let (mut at_low, mut at_high) = (derivative(low), derivative(high));
+    if !(at_low > 0.0 && at_high < 0.0) {
+        return inflection(slopes);
+    }
+    let mut last = 0.0;
+    for step in 0..40 {
+        let secant = low + (high - low) * at_low / (at_low - at_high);
+        // A bisection now and then keeps one end from staying.
+        let x = if step % 4 == 3 { 0.5 * (low + high) } else { secant };
+        let y = derivative(x);
+        if y > 0.0 { (low, at_low) = (x, y) } else { (high, at_high) = (x, y) }
+        if (x - last).abs() < 1e-7 || y == 0.0 {
+            return x;
+        }
+        last = x;
+    }
+    0.5 * (low + high)
+}
+
+/// Derivative of the interpolation at `x` samples from the middle.
+fn interpolated(slopes: &[f64; 2 * REACH + 1], kernel: &[f64], x: f64) -> f64 {
+    let base = x.floor();
+    let place = (x - base) * PHASES as f64;
+    let (phase, part) = (place as usize, place.fract());
+    let middle = REACH as isize + base as isize;
+    let (here, next) = (&kernel[phase * TAPS..][..TAPS], &kernel[(phase + 1) * TAPS..][..TAPS]);
+    let first = (middle + 1 - HALF as isize) as usize;
+    let taps = here.iter().zip(next).map(|(here, next)| here + part * (next - here));
+    slopes[first..first + TAPS].iter().zip(taps).map(|(slope, tap)| slope * tap).sum()
+}
+
+/// Taps of the kernel at one phase.
+const TAPS: usize = 2 * HALF;
+
+/// Derivative of a sinc in a Kaiser window, by phase and tap.
+fn kernel() -> &'static [f64] {
+    static KERNEL: OnceLock<Vec<f64>> = OnceLock::new();
+    KERNEL.get_or_init(|| {
+        let value = |place: f64| {
+            let step = 1e-4;
+            (windowed_sinc(place + step) - windowed_sinc(place - step)) / (2.0 * step)
+        };
+        let distance = |phase: usize, tap: usize| phase as f64 / PHASES as f64 - (tap as f64 - (HALF as f64 - 1.0));
+        (0..PHASES + 2).flat_map(|phase| (0..TAPS).map(move |tap| (phase, tap))).map(|(phase, tap)| value(distance(phase, tap))).collect()
+    })
+}
+
+fn windowed_sinc(x: f64) -> f64 {
+    let reach = x / HALF as f64;
+    if reach.abs() >= 1.0 {
+        return 0.0;
+    }
+    let sinc = if x.abs() < 1e-9 { 1.0 } else { (PI * x).sin() / (PI * x) };
+    sinc * bessel(BETA * (1.0 - reach * reach).sqrt()) / bessel(BETA)
+}
+
+/// Modified Bessel function of the first kind, order 0, by its series.
+pub(crate) fn bessel(x: f64) -> f64 {
+    let quarter = x * x / 4.0;
+    let (mut sum, mut term) = (1.0, 1.0);
+    for n in 1..60 {
+        term *= quarter / f64::from(n * n);
+        sum += term;
+    }
+    sum
+}

@@ -1,0 +1,18 @@
+//! Edges of a signal, and how samples become edges with a resolution below one sample.
+
+mod detector;
+mod estimator;
+mod learn;
+
+pub use detector::{Detector, Signal, Window};
+pub(crate) use estimator::bessel;
+pub use estimator::{Method, REACH};
+
+/// A change of level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Edge {
+    /// When, in ticks of the recording: samples, or units of the file's timescale.
+    pub at: f64,
+    /// Whether the level went up.
+    pub rising: bool,
+}

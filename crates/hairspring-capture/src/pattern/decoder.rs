@@ -1,0 +1,327 @@
+//! Edges in, frames out: one edge at a time, in memory that does not grow.
+
+use super::payload::{Kind, parse, payload_bytes};
+use super::{END_GAP, PREAMBLE, gap_units};
+use crate::edge::Edge;
+use std::collections::VecDeque;
+
+/// How far a width or gap may be off its number of units.
+const TOLERANCE: f64 = 0.3;
+/// The same for a gap with a dither, beyond the dither.
+const GAP_TOLERANCE: f64 = 0.2;
+/// Largest dither of a gap, in units.
+const DITHER: f64 = 0.5;
+/// Least gap of a reference frame, in units.
+const REFERENCE_GAP: f64 = 5.5;
+
+/// Leading edge to trailing edge, in ticks of the recording.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pulse {
+    /// The leading edge.
+    pub leading: f64,
+    /// The trailing edge.
+    pub trailing: f64,
+}
+
+impl Pulse {
+    /// The reading: trailing less leading edge.
+    pub fn width(&self) -> f64 {
+        self.trailing - self.leading
+    }
+}
+
+/// Which way the pin goes before the code runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Orientation {
+    /// Low when idle: the leading edge rises.
+    Rising,
+    /// High when idle: the leading edge falls.
+    Falling,
+}
+
+/// A whole frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// Its first edge.
+    pub start: f64,
+    /// The unit, in ticks of the recording.
+    pub unit: f64,
+    /// What a pulse is longer than the chip made it, by the preamble, in ticks.
+    pub excess: f64,
+    /// Its leading edges.
+    pub orientation: Orientation,
+    /// What its pulses count.
+    pub kind: Kind,
+    /// The pulses; as many as `kind` says.
+    pub pulses: Vec<Pulse>,
+}
+
+/// Why a frame is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// A gap or pulse too many or too few: a glitch, or a pulse that is missing.
+    Interval,
+    /// The payload cannot be right.
+    Payload,
+    /// A frame began, and the recording ended or another one began before it was over.
+    Unfinished,
+    /// Two edges of the same direction in a row.
+    SameDirection,
+}
+
+/// A frame that is left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// Where, in ticks of the recording.
+    pub at: f64,
+    /// Of which sort.
+    pub trouble: Trouble,
+    /// What was seen and what was expected.
+    pub reason: String,
+}
+
+/// What comes out of the decoder.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// A frame.
+    Frame(Frame),
+    /// A frame that is left out.
+    Problem(Problem),
+    /// A pulse outside of all frames.
+    Stray(Pulse),
+}
+
+#[derive(Debug)]
+struct Header {
+    start: f64,
+    unit: f64,
+    excess: f64,
+    orientation: Orientation,
+}
+
+#[derive(Debug)]
+enum State {
+    Hunting,
+    Payload { header: Header, bits: u32, byte: u8, bytes: Vec<u8> },
+    Pulses { header: Header, kind: Kind, pulses: Vec<Pulse> },
+}
+
+/// Finds frames in edges.
+#[derive(Debug)]
+pub struct Decoder {
+    forced: Option<Orientation>,
+    /// The last edges, in turn.
+    last: VecDeque<Edge>,
+    state: State,
+    /// Leading edge of the pulse that is under way.
+    leading: Option<f64>,
+    /// Trailing edge of the pulse before.
+    trailing: Option<f64>,
+    orientation: Orientation,
+    seen: bool,
+    /// Pulses outside of frames that may still be a preamble.
+    outside: VecDeque<Pulse>,
+}
+
+impl Decoder {
+    /// A decoder; without an orientation the first preamble tells it, and before that the first edge.
+    pub fn new(orientation: Option<Orientation>) -> Decoder {
+        Decoder {
+            forced: orientation,
+            last: VecDeque::new(),
+            state: State::Hunting,
+            leading: None,
+            trailing: None,
+            orientation: orientation.unwrap_or(Orientation::Rising),
+            seen: false,
+            outside: VecDeque::new(),
+        }
+    }
+
+    /// Which way the leading edges go, as far as is known by now.
+    pub fn orientation(&self) -> Orientation {
+        self.orientation
+    }
+
+    /// Takes an edge and gives what it completes.
+    pub fn push(&mut self, edge: Edge, sink: &mut dyn FnMut(Item)) {
+        if !self.seen {
+            self.seen = true;
+            self.orientation = self.forced.unwrap_or(if edge.rising { Orientation::Rising } else { Orientation::Falling });
+        }
+        if self.last.back().is_some_and(|last| last.rising == edge.rising) {
+            self.give_up(edge.at, Trouble::SameDirection, "two edges of one direction: the one between them is missing".into(), sink);
+            self.last.clear();
+            (self.leading, self.trailing) = (None, None);
+        }
+        self.last.push_back(edge);
+        if self.last.len() > PREAMBLE.len() + 1 {
+            self.last.pop_front();
+        }
+        let leading = edge.rising == (self.orientation == Orientation::Rising);
+        self.step(edge.at, leading, sink);
+        if let Some(header) = self.preamble() {
+            self.begin(header, sink);
+        }
+    }
+
+    /// Says what is left at the end of the recording.
+    pub fn finish(&mut self, sink: &mut dyn FnMut(Item)) {
+        self.outside.drain(..).for_each(|pulse| sink(Item::Stray(pulse)));
+        if let Some(last) = self.last.back() {
+            let (at, reason) = (last.at, self.unfinished("the recording ends"));
+            self.give_up(at, Trouble::Unfinished, reason, sink);
+        }
+    }
+
+    fn begin(&mut self, header: Header, sink: &mut dyn FnMut(Item)) {
+        let reason = self.unfinished("the next frame begins");
+        self.give_up(header.start, Trouble::Unfinished, reason, sink);
+        self.orientation = header.orientation;
+        self.outside.clear();
+        (self.leading, self.trailing) = (self.last.back().map(|edge| edge.at), None);
+        self.state = State::Payload { header, bits: 0, byte: 0, bytes: Vec::new() };
+    }
+
+    fn unfinished(&self, what: &str) -> String {
+        match &self.state {
+            State::Pulses { kind, pulses, .. } => format!("{what} behind pulse {} of {}", pulses.len(), kind.pulses()),
+            _ => format!("{what} within the payload"),
+        }
+    }
+
+    /// Leaves the frame, if there is one.
+    fn give_up(&mut self, at: f64, trouble: Trouble, reason: String, sink: &mut dyn FnMut(Item)) {
+        if !matches!(self.state, State::Hunting) {
+            sink(Item::Problem(Problem { at, trouble, reason }));
+        }
+        self.state = State::Hunting;
+    }
+
+    /// The preamble, if the last edges are one and the first bit's leading edge.
+    fn preamble(&self) -> Option<Header> {
+        if self.last.len() <= PREAMBLE.len() {
+            return None;
+        }
+        let orientation = if self.last[0].rising { Orientation::Rising } else { Orientation::Falling };
+        if self.forced.is_some_and(|forced| forced != orientation) {
+            return None;
+        }
+        let between = |at: usize| self.last[at + 1].at - self.last[at].at;
+        let unit = (self.last[6].at - self.last[0].at) / PREAMBLE.iter().sum::<f64>();
+        let excess = (between(0) + between(2) + between(4) - 8.0 * unit) / 3.0;
+        let fits = |(at, units): (usize, &f64)| {
+            let own = if at % 2 == 0 { between(at) - excess } else { between(at) + excess };
+            (own / unit - units).abs() <= TOLERANCE
+        };
+        let whole = unit > 0.0 && excess.abs() <= 0.4 * unit && PREAMBLE.iter().enumerate().all(fits);
+        whole.then(|| Header { start: self.last[0].at, unit, excess, orientation })
+    }
+
+    fn step(&mut self, at: f64, leading: bool, sink: &mut dyn FnMut(Item)) {
+        if leading {
+            self.leading = Some(at);
+            if let Some(gap) = self.trailing.map(|trailing| at - trailing) {
+                self.gap(at, gap, sink);
+            }
+            return;
+        }
+        self.trailing = Some(at);
+        if let Some(start) = self.leading {
+            self.pulse(Pulse { leading: start, trailing: at }, sink);
+        }
+    }
+
+    /// A gap has ended.
+    fn gap(&mut self, at: f64, gap: f64, sink: &mut dyn FnMut(Item)) {
+        let wrong = match &self.state {
+            State::Hunting => None,
+            State::Payload { header, .. } => {
+                let units = (gap + header.excess) / header.unit;
+                ((units - 1.0).abs() > TOLERANCE).then(|| format!("a gap of {units:.2} units in the payload, where all have 1"))
+            }
+            State::Pulses { header, kind, pulses } => {
+                let units = (gap + header.excess) / header.unit;
+                let (low, high) = gap_range(kind, pulses.len());
+                (units < low || units > high).then(|| wrong_gap(units, low, high, pulses.len(), kind.pulses()))
+            }
+        };
+        if let Some(reason) = wrong {
+            self.give_up(at, Trouble::Interval, reason, sink);
+        }
+    }
+
+    /// A pulse has ended.
+    fn pulse(&mut self, pulse: Pulse, sink: &mut dyn FnMut(Item)) {
+        match std::mem::replace(&mut self.state, State::Hunting) {
+            State::Hunting => self.stray(pulse, sink),
+            State::Payload { header, bits, byte, bytes } => match bit(&header, &pulse) {
+                Ok(bit) => self.bit(header, bits, byte << 1 | bit, bytes, pulse.trailing, sink),
+                Err(reason) => sink(Item::Problem(Problem { at: pulse.leading, trouble: Trouble::Interval, reason })),
+            },
+            State::Pulses { header, kind, mut pulses } if pulses.len() < kind.pulses() => {
+                pulses.push(pulse);
+                self.state = State::Pulses { header, kind, pulses };
+            }
+            State::Pulses { header, kind, pulses } => sink(ended(header, kind, pulses, &pulse)),
+        }
+    }
+
+    fn stray(&mut self, pulse: Pulse, sink: &mut dyn FnMut(Item)) {
+        self.outside.push_back(pulse);
+        if self.outside.len() > PREAMBLE.len() / 2 {
+            self.outside.pop_front().into_iter().for_each(|pulse| sink(Item::Stray(pulse)));
+        }
+    }
+
+    fn bit(&mut self, header: Header, bits: u32, byte: u8, mut bytes: Vec<u8>, at: f64, sink: &mut dyn FnMut(Item)) {
+        let bits = bits + 1;
+        if bits % 8 != 0 {
+            self.state = State::Payload { header, bits, byte, bytes };
+            return;
+        }
+        bytes.push(byte);
+        let kind = payload_bytes(&bytes).and_then(|needed| if needed == Some(bytes.len()) { parse(&bytes).map(Some) } else { Ok(None) });
+        match kind {
+            Ok(None) => self.state = State::Payload { header, bits, byte: 0, bytes },
+            Ok(Some(kind)) => self.state = State::Pulses { header, kind, pulses: Vec::new() },
+            Err(reason) => sink(Item::Problem(Problem { at, trouble: Trouble::Payload, reason })),
+        }
+    }
+}
+
+fn bit(header: &Header, pulse: &Pulse) -> Result<u8, String> {
+    let units = (pulse.width() - header.excess) / header.unit;
+    match units {
+        _ if (units - 1.0).abs() <= TOLERANCE => Ok(0),
+        _ if (units - 2.0).abs() <= TOLERANCE => Ok(1),
+        _ => Err(format!("a pulse of {units:.2} units in the payload, where a 0 has 1 and a 1 has 2")),
+    }
+}
+
+/// The pulse behind all others is the end, or there is one too many.
+fn ended(header: Header, kind: Kind, pulses: Vec<Pulse>, end: &Pulse) -> Item {
+    let units = (end.width() - header.excess) / header.unit;
+    if (units - 1.0).abs() > TOLERANCE {
+        let reason = format!("the pulse of the end has {units:.2} units and should have 1");
+        return Item::Problem(Problem { at: end.leading, trouble: Trouble::Interval, reason });
+    }
+    let Header { start, unit, excess, orientation } = header;
+    Item::Frame(Frame { start, unit, excess, orientation, kind, pulses })
+}
+
+/// The units that the gap before a pulse may have; that of the end stands behind the last.
+fn gap_range(kind: &Kind, next: usize) -> (f64, f64) {
+    let units = match kind {
+        Kind::Reference(_) => return (REFERENCE_GAP, f64::INFINITY),
+        Kind::Counts(counts) if next >= counts.len() => END_GAP,
+        Kind::Counts(_) => gap_units(next),
+    };
+    (units - GAP_TOLERANCE, units + DITHER + GAP_TOLERANCE)
+}
+
+fn wrong_gap(units: f64, low: f64, high: f64, next: usize, pulses: usize) -> String {
+    let before = if next < pulses { format!("pulse {} of {pulses}", next + 1) } else { "the end".to_owned() };
+    let why = if units < low { "a glitch" } else { "a pulse is missing" };
+    format!("the gap before {before} has {units:.2} units and should have {low:.1} to {high:.1}: {why}")
+}

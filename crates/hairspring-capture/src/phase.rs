@@ -1,0 +1,66 @@
+//! Where between two samples the edges lie: an estimator's bias averages out only if they lie everywhere.
+
+/// Readings of a row below which nothing can be said.
+const LEAST: u32 = 8;
+/// Concentration beyond which a phase is locked: edges evenly within a third of a sample have 0.83.
+const LOCKED: f64 = 0.8;
+
+/// Phases of the leading edges, in fractions of a sample, for each row.
+#[derive(Debug, Clone, Default)]
+pub struct Phases {
+    /// Sum of the unit vectors, and how many, by row.
+    rows: Vec<(f64, f64, u32)>,
+}
+
+/// What the phases look like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Coverage {
+    /// Rows with enough readings to tell.
+    pub rows: usize,
+    /// Rows whose readings all began at about the same phase.
+    pub locked: usize,
+    /// Largest concentration of a row: 0 evenly spread, 1 always the same.
+    pub most: f64,
+}
+
+impl Phases {
+    /// Takes an edge of a row.
+    pub fn push(&mut self, row: usize, at: f64) {
+        if self.rows.len() <= row {
+            self.rows.resize(row + 1, (0.0, 0.0, 0));
+        }
+        let (sin, cos) = (std::f64::consts::TAU * at.fract()).sin_cos();
+        let entry = &mut self.rows[row];
+        *entry = (entry.0 + cos, entry.1 + sin, entry.2 + 1);
+    }
+
+    /// What they look like by now.
+    pub fn coverage(&self) -> Coverage {
+        let told = || self.rows.iter().filter(|row| row.2 >= LEAST);
+        let concentrations = || told().map(|(cos, sin, n)| cos.hypot(*sin) / f64::from(*n));
+        Coverage {
+            rows: told().count(),
+            locked: concentrations().filter(|r| *r > LOCKED).count(),
+            most: concentrations().fold(0.0, f64::max),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locked_phase_is_seen_and_a_dithered_one_is_not() {
+        let mut phases = Phases::default();
+        for n in 0..50u32 {
+            phases.push(0, 384.0 * f64::from(n) + 0.98 + 0.001 * f64::from(n));
+            phases.push(1, 384.37 * f64::from(n));
+            phases.push(2, if n < 3 { 7.5 } else { f64::from(n) * 0.618 });
+        }
+        phases.push(3, 1.0);
+        let coverage = phases.coverage();
+        assert_eq!((coverage.rows, coverage.locked), (3, 1));
+        assert!(coverage.most > 0.99);
+    }
+}
