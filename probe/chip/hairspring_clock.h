@@ -55,16 +55,16 @@ static inline uint8_t hairspring_clock_start(void) {
   return HAIRSPRING_TCNT != HAIRSPRING_TCNT;
 }
 
-/* The count is read first. With the overflow flag set behind a high count, it overflowed after it was read. No branch, so
- * that a read with an overflow takes no longer. Interrupts wait, for they might use the register through which the timer
- * hands out its upper byte. */
+/* The count is read first. With the overflow flag set behind a high count, it overflowed after it was read. No branch but a
+ * skip of one cycle, so that a read with an overflow takes no longer: the flag is written only to be cleared. Interrupts
+ * wait, for they might use the register through which the timer hands out its upper byte. */
 static inline uint64_t hairspring_clock_read(void) {
   uint8_t status = SREG;
   __asm__ volatile("cli" : : : "memory");
   uint16_t low = HAIRSPRING_TCNT;
   uint8_t is_low = (uint8_t)((uint16_t)~low >> 15);
   uint8_t overflowed = HAIRSPRING_TIFR & is_low;
-  HAIRSPRING_TIFR = overflowed;
+  __asm__ volatile("sbrc %0, 0\n\tout %1, %0" : : "r"(overflowed), "I"(_SFR_IO_ADDR(HAIRSPRING_TIFR)) : "memory");
   uint32_t high = hairspring_clock_overflows + overflowed;
   hairspring_clock_overflows = high;
   SREG = status;

@@ -22,6 +22,7 @@
  *   HAIRSPRING_TOGGLE_ADDRESS, _MASK        others: the address of a register that toggles the pin, and what to store there
  *   HAIRSPRING_PIN_TOGGLE()                 any: a statement of your own
  *   HAIRSPRING_PIN_BEGIN(), _END()          any: two statements, for pins that can be set and cleared only
+ * A frame of kind 15, hairspring_frame_reference, shows the recorder the chip's own second.
  * In the last three cases, or with another idle level than low, the program makes the pin an output by itself.
  *
  * Everything is timed in cycles of the CPU, so F_CPU or HAIRSPRING_CLOCK_HZ must be known. AVR waits by counting cycles and needs
@@ -107,6 +108,8 @@ typedef uint16_t hairspring_cycles;
 #define HAIRSPRING_WIDTH_CYCLES 32u
 #define HAIRSPRING_MARK_CYCLES 80u
 #define HAIRSPRING_GAP_CYCLES 142u
+#define HAIRSPRING_END_CYCLES 90u
+#define HAIRSPRING_READ_CYCLES 50u
 
 /* Waits so many cycles and 7 more, exact to the cycle; at least 4. A skip takes 2 cycles, without it `rjmp .+0` takes one more and
  * `lpm` two; then four cycles a turn. */
@@ -127,6 +130,7 @@ typedef uint32_t hairspring_cycles;
 #define HAIRSPRING_WIDTH_CYCLES 0u
 #define HAIRSPRING_MARK_CYCLES 0u
 #define HAIRSPRING_GAP_CYCLES 0u
+#define HAIRSPRING_END_CYCLES 0u
 #ifndef HAIRSPRING_DELAY
 #define HAIRSPRING_DELAY(cycles) hairspring_wait_cycles(cycles)
 static inline void hairspring_wait_cycles(hairspring_cycles cycles) {
@@ -223,10 +227,40 @@ HAIRSPRING_CALLED void hairspring_frame_list(struct hairspring_pin *pin, uint8_t
   hairspring_send(pin, pin->check);
 }
 
+/* Waits until the clock shows that, on AVR exact to the cycle; hairspring_clock_start() was before it. */
+HAIRSPRING_CALLED void hairspring_wait_until(uint64_t ticks) {
+#if defined(__AVR__)
+  while ((int64_t)(ticks - hairspring_now()) > 1000) {
+  }
+  hairspring_delay((hairspring_cycles)(ticks - hairspring_now()) - HAIRSPRING_READ_CYCLES);
+#else
+  while ((int64_t)(ticks - hairspring_now()) > 0) {
+  }
+#endif
+}
+
+/* A whole frame of `number` pulses, at least 2, whose leading edges are `interval` cycles apart by the clock: at least 8 units
+ * and 2000 cycles. The host finds the rate of its recorder by it (`--reference`). */
+HAIRSPRING_CALLED void hairspring_frame_reference(struct hairspring_pin *pin, uint8_t number, uint32_t interval) {
+  HAIRSPRING_PIN_READY();
+  hairspring_frame_begin(pin, 15);
+  hairspring_send(pin, number);
+  hairspring_send(pin, pin->check);
+  uint64_t next = hairspring_now() + 7u * (uint32_t)pin->unit + 2000u;
+  for (; number > 0; number--) {
+    hairspring_wait_until(next);
+    HAIRSPRING_PIN_BEGIN();
+    hairspring_delay((hairspring_cycles)(2u * pin->unit));
+    HAIRSPRING_PIN_END();
+    next += interval;
+  }
+  hairspring_mark(pin, 7, 1);
+}
+
 /* Ends a frame. */
 HAIRSPRING_CALLED void hairspring_frame_end(struct hairspring_pin *pin) {
-  hairspring_delay(hairspring_dither(pin) + 16u);
-  hairspring_mark(pin, 5, 1);
+  hairspring_delay((hairspring_cycles)(hairspring_dither(pin) + 4u * pin->unit - HAIRSPRING_END_CYCLES));
+  hairspring_mark(pin, 1, 1);
 }
 
 /* A pulse around k copies, k a number that HAIRSPRING_REPEAT_k has. */

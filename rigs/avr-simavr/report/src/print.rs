@@ -1,0 +1,95 @@
+//! The tables as text.
+
+use crate::table1::{self, Found, PUBLISHED, PUBLISHED_OVERHEAD, Row};
+use crate::table2;
+
+/// Table 1, the published figures beside two ways to find edges.
+pub fn table1(band_limited: &table1::Results, three_point: &table1::Results) -> String {
+    let mut text = String::from("Table 1: a routine of exactly 100 us, mean (standard deviation of one experiment) in us\n\n");
+    text += "                         published           band-limited        three-point\n";
+    for (at, (row, mean, sd)) in PUBLISHED.into_iter().enumerate() {
+        let (ours, as_theirs) = (&band_limited.rows[at], &three_point.rows[at]);
+        let note = if row == Row::Direct(210) { " *" } else { "" };
+        text += &format!("  {:<21}{:>9.3} ({sd:.3})  {}  {}{note}\n", row.name(), mean, figure(ours), figure(as_theirs));
+    }
+    text +=
+        &format!("  {:<21}{PUBLISHED_OVERHEAD:>9.1}          {:>9.3}{:>20.3}\n", "overhead", band_limited.overhead, three_point.overhead);
+    text += &format!(
+        "  {:<21}                  {:>9.1} %{:>18.1} %   of {} captures\n",
+        "coverage, line 1-20",
+        100.0 * band_limited.coverage.0,
+        100.0 * three_point.coverage.0,
+        band_limited.coverage.1
+    );
+    text += &format!(
+        "  {:<21}                  {:>9.4}{:>20.4}     at 95 %\n",
+        "+- of one such line", band_limited.half_width, three_point.half_width
+    );
+    text + "\n  * 100 + 8.5 / 210 = 100.040: the published 100.004 is no such mean, whatever the front\n    end; all the other rows agree with an overhead of 8.5.\n"
+}
+
+fn figure(found: &Found) -> String {
+    format!("{:>9.3} ({:.3}) ", found.mean, found.sd)
+}
+
+/// Figure 7: the error of direct measurements against overhead / N.
+pub fn figure7(results: &table1::Results) -> String {
+    let mut text = String::from("Figure 7: error of N executions divided by N, in us\n\n");
+    text += "      N   8.5 / N   published       here   0.01      0.1       1         10\n";
+    for (found, (row, mean, _)) in results.rows.iter().zip(PUBLISHED) {
+        let Row::Direct(copies) = row else { continue };
+        let (theory, ours) = (PUBLISHED_OVERHEAD / f64::from(copies), found.mean - 100.0);
+        text += &format!(
+            "  {copies:>5} {theory:>9.4} {:>11.4} {ours:>10.4}   {}\n",
+            mean - 100.0,
+            place(&[(theory, '|'), (mean - 100.0, 'o'), (ours, 'x')])
+        );
+    }
+    text + "\n  | 8.5 / N, o published, x here, # several of them; logarithmic\n"
+}
+
+/// Marks on a logarithmic line from 0.003 to 30, ten letters a decade.
+fn place(marks: &[(f64, char)]) -> String {
+    let mut line = vec![' '; 36];
+    for (value, mark) in marks {
+        let at = (10.0 * (value / 0.01).log10()).round() + 5.0;
+        if let Some(slot) = line.get_mut(at.clamp(0.0, 35.0) as usize) {
+            *slot = if *slot == ' ' { *mark } else { '#' };
+        }
+    }
+    line.into_iter().collect::<String>().trim_end().to_owned()
+}
+
+/// Table 2: one line for each unknown.
+pub fn table2(blocks: &table2::Results, edges: &table2::Results) -> String {
+    let mut text = String::from("Table 2: blocks of an IMA ADPCM coder on the ATmega2560, cycles = us\n\n");
+    text += "      exact    measured   95 % interval       block or combination\n";
+    for unknown in &blocks.unknowns {
+        let half = 0.5 * (unknown.high - unknown.low);
+        let held = if (unknown.low..=unknown.high).contains(&unknown.exact) { ' ' } else { '!' };
+        text += &format!("  {:>9.3} {:>11.3} +- {half:<7.3} {held}        {}\n", unknown.exact, unknown.value, shortened(&unknown.name));
+    }
+    text += &format!("\n  {}", summary("blocks", blocks));
+    text + &format!("  {}", summary("edges", edges))
+}
+
+fn summary(what: &str, results: &table2::Results) -> String {
+    format!(
+        "{what}: {} inputs, {} columns, {} unknowns; {:.0} % of the intervals hold the exact time\n",
+        results.inputs,
+        results.columns,
+        results.unknowns.len(),
+        100.0 * results.coverage()
+    )
+}
+
+/// `B0 + B3 + ...`: as much as fits into a line.
+fn shortened(name: &str) -> String {
+    const MOST: usize = 34;
+    if name.len() <= MOST {
+        return name.to_owned();
+    }
+    let end = name[..MOST - 4].rfind(' ').unwrap_or(MOST - 4);
+    let head = name[..end].trim_end_matches([' ', '+', '-']);
+    format!("{head} ...")
+}
