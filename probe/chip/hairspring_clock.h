@@ -43,7 +43,15 @@
 #define HAIRSPRING_CLOCK "timer"
 #define HAIRSPRING_CLOCK_SPAN 65535u
 
-static uint32_t hairspring_clock_overflows;
+/* The time of the last read; put together in memory, for a shift of 64 bits is a call and takes long. */
+static union {
+  struct __attribute__((packed)) {
+    uint16_t low;
+    uint32_t overflows;
+    uint16_t none;
+  } part;
+  uint64_t ticks;
+} hairspring_clock_last;
 
 /* Counts every cycle of the CPU, from 0, without an interrupt. */
 static inline uint8_t hairspring_clock_start(void) {
@@ -51,7 +59,7 @@ static inline uint8_t hairspring_clock_start(void) {
   HAIRSPRING_TIMER_CONTROL(HAIRSPRING_TIMER, B) = 1; /* clock / 1 */
   HAIRSPRING_TCNT = 0;
   HAIRSPRING_TIFR = HAIRSPRING_TOV;
-  hairspring_clock_overflows = 0;
+  hairspring_clock_last.ticks = 0;
   return HAIRSPRING_TCNT != HAIRSPRING_TCNT;
 }
 
@@ -65,11 +73,12 @@ static inline uint64_t hairspring_clock_read(void) {
   uint8_t is_low = (uint8_t)((uint16_t)~low >> 15);
   uint8_t overflowed = HAIRSPRING_TIFR & is_low;
   __asm__ volatile("sbrc %0, 0\n\tout %1, %0" : : "r"(overflowed), "I"(_SFR_IO_ADDR(HAIRSPRING_TIFR)) : "memory");
-  uint32_t high = hairspring_clock_overflows + overflowed;
-  hairspring_clock_overflows = high;
+  hairspring_clock_last.part.low = low;
+  hairspring_clock_last.part.overflows += overflowed;
+  uint64_t ticks = hairspring_clock_last.ticks;
   SREG = status;
   __asm__ volatile("" : : : "memory");
-  return (uint64_t)high << 16 | low;
+  return ticks;
 }
 _Static_assert(HAIRSPRING_TOV == 1, "the overflow flag of a 16-bit timer is bit 0");
 

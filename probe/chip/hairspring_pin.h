@@ -105,15 +105,15 @@ static inline void hairspring_pin_start(void) {
 #if defined(__AVR__)
 
 typedef uint16_t hairspring_cycles;
-#define HAIRSPRING_WIDTH_CYCLES 32u
-#define HAIRSPRING_MARK_CYCLES 80u
-#define HAIRSPRING_GAP_CYCLES 142u
-#define HAIRSPRING_END_CYCLES 90u
+#define HAIRSPRING_WIDTH_CYCLES 23u
+#define HAIRSPRING_MARK_CYCLES 62u
+#define HAIRSPRING_GAP_CYCLES 133u
+#define HAIRSPRING_END_CYCLES 80u
 #define HAIRSPRING_READ_CYCLES 50u
 
 /* Waits so many cycles and 7 more, exact to the cycle; at least 4. A skip takes 2 cycles, without it `rjmp .+0` takes one more and
  * `lpm` two; then four cycles a turn. */
-static inline void hairspring_delay(hairspring_cycles cycles) {
+__attribute__((always_inline)) static inline void hairspring_delay(hairspring_cycles cycles) {
   __asm__ volatile(
       "sbrc %A0, 0\n\trjmp .+0\n\t"
       "sbrc %A0, 1\n\tlpm\n\t"

@@ -16,23 +16,19 @@ int main(void);
 #if defined(LINE)
 
 static void frame(struct hairspring_pin *pin) {
-
   hairspring_frame_steps(pin, 1, 1, 20);
   PULSE(1) PULSE(2) PULSE(3) PULSE(4) PULSE(5) PULSE(6) PULSE(7) PULSE(8) PULSE(9) PULSE(10)
   PULSE(11) PULSE(12) PULSE(13) PULSE(14) PULSE(15) PULSE(16) PULSE(17) PULSE(18) PULSE(19) PULSE(20)
   hairspring_frame_end(pin);
-
 }
 
 #elif defined(DIRECT)
 
 static void frame(struct hairspring_pin *pin) {
-
   static const uint16_t counts[] = {1, 10, 20, 55, 100, 210};
   hairspring_frame_list(pin, 1, 6, counts);
   PULSE(1) PULSE(10) PULSE(20) PULSE(55) PULSE(100) PULSE(210)
   hairspring_frame_end(pin);
-
 }
 
 #elif defined(DIFFERENTIAL)

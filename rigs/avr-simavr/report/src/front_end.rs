@@ -42,10 +42,10 @@ impl Default for FrontEnd {
             sample_hz: 192_000.0,
             crystal_ppm: 37.0,
             pole_hz: 80_000.0,
-            falling_us: 4.8,
+            falling_us: 4.85,
             high_pass_hz: 1.5,
             step: 0.5,
-            noise_db: -60.0,
+            noise_db: -46.0,
         }
     }
 }

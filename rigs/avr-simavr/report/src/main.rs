@@ -1,5 +1,6 @@
 //! Tables 1 and 2 of the report by Moreno and Fischmeister, made again from what a cycle-exact simulator recorded, and
-//! printed beside the published figures. `hairspring-avr-rig FOLDER`; the folder is filled by `rigs/avr-simavr/tables`.
+//! printed beside the published figures. `hairspring-avr-rig FOLDER [SEED]`; the folder is filled by `rigs/avr-simavr/tables`,
+//! the seed is that of the noise.
 //!
 //! Edges, frames and calibration are found by `hairspring-capture`; all estimates are the engine's.
 
@@ -33,11 +34,14 @@ impl Check {
 }
 
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args_os().nth(1) else {
-        eprintln!("usage: hairspring-avr-rig FOLDER");
-        return ExitCode::from(2);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (folder, seed) = match &arguments[..] {
+        [folder] => (folder, Ok(1)),
+        [folder, seed] => (folder, seed.parse::<u64>()),
+        _ => return usage(),
     };
-    match run(Path::new(&folder)) {
+    let Ok(seed) = seed else { return usage() };
+    match run(Path::new(folder), seed) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -47,14 +51,19 @@ fn main() -> ExitCode {
     }
 }
 
+fn usage() -> ExitCode {
+    eprintln!("usage: hairspring-avr-rig FOLDER [SEED]\nSEED is a whole number from 0, that of the noise; 1 where there is none");
+    ExitCode::from(2)
+}
+
 /// Prints everything; whether all checks hold.
-fn run(folder: &Path) -> Result<bool, AnyError> {
+fn run(folder: &Path, seed: u64) -> Result<bool, AnyError> {
     let front_end = FrontEnd::default();
     let recordings = read(folder, "line.edges")?;
     let by_out = read(folder, "line-out.edges")?;
     let mut checks = table1::exact_checks(&recordings, 2.0)?;
     checks.extend(table1::exact_checks(&by_out, 1.0)?);
-    let heard = recordings.heard(&front_end, &[Method::BandLimited, Method::ThreePoint])?;
+    let heard = recordings.heard(&front_end, &[Method::BandLimited, Method::ThreePoint], seed)?;
     let band_limited = table1::results(&heard[0], front_end.sample_hz)?;
     let three_point = table1::results(&heard[1], front_end.sample_hz)?;
     println!("{}", print::table1(&band_limited, &three_point));
@@ -65,7 +74,7 @@ fn run(folder: &Path) -> Result<bool, AnyError> {
         transitions: recording::transitions(&folder.join("coder.edges"))?,
         steps: steps::read(&folder.join("coder.steps"))?,
     };
-    let [blocks, edges] = coder.solved(&front_end, rate.hz)?;
+    let [blocks, edges] = coder.solved(&front_end, rate.hz, seed)?;
     println!("{}", print::table2(&blocks, &edges));
     checks.extend(blocks.checks("blocks"));
     checks.extend(edges.checks("edges"));

@@ -8,7 +8,7 @@ use hairspring_capture::pattern::{Frame, Kind, Pulse};
 use hairspring_engine::estimate::differential::differential;
 use hairspring_engine::estimate::direct::direct;
 use hairspring_engine::estimate::{Estimate, Options, Solution, solve};
-use hairspring_engine::observations::Observations;
+use hairspring_engine::observations::{Observations, Unit};
 
 /// What the routine takes, in microseconds.
 const TRUTH: f64 = 100.0;
@@ -81,10 +81,10 @@ pub struct Recordings<T> {
 
 impl Recordings<Vec<Transition>> {
     /// All three as each of the methods sees them.
-    pub fn heard(&self, front_end: &FrontEnd, methods: &[Method]) -> Result<Vec<Recordings<Vec<Edge>>>, AnyError> {
-        let line = heard(&self.line, front_end, methods, 1)?;
-        let direct = heard(&self.direct, front_end, methods, 2)?;
-        let differential = heard(&self.differential, front_end, methods, 3)?;
+    pub fn heard(&self, front_end: &FrontEnd, methods: &[Method], seed: u64) -> Result<Vec<Recordings<Vec<Edge>>>, AnyError> {
+        let line = heard(&self.line, front_end, methods, seed)?;
+        let direct = heard(&self.direct, front_end, methods, seed.wrapping_add(1 << 32))?;
+        let differential = heard(&self.differential, front_end, methods, seed.wrapping_add(2 << 32))?;
         let all = line.into_iter().zip(direct).zip(differential);
         Ok(all.map(|((line, direct), differential)| Recordings { line, direct, differential }).collect())
     }
@@ -165,9 +165,16 @@ fn widths(frame: &Frame) -> Vec<(f64, f64)> {
     counts.iter().zip(&frame.pulses).map(|(count, pulse)| (f64::from(count[0]), pulse.width())).collect()
 }
 
+/// A table without a quantum, for edges are found between the samples; its unit, here microseconds, is its own affair.
+fn empty() -> Observations {
+    let mut table = Observations::new(vec!["body".into()]);
+    table.origin.unit = Unit::TimeNs;
+    table
+}
+
 /// One round for each frame, in microseconds, of rows up to so many copies.
 fn table(frames: &[Frame], most: u16, hz: f64) -> Result<Observations, AnyError> {
-    let mut table = Observations::new(vec!["body".into()]);
+    let mut table = empty();
     let series = table.series("main");
     for (round, frame) in frames.iter().enumerate() {
         for (copies, width) in widths(frame).into_iter().filter(|(copies, _)| *copies <= f64::from(most)) {
@@ -202,7 +209,7 @@ fn line_row(row: Row, lines: &[(Estimate, f64)]) -> Found {
 fn differential_row(number: usize, pulses: &[Pulse], hz: f64) -> Result<Found, AnyError> {
     let mut values = Vec::new();
     for experiment in pulses.chunks_exact(2 * number).take(500) {
-        let mut table = Observations::new(vec!["body".into()]);
+        let mut table = empty();
         let series = table.series("main");
         for (at, pulse) in experiment.iter().enumerate() {
             let row = table.row(series, &[1.0 + (at % 2) as f64]);
