@@ -7,8 +7,10 @@
  *
  *   hairspring_clock_start()   starts it; 1 where it counts, 0 where it does not (a chip or a simulator without it)
  *   hairspring_now()           its ticks
- *   hairspring_uart_start()    AVR: opens the serial line 0 at HAIRSPRING_BAUD, 8 bits, no parity
+ *   hairspring_uart_start()    AVR: opens the serial line 0, 8 bits, no parity, where HAIRSPRING_BAUD says how fast
  *   hairspring_uart_put(c)     AVR: sends a byte; fits hairspring_rounds.put
+ *
+ * With HAIRSPRING_READ_CLOCK() defined, a clock of your own is used: on parts without such a timer (ATtiny85).
  *
  * The rate of the clock must be known: F_CPU (AVR) or HAIRSPRING_CLOCK_HZ, in ticks per second. Two reads must not be
  * further apart than HAIRSPRING_CLOCK_SPAN ticks: the AVR's 16 bits and the 32 of the DWT are carried on in software, by
@@ -26,11 +28,20 @@
 #endif
 
 #if defined(__AVR__)
-
 #include <avr/io.h>
+#endif
+
+#if defined(HAIRSPRING_READ_CLOCK)
+
+/* The program's own. */
+
+#elif defined(__AVR__)
 
 #ifndef HAIRSPRING_TIMER
 #define HAIRSPRING_TIMER 1
+#endif
+#ifndef TIFR1
+#error "this part has no 16-bit timer with flags of its own: define HAIRSPRING_READ_CLOCK()"
 #endif
 #define HAIRSPRING_JOIN_TWO(a, b) a##b
 #define HAIRSPRING_JOIN_THREE(a, b, c) a##b##c
@@ -82,9 +93,7 @@ static inline uint64_t hairspring_clock_read(void) {
 }
 _Static_assert(HAIRSPRING_TOV == 1, "the overflow flag of a 16-bit timer is bit 0");
 
-#ifndef HAIRSPRING_BAUD
-#define HAIRSPRING_BAUD 9600
-#endif
+#ifdef HAIRSPRING_BAUD
 /* With the double rate bit: eight cycles are a step of the divider. */
 #define HAIRSPRING_BAUD_STEPS ((HAIRSPRING_CLOCK_HZ + 4ul * HAIRSPRING_BAUD) / (8ul * HAIRSPRING_BAUD))
 #if HAIRSPRING_BAUD_STEPS < 1 || HAIRSPRING_BAUD_STEPS > 4096
@@ -94,7 +103,6 @@ _Static_assert(HAIRSPRING_TOV == 1, "the overflow flag of a 16-bit timer is bit 
 #error "HAIRSPRING_BAUD is off by more than 2 % with this clock: choose another"
 #endif
 
-#ifdef UBRR0
 static inline void hairspring_uart_start(void) {
   UBRR0 = (uint16_t)(HAIRSPRING_BAUD_STEPS - 1);
   UCSR0A = 1 << U2X0;
@@ -184,7 +192,9 @@ static inline uint8_t hairspring_clock_start(void) { return hairspring_clock_rea
 #ifndef HAIRSPRING_FREESTANDING
 #define HAIRSPRING_FREESTANDING
 #endif
+#ifndef HAIRSPRING_READ_CLOCK
 #define HAIRSPRING_READ_CLOCK() hairspring_clock_read()
+#endif
 #include "../hairspring.h"
 
 #endif

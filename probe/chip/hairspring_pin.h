@@ -45,7 +45,8 @@
 #ifndef HAIRSPRING_BIT
 #error "HAIRSPRING_PORT without HAIRSPRING_BIT: which bit of the port, 0 to 7?"
 #endif
-#define HAIRSPRING_PORT_REGISTER(name, letter) HAIRSPRING_JOIN_TWO(name, letter)
+#define HAIRSPRING_JOIN_PORT(name, letter) name##letter
+#define HAIRSPRING_PORT_REGISTER(name, letter) HAIRSPRING_JOIN_PORT(name, letter)
 #define HAIRSPRING_PIN_REGISTER HAIRSPRING_PORT_REGISTER(PIN, HAIRSPRING_PORT)
 #define HAIRSPRING_PIN_MASK ((uint8_t)(1u << HAIRSPRING_BIT))
 _Static_assert(HAIRSPRING_BIT >= 0 && HAIRSPRING_BIT <= 7, "HAIRSPRING_BIT is 0 to 7");

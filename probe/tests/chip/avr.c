@@ -12,7 +12,7 @@ void pulse_1(struct hairspring_pin *pin);
 void pulse_3(struct hairspring_pin *pin);
 void pulse_210(struct hairspring_pin *pin);
 void delay(uint16_t cycles);
-uint64_t read_clock(void);
+uint64_t clock_read(void);
 void start_pin(void);
 uint8_t start_clock(void);
 
@@ -33,6 +33,6 @@ void pulse_1(struct hairspring_pin *pin) { HAIRSPRING_PULSE(pin, 1, NOP); }
 void pulse_3(struct hairspring_pin *pin) { HAIRSPRING_PULSE(pin, 3, NOP); }
 void pulse_210(struct hairspring_pin *pin) { HAIRSPRING_PULSE(pin, 210, NOP); }
 void delay(uint16_t cycles) { hairspring_delay(cycles); }
-uint64_t read_clock(void) { return hairspring_clock_read(); }
+uint64_t clock_read(void) { return hairspring_clock_read(); }
 void start_pin(void) { hairspring_pin_start(); }
 uint8_t start_clock(void) { return hairspring_clock_start(); }
