@@ -32,9 +32,15 @@
 //! ```
 
 pub mod calibrate;
+mod capture;
 pub mod edge;
 pub mod error;
+mod list;
 pub mod observe;
 pub mod pattern;
 pub mod phase;
+pub mod read;
 pub mod simulate;
+
+pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_rate, capture, read_edges};
+pub use list::deal;

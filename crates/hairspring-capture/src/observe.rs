@@ -58,7 +58,8 @@ impl Collector {
     pub fn round(&mut self, counts: &[Vec<f64>], pulses: &[Pulse]) -> Result<(), String> {
         let width = counts.first().map_or(0, Vec::len);
         let names = &self.names;
-        let name = |at: usize| names.get(at).cloned().unwrap_or_else(|| COMPONENTS.get(at).map_or(format!("c{}", at + 1), ToString::to_string));
+        let name =
+            |at: usize| names.get(at).cloned().unwrap_or_else(|| COMPONENTS.get(at).map_or(format!("c{}", at + 1), ToString::to_string));
         let table = self.table.get_or_insert_with(|| Observations::new((0..width).map(name).collect()));
         if table.components().len() != width {
             return Err(format!("a frame counts {width} components, and those before count {}", table.components().len()));
@@ -112,7 +113,8 @@ impl Collector {
 fn doubted(table: &Observations) -> std::collections::BTreeSet<usize> {
     let mut rows: HashMap<u32, Vec<f64>> = HashMap::new();
     table.readings().iter().for_each(|reading| rows.entry(reading.row).or_default().push(reading.ticks));
-    let limits: HashMap<u32, (f64, f64)> = rows.into_iter().filter(|(_, ticks)| ticks.len() >= 5).map(|(row, ticks)| (row, spread(ticks))).collect();
+    let limits: HashMap<u32, (f64, f64)> =
+        rows.into_iter().filter(|(_, ticks)| ticks.len() >= 5).map(|(row, ticks)| (row, spread(ticks))).collect();
     let far = |ticks: f64, (middle, spread): (f64, f64)| (ticks - middle).abs() > (FAR.0 * spread).max(FAR.1 * middle.abs());
     let readings = table.readings().iter().enumerate();
     readings.filter(|(_, reading)| limits.get(&reading.row).is_some_and(|limit| far(reading.ticks, *limit))).map(|(at, _)| at).collect()

@@ -35,6 +35,8 @@ pub enum Verb {
     Clocks(ClocksArguments),
     /// Measure a cyclic task: its period by two clocks, its wake-up latency, a frame to a partner and back
     Period(crate::period::PeriodArguments),
+    /// Solve a recording of a pin: a sound card's, a simulator's, a logic analyser's
+    Capture(Box<crate::capture::CaptureArguments>),
     /// Run programs with benchmarks, in any language: one table, one JSON document
     Run(Box<crate::run::RunArguments>),
     /// Compare two saved results: ratios with their intervals

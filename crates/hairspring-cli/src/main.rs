@@ -2,6 +2,7 @@
 
 mod arguments;
 mod baseline;
+mod capture;
 mod clocks;
 mod compare;
 mod fit;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Verb::Mhz(arguments) => mhz::run(&arguments),
         Verb::Clocks(arguments) => clocks::run(&arguments),
         Verb::Period(arguments) => period::run(&arguments),
+        Verb::Capture(arguments) => capture::run(&arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),

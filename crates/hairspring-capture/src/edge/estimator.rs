@@ -40,6 +40,15 @@ impl Method {
         Self::NAMES.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
     }
 
+    /// How finely it places an edge, in samples: the size of its bias, which remains where no noise and no dither spread it.
+    pub fn quantum(self) -> f64 {
+        match self {
+            Method::BandLimited => 0.005,
+            Method::Inflection => 0.1,
+            Method::ThreePoint => 0.25,
+        }
+    }
+
     /// Place of the peak relative to the middle difference, in samples, within -1 and 1.
     ///
     /// `slopes` are `2 * REACH + 1` first differences times the sign of the edge, the largest in the middle.
@@ -100,7 +109,11 @@ fn band_limited(slopes: &[f64; 2 * REACH + 1]) -> f64 {
         // A bisection now and then keeps one end from staying.
         let x = if step % 4 == 3 { 0.5 * (low + high) } else { secant };
         let y = derivative(x);
-        if y > 0.0 { (low, at_low) = (x, y) } else { (high, at_high) = (x, y) }
+        if y > 0.0 {
+            (low, at_low) = (x, y)
+        } else {
+            (high, at_high) = (x, y)
+        }
         if (x - last).abs() < 1e-7 || y == 0.0 {
             return x;
         }

@@ -1,5 +1,6 @@
 //! Doubts about a measurement as data: what was seen, with which numbers, and what to do about it.
 
+use super::recordings;
 use super::setting::Setting;
 use crate::estimate::Estimate;
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,32 @@ pub enum FindingKind {
     CircumstancesDiffer { what: String, old: String, new: String },
     /// Series of a result that is compared are themselves not to be trusted.
     ComparedUntrusted { result: String, series: Vec<String>, reason: String },
+    /// Frames of a capture in which a pulse is missing or too many.
+    FramesLeftOut { left_out: u32, frames: u32, first_at: String, reason: String },
+    /// Pulses of a capture that cannot be of their row.
+    PulsesDoubted { pulses: usize, of: usize },
+    /// Pulses of a capture outside of all frames.
+    PulsesOutside { pulses: u64 },
+    /// The edges of a capture lie at the same place between two samples in every round.
+    PhaseLocked { rows: usize, of: usize, concentration: f64 },
+    /// Samples of a capture at full scale.
+    Clipped { samples: u64, first_at: String },
+    /// A capture whose noise is large against its steps.
+    NoisySignal { noise_percent: f64 },
+    /// A capture whose level moves: hum, or an input without direct current.
+    LevelWanders { share_percent: f64 },
+    /// Steps of a capture between edges and noise.
+    WeakEdges { edges: u64, first_at: String },
+    /// A capture that ends before it should.
+    RecordingCut { place: String, reason: String },
+    /// A capture whose header states wrong sizes.
+    SizesWrong { stated: u64, found: u64 },
+    /// A pin whose level was undefined in between.
+    LevelUndefined { times: u64, first_at: String },
+    /// A capture of several channels, of which the first was taken.
+    ChannelAssumed { taken: String, all: Vec<String> },
+    /// Samples of a capture that are no numbers.
+    NotNumbers { samples: u64 },
 }
 
 /// A finding.
@@ -133,6 +160,19 @@ impl Finding {
 fn words(kind: &FindingKind) -> (String, &'static str) {
     use FindingKind::*;
     match kind {
+        FramesLeftOut { .. }
+        | PulsesDoubted { .. }
+        | PulsesOutside { .. }
+        | PhaseLocked { .. }
+        | Clipped { .. }
+        | NoisySignal { .. }
+        | LevelWanders { .. }
+        | WeakEdges { .. }
+        | RecordingCut { .. }
+        | SizesWrong { .. }
+        | LevelUndefined { .. }
+        | ChannelAssumed { .. }
+        | NotNumbers { .. } => recordings::words(kind).unwrap_or_default(),
         NonLinear { lack_of_fit_f, departure_percent } => (
             format!(
                 "the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {} of the longest row",

@@ -13,6 +13,7 @@ mod mhz;
 mod page;
 mod period;
 mod report;
+mod signal;
 mod table;
 
 pub use certificate::certificate;
@@ -23,6 +24,7 @@ pub use mhz::{mhz, mhz_line};
 pub use page::Style;
 pub use period::{period, responder};
 pub use report::report;
+pub use signal::signal;
 pub use table::table;
 
 use crate::document::Environment;

@@ -1,0 +1,295 @@
+//! Tables of logic analysers: sigrok's (one line a sample), Saleae's (one line a change, or volts at even times), and plain
+//! lists of edges.
+
+use super::samples::Levels;
+use super::{Recording, Remark, Request, choose};
+use crate::edge::{Detector, Edge};
+use crate::error::{Error, Place, Result, shown};
+use std::io::{BufRead, BufReader, Read};
+
+/// Longest line.
+const MOST_LINE: u64 = 1 << 20;
+/// Bytes without an edge after which there will be none.
+const MOST_SILENCE: u64 = 1 << 30;
+/// Rows by which levels are told from volts.
+const TOLD: usize = 64;
+/// Farthest that a sample of volts may be off its even time, in samples.
+const UNEVEN: f64 = 0.5;
+/// Ticks per second of times that are written as decimals.
+const NANO: f64 = 1e9;
+
+/// The lines of a file with their numbers.
+struct Lines<R> {
+    stream: BufReader<R>,
+    text: String,
+    bytes: Vec<u8>,
+    number: u64,
+    place: u64,
+    /// Whether the last line had an end.
+    whole: bool,
+}
+
+impl<R: Read> Lines<R> {
+    fn next(&mut self) -> Result<Option<&str>> {
+        self.bytes.clear();
+        let read = self.stream.by_ref().take(MOST_LINE).read_until(b'\n', &mut self.bytes).map_err(|error| Error::stream(&error))?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        self.place += read as u64;
+        self.whole = self.bytes.last() == Some(&b'\n');
+        if read as u64 == MOST_LINE && !self.whole {
+            return Err(Error::line(self.number, format!("is longer than {MOST_LINE} bytes: this is no table of a recording")));
+        }
+        let text = std::str::from_utf8(&self.bytes).map_err(|_| Error::line(self.number, "is not UTF-8 text"))?;
+        text.trim().trim_start_matches('\u{feff}').clone_into(&mut self.text);
+        Ok(Some(&self.text))
+    }
+}
+
+/// What the lines before the first row say.
+#[derive(Debug, Default)]
+struct Head {
+    /// Names of the columns.
+    names: Vec<String>,
+    /// Samples per second, of sigrok's comments.
+    hz: Option<f64>,
+    /// Channels, of sigrok's comments.
+    channels: Vec<String>,
+}
+
+/// What a row is.
+enum Rows {
+    /// Edges and nothing else: times in seconds.
+    Times,
+    /// A time and levels: one row for each change.
+    Changes { column: usize },
+    /// A time and volts: one row for each sample.
+    Volts { column: usize, detector: Box<Detector>, step: f64, first: f64, n: u64 },
+    /// Levels at even times.
+    Samples { column: usize },
+}
+
+/// Reads a table; edges come in samples where the rows are samples, else in nanoseconds.
+///
+/// # Errors
+/// A row that cannot be used, with its line; a channel that is not there; a rate of 0.
+///
+/// ```
+/// use hairspring_capture::read::{Request, read_csv};
+/// let text = "Time [s],Channel 0\n0.000000000,0\n0.000100000,1\n0.000208500,0\n";
+/// let mut edges = Vec::new();
+/// let recording = read_csv(text.as_bytes(), &Request::default(), &mut |edge| edges.push(edge.at)).unwrap();
+/// assert_eq!(recording.hz, Some(1e9));
+/// assert!((edges[1] - edges[0] - 108_500.0).abs() < 1e-3);
+/// ```
+pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+    let stream = BufReader::with_capacity(1 << 18, stream);
+    let mut lines = Lines { stream, text: String::new(), bytes: Vec::new(), number: 0, place: 0, whole: true };
+    let mut head = Head::default();
+    // The first rows are kept until it is clear what they are.
+    let mut first: Vec<(u64, Vec<f64>)> = Vec::new();
+    while first.len() < TOLD {
+        let Some(text) = lines.next()? else { break };
+        let text = text.to_owned();
+        match row(&text) {
+            _ if text.is_empty() => (),
+            _ if text.starts_with([';', '#']) => head.comment(&text, lines.number)?,
+            Ok(values) => first.push((lines.number, values)),
+            Err(_) if first.is_empty() && head.names.is_empty() => head.names = names(&text),
+            Err(reason) => return Err(Error::line(lines.number, reason)),
+        }
+    }
+    if first.is_empty() {
+        return Err(Error::Unusable(if lines.number == 0 { "the file is empty" } else { "the file has no rows" }.into()));
+    }
+    let mut table = Table::new(&head, request, &first, sink)?;
+    for (line, values) in &first {
+        table.row(*line, values)?;
+    }
+    while let Some(text) = lines.next()? {
+        if !text.is_empty() && !text.starts_with([';', '#']) {
+            let values = row(text).map_err(|reason| Error::line(lines.number, reason));
+            // The end of a file that is cut may be a part of a row.
+            match values {
+                Err(_) if !lines.whole => break,
+                values => table.row(lines.number, &values?)?,
+            }
+        }
+        if table.levels.edges == 0 && lines.place > MOST_SILENCE {
+            return Err(Error::line(lines.number, "no edge up to here, and so the rest is not read: is it the right channel?"));
+        }
+    }
+    let cut = (!lines.whole).then_some(lines.number);
+    table.finish(&head, cut)
+}
+
+impl Head {
+    /// A comment of sigrok's.
+    fn comment(&mut self, text: &str, line: u64) -> Result<()> {
+        let text = text.trim_start_matches([';', '#', ' ']);
+        if let Some(rate) = text.strip_prefix("Samplerate:") {
+            let hz = frequency(rate).filter(|hz| *hz > 0.0);
+            let wrong = || Error::line(line, format!("the rate is `{}`, expected one above 0 such as 1 MHz", shown(rate.trim())));
+            self.hz = Some(hz.ok_or_else(wrong)?);
+        } else if let Some(channels) = text.strip_prefix("Channels ").and_then(|rest| rest.split_once(':')) {
+            self.channels = channels.1.split(',').map(|name| name.trim().to_owned()).collect();
+        }
+        Ok(())
+    }
+
+    /// Whether the first column is a time in seconds.
+    fn timed(&self) -> bool {
+        self.names.first().is_some_and(|name| name.to_lowercase().starts_with("time"))
+    }
+
+    /// Names of the columns that are channels.
+    fn channel_names(&self, columns: usize) -> Vec<String> {
+        let skipped = usize::from(self.timed());
+        let width = columns - skipped;
+        if self.channels.len() == width {
+            return self.channels.clone();
+        }
+        (0..width).map(|n| self.names.get(n + skipped).cloned().unwrap_or_else(|| (n + 1).to_string())).collect()
+    }
+}
+
+/// The rows on their way.
+struct Table<'a> {
+    rows: Rows,
+    columns: usize,
+    channel: String,
+    levels: Levels,
+    last: f64,
+    sink: &'a mut dyn FnMut(Edge),
+}
+
+impl<'a> Table<'a> {
+    fn new(head: &Head, request: &Request, first: &[(u64, Vec<f64>)], sink: &'a mut dyn FnMut(Edge)) -> Result<Table<'a>> {
+        let columns = first[0].1.len();
+        let (rows, channel) = told(head, request, first)?;
+        Ok(Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink })
+    }
+
+    fn row(&mut self, line: u64, values: &[f64]) -> Result<()> {
+        if values.len() != self.columns {
+            return Err(Error::line(line, format!("has {} fields, the first row has {}", values.len(), self.columns)));
+        }
+        let level = |value: f64| match value {
+            0.0 => Ok(false),
+            1.0 => Ok(true),
+            _ => Err(Error::line(line, format!("the level is {value}, expected 0 or 1"))),
+        };
+        let (before, now) = (self.last, values[0]);
+        let forward =
+            || if now >= before { Ok(()) } else { Err(Error::line(line, format!("the time goes backwards, from {before} to {now}"))) };
+        match &mut self.rows {
+            Rows::Samples { column } => self.levels.push(level(values[*column])?, self.sink),
+            Rows::Changes { column } => {
+                forward()?;
+                self.levels.change(level(values[*column])?, now * NANO, self.sink);
+            }
+            Rows::Times => {
+                forward()?;
+                (self.sink)(Edge { at: now * NANO, rising: self.levels.edges % 2 == 0 });
+                self.levels.edges += 1;
+            }
+            Rows::Volts { column, detector, step, n, .. } => {
+                let off = (now - before) / *step - 1.0;
+                if *n > 0 && off.abs() > UNEVEN {
+                    return Err(Error::line(line, format!("the times of the samples are not even: this one is off by {off:.2} samples")));
+                }
+                *n += 1;
+                detector.push(&[values[*column] as f32], self.sink)?;
+            }
+        }
+        self.last = now;
+        Ok(())
+    }
+
+    fn finish(self, head: &Head, cut: Option<u64>) -> Result<Recording> {
+        let mut recording = Recording {
+            format: Some(super::Format::Csv),
+            channel: self.channel,
+            edges: self.levels.edges,
+            granularity: Some(1.0),
+            ..Recording::default()
+        };
+        recording.hz = Some(NANO);
+        match self.rows {
+            Rows::Samples { .. } => recording.hz = head.hz,
+            Rows::Volts { mut detector, step, first, n, .. } => {
+                detector.finish(self.sink)?;
+                let signal = detector.signal();
+                recording.edges = signal.edges;
+                // The times of the first and the last sample are far apart, and tell the rate best.
+                recording.hz = Some(if n > 1 { (n - 1) as f64 / (self.last - first) } else { 1.0 / step });
+                (recording.signal, recording.granularity) = (Some(signal), None);
+            }
+            Rows::Times | Rows::Changes { .. } => (),
+        }
+        if let Some(line) = cut {
+            recording.remarks.push(Remark::Truncated { place: Place::Line(line), reason: "the last line has no end".into() });
+        }
+        Ok(recording)
+    }
+}
+
+/// What the rows are, and the channel.
+fn told(head: &Head, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<(Rows, String)> {
+    let columns = first[0].1.len();
+    if columns == 1 && head.hz.is_none() && (head.names.is_empty() || head.timed()) {
+        return Ok((Rows::Times, "edges".into()));
+    }
+    let names = head.channel_names(columns);
+    let skipped = columns - names.len();
+    let column = choose(&names, request.channel.as_deref())?;
+    let channel = names[column].clone();
+    let column = column + skipped;
+    let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0));
+    let rows = match (skipped > 0, levels) {
+        (true, true) => Rows::Changes { column },
+        (true, false) => volts(column, request, first)?,
+        (false, true) if head.hz.is_some() => Rows::Samples { column },
+        (false, _) => {
+            let reason = "neither a column of times nor a `; Samplerate:` tells when the rows were: save the recording with times";
+            return Err(Error::line(first[0].0, reason));
+        }
+    };
+    Ok((rows, channel))
+}
+
+fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
+    let (line, start) = (first[0].0, first[0].1[0]);
+    let last = &first[first.len() - 1].1;
+    let step = (last[0] - start) / (first.len() - 1).max(1) as f64;
+    if !(step > 0.0) {
+        return Err(Error::line(line, "the times of the samples do not rise, and so there is no rate"));
+    }
+    let values = first.iter().filter_map(|(_, row)| row.get(column).map(|value| value.abs()));
+    let floor = 1e-4 * values.fold(0.0, f64::max).max(1e-3);
+    Ok(Rows::Volts { column, detector: Box::new(Detector::new(request.method, floor)), step, first: start, n: 0 })
+}
+
+/// The numbers of a row.
+fn row(text: &str) -> std::result::Result<Vec<f64>, String> {
+    let field = |field: &str| {
+        let field = field.trim().trim_matches('"');
+        field.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| format!("`{}` is no number", shown(field)))
+    };
+    text.split([',', ';', '\t']).map(field).collect()
+}
+
+fn names(text: &str) -> Vec<String> {
+    text.split([',', ';', '\t']).map(|name| name.trim().trim_matches('"').to_owned()).collect()
+}
+
+/// A frequency such as `1 MHz`.
+pub(super) fn frequency(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 5] = [("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0), ("", 1.0)];
+    let text = text.trim();
+    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let factor = UNITS.iter().find(|(name, _)| *name == &text[digits..])?.1;
+    text[..digits].trim().parse::<f64>().ok().filter(|hz| hz.is_finite()).map(|hz| hz * factor)
+}

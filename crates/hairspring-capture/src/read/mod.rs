@@ -1,0 +1,143 @@
+//! Readers: one file per format, each a stream in bounded memory.
+
+mod csv;
+mod samples;
+mod sigrok;
+mod vcd;
+mod wav;
+
+pub use csv::read_csv;
+pub use sigrok::read_sigrok;
+pub use vcd::read_vcd;
+pub use wav::read_wav;
+
+use crate::edge::{Method, Signal};
+use crate::error::{Error, Place, Result};
+
+/// Formats of recordings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Value change dump.
+    Vcd,
+    /// Sound.
+    Wav,
+    /// sigrok session.
+    Sigrok,
+    /// Table of samples, changes or edges.
+    Csv,
+}
+
+impl Format {
+    /// All formats with their names.
+    pub const NAMES: [(&str, Format); 4] = [("vcd", Format::Vcd), ("wav", Format::Wav), ("sigrok", Format::Sigrok), ("csv", Format::Csv)];
+
+    /// The format of a file by its beginning; `None` for anything else.
+    ///
+    /// ```
+    /// use hairspring_capture::read::Format;
+    /// assert_eq!(Format::of(b"RIFF\x24\0\0\0WAVEfmt "), Some(Format::Wav));
+    /// assert_eq!(Format::of(b"$date today $end"), Some(Format::Vcd));
+    /// assert_eq!(Format::of(&[0; 64]), None);
+    /// ```
+    pub fn of(head: &[u8]) -> Option<Format> {
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+        match text {
+            [b'R', b'I', b'F', b'F', ..] | [b'R', b'F', b'6', b'4', ..] | [b'B', b'W', b'6', b'4', ..] => Some(Format::Wav),
+            [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
+            [b'$', ..] => Some(Format::Vcd),
+            [] => None,
+            _ if text.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..)) => Some(Format::Csv),
+            _ => None,
+        }
+    }
+}
+
+/// What is asked of a reader.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Request {
+    /// The channel, by its name or its number from 1; without it the only one, or the first of a sound.
+    pub channel: Option<String>,
+    /// How edges are found between samples.
+    pub method: Method,
+}
+
+/// A doubt about a file that could be read all the same.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Remark {
+    /// It ends before it should.
+    Truncated {
+        /// Where it ends.
+        place: Place,
+        /// What was expected there.
+        reason: String,
+    },
+    /// Its header states sizes that are not the file's.
+    WrongSizes {
+        /// Bytes of samples by the header.
+        stated: u64,
+        /// Bytes of samples that there are.
+        found: u64,
+    },
+    /// The level was undefined in between.
+    Undefined {
+        /// How often.
+        times: u64,
+        /// The first time, in ticks.
+        first: f64,
+    },
+    /// There are other channels, and none was asked for.
+    OtherChannels {
+        /// The channel taken.
+        taken: String,
+        /// All channels.
+        all: Vec<String>,
+    },
+}
+
+/// What is known of a recording once it has been read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recording {
+    /// The format that was read.
+    pub format: Option<Format>,
+    /// The channel that was read.
+    pub channel: String,
+    /// Ticks per second, as the file states it.
+    pub hz: Option<f64>,
+    /// How finely edges are placed, in ticks; `None` where it is below all else.
+    pub granularity: Option<f64>,
+    /// Edges given.
+    pub edges: u64,
+    /// What was seen of a sampled signal.
+    pub signal: Option<Signal>,
+    /// Doubts.
+    pub remarks: Vec<Remark>,
+}
+
+/// The one channel that is meant, as an index into `names`.
+///
+/// # Errors
+/// That there is no such channel, or several and none was asked for; with their names.
+fn choose(names: &[String], wanted: Option<&str>) -> Result<usize> {
+    let Some(wanted) = wanted else {
+        return match names.len() {
+            0 => Err(Error::Unusable("the file has no channel of one bit".into())),
+            1 => Ok(0),
+            _ => Err(Error::Unusable(format!("the file has {} channels: {}; choose one with --channel", names.len(), listed(names)))),
+        };
+    };
+    let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
+    let by_name =
+        || names.iter().position(|name| name == wanted).or_else(|| names.iter().position(|name| last(name).as_deref() == Some(wanted)));
+    let by_number = || wanted.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).filter(|n| *n < names.len());
+    by_name().or_else(by_number).ok_or_else(|| {
+        Error::Unusable(format!("there is no channel `{}`; the file has {}: {}", crate::error::shown(wanted), names.len(), listed(names)))
+    })
+}
+
+/// The first names of a list.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let short: Vec<String> = names.iter().take(SHOWN).map(|name| crate::error::shown(name)).collect();
+    let more = names.len().saturating_sub(SHOWN);
+    if more > 0 { format!("{} and {more} more", short.join(", ")) } else { short.join(", ") }
+}

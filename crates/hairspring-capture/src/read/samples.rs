@@ -1,0 +1,33 @@
+//! What all readers of samples share: a level, or a signal that goes to the detector.
+
+use crate::edge::Edge;
+
+/// Edges of a signal that is sampled as levels: an edge lies at the first sample of the new level.
+#[derive(Debug, Default)]
+pub struct Levels {
+    /// Samples so far.
+    pub samples: u64,
+    /// Edges so far.
+    pub edges: u64,
+    level: Option<bool>,
+}
+
+impl Levels {
+    /// Takes a sample.
+    #[inline]
+    pub fn push(&mut self, high: bool, sink: &mut dyn FnMut(Edge)) {
+        if self.level != Some(high) {
+            self.change(high, self.samples as f64, sink);
+        }
+        self.samples += 1;
+    }
+
+    /// Takes the level from a time on.
+    pub fn change(&mut self, high: bool, at: f64, sink: &mut dyn FnMut(Edge)) {
+        if self.level.is_some_and(|before| before != high) {
+            self.edges += 1;
+            sink(Edge { at, rising: high });
+        }
+        self.level = Some(high);
+    }
+}

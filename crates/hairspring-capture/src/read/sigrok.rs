@@ -1,0 +1,169 @@
+//! sigrok sessions (`.sr`): an archive with the samples in pieces, levels as bits or volts as floats.
+
+use super::csv::frequency;
+use super::samples::Levels;
+use super::{Recording, Remark, Request, choose};
+use crate::edge::{Detector, Edge};
+use crate::error::{Error, Result, shown};
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+use zip::ZipArchive;
+
+/// Longest list of what the archive holds.
+const MOST_METADATA: u64 = 1 << 20;
+/// Most pieces of a recording.
+const MOST_PIECES: u32 = 1 << 20;
+/// Samples without an edge after which there will be none.
+const MOST_SILENCE: u64 = 1 << 31;
+
+/// What `metadata` says.
+#[derive(Debug, Default)]
+struct Metadata {
+    hz: Option<f64>,
+    file: Option<String>,
+    unit: usize,
+    /// Names of the channels by their number, with whether they are volts.
+    channels: BTreeMap<u32, (String, bool)>,
+}
+
+/// Reads a session; edges come in samples.
+///
+/// # Errors
+/// An archive that is damaged or holds no recording, a channel that is not there, a rate of 0.
+pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+    let mut archive = ZipArchive::new(stream).map_err(|error| Error::Unusable(format!("this is no sigrok session: {error}")))?;
+    let metadata = metadata(&mut archive)?;
+    let Some(hz) = metadata.hz.filter(|hz| *hz > 0.0) else {
+        return Err(Error::Unusable("metadata: the rate (`samplerate`) is missing or 0: without a rate there are no times".into()));
+    };
+    let names: Vec<String> = metadata.channels.values().map(|channel| channel.0.clone()).collect();
+    let at = choose(&names, request.channel.as_deref())?;
+    let Some((number, (channel, analog))) = metadata.channels.iter().nth(at) else {
+        return Err(Error::Unusable("metadata: no channels (`probe1`)".into()));
+    };
+    let mut recording = Recording { format: Some(super::Format::Sigrok), channel: channel.clone(), hz: Some(hz), ..Recording::default() };
+    let cut = if *analog {
+        volts(&mut archive, *number, request, &mut recording, sink)?
+    } else {
+        levels(&mut archive, &metadata, *number, &mut recording, sink)?
+    };
+    if let Some(reason) = cut {
+        recording.remarks.push(Remark::Truncated { place: crate::error::Place::Seconds(recording_end(&recording, hz)), reason });
+    }
+    Ok(recording)
+}
+
+fn recording_end(recording: &Recording, hz: f64) -> f64 {
+    recording.signal.as_ref().map_or(0, |signal| signal.samples) as f64 / hz
+}
+
+fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
+    let entry = archive.by_name("metadata").map_err(|error| Error::Unusable(format!("no sigrok session: metadata: {error}")))?;
+    let mut text = String::new();
+    let read = entry.take(MOST_METADATA).read_to_string(&mut text);
+    read.map_err(|error| Error::Unusable(format!("metadata: {error}")))?;
+    let mut metadata = Metadata { unit: 1, ..Metadata::default() };
+    for (at, line) in text.lines().enumerate() {
+        let Some((key, value)) = line.split_once('=') else { continue };
+        let (key, value) = (key.trim(), value.trim());
+        let numbered = |start: &str| key.strip_prefix(start).and_then(|number| number.parse::<u32>().ok());
+        let wrong = |what: &str| Error::line(at as u64 + 1, format!("of metadata: {what} is `{}`", shown(value)));
+        match key {
+            "samplerate" => metadata.hz = Some(frequency(value).ok_or_else(|| wrong("the rate"))?),
+            "capturefile" => metadata.file = Some(value.to_owned()),
+            "unitsize" => {
+                metadata.unit = value.parse().ok().filter(|unit| (1..=64).contains(unit)).ok_or_else(|| wrong("the unit size"))?
+            }
+            _ => {
+                let channel = numbered("probe").map(|n| (n, false)).or_else(|| numbered("analog").map(|n| (n, true)));
+                if let Some((number, analog)) = channel.filter(|(number, _)| *number >= 1) {
+                    metadata.channels.insert(number, (value.to_owned(), analog));
+                }
+            }
+        }
+    }
+    Ok(metadata)
+}
+
+/// Names of the pieces in their order: one file, or files with numbers.
+fn pieces<R: Read + Seek>(archive: &ZipArchive<R>, name: &str) -> Vec<String> {
+    let is_there = |name: &String| archive.index_for_name(name).is_some();
+    let whole = name.to_owned();
+    let numbered = (1..MOST_PIECES).map(|n| format!("{name}-{n}")).take_while(is_there);
+    if is_there(&whole) { vec![whole] } else { numbered.collect() }
+}
+
+/// Gives the bytes of all pieces in whole units; tells where the archive is damaged.
+fn bytes<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    name: &str,
+    unit: usize,
+    take: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<Option<String>> {
+    let pieces = pieces(archive, name);
+    if pieces.is_empty() {
+        return Err(Error::Unusable(format!("the session has no `{}`, where its samples should be", shown(name))));
+    }
+    let mut block = vec![0u8; (1 << 16) / unit * unit];
+    for piece in pieces {
+        let mut entry = archive.by_name(&piece).map_err(|error| Error::Unusable(format!("{piece}: {error}")))?;
+        let mut held = 0;
+        loop {
+            match entry.read(&mut block[held..]) {
+                Ok(0) => break,
+                Ok(read) => held += read,
+                Err(error) => return Ok(Some(format!("{piece} is damaged: {error}"))),
+            }
+            if held == block.len() {
+                take(&block)?;
+                held = 0;
+            }
+        }
+        take(&block[..held / unit * unit])?;
+    }
+    Ok(None)
+}
+
+fn levels<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    metadata: &Metadata,
+    number: u32,
+    recording: &mut Recording,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<Option<String>> {
+    let (byte, bit) = ((number - 1) as usize / 8, (number - 1) % 8);
+    if byte >= metadata.unit {
+        return Err(Error::Unusable(format!("metadata: channel {number} is beyond the unit size of {} bytes", metadata.unit)));
+    }
+    let (unit, name) = (metadata.unit, metadata.file.clone().unwrap_or_else(|| "logic-1".into()));
+    let mut levels = Levels::default();
+    let cut = bytes(archive, &name, unit, &mut |block| {
+        block.chunks_exact(unit).for_each(|sample| levels.push(sample[byte] >> bit & 1 == 1, sink));
+        if levels.edges == 0 && levels.samples > MOST_SILENCE {
+            return Err(Error::Unusable(format!("no edge in the first {} samples, and so the rest is not read", levels.samples)));
+        }
+        Ok(())
+    })?;
+    (recording.edges, recording.granularity) = (levels.edges, Some(1.0));
+    Ok(cut)
+}
+
+fn volts<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    number: u32,
+    request: &Request,
+    recording: &mut Recording,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<Option<String>> {
+    let mut detector = Detector::new(request.method, 1e-4);
+    let mut values = Vec::new();
+    let cut = bytes(archive, &format!("analog-1-{number}"), 4, &mut |block| {
+        values.clear();
+        values.extend(block.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+        detector.push(&values, sink)
+    })?;
+    detector.finish(sink)?;
+    let signal = detector.signal();
+    (recording.edges, recording.signal) = (signal.edges, Some(signal));
+    Ok(cut)
+}

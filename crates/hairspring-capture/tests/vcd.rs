@@ -1,0 +1,97 @@
+//! Value change dumps: good ones, and what is wrong with others and where.
+
+use hairspring_capture::edge::Edge;
+use hairspring_capture::read::{Recording, Remark, Request, read_vcd};
+
+const HEAD: &str = "$timescale 10 ns $end\n$scope module top $end\n$var wire 1 ! PB7 $end\n$upscope $end\n$enddefinitions $end\n";
+
+fn read(text: &str, channel: Option<&str>) -> Result<(Vec<Edge>, Recording), String> {
+    let mut edges = Vec::new();
+    let request = Request { channel: channel.map(str::to_owned), ..Request::default() };
+    let recording = read_vcd(text.as_bytes(), &request, &mut |edge| edges.push(edge)).map_err(|error| error.to_string())?;
+    Ok((edges, recording))
+}
+
+fn body(changes: &str) -> Result<(Vec<Edge>, Recording), String> {
+    read(&format!("{HEAD}{changes}"), None)
+}
+
+fn times(edges: &[Edge]) -> Vec<f64> {
+    edges.iter().map(|edge| edge.at).collect()
+}
+
+#[test]
+fn what_is_not_defined_is_no_edge_and_equal_levels_are_none() {
+    let (edges, recording) = body("$dumpvars\nx!\n$end\n#3\n0!\n#10\n1!\n#12\n1!\n#20\n0!\n#30\nz!\n#40\n1!\n").unwrap();
+    assert_eq!(times(&edges), [10.0, 20.0]);
+    assert_eq!((recording.hz, recording.edges), (Some(1e8), 2));
+    assert_eq!(recording.remarks, [Remark::Undefined { times: 1, first: 30.0 }]);
+}
+
+#[test]
+fn channels_are_found_by_name_number_and_bit() {
+    let text = "$timescale 1us $end $scope module a $end $var wire 1 ! p $end $var wire 8 # bus [7:0] $end $var reg 1 % q $end \
+                $upscope $end $enddefinitions $end #0 0! b0 # 1% #5 1! b10000000 # #6 0% b101 #\n";
+    let found = |channel| read(text, Some(channel)).map(|(edges, _)| times(&edges));
+    assert_eq!(found("p"), Ok(vec![5.0]));
+    assert_eq!(found("a.q"), Ok(vec![6.0]));
+    assert_eq!(found("2"), Ok(vec![6.0]));
+    assert_eq!(found("bus[7]"), Ok(vec![5.0, 6.0]));
+    assert_eq!(found("bus[2]"), Ok(vec![6.0]));
+    let message = read(text, None).unwrap_err();
+    assert!(message.contains("2 channels: a.p, a.q") && message.contains("--channel"), "{message}");
+    for wrong in ["r", "3", "0", "bus[8]", "bus"] {
+        assert!(found(wrong).unwrap_err().contains("there is no channel"), "{wrong}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_byte() {
+    let at = |extra: usize| format!("byte {}: ", HEAD.len() + extra);
+    assert_eq!(body("#10\n1!\n#9\n").unwrap_err(), at(7) + "the time goes backwards, from 10 to 9");
+    assert!(body("#x\n").unwrap_err().starts_with(&(at(0) + "`#x` is no time")));
+    assert!(body("#99999999999999999\n").unwrap_err().contains("beyond 2^53"));
+    assert!(body("#1\n?!\n").unwrap_err().starts_with(&(at(3) + "`?!` is no change")));
+    assert!(read("", None).unwrap_err().contains("empty"));
+    assert!(read("hello there", None).unwrap_err().contains("byte 0: `hello` where a declaration"));
+    assert!(read("$timescale 1 ns $end\n$var wire 1 ! a $end\n", None).unwrap_err().contains("within its header"));
+    assert!(read("$timescale 0 ns $end", None).unwrap_err().contains("timescale is `0ns`"));
+    assert!(read("$timescale 1 ls $end", None).unwrap_err().contains("timescale is `1ls`"));
+    assert!(read("$var wire 0 ! a $end", None).unwrap_err().contains("width of `a` is `0`"));
+    assert!(read("$var wire $end", None).unwrap_err().contains("$var needs"));
+    assert!(read("$enddefinitions $end", None).unwrap_err().contains("no channel"));
+    assert!(read(&"x".repeat(3 << 20), None).unwrap_err().contains("a word of more than"));
+}
+
+#[test]
+fn a_file_that_is_cut_is_used_up_to_there_and_told_of() {
+    for (end, edges) in [("#30\n1!\n#40\n0!", 2), ("#30\n1!\n#4", 2), ("#30\n1", 1)] {
+        let (found, recording) = body(&format!("#0\n0!\n#10\n1!\n#20\n0!\n{end}")).unwrap();
+        assert_eq!(found.len(), edges + 1, "{end}");
+        assert!(matches!(recording.remarks[..], [Remark::Truncated { .. }]), "{:?}", recording.remarks);
+    }
+}
+
+/// A reader that gives few bytes at a time.
+struct Slowly<'a>(&'a [u8], usize);
+
+impl std::io::Read for Slowly<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.1.min(self.0.len()).min(buffer.len());
+        buffer[..n].copy_from_slice(&self.0[..n]);
+        self.0 = &self.0[n..];
+        Ok(n)
+    }
+}
+
+#[test]
+fn how_the_bytes_come_makes_no_difference() {
+    let changes: String = (0..500).map(|n| format!("#{}\n{}!\n$comment #1 1! $end b1 !\n", 7 * n, n % 2)).collect();
+    let text = format!("{HEAD}{changes}");
+    let (whole, _) = read(&text, None).unwrap();
+    for size in [1, 2, 3, 7, 1000] {
+        let mut edges = Vec::new();
+        read_vcd(Slowly(text.as_bytes(), size), &Request::default(), &mut |edge| edges.push(edge)).unwrap();
+        assert_eq!(edges, whole, "{size}");
+    }
+}

@@ -1,0 +1,156 @@
+//! The command line of `capture`.
+
+use crate::arguments::ReportArguments;
+use clap::{Args, ValueEnum};
+use hairspring_program::values::duration;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Reads WAV (a sound card), VCD (simulators, logic analysers), sigrok sessions (.sr), CSV of sigrok and Saleae, and lists of edges.
+Which pulse is which k is told by the header pattern of spec/capture.md, or by --k.
+
+Examples:
+  hairspring capture pin.wav                        frames with the header pattern
+  hairspring capture trace.vcd --channel PORTB[7]   a bit of a simulator's dump
+  hairspring capture pin.wav --reference 1s         in the chip's time: its 1 s frames are in the recording
+  hairspring capture pin.csv --k 1..20              a pin without the pattern, 1 to 20 copies again and again
+  hairspring capture pin.wav --edges                nothing but the times of the edges
+  arecord -f S24_3LE -r 192000 -d 60 | hairspring capture -";
+
+/// Formats of recordings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatArgument {
+    /// Value change dump
+    Vcd,
+    /// Sound: WAV, RF64
+    Wav,
+    /// sigrok session (.sr)
+    Sigrok,
+    /// Table of samples, changes or edges
+    Csv,
+}
+
+/// How edges are found between samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EdgeMethod {
+    /// Maximum of the band-limited interpolation of the slope
+    BandLimited,
+    /// Zero crossing of the second derivative, by a straight line
+    Inflection,
+    /// The same by a parabola through three points, as in the report
+    ThreePoint,
+}
+
+/// The edge before the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Polarity {
+    /// Low when idle
+    Rising,
+    /// High when idle
+    Falling,
+}
+
+/// Where the counts come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Counts {
+    /// The header pattern.
+    Pattern,
+    /// A list that repeats.
+    List(Vec<f64>),
+}
+
+/// Options of `capture`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CaptureArguments {
+    /// The recording, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The channel, by its name or its number from 1 [default: the only one, or the first of a sound]
+    #[arg(long, value_name = "NAME|N")]
+    pub channel: Option<String>,
+    /// The format [default: by its content]
+    #[arg(long, value_enum)]
+    pub format: Option<FormatArgument>,
+    /// How edges are found between samples
+    #[arg(long, value_enum, default_value = "band-limited")]
+    pub method: EdgeMethod,
+    /// The edge before the code [default: as the header pattern says; without it, the first edge]
+    #[arg(long, value_enum)]
+    pub polarity: Option<Polarity>,
+    /// Counts of the pulses: pattern, or a list that repeats, as 1..20 or 1,10,55
+    #[arg(long, value_name = "LIST|pattern", default_value = "pattern", value_parser = counts)]
+    pub k: Counts,
+    /// Names of the components that the pattern counts
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub components: Vec<String>,
+    /// Length of the reference intervals in the recording: calibrates the recorder's rate
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub reference: Option<Duration>,
+    /// Standard uncertainty of the reference, in parts per million [default: 0, times are in the reference's time]
+    #[arg(long, value_name = "PPM", requires = "reference", value_parser = ppm)]
+    pub reference_ppm: Option<f64>,
+    /// Another recording by the same recorder that holds the reference intervals
+    #[arg(long, value_name = "FILE", requires = "reference")]
+    pub reference_file: Option<PathBuf>,
+    /// Standard uncertainty of the recorder's rate, in parts per million [default: 58, a crystal within 100 ppm; 0 for VCD]
+    #[arg(long, value_name = "PPM", conflicts_with = "reference", value_parser = ppm)]
+    pub rate_ppm: Option<f64>,
+    /// Print the times of all edges in seconds, one a line, and nothing else
+    #[arg(long, conflicts_with_all = ["json", "save", "k", "components"])]
+    pub edges: bool,
+    /// Write the observations to a file, for `hairspring fit`
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Use all rows, also those far off the line
+    #[arg(long)]
+    pub keep_all: bool,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
+
+/// Most counts of a list.
+const MOST_COUNTS: usize = 10_000;
+
+/// `pattern`, or counts and ranges of them, separated by commas.
+fn counts(text: &str) -> Result<Counts, String> {
+    if text == "pattern" {
+        return Ok(Counts::Pattern);
+    }
+    let number = |text: &str| match text.trim().parse::<u32>() {
+        Ok(number) if number <= 1_000_000 => Ok(number),
+        _ => Err(format!("`{text}` is no whole number up to 1000000; expected `pattern` or a list such as 1..20 or 1,10,55")),
+    };
+    let mut list = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = match part.split_once("..") {
+            Some((first, last)) => (number(first)?, number(last)?),
+            None => (number(part)?, number(part)?),
+        };
+        if last < first || (last - first) as usize >= MOST_COUNTS - list.len() {
+            return Err(format!("`{part}` is no range that rises, or the list has more than {MOST_COUNTS} counts"));
+        }
+        list.extend((first..=last).map(f64::from));
+    }
+    Ok(Counts::List(list))
+}
+
+fn ppm(text: &str) -> Result<f64, String> {
+    let ppm = text.trim_end_matches("ppm").trim().parse::<f64>().ok().filter(|ppm| (0.0..=1e5).contains(ppm));
+    ppm.ok_or_else(|| "expected parts per million from 0 to 100000".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_counts() {
+        assert_eq!(counts("1..3,10"), Ok(Counts::List(vec![1.0, 2.0, 3.0, 10.0])));
+        assert_eq!(counts("pattern"), Ok(Counts::Pattern));
+        for wrong in ["", "x", "3..1", "-1", "1..", "1..99999", "1.5"] {
+            assert!(counts(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Doubts about the recording of a pin, in words.
+
+use super::finding::FindingKind;
+
+/// The finding in words, and what to do about it; `None` for what is no doubt about a recording.
+pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
+    use FindingKind::*;
+    Some(match kind {
+        FramesLeftOut { left_out, frames, first_at, reason } => (
+            format!("{left_out} of {frames} frames left out; the first {first_at}: {reason}"),
+            "look at the signal there (--edges lists the edges); none of its pulses was given a k",
+        ),
+        PulsesDoubted { pulses, of } => (
+            format!("{pulses} of {of} pulses are far from all others of their k and left out"),
+            "look at them with --save (flag x): a glitch in the place of a pulse, or an interrupt on the chip",
+        ),
+        PulsesOutside { pulses } => (
+            format!("{pulses} pulses outside of all frames are not used"),
+            "nothing to do if the pin has other uses between the frames; else look for glitches with --edges",
+        ),
+        PhaseLocked { rows, of, concentration } => (
+            format!(
+                "the pulses of {rows} of {of} rows always begin at the same place between two samples (concentration {concentration:.2}): the bias of the edges does not average out"
+            ),
+            "dither the gaps between pulses by at least one sample, and the idle time between frames (spec/capture.md)",
+        ),
+        Clipped { samples, first_at } => (
+            format!("{samples} samples are clipped, the first {first_at}: edges may be off where the signal is cut"),
+            "record at a lower level",
+        ),
+        NoisySignal { noise_percent } => (
+            format!("the noise is {noise_percent:.1} % of a step: edges scatter, and some may be missed"),
+            "record at a higher level, with a shorter or shielded wire",
+        ),
+        LevelWanders { share_percent } => (
+            format!("the level wanders by {share_percent:.0} % of a step: hum, or the drift of an input without direct current"),
+            "nothing to do if the intervals suit: edges are found by their slope; else shield the wire and join the grounds",
+        ),
+        WeakEdges { edges, first_at } => (
+            format!("{edges} steps are too small for an edge and too large for noise, the first {first_at}: they are not used"),
+            "look at the signal there: a glitch, another signal that leaks in, or a contact that is loose",
+        ),
+        RecordingCut { place, reason } => {
+            (format!("the recording is cut, {place}: {reason}"), "what comes before is used; record it again if frames are missing")
+        }
+        SizesWrong { stated, found } => (
+            format!("the header states {stated} bytes of samples, and there are {found}: all of them are used"),
+            "nothing to do: the file was written as a stream",
+        ),
+        LevelUndefined { times, first_at } => (
+            format!("the level was undefined {times} times, the first {first_at}: what comes next is no edge"),
+            "drive the pin before the first frame and do not make it an input afterwards",
+        ),
+        ChannelAssumed { taken, all } => {
+            (format!("channel {taken} of {} was taken: {}", all.len(), all.join(", ")), "choose another one with --channel")
+        }
+        NotNumbers { samples } => (format!("{samples} samples are no numbers: there is no edge at them"), "record or convert it again"),
+        _ => return None,
+    })
+}
