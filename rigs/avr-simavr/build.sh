@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Builds the firmware and the simulator, and runs them. To be sourced by `tables` and by the test group.
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
-cd "$ROOT"
+cd "$ROOT" || exit
 
 RIG="$ROOT/rigs/avr-simavr"
 BUILT="$CACHE/avr-simavr"

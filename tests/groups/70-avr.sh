@@ -64,7 +64,7 @@ timer_is_exact() {
   simulate timer --uart "$BUILT/timer.csv"
   awk -F, '/^"routine"/ { rows += 1; overhead = $5 - 100 * $2; if (rows > 1 && overhead != first) wrong += 1; first = overhead }
     END { if (wrong > 0 || rows != 60) { print wrong + 0 " of " rows + 0 " readings are off"; exit 1 } }' "$BUILT/timer.csv"
-  cargo run --quiet --release -p hairspring-cli -- fit "$BUILT/timer.csv" --json >"$BUILT/timer.json"
+  "$HAIRSPRING" fit "$BUILT/timer.csv" --json >"$BUILT/timer.json"
   python3 - "$BUILT/timer.json" <<'END'
 import json, sys
 body = json.load(open(sys.argv[1], encoding="utf-8"))["results"][0]["components"]["body"]["time_ns"]
@@ -74,7 +74,7 @@ END
 
 # What simavr 1.6 runs wrongly: interrupts, and a skip over adiw or sbiw with a constant of 12 to 15, modulo 16.
 touches_a_defect() { # ELF
-  avr-objdump -d "$1" | awk -F'\t' '$3 ~ /^(sei|reti)/ || skip && $3 ~ /^(adiw|sbiw)/ && $4 ~ /0x[0-3][C-F]/ { found = 1; print }
+  avr-objdump -d "$1" | awk -F'\t' '$3 ~ /^(sei|reti)/ || skip && $3 ~ /^(adiw|sbiw)/ && $4 ~ /0x[0-3][c-fC-F]/ { found = 1; print }
     { skip = $3 ~ /^(sbrc|sbrs|sbic|sbis|cpse)/ } END { exit !found }'
 }
 
@@ -95,13 +95,37 @@ simulator_complains() {
   [ "$found" -eq 2 ] || { echo "without a firmware it ends with $found" && return 1; }
   found=0
   "$BUILT/simulate" "$BUILT/timer.csv" 2>"$BUILT/complaint.txt" || found=$?
-  [ "$found" -eq 1 ] && [ -s "$BUILT/complaint.txt" ] || { echo "with a text for a firmware it ends with $found" && return 1; }
+  if [ "$found" -ne 1 ] || [ ! -s "$BUILT/complaint.txt" ]; then echo "with a text for a firmware it ends with $found" && return 1; fi
   found=0
   "$BUILT/simulate" "$BUILT/line.elf" --mcu nothing 2>"$BUILT/complaint.txt" || found=$?
-  [ "$found" -eq 1 ] && grep -q 'nothing' "$BUILT/complaint.txt" || { echo "with an unknown part it ends with $found" && return 1; }
+  if [ "$found" -ne 1 ] || ! grep -q nothing "$BUILT/complaint.txt"; then echo "with an unknown part it ends with $found" && return 1; fi
   found=0
   "$BUILT/simulate" "$BUILT/line.elf" --seconds 0.01 2>/dev/null || found=$?
   [ "$found" -eq 3 ] || { echo "with too little time it ends with $found" && return 1; }
+}
+
+# The command reads the simulator's own recording, and finds slope and overhead without an error.
+capture_of_vcd() { # NAME OVERHEAD
+  simulate "$1" --vcd "$BUILT/$1.vcd" && "$HAIRSPRING" capture "$BUILT/$1.vcd" --json >"$BUILT/$1.json" &&
+    python3 - "$BUILT/$1.json" "$2" <<'END'
+import json, sys
+result = json.load(open(sys.argv[1], encoding="utf-8"))["results"][0]
+body, overhead = result["components"]["body"]["time_ns"]["value"], result["overhead"]["time_ns"]["value"]
+assert abs(body - 100_000) < 1e-6 and abs(overhead - float(sys.argv[2])) < 1e-4, (body, overhead)
+END
+}
+
+# ... and that of the simulated sound card, its rate found by the chip's own second.
+capture_of_sound() {
+  cargo run --quiet --release -p hairspring-avr-rig -- --wav "$BUILT/line-out.edges" "$BUILT/line-out.wav" &&
+    "$HAIRSPRING" capture "$BUILT/line-out.wav" --reference 1s --json >"$BUILT/sound.json" &&
+    python3 - "$BUILT/sound.json" <<'END'
+import json, sys
+result = json.load(open(sys.argv[1], encoding="utf-8"))["results"][0]
+body, overhead = result["components"]["body"]["time_ns"], result["overhead"]["time_ns"]
+assert abs(body["value"] - 100_000) < 20 and body["high"] - body["low"] < 40, body
+assert 7_000 < overhead["value"] < 8_000, overhead  # 1 us of the toggle, 6.5 us of the front end
+END
 }
 
 tables() { cargo run --quiet --release -p hairspring-avr-rig -- "$BUILT"; }
@@ -109,6 +133,8 @@ tables() { cargo run --quiet --release -p hairspring-avr-rig -- "$BUILT"; }
 need_rig
 need_apt gcc-arm-none-eabi gcc-riscv64-unknown-elf
 need_command python3 python3
+cargo build --quiet --release -p hairspring-cli -p hairspring-avr-rig
+HAIRSPRING="$CARGO_TARGET_DIR/release/hairspring"
 
 for part in cortex-m3 cortex-m4 cortex-m7 cortex-m33; do step "$part" compiles arm-none-eabi-gcc "-mcpu=$part" -mthumb; done
 step "RISC-V, 32 bits" compiles riscv64-unknown-elf-gcc -march=rv32imac_zicsr -mabi=ilp32
@@ -133,6 +159,10 @@ step "the timer in the simulator" timer_is_exact
 step "no defect of the simulator is touched" no_known_defect
 step "odd arguments of the simulator" simulator_complains
 step "the firmware runs" simulate_tables
+step "the simulator's cycles are those of the manual" python3 "$RIG/instruction_set.py" "$BUILT/coder.elf" "$BUILT/coder.steps"
+step "hairspring capture of the simulator's file, sbi" capture_of_vcd line 2000
+step "hairspring capture of the simulator's file, out" capture_of_vcd line-out 1000
+step "hairspring capture of the sound card's file" capture_of_sound
 if tables >"$BUILT/tables.txt"; then echo "ok: tables 1 and 2"; else echo "FAILED: tables 1 and 2" && status=1; fi
 cat "$BUILT/tables.txt"
 exit "$status"

@@ -1,4 +1,6 @@
-/* Runs a firmware for AVR in libsimavr, cycle by cycle, and writes what it did:
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Runs a firmware for AVR in libsimavr, cycle by cycle, and writes what it did:
  *
  *   simulate FIRMWARE.elf [--mcu NAME] [--frequency HZ] [--pin B7] [--seconds LIMIT] [--edges FILE] [--vcd FILE]
  *            [--uart FILE] [--from ADDRESS --to ADDRESS --steps FILE]

@@ -1,6 +1,6 @@
 //! Tables 1 and 2 of the report by Moreno and Fischmeister, made again from what a cycle-exact simulator recorded, and
 //! printed beside the published figures. `hairspring-avr-rig FOLDER [SEED]`; the folder is filled by `rigs/avr-simavr/tables`,
-//! the seed is that of the noise.
+//! the seed is that of the noise. `hairspring-avr-rig --wav EDGES FILE [SEED]` writes what the sound card would have recorded.
 //!
 //! Edges, frames and calibration are found by `hairspring-capture`; all estimates are the engine's.
 
@@ -10,6 +10,7 @@ mod recording;
 mod steps;
 mod table1;
 mod table2;
+mod wav;
 
 use front_end::FrontEnd;
 use hairspring_capture::edge::Method;
@@ -35,13 +36,21 @@ impl Check {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (folder, seed) = match &arguments[..] {
-        [folder] => (folder, Ok(1)),
-        [folder, seed] => (folder, seed.parse::<u64>()),
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["--wav", edges, file] => wav::write(Path::new(edges), Path::new(file), 1).map(|()| true),
+        ["--wav", edges, file, seed] => match seed.parse() {
+            Ok(seed) => wav::write(Path::new(edges), Path::new(file), seed).map(|()| true),
+            Err(_) => return usage(),
+        },
+        [folder] => run(Path::new(folder), 1),
+        [folder, seed] => match seed.parse() {
+            Ok(seed) => run(Path::new(folder), seed),
+            Err(_) => return usage(),
+        },
         _ => return usage(),
     };
-    let Ok(seed) = seed else { return usage() };
-    match run(Path::new(folder), seed) {
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -52,7 +61,9 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: hairspring-avr-rig FOLDER [SEED]\nSEED is a whole number from 0, that of the noise; 1 where there is none");
+    eprintln!(
+        "usage: hairspring-avr-rig FOLDER [SEED]\n       hairspring-avr-rig --wav EDGES FILE [SEED]\nSEED is a whole number from 0, that of the noise; 1 where there is none"
+    );
     ExitCode::from(2)
 }
 

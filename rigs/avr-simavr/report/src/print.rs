@@ -5,34 +5,26 @@ use crate::table2;
 
 /// Table 1, the published figures beside two ways to find edges.
 pub fn table1(band_limited: &table1::Results, three_point: &table1::Results) -> String {
-    let mut text = String::from("Table 1: a routine of exactly 100 us, mean (standard deviation of one experiment) in us\n\n");
-    text += "                         published           band-limited        three-point\n";
+    let mut text = String::from("Table 1: a routine of exactly 100 us; mean (standard deviation), in us\n\n");
+    text += "                      published           band-limited        three-point\n";
     for (at, (row, mean, sd)) in PUBLISHED.into_iter().enumerate() {
         let (ours, as_theirs) = (&band_limited.rows[at], &three_point.rows[at]);
         let note = if row == Row::Direct(210) { " *" } else { "" };
-        text += &format!("  {:<21}{:>9.3} ({sd:.3})  {}  {}{note}\n", row.name(), mean, figure(ours), figure(as_theirs));
+        text += &format!("  {:<18}{mean:>9.3} ({sd:.3})   {}   {}{note}\n", row.name(), figure(ours), figure(as_theirs));
     }
-    text +=
-        &format!("  {:<21}{PUBLISHED_OVERHEAD:>9.1}          {:>9.3}{:>20.3}\n", "overhead", band_limited.overhead, three_point.overhead);
-    text += &format!(
-        "  {:<21}                  {:>9.1} %{:>18.1} %   of {} captures\n",
-        "coverage, line 1-20",
-        100.0 * band_limited.coverage.0,
-        100.0 * three_point.coverage.0,
-        band_limited.coverage.1
-    );
-    text += &format!(
-        "  {:<21}                  {:>9.4}{:>20.4}     at 95 %\n",
-        "+- of one such line", band_limited.half_width, three_point.half_width
-    );
-    text += "\n  * 100 + 8.5 / 210 = 100.040: with an overhead of 8.5, on which all other rows agree,\n";
-    text += "    the published 100.004 cannot be had.\n";
-    text += "  Differences keep what makes one copy unlike the others: its trailing edge lies in the\n";
-    text + "  ringing of the sound card's filter 19.6 samples behind the leading edge, 0.05 us.\n"
+    text += &format!("  {:<18}{PUBLISHED_OVERHEAD:>9.1}   {:>17.3}{:>20.3}\n", "overhead", band_limited.overhead, three_point.overhead);
+    text += &format!("\n  lines 1x to 20x, {} captures\n", band_limited.coverage.1);
+    let (ours, as_theirs) = (100.0 * band_limited.coverage.0, 100.0 * three_point.coverage.0);
+    text += &format!("  +- at 95 % {:>35.4}{:>20.4}\n", band_limited.half_width, three_point.half_width);
+    text += &format!("  hold the true time {ours:>25.1} %{as_theirs:>18.1} %\n");
+    text += "\n  * 100 + 8.5 / 210 = 100.040: with an overhead of 8.5, on which all other\n";
+    text += "    rows agree, the published 100.004 cannot be had.\n";
+    text += "  Differences keep what makes one copy unlike the others: its trailing edge lies\n";
+    text + "  in the ringing of the sound card's filter, 19.6 samples behind the leading one.\n"
 }
 
 fn figure(found: &Found) -> String {
-    format!("{:>9.3} ({:.3}) ", found.mean, found.sd)
+    format!("{:>9.3} ({:.3})", found.mean, found.sd)
 }
 
 /// Figure 7: the error of direct measurements against overhead / N.
@@ -79,7 +71,7 @@ pub fn table2(blocks: &table2::Results, edges: &table2::Results) -> String {
     }
     let counts = |results: &table2::Results| format!("{} columns, {} unknowns", results.columns, results.unknowns.len());
     text += &format!("\n  {} inputs; blocks: {}; edges: {}\n", blocks.inputs, counts(blocks), counts(edges));
-    text + "  Only these sums can be told apart, and a branch is shorter where it is not taken.\n  (c) is what all runs have in common, with the 6.5 us of the front end in it;\n  ! marks an interval that does not hold the cycles of the instruction set.\n"
+    text + "  Only these sums can be told apart; a branch that is not taken is shorter.\n  (c) is what all runs have in common, with the 6.5 us of the front end in it;\n  ! marks an interval that does not hold the cycles of the instruction set.\n"
 }
 
 /// The sum in lines of what fits beside the figures.
