@@ -9,9 +9,11 @@ import re
 import subprocess
 import sys
 
-ONE = "adc add and andi bld bst clc cli clr com cp cpc cpi dec eor in inc ldi lsr mov movw neg nop or ori out ror sbc sbci sec sub subi swap"
+ONE = """adc add and andi asr bld bst clc cli clr com cp cpc cpi dec eor in inc ldi lsr mov movw neg nop or ori out ror sbc
+sbci sec sub subi swap"""
 TWO = "adiw cbi fmul ld ldd lds mul muls pop push rjmp sbi sbiw st std sts"
-CYCLES = dict.fromkeys(ONE.split(), 1) | dict.fromkeys(TWO.split(), 2) | {"asr": 1, "jmp": 3, "lpm": 3, "rcall": 4, "call": 5, "ret": 5}
+CYCLES = dict.fromkeys(ONE.split(), 1) | dict.fromkeys(TWO.split(), 2)
+CYCLES |= {"jmp": 3, "lpm": 3, "rcall": 4, "call": 5, "ret": 5}
 SKIPS = {"cpse", "sbic", "sbis", "sbrc", "sbrs"}
 
 
@@ -40,10 +42,11 @@ def main() -> int:
             if not begin:
                 continue
             name, each = names[int(begin)], int(cycles) / int(count)
+            manual = expected(name, int(end) - int(begin))
             seen.add((begin, end))
-            if each != expected(name, int(end) - int(begin)):
+            if each != manual:
                 wrong += 1
-                print(f"{name} at {int(begin):#x}: {each} cycles where the manual has {expected(name, int(end) - int(begin))}")
+                print(f"{name} at {int(begin):#x}: {each} cycles where the manual has {manual}")
     print(f"{len(seen)} steps looked at, {wrong} wrong")
     return 1 if wrong or not seen else 0
 

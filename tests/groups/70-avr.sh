@@ -40,6 +40,15 @@ compiles_for_a_small_part() {
       -DHAIRSPRING_PORT=B -DHAIRSPRING_BIT=4 -x c -c - -o "$BUILT/any.o"
 }
 
+# Every program that docs/firmware.md shows.
+docs_compile() {
+  local at
+  for at in 1 2; do
+    awk -v want="$at" '/^```c$/ { n += 1; next } /^```$/ { if (n == want) exit; next } n == want' docs/firmware.md >"$BUILT/docs.c"
+    grep -q 'int main' "$BUILT/docs.c" && avr-gcc "${AVR_FLAGS[@]}" -c "$BUILT/docs.c" -o "$BUILT/docs.o" || return
+  done
+}
+
 # Compiling ends with an error of these words.
 refuses() { # WORDS COMPILER FLAG...
   local words="$1"
@@ -141,6 +150,7 @@ step "RISC-V, 32 bits" compiles riscv64-unknown-elf-gcc -march=rv32imac_zicsr -m
 step "RISC-V, 32 bits, mcycle" compiles riscv64-unknown-elf-gcc -march=rv32imac_zicsr -mabi=ilp32 -DHAIRSPRING_MACHINE_MODE
 step "RISC-V, 64 bits" compiles riscv64-unknown-elf-gcc -march=rv64imac_zicsr -mabi=lp64
 for part in atmega2560 atmega328p atmega1284p atmega32u4; do step "$part" compiles_for_avr "$part"; done
+step "docs/firmware.md" docs_compile
 step "attiny85" compiles_for_a_small_part
 AVR=(avr-gcc -mmcu=atmega2560 -std=gnu11 -Os -DHAIRSPRING_PORT=B -DHAIRSPRING_BIT=4)
 step "no rate is an error on AVR" refuses "rate of the clock is not known" "${AVR[@]}"

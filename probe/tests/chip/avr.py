@@ -44,7 +44,9 @@ def disassembled(folder: Path, variant: str) -> dict[str, list[Code]]:
     """The instructions of every function."""
     built = folder / f"avr-{variant}.o"
     include = [f"-I{PROBE}", f"-I{PROBE / 'chip'}"]
-    subprocess.run(["avr-gcc", *FLAGS, *VARIANTS[variant], *include, "-c", str(HERE / "avr.c"), "-o", str(built)], check=True)
+    subprocess.run(
+        ["avr-gcc", *FLAGS, *VARIANTS[variant], *include, "-c", str(HERE / "avr.c"), "-o", str(built)], check=True
+    )
     # -z: also what looks like padding, such as 210 nops.
     dump = subprocess.run(["avr-objdump", "-d", "-z", str(built)], check=True, capture_output=True, text=True).stdout
     functions: dict[str, list[Code]] = {}
@@ -100,7 +102,10 @@ def found(functions: dict[str, dict[str, list[Code]]]) -> dict[str, tuple[str, s
     rows["`hairspring_pin_start()`"] = (str(size), str(cycles))
     rows["`HAIRSPRING_USE`, `_OPAQUE`, `_USE_MEMORY`"] = ("0", "0")
     rows["`HAIRSPRING_PULSE` between its toggles, beside the copies"] = ("0", "0")
-    rows["`hairspring_delay(c)`"] = (str(sum(size for words, size in made["delay"] if words != "ret")), delay_cycles(made["delay"]))
+    rows["`hairspring_delay(c)`"] = (
+        str(sum(size for words, size in made["delay"] if words != "ret")),
+        delay_cycles(made["delay"]),
+    )
     return rows
 
 
