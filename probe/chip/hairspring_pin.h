@@ -1,7 +1,7 @@
 /* Hairspring with nothing but a pin: the pin is toggled around the code, something outside records it, and
  * `hairspring capture` makes observations of the recording. spec/capture.md has the pattern. -Iprobe -Iprobe/chip.
  *
- *   static struct hairspring_pin pin = HAIRSPRING_PIN(100);  // one unit of the header is 100 us
+ *   static struct hairspring_pin pin = HAIRSPRING_PIN(200);  // one unit of the header is 200 us
  *   hairspring_pin_start();
  *   for (;;) {                                               // one frame is one round
  *     hairspring_frame_steps(&pin, 1, 1, 3);                 // three pulses: first, step, number of copies
@@ -106,6 +106,8 @@ static inline void hairspring_pin_start(void) {
 #if defined(__AVR__)
 
 typedef uint16_t hairspring_cycles;
+#define HAIRSPRING_LEAST_UNIT 200u
+#define HAIRSPRING_MOST_UNIT 8000u
 #define HAIRSPRING_WIDTH_CYCLES 23u
 #define HAIRSPRING_MARK_CYCLES 62u
 #define HAIRSPRING_GAP_CYCLES 133u
@@ -128,6 +130,8 @@ __attribute__((always_inline)) static inline void hairspring_delay(hairspring_cy
 #else
 
 typedef uint32_t hairspring_cycles;
+#define HAIRSPRING_LEAST_UNIT 1000u
+#define HAIRSPRING_MOST_UNIT 100000u
 #define HAIRSPRING_WIDTH_CYCLES 0u
 #define HAIRSPRING_MARK_CYCLES 0u
 #define HAIRSPRING_GAP_CYCLES 0u
@@ -148,14 +152,19 @@ static inline void hairspring_delay(hairspring_cycles cycles) { HAIRSPRING_DELAY
 
 /* What the frames of a pin need to know. */
 struct hairspring_pin {
-  hairspring_cycles unit; /* of the header, in cycles; on AVR 200 to 8000 */
+  hairspring_cycles unit; /* of the header, in cycles; 200 to 8000 on AVR, 1000 to 100000 elsewhere */
   uint16_t random;        /* any number but 0 */
   uint8_t turn;           /* which of three lengths the next gap has */
   uint8_t check;          /* CRC-8 of the payload so far */
 };
 
 /* A pin whose unit has so many microseconds. */
-#define HAIRSPRING_PIN(microseconds) {(hairspring_cycles)((microseconds) * (HAIRSPRING_CLOCK_HZ) / 1000000ul), 1, 0, 0}
+#define HAIRSPRING_PIN(microseconds) {HAIRSPRING_PIN_UNIT((uint64_t)(microseconds) * (HAIRSPRING_CLOCK_HZ) / 1000000u), 1, 0, 0}
+#define HAIRSPRING_PIN_UNIT(cycles) \
+  (hairspring_cycles)((cycles) + 0 * sizeof(struct { \
+    _Static_assert((cycles) >= HAIRSPRING_LEAST_UNIT && (cycles) <= HAIRSPRING_MOST_UNIT, "unit out of range, in cycles of the clock"); \
+    char none; \
+  }))
 
 /* Not inline: the same cycles wherever they are called from. */
 #define HAIRSPRING_CALLED __attribute__((noinline, unused)) static

@@ -1,4 +1,4 @@
-"""What avr-gcc makes of the headers in probe/chip/, against the expected instructions and the table in probe/chip/README.md.
+"""What avr-gcc makes of the headers in probe/chip/, against the expected instructions and the table in its README.md.
 
 Argument: a folder to work in.
 """
@@ -110,8 +110,10 @@ def found(functions: dict[str, dict[str, list[Code]]]) -> dict[str, tuple[str, s
 
 
 def delay_cycles(code: list[Code]) -> str:
-    """For any count c: two skips, four shifts, and a loop of c / 4 turns that ends a cycle early. That both skips add what the
-    lowest bits of c say is seen in the simulator (delay.c of the rig)."""
+    """For any count c: two skips, four shifts, and a loop of c / 4 turns that ends a cycle early.
+
+    That both skips add what the lowest bits of c say is seen in the simulator (delay.c of the rig).
+    """
     turn = CYCLES[code[8][0].split()[0]] + 2
     shifts = sum(CYCLES[words.split()[0]] for words, _ in code[4:8])
     skips = 2 * 2

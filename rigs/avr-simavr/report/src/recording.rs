@@ -68,7 +68,7 @@ pub fn frames(edges: &[Edge]) -> Result<Vec<Frame>, AnyError> {
 
 /// Pulses without a header: a leading and a trailing edge in turn.
 pub fn pulses(edges: &[Edge]) -> Result<Vec<Pulse>, AnyError> {
-    let in_turn = edges.chunks_exact(2).all(|pair| pair[0].rising && !pair[1].rising) && edges.len().is_multiple_of(2);
+    let in_turn = edges.chunks_exact(2).all(|pair| pair[0].rising && !pair[1].rising) && edges.len() % 2 == 0;
     if !in_turn {
         return Err("the edges do not rise and fall in turn".into());
     }

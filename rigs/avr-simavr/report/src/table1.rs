@@ -96,7 +96,7 @@ pub fn exact_checks(recordings: &Recordings<Vec<Transition>>, toggle_cycles: f64
     let solution = solved(&table(&line, 20, 1e6)?)?;
     let overhead = solution.overhead.ok_or("no overhead")?.value;
     let slope = solution.components[0].ticks.value;
-    let departure = line.iter().flat_map(|frame| widths(frame)).map(|(k, width)| (width - TRUTH * k - toggle_cycles).abs());
+    let departure = line.iter().flat_map(widths).map(|(k, width)| (width - TRUTH * k - toggle_cycles).abs());
     let departure = departure.fold(0.0, f64::max);
     Ok(vec![
         Check::new(format!("without noise, {} frames: slope {slope:.9} cycles", line.len()), (slope - TRUTH).abs() < 1e-9),
