@@ -6,7 +6,7 @@ cd "$ROOT" || exit
 RIG="$ROOT/rigs/avr-simavr"
 BUILT="$CACHE/avr-simavr"
 # -std=gnu11: the headers of avr-libc need asm.
-AVR_FLAGS=(-mmcu=atmega2560 -DF_CPU=1000000UL -Os -std=gnu11 -Wall -Wextra -Wpedantic -Wconversion -Werror
+AVR_FLAGS=(-DF_CPU=1000000UL -Os -std=gnu11 -Wall -Wextra -Wpedantic -Wconversion -Werror
   -Iprobe -Iprobe/chip "-I$RIG/firmware")
 C_FLAGS=(-std=c11 -O2 -Wall -Wextra -Wpedantic -Wconversion -Werror)
 
@@ -22,8 +22,8 @@ build_simulator() {
   gcc "${C_FLAGS[@]}" -isystem /usr/include/simavr "$RIG/simulator/simulate.c" -lsimavr -o "$BUILT/simulate"
 }
 
-firmware() { # NAME FILE... [FLAG...]
-  avr-gcc "${AVR_FLAGS[@]}" "${@:2}" -o "$BUILT/$1.elf"
+firmware() { # NAME FILE... [FLAG...]: for PART, the ATmega2560 unless it is set
+  avr-gcc "-mmcu=${PART:-atmega2560}" "${AVR_FLAGS[@]}" "${@:2}" -o "$BUILT/$1.elf"
 }
 
 build_tables_firmware() {

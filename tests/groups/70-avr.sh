@@ -45,7 +45,7 @@ docs_compile() {
   local at
   for at in 1 2; do
     awk -v want="$at" '/^```c$/ { n += 1; next } /^```$/ { if (n == want) exit; next } n == want' docs/firmware.md >"$BUILT/docs.c"
-    grep -q 'int main' "$BUILT/docs.c" && avr-gcc "${AVR_FLAGS[@]}" -c "$BUILT/docs.c" -o "$BUILT/docs.o" || return
+    grep -q 'int main' "$BUILT/docs.c" && avr-gcc -mmcu=atmega2560 "${AVR_FLAGS[@]}" -c "$BUILT/docs.c" -o "$BUILT/docs.o" || return
   done
 }
 
@@ -139,6 +139,26 @@ assert abs(body - 100_000) < 1e-6 and abs(overhead - float(sys.argv[2])) < 1e-4,
 END
 }
 
+# Other parts, pins and clocks: at 16 MHz, with a program counter of 16 bits (98 cycles), and a port beyond sbi (100 cycles).
+capture_of_other_parts() {
+  local line=("$RIG/firmware/reference.c" -DLINE -DFRAMES=4 -UF_CPU -DF_CPU=16000000UL)
+  PART=atmega328p firmware m328p "${line[@]}" -DHAIRSPRING_PORT=B -DHAIRSPRING_BIT=5 &&
+    firmware port-h "${line[@]}" -DHAIRSPRING_PORT=H -DHAIRSPRING_BIT=3 -DHAIRSPRING_TOGGLE_BY_STS &&
+    simulate m328p --mcu atmega328p --frequency 16000000 --pin B5 --vcd "$BUILT/m328p.vcd" &&
+    simulate port-h --frequency 16000000 --pin H3 --vcd "$BUILT/port-h.vcd" || return
+  local name
+  for name in m328p port-h; do
+    "$HAIRSPRING" capture "$BUILT/$name.vcd" --reference 1s --json >"$BUILT/$name.json" || return
+  done
+  python3 - "$BUILT/m328p.json" 98 "$BUILT/port-h.json" 100 <<'END'
+import json, sys
+for file, cycles in zip(sys.argv[1::2], sys.argv[2::2]):
+    result = json.load(open(file, encoding="utf-8"))["results"][0]
+    body, overhead = result["components"]["body"]["time_ns"]["value"], result["overhead"]["time_ns"]["value"]
+    assert abs(body - 62.5 * int(cycles)) < 1e-6 and abs(overhead - 125) < 1e-4, (file, body, overhead)
+END
+}
+
 # ... and that of the simulated sound card, its rate found by the chip's own second.
 capture_of_sound() {
   cargo run --quiet --release -p hairspring-avr-rig -- --wav "$BUILT/line-out.edges" "$BUILT/line-out.wav" &&
@@ -190,6 +210,7 @@ step "the simulator with clang and with sanitizers" simulator_is_sound
 step "the simulator's cycles are those of the manual" python3 "$RIG/instruction_set.py" "$BUILT/coder.elf" "$BUILT/coder.steps"
 step "hairspring capture of the simulator's file, sbi" capture_of_vcd line 2000
 step "hairspring capture of the simulator's file, out" capture_of_vcd line-out 1000
+step "hairspring capture of other parts, pins and clocks" capture_of_other_parts
 step "hairspring capture of the sound card's file" capture_of_sound
 if tables >"$BUILT/tables.txt"; then echo "ok: tables 1 and 2"; else echo "FAILED: tables 1 and 2" && status=1; fi
 cat "$BUILT/tables.txt"

@@ -2,8 +2,10 @@
  *   LINE            pulses of k = 1, 2, 3, ... 20 copies
  *   DIRECT          pulses of k = 1, 10, 20, 55, 100, 210 copies
  *   DIFFERENTIAL    two pulses, of 1 and 2 copies, without a header, so that thousands of them take no hour */
+#ifndef HAIRSPRING_PORT
 #define HAIRSPRING_PORT B
 #define HAIRSPRING_BIT 7
+#endif
 #include "hairspring_pin.h"
 #include "routine.h"
 #include <avr/interrupt.h>
