@@ -89,7 +89,9 @@ static inline uint64_t hairspring_system_hz(void) { return 1000000000u; }
 /* Ticks since some fixed moment. All earlier code is done before the read, all later code begins behind it. */
 #if defined(HAIRSPRING_READ_CLOCK)
 
+#ifndef HAIRSPRING_CLOCK
 #define HAIRSPRING_CLOCK "the program's own"
+#endif
 static inline uint64_t hairspring_now(void) { return HAIRSPRING_READ_CLOCK(); }
 
 #elif defined(__x86_64__) && !defined(HAIRSPRING_SYSTEM_CLOCK)
@@ -520,7 +522,9 @@ static inline void hairspring_put_text(const struct hairspring_rounds *rounds, c
 static inline void hairspring_put_quoted(const struct hairspring_rounds *rounds, const char *text) {
   for (; *text != 0; text += 1) {
     if (*text == '"') rounds->put('"');
-    rounds->put((unsigned char)*text < ' ' ? ' ' : *text);
+    char letter = *text;
+    if ((unsigned char)letter < ' ') letter = ' ';
+    rounds->put(letter);
   }
 }
 
@@ -542,7 +546,7 @@ static inline uint32_t hairspring_random(struct hairspring_rounds *rounds) {
 
 /* How often an entry is run: once for each argument, and once where there is none. */
 static inline unsigned hairspring_argument_count(const struct hairspring_entry *entry) {
-  unsigned count = entry->argument_count < HAIRSPRING_MOST_ARGUMENTS ? entry->argument_count : HAIRSPRING_MOST_ARGUMENTS;
+  unsigned count = entry->argument_count < HAIRSPRING_MOST_ARGUMENTS ? (unsigned)entry->argument_count : HAIRSPRING_MOST_ARGUMENTS;
   return count > 0 ? count : 1;
 }
 
@@ -616,7 +620,7 @@ static inline void hairspring_observe(struct hairspring_rounds *rounds, const st
   unsigned count = hairspring_choose(rounds, entry, argument, rows);
   for (unsigned round = 0; round < rounds->rounds; round += 1) {
     for (unsigned left = count; left > 0; left -= 1) {
-      unsigned at = hairspring_random(rounds) % left;
+      unsigned at = (unsigned)(hairspring_random(rounds) % left);
       const struct hairspring_row *row = rows[at];
       rows[at] = rows[left - 1], rows[left - 1] = row;
       row->run(hairspring_read_now, argument);

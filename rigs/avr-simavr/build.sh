@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# Builds the firmware and the simulator, and runs them. To be sourced by `tables` and by the test group.
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+cd "$ROOT" || exit
+
+RIG="$ROOT/rigs/avr-simavr"
+BUILT="$CACHE/avr-simavr"
+# -std=gnu11: the headers of avr-libc need asm.
+AVR_FLAGS=(-DF_CPU=1000000UL -Os -std=gnu11 -Wall -Wextra -Wpedantic -Wconversion -Werror
+  -Iprobe -Iprobe/chip "-I$RIG/firmware")
+C_FLAGS=(-std=c11 -O2 -Wall -Wextra -Wpedantic -Wconversion -Werror)
+
+need_rig() {
+  need_rust
+  need_command gcc gcc libc6-dev
+  need_apt gcc-avr avr-libc binutils-avr libsimavr-dev
+  mkdir -p "$BUILT"
+}
+
+# The one program that is linked with libsimavr (GPL).
+build_simulator() {
+  gcc "${C_FLAGS[@]}" -isystem /usr/include/simavr "$RIG/simulator/simulate.c" -lsimavr -o "$BUILT/simulate"
+}
+
+firmware() { # NAME FILE... [FLAG...]: for PART, the ATmega2560 unless it is set
+  avr-gcc "-mmcu=${PART:-atmega2560}" "${AVR_FLAGS[@]}" "${@:2}" -o "$BUILT/$1.elf"
+}
+
+build_tables_firmware() {
+  firmware line "$RIG/firmware/reference.c" -DLINE -DFRAMES=500
+  firmware line-out "$RIG/firmware/reference.c" -DLINE -DFRAMES=20 -DHAIRSPRING_TOGGLE_BY_OUT
+  firmware direct "$RIG/firmware/reference.c" -DDIRECT -DFRAMES=500
+  firmware differential "$RIG/firmware/reference.c" -DDIFFERENTIAL -DFRAMES=40000
+  firmware coder "$RIG/firmware/blocks.c" "$RIG/firmware/coder.c" -DINPUTS=1000
+}
+
+simulate() { # NAME ARGUMENT...
+  timeout 120 "$BUILT/simulate" "$BUILT/$1.elf" "${@:2}"
+}
+
+# First address of a function and the one behind it.
+addresses() { # NAME FUNCTION
+  local start size
+  read -r start size _ < <(avr-nm -S "$BUILT/$1.elf" | grep " [Tt] $2\$")
+  echo "$((0x$start)) $((0x$start + 0x$size))"
+}
+
+simulate_tables() {
+  local name from to
+  for name in line line-out direct differential; do simulate "$name" --edges "$BUILT/$name.edges"; done
+  read -r from to < <(addresses coder code_samples)
+  simulate coder --edges "$BUILT/coder.edges" --steps "$BUILT/coder.steps" --from "$from" --to "$to"
+}
