@@ -41,9 +41,11 @@ impl Method {
     }
 
     /// How finely it places an edge, in samples: the size of its bias, which remains where no noise and no dither spread it.
+    /// That of the band-limited one is 0.004 for edges that stand alone, and 0.0085 for two that are 20 samples apart, in each
+    /// other's ringing; a row of many pulses has mostly the first.
     pub fn quantum(self) -> f64 {
         match self {
-            Method::BandLimited => 0.005,
+            Method::BandLimited => 0.007,
             Method::Inflection => 0.1,
             Method::ThreePoint => 0.25,
         }
