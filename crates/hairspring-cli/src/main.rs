@@ -2,6 +2,7 @@
 
 mod arguments;
 mod baseline;
+mod blocks;
 mod clocks;
 mod compare;
 mod fit;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Verb::Clocks(arguments) => clocks::run(&arguments),
         Verb::Period(arguments) => period::run(&arguments),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Blocks(arguments) => blocks::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
     };

@@ -25,6 +25,7 @@ pub fn is_misuse(error: &(dyn Error + 'static)) -> bool {
         Some(Snippet::BadRequest { .. }) => true,
         Some(Snippet::Engine(error)) => of_engine(error),
         Some(_) => false,
+        None if error.downcast_ref().is_some_and(|error| matches!(error, hairspring_blocks::Error::BadRequest(_))) => true,
         None => error.is::<Misuse>() || error.downcast_ref().is_some_and(of_engine),
     }
 }
