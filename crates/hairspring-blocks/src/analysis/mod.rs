@@ -224,8 +224,14 @@ fn mean_call(solution: &Solution, table: &Observations) -> f64 {
 
 /// The engine's findings, with what this model says in its own words.
 fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
-    use FindingKind::{BelowResolution, NeverRan, NonLinear, RankDeficient};
-    let shown_elsewhere = |finding: &&Finding| matches!(finding.kind, NonLinear { .. } | RankDeficient { .. } | NeverRan { .. } | BelowResolution { .. });
+    use FindingKind::{BelowResolution, Negative, NeverRan, NonLinear, RankDeficient, WideInterval};
+    let carried = quality.carried;
+    let shown_elsewhere = |finding: &&Finding| match finding.kind {
+        NonLinear { .. } | RankDeficient { .. } | NeverRan { .. } | BelowResolution { .. } | WideInterval { .. } => true,
+        // Where the parts do not add up no time of theirs is shown.
+        Negative { .. } => !carried,
+        _ => false,
+    };
     let mut all: Vec<Finding> = result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().collect();
     if !quality.carried {
         let kind = FindingKind::NotAdditive { explained_percent: 100.0 * quality.explained, departure_percent: 100.0 * quality.departure };

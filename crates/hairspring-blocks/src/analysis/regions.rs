@@ -65,10 +65,13 @@ fn coarser(graph: &Graph, loops: &[Loop], table: &Observations, unknowns: Unknow
     for row in table.rows() {
         let series = coarse.series(&table.series_names()[row.series as usize]);
         let mut counts: Vec<f64> = loops.iter().map(|found| of_block(&row.counts, found.header)).collect();
-        if row.series != main {
-            // A chain counts its copies in the first column.
-            counts = (0..loops.len()).map(|at| if at == 0 { row.counts[0] } else { 0.0 }).collect();
+        if row.series == main {
+            ids.push(coarse.row_apart(series, &counts));
+            continue;
         }
+        // A chain counts its copies in the first column.
+        counts.fill(0.0);
+        counts[0] = row.counts[0];
         ids.push(coarse.row(series, &counts));
     }
     for reading in table.readings() {

@@ -5,7 +5,7 @@ mod rounds;
 mod until;
 
 use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse};
-use crate::binary::{Code, Lines};
+use crate::binary::{Code, Flow, Lines, flow};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::result::{FunctionInfo, Measured, Request, Wanted};
@@ -81,7 +81,7 @@ fn tabulate(graph: &Graph, rows: &[CountRow], unknowns: Unknowns, readings: &Rea
     let mut table = Observations::new(unknowns.names(graph));
     table.origin = origin;
     let series = table.series(SERIES);
-    let ids: Vec<u32> = rows.iter().map(|row| table.row(series, &unknowns.counts(&row.counts))).collect();
+    let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &unknowns.counts(&row.counts))).collect();
     let chain_ids: Vec<u32> = chains.iter().flat_map(|chain| chain.declare(&mut table, chain.chain)).collect();
     for reading in &readings.function {
         table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
@@ -101,6 +101,14 @@ impl Session<'_> {
         let code = self.code.clone();
         let blocks = graph.blocks.clone();
         lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));
+        for at in 0..graph.blocks.len() {
+            let block = &graph.blocks[at];
+            let last = instructions(&self.code, block.start, block.end).last().and_then(|address| self.code.decode(*address));
+            // A jump out of the function is a call that does not come back here.
+            if let Some(Flow::Jump(to) | Flow::Conditional(to)) = last.as_ref().map(flow).filter(|flow| leaves(&self.code, flow)) {
+                graph.blocks[at].calls.push(format!("{to:#x}"));
+            }
+        }
         for block in &mut graph.blocks {
             for call in &mut block.calls {
                 let address = call.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
@@ -122,6 +130,10 @@ impl Session<'_> {
             has_lines: self.graph.blocks.iter().any(|block| block.source.is_some()),
         }
     }
+}
+
+fn leaves(code: &Code, flow: &Flow) -> bool {
+    matches!(flow, Flow::Jump(to) | Flow::Conditional(to) if !code.contains(*to))
 }
 
 /// Addresses of the instructions in a range.

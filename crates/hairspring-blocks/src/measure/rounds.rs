@@ -3,7 +3,7 @@
 use super::prepare::Prepared;
 use super::rows_of;
 use crate::error::{Error, Result};
-use crate::trace::{MOST_READINGS, Watchdog};
+use crate::trace::Watchdog;
 use hairspring_engine::acquire::{Dither, Functions, Rounds};
 use hairspring_engine::clock::Clock;
 use hairspring_engine::observations::{Flags, Reading};
@@ -58,8 +58,15 @@ pub struct Readings {
 
 struct Plan {
     warm: usize,
-    timed: usize,
     shortest: u64,
+}
+
+/// Readings of one visit: as many for every row, or rows with few of them would count as disturbed.
+fn readings_each(plans: &[Plan]) -> usize {
+    let mut all: Vec<u64> = plans.iter().map(|plan| plan.shortest).collect();
+    all.sort_unstable();
+    let typical = all.get(all.len() / 2).copied().unwrap_or(1);
+    (TIMED_TICKS / (typical + AROUND)).clamp(1, MOST_TIMED) as usize
 }
 
 impl Timing<'_> {
@@ -74,6 +81,7 @@ impl Timing<'_> {
         for (process, row) in &rows {
             plans.push(self.plan(&mut prepared[*process], *row, dog)?);
         }
+        let timed = readings_each(&plans);
         let mut rig = Functions { now: self.clock.read, rows: self.chains.iter().flat_map(Beside::code).collect() };
         let dither = Dither::over(&self.clock, self.quantum);
         let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_width(self.clock.width);
@@ -93,7 +101,7 @@ impl Timing<'_> {
                     readings.chains.extend(round.map(reading));
                 }
                 let (process, row) = rows[*at];
-                let ticks = self.visit(&mut prepared[process], row, &mut plans[*at], random.next_u64(), dog)?;
+                let ticks = self.visit(&mut prepared[process], row, &mut plans[*at], (timed, random.next_u64()), dog)?;
                 readings.function.extend(ticks.into_iter().map(|(ticks, flags)| Reading { row: *at as u32, round: readings.rounds, ticks, flags }));
             }
             readings.rounds += 1;
@@ -115,19 +123,17 @@ impl Timing<'_> {
         let trial = one.stub.run(&mut one.process, &call, TRIAL, 1).map_err(|e| failed(one, &e))?;
         let shortest = trial.into_iter().min().unwrap_or(1).max(1);
         let warm = (WARM_TICKS / (shortest + AROUND)).clamp(1, MOST_WARM) as usize;
-        let timed = (TIMED_TICKS / (shortest + AROUND)).clamp(1, MOST_TIMED) as usize;
-        debug_assert!(warm + timed <= MOST_READINGS);
-        Ok(Plan { warm, timed, shortest })
+        Ok(Plan { warm, shortest })
     }
 
     fn watch(&self, one: &Prepared, dog: &Watchdog) {
         dog.watch(Some((one.process.id(), Instant::now() + self.timeout)));
     }
 
-    fn visit(&self, one: &mut Prepared, row: usize, plan: &mut Plan, seed: u64, dog: &Watchdog) -> Result<Vec<(f64, Flags)>> {
+    fn visit(&self, one: &mut Prepared, row: usize, plan: &mut Plan, (timed, seed): (usize, u64), dog: &Watchdog) -> Result<Vec<(f64, Flags)>> {
         self.watch(one, dog);
         let call = one.rows[row].call;
-        let ticks = one.stub.run(&mut one.process, &call, plan.warm + plan.timed, seed).map_err(|e| failed(one, &e))?;
+        let ticks = one.stub.run(&mut one.process, &call, plan.warm + timed, seed).map_err(|e| failed(one, &e))?;
         let gap = GAP_TICKS.max(3 * self.quantum);
         let flagged = |ticks: u64| {
             if ticks > u64::MAX / 2 {

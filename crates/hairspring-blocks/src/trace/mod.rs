@@ -12,5 +12,5 @@ pub use follow::{Followed, Follower, Partial};
 pub use memory::{Patches, Snapshot, put_back};
 pub use process::{Process, Watchdog};
 pub use start::{Program, Started, Target, start};
-pub use stub::{Call, JUMP, MOST_READINGS, Stub};
+pub use stub::{Call, JUMP, Stub};
 pub use system::repeatable;

@@ -11,7 +11,7 @@ use super::process::{Process, Registers, Resume, Stop};
 use crate::error::{Error, Result};
 
 /// Readings that the page has room for.
-pub const MOST_READINGS: usize = 64;
+const MOST_READINGS: usize = 64;
 /// Bytes of the page of code, and of the data behind it.
 const CODE: u64 = 4096;
 const DATA: u64 = 16 << 10;

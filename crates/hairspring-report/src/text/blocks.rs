@@ -89,6 +89,9 @@ fn listing(page: &mut Page, measured: &Measured) {
         let tone = if share.is_empty() { Tone::Plain } else { Tone::Strong };
         page.line(&row([name, &place, &runs, &time, &share], &text), tone);
     }
+    if analysis.quality.carried && (0..analysis.series().components.len()).any(|at| holds_overhead(measured, at)) {
+        page.line("* with the overhead of the timing, which every call has", Tone::Quiet);
+    }
 }
 
 fn row([name, line, runs, time, share]: [&str; 5], text: &str) -> String {
@@ -127,13 +130,20 @@ fn time_of(measured: &Measured, index: usize) -> (String, String) {
         Place::Alone(component) => timed(measured, component),
         Place::With(component) if leads(component) => timed(measured, component),
         Place::With(component) => (format!("with {}", analysis.series().solution.components[component].parts[0].0), String::new()),
-        Place::Combined(component) => (format!("in [{}]", component + 1), String::new()),
+        Place::Combined(component) => (format!("in [{}]", number(measured, component)), String::new()),
     }
 }
 
 fn timed(measured: &Measured, component: usize) -> (String, String) {
-    let time = &measured.analysis.series().components[component].time;
-    (shown(time), share(measured, component))
+    let analysis = &measured.analysis;
+    let time = &analysis.series().components[component].time;
+    let mark = if holds_overhead(measured, component) { " *" } else { "" };
+    let share = if time.bound.is_some() { String::new() } else { share(measured, component) };
+    (shown(time) + mark, share)
+}
+
+fn holds_overhead(measured: &Measured, component: usize) -> bool {
+    measured.analysis.series().solution.components[component].parts.iter().any(|(name, _)| name == "overhead")
 }
 
 fn share(measured: &Measured, component: usize) -> String {
@@ -161,9 +171,8 @@ fn shown(time: &Time) -> String {
 
 /// Sums and differences that can be told apart, where no single block can.
 fn combinations(page: &mut Page, measured: &Measured) {
-    let analysis = &measured.analysis;
-    let combined: Vec<usize> = (0..analysis.series().components.len()).filter(|at| analysis.places.contains(&Place::Combined(*at)) || is_sum(measured, *at)).collect();
-    if combined.is_empty() || !analysis.quality.carried {
+    let combined = combined(measured);
+    if combined.is_empty() || !measured.analysis.quality.carried {
         return;
     }
     page.gap();
@@ -171,9 +180,22 @@ fn combinations(page: &mut Page, measured: &Measured) {
     for component in combined {
         let name = grouped(measured, component);
         let (time, share) = timed(measured, component);
-        page.item(&format!("[{}]", component + 1), &name, Tone::Plain);
-        page.marked("", &format!("{time}, {share} of the total"));
+        page.item(&format!("[{}]", number(measured, component)), &name, Tone::Plain);
+        let share = if share.is_empty() { String::new() } else { format!(", {share} of the total") };
+        page.marked("", &format!("{time}{share}"));
     }
+}
+
+/// Components that are no time of a single block or of blocks that always run together.
+fn combined(measured: &Measured) -> Vec<usize> {
+    let places = &measured.analysis.places;
+    let listed = |at: &usize| places.contains(&Place::Combined(*at)) || is_sum(measured, *at);
+    (0..measured.analysis.series().components.len()).filter(listed).collect()
+}
+
+/// The number that a combination has in the report.
+fn number(measured: &Measured, component: usize) -> usize {
+    combined(measured).iter().position(|at| *at == component).map_or(0, |at| at + 1)
 }
 
 fn is_sum(measured: &Measured, component: usize) -> bool {
@@ -204,7 +226,7 @@ fn grouped(measured: &Measured, component: usize) -> String {
 
 fn loops(page: &mut Page, measured: &Measured) {
     let analysis = &measured.analysis;
-    if analysis.regions.is_empty() || analysis.quality.carried {
+    if analysis.regions.is_empty() {
         return;
     }
     page.gap();
