@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable
 
 import accuracy
+import blocks
 import chains
 import clocks
 import fit
@@ -24,6 +25,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "latency": (latency.run, "from command to answer, default options"),
     "same": (same.run, "two identical snippets: how often a difference is claimed"),
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
+    "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
     "clock_gettime": (clocks.run, "a body of 40 ns by clock_gettime and by gettimeofday against the TSC"),
 }

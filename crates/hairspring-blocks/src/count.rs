@@ -84,7 +84,8 @@ mod tests {
 
     /// 0 -> loop 1 (if: 2 or 3) -> 4 -> back to 1 or out by 5.
     fn sample() -> Graph {
-        let mut all = graph(6, &[(0, Some(1)), (1, Some(2)), (1, Some(3)), (2, Some(4)), (3, Some(4)), (4, Some(1)), (4, Some(5)), (5, None)]);
+        let mut all =
+            graph(6, &[(0, Some(1)), (1, Some(2)), (1, Some(3)), (2, Some(4)), (3, Some(4)), (4, Some(1)), (4, Some(5)), (5, None)]);
         for (at, kind) in [(1, EdgeKind::Fallthrough), (2, EdgeKind::Taken), (5, EdgeKind::Taken), (6, EdgeKind::Fallthrough)] {
             all.edges[at] = Edge { kind, ..all.edges[at] };
         }

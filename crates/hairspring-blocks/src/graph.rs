@@ -185,7 +185,8 @@ pub(crate) mod tests {
     #[test]
     fn loops_have_their_blocks_and_inner_loops_too() {
         // 0 -> 1; outer loop 1..4, inner loop 2..3; out by 5.
-        let graph = graph(6, &[(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, Some(2)), (3, Some(4)), (4, Some(1)), (4, Some(5)), (5, None)]);
+        let graph =
+            graph(6, &[(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, Some(2)), (3, Some(4)), (4, Some(1)), (4, Some(5)), (5, None)]);
         let loops = graph.loops();
         assert_eq!(loops, [Loop { header: 1, blocks: vec![1, 2, 3, 4] }, Loop { header: 2, blocks: vec![2, 3] }]);
         assert_eq!(graph.block_at(33), Some(2));

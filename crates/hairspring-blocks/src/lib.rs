@@ -14,17 +14,17 @@ mod result;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod binary;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod elsewhere;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod measure;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod trace;
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-mod elsewhere;
 
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub use elsewhere::measure;
 pub use error::{Error, Result};
 pub use inputs::{Input, parse as parse_inputs};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use measure::measure;
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub use elsewhere::measure;
 pub use result::{FunctionInfo, Measured, Request, Skipped, Traced, Wanted};

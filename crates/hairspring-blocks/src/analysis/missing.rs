@@ -48,7 +48,9 @@ impl Missing {
             Missing::Inseparable { blocks, once: true } if blocks.len() == 1 => {
                 format!("{} runs once in every call, as the overhead of the timing does: its time holds both", list(blocks))
             }
-            Missing::Inseparable { blocks, once: true } => format!("{} run once in every whole call, as the overhead of the timing does", list(blocks)),
+            Missing::Inseparable { blocks, once: true } => {
+                format!("{} run once in every whole call, as the overhead of the timing does", list(blocks))
+            }
             Missing::Inseparable { blocks, once: false } => format!("{} run equally often in every whole call", list(blocks)),
             Missing::NotSeparated { blocks } => format!("{} ran equally often in all inputs", list(blocks)),
             Missing::NotVaried { rank, possible, .. } => {
@@ -62,13 +64,17 @@ impl Missing {
         let list = |blocks: &[usize], and: &str| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(and);
         match self {
             Missing::NotReached { from, .. } if from.is_empty() => "an input that takes another case of the indirect jump".to_owned(),
-            Missing::NotReached { from, .. } => format!("an input for which the branch at the end of {} goes the other way", list(from, " or ")),
+            Missing::NotReached { from, .. } => {
+                format!("an input for which the branch at the end of {} goes the other way", list(from, " or "))
+            }
             Missing::Inseparable { blocks, .. } if blocks.len() == 1 => String::new(),
             Missing::Inseparable { blocks, .. } => match blocks.iter().max() {
                 Some(last) => format!("--until {} (a run that stops before it), or --until each", block_name(*last)),
                 None => String::new(),
             },
-            Missing::NotSeparated { blocks } => format!("an input that runs {} and not {}, or more often", block_name(blocks[0]), block_name(blocks[1])),
+            Missing::NotSeparated { blocks } => {
+                format!("an input that runs {} and not {}, or more often", block_name(blocks[0]), block_name(blocks[1]))
+            }
             Missing::NotVaried { edges, .. } if !edges.is_empty() => format!("inputs that take {}", edges.join(", ")),
             Missing::NotVaried { .. } => "inputs in which the arms of the branches are taken in other proportions".to_owned(),
         }

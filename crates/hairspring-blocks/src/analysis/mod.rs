@@ -217,7 +217,9 @@ fn is_merged(solution: &Solution, component: usize) -> bool {
 
 /// Mean over the whole calls, in the table's unit.
 fn mean_call(solution: &Solution, table: &Observations) -> f64 {
-    let whole = |row: &&hairspring_engine::estimate::RowFit| row.location.is_finite() && table.rows()[row.row as usize].counts.iter().any(|n| *n > 0.0);
+    let whole = |row: &&hairspring_engine::estimate::RowFit| {
+        row.location.is_finite() && table.rows()[row.row as usize].counts.iter().any(|n| *n > 0.0)
+    };
     let rows: Vec<f64> = solution.rows.iter().filter(whole).map(|row| row.location).collect();
     rows.iter().sum::<f64>() / rows.len().max(1) as f64
 }

@@ -117,7 +117,8 @@ mod tests {
     #[test]
     fn two_branches_with_the_same_two_successors_need_edges() {
         // 0 -> 1 | 2; 1 -> 3 | 4; 2 -> 3 | 4; both to 5.
-        let edges = [(0, Some(1)), (0, Some(2)), (1, Some(3)), (1, Some(4)), (2, Some(3)), (2, Some(4)), (3, Some(5)), (4, Some(5)), (5, None)];
+        let edges =
+            [(0, Some(1)), (0, Some(2)), (1, Some(3)), (1, Some(4)), (2, Some(3)), (2, Some(4)), (3, Some(5)), (4, Some(5)), (5, None)];
         assert_eq!(Structure::of(&graph(6, &edges)).undetermined, [2, 3, 4, 5]);
     }
 

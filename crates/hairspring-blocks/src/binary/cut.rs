@@ -200,11 +200,10 @@ mod tests {
         // jmp rax; ret; nop; inc eax; ret
         let code = Code::new(vec![(0x1000, vec![0xff, 0xe0, 0xc3, 0x90, 0xff, 0xc0, 0xc3])]);
         let graph = cut(&code, 0x1000, &Observed::from([(0x1000, 0x1002)]));
-        assert_eq!(graph.blocks.iter().map(|block| (block.start, block.unlinked)).collect::<Vec<_>>(), [
-            (0x1000, false),
-            (0x1002, false),
-            (0x1004, true)
-        ]);
+        assert_eq!(
+            graph.blocks.iter().map(|block| (block.start, block.unlinked)).collect::<Vec<_>>(),
+            [(0x1000, false), (0x1002, false), (0x1004, true)]
+        );
         assert_eq!(edges(&graph)[0], (0, Some(1), EdgeKind::Indirect));
         assert_eq!(graph.indirect, [0]);
     }

@@ -113,7 +113,8 @@ impl Image {
         let mut ranges = vec![entry..end];
         if let Some(symbol) = symbol {
             let cold = format!("{}.cold", symbol.name);
-            let parts = self.symbols.iter().filter(|part| part.size > 0 && (part.name == cold || part.name.starts_with(&(cold.clone() + "."))));
+            let parts =
+                self.symbols.iter().filter(|part| part.size > 0 && (part.name == cold || part.name.starts_with(&(cold.clone() + "."))));
             ranges.extend(parts.map(|part| part.address..part.address + part.size));
         }
         Ok(Function { name, object: self.path.clone(), entry, ranges })

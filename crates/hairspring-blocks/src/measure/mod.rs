@@ -48,7 +48,8 @@ pub fn measure(request: &Request) -> Result<Measured> {
         ..Origin::default()
     };
     let table = tabulate(&graph, &rows, unknowns, &readings, &chains, origin);
-    let question = Question { options: Options { level: request.level, ..Options::default() }, setting: Setting::Blocks, ..Question::default() };
+    let question =
+        Question { options: Options { level: request.level, ..Options::default() }, setting: Setting::Blocks, ..Question::default() };
     let analysis = analyse(&graph, &rows, unknowns, &table, &question)?;
     Ok(Measured {
         function: session.function(),

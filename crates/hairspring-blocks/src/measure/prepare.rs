@@ -9,7 +9,9 @@ use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
 use crate::result::{Request, Skipped, Traced};
-use crate::trace::{Call, Followed, Follower, Partial, Patches, Process, Program, Snapshot, Started, Stub, Target, put_back, repeatable, start};
+use crate::trace::{
+    Call, Followed, Follower, Partial, Patches, Process, Program, Snapshot, Started, Stub, Target, put_back, repeatable, start,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::Instant;
@@ -121,9 +123,9 @@ impl<'a> Session<'a> {
         }
         if all.is_empty() {
             let first = self.skipped.first();
-            return Err(Error::NoInput(first.map_or_else(String::new, |skipped| {
-                format!("the first one ({}): {}", skipped.text, skipped.reason)
-            })));
+            return Err(Error::NoInput(
+                first.map_or_else(String::new, |skipped| format!("the first one ({}): {}", skipped.text, skipped.reason)),
+            ));
         }
         self.recount(&mut all)?;
         Ok(all)
@@ -207,7 +209,14 @@ impl<'a> Session<'a> {
     }
 
     /// A partial call as a row, if it says something new and can be run.
-    fn partial(&mut self, started: &mut Started, stub: &mut Stub, snapshot: &Snapshot, whole: &Call, partial: &Partial) -> Result<Option<Row>> {
+    fn partial(
+        &mut self,
+        started: &mut Started,
+        stub: &mut Stub,
+        snapshot: &Snapshot,
+        whole: &Call,
+        partial: &Partial,
+    ) -> Result<Option<Row>> {
         let bias = started.target.bias;
         let end = Some((partial.from.wrapping_sub(bias), partial.until.wrapping_sub(bias)));
         let branches = Branches { all: in_file(&partial.branches, bias), entries: partial.entries, end };
@@ -244,7 +253,8 @@ impl<'a> Session<'a> {
     /// The counts of all rows by the final graph.
     fn recount(&mut self, all: &mut [Prepared]) -> Result<()> {
         for row in all.iter_mut().flat_map(|one| one.rows.iter_mut()) {
-            row.counts = self.count(&row.branches).ok_or_else(|| Error::system("count the blocks", "a branch went where no block begins"))?;
+            row.counts =
+                self.count(&row.branches).ok_or_else(|| Error::system("count the blocks", "a branch went where no block begins"))?;
         }
         let whole = all.iter().flat_map(|one| &one.rows).filter(|row| row.counts.until.is_none());
         let instructions = |row: &Row| -> u64 {

@@ -102,7 +102,12 @@ impl Timing<'_> {
                 }
                 let (process, row) = rows[*at];
                 let ticks = self.visit(&mut prepared[process], row, &mut plans[*at], (timed, random.next_u64()), dog)?;
-                readings.function.extend(ticks.into_iter().map(|(ticks, flags)| Reading { row: *at as u32, round: readings.rounds, ticks, flags }));
+                readings.function.extend(ticks.into_iter().map(|(ticks, flags)| Reading {
+                    row: *at as u32,
+                    round: readings.rounds,
+                    ticks,
+                    flags,
+                }));
             }
             readings.rounds += 1;
         }
@@ -130,7 +135,14 @@ impl Timing<'_> {
         dog.watch(Some((one.process.id(), Instant::now() + self.timeout)));
     }
 
-    fn visit(&self, one: &mut Prepared, row: usize, plan: &mut Plan, (timed, seed): (usize, u64), dog: &Watchdog) -> Result<Vec<(f64, Flags)>> {
+    fn visit(
+        &self,
+        one: &mut Prepared,
+        row: usize,
+        plan: &mut Plan,
+        (timed, seed): (usize, u64),
+        dog: &Watchdog,
+    ) -> Result<Vec<(f64, Flags)>> {
         self.watch(one, dog);
         let call = one.rows[row].call;
         let ticks = one.stub.run(&mut one.process, &call, plan.warm + timed, seed).map_err(|e| failed(one, &e))?;

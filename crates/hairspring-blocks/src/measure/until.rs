@@ -33,7 +33,9 @@ fn one(place: &str, graph: &Graph) -> Result<u64> {
     let bad = |reason: String| Error::BadRequest(format!("--until {place}: {reason}"));
     if let Some(number) = place.strip_prefix('B').and_then(|digits| digits.parse::<usize>().ok()) {
         let block = number.checked_sub(1).and_then(|at| graph.blocks.get(at));
-        return block.map(|block| block.start).ok_or_else(|| bad(format!("the function has the blocks B1 to {}", block_name(graph.blocks.len() - 1))));
+        return block
+            .map(|block| block.start)
+            .ok_or_else(|| bad(format!("the function has the blocks B1 to {}", block_name(graph.blocks.len() - 1))));
     }
     if let Some(address) = place.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
         let block = graph.block_at(address).map(|at| &graph.blocks[at]);
@@ -41,8 +43,10 @@ fn one(place: &str, graph: &Graph) -> Result<u64> {
         return if block.start == address { Ok(address) } else { Err(bad(format!("the block there begins at {:#x}", block.start))) };
     }
     let (file, line) = place.rsplit_once(':').map_or(("", place), |(file, line)| (file, line));
-    let line: u32 = line.parse().map_err(|_| bad("give `each`, a block as B4, an address as 0x1160, or a line as 12 or file.c:12".into()))?;
-    let matches = |block: &&crate::graph::Block| block.source.as_ref().is_some_and(|source| source.file.ends_with(file) && source.line == line);
+    let line: u32 =
+        line.parse().map_err(|_| bad("give `each`, a block as B4, an address as 0x1160, or a line as 12 or file.c:12".into()))?;
+    let matches =
+        |block: &&crate::graph::Block| block.source.as_ref().is_some_and(|source| source.file.ends_with(file) && source.line == line);
     let found = graph.blocks.iter().find(matches).map(|block| block.start);
     found.ok_or_else(|| match graph.blocks.iter().any(|block| block.source.is_some()) {
         true => bad("no block begins on that line".into()),
@@ -63,7 +67,8 @@ impl Ends {
         let end = address + JUMP as u64;
         let over = |at: usize| (address + 1..end).contains(&graph.blocks[at].start);
         let runs_before = (0..graph.blocks.len()).any(|at| over(at) && counts.blocks[at] > 0);
-        let inside = code.ranges().find(|range| range.contains(&address)).is_some_and(|range| end <= range.end || self.is_free(code, range.end));
+        let inside =
+            code.ranges().find(|range| range.contains(&address)).is_some_and(|range| end <= range.end || self.is_free(code, range.end));
         !runs_before && inside
     }
 

@@ -64,7 +64,7 @@ pub fn free_near(mappings: &[Mapping], address: u64, size: u64) -> Option<u64> {
         (clear && from >= LOWEST && from.abs_diff(address) < REACH && to < 1 << 47).then_some(from)
     };
     // The heap grows upwards from behind the program: leave it room.
-    let apart = |end: u64| end + (64 << 20);
+    let apart = |end: u64| end.saturating_add(64 << 20);
     let below = mappings.iter().filter_map(|mapping| mapping.range.start.checked_sub(size + (1 << 20)));
     floor.chain(below).chain(ceilings.map(apart)).filter_map(free).min_by_key(|from| from.abs_diff(address))
 }

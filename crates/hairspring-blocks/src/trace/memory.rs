@@ -56,7 +56,6 @@ impl Snapshot {
         }
         patches
     }
-
 }
 
 /// Puts memory back.

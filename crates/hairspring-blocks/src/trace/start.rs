@@ -66,14 +66,8 @@ impl Program {
     /// # Errors
     /// A program that cannot be traced.
     pub fn new(path: &Path, wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
-        let mut program = Program {
-            path: path.to_owned(),
-            wanted: wanted.to_owned(),
-            cpu,
-            timeout,
-            dog: Watchdog::start(),
-            images: HashMap::new(),
-        };
+        let mut program =
+            Program { path: path.to_owned(), wanted: wanted.to_owned(), cpu, timeout, dog: Watchdog::start(), images: HashMap::new() };
         program.image(path)?;
         Ok(program)
     }
@@ -185,7 +179,9 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Started> {
     process.poke(start, &[BREAKPOINT])?;
     match process.run(Resume::Run)? {
         Stop::Trap => {}
-        Stop::Exited(code) => return Err(Error::system("start the program", format!("the loader ended it with status {code}: a library is missing?"))),
+        Stop::Exited(code) => {
+            return Err(Error::system("start the program", format!("the loader ended it with status {code}: a library is missing?")));
+        }
         other => return Err(Error::system("start the program", format!("{other:?} in the loader"))),
     }
     process.poke(start, &original)?;

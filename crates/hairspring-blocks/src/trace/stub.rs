@@ -111,7 +111,8 @@ unsafe extern "C" {
 
 /// The bytes of the page, and how far behind its beginning the call comes back.
 fn page() -> (&'static [u8], u64) {
-    let (start, back, end) = (&raw const hairspring_blocks_stub_start, &raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_end);
+    let (start, back, end) =
+        (&raw const hairspring_blocks_stub_start, &raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_end);
     // SAFETY: the three symbols are in this order in one read-only section that the assembly above makes.
     unsafe { (std::slice::from_raw_parts(start, end.offset_from(start) as usize), back.offset_from(start) as u64) }
 }
@@ -157,7 +158,8 @@ impl Stub {
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         const READ_RUN: u64 = (libc::PROT_READ | libc::PROT_EXEC) as u64;
         const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as u64;
-        let base = free_near(mappings, near, CODE + DATA).ok_or_else(|| Error::system("prepare the program", "no room for the timing code near the function"))?;
+        let base = free_near(mappings, near, CODE + DATA)
+            .ok_or_else(|| Error::system("prepare the program", "no room for the timing code near the function"))?;
         process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
         process.write(base, page().0)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
@@ -182,7 +184,10 @@ impl Stub {
         let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         // The call itself puts the return address on the stack.
         process.write(self.data() + 32, &words(&[entry, now.rsp + 8, now.eflags & !0x100]))?;
-        let general = [now.rax, now.rbx, now.rcx, now.rdx, now.rsi, now.rdi, now.rbp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14, now.r15];
+        let general = [
+            now.rax, now.rbx, now.rcx, now.rdx, now.rsi, now.rdi, now.rbp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14,
+            now.r15,
+        ];
         process.write(self.data() + REGISTERS, &words(&general))?;
         process.write(self.data() + VECTOR_MASK, &words(&[u64::MAX]))?;
         process.write(self.data() + VECTORS, &vectors)

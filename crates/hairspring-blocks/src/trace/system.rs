@@ -55,7 +55,9 @@ pub fn repeatable(calls: &BTreeSet<i64>) -> Result<(), String> {
     let harmful: Vec<String> = calls
         .iter()
         .filter(|number| !HARMLESS.iter().any(|(harmless, _)| harmless == *number))
-        .map(|number| KNOWN.iter().find(|(known, _)| known == number).map_or_else(|| format!("number {number}"), |(_, name)| (*name).to_owned()))
+        .map(|number| {
+            KNOWN.iter().find(|(known, _)| known == number).map_or_else(|| format!("number {number}"), |(_, name)| (*name).to_owned())
+        })
         .collect();
     if harmful.is_empty() {
         return Ok(());

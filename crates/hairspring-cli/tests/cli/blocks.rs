@@ -1,10 +1,23 @@
 //! `hairspring blocks` on real programs, compiled here: the good path, and every bad input.
 
-use super::command::{Done, hairspring};
+use crate::command::needs;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
+
+/// How a command ended.
+struct Done {
+    status: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn hairspring(arguments: &[&str]) -> Done {
+    let done = Command::new(env!("CARGO_BIN_EXE_hairspring")).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Done { status: done.status.code().unwrap_or(-1), stdout: text(done.stdout), stderr: text(done.stderr) }
+}
 
 /// A loop around a switch with a jump table, an if within an if; blocks are dependent multiplications.
 const WORK: &str = r#"
@@ -89,6 +102,7 @@ struct Rig {
 }
 
 fn compile(source: &str, flags: &[&str]) -> Rig {
+    needs("gcc");
     let folder = TempDir::new().unwrap();
     let (file, program) = (folder.path().join("program.c"), folder.path().join("program"));
     std::fs::write(&file, source).unwrap();
@@ -155,7 +169,9 @@ fn the_listing_names_what_cannot_be_told_apart_and_what_would_help() {
     let rig = compile(WORK, &["-O2", "-g"]);
     let done = rig.blocks("work", "1 2 3\n1 2\n9 25\n25 9 1\n2\n3 3\n", &[]);
     assert!(done.status == 0, "{}", done.stderr);
-    for expected in ["work (", "program.c", "runs/call", "never -", "run equally often in every whole call", "--until", "no input reached", "followed"] {
+    for expected in
+        ["hairspring blocks: work", "program.c", "runs/call", "never -", "run equally often in every whole call", "--until", "no input reached", "followed"]
+    {
         assert!(done.stdout.contains(expected), "no {expected:?} in {}", done.stdout);
     }
     assert!(done.stdout.lines().all(|line| line.chars().count() <= 80), "{}", done.stdout);

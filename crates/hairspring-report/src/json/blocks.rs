@@ -391,4 +391,3 @@ fn missing(missing: &Missing) -> MissingJson {
     };
     MissingJson { kind: kind.to_owned(), message: missing.message(), remedy: missing.remedy() }
 }
-

@@ -40,7 +40,9 @@ pub fn blocks(measured: &Measured, circumstances: &Environment, style: &Style) -
 fn head(page: &mut Page, measured: &Measured) {
     let (function, graph) = (&measured.function, &measured.graph);
     let object = function.object.display();
-    page.line(&format!("{} ({object}, {:#x})", clean(&function.name), function.entry), Tone::Strong);
+    page.line(&format!("hairspring blocks: {}", clean(&function.name)), Tone::Strong);
+    page.gap();
+    page.item("object", &format!("{object}, entry at {:#x}, {} bytes", function.entry, function.bytes), Tone::Quiet);
     let files = files(measured);
     if let [file] = &files[..] {
         page.item("source", file, Tone::Quiet);
@@ -235,7 +237,11 @@ fn loops(page: &mut Page, measured: &Measured) {
         let calls = analysis.calls.max(1) as f64;
         let line = measured.graph.blocks[region.header].source.as_ref().map(|source| format!(" line {}", source.line)).unwrap_or_default();
         let blocks = region.blocks.len();
-        page.item(&block_name(region.header), &format!("{} a trip{line}, {} trips/call, {blocks} blocks", shown(&region.time.time), runs(region.trips / calls)), Tone::Strong);
+        page.item(
+            &block_name(region.header),
+            &format!("{} a trip{line}, {} trips/call, {blocks} blocks", shown(&region.time.time), runs(region.trips / calls)),
+            Tone::Strong,
+        );
     }
 }
 
@@ -244,10 +250,13 @@ fn summary(page: &mut Page, measured: &Measured) {
     let quality = &analysis.quality;
     let solution = &analysis.series().solution;
     let factor = measured.table.origin.ns_per_unit();
-    let mean = factor.map_or_else(|| format!("{} ticks", significant(analysis.mean_call, 4)), |factor| {
-        let (scale, unit) = crate::format::time_unit(analysis.mean_call * factor);
-        format!("{} {unit}", significant(analysis.mean_call * factor * scale, 4))
-    });
+    let mean = factor.map_or_else(
+        || format!("{} ticks", significant(analysis.mean_call, 4)),
+        |factor| {
+            let (scale, unit) = crate::format::time_unit(analysis.mean_call * factor);
+            format!("{} {unit}", significant(analysis.mean_call * factor * scale, 4))
+        },
+    );
     let overhead = analysis.series().overhead.as_ref().map_or_else(
         || "the overhead of the timing cannot be told from what runs once in every call".to_owned(),
         |time| format!("overhead of the timing {}", shown(time)),
@@ -276,7 +285,12 @@ fn summary(page: &mut Page, measured: &Measured) {
     let speed = traced.instructions as f64 / traced.seconds.max(1e-9);
     page.item(
         "followed",
-        &format!("{} instructions in {} ms: {} a second", count(traced.instructions as usize), significant(traced.seconds * 1e3, 3), count(speed as usize)),
+        &format!(
+            "{} instructions in {} ms: {} a second",
+            count(traced.instructions as usize),
+            significant(traced.seconds * 1e3, 3),
+            count(speed as usize)
+        ),
         Tone::Quiet,
     );
 }
