@@ -46,13 +46,14 @@ pub struct Partial {
 /// The fixed way from where a branch led to the next branch.
 #[derive(Debug, Clone)]
 struct Way {
-    site: u64,
+    /// `None` where the function ends behind a call that never comes back.
+    site: Option<u64>,
     /// Addresses on it where a partial run may end, not yet reached.
     ends: Vec<u64>,
 }
 
 struct Frame {
-    expected: u64,
+    expected: Option<u64>,
 }
 
 /// Follows a call from its first instruction to its return.
@@ -135,14 +136,17 @@ impl<'a> Follower<'a> {
 
     fn enter(&mut self) {
         self.found.entries += 1;
-        self.frames.push(Frame { expected: 0 });
+        self.frames.push(Frame { expected: None });
     }
 
     fn finish(mut self) -> Result<Followed> {
+        let mut overwritten = false;
         for address in self.planted.keys().copied().collect::<Vec<u64>>() {
+            let mut now = [0u8];
+            overwritten |= !self.process.read(address, &mut now) || now != [BREAKPOINT];
             self.restore(address)?;
         }
-        if !is_unchanged(self.process, &self.target.code) {
+        if overwritten || !is_unchanged(self.process, &self.target.code) {
             return Err(failed("the function changes its own code: its blocks are not those of the file"));
         }
         self.found.branches = self.counts.into_iter().collect();
@@ -158,13 +162,13 @@ impl<'a> Follower<'a> {
             frame.expected = site;
         }
         self.process.go_to(address)?;
-        if site == address {
-            return self.pass(site).map(Some);
+        if site == Some(address) {
+            return self.pass(address).map(Some);
         }
-        self.plant(site)?;
+        site.map_or(Ok(()), |site| self.plant(site))?;
         if self.planted.contains_key(&address) {
             self.step_over(address)?;
-            if site == self.process.instruction()? {
+            if let Some(site) = site.filter(|site| self.process.instruction().is_ok_and(|at| at == *site)) {
                 return self.pass(site).map(Some);
             }
         }
@@ -172,7 +176,7 @@ impl<'a> Follower<'a> {
     }
 
     /// The next branch from an address on; notes the ends of partial runs that are passed for the first time.
-    fn way(&mut self, address: u64) -> Result<u64> {
+    fn way(&mut self, address: u64) -> Result<Option<u64>> {
         if !self.ways.contains_key(&address) {
             let way = self.look_ahead(address)?;
             self.ways.insert(address, way);
@@ -189,19 +193,24 @@ impl<'a> Follower<'a> {
     }
 
     fn look_ahead(&self, address: u64) -> Result<Way> {
-        let (mut at, mut ends, mut seen) = (address, Vec::new(), BTreeSet::new());
+        let (mut at, mut ends, mut seen, mut behind_call) = (address, Vec::new(), BTreeSet::new(), false);
         loop {
             if self.ends.contains(&at) {
                 ends.push(at);
             }
             if at == self.target.entry() && at != address {
-                return Ok(Way { site: at, ends });
+                return Ok(Way { site: Some(at), ends });
             }
-            let instruction = self.decode(at)?;
+            let instruction = match self.decode(at) {
+                Ok(instruction) => instruction,
+                Err(_) if behind_call => return Ok(Way { site: None, ends }),
+                Err(error) => return Err(error),
+            };
+            behind_call = matches!(flow(&instruction), Flow::Call(_));
             match flow(&instruction) {
                 Flow::Next | Flow::Call(_) => at = instruction.next_ip(),
                 Flow::Jump(to) if self.target.code.contains(to) && seen.insert(to) => at = to,
-                _ => return Ok(Way { site: at, ends }),
+                _ => return Ok(Way { site: Some(at), ends }),
             }
         }
     }
@@ -247,9 +256,9 @@ impl<'a> Follower<'a> {
     /// Lets the process run to the next site.
     fn next_site(&mut self) -> Result<Option<Onward>> {
         let stopped = self.run_to_breakpoint()?;
-        let expected = self.frames.last().map_or(0, |frame| frame.expected);
+        let expected = self.frames.last().and_then(|frame| frame.expected);
         self.process.go_to(stopped)?;
-        if stopped == expected {
+        if Some(stopped) == expected {
             return self.pass(stopped).map(Some);
         }
         if stopped == self.target.entry() {

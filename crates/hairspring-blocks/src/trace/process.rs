@@ -109,6 +109,8 @@ pub struct Process {
     _group: Group,
     pending: Option<Signal>,
     ended: bool,
+    /// Threads that it made: its end is told only after theirs.
+    threads: Vec<Pid>,
 }
 
 impl Process {
@@ -139,7 +141,7 @@ impl Process {
             });
         }
         let (child, group) = Group::spawn(&mut command).map_err(|e| fail(format!("it cannot be started: {e}")))?;
-        let mut process = Process { pid: Pid::from_raw(child.id() as i32), child, _group: group, pending: None, ended: false };
+        let mut process = Process { pid: Pid::from_raw(child.id() as i32), child, _group: group, pending: None, ended: false, threads: Vec::new() };
         match process.wait()? {
             Stop::Trap => {}
             other => return Err(fail(format!("it cannot be traced: {other:?}"))),
@@ -187,8 +189,11 @@ impl Process {
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Replaced,
             WaitStatus::PtraceEvent(_, _, event) => {
                 let id = ptrace::getevent(self.pid).map_err(|e| Error::system("learn what the program made", e))? as i32;
-                let thread = Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
-                Stop::Born { id, thread: thread && event == libc::PTRACE_EVENT_CLONE }
+                let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
+                if thread {
+                    self.threads.push(Pid::from_raw(id));
+                }
+                Stop::Born { id, thread }
             }
             WaitStatus::Stopped(_, Signal::SIGTRAP) => Stop::Trap,
             WaitStatus::Stopped(_, signal) => {
@@ -321,9 +326,16 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if !self.ended {
-            let _ = self.child.kill();
-            while !matches!(waitpid(self.pid, Some(WaitPidFlag::__WALL)), Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_)) {}
+        const LOOK: Duration = Duration::from_millis(1);
+        let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
+        let look = Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG);
+        if self.ended {
+            return;
+        }
+        let _ = self.child.kill();
+        while !over(waitpid(self.pid, look)) {
+            self.threads.retain(|thread| !over(waitpid(*thread, look)));
+            std::thread::sleep(LOOK);
         }
     }
 }
