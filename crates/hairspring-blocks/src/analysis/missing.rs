@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 /// Something that more inputs, or partial runs, would show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
-    /// A block that no input reached, with the blocks that lead to it.
+    /// Blocks that no input reached, with the blocks that lead to them.
     NotReached {
-        /// The block.
-        block: usize,
-        /// Blocks with an edge to it.
+        /// The blocks.
+        blocks: Vec<usize>,
+        /// Blocks that ran and have an edge to each of them.
         from: Vec<usize>,
     },
     /// Blocks that no whole call can tell apart: they run equally often, whatever the input.
@@ -44,7 +44,7 @@ impl Missing {
     pub fn message(&self) -> String {
         let list = |blocks: &[usize]| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(", ");
         match self {
-            Missing::NotReached { block, .. } => format!("no input reached {}", block_name(*block)),
+            Missing::NotReached { blocks, .. } => format!("no input reached {}", list(blocks)),
             Missing::Inseparable { blocks, once: true } if blocks.len() == 1 => {
                 format!("{} runs once in every call, as the overhead of the timing does: its time holds both", list(blocks))
             }
@@ -63,7 +63,9 @@ impl Missing {
     pub fn remedy(&self) -> String {
         let list = |blocks: &[usize], and: &str| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(and);
         match self {
-            Missing::NotReached { from, .. } if from.is_empty() => "an input that takes another case of the indirect jump".to_owned(),
+            Missing::NotReached { from, .. } if from.is_empty() => {
+                "inputs that take other cases of an indirect jump, or that reach what leads there".to_owned()
+            }
             Missing::NotReached { from, .. } => {
                 format!("an input for which the branch at the end of {} goes the other way", list(from, " or "))
             }
@@ -84,7 +86,7 @@ impl Missing {
 /// What whole calls and partial runs leave open.
 pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<Missing> {
     let ran: Vec<bool> = (0..graph.blocks.len()).map(|at| rows.iter().any(|row| row.counts.blocks[at] > 0)).collect();
-    let mut all: Vec<Missing> = (0..ran.len()).filter(|at| !ran[*at]).map(|block| not_reached(graph, block, &ran)).collect();
+    let mut all = not_reached(graph, &ran);
     let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
     for block in (0..ran.len()).filter(|at| ran[*at]) {
         groups.entry(rows.iter().map(|row| row.counts.blocks[block]).collect()).or_default().push(block);
@@ -97,9 +99,14 @@ pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<M
     all
 }
 
-fn not_reached(graph: &Graph, block: usize, ran: &[bool]) -> Missing {
-    let into = graph.edges.iter().filter(|edge| edge.to == Some(block) && ran[edge.from]);
-    Missing::NotReached { block, from: into.map(|edge| edge.from).collect() }
+/// Blocks that did not run, together where the same blocks lead to them.
+fn not_reached(graph: &Graph, ran: &[bool]) -> Vec<Missing> {
+    let mut by_source: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+    for block in (0..ran.len()).filter(|at| !ran[*at]) {
+        let into = graph.edges.iter().filter(|edge| edge.to == Some(block) && ran[edge.from]).map(|edge| edge.from);
+        by_source.entry(into.collect()).or_default().push(block);
+    }
+    by_source.into_iter().map(|(from, blocks)| Missing::NotReached { blocks, from }).collect()
 }
 
 /// What keeps the blocks of a group together: parts that nothing can separate, and parts that an input could.
@@ -153,7 +160,7 @@ mod tests {
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
         let structure = Structure::of(&graph);
         let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1])], &structure);
-        assert!(all.contains(&Missing::NotReached { block: 2, from: vec![0] }), "{all:?}");
+        assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![0] }), "{all:?}");
         assert!(all.contains(&Missing::Inseparable { blocks: vec![0, 3], once: true }), "{all:?}");
         assert!(all.contains(&Missing::NotSeparated { blocks: vec![0, 1] }), "{all:?}");
         assert!(all.iter().any(|missing| matches!(missing, Missing::NotVaried { rank: 1, possible: 2, .. })), "{all:?}");

@@ -141,7 +141,8 @@ impl Process {
             });
         }
         let (child, group) = Group::spawn(&mut command).map_err(|e| fail(format!("it cannot be started: {e}")))?;
-        let mut process = Process { pid: Pid::from_raw(child.id() as i32), child, _group: group, pending: None, ended: false, threads: Vec::new() };
+        let mut process =
+            Process { pid: Pid::from_raw(child.id() as i32), child, _group: group, pending: None, ended: false, threads: Vec::new() };
         match process.wait()? {
             Stop::Trap => {}
             other => return Err(fail(format!("it cannot be traced: {other:?}"))),

@@ -110,8 +110,8 @@ impl Program {
     fn not_found(&self, program: &Image, near: &[String]) -> Error {
         let libraries = self.images.len().saturating_sub(1);
         let hint = match (near.is_empty(), program.has_symbols()) {
-            (false, _) => format!("; there is {}", near[..near.len().min(5)].join(", ")),
-            (true, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149".to_owned(),
+            (_, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149".to_owned(),
+            (false, true) => format!("; there is {}", near[..near.len().min(5)].join(", ")),
             (true, true) => "; the compiler may have put it into its callers: compile with __attribute__((noinline))".to_owned(),
         };
         let (program, wanted) = (self.path.display(), &self.wanted);
