@@ -10,7 +10,7 @@ pub use structure::{Structure, identical};
 
 use crate::error::Result;
 use crate::graph::{Counts, Graph, block_name};
-use hairspring_engine::estimate::{LeftOut, Solution};
+use hairspring_engine::estimate::{LeftOut, RowFit, Solution};
 use hairspring_engine::judge::{Assessment, Finding, FindingKind, Question, SeriesResult, Severity, assess};
 use hairspring_engine::observations::Observations;
 
@@ -182,7 +182,7 @@ pub fn analyse(graph: &Graph, rows: &[CountRow], unknowns: Unknowns, table: &Obs
         groups: identical(&columns),
         totals,
         calls: whole.len(),
-        mean_call: mean_call(solution, table),
+        mean_call: mean_call(solution, rows),
         regions: regions(graph, rows, table, unknowns, question),
         missing: missing(graph, rows, &structure),
         findings: findings(&assessment.series[0], &quality),
@@ -215,13 +215,11 @@ fn is_merged(solution: &Solution, component: usize) -> bool {
     parts[1..].iter().all(|(name, _)| depends_on_first(name))
 }
 
-/// Mean over the whole calls, in the table's unit.
-fn mean_call(solution: &Solution, table: &Observations) -> f64 {
-    let whole = |row: &&hairspring_engine::estimate::RowFit| {
-        row.location.is_finite() && table.rows()[row.row as usize].counts.iter().any(|n| *n > 0.0)
-    };
-    let rows: Vec<f64> = solution.rows.iter().filter(whole).map(|row| row.location).collect();
-    rows.iter().sum::<f64>() / rows.len().max(1) as f64
+/// Mean over the whole calls, in the table's unit. The table has its rows in the order of the calls.
+fn mean_call(solution: &Solution, rows: &[CountRow]) -> f64 {
+    let is_whole = |row: &RowFit| rows.get(row.row as usize).is_some_and(|row| row.until.is_none());
+    let whole: Vec<f64> = solution.rows.iter().filter(|row| row.location.is_finite() && is_whole(row)).map(|row| row.location).collect();
+    whole.iter().sum::<f64>() / whole.len().max(1) as f64
 }
 
 /// The engine's findings, with what this model says in its own words.

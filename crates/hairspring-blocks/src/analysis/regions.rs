@@ -29,7 +29,7 @@ const SAYS_NOTHING: f64 = 0.25;
 /// calls have in common. Their departure from the rows is in the intervals.
 pub fn regions(graph: &Graph, rows: &[CountRow], table: &Observations, unknowns: Unknowns, question: &Question) -> Vec<Region> {
     let loops = graph.loops();
-    let Some(coarse) = coarser(graph, &loops, table, unknowns) else { return Vec::new() };
+    let Some(coarse) = coarser(graph, &loops, (rows, table), unknowns) else { return Vec::new() };
     let Ok(assessment) = assess(&coarse, question) else { return Vec::new() };
     let Some(series) = assessment.series.first() else { return Vec::new() };
     let quality = Quality::of(&series.solution);
@@ -50,7 +50,7 @@ fn loop_name(found: &Loop) -> String {
 }
 
 /// The same readings, with trips of loops as counts; `None` where there are no loops.
-fn coarser(graph: &Graph, loops: &[Loop], table: &Observations, unknowns: Unknowns) -> Option<Observations> {
+fn coarser(graph: &Graph, loops: &[Loop], (rows, table): (&[CountRow], &Observations), unknowns: Unknowns) -> Option<Observations> {
     let main = table.find_series(SERIES)?;
     if loops.is_empty() {
         return None;
@@ -62,20 +62,27 @@ fn coarser(graph: &Graph, loops: &[Loop], table: &Observations, unknowns: Unknow
         Unknowns::Edges => graph.edges.iter().zip(counts).filter(|(edge, _)| edge.from == block).map(|(_, count)| count).sum(),
     };
     let mut ids = Vec::with_capacity(table.rows().len());
-    for row in table.rows() {
+    for (at, row) in table.rows().iter().enumerate() {
+        if rows.get(at).is_some_and(|row| row.until.is_some()) {
+            // Trips that were ended early are none.
+            ids.push(None);
+            continue;
+        }
         let series = coarse.series(&table.series_names()[row.series as usize]);
         let mut counts: Vec<f64> = loops.iter().map(|found| of_block(&row.counts, found.header)).collect();
         if row.series == main {
-            ids.push(coarse.row_apart(series, &counts));
+            ids.push(Some(coarse.row_apart(series, &counts)));
             continue;
         }
         // A chain counts its copies in the first column.
         counts.fill(0.0);
         counts[0] = row.counts[0];
-        ids.push(coarse.row(series, &counts));
+        ids.push(Some(coarse.row(series, &counts)));
     }
     for reading in table.readings() {
-        coarse.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
+        if let Some(id) = ids[reading.row as usize] {
+            coarse.push_flagged(id, reading.round, reading.ticks, reading.flags);
+        }
     }
     Some(coarse)
 }

@@ -28,6 +28,8 @@ pub struct Row {
     pub call: Call,
     /// What runs in it.
     pub counts: CountRow,
+    /// What it writes, as it was before.
+    written: Patches,
     branches: Branches,
 }
 
@@ -51,6 +53,23 @@ pub struct Prepared {
     pub stub: Stub,
     /// What it runs.
     pub rows: Vec<Row>,
+    /// The row that ran last.
+    last: usize,
+}
+
+impl Prepared {
+    /// Runs one of its rows so often, from the state that the call began with.
+    ///
+    /// # Errors
+    /// A process that does not come back.
+    pub fn run(&mut self, row: usize, repeats: usize, seed: u64) -> Result<Vec<u64>> {
+        if self.last != row {
+            // A row puts back what it writes itself, and no other row's.
+            put_back(&self.process, &self.rows[self.last].written)?;
+            self.last = row;
+        }
+        self.stub.run(&mut self.process, &self.rows[row].call, repeats, seed)
+    }
 }
 
 /// What grows from input to input.
@@ -157,7 +176,7 @@ impl<'a> Session<'a> {
             rows.extend(self.partial(&mut started, &mut stub, &snapshot, &rows[0].call.clone(), partial)?);
         }
         self.program.dog.watch(None);
-        Ok(Prepared { input: at, process: started.process, stub, rows })
+        Ok(Prepared { input: at, process: started.process, stub, rows, last: 0 })
     }
 
     /// What the first process says of the function.
@@ -205,7 +224,7 @@ impl<'a> Session<'a> {
         put_back(&started.process, written)?;
         let bias = started.target.bias;
         let branches = Branches { all: in_file(&followed.branches, bias), entries: followed.entries, end: None };
-        Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, branches })
+        Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, written: written.clone(), branches })
     }
 
     /// A partial call as a row, if it says something new and can be run.
@@ -233,7 +252,7 @@ impl<'a> Session<'a> {
         let written = snapshot.written(&started.process);
         let call = stub.prepare(&mut started.process, started.target.entry(), Some(partial.until), &written)?;
         put_back(&started.process, &written)?;
-        Ok(Some(Row { call, counts, branches }))
+        Ok(Some(Row { call, counts, written, branches }))
     }
 
     fn count(&self, branches: &Branches) -> Option<CountRow> {

@@ -123,9 +123,8 @@ impl Timing<'_> {
     /// How often a row is run in one visit.
     fn plan(&self, one: &mut Prepared, row: usize, dog: &Watchdog) -> Result<Plan> {
         const TRIAL: usize = 3;
-        let call = one.rows[row].call;
         self.watch(one, dog);
-        let trial = one.stub.run(&mut one.process, &call, TRIAL, 1).map_err(|e| failed(one, &e))?;
+        let trial = one.run(row, TRIAL, 1).map_err(|e| failed(one, &e))?;
         let shortest = trial.into_iter().min().unwrap_or(1).max(1);
         let warm = (WARM_TICKS / (shortest + AROUND)).clamp(1, MOST_WARM) as usize;
         Ok(Plan { warm, shortest })
@@ -144,8 +143,7 @@ impl Timing<'_> {
         dog: &Watchdog,
     ) -> Result<Vec<(f64, Flags)>> {
         self.watch(one, dog);
-        let call = one.rows[row].call;
-        let ticks = one.stub.run(&mut one.process, &call, plan.warm + timed, seed).map_err(|e| failed(one, &e))?;
+        let ticks = one.run(row, plan.warm + timed, seed).map_err(|e| failed(one, &e))?;
         let gap = GAP_TICKS.max(3 * self.quantum);
         let flagged = |ticks: u64| {
             if ticks > u64::MAX / 2 {
