@@ -168,7 +168,9 @@ pub fn analyse(graph: &Graph, rows: &[CountRow], unknowns: Unknowns, table: &Obs
     let assessment = assess(table, question)?;
     let names = unknowns.names(graph);
     let solution = &assessment.series[0].solution;
-    let quality = Quality::of(solution);
+    let mut quality = Quality::of(solution);
+    // A time that is surely negative shows that the sum is a wrong one, however well it fits.
+    quality.carried &= !solution.components.iter().any(|part| !part.is_difference() && part.ticks.high < 0.0);
     let whole: Vec<&CountRow> = rows.iter().filter(|row| row.until.is_none()).collect();
     let totals = (0..names.len()).map(|at| whole.iter().map(|row| unknowns.counts(&row.counts)[at]).sum()).collect();
     let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
@@ -224,13 +226,9 @@ fn mean_call(solution: &Solution, rows: &[CountRow]) -> f64 {
 
 /// The engine's findings, with what this model says in its own words.
 fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
-    use FindingKind::{BelowResolution, Negative, NeverRan, NonLinear, RankDeficient, WideInterval};
-    let carried = quality.carried;
-    let shown_elsewhere = |finding: &&Finding| match finding.kind {
-        NonLinear { .. } | RankDeficient { .. } | NeverRan { .. } | BelowResolution { .. } | WideInterval { .. } => true,
-        // Where the parts do not add up no time of theirs is shown.
-        Negative { .. } => !carried,
-        _ => false,
+    use FindingKind::{BelowResolution, NeverRan, NonLinear, RankDeficient, WideInterval};
+    let shown_elsewhere = |finding: &&Finding| {
+        matches!(finding.kind, NonLinear { .. } | RankDeficient { .. } | NeverRan { .. } | BelowResolution { .. } | WideInterval { .. })
     };
     let mut all: Vec<Finding> = result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().collect();
     if !quality.carried {
