@@ -110,7 +110,7 @@ impl Image {
             size => entry + size.min(LONGEST),
         };
         let name = symbol.map_or_else(|| format!("{entry:#x}"), |symbol| demangled(&symbol.name));
-        let mut ranges = vec![entry..end];
+        let mut ranges: Vec<Range<u64>> = std::iter::once(entry..end).collect();
         if let Some(symbol) = symbol {
             let cold = format!("{}.cold", symbol.name);
             let parts =
