@@ -68,7 +68,7 @@ fn flows(graph: &Graph) -> Vec<Vec<f64>> {
 /// edges into it and the sum over the edges out of it.
 fn undetermined(graph: &Graph) -> Vec<usize> {
     let (blocks, edges) = (graph.blocks.len(), graph.edges.len());
-    let mut known = vec![vec![0.0; edges + 1]; 2 * blocks];
+    let mut known = vec![vec![0.0; edges + 1]; 2 * blocks + 1];
     for (at, edge) in graph.edges.iter().enumerate() {
         known[edge.from][at] = 1.0;
         if let Some(to) = edge.to {
@@ -76,6 +76,8 @@ fn undetermined(graph: &Graph) -> Vec<usize> {
         }
     }
     known[blocks + graph.entry][edges] = 1.0;
+    // Every row is one call: the overhead's column.
+    known[2 * blocks][edges] = 1.0;
     let rank = exact_rank(&known);
     let alone = |edge: usize| {
         let at = rank.pivots.binary_search(&edge).ok();
