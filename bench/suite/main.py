@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable
 
 import accuracy
+import blocks
 import capture
 import chains
 import clocks
@@ -28,6 +29,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "same": (same.run, "two identical snippets: how often a difference is claimed"),
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
     "capture": (capture.run, "edges and intervals of simulated captures; an hour of sound; a dump beside wellen"),
+    "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
     "stopwatch": (stopwatch.run, "C stopwatches: the bias of spans with nothing in them; what an inline read costs"),
     "languages": (languages.run, "every language against `hairspring time`, and the tools that its users have"),

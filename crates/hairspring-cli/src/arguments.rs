@@ -39,6 +39,8 @@ pub enum Verb {
     Capture(Box<crate::capture::CaptureArguments>),
     /// Run programs with benchmarks, in any language: one table, one JSON document
     Run(Box<crate::run::RunArguments>),
+    /// Times of the basic blocks of a function in an unmodified program
+    Blocks(Box<crate::blocks::BlocksArguments>),
     /// Compare two saved results: ratios with their intervals
     Compare(crate::compare::CompareArguments),
     /// Put a saved result into the format of another tool: Bencher, benchstat, Google Benchmark, hyperfine, CSV

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod baseline;
+mod blocks;
 mod capture;
 mod clocks;
 mod compare;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Verb::Period(arguments) => period::run(&arguments),
         Verb::Capture(arguments) => capture::run(&arguments),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Blocks(arguments) => blocks::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
     };

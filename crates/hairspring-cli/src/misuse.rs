@@ -25,6 +25,11 @@ pub fn is_misuse(error: &(dyn Error + 'static)) -> bool {
         Some(Snippet::BadRequest { .. }) => true,
         Some(Snippet::Engine(error)) => of_engine(error),
         Some(_) => false,
+        None if error.is::<hairspring_blocks::Error>() => match error.downcast_ref() {
+            Some(hairspring_blocks::Error::BadRequest(_)) => true,
+            Some(hairspring_blocks::Error::Engine(error)) => of_engine(error),
+            _ => false,
+        },
         None => error.is::<Misuse>() || error.downcast_ref().is_some_and(of_engine),
     }
 }

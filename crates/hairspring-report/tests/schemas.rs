@@ -28,6 +28,7 @@ fn the_published_schemas_are_the_generated_ones() {
     published("result.schema.json", &json::result_schema());
     published("certificate.schema.json", &json::certificate_schema());
     published("mhz.schema.json", &json::mhz_schema());
+    published("blocks.schema.json", &json::blocks_schema());
     published("compare.schema.json", &json::compare_schema());
     json::clock_schemas().iter().for_each(|(name, schema)| published(name, schema));
 }

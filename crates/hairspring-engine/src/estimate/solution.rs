@@ -20,6 +20,13 @@ pub struct Component {
     pub row_influence: f64,
 }
 
+impl Component {
+    /// Whether it is a difference of times, which may be negative.
+    pub fn is_difference(&self) -> bool {
+        self.parts.iter().any(|(_, coefficient)| *coefficient < 0.0)
+    }
+}
+
 /// Why a row was left out of the fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -269,7 +269,8 @@ fn time(component: &Component, solution: &Solution, table: &Observations, ruler:
     let ns = table.origin.ns_per_unit().map(|factor| with_rate(component.uncertain.scaled(factor), &table.origin));
     let cycles =
         ruler.and_then(|ruler| ratio((solution, component), (&ruler.solution, ruler.component())).map(|ratio| ratio.scaled(ruler.cycles)));
-    Time { ticks: component.ticks, ns, cycles, bound: bound(&component.ticks, component_floor(solution), table, ruler) }
+    let bound = if component.is_difference() { None } else { bound(&component.ticks, component_floor(solution), table, ruler) };
+    Time { ticks: component.ticks, ns, cycles, bound }
 }
 
 fn bound(ticks: &Estimate, floor: f64, table: &Observations, ruler: Option<&Ruler>) -> Option<Bound> {

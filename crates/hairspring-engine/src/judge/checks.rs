@@ -32,9 +32,12 @@ const STEADY: f64 = 0.01;
 
 /// All checks of one solution.
 pub fn check(solution: &Solution, context: &Context) -> Vec<Finding> {
-    let per_component = solution.components.iter().flat_map(|component| match below_resolution(component, solution, context) {
-        Some(below) => vec![below],
-        None => [negative(component, context), wide(component)].into_iter().flatten().collect(),
+    // A difference of times may be negative, or next to nothing.
+    let per_component = solution.components.iter().filter(|component| !component.is_difference()).flat_map(|component| {
+        match below_resolution(component, solution, context) {
+            Some(below) => vec![below],
+            None => [negative(component, context), wide(component)].into_iter().flatten().collect(),
+        }
     });
     [rank(solution), not_checked(solution), non_linear(solution), bend(solution), outliers(solution), coarse(solution)]
         .into_iter()

@@ -25,6 +25,8 @@ pub enum Severity {
 pub enum FindingKind {
     /// The rows do not lie on a line (or plane).
     NonLinear { lack_of_fit_f: f64, departure_percent: f64 },
+    /// The times of the parts do not add up to those of the rows.
+    NotAdditive { explained_percent: f64, departure_percent: f64 },
     /// Rows at few copies were left out because the line bends there.
     BendLeftOut { rows: usize },
     /// Rows far off the line were left out.
@@ -179,6 +181,12 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
                 percent(*departure_percent)
             ),
             "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
+        ),
+        NotAdditive { explained_percent, departure_percent } => (
+            format!(
+                "the parts do not add up: their sum explains {explained_percent:.0} % of the variation between rows and departs from them by {departure_percent:.1} %"
+            ),
+            "times of single parts say nothing here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges",
         ),
         BendLeftOut { rows } => (
             format!("{} with few copies left out: the line bends there", rows_of(*rows)),

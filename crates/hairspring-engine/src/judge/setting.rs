@@ -16,6 +16,8 @@ pub enum Setting {
     Table,
     /// Chains of known length (`verify`).
     Chains,
+    /// Calls of a function in a program, with the counts of its blocks (`blocks`).
+    Blocks,
 }
 
 impl Setting {
@@ -26,6 +28,7 @@ impl Setting {
                 "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code"
             }
             Setting::Table => "add rows with other counts",
+            Setting::Blocks => "add inputs that take other ways through the function, or end calls early (--until each)",
             Setting::Chains => "give it more time (--budget) or choose a quieter CPU (--cpu)",
         }
     }
@@ -38,8 +41,20 @@ impl Setting {
             Setting::Python => for_python(kind),
             Setting::Table => for_table(kind),
             Setting::Chains => for_chains(kind),
+            Setting::Blocks => for_blocks(kind),
         }
     }
+}
+
+fn for_blocks(kind: &FindingKind) -> Option<&'static str> {
+    use FindingKind::*;
+    Some(match kind {
+        BendLeftOut { .. } => "nothing to do: the clock's fence hides the first cycles of a short call",
+        NotChecked { .. } => "add inputs that take other ways through the function",
+        WideInterval { .. } => "give it more time (--budget), or add inputs in which it runs more often",
+        LongWindows { .. } => "use inputs for which a call is shorter",
+        _ => return None,
+    })
 }
 
 fn for_table(kind: &FindingKind) -> Option<&'static str> {

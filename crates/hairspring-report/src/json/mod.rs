@@ -1,5 +1,6 @@
 //! The JSON documents (spec/result.md): typed structures, their schemas, and how they are made.
 
+mod blocks;
 mod build;
 mod certificate;
 mod clocks;
@@ -13,6 +14,7 @@ mod result;
 mod runs;
 mod words;
 
+pub use blocks::{BlocksDocument, BlocksSchema, blocks, blocks_schema};
 pub use build::{joined, result};
 pub use certificate::{CertificateDocument, CertificateSchema, ChainJson, PairJson, PartJson, certificate};
 pub use clocks::{

@@ -1,5 +1,6 @@
 //! The report for people: plain text of 80 columns at the most.
 
+mod blocks;
 mod cells;
 mod certificate;
 mod clocks;
@@ -16,6 +17,7 @@ mod report;
 mod signal;
 mod table;
 
+pub use blocks::blocks;
 pub use certificate::certificate;
 pub use clocks::{clock_comparison, clock_latency, clock_survey, stopwatch_overhead};
 pub use compare::{against_baseline, compare};

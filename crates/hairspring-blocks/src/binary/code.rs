@@ -1,0 +1,156 @@
+//! The bytes of a function at the addresses where they run, and what each instruction does to the flow of control.
+
+use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
+use std::ops::Range;
+
+/// Bytes of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code {
+    parts: Vec<(u64, Vec<u8>)>,
+}
+
+/// What an instruction does to the flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Goes on behind it.
+    Next,
+    /// Calls something and goes on behind it; the target where it is fixed.
+    Call(Option<u64>),
+    /// Jumps, always.
+    Jump(u64),
+    /// Jumps or goes on; whether it can be told from the flags alone.
+    Conditional(u64),
+    /// Jumps to a computed address.
+    Indirect,
+    /// Returns.
+    Return,
+    /// Never goes on.
+    Stop,
+}
+
+impl Code {
+    /// Parts with the address of each.
+    pub fn new(parts: Vec<(u64, Vec<u8>)>) -> Code {
+        Code { parts }
+    }
+
+    /// The addresses of the parts, the one with the entry first.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.parts.iter().map(|(start, bytes)| *start..start + bytes.len() as u64)
+    }
+
+    /// Whether an address is part of it.
+    pub fn contains(&self, address: u64) -> bool {
+        self.ranges().any(|range| range.contains(&address))
+    }
+
+    /// The bytes of a part.
+    pub fn parts(&self) -> &[(u64, Vec<u8>)] {
+        &self.parts
+    }
+
+    /// The byte at an address.
+    pub fn byte(&self, address: u64) -> Option<u8> {
+        self.parts.iter().find_map(|(start, bytes)| bytes.get(usize::try_from(address.checked_sub(*start)?).ok()?)).copied()
+    }
+
+    /// The instruction at an address; `None` outside of the function and where bytes are no instruction.
+    pub fn decode(&self, address: u64) -> Option<Instruction> {
+        let (start, bytes) = self.parts.iter().find(|(start, bytes)| (*start..start + bytes.len() as u64).contains(&address))?;
+        let rest = &bytes[(address - start) as usize..];
+        let instruction = Decoder::with_ip(64, rest, address, DecoderOptions::NONE).decode();
+        (!instruction.is_invalid()).then_some(instruction)
+    }
+}
+
+/// What an instruction does to the flow of control.
+pub fn flow(instruction: &Instruction) -> Flow {
+    let near = matches!(instruction.op0_kind(), OpKind::NearBranch64 | OpKind::NearBranch32 | OpKind::NearBranch16);
+    let target = instruction.near_branch_target();
+    match instruction.flow_control() {
+        FlowControl::Next | FlowControl::Interrupt => Flow::Next,
+        FlowControl::Call => Flow::Call(near.then_some(target)),
+        FlowControl::IndirectCall => Flow::Call(None),
+        FlowControl::UnconditionalBranch if near => Flow::Jump(target),
+        FlowControl::UnconditionalBranch | FlowControl::IndirectBranch => Flow::Indirect,
+        FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => match near && target != 0 {
+            true => Flow::Conditional(target),
+            false => Flow::Next,
+        },
+        FlowControl::Return => Flow::Return,
+        FlowControl::Exception => Flow::Stop,
+    }
+}
+
+/// Whether a conditional branch is taken, from the flags register; `None` where more than the flags decides.
+pub fn taken(instruction: &Instruction, flags: u64) -> Option<bool> {
+    let bit = |at: u32| flags >> at & 1 == 1;
+    let (carry, parity, zero, sign, overflow) = (bit(0), bit(2), bit(6), bit(7), bit(11));
+    if !(instruction.is_jcc_short_or_near()) {
+        return None;
+    }
+    Some(match instruction.condition_code() {
+        ConditionCode::o => overflow,
+        ConditionCode::no => !overflow,
+        ConditionCode::b => carry,
+        ConditionCode::ae => !carry,
+        ConditionCode::e => zero,
+        ConditionCode::ne => !zero,
+        ConditionCode::be => carry || zero,
+        ConditionCode::a => !carry && !zero,
+        ConditionCode::s => sign,
+        ConditionCode::ns => !sign,
+        ConditionCode::p => parity,
+        ConditionCode::np => !parity,
+        ConditionCode::l => sign != overflow,
+        ConditionCode::ge => sign == overflow,
+        ConditionCode::le => zero || sign != overflow,
+        ConditionCode::g => !zero && sign == overflow,
+        ConditionCode::None => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(bytes: &[u8]) -> Instruction {
+        Code::new(vec![(0x1000, bytes.to_vec())]).decode(0x1000).unwrap()
+    }
+
+    #[test]
+    fn flows_are_told_apart() {
+        assert_eq!(flow(&one(&[0x90])), Flow::Next);
+        assert_eq!(flow(&one(&[0xe8, 0, 0, 0, 0])), Flow::Call(Some(0x1005)));
+        assert_eq!(flow(&one(&[0xeb, 0x10])), Flow::Jump(0x1012));
+        assert_eq!(flow(&one(&[0x74, 0x10])), Flow::Conditional(0x1012));
+        assert_eq!(flow(&one(&[0xff, 0xe0])), Flow::Indirect);
+        assert_eq!(flow(&one(&[0xc3])), Flow::Return);
+        assert_eq!(flow(&one(&[0x0f, 0x0b])), Flow::Stop);
+        assert!(Code::new(vec![(0, vec![0xff, 0xff])]).decode(0).is_none());
+    }
+
+    #[test]
+    fn conditions_follow_the_flags() {
+        let (carry, zero, sign, overflow) = (1, 1 << 6, 1 << 7, 1 << 11);
+        let cases: [(u8, u64, bool); 12] = [
+            (0x74, zero, true),
+            (0x74, 0, false),
+            (0x75, zero, false),
+            (0x77, 0, true),
+            (0x77, carry, false),
+            (0x76, zero, true),
+            (0x7c, sign, true),
+            (0x7c, sign | overflow, false),
+            (0x7f, 0, true),
+            (0x7f, zero, false),
+            (0x7e, overflow, true),
+            (0x73, carry, false),
+        ];
+        for (opcode, flags, expected) in cases {
+            assert_eq!(taken(&one(&[opcode, 0]), flags), Some(expected), "{opcode:x} {flags:x}");
+        }
+        // jrcxz looks at a register.
+        assert_eq!(taken(&one(&[0xe3, 0]), 0), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! An executable or shared library: its functions and their bytes.
+
+use super::names::{demangled, forms, similar};
+use crate::error::{Error, Result};
+use gimli::{BaseAddresses, EhFrame, NativeEndian, UnwindSection};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Longest function that is looked at.
+const LONGEST: u64 = 4 << 20;
+
+/// A symbol that names code.
+#[derive(Debug, Clone)]
+struct Symbol {
+    name: String,
+    address: u64,
+    size: u64,
+    resolver: bool,
+}
+
+/// An ELF file for x86-64.
+#[derive(Debug)]
+pub struct Image {
+    /// Its path.
+    pub path: PathBuf,
+    data: Vec<u8>,
+    symbols: Vec<Symbol>,
+}
+
+/// A function in a file, by the addresses of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// Its name, demangled; for an address without a symbol the address.
+    pub name: String,
+    /// Its file.
+    pub object: PathBuf,
+    /// Where calls begin.
+    pub entry: u64,
+    /// Its bytes: the range that holds the entry, then parts that the compiler moved elsewhere.
+    pub ranges: Vec<Range<u64>>,
+}
+
+impl Image {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that is no ELF file for x86-64.
+    pub fn open(path: &Path) -> Result<Image> {
+        let fail = |reason: String| Error::Program { program: path.display().to_string(), reason };
+        let data = std::fs::read(path).map_err(|e| fail(e.to_string()))?;
+        let symbols = {
+            let file = object::File::parse(&*data).map_err(|_| fail("no ELF executable: give the program itself, not a script".into()))?;
+            if file.architecture() != object::Architecture::X86_64 || file.format() != object::BinaryFormat::Elf {
+                return Err(fail(format!("a program for {:?}: only ELF programs for x86-64 can be traced", file.architecture())));
+            }
+            let mut symbols: Vec<Symbol> = file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| code_symbol(&symbol)).collect();
+            symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+            symbols.dedup_by(|a, b| a.address == b.address && a.name == b.name);
+            symbols
+        };
+        Ok(Image { path: path.to_owned(), data, symbols })
+    }
+
+    fn file(&self) -> Result<object::File<'_>> {
+        object::File::parse(&*self.data).map_err(|e| Error::system("read the program again", e))
+    }
+
+    /// Whether it names any function.
+    pub fn has_symbols(&self) -> bool {
+        !self.symbols.is_empty()
+    }
+
+    /// Names that resemble one.
+    pub fn similar(&self, wanted: &str) -> Vec<String> {
+        similar(wanted, self.symbols.iter().map(|symbol| symbol.name.as_str()))
+    }
+
+    /// The function of that name; `None` if there is none.
+    ///
+    /// # Errors
+    /// Several functions of that name, one that is chosen when the program starts, or one without bytes.
+    pub fn find(&self, wanted: &str) -> Result<Option<Function>> {
+        let found: Vec<&Symbol> = self.symbols.iter().filter(|symbol| forms(&symbol.name).iter().any(|form| form == wanted)).collect();
+        let Some(first) = found.first() else { return Ok(None) };
+        if found.iter().any(|symbol| symbol.address != first.address) {
+            let list: Vec<String> = found.iter().map(|symbol| format!("{} at {:#x}", demangled(&symbol.name), symbol.address)).collect();
+            return Err(Error::Function(format!("several functions are named `{wanted}`: {}; give the address", list.join(", "))));
+        }
+        if first.resolver {
+            return Err(Error::Function(format!(
+                "`{wanted}` only chooses one of several functions when the program starts (an indirect function); name the one that is chosen, or its address"
+            )));
+        }
+        self.function(first.address, Some(first)).map(Some)
+    }
+
+    /// The function that begins at an address of the file, for programs without symbols.
+    ///
+    /// # Errors
+    /// An address outside of the code.
+    pub fn at(&self, address: u64) -> Result<Function> {
+        let named = self.symbols.iter().find(|symbol| symbol.address == address);
+        self.function(address, named)
+    }
+
+    fn function(&self, entry: u64, symbol: Option<&Symbol>) -> Result<Function> {
+        let end = match symbol.map_or(0, |symbol| symbol.size) {
+            0 => self.end_of(entry)?,
+            size => entry + size.min(LONGEST),
+        };
+        let name = symbol.map_or_else(|| format!("{entry:#x}"), |symbol| demangled(&symbol.name));
+        let mut ranges: Vec<Range<u64>> = std::iter::once(entry..end).collect();
+        if let Some(symbol) = symbol {
+            let cold = format!("{}.cold", symbol.name);
+            let parts =
+                self.symbols.iter().filter(|part| part.size > 0 && (part.name == cold || part.name.starts_with(&(cold.clone() + "."))));
+            ranges.extend(parts.map(|part| part.address..part.address + part.size));
+        }
+        Ok(Function { name, object: self.path.clone(), entry, ranges })
+    }
+
+    /// Where the code that begins at an address ends: by the unwind table, which stripped programs have too, else by the
+    /// next symbol or the end of the section.
+    fn end_of(&self, entry: u64) -> Result<u64> {
+        let file = self.file()?;
+        let outside = || Error::Function(format!("{}: there is no code at {entry:#x}", self.path.display()));
+        let within = |section: &object::Section<'_, '_>| (section.address()..section.address() + section.size()).contains(&entry);
+        let section = file.sections().find(|section| section.kind() == object::SectionKind::Text && within(section)).ok_or_else(outside)?;
+        if let Some(range) = unwind_range(&file, entry) {
+            if range.start != entry {
+                return Err(Error::Function(format!(
+                    "{entry:#x} lies inside a function that begins at {:#x}: give that address",
+                    range.start
+                )));
+            }
+            return Ok(range.end);
+        }
+        let next = self.symbols.iter().map(|symbol| symbol.address).find(|address| *address > entry);
+        let end = section.address() + section.size();
+        Ok(next.map_or(end, |next| next.min(end)).min(entry + LONGEST))
+    }
+
+    /// Bytes of the file that are loaded to a range of addresses.
+    ///
+    /// # Errors
+    /// Addresses that the file does not load.
+    pub fn bytes(&self, range: &Range<u64>) -> Result<Vec<u8>> {
+        let file = self.file()?;
+        let found = file.segments().find_map(|segment| {
+            let data = segment.data().ok()?;
+            let from = range.start.checked_sub(segment.address())? as usize;
+            data.get(from..from + (range.end - range.start) as usize).map(<[u8]>::to_vec)
+        });
+        found.ok_or_else(|| Error::Function(format!("{}: no bytes at {:#x}..{:#x}", self.path.display(), range.start, range.end)))
+    }
+
+    /// File offset and address of each part that is loaded: what a mapping's offset says of its address.
+    pub fn loads(&self) -> Result<Vec<(u64, u64, u64)>> {
+        let file = self.file()?;
+        Ok(file.segments().map(|segment| (segment.file_range().0, segment.file_range().1, segment.address())).collect())
+    }
+
+    /// The function that holds an address, in words.
+    pub fn name_of(&self, address: u64) -> Option<String> {
+        let after = self.symbols.partition_point(|symbol| symbol.address <= address);
+        let symbol = self.symbols.get(after.checked_sub(1)?)?;
+        (address < symbol.address + symbol.size.max(1)).then(|| demangled(&symbol.name))
+    }
+}
+
+fn code_symbol<'data>(symbol: &impl ObjectSymbol<'data>) -> Option<Symbol> {
+    // STT_GNU_IFUNC is of a kind that the library does not name.
+    let resolver = matches!(symbol.flags(), object::SymbolFlags::Elf { st_info, .. } if st_info & 15 == 10);
+    let wanted = (symbol.kind() == SymbolKind::Text || resolver) && symbol.is_definition() || resolver && symbol.address() != 0;
+    let name = symbol.name().ok().filter(|name| !name.is_empty())?;
+    (wanted && symbol.address() != 0).then(|| Symbol { name: name.to_owned(), address: symbol.address(), size: symbol.size(), resolver })
+}
+
+/// The range of code that the unwind table has around an address.
+fn unwind_range(file: &object::File<'_>, address: u64) -> Option<Range<u64>> {
+    let section = file.section_by_name(".eh_frame")?;
+    let data = section.uncompressed_data().ok()?;
+    let frames = EhFrame::new(&data, NativeEndian);
+    let mut bases = BaseAddresses::default().set_eh_frame(section.address());
+    if let Some(text) = file.section_by_name(".text") {
+        bases = bases.set_text(text.address());
+    }
+    let found = frames.fde_for_address(&bases, address, EhFrame::cie_from_offset).ok()?;
+    Some(found.initial_address()..found.initial_address() + found.len())
+}

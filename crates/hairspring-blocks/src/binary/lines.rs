@@ -1,0 +1,47 @@
+//! Source lines of code addresses, from the debug information of the file.
+
+use crate::graph::{Graph, Source};
+use addr2line::Loader;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The debug information of a file; empty where there is none.
+pub struct Lines {
+    loader: Option<Loader>,
+    sources: RefCell<HashMap<String, Vec<String>>>,
+}
+
+impl Lines {
+    /// Reads it; a file without debug information gives no lines, and no error.
+    pub fn of(path: &Path) -> Lines {
+        Lines { loader: Loader::new(path).ok(), sources: RefCell::default() }
+    }
+
+    fn at(&self, address: u64) -> Option<(String, u32)> {
+        let location = self.loader.as_ref()?.find_location(address).ok()??;
+        Some((location.file?.to_owned(), location.line.filter(|line| *line > 0)?))
+    }
+
+    /// Gives every block of a graph its lines; `instructions` lists the addresses of a block's instructions in the file.
+    pub fn annotate(&self, graph: &mut Graph, instructions: impl Fn(usize) -> Vec<u64>) {
+        for at in 0..graph.blocks.len() {
+            graph.blocks[at].source = self.of_addresses(&instructions(at));
+        }
+    }
+
+    /// The lines of a block: those in the file that its first instruction is from.
+    fn of_addresses(&self, addresses: &[u64]) -> Option<Source> {
+        let all: Vec<(String, u32)> = addresses.iter().filter_map(|address| self.at(*address)).collect();
+        let file = all.first()?.0.clone();
+        let lines = || all.iter().filter(|(other, _)| *other == file).map(|(_, line)| *line);
+        let (line, last_line) = (lines().min()?, lines().max()?);
+        let text = self.sources.borrow_mut().entry(file.clone()).or_insert_with(|| read(&file)).get(line as usize - 1).cloned();
+        Some(Source { line, last_line, text: text.unwrap_or_default(), file })
+    }
+}
+
+/// The lines of a source file; none where it cannot be read.
+fn read(file: &str) -> Vec<String> {
+    std::fs::read_to_string(file).map(|text| text.lines().map(|line| line.trim().to_owned()).collect()).unwrap_or_default()
+}

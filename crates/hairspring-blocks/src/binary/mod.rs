@@ -1,0 +1,12 @@
+//! The file: which function, which bytes, which blocks, which source lines.
+
+mod code;
+mod cut;
+mod image;
+mod lines;
+mod names;
+
+pub use code::{Code, Flow, flow, taken};
+pub use cut::{Observed, cut, is_padding};
+pub use image::{Function, Image};
+pub use lines::Lines;

@@ -1,0 +1,82 @@
+//! Names of functions as people write them.
+
+/// The forms in which a symbol may be asked for: as it stands in the file, and demangled with and without arguments.
+pub fn forms(symbol: &str) -> Vec<String> {
+    let mut all = vec![symbol.to_owned()];
+    let shown = demangled(symbol);
+    if shown != symbol {
+        all.push(without_arguments(&shown).to_owned());
+        all.push(shown);
+    }
+    // A version behind the name of a dynamic symbol.
+    if let Some((bare, _)) = symbol.split_once('@') {
+        all.push(bare.to_owned());
+    }
+    all
+}
+
+/// A symbol in words: C++ and Rust demangled, anything else as it is.
+pub fn demangled(symbol: &str) -> String {
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        return format!("{name:#}");
+    }
+    if symbol.starts_with("_Z") {
+        if let Some(name) = cpp_demangle::Symbol::new(symbol).ok().and_then(|name| name.demangle().ok()) {
+            return name;
+        }
+    }
+    symbol.to_owned()
+}
+
+fn without_arguments(name: &str) -> &str {
+    // `operator()(...)` keeps its own parentheses.
+    let from = name.find("operator()").map_or(0, |at| at + "operator()".len());
+    name[from..].find('(').map_or(name, |at| &name[..from + at])
+}
+
+/// A few names that resemble one that was not found.
+pub fn similar<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let wanted = wanted.to_lowercase();
+    let mut near: Vec<(usize, String)> = known
+        .map(demangled)
+        .filter(|name| name.len() < 80)
+        .map(|name| (distance(&wanted, &name.to_lowercase()), name))
+        .filter(|(far, name)| *far <= wanted.len() / 3 + 1 || name.to_lowercase().contains(&wanted))
+        .collect();
+    near.sort();
+    near.dedup();
+    near.into_iter().take(5).map(|(_, name)| name).collect()
+}
+
+/// Edits that make one word of the other (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpp_and_rust_names_can_be_asked_for_without_their_arguments() {
+        assert!(forms("_ZN3foo3barEi").contains(&"foo::bar".to_owned()));
+        assert!(forms("_ZN3foo3barEi").contains(&"foo::bar(int)".to_owned()));
+        assert_eq!(forms("adler32"), ["adler32"]);
+    }
+
+    #[test]
+    fn slips_of_the_pen_find_the_name() {
+        assert_eq!(similar("adler23", ["adler32", "crc32", "main"].into_iter()), ["adler32"]);
+    }
+}

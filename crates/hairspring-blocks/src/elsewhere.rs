@@ -1,0 +1,16 @@
+//! Machines on which programs cannot be traced yet.
+
+use crate::error::{Error, Result};
+use crate::result::{Measured, Request};
+
+/// Says that it cannot be done here.
+///
+/// # Errors
+/// Always.
+pub fn measure(_: &Request) -> Result<Measured> {
+    Err(Error::BadRequest(format!(
+        "blocks are traced on x86-64 Linux only, and this is {} {}: counts from elsewhere can be solved with `hairspring fit`",
+        std::env::consts::ARCH,
+        std::env::consts::OS
+    )))
+}

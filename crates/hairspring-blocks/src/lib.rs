@@ -1,0 +1,30 @@
+//! Times of the basic blocks of a function in an unmodified binary (Moreno and Fischmeister, 5.1 and 6.2): the counts come
+//! from following the very machine code that is timed, the times from the engine, and the solution says what they tell.
+//!
+//! The folders are the way of the data: `binary` (function, blocks, source lines), `trace` (the program, stopped, followed,
+//! timed), [`analysis`] (what counts and times tell).
+
+pub mod analysis;
+pub mod graph;
+
+mod count;
+mod error;
+mod inputs;
+mod result;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod binary;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod elsewhere;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod measure;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod trace;
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub use elsewhere::measure;
+pub use error::{Error, Result};
+pub use inputs::{Input, parse as parse_inputs};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use measure::measure;
+pub use result::{FunctionInfo, Measured, Request, Skipped, Traced, Wanted};

@@ -1,0 +1,165 @@
+//! From a request to an answer: every input is followed once, then all are timed in rounds, then the table is solved.
+
+mod prepare;
+mod rounds;
+mod until;
+
+use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse};
+use crate::binary::{Code, Flow, Lines, flow};
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::result::{FunctionInfo, Measured, Request, Wanted};
+use crate::trace::Target;
+use hairspring_engine::acquire::settle;
+use hairspring_engine::clock::{RateMeter, find, granularity};
+use hairspring_engine::estimate::Options;
+use hairspring_engine::judge::{Question, Setting};
+use hairspring_engine::observations::{Observations, Origin};
+use hairspring_machine::beside::{Beside, beside};
+use hairspring_machine::unit::find_ruler;
+use prepare::{Prepared, Session};
+use rounds::{Readings, Timing};
+use std::time::Instant;
+
+/// Follows, times and solves.
+///
+/// # Errors
+/// A program or function that cannot be traced, no input that can be used, or fewer rows than unknowns.
+pub fn measure(request: &Request) -> Result<Measured> {
+    let clock = find("tsc")?;
+    let settled = settle(request.cpu)?;
+    let quantum = granularity(&clock).quantum;
+    let meter = RateMeter::start(clock);
+    let ruler = find_ruler(clock);
+    let mut session = Session::new(request, settled.cpu, quantum)?;
+    let mut prepared = session.prepare_all()?;
+    let chains = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
+    let begin = Instant::now();
+    let timing = Timing { clock, quantum, chains: &chains, budget: request.budget, timeout: request.timeout };
+    let readings = timing.run(&mut prepared, &session.program.dog)?;
+    let measured = begin.elapsed();
+    let graph = session.annotated_graph();
+    let rows: Vec<CountRow> = prepared.iter().flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
+    let unknowns = choose(request.unknowns, &graph);
+    let origin = Origin {
+        clock: Some(clock.name.to_owned()),
+        rate: Some(meter.rate()),
+        granularity: (quantum > 0).then_some(quantum as f64),
+        ..Origin::default()
+    };
+    let table = tabulate(&graph, &rows, unknowns, &readings, &chains, origin);
+    let question =
+        Question { options: Options { level: request.level, ..Options::default() }, setting: Setting::Blocks, ..Question::default() };
+    let analysis = analyse(&graph, &rows, unknowns, &table, &question)?;
+    Ok(Measured {
+        function: session.function(),
+        graph,
+        inputs: request.inputs.len(),
+        skipped: session.skipped,
+        rows,
+        traced: session.traced,
+        table,
+        rounds: readings.rounds,
+        measured,
+        analysis,
+        settled,
+        ruler,
+    })
+}
+
+/// Blocks, if the counts of all edges follow from theirs.
+fn choose(wanted: Wanted, graph: &Graph) -> Unknowns {
+    match wanted {
+        Wanted::Blocks => Unknowns::Blocks,
+        Wanted::Edges => Unknowns::Edges,
+        Wanted::Auto if Structure::of(graph).undetermined.is_empty() => Unknowns::Blocks,
+        Wanted::Auto => Unknowns::Edges,
+    }
+}
+
+/// The engine's table: one component for each unknown, and the chains as series of their own.
+fn tabulate(graph: &Graph, rows: &[CountRow], unknowns: Unknowns, readings: &Readings, chains: &[Beside], origin: Origin) -> Observations {
+    let mut table = Observations::new(unknowns.names(graph));
+    table.origin = origin;
+    let series = table.series(SERIES);
+    let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &unknowns.counts(&row.counts))).collect();
+    let chain_ids: Vec<u32> = chains.iter().flat_map(|chain| chain.declare(&mut table, chain.chain)).collect();
+    for reading in &readings.function {
+        table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
+    }
+    for reading in &readings.chains {
+        table.push_flagged(chain_ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
+    }
+    table
+}
+
+impl Session<'_> {
+    /// The final graph with its source lines and the names of the functions that blocks call.
+    fn annotated_graph(&self) -> Graph {
+        let mut graph = self.graph.clone();
+        let (Some(target), Some(image)) = (&self.target, &self.image) else { return graph };
+        let lines = Lines::of(&target.function.object);
+        let code = self.code.clone();
+        let blocks = graph.blocks.clone();
+        lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));
+        for at in 0..graph.blocks.len() {
+            let block = &graph.blocks[at];
+            let last = instructions(&self.code, block.start, block.end).last().and_then(|address| self.code.decode(*address));
+            // A jump out of the function is a call that does not come back here.
+            if let Some(Flow::Jump(to) | Flow::Conditional(to)) = last.as_ref().map(flow).filter(|flow| leaves(&self.code, flow)) {
+                graph.blocks[at].calls.push(format!("{to:#x}"));
+            }
+        }
+        for block in &mut graph.blocks {
+            for call in &mut block.calls {
+                let address = call.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+                let name = address.and_then(|address| image.name_of(address));
+                *call = name.unwrap_or_else(|| if call.is_empty() { "computed address".to_owned() } else { call.clone() });
+            }
+        }
+        graph
+    }
+
+    fn function(&self) -> FunctionInfo {
+        let target = self.target.as_ref();
+        let function = target.map(|target| target.function.clone());
+        FunctionInfo {
+            name: function.as_ref().map_or_else(String::new, |function| function.name.clone()),
+            entry: function.as_ref().map_or(0, |function| function.entry),
+            bytes: function.as_ref().map_or(0, |function| function.ranges.iter().map(|range| range.end - range.start).sum()),
+            object: function.map(|function| function.object).unwrap_or_default(),
+            has_lines: self.graph.blocks.iter().any(|block| block.source.is_some()),
+        }
+    }
+}
+
+fn leaves(code: &Code, flow: &Flow) -> bool {
+    matches!(flow, Flow::Jump(to) | Flow::Conditional(to) if !code.contains(*to))
+}
+
+/// Addresses of the instructions in a range.
+pub(crate) fn instructions(code: &Code, start: u64, end: u64) -> Vec<u64> {
+    let mut all = Vec::new();
+    let mut at = start;
+    while at < end {
+        all.push(at);
+        let Some(instruction) = code.decode(at) else { break };
+        at = instruction.next_ip();
+    }
+    all
+}
+
+/// A function's code at the addresses of its file.
+fn code_of_file(target: &Target) -> Code {
+    Code::new(target.code.parts().iter().map(|(start, bytes)| (start.wrapping_sub(target.bias), bytes.clone())).collect())
+}
+
+/// One process of one input, ready to be timed.
+fn rows_of(prepared: &[Prepared]) -> Vec<(usize, usize)> {
+    prepared.iter().enumerate().flat_map(|(process, one)| (0..one.rows.len()).map(move |row| (process, row))).collect()
+}
+
+/// The error of an input, with which one it was; errors that concern all inputs stay as they are.
+fn is_general(error: &Error) -> bool {
+    matches!(error, Error::BadRequest(_) | Error::Function(_) | Error::Program { .. } | Error::Engine(_))
+}

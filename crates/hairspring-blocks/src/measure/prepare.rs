@@ -1,0 +1,299 @@
+//! Every input once: run up to the function, followed, and made repeatable.
+
+use super::until::{Ends, resolve};
+use super::{code_of_file, instructions, is_general};
+use crate::analysis::CountRow;
+use crate::binary::{Code, Image, Lines, Observed, cut};
+use crate::count::{Counter, Cut};
+use crate::error::{Error, Result};
+use crate::graph::{Counts, Graph};
+use crate::inputs::Input;
+use crate::result::{Request, Skipped, Traced};
+use crate::trace::{
+    Call, Followed, Follower, Partial, Patches, Process, Program, Snapshot, Started, Stub, Target, put_back, repeatable, start,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::time::Instant;
+
+/// Rows of equal counts that end at the same block: more of them say nothing new.
+const MOST_ALIKE: usize = 3;
+/// Rows in all, above which the engine takes rows for a sample and not for a design.
+const MOST_ROWS: usize = 2_000;
+
+/// A row of a process.
+#[derive(Debug)]
+pub struct Row {
+    /// What is run.
+    pub call: Call,
+    /// What runs in it.
+    pub counts: CountRow,
+    /// What it writes, as it was before.
+    written: Patches,
+    branches: Branches,
+}
+
+/// What the counts of a row are made of, at addresses of the file.
+#[derive(Debug, Clone)]
+struct Branches {
+    all: BTreeMap<(u64, u64), u64>,
+    entries: u64,
+    /// From where to where the last way of a partial run went.
+    end: Option<(u64, u64)>,
+}
+
+/// A process that waits to be timed.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Number of the input, from 0.
+    pub input: usize,
+    /// The process.
+    pub process: Process,
+    /// The timing code in it.
+    pub stub: Stub,
+    /// What it runs.
+    pub rows: Vec<Row>,
+    /// The row that ran last.
+    last: usize,
+}
+
+impl Prepared {
+    /// Runs one of its rows so often, from the state that the call began with.
+    ///
+    /// # Errors
+    /// A process that does not come back.
+    pub fn run(&mut self, row: usize, repeats: usize, seed: u64) -> Result<Vec<u64>> {
+        if self.last != row {
+            // A row puts back what it writes itself, and no other row's.
+            put_back(&self.process, &self.rows[self.last].written)?;
+            self.last = row;
+        }
+        self.stub.run(&mut self.process, &self.rows[row].call, repeats, seed)
+    }
+}
+
+/// What grows from input to input.
+#[derive(Debug)]
+pub struct Session<'a> {
+    request: &'a Request,
+    /// The program.
+    pub program: Program,
+    /// The function, once an input has reached it.
+    pub target: Option<Target>,
+    /// Its file.
+    pub image: Option<Rc<Image>>,
+    /// Its code at the addresses of the file.
+    pub code: Code,
+    /// The graph as far as it is known.
+    pub graph: Graph,
+    /// Inputs left out.
+    pub skipped: Vec<Skipped>,
+    /// How the following went.
+    pub traced: Traced,
+    observed: Observed,
+    ends: Ends,
+    alike: HashMap<(u64, Vec<u64>), usize>,
+    partial_rows: usize,
+    spread: u64,
+}
+
+impl<'a> Session<'a> {
+    /// Nothing run yet.
+    ///
+    /// # Errors
+    /// A program that cannot be traced.
+    pub fn new(request: &'a Request, cpu: usize, quantum: u64) -> Result<Session<'a>> {
+        Ok(Session {
+            request,
+            program: Program::new(&request.program, &request.function, cpu, request.timeout)?,
+            target: None,
+            image: None,
+            code: Code::new(Vec::new()),
+            graph: Graph::default(),
+            skipped: Vec::new(),
+            traced: Traced::default(),
+            observed: Observed::new(),
+            ends: Ends::default(),
+            alike: HashMap::new(),
+            partial_rows: 0,
+            spread: (3 * quantum).clamp(64, 4096),
+        })
+    }
+
+    /// Runs every input up to its calls; those that cannot be used are noted.
+    ///
+    /// # Errors
+    /// What concerns all inputs, or no input that can be used.
+    pub fn prepare_all(&mut self) -> Result<Vec<Prepared>> {
+        let mut all = Vec::new();
+        for (at, input) in self.request.inputs.iter().enumerate() {
+            for call in 1..=self.request.calls {
+                match self.prepare(at, input, call) {
+                    Ok(prepared) => all.push(prepared),
+                    Err(error) if is_general(&error) => return Err(error),
+                    // Fewer calls than asked for are no fault of the input.
+                    Err(_) if call > 1 => break,
+                    Err(error) => {
+                        self.skipped.push(Skipped { input: at + 1, text: input.text.clone(), reason: error.to_string() });
+                        break;
+                    }
+                }
+            }
+        }
+        if all.is_empty() {
+            let first = self.skipped.first();
+            return Err(Error::NoInput(
+                first.map_or_else(String::new, |skipped| format!("the first one ({}): {}", skipped.text, skipped.reason)),
+            ));
+        }
+        self.recount(&mut all)?;
+        Ok(all)
+    }
+
+    fn prepare(&mut self, at: usize, input: &Input, call: u64) -> Result<Prepared> {
+        let (mut stub, spread) = (None, self.spread);
+        let mut started = start(&mut self.program, input, call, |started, from| {
+            let near = started.target.entry();
+            stub = Some(Stub::install(&mut started.process, &started.mappings, from, near, spread)?);
+            Ok(())
+        })?;
+        let Some(mut stub) = stub else { return Err(Error::system("prepare the program", "no timing code")) };
+        self.learn(&started)?;
+        let (entry, bias) = (started.target.entry(), started.target.bias);
+        stub.remember(&started.process, entry)?;
+        let stack = started.process.registers()?.rsp;
+        let snapshot = Snapshot::take(&started.process, stack + 8, &[stub.data()])?;
+        let ends: BTreeSet<u64> = self.ends.addresses(&self.graph).into_iter().map(|end| end.wrapping_add(bias)).collect();
+        let begin = Instant::now();
+        let followed = Follower::new(&self.program, &mut started.process, &started.target, &ends).run()?;
+        self.traced.seconds += begin.elapsed().as_secs_f64();
+        self.traced.stops += followed.stops;
+        repeatable(&followed.system_calls).map_err(|reason| Error::system("repeat the call", reason))?;
+        self.observe(&followed, bias);
+        let written = snapshot.written(&started.process);
+        let mut rows = vec![self.whole(&mut started, &mut stub, &followed, &written)?];
+        for partial in &followed.partials {
+            rows.extend(self.partial(&mut started, &mut stub, &snapshot, &rows[0].call.clone(), partial)?);
+        }
+        self.program.dog.watch(None);
+        Ok(Prepared { input: at, process: started.process, stub, rows, last: 0 })
+    }
+
+    /// What the first process says of the function.
+    fn learn(&mut self, started: &Started) -> Result<()> {
+        if self.target.is_none() {
+            self.code = code_of_file(&started.target);
+            self.graph = cut(&self.code, started.target.function.entry, &self.observed);
+            let lines = Lines::of(&started.target.function.object);
+            let mut annotated = self.graph.clone();
+            lines.annotate(&mut annotated, |at| instructions(&self.code, self.graph.blocks[at].start, self.graph.blocks[at].end));
+            self.ends = resolve(&self.request.until, &annotated)?;
+            self.target = Some(started.target.clone());
+            self.image = Some(started.image.clone());
+        }
+        Ok(())
+    }
+
+    /// Adds where branches went that the disassembly cannot follow.
+    fn observe(&mut self, followed: &Followed, bias: u64) {
+        let before = self.observed.len();
+        for (site, to) in followed.branches.keys() {
+            let (site, to) = (site.wrapping_sub(bias), to.wrapping_sub(bias));
+            let indirect = self.graph.block_at(site).is_some_and(|block| self.graph.indirect.contains(&block));
+            if indirect || self.graph.block_at(site).is_none() {
+                self.observed.insert((site, to));
+            }
+        }
+        if self.observed.len() > before {
+            self.graph = cut(&self.code, self.target.as_ref().map_or(0, |target| target.function.entry), &self.observed);
+        }
+    }
+
+    /// The whole call as a row, checked to do the same when it is repeated.
+    fn whole(&mut self, started: &mut Started, stub: &mut Stub, followed: &Followed, written: &Patches) -> Result<Row> {
+        let entry = started.target.entry();
+        let after = contents(&started.process, written);
+        self.program.deadline(&started.process);
+        let call = stub.prepare(&mut started.process, entry, None, written)?;
+        put_back(&started.process, written)?;
+        stub.run(&mut started.process, &call, 1, 1)?;
+        if contents(&started.process, written) != after {
+            let reason = "a repeated call does not do the same: it depends on something outside of its memory (the time, a device)";
+            return Err(Error::system("repeat the call", reason));
+        }
+        put_back(&started.process, written)?;
+        let bias = started.target.bias;
+        let branches = Branches { all: in_file(&followed.branches, bias), entries: followed.entries, end: None };
+        Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, written: written.clone(), branches })
+    }
+
+    /// A partial call as a row, if it says something new and can be run.
+    fn partial(
+        &mut self,
+        started: &mut Started,
+        stub: &mut Stub,
+        snapshot: &Snapshot,
+        whole: &Call,
+        partial: &Partial,
+    ) -> Result<Option<Row>> {
+        let bias = started.target.bias;
+        let end = Some((partial.from.wrapping_sub(bias), partial.until.wrapping_sub(bias)));
+        let branches = Branches { all: in_file(&partial.branches, bias), entries: partial.entries, end };
+        let Some(counts) = self.count(&branches) else { return Ok(None) };
+        let known = self.alike.entry((partial.until.wrapping_sub(bias), counts.counts.blocks.clone())).or_insert(0);
+        let room = self.partial_rows + self.request.inputs.len() * (self.request.calls as usize) < MOST_ROWS;
+        if *known >= MOST_ALIKE || !room || !self.ends.can_end(&self.graph, &self.code, &counts.counts, partial.until.wrapping_sub(bias)) {
+            return Ok(None);
+        }
+        *known += 1;
+        self.partial_rows += 1;
+        let trial = whole.up_to(partial.until);
+        stub.run(&mut started.process, &trial, 1, 1)?;
+        let written = snapshot.written(&started.process);
+        let call = stub.prepare(&mut started.process, started.target.entry(), Some(partial.until), &written)?;
+        put_back(&started.process, &written)?;
+        Ok(Some(Row { call, counts, written, branches }))
+    }
+
+    fn count(&self, branches: &Branches) -> Option<CountRow> {
+        let last = |at: usize| {
+            let block = &self.graph.blocks[at];
+            instructions(&self.code, block.start, block.end).last().copied().unwrap_or(block.start)
+        };
+        let start_of = |address: u64| self.graph.blocks.iter().position(|block| block.start == address);
+        let cut = match branches.end {
+            Some((from, until)) => Some(Cut { from: start_of(from)?, until: start_of(until)? }),
+            None => None,
+        };
+        let counts = Counter::new(&self.graph, last).count(&branches.all, branches.entries, cut)?;
+        Some(CountRow { counts, until: cut.map(|cut| cut.until) })
+    }
+
+    /// The counts of all rows by the final graph.
+    fn recount(&mut self, all: &mut [Prepared]) -> Result<()> {
+        for row in all.iter_mut().flat_map(|one| one.rows.iter_mut()) {
+            row.counts =
+                self.count(&row.branches).ok_or_else(|| Error::system("count the blocks", "a branch went where no block begins"))?;
+        }
+        let whole = all.iter().flat_map(|one| &one.rows).filter(|row| row.counts.until.is_none());
+        let instructions = |row: &Row| -> u64 {
+            row.counts.counts.blocks.iter().zip(&self.graph.blocks).map(|(count, block)| count * u64::from(block.instructions)).sum()
+        };
+        self.traced.instructions = whole.map(instructions).sum();
+        Ok(())
+    }
+}
+
+/// What stands in memory where a call wrote.
+fn contents(process: &Process, patches: &Patches) -> Vec<Vec<u8>> {
+    let read = |(address, before): &(u64, Vec<u8>)| {
+        let mut now = vec![0; before.len()];
+        process.read(*address, &mut now);
+        now
+    };
+    patches.iter().map(read).collect()
+}
+
+fn in_file(branches: &BTreeMap<(u64, u64), u64>, bias: u64) -> BTreeMap<(u64, u64), u64> {
+    branches.iter().map(|((site, to), times)| ((site.wrapping_sub(bias), to.wrapping_sub(bias)), *times)).collect()
+}

@@ -1,0 +1,99 @@
+//! Where calls are ended early.
+
+use crate::binary::{Code, is_padding};
+use crate::error::{Error, Result};
+use crate::graph::{Counts, Graph, block_name};
+use crate::trace::JUMP;
+use std::collections::BTreeSet;
+
+/// Blocks before which calls are ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ends {
+    each: bool,
+    named: BTreeSet<u64>,
+}
+
+/// Understands what was asked for: `each`, `B4`, `0x1160`, `12` or `file.c:12`.
+///
+/// # Errors
+/// A place where no block begins, or no line.
+pub fn resolve(wanted: &[String], graph: &Graph) -> Result<Ends> {
+    let mut ends = Ends::default();
+    for place in wanted {
+        if place == "each" {
+            ends.each = true;
+        } else {
+            ends.named.insert(one(place, graph)?);
+        }
+    }
+    Ok(ends)
+}
+
+fn one(place: &str, graph: &Graph) -> Result<u64> {
+    let bad = |reason: String| Error::BadRequest(format!("--until {place}: {reason}"));
+    if let Some(number) = place.strip_prefix('B').and_then(|digits| digits.parse::<usize>().ok()) {
+        let block = number.checked_sub(1).and_then(|at| graph.blocks.get(at));
+        return block
+            .map(|block| block.start)
+            .ok_or_else(|| bad(format!("the function has the blocks B1 to {}", block_name(graph.blocks.len() - 1))));
+    }
+    if let Some(address) = place.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+        let block = graph.block_at(address).map(|at| &graph.blocks[at]);
+        let block = block.ok_or_else(|| bad("the function has no block there".into()))?;
+        return if block.start == address { Ok(address) } else { Err(bad(format!("the block there begins at {:#x}", block.start))) };
+    }
+    let (file, line) = place.rsplit_once(':').map_or(("", place), |(file, line)| (file, line));
+    let line: u32 =
+        line.parse().map_err(|_| bad("give `each`, a block as B4, an address as 0x1160, or a line as 12 or file.c:12".into()))?;
+    let matches =
+        |block: &&crate::graph::Block| block.source.as_ref().is_some_and(|source| source.file.ends_with(file) && source.line == line);
+    let found = graph.blocks.iter().find(matches).map(|block| block.start);
+    found.ok_or_else(|| match graph.blocks.iter().any(|block| block.source.is_some()) {
+        true => bad("no block begins on that line".into()),
+        false => bad("the program has no line numbers (compile with -g): give a block or an address".into()),
+    })
+}
+
+impl Ends {
+    /// Addresses of the file where calls are ended.
+    pub fn addresses(&self, graph: &Graph) -> BTreeSet<u64> {
+        let entry = graph.blocks.get(graph.entry).map(|block| block.start);
+        let each = graph.blocks.iter().map(|block| block.start).filter(|_| self.each);
+        each.chain(self.named.iter().copied()).filter(|address| Some(*address) != entry).collect()
+    }
+
+    /// Whether the jump that ends a call can stand at an address: it must not lie over code that runs before.
+    pub fn can_end(&self, graph: &Graph, code: &Code, counts: &Counts, address: u64) -> bool {
+        let end = address + JUMP as u64;
+        let over = |at: usize| (address + 1..end).contains(&graph.blocks[at].start);
+        let runs_before = (0..graph.blocks.len()).any(|at| over(at) && counts.blocks[at] > 0);
+        let inside =
+            code.ranges().find(|range| range.contains(&address)).is_some_and(|range| end <= range.end || self.is_free(code, range.end));
+        !runs_before && inside
+    }
+
+    /// Whether nothing of use begins at the end of the function: functions are aligned to more than a jump's length.
+    fn is_free(&self, code: &Code, end: u64) -> bool {
+        const ALIGNMENT: u64 = 16;
+        code.decode(end).as_ref().is_some_and(is_padding) || end % ALIGNMENT > 0 && end % ALIGNMENT <= ALIGNMENT - JUMP as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::tests::graph;
+
+    #[test]
+    fn places_are_understood_and_bad_ones_say_what_there_is() {
+        let graph = graph(3, &[(0, Some(1)), (1, Some(2)), (2, None)]);
+        let at = |place: &str| resolve(&[place.to_owned()], &graph);
+        assert_eq!(at("B3").unwrap().addresses(&graph), BTreeSet::from([32]));
+        assert_eq!(at("0x10").unwrap().addresses(&graph), BTreeSet::from([16]));
+        assert_eq!(at("each").unwrap().addresses(&graph), BTreeSet::from([16, 32]));
+        assert!(at("B9").unwrap_err().to_string().contains("B1 to B3"));
+        assert!(at("0x11").unwrap_err().to_string().contains("begins at 0x10"));
+        assert!(at("12").unwrap_err().to_string().contains("no line numbers"));
+        assert!(at("there").unwrap_err().to_string().contains("give `each`"));
+    }
+}

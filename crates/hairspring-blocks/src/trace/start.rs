@@ -1,0 +1,245 @@
+//! From a program and an input to a process that stands at the first instruction of the function.
+
+use super::maps::{Mapping, entry_point, of_process};
+use super::process::{Process, Resume, Stop, Watchdog};
+use crate::binary::{Code, Function, Image};
+use crate::error::{Error, Result};
+use crate::inputs::Input;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// The instruction of one byte that stops a program.
+pub const BREAKPOINT: u8 = 0xcc;
+
+/// The function in a running program.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The function by the addresses of its file.
+    pub function: Function,
+    /// Its code at the addresses where it runs.
+    pub code: Code,
+    /// What is added to addresses of the file.
+    pub bias: u64,
+}
+
+impl Target {
+    /// Where calls begin.
+    pub fn entry(&self) -> u64 {
+        self.function.entry.wrapping_add(self.bias)
+    }
+}
+
+/// What does not change from input to input.
+#[derive(Debug)]
+pub struct Program {
+    /// The program.
+    pub path: PathBuf,
+    /// The function asked for.
+    pub wanted: String,
+    /// CPU to run on.
+    pub cpu: usize,
+    /// Longest time of one step.
+    pub timeout: Duration,
+    /// Ends what takes longer.
+    pub dog: Watchdog,
+    images: HashMap<PathBuf, Rc<Image>>,
+}
+
+/// A process that stands at the function.
+#[derive(Debug)]
+pub struct Started {
+    /// The process.
+    pub process: Process,
+    /// The function in it.
+    pub target: Target,
+    /// The file that the function is in.
+    pub image: Rc<Image>,
+    /// What is mapped.
+    pub mappings: Vec<Mapping>,
+}
+
+impl Program {
+    /// A program whose function is asked for by name or by address.
+    ///
+    /// # Errors
+    /// A program that cannot be traced.
+    pub fn new(path: &Path, wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
+        let mut program =
+            Program { path: path.to_owned(), wanted: wanted.to_owned(), cpu, timeout, dog: Watchdog::start(), images: HashMap::new() };
+        program.image(path)?;
+        Ok(program)
+    }
+
+    fn image(&mut self, path: &Path) -> Result<Rc<Image>> {
+        if let Some(known) = self.images.get(path) {
+            return Ok(known.clone());
+        }
+        let image = Rc::new(Image::open(path)?);
+        self.images.insert(path.to_owned(), image.clone());
+        Ok(image)
+    }
+
+    /// The deadline of a step that begins now, for a process.
+    pub fn deadline(&self, process: &Process) {
+        self.dog.watch(Some((process.id(), Instant::now() + self.timeout)));
+    }
+
+    /// The function, in the program or in a library that it loads.
+    fn locate(&mut self, mappings: &[Mapping]) -> Result<(Rc<Image>, Function)> {
+        let path = self.path.clone();
+        let program = self.image(&path)?;
+        if let Some(address) = as_address(&self.wanted) {
+            return Ok((program.clone(), program.at(address)?));
+        }
+        if let Some(function) = program.find(&self.wanted)? {
+            return Ok((program, function));
+        }
+        let mut near = program.similar(&self.wanted);
+        for file in loaded_files(mappings) {
+            let Ok(image) = self.image(&file) else { continue };
+            if let Some(function) = image.find(&self.wanted)? {
+                return Ok((image, function));
+            }
+            near.extend(image.similar(&self.wanted));
+        }
+        Err(self.not_found(&program, &near))
+    }
+
+    fn not_found(&self, program: &Image, near: &[String]) -> Error {
+        let libraries = self.images.len().saturating_sub(1);
+        let hint = match (near.is_empty(), program.has_symbols()) {
+            (_, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149".to_owned(),
+            (false, true) => format!("; there is {}", near[..near.len().min(5)].join(", ")),
+            (true, true) => "; the compiler may have put it into its callers: compile with __attribute__((noinline))".to_owned(),
+        };
+        let (program, wanted) = (self.path.display(), &self.wanted);
+        Error::Function(format!("no function `{wanted}` in {program} nor in the {libraries} libraries that it loads{hint}"))
+    }
+}
+
+/// An address in place of a name.
+fn as_address(wanted: &str) -> Option<u64> {
+    u64::from_str_radix(wanted.strip_prefix("0x").or_else(|| wanted.strip_prefix("0X"))?, 16).ok()
+}
+
+/// Files of which code is mapped.
+fn loaded_files(mappings: &[Mapping]) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = mappings.iter().filter(|mapping| mapping.executable).filter_map(Mapping::file).collect();
+    files.dedup();
+    files
+}
+
+/// What is added to the addresses of a file.
+fn bias(image: &Image, mappings: &[Mapping]) -> Result<u64> {
+    const PAGE: u64 = 4095;
+    let path = std::fs::canonicalize(&image.path).unwrap_or_else(|_| image.path.clone());
+    let loads = image.loads()?;
+    let of_file = mappings.iter().filter(|mapping| mapping.executable && mapping.file().as_ref() == Some(&path));
+    let found = of_file.into_iter().find_map(|mapping| {
+        let load = loads.iter().find(|(offset, size, _)| offset & !PAGE <= mapping.offset && mapping.offset < offset + size)?;
+        let address = (load.2 & !PAGE) + (mapping.offset - (load.0 & !PAGE));
+        Some(mapping.range.start.wrapping_sub(address))
+    });
+    found.ok_or_else(|| Error::system("find the function in the running program", format!("{} is not mapped", path.display())))
+}
+
+/// Runs the program with an input up to its `number`th call of the function, from 1.
+///
+/// # Errors
+/// No such function; a program that ends before, makes threads, or starts another program.
+pub fn start(program: &mut Program, input: &Input, number: u64, install: impl FnOnce(&mut Started, u64) -> Result<()>) -> Result<Started> {
+    let process = Process::start(&program.path, &input.arguments, input.stdin.as_deref(), program.cpu)?;
+    program.deadline(&process);
+    let mut started = loaded(program, process)?;
+    let from = entry_point(started.process.id())?;
+    install(&mut started, from)?;
+    check_bytes(&started)?;
+    let (entry, name) = (started.target.entry(), started.target.function.name.clone());
+    let Started { process, target, .. } = &mut started;
+    for call in 1..=number {
+        let ended = |how: String| Error::system(&format!("get to call {call} of `{name}`"), how);
+        run_to(program, process, target, entry, &ended)?;
+        if call < number {
+            process.run(Resume::Step)?;
+        }
+    }
+    program.dog.watch(None);
+    Ok(started)
+}
+
+/// Runs the loader, and finds the function.
+fn loaded(program: &mut Program, mut process: Process) -> Result<Started> {
+    let start = entry_point(process.id())?;
+    let mut original = [0u8];
+    if !process.read(start, &mut original) {
+        return Err(Error::system("start the program", "its entry point cannot be read"));
+    }
+    process.poke(start, &[BREAKPOINT])?;
+    match process.run(Resume::Run)? {
+        Stop::Trap => {}
+        Stop::Exited(code) => {
+            return Err(Error::system("start the program", format!("the loader ended it with status {code}: a library is missing?")));
+        }
+        other => return Err(Error::system("start the program", format!("{other:?} in the loader"))),
+    }
+    process.poke(start, &original)?;
+    process.go_to(start)?;
+    let mappings = of_process(process.id())?;
+    let (image, function) = program.locate(&mappings)?;
+    let bias = bias(&image, &mappings)?;
+    let mut parts = Vec::new();
+    for range in &function.ranges {
+        parts.push((range.start.wrapping_add(bias), image.bytes(range)?));
+    }
+    Ok(Started { process, target: Target { function, code: Code::new(parts), bias }, image, mappings })
+}
+
+/// Whether the bytes in memory are those of the file.
+fn check_bytes(started: &Started) -> Result<()> {
+    match is_unchanged(&started.process, &started.target.code) {
+        true => Ok(()),
+        false => Err(Error::Function(format!(
+            "the bytes of `{}` in memory are not those of the file: it is changed when the program starts (relocations in the text, a packer)",
+            started.target.function.name
+        ))),
+    }
+}
+
+/// Whether the code of a process is what it was in the file.
+pub fn is_unchanged(process: &Process, code: &Code) -> bool {
+    code.parts().iter().all(|(start, bytes)| {
+        let mut now = vec![0; bytes.len()];
+        process.read(*start, &mut now) && now == *bytes
+    })
+}
+
+/// Runs up to an address of the code, and leaves the process there without the breakpoint.
+fn run_to(program: &Program, process: &mut Process, target: &Target, address: u64, ended: &dyn Fn(String) -> Error) -> Result<()> {
+    let Some(original) = target.code.byte(address) else { return Err(ended("no byte there".into())) };
+    process.poke(address, &[BREAKPOINT])?;
+    loop {
+        match process.run(Resume::Run)? {
+            Stop::Trap if process.instruction()? == address + 1 => break,
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) => {}
+            Stop::Born { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
+            Stop::Born { id, .. } => process.release(id, &[(address, original)]),
+            Stop::Replaced => return Err(ended("it starts another program in its place: give that program itself".into())),
+            Stop::Exited(code) => return Err(ended(format!("the program ended before, with status {code}"))),
+            Stop::Killed(_) if program.dog.has_bitten() => return Err(ended(too_long(program.timeout))),
+            Stop::Killed(signal) => return Err(ended(format!("the program was killed by {signal} before"))),
+        }
+    }
+    process.poke(address, &[original])?;
+    process.go_to(address)
+}
+
+/// What is said of a program that makes threads.
+pub const MULTI_THREADED: &str =
+    "the program is multi-threaded: what other threads do would be in the times and not in the counts; run it with one thread";
+
+/// What is said of a program that takes too long.
+pub fn too_long(limit: Duration) -> String {
+    format!("no end after {} s (--timeout)", limit.as_secs_f64())
+}

@@ -1,0 +1,280 @@
+//! Timing a call from inside of the process, again and again from the same state.
+//!
+//! A page of code is put into the process. It puts back what the call wrote, waits a random time, loads the registers that
+//! the call began with, reads the time stamp counter between fences, calls, and reads it again. The function runs as the
+//! compiler made it: nothing is in it, and nothing runs beside it.
+#![allow(unsafe_code, reason = "the page is assembly, and taking its bytes from this program's own image has no safe form")]
+
+use super::maps::{Mapping, free_near};
+use super::memory::Patches;
+use super::process::{Process, Registers, Resume, Stop};
+use crate::error::{Error, Result};
+
+/// Readings that the page has room for.
+const MOST_READINGS: usize = 64;
+/// Bytes of the page of code, and of the data behind it.
+const CODE: u64 = 4096;
+const DATA: u64 = 16 << 10;
+/// Where things lie in the data: see the assembly.
+const REGISTERS: u64 = 0x80;
+const READINGS: u64 = 0x200;
+const VECTOR_MASK: u64 = 0x4c0;
+const VECTORS: u64 = 0x500;
+
+std::arch::global_asm!(
+    ".pushsection .rodata.hairspring_blocks_stub, \"a\"",
+    ".p2align 6",
+    "hairspring_blocks_stub_start:",
+    ".set hairspring_blocks_data, hairspring_blocks_stub_start + 4096",
+    "20:",
+    // Put back what the call wrote.
+    "mov r12, [rip + hairspring_blocks_data + 0]",
+    "mov r13, [rip + hairspring_blocks_data + 8]",
+    "cld",
+    "30:",
+    "test r13, r13",
+    "jz 40f",
+    "mov rdi, [r12]",
+    "mov rcx, [r12 + 8]",
+    "mov rsi, [r12 + 16]",
+    "rep movsb",
+    "add r12, 24",
+    "dec r13",
+    "jmp 30b",
+    "40:",
+    // Wait a random time: another phase of the counter each time (a linear congruential generator, Knuth's MMIX).
+    "mov rax, [rip + hairspring_blocks_data + 16]",
+    "movabs rcx, 6364136223846793005",
+    "imul rax, rcx",
+    "movabs rcx, 1442695040888963407",
+    "add rax, rcx",
+    "mov [rip + hairspring_blocks_data + 16], rax",
+    "shr rax, 40",
+    "imul rax, [rip + hairspring_blocks_data + 24]",
+    "shr rax, 24",
+    "50:",
+    "dec rax",
+    "jns 50b",
+    // The registers that the call began with.
+    "mov eax, [rip + hairspring_blocks_data + 0x4c0]",
+    "mov edx, [rip + hairspring_blocks_data + 0x4c4]",
+    "xrstor64 [rip + hairspring_blocks_data + 0x500]",
+    "lea rsp, [rip + hairspring_blocks_data + 0x480]",
+    "push qword ptr [rip + hairspring_blocks_data + 48]",
+    "popfq",
+    "mov rsp, [rip + hairspring_blocks_data + 40]",
+    "mov rbx, [rip + hairspring_blocks_data + 0x88]",
+    "mov rcx, [rip + hairspring_blocks_data + 0x90]",
+    "mov rsi, [rip + hairspring_blocks_data + 0xa0]",
+    "mov rdi, [rip + hairspring_blocks_data + 0xa8]",
+    "mov rbp, [rip + hairspring_blocks_data + 0xb0]",
+    "mov r8, [rip + hairspring_blocks_data + 0xb8]",
+    "mov r9, [rip + hairspring_blocks_data + 0xc0]",
+    "mov r10, [rip + hairspring_blocks_data + 0xc8]",
+    "mov r11, [rip + hairspring_blocks_data + 0xd0]",
+    "mov r12, [rip + hairspring_blocks_data + 0xd8]",
+    "mov r13, [rip + hairspring_blocks_data + 0xe0]",
+    "mov r14, [rip + hairspring_blocks_data + 0xe8]",
+    "mov r15, [rip + hairspring_blocks_data + 0xf0]",
+    "lfence",
+    "rdtsc",
+    "lfence",
+    "mov [rip + hairspring_blocks_data + 72], eax",
+    "mov [rip + hairspring_blocks_data + 76], edx",
+    "mov rax, [rip + hairspring_blocks_data + 0x80]",
+    "mov rdx, [rip + hairspring_blocks_data + 0x98]",
+    "call qword ptr [rip + hairspring_blocks_data + 32]",
+    "hairspring_blocks_stub_back:",
+    "lfence",
+    "rdtsc",
+    "lfence",
+    "shl rdx, 32",
+    "or rax, rdx",
+    "sub rax, [rip + hairspring_blocks_data + 72]",
+    "mov rcx, [rip + hairspring_blocks_data + 64]",
+    "lea rdx, [rip + hairspring_blocks_data + 0x200]",
+    "mov [rdx + 8 * rcx], rax",
+    "inc rcx",
+    "mov [rip + hairspring_blocks_data + 64], rcx",
+    "cmp rcx, [rip + hairspring_blocks_data + 56]",
+    "jb 20b",
+    "int3",
+    "hairspring_blocks_stub_end:",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    static hairspring_blocks_stub_start: u8;
+    static hairspring_blocks_stub_back: u8;
+    static hairspring_blocks_stub_end: u8;
+}
+
+/// The bytes of the page, and how far behind its beginning the call comes back.
+fn page() -> (&'static [u8], u64) {
+    let (start, back, end) =
+        (&raw const hairspring_blocks_stub_start, &raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_end);
+    // SAFETY: the three symbols are in this order in one read-only section that the assembly above makes.
+    unsafe { (std::slice::from_raw_parts(start, end.offset_from(start) as usize), back.offset_from(start) as u64) }
+}
+
+/// Ticks of one call.
+pub type Ticks = u64;
+
+/// What is run: a call up to its end, or up to an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// Where the call ends; `None` for a whole call.
+    pub until: Option<u64>,
+    patches: u64,
+    count: u64,
+}
+
+impl Call {
+    /// The same from the same state, up to an address.
+    #[must_use]
+    pub fn up_to(self, until: u64) -> Call {
+        Call { until: Some(until), ..self }
+    }
+}
+
+/// The page in a process.
+#[derive(Debug)]
+pub struct Stub {
+    base: u64,
+    spread: u64,
+    /// The bytes below a jump that is planted at the end of a partial call.
+    planted: Option<(u64, [u8; JUMP])>,
+}
+
+/// Bytes of a near jump.
+pub const JUMP: usize = 5;
+
+impl Stub {
+    /// Puts the page into a process, near a function. The process is made to call the system from an address of its code.
+    ///
+    /// # Errors
+    /// No room near the function, or what the system says.
+    pub fn install(process: &mut Process, mappings: &[Mapping], from: u64, near: u64, spread: u64) -> Result<Stub> {
+        const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
+        const READ_RUN: u64 = (libc::PROT_READ | libc::PROT_EXEC) as u64;
+        const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as u64;
+        let base = free_near(mappings, near, CODE + DATA)
+            .ok_or_else(|| Error::system("prepare the program", "no room for the timing code near the function"))?;
+        process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
+        process.write(base, page().0)?;
+        process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
+        Ok(Stub { base, spread, planted: None })
+    }
+
+    /// Where its memory begins that the process may write to.
+    pub fn data(&self) -> u64 {
+        self.base + CODE
+    }
+
+    /// Takes the state that calls begin with from a process that stands at the function's entry.
+    ///
+    /// # Errors
+    /// Registers that cannot be read.
+    pub fn remember(&self, process: &Process, entry: u64) -> Result<()> {
+        let now = process.registers()?;
+        let vectors = process.vector_state()?;
+        if vectors.len() as u64 > DATA - VECTORS {
+            return Err(Error::system("prepare the program", "the vector registers have more state than there is room for"));
+        }
+        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        // The call itself puts the return address on the stack.
+        process.write(self.data() + 32, &words(&[entry, now.rsp + 8, now.eflags & !0x100]))?;
+        let general = [
+            now.rax, now.rbx, now.rcx, now.rdx, now.rsi, now.rdi, now.rbp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14,
+            now.r15,
+        ];
+        process.write(self.data() + REGISTERS, &words(&general))?;
+        process.write(self.data() + VECTOR_MASK, &words(&[u64::MAX]))?;
+        process.write(self.data() + VECTORS, &vectors)
+    }
+
+    /// Brings what a call writes into the process, so that the page can put it back.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn prepare(&self, process: &mut Process, from: u64, until: Option<u64>, patches: &Patches) -> Result<Call> {
+        if patches.is_empty() {
+            return Ok(Call { until, patches: 0, count: 0 });
+        }
+        const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
+        const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
+        let list = 24 * patches.len();
+        let bytes: usize = patches.iter().map(|(_, bytes)| bytes.len()).sum();
+        let at = process.system_call(from, libc::SYS_mmap, [0, (list + bytes) as u64, READ_WRITE, PLACE, u64::MAX, 0])?;
+        let (mut entries, mut contents) = (Vec::with_capacity(list), Vec::with_capacity(bytes));
+        for (address, before) in patches {
+            let source = at + (list + contents.len()) as u64;
+            [*address, before.len() as u64, source].iter().for_each(|word| entries.extend_from_slice(&word.to_ne_bytes()));
+            contents.extend_from_slice(before);
+        }
+        entries.extend_from_slice(&contents);
+        process.write(at, &entries)?;
+        Ok(Call { until, patches: at, count: patches.len() as u64 })
+    }
+
+    /// Makes the process run a call so often, and gives the ticks of each.
+    ///
+    /// # Errors
+    /// A process that does not come back.
+    pub fn run(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<Vec<Ticks>> {
+        let repeats = repeats.clamp(1, MOST_READINGS);
+        self.plant(process, call.until)?;
+        let head = [call.patches, call.count, seed, self.spread];
+        process.write(self.data(), &head.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())?;
+        process.write(self.data() + 56, &[repeats as u64, 0].iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())?;
+        let now = process.registers()?;
+        process.set_registers(Registers { rip: self.base, orig_rax: u64::MAX, ..now })?;
+        let end = self.base + page().0.len() as u64;
+        loop {
+            match process.run(Resume::Run)? {
+                Stop::Trap if process.instruction()? == end => break,
+                Stop::Signal(_) => {}
+                other => return Err(Error::system("repeat the call", format!("it ended with {other:?}"))),
+            }
+        }
+        let mut readings = vec![0u8; 8 * repeats];
+        if !process.read(self.data() + READINGS, &mut readings) {
+            return Err(Error::system("read the times", "the memory cannot be read"));
+        }
+        Ok(readings.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes)).collect())
+    }
+
+    /// Puts a jump to the end of the timing at an address, and takes the one before away.
+    fn plant(&mut self, process: &Process, until: Option<u64>) -> Result<()> {
+        if self.planted.map(|(address, _)| address) == until {
+            return Ok(());
+        }
+        if let Some((address, bytes)) = self.planted.take() {
+            process.poke(address, &bytes)?;
+        }
+        let Some(address) = until else { return Ok(()) };
+        let mut bytes = [0u8; JUMP];
+        if !process.read(address, &mut bytes) {
+            return Err(Error::system("end the call early", "the code there cannot be read"));
+        }
+        let distance = (self.base + page().1).wrapping_sub(address + JUMP as u64) as u32;
+        let mut jump = [0xe9; JUMP];
+        jump[1..].copy_from_slice(&distance.to_le_bytes());
+        process.poke(address, &jump)?;
+        self.planted = Some((address, bytes));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_fits_and_ends_with_a_breakpoint() {
+        let (bytes, back) = page();
+        assert!(bytes.len() < CODE as usize && (back as usize) < bytes.len());
+        assert_eq!(bytes.last(), Some(&0xcc));
+        assert_eq!(READINGS + 8 * MOST_READINGS as u64, 0x400);
+    }
+}

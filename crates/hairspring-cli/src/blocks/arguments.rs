@@ -1,0 +1,70 @@
+//! The command line of `blocks`.
+
+use crate::arguments::ReportArguments;
+use clap::{Args, ValueEnum};
+use hairspring_program::values::duration;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+The program is run once for each line of the inputs, up to the function. The call is followed to count its blocks, then
+repeated from the same state in interleaved rounds; the function runs as the compiler made it. A line holds arguments, quoted
+as in a shell, and `< FILE` for the standard input; `--` is a run without arguments.
+
+Examples:
+  hairspring blocks ./coder --function encode --inputs inputs.txt
+  hairspring blocks ./coder --function encode --generate 'seq 1 200' --until each
+  hairspring blocks ./a.out --function 0x1149 --inputs -          a stripped program
+  hairspring blocks gzip --function deflate_stored --generate 'ls *.txt | sed s/^/-c\\ /'";
+
+/// What to solve for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UnknownsArgument {
+    /// The time of every block
+    Blocks,
+    /// The time of every block for each way that it is left
+    Edges,
+    /// Blocks, unless branches need to be told apart
+    Auto,
+}
+
+/// Options of `blocks`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct BlocksArguments {
+    /// The program, as it is: nothing is compiled again (with -g it has source lines)
+    #[arg(value_name = "PROGRAM")]
+    pub program: PathBuf,
+    /// The function, in the program or in a library that it loads; or its address, as 0x1149
+    #[arg(long, value_name = "NAME|ADDRESS")]
+    pub function: String,
+    /// A file with one line of arguments for each run; - for standard input
+    #[arg(long, value_name = "FILE", required_unless_present = "generate", conflicts_with = "generate")]
+    pub inputs: Option<PathBuf>,
+    /// A command that prints such lines
+    #[arg(long, value_name = "COMMAND")]
+    pub generate: Option<String>,
+    /// Calls of the function that are taken from each run, the first ones
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub calls: u64,
+    /// Also end calls early, before a block: `each`, a block as B4, an address, or a line (repeatable)
+    #[arg(long, value_name = "PLACE")]
+    pub until: Vec<String>,
+    /// What to solve for
+    #[arg(long, value_enum, default_value = "auto")]
+    pub unknowns: UnknownsArgument,
+    /// The CPU to run on (default: the last one allowed)
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub cpu: Option<usize>,
+    /// Time for the rounds
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration, allow_hyphen_values = true)]
+    pub budget: Duration,
+    /// Time for one run of the program up to the end of the call, followed; after that the input is left out
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
+    pub timeout: Duration,
+    /// Write the raw observations to a file, for `hairspring fit`
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
