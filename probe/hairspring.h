@@ -320,6 +320,9 @@ struct hairspring_entry {
   HAIRSPRING_ROW(name, n##_##extra, declarations,                                                                  \
                  HAIRSPRING_REPEAT_##n(HAIRSPRING_UNWRAP init; __VA_ARGS__) HAIRSPRING_REPEAT_##extra(HAIRSPRING_UNWRAP init))
 
+/* A body stands some 800 times in the program: one of more than 20 operations or so takes long to compile, and belongs into
+ * a function that the body calls; then the call is in its time. */
+
 /* HAIRSPRING_BENCHMARK(name, (declarations), body): declares `name`. The declarations are made before the clock is read,
  * once for each row; they and the body may use `argument`. */
 #define HAIRSPRING_BENCHMARK(name, declarations, ...)                                                              \
