@@ -24,6 +24,9 @@ const VECTORS: u64 = 0x500;
 std::arch::global_asm!(
     ".pushsection .rodata.hairspring_blocks_stub, \"a\"",
     ".p2align 6",
+    // The compiler may put the assembly and what speaks of it into different objects.
+    ".globl hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_end",
+    ".hidden hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_end",
     "hairspring_blocks_stub_start:",
     ".set hairspring_blocks_data, hairspring_blocks_stub_start + 4096",
     "20:",
