@@ -137,7 +137,9 @@ def solving(record: Record, settings: Settings) -> None:
         done = subprocess.run([COMMAND, "fit", str(path), "--json"], capture_output=True, text=True, check=True)
         walls.append(time.monotonic() - begin)
     rank = len(json.loads(done.stdout)["results"][0]["components"])
-    found = f"{rank} of 200 told apart, 8 readings of each row; median {median(walls):.2f} s, longest {max(walls):.2f} s"
+    found = (
+        f"{rank} of 200 told apart, 8 readings of each row; median {median(walls):.2f} s, longest {max(walls):.2f} s"
+    )
     record.target(f"1,000 inputs by 200 blocks solved in less than {SOLVE_S:.0f} s", max(walls) < SOLVE_S, found)
 
 

@@ -50,7 +50,9 @@ def coverage(record: Record, program: str, captures: int) -> None:
         + tuple(f"{1e3 * row[key]:.2f}" for key in ("mean_us", "sd_us", "half_width_us"))
         for row in rows
     ]
-    record.table(f"{captures} captures of a copy of 100 us", ("method", "coverage", "mean error, ns", "sd, ns", "+-, ns"), cells)
+    record.table(
+        f"{captures} captures of a copy of 100 us", ("method", "coverage", "mean error, ns", "sd, ns", "+-, ns"), cells
+    )
     for row in rows:
         share = 100 * row["coverage"]
         record.target(f"{row['method']}: coverage of 93 to 97 %", 93 <= share <= 97, f"{share:.1f} %")
@@ -60,7 +62,9 @@ def hour(record: Record, program: str) -> None:
     """An hour of sound through a pipe: time of the reader alone, and its memory."""
     with subprocess.Popen([program, "wav", str(SECONDS)], stdout=subprocess.PIPE) as source:
         begin = time.monotonic()
-        with subprocess.Popen([COMMAND, "capture", "-", "--json"], stdin=source.stdout, stdout=subprocess.DEVNULL) as reader:
+        with subprocess.Popen(
+            [COMMAND, "capture", "-", "--json"], stdin=source.stdout, stdout=subprocess.DEVNULL
+        ) as reader:
             assert source.stdout is not None
             source.stdout.close()
             _, status, usage = os.wait4(reader.pid, 0)
@@ -69,9 +73,15 @@ def hour(record: Record, program: str) -> None:
     megabytes = SECONDS * 192_000 * 3 / 1e6
     used = usage.ru_utime + usage.ru_stime
     peak = usage.ru_maxrss * 1024 / 1e6
-    record.say("", f"An hour of sound, {megabytes:.0f} MB: {used:.1f} s of CPU, {wall:.1f} s with its source, {peak:.0f} MB of memory.", "")
+    record.say(
+        "",
+        f"An hour of sound, {megabytes:.0f} MB: {used:.1f} s of CPU, {wall:.1f} s with its source, {peak:.0f} MB of memory.",
+        "",
+    )
     speed = megabytes / used
-    record.target(f"{LEAST_MB_PER_S} MB/s or better", reader.returncode == 0 and speed >= LEAST_MB_PER_S, f"{speed:.0f} MB/s")
+    record.target(
+        f"{LEAST_MB_PER_S} MB/s or better", reader.returncode == 0 and speed >= LEAST_MB_PER_S, f"{speed:.0f} MB/s"
+    )
     record.target(f"less than {MOST_MB} MB", peak < MOST_MB, f"{peak:.0f} MB")
 
 
