@@ -63,7 +63,7 @@ def chains(record: Record, settings: Settings, until: bool) -> None:
     speeds: list[float] = []
     lines: list[tuple[object, ...]] = []
     raw: list[tuple[object, ...]] = []
-    for run in range(settings.times(5)):
+    for _ in range(settings.times(5)):
         extra = ["--until", "each"] if until else []
         given = ["--function", "work", "--inputs", codes(60, run), "--cpu", str(settings.cpu)]
         document, error, wall = run_json("blocks", program, *given, *extra)

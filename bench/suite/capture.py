@@ -1,4 +1,4 @@
-"""Captures: edges against edges that are known, coverage of the intervals, an hour of sound, and a dump beside wellen."""
+"""Captures: edges against known ones, coverage of the intervals, an hour of sound, and a dump beside wellen."""
 
 import json
 import os
@@ -75,7 +75,8 @@ def hour(record: Record, program: str) -> None:
     peak = usage.ru_maxrss * 1024 / 1e6
     record.say(
         "",
-        f"An hour of sound, {megabytes:.0f} MB: {used:.1f} s of CPU, {wall:.1f} s with its source, {peak:.0f} MB of memory.",
+        f"An hour of sound, {megabytes:.0f} MB: {used:.1f} s of CPU, {wall:.1f} s with its source, "
+        f"{peak:.0f} MB of memory.",
         "",
     )
     speed = megabytes / used
