@@ -63,7 +63,7 @@ def chains(record: Record, settings: Settings, until: bool) -> None:
     speeds: list[float] = []
     lines: list[tuple[object, ...]] = []
     raw: list[tuple[object, ...]] = []
-    for _ in range(settings.times(5)):
+    for run in range(settings.times(5)):
         extra = ["--until", "each"] if until else []
         given = ["--function", "work", "--inputs", codes(60, run), "--cpu", str(settings.cpu)]
         document, error, wall = run_json("blocks", program, *given, *extra)
@@ -132,7 +132,7 @@ def solving(record: Record, settings: Settings) -> None:
             for number in range(8):
                 file.write(",".join(map(str, counts)) + f",{number},{total + dice.gauss(0, 5):.2f}\n")
     walls = []
-    for run in range(settings.times(5)):
+    for _ in range(settings.times(5)):
         begin = time.monotonic()
         done = subprocess.run([COMMAND, "fit", str(path), "--json"], capture_output=True, text=True, check=True)
         walls.append(time.monotonic() - begin)
