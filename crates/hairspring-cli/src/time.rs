@@ -7,8 +7,7 @@ use crate::{AnyError, Outcome, output};
 use hairspring_engine::estimate::Options;
 use hairspring_engine::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
 use hairspring_engine::observations::write_csv;
-use hairspring_report::json::ResultDocument;
-use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, saved, text};
+use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
 use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
 use std::time::{Duration, Instant};
 
@@ -35,15 +34,11 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     }
     let mut result = json::between(documents).ok_or("no process has an answer")?;
     let (ended, against) = baseline.judge(&mut result)?;
-    let text = || if arguments.processes > 1 { table(&result) } else { Ok(text::report(&document, &output::style())) };
+    let text =
+        || if arguments.processes > 1 { text::table_of(&result, &output::style()) } else { Ok(text::report(&document, &output::style())) };
     output::print(&if arguments.report.json { json::print(&result) } else { text()? + &against })?;
     baseline.save(&result)?;
     Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended })
-}
-
-/// The answer of several processes as text, made from the JSON document, so that both say the same.
-pub fn table(result: &ResultDocument) -> Result<String, String> {
-    Ok(text::table(&saved::read(&json::print(result))?, &output::style()))
 }
 
 /// One measurement in a process of its own, and whether it is as precise as asked for.

@@ -8,8 +8,8 @@ use crate::report::document;
 use crate::session::{Session, Settings, Stop};
 use crate::values::{duration, level, share};
 use clap::Parser;
-use hairspring_report::json::{ResultDocument, joined, print, result};
-use hairspring_report::{Document, saved, text};
+use hairspring_report::json::{joined, print, result};
+use hairspring_report::{Document, text};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,25 @@ pub enum Manner {
     Cargo,
 }
 
+/// How filters choose benchmarks.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ChoiceArguments {
+    /// A filter must be the whole name
+    #[arg(long)]
+    pub exact: bool,
+    /// Leave out the benchmarks whose name contains this (repeatable)
+    #[arg(long, value_name = "FILTER")]
+    pub skip: Vec<String>,
+}
+
+impl ChoiceArguments {
+    /// Whether a benchmark of this name is to be run; without filters all are.
+    pub fn chooses(&self, filters: &[String], name: &str) -> bool {
+        let matches = |filter: &String| if self.exact { name == filter } else { name.contains(filter.as_str()) };
+        (filters.is_empty() || filters.iter().any(matches)) && !self.skip.iter().any(matches)
+    }
+}
+
 /// Options of a program with benchmarks.
 #[derive(Debug, Clone, Parser)]
 #[command(about = "Benchmarks, measured by Hairspring", max_term_width = 80, after_help = AFTER_HELP)]
@@ -31,12 +50,9 @@ pub struct Arguments {
     /// Run the benchmarks whose name contains one of these
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
-    /// A filter must be the whole name
-    #[arg(long)]
-    pub exact: bool,
-    /// Leave out the benchmarks whose name contains this (repeatable)
-    #[arg(long, value_name = "FILTER")]
-    pub skip: Vec<String>,
+    /// Which benchmarks.
+    #[command(flatten)]
+    pub choice: ChoiceArguments,
     /// Print the names and run nothing
     #[arg(long)]
     pub list: bool,
@@ -115,8 +131,7 @@ pub struct RunnerArguments {
 impl Arguments {
     /// Whether a benchmark of this name is to be run.
     pub fn chooses(&self, name: &str) -> bool {
-        let matches = |filter: &String| if self.exact { name == filter } else { name.contains(filter.as_str()) };
-        (self.filters.is_empty() || self.filters.iter().any(matches)) && !self.skip.iter().any(matches) && !self.runner.ignored
+        self.choice.chooses(&self.filters, name) && !self.runner.ignored
     }
 
     fn settings(&self) -> Settings {
@@ -249,17 +264,9 @@ fn report(arguments: &Arguments, documents: &[Document]) -> Result<()> {
     say(&match (arguments.json, arguments.details) {
         (true, _) => print(&all),
         (_, true) => documents.iter().map(|document| text::report(document, &style)).collect::<Vec<_>>().join("\n"),
-        _ => as_table(&all),
+        _ => text::table_of(&all, &style).unwrap_or_else(|reason| format!("the result {reason}\n")),
     })
     .map(|_| ())
-}
-
-/// The table is made from the JSON document, so that both say the same.
-fn as_table(all: &ResultDocument) -> String {
-    match saved::read(&print(all)) {
-        Ok(result) => text::table(&result, &output::style()),
-        Err(reason) => format!("the result {reason}\n"),
-    }
 }
 
 fn say(text: &str) -> Result<u8> {
@@ -327,7 +334,7 @@ mod tests {
             ["--bench", "--nocapture", "--show-output", "--include-ignored", "--test-threads", "1", "--format", "terse", "-q", "-Zx"];
         assert!(arguments(&words).runner.bench);
         let one_word = ["--test-threads=1", "--color=always", "--logfile=x", "-Z", "unstable-options", "--exact", "--no-capture"];
-        assert!(arguments(&one_word).exact);
+        assert!(arguments(&one_word).choice.exact);
     }
 
     #[test]

@@ -30,7 +30,7 @@ mod rounds;
 mod session;
 
 pub use benchmark::{Benchmark, FLUSH, Group, Order, Row, RunRow};
-pub use command::{Arguments, Manner, main, nothing_chosen};
+pub use command::{Arguments, ChoiceArguments, Manner, main, nothing_chosen};
 pub use error::{Error, Result};
 pub use report::{assessed, document};
 pub use session::{Measured, Session, Settings, Stop};

@@ -2,6 +2,7 @@
 
 use crate::baseline::BaselineArguments;
 use clap::Args;
+use hairspring_program::ChoiceArguments;
 use hairspring_program::values::{duration, level, share};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,12 +25,9 @@ pub struct RunArguments {
     /// Programs with benchmarks, or files in C, C++, Fortran or Python; what is no file is a part of the names to run
     #[arg(value_name = "PROGRAM|FILE|FILTER", required = true)]
     pub words: Vec<OsString>,
-    /// A filter must be the whole name
-    #[arg(long)]
-    pub exact: bool,
-    /// Leave out the benchmarks whose name contains this (repeatable)
-    #[arg(long, value_name = "FILTER")]
-    pub skip: Vec<String>,
+    /// Which benchmarks.
+    #[command(flatten)]
+    pub choice: ChoiceArguments,
     /// Print the names and run nothing
     #[arg(long)]
     pub list: bool,
@@ -75,12 +73,6 @@ impl RunArguments {
         let is_file = |word: &OsString| Path::new(word).exists() || begins(word);
         let (files, filters): (Vec<&OsString>, Vec<&OsString>) = self.words.iter().partition(|word| is_file(word));
         (files.into_iter().map(PathBuf::from).collect(), filters.iter().map(|word| word.to_string_lossy().into_owned()).collect())
-    }
-
-    /// Whether a benchmark of this name is to be run.
-    pub fn chooses(&self, filters: &[String], name: &str) -> bool {
-        let matches = |filter: &String| if self.exact { name == filter } else { name.contains(filter.as_str()) };
-        (filters.is_empty() || filters.iter().any(matches)) && !self.skip.iter().any(matches)
     }
 
     /// Options that are passed on to programs.

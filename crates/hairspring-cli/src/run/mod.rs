@@ -9,11 +9,11 @@ pub use arguments::RunArguments;
 
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
-use crate::time::table;
 use crate::{AnyError, Outcome};
 use child::{Answer, Limits};
 use hairspring_program::output;
 use hairspring_report::json::{self, ResultDocument};
+use hairspring_report::text;
 use program::Program;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     let mut programs = files.iter().map(|file| Program::prepare(file, arguments)).collect::<Result<Vec<_>, AnyError>>()?;
     for program in &mut programs {
         program.find_benchmarks(&arguments.limits())?;
-        program.choose(|name| arguments.chooses(&filters, name));
+        program.choose(|name| arguments.choice.chooses(&filters, name));
     }
     if arguments.list {
         output::print(&list(&programs))?;
@@ -70,7 +70,7 @@ fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) 
     }
     let Some(mut all) = json::between(documents) else { return Ok(Outcome::Failed) };
     let (ended, against) = baseline.judge(&mut all)?;
-    output::print(&if arguments.json { json::print(&all) } else { table(&all)? + &against })?;
+    output::print(&if arguments.json { json::print(&all) } else { text::table_of(&all, &output::style())? + &against })?;
     baseline.save(&all)?;
     Ok(match (failed, ended, missed) {
         (true, _, _) | (_, Outcome::Failed, _) => Outcome::Failed,

@@ -96,7 +96,7 @@ fn component(part: &ComponentResult, entry: &Entry, at: usize, (level, reason, s
     }
 }
 
-fn part_budget(entries: &[Contribution], in_ns: bool, level: f64) -> Vec<BudgetJson> {
+pub(super) fn part_budget(entries: &[Contribution], in_ns: bool, level: f64) -> Vec<BudgetJson> {
     let line = |entry: &Contribution| {
         let half = Some(finite(entry.half_width(level)));
         BudgetJson { source: entry.source.into(), half_width_ns: half.filter(|_| in_ns), half_width_ticks: half.filter(|_| !in_ns) }

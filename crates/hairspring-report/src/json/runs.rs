@@ -1,11 +1,12 @@
 //! Several runs of the same benchmarks, each in a process of its own, as one document.
 
+use super::build::part_budget;
 use super::figure::{E, Figure};
 use super::finding::FindingJson;
 use super::result::{BudgetJson, ComparisonJson, ComponentJson, ResultDocument, RunValueJson, SeriesJson};
-use super::words::{SeverityWord, SourceWord};
+use super::words::SeverityWord;
 use hairspring_engine::Estimate;
-use hairspring_engine::estimate::{Source, Uncertain, between_runs};
+use hairspring_engine::estimate::{Uncertain, between_runs};
 use hairspring_engine::judge::{Finding, FindingKind, Severity, verdict};
 
 /// One document of several: a time is the mean of the runs, and its interval contains how they differ. Runs that are not to
@@ -40,9 +41,14 @@ fn is_trusted(series: &SeriesJson) -> bool {
     series.findings.iter().all(|finding| finding.severity != SeverityWord::Untrusted)
 }
 
+/// Whether so many runs that are to be trusted can stand for all.
+fn is_enough(trusted: usize, runs: usize) -> bool {
+    trusted >= 2 && 2 * trusted >= runs
+}
+
 fn merged(first: &SeriesJson, runs: &[&SeriesJson]) -> SeriesJson {
     let trusted: Vec<&SeriesJson> = runs.iter().copied().filter(|run| is_trusted(run)).collect();
-    let enough = trusted.len() >= 2 && 2 * trusted.len() >= runs.len();
+    let enough = is_enough(trusted.len(), runs.len());
     let used = if enough { &trusted[..] } else { runs };
     let mut series = first.clone();
     for (name, component) in &mut series.components {
@@ -69,15 +75,7 @@ fn run_value(component: Option<&ComponentJson>, left_out: bool) -> Option<RunVal
 fn figure(component: &mut ComponentJson, figures: &[Figure]) -> Vec<BudgetJson> {
     let in_ns = component.figure.time_ns.is_some();
     let Some((uncertain, level)) = between_figures(&mut component.figure, figures) else { return Vec::new() };
-    let line = |entry: &hairspring_engine::estimate::Contribution| {
-        let half = Some(super::figure::finite(entry.half_width(level)));
-        BudgetJson { source: source(entry.source), half_width_ns: half.filter(|_| in_ns), half_width_ticks: half.filter(|_| !in_ns) }
-    };
-    uncertain.budget.iter().map(line).collect()
-}
-
-fn source(source: Source) -> SourceWord {
-    source.into()
+    part_budget(&uncertain.budget, in_ns, level)
 }
 
 /// The time with its level, for a budget. Below resolution is what was so in any run, or is so in their mean.
@@ -117,7 +115,7 @@ fn compared(comparison: &mut ComparisonJson, documents: &[ResultDocument]) {
         documents.iter().filter_map(|document| document.comparisons.iter().find(same)?.ratio).collect()
     };
     let (good, all) = (ratios(documents.iter().filter(trusted).collect()), ratios(documents.iter().collect()));
-    let used = if good.len() >= 2 && 2 * good.len() >= all.len() { good } else { all };
+    let used = if is_enough(good.len(), all.len()) { good } else { all };
     if let Some((_, ratio)) = mean(used) {
         comparison.ratio = E::of(&ratio);
         comparison.verdict = verdict(&ratio).into();
@@ -153,6 +151,7 @@ fn weight(severity: SeverityWord) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::SourceWord;
     use serde_json::{Value, json};
 
     fn run(value: f64, severity: Option<&str>) -> ResultDocument {

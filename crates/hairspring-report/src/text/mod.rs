@@ -27,7 +27,7 @@ pub use page::Style;
 pub use period::{period, responder};
 pub use report::report;
 pub use signal::signal;
-pub use table::table;
+pub use table::{table, table_of};
 
 use crate::document::Environment;
 use hairspring_engine::Estimate;

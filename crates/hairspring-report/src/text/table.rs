@@ -3,12 +3,21 @@
 use super::cells::{Cell, align};
 use super::page::{Page, Style, Tone};
 use crate::clean::{clean, cut, pad, width, wrap};
-use crate::saved::{SavedFigure, SavedFinding, SavedResult, SavedSeries};
+use crate::json::{self, ResultDocument};
+use crate::saved::{self, SavedFigure, SavedFinding, SavedResult, SavedSeries};
 
 /// Columns of a name; a longer one has a line of its own.
 const NAME: usize = 20;
 /// Findings that are written out; more are counted.
 const MOST_FINDINGS: usize = 40;
+
+/// The table of a document, made from its JSON, so that both say the same.
+///
+/// # Errors
+/// If the document would not be read back.
+pub fn table_of(document: &ResultDocument, style: &Style) -> Result<String, String> {
+    Ok(table(&saved::read(&json::print(document))?, style))
+}
 
 /// The table of a result. Notes are left to the JSON and to the detailed report.
 pub fn table(result: &SavedResult, style: &Style) -> String {
