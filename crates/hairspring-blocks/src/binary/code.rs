@@ -14,8 +14,8 @@ pub struct Code {
 pub enum Flow {
     /// Goes on behind it.
     Next,
-    /// Calls something and goes on behind it; the target where it is fixed.
-    Call(Option<u64>),
+    /// Calls something and goes on behind it.
+    Call,
     /// Jumps, always.
     Jump(u64),
     /// Jumps or goes on; whether it can be told from the flags alone.
@@ -69,8 +69,7 @@ pub fn flow(instruction: &Instruction) -> Flow {
     let target = instruction.near_branch_target();
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::Interrupt => Flow::Next,
-        FlowControl::Call => Flow::Call(near.then_some(target)),
-        FlowControl::IndirectCall => Flow::Call(None),
+        FlowControl::Call | FlowControl::IndirectCall => Flow::Call,
         FlowControl::UnconditionalBranch if near => Flow::Jump(target),
         FlowControl::UnconditionalBranch | FlowControl::IndirectBranch => Flow::Indirect,
         FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => match near && target != 0 {
@@ -121,7 +120,7 @@ mod tests {
     #[test]
     fn flows_are_told_apart() {
         assert_eq!(flow(&one(&[0x90])), Flow::Next);
-        assert_eq!(flow(&one(&[0xe8, 0, 0, 0, 0])), Flow::Call(Some(0x1005)));
+        assert_eq!(flow(&one(&[0xe8, 0, 0, 0, 0])), Flow::Call);
         assert_eq!(flow(&one(&[0xeb, 0x10])), Flow::Jump(0x1012));
         assert_eq!(flow(&one(&[0x74, 0x10])), Flow::Conditional(0x1012));
         assert_eq!(flow(&one(&[0xff, 0xe0])), Flow::Indirect);

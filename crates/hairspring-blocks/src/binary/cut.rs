@@ -13,7 +13,6 @@ struct Stretch {
     last: u64,
     instructions: u32,
     flow: Flow,
-    calls: Vec<Option<u64>>,
     linked: bool,
 }
 
@@ -54,7 +53,7 @@ fn follow_from(code: &Code, leaders: &mut BTreeSet<u64>, known: &BTreeSet<u64>) 
             let Some(instruction) = code.decode(at) else { break };
             let next = instruction.next_ip();
             match flow(&instruction) {
-                Flow::Next | Flow::Call(_) => {
+                Flow::Next | Flow::Call => {
                     at = next;
                     continue;
                 }
@@ -81,7 +80,7 @@ fn stretches(code: &Code, leaders: &BTreeSet<u64>) -> BTreeMap<u64, Stretch> {
 }
 
 fn stretch(code: &Code, start: u64, leaders: &BTreeSet<u64>) -> Option<Stretch> {
-    let mut found = Stretch { end: start, last: start, instructions: 0, flow: Flow::Next, calls: Vec::new(), linked: true };
+    let mut found = Stretch { end: start, last: start, instructions: 0, flow: Flow::Next, linked: true };
     loop {
         let Some(instruction) = code.decode(found.end) else {
             found.flow = Flow::Stop;
@@ -92,8 +91,7 @@ fn stretch(code: &Code, start: u64, leaders: &BTreeSet<u64>) -> Option<Stretch> 
         found.instructions += 1;
         found.flow = flow(&instruction);
         match found.flow {
-            Flow::Call(target) => found.calls.push(target),
-            Flow::Next => {}
+            Flow::Next | Flow::Call => {}
             _ => break,
         }
         if leaders.contains(&found.end) {
@@ -136,7 +134,7 @@ fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed)
         let mut edge = |kind: EdgeKind, to: Option<usize>| graph.edges.push(Edge { from, to, kind });
         let inside = |address: u64| index.get(&address).copied();
         match stretch.flow {
-            Flow::Next | Flow::Call(_) => edge(EdgeKind::Fallthrough, inside(stretch.end)),
+            Flow::Next | Flow::Call => edge(EdgeKind::Fallthrough, inside(stretch.end)),
             Flow::Jump(to) => edge(if inside(to).is_some() { EdgeKind::Jump } else { EdgeKind::Leave }, inside(to)),
             Flow::Conditional(to) => {
                 edge(EdgeKind::Fallthrough, inside(stretch.end));
@@ -158,7 +156,7 @@ fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed)
             end: stretch.end,
             instructions: stretch.instructions,
             source: None,
-            calls: stretch.calls.iter().map(|target| target.map_or_else(String::new, |to| format!("{to:#x}"))).collect(),
+            calls: Vec::new(),
             unlinked: !stretch.linked,
         });
     }
@@ -192,7 +190,7 @@ mod tests {
         // call +0x100; jmp far out.
         let graph = cut(&Code::new(vec![(0x1000, vec![0xe8, 0, 1, 0, 0, 0xe9, 0, 2, 0, 0])]), 0x1000, &Observed::new());
         assert_eq!(edges(&graph), [(0, None, EdgeKind::Leave)]);
-        assert_eq!(graph.blocks[0].calls, ["0x1105"]);
+        assert_eq!((graph.blocks[0].end, graph.blocks[0].instructions), (0x100a, 2));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::names::{demangled, forms, similar};
 use crate::error::{Error, Result};
 use gimli::{BaseAddresses, EhFrame, NativeEndian, UnwindSection};
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable, SymbolKind};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,8 @@ pub struct Image {
     pub path: PathBuf,
     data: Vec<u8>,
     symbols: Vec<Symbol>,
+    /// Names of the functions whose addresses the loader writes to slots, by the slot's address.
+    slots: HashMap<u64, String>,
 }
 
 /// A function in a file, by the addresses of the file.
@@ -49,7 +52,7 @@ impl Image {
     pub fn open(path: &Path) -> Result<Image> {
         let fail = |reason: String| Error::Program { program: path.display().to_string(), reason };
         let data = std::fs::read(path).map_err(|e| fail(e.to_string()))?;
-        let symbols = {
+        let (symbols, slots) = {
             let file = object::File::parse(&*data).map_err(|_| fail("no ELF executable: give the program itself, not a script".into()))?;
             if file.architecture() != object::Architecture::X86_64 || file.format() != object::BinaryFormat::Elf {
                 return Err(fail(format!("a program for {:?}: only ELF programs for x86-64 can be traced", file.architecture())));
@@ -57,9 +60,24 @@ impl Image {
             let mut symbols: Vec<Symbol> = file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| code_symbol(&symbol)).collect();
             symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
             symbols.dedup_by(|a, b| a.address == b.address && a.name == b.name);
-            symbols
+            (symbols, slots(&file))
         };
-        Ok(Image { path: path.to_owned(), data, symbols })
+        Ok(Image { path: path.to_owned(), data, symbols, slots })
+    }
+
+    /// Whether it takes a function of that name from another file.
+    pub fn calls_for(&self, name: &str) -> bool {
+        self.slots.values().any(|known| known == name)
+    }
+
+    /// Address of its dynamic section; `None` in a static program.
+    pub fn dynamic(&self) -> Option<u64> {
+        self.file().ok()?.section_by_name(".dynamic").map(|section| section.address())
+    }
+
+    /// The function whose address the loader writes to a slot, in words.
+    pub fn slot_name(&self, slot: u64) -> Option<&str> {
+        self.slots.get(&slot).map(String::as_str)
     }
 
     fn file(&self) -> Result<object::File<'_>> {
@@ -167,6 +185,18 @@ impl Image {
         let symbol = self.symbols.get(after.checked_sub(1)?)?;
         (address < symbol.address + symbol.size.max(1)).then(|| demangled(&symbol.name))
     }
+}
+
+/// Names by the slots that relocations fill with the address of a symbol of another file.
+fn slots(file: &object::File<'_>) -> HashMap<u64, String> {
+    let (Some(relocations), Some(symbols)) = (file.dynamic_relocations(), file.dynamic_symbol_table()) else { return HashMap::new() };
+    let named = relocations.filter_map(|(slot, relocation)| {
+        let object::RelocationTarget::Symbol(index) = relocation.target() else { return None };
+        let symbol = symbols.symbol_by_index(index).ok()?;
+        let name = symbol.name().ok().filter(|name| !name.is_empty())?;
+        Some((slot, demangled(name)))
+    });
+    named.collect()
 }
 
 fn code_symbol<'data>(symbol: &impl ObjectSymbol<'data>) -> Option<Symbol> {

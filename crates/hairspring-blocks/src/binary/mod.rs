@@ -1,11 +1,13 @@
 //! The file: which function, which bytes, which blocks, which source lines.
 
+mod callee;
 mod code;
 mod cut;
 mod image;
 mod lines;
 mod names;
 
+pub use callee::callee;
 pub use code::{Code, Flow, flow, taken};
 pub use cut::{Observed, cut, is_padding};
 pub use image::{Function, Image};

@@ -5,10 +5,10 @@ mod rounds;
 mod until;
 
 use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse};
-use crate::binary::{Code, Flow, Lines, flow};
+use crate::binary::{Code, Flow, Image, Lines, callee, flow};
 use crate::error::{Error, Result};
-use crate::graph::Graph;
-use crate::result::{FunctionInfo, Measured, Request, Wanted};
+use crate::graph::{Block, Graph};
+use crate::result::{FunctionInfo, Measured, Request, Skipped, Wanted};
 use crate::trace::Target;
 use hairspring_engine::acquire::settle;
 use hairspring_engine::clock::{RateMeter, find, granularity};
@@ -17,6 +17,7 @@ use hairspring_engine::judge::{Question, Setting};
 use hairspring_engine::observations::{Observations, Origin};
 use hairspring_machine::beside::{Beside, beside};
 use hairspring_machine::unit::find_ruler;
+use iced_x86::Instruction;
 use prepare::{Prepared, Session};
 use rounds::{Readings, Timing};
 use std::time::Instant;
@@ -36,8 +37,9 @@ pub fn measure(request: &Request) -> Result<Measured> {
     let chains = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
     let begin = Instant::now();
     let timing = Timing { clock, quantum, chains: &chains, budget: request.budget, timeout: request.timeout };
-    let readings = timing.run(&mut prepared, &session.program.dog)?;
+    let mut readings = timing.run(&mut prepared, &session.program);
     let measured = begin.elapsed();
+    let prepared = session.keep(prepared, &mut readings)?;
     let graph = session.annotated_graph();
     let rows: Vec<CountRow> = prepared.iter().flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
     let unknowns = choose(request.unknowns, &graph);
@@ -94,6 +96,25 @@ fn tabulate(graph: &Graph, rows: &[CountRow], unknowns: Unknowns, readings: &Rea
 }
 
 impl Session<'_> {
+    /// Leaves out the inputs whose process was lost, with all their readings: what ended it may have disturbed them, too.
+    fn keep(&mut self, prepared: Vec<Prepared>, readings: &mut Readings) -> Result<Vec<Prepared>> {
+        let lost = std::mem::take(&mut readings.lost);
+        if lost.is_empty() {
+            return Ok(prepared);
+        }
+        let kept = rows_of(&prepared).into_iter().map(|(process, _)| !lost.contains_key(&process));
+        let mut next = 0..;
+        let numbers: Vec<Option<u32>> = kept.map(|kept| if kept { next.next() } else { None }).collect();
+        readings.function.retain_mut(|reading| numbers[reading.row as usize].map(|number| reading.row = number).is_some());
+        for (process, reason) in &lost {
+            let input = prepared[*process].input;
+            self.skipped.push(Skipped { input: input + 1, text: self.request.inputs[input].text.clone(), reason: reason.clone() });
+        }
+        self.skipped.sort_by_key(|skipped| skipped.input);
+        let left = prepared.into_iter().enumerate().filter(|(process, _)| !lost.contains_key(process)).map(|(_, one)| one).collect();
+        self.some(left)
+    }
+
     /// The final graph with its source lines and the names of the functions that blocks call.
     fn annotated_graph(&self) -> Graph {
         let mut graph = self.graph.clone();
@@ -102,22 +123,23 @@ impl Session<'_> {
         let code = self.code.clone();
         let blocks = graph.blocks.clone();
         lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));
-        for at in 0..graph.blocks.len() {
-            let block = &graph.blocks[at];
-            let last = instructions(&self.code, block.start, block.end).last().and_then(|address| self.code.decode(*address));
-            // A jump out of the function is a call that does not come back here.
-            if let Some(Flow::Jump(to) | Flow::Conditional(to)) = last.as_ref().map(flow).filter(|flow| leaves(&self.code, flow)) {
-                graph.blocks[at].calls.push(format!("{to:#x}"));
-            }
-        }
         for block in &mut graph.blocks {
-            for call in &mut block.calls {
-                let address = call.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
-                let name = address.and_then(|address| image.name_of(address));
-                *call = name.unwrap_or_else(|| if call.is_empty() { "computed address".to_owned() } else { call.clone() });
-            }
+            block.calls = self.calls(block, image);
         }
         graph
+    }
+
+    /// The functions that a block calls; a jump out of the function is a call that does not come back here.
+    fn calls(&self, block: &Block, image: &Image) -> Vec<String> {
+        let all = instructions(&self.code, block.start, block.end).into_iter().filter_map(|address| self.code.decode(address));
+        let is_call = |instruction: &Instruction| match flow(instruction) {
+            Flow::Call => true,
+            Flow::Jump(to) | Flow::Conditional(to) => !self.code.contains(to),
+            Flow::Indirect => callee(image, instruction).is_some(),
+            Flow::Next | Flow::Return | Flow::Stop => false,
+        };
+        let name = |instruction: Instruction| callee(image, &instruction).unwrap_or_else(|| "computed address".to_owned());
+        all.filter(is_call).map(name).collect()
     }
 
     fn function(&self) -> FunctionInfo {
@@ -131,10 +153,6 @@ impl Session<'_> {
             has_lines: self.graph.blocks.iter().any(|block| block.source.is_some()),
         }
     }
-}
-
-fn leaves(code: &Code, flow: &Flow) -> bool {
-    matches!(flow, Flow::Jump(to) | Flow::Conditional(to) if !code.contains(*to))
 }
 
 /// Addresses of the instructions in a range.

@@ -72,10 +72,26 @@ impl Prepared {
     }
 }
 
+/// A process at the beginning of its call, with the timing code in it.
+struct Ready {
+    started: Started,
+    stub: Stub,
+}
+
+/// What following a call left.
+struct Traces {
+    followed: Followed,
+    /// Memory before the call.
+    snapshot: Snapshot,
+    /// What the call wrote, as it was before.
+    written: Patches,
+}
+
 /// What grows from input to input.
 #[derive(Debug)]
 pub struct Session<'a> {
-    request: &'a Request,
+    /// What was asked.
+    pub request: &'a Request,
     /// The program.
     pub program: Program,
     /// The function, once an input has reached it.
@@ -140,25 +156,42 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        if all.is_empty() {
-            let first = self.skipped.first();
-            return Err(Error::NoInput(
-                first.map_or_else(String::new, |skipped| format!("the first one ({}): {}", skipped.text, skipped.reason)),
-            ));
-        }
+        let mut all = self.some(all)?;
         self.recount(&mut all)?;
         Ok(all)
     }
 
+    /// The processes, if there is one.
+    ///
+    /// # Errors
+    /// None is left.
+    pub fn some(&self, all: Vec<Prepared>) -> Result<Vec<Prepared>> {
+        match self.skipped.first() {
+            Some(first) if all.is_empty() => Err(Error::NoInput(format!("the first one ({}): {}", first.text, first.reason))),
+            _ => Ok(all),
+        }
+    }
+
     fn prepare(&mut self, at: usize, input: &Input, call: u64) -> Result<Prepared> {
         let (mut stub, spread) = (None, self.spread);
-        let mut started = start(&mut self.program, input, call, |started, from| {
+        let started = start(&mut self.program, input, call, |started, from| {
             let near = started.target.entry();
             stub = Some(Stub::install(&mut started.process, &started.mappings, from, near, spread)?);
             Ok(())
-        })?;
-        let Some(mut stub) = stub else { return Err(Error::system("prepare the program", "no timing code")) };
+        });
+        let started = started.map_err(|e| self.program.explain("get to the call", e))?;
+        let Some(stub) = stub else { return Err(Error::system("prepare the program", "no timing code")) };
         self.learn(&started)?;
+        let mut ready = Ready { started, stub };
+        let followed = self.follow(&mut ready).map_err(|e| self.program.explain("follow the call", e))?;
+        let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
+        self.program.dog.watch(None);
+        Ok(Prepared { input: at, process: ready.started.process, stub: ready.stub, rows, last: 0 })
+    }
+
+    /// Follows the call, and notes what it wrote.
+    fn follow(&mut self, ready: &mut Ready) -> Result<Traces> {
+        let Ready { started, stub } = ready;
         let (entry, bias) = (started.target.entry(), started.target.bias);
         stub.remember(&started.process, entry)?;
         let stack = started.process.registers()?.rsp;
@@ -171,12 +204,18 @@ impl<'a> Session<'a> {
         repeatable(&followed.system_calls).map_err(|reason| Error::system("repeat the call", reason))?;
         self.observe(&followed, bias);
         let written = snapshot.written(&started.process);
-        let mut rows = vec![self.whole(&mut started, &mut stub, &followed, &written)?];
-        for partial in &followed.partials {
-            rows.extend(self.partial(&mut started, &mut stub, &snapshot, &rows[0].call.clone(), partial)?);
+        Ok(Traces { followed, snapshot, written })
+    }
+
+    /// The whole call, and its beginnings.
+    fn rows(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Vec<Row>> {
+        self.program.deadline(&ready.started.process);
+        let mut rows = vec![self.whole(ready, traces)?];
+        for partial in &traces.followed.partials {
+            self.program.deadline(&ready.started.process);
+            rows.extend(self.partial(ready, &traces.snapshot, &rows[0].call.clone(), partial)?);
         }
-        self.program.dog.watch(None);
-        Ok(Prepared { input: at, process: started.process, stub, rows, last: 0 })
+        Ok(rows)
     }
 
     /// What the first process says of the function.
@@ -210,10 +249,11 @@ impl<'a> Session<'a> {
     }
 
     /// The whole call as a row, checked to do the same when it is repeated.
-    fn whole(&mut self, started: &mut Started, stub: &mut Stub, followed: &Followed, written: &Patches) -> Result<Row> {
+    fn whole(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Row> {
+        let Ready { started, stub } = ready;
+        let Traces { followed, written, .. } = traces;
         let entry = started.target.entry();
         let after = contents(&started.process, written);
-        self.program.deadline(&started.process);
         let call = stub.prepare(&mut started.process, entry, None, written)?;
         put_back(&started.process, written)?;
         stub.run(&mut started.process, &call, 1, 1)?;
@@ -228,14 +268,8 @@ impl<'a> Session<'a> {
     }
 
     /// A partial call as a row, if it says something new and can be run.
-    fn partial(
-        &mut self,
-        started: &mut Started,
-        stub: &mut Stub,
-        snapshot: &Snapshot,
-        whole: &Call,
-        partial: &Partial,
-    ) -> Result<Option<Row>> {
+    fn partial(&mut self, ready: &mut Ready, snapshot: &Snapshot, whole: &Call, partial: &Partial) -> Result<Option<Row>> {
+        let Ready { started, stub } = ready;
         let bias = started.target.bias;
         let end = Some((partial.from.wrapping_sub(bias), partial.until.wrapping_sub(bias)));
         let branches = Branches { all: in_file(&partial.branches, bias), entries: partial.entries, end };

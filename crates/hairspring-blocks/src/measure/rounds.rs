@@ -3,14 +3,15 @@
 use super::prepare::Prepared;
 use super::rows_of;
 use crate::error::{Error, Result};
-use crate::trace::Watchdog;
-use hairspring_engine::acquire::{Dither, Functions, Rounds};
+use crate::trace::Program;
+use hairspring_engine::acquire::{Dither, Functions, Raw, Rounds};
 use hairspring_engine::clock::Clock;
 use hairspring_engine::observations::{Flags, Reading};
 use hairspring_machine::beside::Beside;
 use rand::seq::SliceRandom;
 use rand::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Rounds in any case, and in any case that takes no longer than so many budgets.
@@ -54,65 +55,56 @@ pub struct Readings {
     pub chains: Vec<Reading>,
     /// Rounds.
     pub rounds: u32,
+    /// Processes that did not last to the end, with the reason.
+    pub lost: BTreeMap<usize, String>,
 }
 
+#[derive(Clone, Copy)]
 struct Plan {
     warm: usize,
     shortest: u64,
+    /// Time of one run, its surroundings with it.
+    each: Duration,
 }
 
 /// Readings of one visit: as many for every row, or rows with few of them would count as disturbed.
-fn readings_each(plans: &[Plan]) -> usize {
-    let mut all: Vec<u64> = plans.iter().map(|plan| plan.shortest).collect();
+fn readings_each(plans: &[(usize, Plan)]) -> usize {
+    let mut all: Vec<u64> = plans.iter().map(|(_, plan)| plan.shortest).collect();
     all.sort_unstable();
     let typical = all.get(all.len() / 2).copied().unwrap_or(1);
     (TIMED_TICKS / (typical + AROUND)).clamp(1, MOST_TIMED) as usize
 }
 
 impl Timing<'_> {
-    /// Runs them.
-    ///
-    /// # Errors
-    /// A process that ends, or hangs.
-    pub fn run(&self, prepared: &mut [Prepared], dog: &Watchdog) -> Result<Readings> {
+    /// Runs them. A process that ends or hangs is lost, and the others go on.
+    pub fn run(&self, prepared: &mut [Prepared], program: &Program) -> Readings {
         let rows = rows_of(prepared);
-        let mut random = Pcg64Mcg::seed_from_u64(1);
-        let mut plans = Vec::with_capacity(rows.len());
-        for (process, row) in &rows {
-            plans.push(self.plan(&mut prepared[*process], *row, dog)?);
-        }
+        let mut readings = Readings::default();
+        let plans: Vec<Option<Plan>> = rows.iter().map(|place| self.plan(prepared, *place, program, &mut readings.lost)).collect();
+        let mut plans: Vec<(usize, Plan)> = plans.into_iter().enumerate().filter_map(|(row, plan)| Some((row, plan?))).collect();
         let timed = readings_each(&plans);
         let mut rig = Functions { now: self.clock.read, rows: self.chains.iter().flat_map(Beside::code).collect() };
         let dither = Dither::over(&self.clock, self.quantum);
         let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_width(self.clock.width);
-        let (mut readings, begin) = (Readings::default(), Instant::now());
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        while self.goes_on(&readings, begin.elapsed()) {
-            order.shuffle(&mut random);
-            for (place, at) in order.iter().enumerate() {
+        let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
+        while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
+            plans.shuffle(&mut random);
+            for (place, (row, plan)) in plans.iter_mut().enumerate() {
                 if place % ROWS_BETWEEN == 0 {
-                    let round = chains.round(&mut rig).into_iter().enumerate();
-                    let reading = |(row, raw): (usize, hairspring_engine::acquire::Raw)| Reading {
-                        row: row as u32,
-                        round: readings.rounds,
-                        ticks: raw.ticks as f64,
-                        flags: raw.flags,
-                    };
-                    readings.chains.extend(round.map(reading));
+                    readings.push_chains(chains.round(&mut rig));
                 }
-                let (process, row) = rows[*at];
-                let ticks = self.visit(&mut prepared[process], row, &mut plans[*at], (timed, random.next_u64()), dog)?;
-                readings.function.extend(ticks.into_iter().map(|(ticks, flags)| Reading {
-                    row: *at as u32,
-                    round: readings.rounds,
-                    ticks,
-                    flags,
-                }));
+                if !readings.lost.contains_key(&rows[*row].0) {
+                    match self.visit(prepared, rows[*row], plan, (timed, random.next_u64()), program) {
+                        Ok(ticks) => readings.push(*row, ticks),
+                        Err(error) => readings.lose(rows[*row].0, &error),
+                    }
+                }
             }
+            plans.retain(|(row, _)| !readings.lost.contains_key(&rows[*row].0));
             readings.rounds += 1;
         }
-        dog.watch(None);
-        Ok(readings)
+        program.dog.watch(None);
+        readings
     }
 
     fn goes_on(&self, readings: &Readings, elapsed: Duration) -> bool {
@@ -120,30 +112,58 @@ impl Timing<'_> {
         few || elapsed < self.budget && readings.function.len() < ALL_READINGS
     }
 
-    /// How often a row is run in one visit.
-    fn plan(&self, one: &mut Prepared, row: usize, dog: &Watchdog) -> Result<Plan> {
+    /// How often a row is run in one visit; `None` if its process is lost.
+    fn plan(
+        &self,
+        prepared: &mut [Prepared],
+        place: (usize, usize),
+        program: &Program,
+        lost: &mut BTreeMap<usize, String>,
+    ) -> Option<Plan> {
         const TRIAL: usize = 3;
-        self.watch(one, dog);
-        let trial = one.run(row, TRIAL, 1).map_err(|e| failed(one, &e))?;
-        let shortest = trial.into_iter().min().unwrap_or(1).max(1);
-        let warm = (WARM_TICKS / (shortest + AROUND)).clamp(1, MOST_WARM) as usize;
-        Ok(Plan { warm, shortest })
+        if lost.contains_key(&place.0) {
+            return None;
+        }
+        let begin = Instant::now();
+        match self.runs(prepared, place, (TRIAL, 1), self.timeout * TRIAL as u32, program) {
+            Ok(trial) => {
+                let shortest = trial.into_iter().min().unwrap_or(1).max(1);
+                let warm = (WARM_TICKS / (shortest + AROUND)).clamp(1, MOST_WARM) as usize;
+                Some(Plan { warm, shortest, each: begin.elapsed() / TRIAL as u32 })
+            }
+            Err(error) => {
+                lost.insert(place.0, error.to_string());
+                None
+            }
+        }
     }
 
-    fn watch(&self, one: &Prepared, dog: &Watchdog) {
-        dog.watch(Some((one.process.id(), Instant::now() + self.timeout)));
+    /// Runs a row so often, with a limit of time.
+    fn runs(
+        &self,
+        prepared: &mut [Prepared],
+        (process, row): (usize, usize),
+        (repeats, seed): (usize, u64),
+        limit: Duration,
+        program: &Program,
+    ) -> Result<Vec<u64>> {
+        let one = &mut prepared[process];
+        program.dog.watch(Some((one.process.id(), Instant::now() + limit)));
+        one.run(row, repeats, seed).map_err(|e| program.explain("repeat the call", e))
     }
 
     fn visit(
         &self,
-        one: &mut Prepared,
-        row: usize,
+        prepared: &mut [Prepared],
+        place: (usize, usize),
         plan: &mut Plan,
         (timed, seed): (usize, u64),
-        dog: &Watchdog,
+        program: &Program,
     ) -> Result<Vec<(f64, Flags)>> {
-        self.watch(one, dog);
-        let ticks = one.run(row, plan.warm + timed, seed).map_err(|e| failed(one, &e))?;
+        const SLOWER: u32 = 10;
+        let repeats = plan.warm + timed;
+        let limit = self.timeout + plan.each * SLOWER * repeats as u32;
+        let ticks = self.runs(prepared, place, (repeats, seed), limit, program)?;
         let gap = GAP_TICKS.max(3 * self.quantum);
         let flagged = |ticks: u64| {
             if ticks > u64::MAX / 2 {
@@ -157,6 +177,19 @@ impl Timing<'_> {
     }
 }
 
-fn failed(one: &Prepared, error: &Error) -> Error {
-    Error::system(&format!("time input {}", one.input + 1), error)
+impl Readings {
+    fn push(&mut self, row: usize, ticks: Vec<(f64, Flags)>) {
+        let round = self.rounds;
+        self.function.extend(ticks.into_iter().map(|(ticks, flags)| Reading { row: row as u32, round, ticks, flags }));
+    }
+
+    fn push_chains(&mut self, raw: Vec<Raw>) {
+        let round = self.rounds;
+        let reading = |(row, raw): (usize, Raw)| Reading { row: row as u32, round, ticks: raw.ticks as f64, flags: raw.flags };
+        self.chains.extend(raw.into_iter().enumerate().map(reading));
+    }
+
+    fn lose(&mut self, process: usize, error: &Error) {
+        self.lost.insert(process, error.to_string());
+    }
 }

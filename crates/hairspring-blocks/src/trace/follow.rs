@@ -5,7 +5,7 @@
 //! fixed, so this sees what single steps would see, with a fraction of the stops. Functions that are called run at full speed.
 
 use super::process::{Process, Resume, Stop};
-use super::start::{BREAKPOINT, MULTI_THREADED, Program, Target, is_unchanged, too_long};
+use super::start::{BREAKPOINT, MULTI_THREADED, Program, Target, is_unchanged};
 use crate::binary::{Flow, flow, taken};
 use crate::error::{Error, Result};
 use iced_x86::Instruction;
@@ -206,9 +206,9 @@ impl<'a> Follower<'a> {
                 Err(_) if behind_call => return Ok(Way { site: None, ends }),
                 Err(error) => return Err(error),
             };
-            behind_call = matches!(flow(&instruction), Flow::Call(_));
+            behind_call = matches!(flow(&instruction), Flow::Call);
             match flow(&instruction) {
-                Flow::Next | Flow::Call(_) => at = instruction.next_ip(),
+                Flow::Next | Flow::Call => at = instruction.next_ip(),
                 Flow::Jump(to) if self.target.code.contains(to) && seen.insert(to) => at = to,
                 _ => return Ok(Way { site: Some(at), ends }),
             }
@@ -230,7 +230,7 @@ impl<'a> Follower<'a> {
                 return self.went(site, to);
             }
         }
-        if site == self.target.entry() && matches!(kind, Flow::Next | Flow::Call(_)) {
+        if site == self.target.entry() && matches!(kind, Flow::Next | Flow::Call) {
             // The flow came back to the entry: no call.
             return Ok(Onward::To(site));
         }
@@ -291,17 +291,8 @@ impl<'a> Follower<'a> {
                     let bytes: Vec<(u64, u8)> = self.planted.keys().filter_map(|at| Some((*at, code.byte(*at)?))).collect();
                     self.process.release(id, &bytes);
                 }
-                other => return Err(self.ended(other)),
+                other => return Err(failed(&other.as_end())),
             }
-        }
-    }
-
-    fn ended(&self, stop: Stop) -> Error {
-        match stop {
-            Stop::Killed(_) if self.program.dog.has_bitten() => failed(&too_long(self.program.timeout)),
-            Stop::Killed(signal) => failed(&format!("it crashed during the call ({signal})")),
-            Stop::Exited(code) => failed(&format!("the program ended during the call, with status {code}")),
-            _ => failed("it started another program during the call"),
         }
     }
 
@@ -332,7 +323,7 @@ impl<'a> Follower<'a> {
                 Stop::Trap | Stop::Signal(_) => {}
                 Stop::Born { thread: true, .. } => return Err(failed(MULTI_THREADED)),
                 Stop::Born { id, .. } => self.process.release(id, &[(address, original[0])]),
-                other => return Err(self.ended(other)),
+                other => return Err(failed(&other.as_end())),
             }
         }
     }
@@ -368,7 +359,7 @@ impl<'a> Follower<'a> {
                 }
                 // Delivered when the program runs on.
                 Stop::Signal(_) => held = self.process.hold(),
-                other => return Err(self.ended(other)),
+                other => return Err(failed(&other.as_end())),
             }
         }
         self.process.deliver_later(held);

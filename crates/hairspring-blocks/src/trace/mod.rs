@@ -10,7 +10,7 @@ mod system;
 
 pub use follow::{Followed, Follower, Partial};
 pub use memory::{Patches, Snapshot, put_back};
-pub use process::{Process, Watchdog};
+pub use process::Process;
 pub use start::{Program, Started, Target, start};
 pub use stub::{Call, JUMP, Stub};
 pub use system::repeatable;

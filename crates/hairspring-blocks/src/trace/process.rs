@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use hairspring_snippet::cleanup::Group;
+use nix::errno::Errno;
 use nix::sys::ptrace;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
@@ -49,6 +50,20 @@ pub enum Stop {
     Killed(Signal),
 }
 
+impl Stop {
+    /// How a call came to an end that it should not have, in words.
+    pub fn as_end(self) -> String {
+        match self {
+            Stop::Killed(Signal::SIGKILL) => "something killed it during the call (SIGKILL)".to_owned(),
+            Stop::Killed(signal) => format!("it crashed during the call ({signal})"),
+            Stop::Exited(code) => format!("the program ended during the call, with status {code}"),
+            Stop::Born { .. } => "it made another process or thread during the call".to_owned(),
+            Stop::Replaced => "it started another program during the call".to_owned(),
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) => "it stopped where it should not".to_owned(),
+        }
+    }
+}
+
 /// How a program goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resume {
@@ -75,11 +90,13 @@ impl Watchdog {
         let (watched, bitten) = (Arc::downgrade(&dog.watched), dog.bitten.clone());
         std::thread::spawn(move || {
             while let Some(watched) = watched.upgrade() {
-                let due = *watched.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some((pid, _)) = due.filter(|(_, deadline)| Instant::now() > *deadline) {
+                // Held over the kill: whom nobody watches any more is left alone.
+                let mut due = watched.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some((pid, _)) = due.take_if(|(_, deadline)| Instant::now() > *deadline) {
                     bitten.store(true, Ordering::SeqCst);
                     let _ = nix::sys::signal::kill(Pid::from_raw(pid), Signal::SIGKILL);
                 }
+                drop(due);
                 drop(watched);
                 std::thread::sleep(LOOK);
             }
@@ -106,9 +123,11 @@ impl Watchdog {
 pub struct Process {
     pid: Pid,
     child: Child,
-    _group: Group,
+    group: Group,
     pending: Option<Signal>,
     ended: bool,
+    /// Whether it made other processes.
+    forked: bool,
     /// Threads that it made: its end is told only after theirs.
     threads: Vec<Pid>,
 }
@@ -140,9 +159,16 @@ impl Process {
                 Ok(())
             });
         }
-        let (child, group) = Group::spawn(&mut command).map_err(|e| fail(format!("it cannot be started: {e}")))?;
-        let mut process =
-            Process { pid: Pid::from_raw(child.id() as i32), child, _group: group, pending: None, ended: false, threads: Vec::new() };
+        let (child, group) = Group::spawn_marked(&mut command).map_err(|e| fail(format!("it cannot be started: {e}")))?;
+        let mut process = Process {
+            pid: Pid::from_raw(child.id() as i32),
+            child,
+            group,
+            pending: None,
+            ended: false,
+            forked: false,
+            threads: Vec::new(),
+        };
         match process.wait()? {
             Stop::Trap => {}
             other => return Err(fail(format!("it cannot be traced: {other:?}"))),
@@ -166,7 +192,7 @@ impl Process {
     /// Lets it go on, with the signal that stopped it, if one did.
     pub fn resume(&mut self, how: Resume) -> Result<()> {
         let signal = self.pending.take();
-        let gone = |e| Error::system("let the program go on", e);
+        let gone = |e| refused("let the program go on", e);
         match how {
             Resume::Run => ptrace::cont(self.pid, signal).map_err(gone),
             Resume::RunToSystemCall => ptrace::syscall(self.pid, signal).map_err(gone),
@@ -176,7 +202,7 @@ impl Process {
 
     /// Waits until it stops.
     pub fn wait(&mut self) -> Result<Stop> {
-        let status = waitpid(self.pid, Some(WaitPidFlag::__WALL)).map_err(|e| Error::system("wait for the program", e))?;
+        let status = waitpid(self.pid, Some(WaitPidFlag::__WALL)).map_err(|e| refused("wait for the program", e))?;
         Ok(match status {
             WaitStatus::Exited(_, code) => {
                 self.ended = true;
@@ -189,10 +215,12 @@ impl Process {
             WaitStatus::PtraceSyscall(_) => Stop::SystemCall,
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Replaced,
             WaitStatus::PtraceEvent(_, _, event) => {
-                let id = ptrace::getevent(self.pid).map_err(|e| Error::system("learn what the program made", e))? as i32;
+                let id = ptrace::getevent(self.pid).map_err(|e| refused("learn what the program made", e))? as i32;
                 let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
                 if thread {
                     self.threads.push(Pid::from_raw(id));
+                } else {
+                    self.forked = true;
                 }
                 Stop::Born { id, thread }
             }
@@ -234,12 +262,12 @@ impl Process {
 
     /// Its registers.
     pub fn registers(&self) -> Result<Registers> {
-        ptrace::getregs(self.pid).map_err(|e| Error::system("read the program's registers", e))
+        ptrace::getregs(self.pid).map_err(|e| refused("read the program's registers", e))
     }
 
     /// Sets its registers.
     pub fn set_registers(&self, registers: Registers) -> Result<()> {
-        ptrace::setregs(self.pid, registers).map_err(|e| Error::system("set the program's registers", e))
+        ptrace::setregs(self.pid, registers).map_err(|e| refused("set the program's registers", e))
     }
 
     /// The address of its next instruction.
@@ -254,13 +282,13 @@ impl Process {
 
     fn user(&self, offset: usize) -> Result<u64> {
         let word = ptrace::read_user(self.pid, offset as ptrace::AddressType);
-        word.map(|word| word as u64).map_err(|e| Error::system("read a register of the program", e))
+        word.map(|word| word as u64).map_err(|e| refused("read a register of the program", e))
     }
 
     /// Makes it go on at an address.
     pub fn go_to(&self, address: u64) -> Result<()> {
         let set = ptrace::write_user(self.pid, offset_of!(Registers, rip) as ptrace::AddressType, address as libc::c_long);
-        set.map_err(|e| Error::system("set a register of the program", e))
+        set.map_err(|e| refused("set a register of the program", e))
     }
 
     /// The state of the x87 and vector registers, as the instruction XSAVE lays it out.
@@ -290,7 +318,7 @@ impl Process {
         match process_vm_writev(self.pid, &[IoSlice::new(bytes)], &remote) {
             Ok(done) if done == bytes.len() => Ok(()),
             Ok(_) => Err(Error::system("write to the program's memory", "only a part could be written")),
-            Err(e) => Err(Error::system("write to the program's memory", e)),
+            Err(e) => Err(refused("write to the program's memory", e)),
         }
     }
 
@@ -330,6 +358,9 @@ impl Drop for Process {
         const LOOK: Duration = Duration::from_millis(1);
         let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
         let look = Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG);
+        if !self.forked {
+            self.group.has_no_children();
+        }
         if self.ended {
             return;
         }
@@ -341,9 +372,17 @@ impl Drop for Process {
     }
 }
 
+/// What the system refused; a process that is not there any more was killed while it stood still.
+fn refused(what: &str, error: Errno) -> Error {
+    match error {
+        Errno::ESRCH | Errno::ECHILD => Error::system(what, "the process is gone: something killed it"),
+        other => Error::system(what, other),
+    }
+}
+
 /// Writes to code, a word at a time.
 fn poke(pid: Pid, address: u64, bytes: &[u8]) -> Result<()> {
-    let fail = |e| Error::system("write to the program's code", e);
+    let fail = |e| refused("write to the program's code", e);
     let (mut at, mut rest) = (address, bytes);
     while !rest.is_empty() {
         let word = ptrace::read(pid, at as ptrace::AddressType).map_err(fail)?;

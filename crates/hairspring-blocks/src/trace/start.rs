@@ -45,6 +45,8 @@ pub struct Program {
     /// Ends what takes longer.
     pub dog: Watchdog,
     images: HashMap<PathBuf, Rc<Image>>,
+    /// Whether the function was found for any input.
+    found: bool,
 }
 
 /// A process that stands at the function.
@@ -66,9 +68,9 @@ impl Program {
     /// # Errors
     /// A program that cannot be traced.
     pub fn new(path: &Path, wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
-        let mut program =
-            Program { path: path.to_owned(), wanted: wanted.to_owned(), cpu, timeout, dog: Watchdog::start(), images: HashMap::new() };
-        program.image(path)?;
+        let (path, wanted, dog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
+        let mut program = Program { path: path.clone(), wanted, cpu, timeout, dog, images: HashMap::new(), found: false };
+        program.image(&path)?;
         Ok(program)
     }
 
@@ -86,29 +88,47 @@ impl Program {
         self.dog.watch(Some((process.id(), Instant::now() + self.timeout)));
     }
 
-    /// The function, in the program or in a library that it loads.
-    fn locate(&mut self, mappings: &[Mapping]) -> Result<(Rc<Image>, Function)> {
+    /// The error of a step that went wrong: if the watchdog ended the process, whatever failed after that, that is why.
+    pub fn explain(&self, step: &str, error: Error) -> Error {
+        match self.dog.has_bitten() {
+            true => Error::system(step, format!("no end after {} s (--timeout)", self.timeout.as_secs_f64())),
+            false => error,
+        }
+    }
+
+    /// The function, in the program or in a library that it has loaded; `None` if it is in neither.
+    fn locate(&mut self, mappings: &[Mapping]) -> Result<Option<(Rc<Image>, Function)>> {
         let path = self.path.clone();
         let program = self.image(&path)?;
         if let Some(address) = as_address(&self.wanted) {
-            return Ok((program.clone(), program.at(address)?));
+            return Ok(Some((program.clone(), program.at(address)?)));
         }
         if let Some(function) = program.find(&self.wanted)? {
-            return Ok((program, function));
+            return Ok(Some((program, function)));
         }
-        let mut near = program.similar(&self.wanted);
         for file in loaded_files(mappings) {
             let Ok(image) = self.image(&file) else { continue };
             if let Some(function) = image.find(&self.wanted)? {
-                return Ok((image, function));
+                return Ok(Some((image, function)));
             }
-            near.extend(image.similar(&self.wanted));
         }
-        Err(self.not_found(&program, &near))
+        Ok(None)
     }
 
-    fn not_found(&self, program: &Image, near: &[String]) -> Error {
+    /// Whether the program or one of its libraries may load others while it runs.
+    fn loads_later(&self) -> bool {
+        self.images.values().any(|image| image.calls_for("dlopen") || image.calls_for("dlmopen"))
+    }
+
+    fn not_found(&self) -> Error {
+        if self.found {
+            // Of this input only.
+            return Error::system("find the function", format!("no library that has `{}` was loaded", self.wanted));
+        }
         let libraries = self.images.len().saturating_sub(1);
+        let Some(program) = self.images.get(&self.path) else { return Error::Function("the program was not read".into()) };
+        let mut near = program.similar(&self.wanted);
+        near.extend(self.images.values().filter(|image| image.path != self.path).flat_map(|image| image.similar(&self.wanted)));
         let hint = match (near.is_empty(), program.has_symbols()) {
             (_, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149".to_owned(),
             (false, true) => format!("; there is {}", near[..near.len().min(5)].join(", ")),
@@ -160,7 +180,8 @@ pub fn start(program: &mut Program, input: &Input, number: u64, install: impl Fn
     let Started { process, target, .. } = &mut started;
     for call in 1..=number {
         let ended = |how: String| Error::system(&format!("get to call {call} of `{name}`"), how);
-        run_to(program, process, target, entry, &ended)?;
+        let original = target.code.byte(entry).ok_or_else(|| ended("no byte there".into()))?;
+        run_to(process, entry, original, &ended)?;
         if call < number {
             process.run(Resume::Step)?;
         }
@@ -186,14 +207,54 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Started> {
     }
     process.poke(start, &original)?;
     process.go_to(start)?;
-    let mappings = of_process(process.id())?;
-    let (image, function) = program.locate(&mappings)?;
+    let (image, function, mappings) = find(program, &mut process)?;
+    program.found = true;
     let bias = bias(&image, &mappings)?;
     let mut parts = Vec::new();
     for range in &function.ranges {
         parts.push((range.start.wrapping_add(bias), image.bytes(range)?));
     }
     Ok(Started { process, target: Target { function, code: Code::new(parts), bias }, image, mappings })
+}
+
+/// The function, once a library that has it is loaded.
+fn find(program: &mut Program, process: &mut Process) -> Result<(Rc<Image>, Function, Vec<Mapping>)> {
+    let mut mappings = of_process(process.id())?;
+    let mut hook = None;
+    loop {
+        if let Some((image, function)) = program.locate(&mappings)? {
+            return Ok((image, function, mappings));
+        }
+        if hook.is_none() && program.loads_later() {
+            let image = program.image(&program.path.clone())?;
+            hook = bias(&image, &mappings).ok().and_then(|bias| loader_hook(process, image.dynamic()?.wrapping_add(bias)));
+        }
+        let Some(hook) = hook else { return Err(program.not_found()) };
+        if process.instruction()? == hook {
+            process.run(Resume::Step)?;
+        }
+        let mut original = [0u8];
+        process.read(hook, &mut original);
+        // A program that ends without it.
+        run_to(process, hook, original[0], &|_| program.not_found())?;
+        mappings = of_process(process.id())?;
+    }
+}
+
+/// The function of the loader that it calls whenever it has loaded something, for debuggers: `r_brk` of `struct r_debug`,
+/// whose address the loader writes into the program's dynamic section, entry `DT_DEBUG` (link.h).
+fn loader_hook(process: &Process, dynamic: u64) -> Option<u64> {
+    const MOST_ENTRIES: u64 = 256;
+    const DT_NULL: u64 = 0;
+    const DT_DEBUG: u64 = 21;
+    const R_BRK: u64 = 16;
+    let word = |address: u64| {
+        let mut bytes = [0u8; 8];
+        process.read(address, &mut bytes).then_some(u64::from_ne_bytes(bytes))
+    };
+    let entries = (0..MOST_ENTRIES).map_while(|at| Some((word(dynamic + 16 * at)?, word(dynamic + 16 * at + 8)?)));
+    let debug = entries.take_while(|(kind, _)| *kind != DT_NULL).find(|(kind, value)| *kind == DT_DEBUG && *value != 0)?;
+    word(debug.1 + R_BRK).filter(|hook| *hook != 0)
 }
 
 /// Whether the bytes in memory are those of the file.
@@ -215,9 +276,8 @@ pub fn is_unchanged(process: &Process, code: &Code) -> bool {
     })
 }
 
-/// Runs up to an address of the code, and leaves the process there without the breakpoint.
-fn run_to(program: &Program, process: &mut Process, target: &Target, address: u64, ended: &dyn Fn(String) -> Error) -> Result<()> {
-    let Some(original) = target.code.byte(address) else { return Err(ended("no byte there".into())) };
+/// Runs up to an address, where a byte stands, and leaves the process there without the breakpoint.
+fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(String) -> Error) -> Result<()> {
     process.poke(address, &[BREAKPOINT])?;
     loop {
         match process.run(Resume::Run)? {
@@ -227,7 +287,6 @@ fn run_to(program: &Program, process: &mut Process, target: &Target, address: u6
             Stop::Born { id, .. } => process.release(id, &[(address, original)]),
             Stop::Replaced => return Err(ended("it starts another program in its place: give that program itself".into())),
             Stop::Exited(code) => return Err(ended(format!("the program ended before, with status {code}"))),
-            Stop::Killed(_) if program.dog.has_bitten() => return Err(ended(too_long(program.timeout))),
             Stop::Killed(signal) => return Err(ended(format!("the program was killed by {signal} before"))),
         }
     }
@@ -238,8 +297,3 @@ fn run_to(program: &Program, process: &mut Process, target: &Target, address: u6
 /// What is said of a program that makes threads.
 pub const MULTI_THREADED: &str =
     "the program is multi-threaded: what other threads do would be in the times and not in the counts; run it with one thread";
-
-/// What is said of a program that takes too long.
-pub fn too_long(limit: Duration) -> String {
-    format!("no end after {} s (--timeout)", limit.as_secs_f64())
-}

@@ -237,7 +237,7 @@ impl Stub {
             match process.run(Resume::Run)? {
                 Stop::Trap if process.instruction()? == end => break,
                 Stop::Signal(_) => {}
-                other => return Err(Error::system("repeat the call", format!("it ended with {other:?}"))),
+                other => return Err(Error::system("repeat the call", other.as_end())),
             }
         }
         let mut readings = vec![0u8; 8 * repeats];

@@ -74,7 +74,7 @@ fn inputs(arguments: &BlocksArguments) -> Result<String, AnyError> {
 fn generate(command: &str) -> Result<String, AnyError> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped());
-    let (child, _group) = Group::spawn(&mut shell)?;
+    let (child, _group) = Group::spawn_marked(&mut shell)?;
     let output = child.wait_with_output()?;
     if !output.status.success() {
         return Err(format!("--generate: `{command}` ended with {}", output.status).into());

@@ -65,6 +65,7 @@ const HARD: &str = r#"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 static void *idle(void *argument) { pause(); return argument; }
 __attribute__((noinline)) int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
@@ -89,6 +90,8 @@ int main(int argc, char **argv) {
   int n = argc > 1 ? atoi(argv[1]) : 0;
   if (n == 20) { pthread_t thread; pthread_create(&thread, 0, idle, 0); }
   if (n == 21) { if (fork() == 0) { for (;;) { part(1, 0); usleep(1000); } } n = 3; }
+  if (n == 24) { if (fork() == 0) { setsid(); if (fork() == 0) for (;;) usleep(1000); _exit(0); } n = 3; }
+  if (n == 25) { struct itimerval late = {{0, 0}, {0, 200000}}; setitimer(ITIMER_REAL, &late, 0); n = 3; }
   if (n == 22) execl("/bin/true", "true", (char *)0);
   if (n == 23) return 4;
   if (n > 100) return fib(n - 100);
@@ -117,8 +120,9 @@ impl Rig {
         let file = self.folder.path().join("inputs.txt");
         std::fs::write(&file, inputs).unwrap();
         let (program, file) = (self.program.to_str().unwrap(), file.to_str().unwrap());
-        let fixed = ["blocks", program, "--function", function, "--inputs", file, "--budget", "200ms"];
-        let done = hairspring(&[&fixed, more].concat());
+        let fixed = ["blocks", program, "--function", function, "--inputs", file];
+        let brief: &[&str] = if more.contains(&"--budget") { &[] } else { &["--budget", "200ms"] };
+        let done = hairspring(&[&fixed, brief, more].concat());
         assert!(!is_running(&self.program), "something was left running");
         done
     }
@@ -251,8 +255,45 @@ fn bad_inputs_are_left_out_by_name_and_the_rest_is_solved() {
 #[test]
 fn a_program_that_forks_leaves_nothing_running() {
     let rig = compile(HARD, &["-O1", "-fno-inline"]);
-    let done = rig.blocks("part", "21\n2\n3\n4\n", &[]);
-    assert!(done.status == 0, "{}", done.stderr);
+    let done = rig.blocks("part", "21\n24\n2\n3\n4\n", &[]);
+    assert!(done.status == 0 && done.stderr.is_empty(), "{}", done.stderr);
+}
+
+#[test]
+fn an_input_whose_program_dies_while_it_is_timed_is_left_out() {
+    let rig = compile(HARD, &["-O1", "-fno-inline"]);
+    let document = json(&rig.blocks("part", "25\n2\n3\n4\n", &["--json", "--budget", "600ms"]));
+    let skipped = document["inputs"]["skipped"].as_array().unwrap();
+    assert!(skipped.len() == 1 && skipped[0]["input"] == 1, "{skipped:#?}");
+    assert!(skipped[0]["reason"].as_str().unwrap().contains("SIGALRM"), "{skipped:#?}");
+    assert_eq!(document["inputs"]["calls"], 3);
+    let alone = rig.blocks("part", "25\n", &["--budget", "600ms"]);
+    assert!(alone.status == 1 && alone.stderr.contains("no input can be used"), "{}", alone.stderr);
+}
+
+#[test]
+fn a_function_of_a_library_that_is_loaded_later_is_found_and_names_what_it_calls() {
+    let library =
+        "#include <stdlib.h>\nint turn(int n) { int sum = atoi(\"7\"); for (int i = 0; i < n; i++) sum ^= sum * 5 + i; return sum; }";
+    let shared = compile(library, &["-O1", "-shared", "-fPIC"]);
+    let main = "#include <dlfcn.h>\n#include <stdlib.h>\nint main(int n, char **v) { void *l = n > 2 ? dlopen(v[2], RTLD_NOW) : 0; if (!l) return 3; return ((int (*)(int))dlsym(l, \"turn\"))(atoi(v[1])) & 1; }";
+    let rig = compile(main, &["-O1", "-ldl"]);
+    let path = shared.program.to_str().unwrap();
+    let document = json(&rig.blocks("turn", &format!("1 {path}\n2 {path}\n3\n9 {path}\n"), &["--json"]));
+    assert_eq!(document["function"]["object"].as_str().unwrap(), path);
+    assert_eq!((&document["inputs"]["calls"], &document["inputs"]["skipped"][0]["input"]), (&3.into(), &3.into()));
+    assert!(document["inputs"]["skipped"][0]["reason"].as_str().unwrap().contains("no library that has `turn` was loaded"));
+    assert!(
+        document["blocks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|block| block["calls"][0].as_str().is_some_and(|name| name == "atoi" || name.contains("strtol"))),
+        "{}",
+        document["blocks"]
+    );
+    let done = rig.blocks("trun", &format!("1 {path}\n"), &[]);
+    assert!(done.status == 1 && done.stderr.contains("no function `trun`") && done.stderr.contains("turn"), "{}", done.stderr);
 }
 
 #[test]
