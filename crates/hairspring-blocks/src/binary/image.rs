@@ -1,12 +1,15 @@
 //! An executable or shared library: its functions and their bytes.
 
-use super::names::{demangled, forms, similar};
+use super::handlers::landing_pads;
+use super::names::{demangled, forms, is_part, last_name, similar};
 use crate::error::{Error, Result};
 use gimli::{BaseAddresses, EhFrame, NativeEndian, UnwindSection};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable, SymbolKind};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+type Entry<'data> = gimli::FrameDescriptionEntry<gimli::EndianSlice<'data, NativeEndian>>;
 
 /// Longest function that is looked at.
 const LONGEST: u64 = 4 << 20;
@@ -42,6 +45,8 @@ pub struct Function {
     pub entry: u64,
     /// Its bytes: the range that holds the entry, then parts that the compiler moved elsewhere.
     pub ranges: Vec<Range<u64>>,
+    /// Where exceptions come back into it.
+    pub handlers: BTreeSet<u64>,
 }
 
 impl Image {
@@ -94,20 +99,38 @@ impl Image {
         similar(wanted, self.symbols.iter().map(|symbol| symbol.name.as_str()))
     }
 
+    /// Symbols of that name, else those whose name ends so behind a namespace or type. Parts that the compiler moved elsewhere
+    /// are no functions.
+    fn named(&self, wanted: &str) -> Vec<&Symbol> {
+        let whole = |symbol: &&Symbol| !is_part(&symbol.name) || symbol.name == wanted;
+        let all = || self.symbols.iter().filter(whole);
+        let found: Vec<&Symbol> = all().filter(|symbol| forms(&symbol.name).iter().any(|form| form == wanted)).collect();
+        if !found.is_empty() {
+            return found;
+        }
+        all().filter(|symbol| forms(&symbol.name).iter().any(|form| last_name(form) == wanted)).collect()
+    }
+
     /// The function of that name; `None` if there is none.
     ///
     /// # Errors
     /// Several functions of that name, one that is chosen when the program starts, or one without bytes.
     pub fn find(&self, wanted: &str) -> Result<Option<Function>> {
-        let found: Vec<&Symbol> = self.symbols.iter().filter(|symbol| forms(&symbol.name).iter().any(|form| form == wanted)).collect();
+        let found = self.named(wanted);
         let Some(first) = found.first() else { return Ok(None) };
         if found.iter().any(|symbol| symbol.address != first.address) {
             let list: Vec<String> = found.iter().map(|symbol| format!("{} at {:#x}", demangled(&symbol.name), symbol.address)).collect();
-            return Err(Error::Function(format!("several functions are named `{wanted}`: {}; give the address", list.join(", "))));
+            let file = self.path.file_name().unwrap_or_default().to_string_lossy();
+            return Err(Error::Function(format!(
+                "several functions are named `{wanted}`: {}; give the address, as `{file}:{:#x}`",
+                list.join(", "),
+                first.address
+            )));
         }
         if first.resolver {
+            let file = self.path.file_name().unwrap_or_default().to_string_lossy();
             return Err(Error::Function(format!(
-                "`{wanted}` only chooses one of several functions when the program starts (an indirect function); name the one that is chosen, or its address"
+                "`{wanted}` only chooses one of several functions when the program starts (an indirect function); name the one that is chosen, or its address, as `{file}:0x1149`"
             )));
         }
         self.function(first.address, Some(first)).map(Some)
@@ -135,7 +158,22 @@ impl Image {
                 self.symbols.iter().filter(|part| part.size > 0 && (part.name == cold || part.name.starts_with(&(cold.clone() + "."))));
             ranges.extend(parts.map(|part| part.address..part.address + part.size));
         }
-        Ok(Function { name, object: self.path.clone(), entry, ranges })
+        let handlers = ranges.iter().flat_map(|range| self.handlers(range.start).unwrap_or_default()).collect();
+        Ok(Function { name, object: self.path.clone(), entry, ranges, handlers })
+    }
+
+    /// Landing pads of the code that begins at an address.
+    fn handlers(&self, start: u64) -> Option<BTreeSet<u64>> {
+        let file = self.file().ok()?;
+        let (function, table) = described(&file, start, |entry| match entry.lsda() {
+            Some(gimli::Pointer::Direct(table)) => Some((entry.initial_address(), table)),
+            _ => None,
+        })?;
+        let rest = file.segments().find_map(|segment| {
+            let from = usize::try_from(table.checked_sub(segment.address())?).ok()?;
+            segment.data().ok()?.get(from..)
+        });
+        Some(landing_pads(rest?, table, function))
     }
 
     /// Where the code that begins at an address ends: by the unwind table, which stripped programs have too, else by the
@@ -173,10 +211,15 @@ impl Image {
         found.ok_or_else(|| Error::Function(format!("{}: no bytes at {:#x}..{:#x}", self.path.display(), range.start, range.end)))
     }
 
-    /// File offset and address of each part that is loaded: what a mapping's offset says of its address.
+    /// File offset, size and address of each part that is loaded as code: what a mapping's offset says of its address.
     pub fn loads(&self) -> Result<Vec<(u64, u64, u64)>> {
+        let is_code = |segment: &object::Segment<'_, '_>| match segment.flags() {
+            object::SegmentFlags::Elf { p_flags } => p_flags & object::elf::PF_X != 0,
+            _ => true,
+        };
         let file = self.file()?;
-        Ok(file.segments().map(|segment| (segment.file_range().0, segment.file_range().1, segment.address())).collect())
+        let code = file.segments().filter(is_code);
+        Ok(code.map(|segment| (segment.file_range().0, segment.file_range().1, segment.address())).collect())
     }
 
     /// The function that holds an address, in words.
@@ -209,6 +252,11 @@ fn code_symbol<'data>(symbol: &impl ObjectSymbol<'data>) -> Option<Symbol> {
 
 /// The range of code that the unwind table has around an address.
 fn unwind_range(file: &object::File<'_>, address: u64) -> Option<Range<u64>> {
+    described(file, address, |entry| Some(entry.initial_address()..entry.initial_address() + entry.len()))
+}
+
+/// Something of the unwind table's entry for an address.
+fn described<T>(file: &object::File<'_>, address: u64, what: impl Fn(&Entry<'_>) -> Option<T>) -> Option<T> {
     let section = file.section_by_name(".eh_frame")?;
     let data = section.uncompressed_data().ok()?;
     let frames = EhFrame::new(&data, NativeEndian);
@@ -216,6 +264,5 @@ fn unwind_range(file: &object::File<'_>, address: u64) -> Option<Range<u64>> {
     if let Some(text) = file.section_by_name(".text") {
         bases = bases.set_text(text.address());
     }
-    let found = frames.fde_for_address(&bases, address, EhFrame::cie_from_offset).ok()?;
-    Some(found.initial_address()..found.initial_address() + found.len())
+    what(&frames.fde_for_address(&bases, address, EhFrame::cie_from_offset).ok()?)
 }

@@ -3,6 +3,7 @@
 mod callee;
 mod code;
 mod cut;
+mod handlers;
 mod image;
 mod lines;
 mod names;

@@ -34,6 +34,26 @@ fn without_arguments(name: &str) -> &str {
     name[from..].find('(').map_or(name, |at| &name[..from + at])
 }
 
+/// A name without the namespaces and types before it.
+pub fn last_name(name: &str) -> &str {
+    let mut depth = 0;
+    let mut from = 0;
+    for (at, letter) in name.char_indices() {
+        match letter {
+            '<' | '(' => depth += 1,
+            '>' | ')' => depth -= 1,
+            ':' if depth == 0 => from = at + 1,
+            _ => {}
+        }
+    }
+    &name[from..]
+}
+
+/// Whether a symbol names a part of a function, which the compiler moved elsewhere.
+pub fn is_part(symbol: &str) -> bool {
+    symbol.split_once(".cold").is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// A few names that resemble one that was not found.
 pub fn similar<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted = wanted.to_lowercase();
@@ -73,6 +93,12 @@ mod tests {
         assert!(forms("_ZN3foo3barEi").contains(&"foo::bar".to_owned()));
         assert!(forms("_ZN3foo3barEi").contains(&"foo::bar(int)".to_owned()));
         assert_eq!(forms("adler32"), ["adler32"]);
+    }
+
+    #[test]
+    fn the_last_name_is_behind_namespaces_and_types() {
+        assert_eq!(["work", "rs::work", "a::b<c::d>::e(f::g)", "Vec<a::b>"].map(last_name), ["work", "work", "e(f::g)", "Vec<a::b>"]);
+        assert_eq!(["f", "f.cold", "f.cold.3", "f.colder"].map(is_part), [false, true, true, false]);
     }
 
     #[test]

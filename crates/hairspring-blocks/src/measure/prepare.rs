@@ -210,6 +210,8 @@ impl<'a> Session<'a> {
     /// The whole call, and its beginnings.
     fn rows(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Vec<Row>> {
         self.program.deadline(&ready.started.process);
+        ready.started.process.hold();
+        ready.started.process.hold_signals()?;
         let mut rows = vec![self.whole(ready, traces)?];
         for partial in &traces.followed.partials {
             self.program.deadline(&ready.started.process);
@@ -258,7 +260,7 @@ impl<'a> Session<'a> {
         put_back(&started.process, written)?;
         stub.run(&mut started.process, &call, 1, 1)?;
         if contents(&started.process, written) != after {
-            let reason = "a repeated call does not do the same: it depends on something outside of its memory (the time, a device)";
+            let reason = "a repeated call does not do the same: it depends on something outside of its memory (the time, a device, memory that it gets from the system for the first time: take a later call with --calls), or runs code that it makes";
             return Err(Error::system("repeat the call", reason));
         }
         put_back(&started.process, written)?;

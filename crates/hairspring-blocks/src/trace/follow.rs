@@ -4,8 +4,9 @@
 //! condition is told from the flags, and the program is sent on to where the branch leads. Between two branches the way is
 //! fixed, so this sees what single steps would see, with a fraction of the stops. Functions that are called run at full speed.
 
-use super::process::{Process, Resume, Stop};
-use super::start::{BREAKPOINT, MULTI_THREADED, Program, Target, is_unchanged};
+use super::emulate::emulate;
+use super::process::{BREAKPOINT, Process, Resume, Stop};
+use super::start::{MULTI_THREADED, Program, Target, is_unchanged};
 use crate::binary::{Flow, flow, taken};
 use crate::error::{Error, Result};
 use iced_x86::Instruction;
@@ -62,6 +63,8 @@ pub struct Follower<'a> {
     process: &'a mut Process,
     target: &'a Target,
     ends: &'a BTreeSet<u64>,
+    /// Where exceptions come back into the function.
+    handlers: BTreeSet<u64>,
     planted: HashMap<u64, Instruction>,
     ways: HashMap<u64, Way>,
     counts: HashMap<(u64, u64), u64>,
@@ -89,6 +92,13 @@ impl<'a> Follower<'a> {
             process,
             target,
             ends,
+            handlers: target
+                .function
+                .handlers
+                .iter()
+                .map(|at| at.wrapping_add(target.bias))
+                .filter(|at| target.code.contains(*at))
+                .collect(),
             planted: HashMap::new(),
             ways: HashMap::new(),
             counts: HashMap::new(),
@@ -112,6 +122,9 @@ impl<'a> Follower<'a> {
             return Err(failed("the stack cannot be read"));
         }
         self.plant(entry)?;
+        for handler in self.handlers.clone() {
+            self.plant(handler)?;
+        }
         self.enter();
         let mut onward = self.arrive(entry)?;
         while !self.frames.is_empty() {
@@ -198,7 +211,7 @@ impl<'a> Follower<'a> {
             if self.ends.contains(&at) {
                 ends.push(at);
             }
-            if at == self.target.entry() && at != address {
+            if self.is_watched(at) && at != address {
                 return Ok(Way { site: Some(at), ends });
             }
             let instruction = match self.decode(at) {
@@ -213,6 +226,11 @@ impl<'a> Follower<'a> {
                 _ => return Ok(Way { site: Some(at), ends }),
             }
         }
+    }
+
+    /// Whether control may come to an address from outside.
+    fn is_watched(&self, at: u64) -> bool {
+        at == self.target.entry() || self.handlers.contains(&at)
     }
 
     fn decode(&self, at: u64) -> Result<Instruction> {
@@ -230,8 +248,8 @@ impl<'a> Follower<'a> {
                 return self.went(site, to);
             }
         }
-        if site == self.target.entry() && matches!(kind, Flow::Next | Flow::Call) {
-            // The flow came back to the entry: no call.
+        if self.is_watched(site) && matches!(kind, Flow::Next | Flow::Call) {
+            // The flow came here by itself: no call, and no exception.
             return Ok(Onward::To(site));
         }
         self.step_over(site)?;
@@ -265,6 +283,9 @@ impl<'a> Follower<'a> {
             self.enter();
             return self.arrive(stopped);
         }
+        if self.handlers.contains(&stopped) {
+            return Err(failed("an exception came back into the function, which is no branch that can be counted"));
+        }
         Err(failed("control left the function in a way that cannot be followed (an exception, longjmp, a signal handler)"))
     }
 
@@ -284,7 +305,7 @@ impl<'a> Follower<'a> {
                         self.found.system_calls.insert(self.process.registers()?.orig_rax as i64);
                     }
                 }
-                Stop::Signal(_) => {}
+                Stop::Signal(_) | Stop::Parted => {}
                 Stop::Born { thread: true, .. } => return Err(failed(MULTI_THREADED)),
                 Stop::Born { id, .. } => {
                     let code = &self.target.code;
@@ -320,7 +341,7 @@ impl<'a> Follower<'a> {
                         self.found.system_calls.insert(self.process.registers()?.orig_rax as i64);
                     }
                 }
-                Stop::Trap | Stop::Signal(_) => {}
+                Stop::Trap | Stop::Signal(_) | Stop::Parted => {}
                 Stop::Born { thread: true, .. } => return Err(failed(MULTI_THREADED)),
                 Stop::Born { id, .. } => self.process.release(id, &[(address, original[0])]),
                 other => return Err(failed(&other.as_end())),
@@ -344,6 +365,9 @@ impl<'a> Follower<'a> {
 
     /// Runs the one instruction at a site.
     fn step_over(&mut self, site: u64) -> Result<()> {
+        if emulate(self.process, &self.decode(site)?)? {
+            return Ok(());
+        }
         let planted = self.planted.contains_key(&site);
         if planted {
             self.restore(site)?;

@@ -1,5 +1,6 @@
 //! The running program: stopped, followed and timed through ptrace.
 
+mod emulate;
 mod follow;
 mod maps;
 mod memory;

@@ -23,6 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The instruction of one byte that stops a program.
+pub const BREAKPOINT: u8 = 0xcc;
+
 /// Registers of the program.
 pub type Registers = libc::user_regs_struct;
 
@@ -40,6 +43,8 @@ pub enum Stop {
         /// Whether it is a thread of the same process.
         thread: bool,
     },
+    /// A process that it made, and that shared its memory, has its own now.
+    Parted,
     /// It starts another program in its place.
     Replaced,
     /// It got a signal, which is delivered when it goes on.
@@ -56,10 +61,14 @@ impl Stop {
         match self {
             Stop::Killed(Signal::SIGKILL) => "something killed it during the call (SIGKILL)".to_owned(),
             Stop::Killed(signal) => format!("it crashed during the call ({signal})"),
-            Stop::Exited(code) => format!("the program ended during the call, with status {code}"),
+            Stop::Exited(code) => {
+                format!(
+                    "the program ended during the call, with status {code} (by exit, or after an exception or longjmp left the function)"
+                )
+            }
             Stop::Born { .. } => "it made another process or thread during the call".to_owned(),
             Stop::Replaced => "it started another program during the call".to_owned(),
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) => "it stopped where it should not".to_owned(),
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => "it stopped where it should not".to_owned(),
         }
     }
 }
@@ -128,6 +137,10 @@ pub struct Process {
     ended: bool,
     /// Whether it made other processes.
     forked: bool,
+    /// Whether the last of them shares its memory for the time being (vfork) ...
+    shares: bool,
+    /// ... and the breakpoints that are missing meanwhile.
+    lent: Vec<u64>,
     /// Threads that it made: its end is told only after theirs.
     threads: Vec<Pid>,
 }
@@ -145,6 +158,8 @@ impl Process {
         };
         let mut command = Command::new(program);
         command.args(arguments).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+        // Else the first call of a function of another library looks for it, and so would every repeated one.
+        command.env("LD_BIND_NOW", "1");
         // SAFETY: only calls of the system that are allowed between fork and exec; nothing is allocated.
         unsafe {
             command.pre_exec(move || {
@@ -159,7 +174,7 @@ impl Process {
                 Ok(())
             });
         }
-        let (child, group) = Group::spawn_marked(&mut command).map_err(|e| fail(format!("it cannot be started: {e}")))?;
+        let (child, group) = Group::spawn_marked(&mut command).map_err(|e| fail(not_started(&e)))?;
         let mut process = Process {
             pid: Pid::from_raw(child.id() as i32),
             child,
@@ -167,6 +182,8 @@ impl Process {
             pending: None,
             ended: false,
             forked: false,
+            shares: false,
+            lent: Vec::new(),
             threads: Vec::new(),
         };
         match process.wait()? {
@@ -178,6 +195,7 @@ impl Process {
             | Options::PTRACE_O_TRACESYSGOOD
             | Options::PTRACE_O_TRACEFORK
             | Options::PTRACE_O_TRACEVFORK
+            | Options::PTRACE_O_TRACEVFORKDONE
             | Options::PTRACE_O_TRACECLONE
             | Options::PTRACE_O_TRACEEXEC;
         ptrace::setoptions(process.pid, options).map_err(|e| fail(format!("it cannot be traced: {e}")))?;
@@ -214,6 +232,12 @@ impl Process {
             }
             WaitStatus::PtraceSyscall(_) => Stop::SystemCall,
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Replaced,
+            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_VFORK_DONE => {
+                for address in std::mem::take(&mut self.lent) {
+                    self.poke(address, &[BREAKPOINT])?;
+                }
+                Stop::Parted
+            }
             WaitStatus::PtraceEvent(_, _, event) => {
                 let id = ptrace::getevent(self.pid).map_err(|e| refused("learn what the program made", e))? as i32;
                 let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
@@ -221,6 +245,7 @@ impl Process {
                     self.threads.push(Pid::from_raw(id));
                 } else {
                     self.forked = true;
+                    self.shares = event == libc::PTRACE_EVENT_VFORK;
                 }
                 Stop::Born { id, thread }
             }
@@ -250,7 +275,10 @@ impl Process {
     }
 
     /// Lets a process that this one made go on by itself, without the breakpoints planted here.
-    pub fn release(&self, id: i32, bytes: &[(u64, u8)]) {
+    pub fn release(&mut self, id: i32, bytes: &[(u64, u8)]) {
+        if self.shares {
+            self.lent = bytes.iter().map(|(address, _)| *address).collect();
+        }
         let child = Pid::from_raw(id);
         if waitpid(child, Some(WaitPidFlag::__WALL)).is_ok() {
             for (address, byte) in bytes {
@@ -303,6 +331,21 @@ impl Process {
         }
         state.truncate(slice.iov_len);
         Ok(state)
+    }
+
+    /// Keeps all signals away but those of faults: timers that the program started would run into the repeated calls.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn hold_signals(&self) -> Result<()> {
+        const FAULTS: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
+        let held: u64 = FAULTS.iter().fold(u64::MAX, |held, signal| held & !(1 << (signal - 1)));
+        // SAFETY: the kernel reads eight bytes, the size of its set of signals, from a value that lives here.
+        let done = unsafe { libc::ptrace(libc::PTRACE_SETSIGMASK, self.pid.as_raw(), size_of::<u64>(), &raw const held) };
+        match done {
+            0 => Ok(()),
+            _ => Err(Error::system("keep signals away from the program", std::io::Error::last_os_error())),
+        }
     }
 
     /// Reads memory; `false` where it cannot be read.
@@ -369,6 +412,13 @@ impl Drop for Process {
             self.threads.retain(|thread| !over(waitpid(*thread, look)));
             std::thread::sleep(LOOK);
         }
+    }
+}
+
+fn not_started(error: &std::io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EPERM) => format!("it cannot be traced: {error} (ptrace; some containers and sandboxes forbid it)"),
+        _ => format!("it cannot be started: {error}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! From a program and an input to a process that stands at the first instruction of the function.
 
 use super::maps::{Mapping, entry_point, of_process};
-use super::process::{Process, Resume, Stop, Watchdog};
+use super::process::{BREAKPOINT, Process, Resume, Stop, Watchdog};
 use crate::binary::{Code, Function, Image};
 use crate::error::{Error, Result};
 use crate::inputs::Input;
@@ -9,9 +9,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-
-/// The instruction of one byte that stops a program.
-pub const BREAKPOINT: u8 = 0xcc;
 
 /// The function in a running program.
 #[derive(Debug, Clone)]
@@ -102,6 +99,13 @@ impl Program {
         let program = self.image(&path)?;
         if let Some(address) = as_address(&self.wanted) {
             return Ok(Some((program.clone(), program.at(address)?)));
+        }
+        if let Some((file, address)) = self.wanted.rsplit_once(':').and_then(|(file, address)| Some((file, as_address(address)?))) {
+            let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(file));
+            let Some(path) = loaded_files(mappings).into_iter().find(is_named) else { return Ok(None) };
+            let image = self.image(&path)?;
+            let function = image.at(address)?;
+            return Ok(Some((image, function)));
         }
         if let Some(function) = program.find(&self.wanted)? {
             return Ok(Some((program, function)));
@@ -195,7 +199,10 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Started> {
     let start = entry_point(process.id())?;
     let mut original = [0u8];
     if !process.read(start, &mut original) {
-        return Err(Error::system("start the program", "its entry point cannot be read"));
+        return Err(Error::system(
+            "start the program",
+            "its memory cannot be read (process_vm_readv; some containers and sandboxes forbid it)",
+        ));
     }
     process.poke(start, &[BREAKPOINT])?;
     match process.run(Resume::Run)? {
@@ -203,7 +210,10 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Started> {
         Stop::Exited(code) => {
             return Err(Error::system("start the program", format!("the loader ended it with status {code}: a library is missing?")));
         }
-        other => return Err(Error::system("start the program", format!("{other:?} in the loader"))),
+        Stop::Signal(signal) | Stop::Killed(signal) => {
+            return Err(Error::system("start the program", format!("{signal} before its first instruction: is it a library?")));
+        }
+        _ => return Err(Error::system("start the program", "it did something else before its first instruction")),
     }
     process.poke(start, &original)?;
     process.go_to(start)?;
@@ -282,7 +292,7 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
     loop {
         match process.run(Resume::Run)? {
             Stop::Trap if process.instruction()? == address + 1 => break,
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) => {}
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => {}
             Stop::Born { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
             Stop::Born { id, .. } => process.release(id, &[(address, original)]),
             Stop::Replaced => return Err(ended("it starts another program in its place: give that program itself".into())),

@@ -33,6 +33,7 @@ const HARD: &str = r#"
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
+static void tick(int number) { (void)number; }
 static void *idle(void *argument) { pause(); return argument; }
 __attribute__((noinline)) int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 __attribute__((noinline)) int part(int n, volatile int *bad) {
@@ -57,7 +58,8 @@ int main(int argc, char **argv) {
   if (n == 20) { pthread_t thread; pthread_create(&thread, 0, idle, 0); }
   if (n == 21) { if (fork() == 0) { for (;;) { part(1, 0); usleep(1000); } } n = 3; }
   if (n == 24) { if (fork() == 0) { setsid(); if (fork() == 0) for (;;) usleep(1000); _exit(0); } n = 3; }
-  if (n == 25) { struct itimerval late = {{0, 0}, {0, 200000}}; setitimer(ITIMER_REAL, &late, 0); n = 3; }
+  if (n == 26) { if (system("true")) return 5; n = 3; }
+  if (n == 25) { struct itimerval late = {{0, 1000}, {0, 100000}}; signal(SIGALRM, tick); setitimer(ITIMER_REAL, &late, 0); n = 3; }
   if (n == 22) execl("/bin/true", "true", (char *)0);
   if (n == 23) return 4;
   if (n > 100) return fib(n - 100);
@@ -71,11 +73,15 @@ struct Rig {
 }
 
 fn compile(source: &str, flags: &[&str]) -> Rig {
-    needs("gcc");
+    compile_with("gcc", source, "program.c", flags)
+}
+
+fn compile_with(compiler: &str, source: &str, name: &str, flags: &[&str]) -> Rig {
+    needs(compiler);
     let folder = TempDir::new().unwrap();
-    let (file, program) = (folder.path().join("program.c"), folder.path().join("program"));
+    let (file, program) = (folder.path().join(name), folder.path().join("program"));
     std::fs::write(&file, source).unwrap();
-    let done = Command::new("gcc").args(flags).arg(&file).arg("-o").arg(&program).arg("-pthread").output().expect("gcc");
+    let done = Command::new(compiler).args(flags).arg(&file).arg("-o").arg(&program).arg("-pthread").output().expect(compiler);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     Rig { folder, program }
 }
@@ -96,8 +102,14 @@ impl Rig {
 
 /// Whether a process of this program is there.
 fn is_running(program: &Path) -> bool {
+    !processes(program).is_empty()
+}
+
+/// Processes of this program.
+fn processes(program: &Path) -> Vec<i32> {
     let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    all.filter_map(|entry| std::fs::read_link(entry.path().join("exe")).ok()).any(|exe| exe == program)
+    let of_program = all.filter(|entry| std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program));
+    of_program.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Inputs that take every way through `work`.
@@ -228,13 +240,55 @@ fn a_program_that_forks_leaves_nothing_running() {
 #[test]
 fn an_input_whose_program_dies_while_it_is_timed_is_left_out() {
     let rig = compile(HARD, &["-O1", "-fno-inline"]);
-    let document = json(&rig.blocks("part", "25\n2\n3\n4\n", &["--json", "--budget", "600ms"]));
+    let program = rig.program.clone();
+    // Killed from outside, once all of them wait to be timed.
+    let killer = std::thread::spawn(move || {
+        let second = loop {
+            let all = processes(&program);
+            let of = |id: &i32| std::fs::read(format!("/proc/{id}/cmdline")).is_ok_and(|words| words.ends_with(b"\x003\0"));
+            match all.iter().find(|id| of(id)) {
+                Some(id) if all.len() == 4 => break *id,
+                _ => std::thread::sleep(std::time::Duration::from_millis(1)),
+            }
+        };
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!(Command::new("kill").args(["-9", &second.to_string()]).status().unwrap().success());
+    });
+    let document = json(&rig.blocks("part", "1\n3\n4\n5\n", &["--json", "--budget", "2s"]));
+    killer.join().unwrap();
     let skipped = document["inputs"]["skipped"].as_array().unwrap();
-    assert!(skipped.len() == 1 && skipped[0]["input"] == 1, "{skipped:#?}");
-    assert!(skipped[0]["reason"].as_str().unwrap().contains("SIGALRM"), "{skipped:#?}");
+    assert!(skipped.len() == 1 && skipped[0]["input"] == 2, "{skipped:#?}");
+    assert!(skipped[0]["reason"].as_str().unwrap().contains("something killed it"), "{skipped:#?}");
     assert_eq!(document["inputs"]["calls"], 3);
-    let alone = rig.blocks("part", "25\n", &["--budget", "600ms"]);
-    assert!(alone.status == 1 && alone.stderr.contains("no input can be used"), "{}", alone.stderr);
+}
+
+#[test]
+fn signals_of_timers_do_not_reach_the_repeated_calls() {
+    let rig = compile(HARD, &["-O1", "-fno-inline"]);
+    let document = json(&rig.blocks("part", "25\n2\n3\n4\n", &["--json", "--budget", "600ms"]));
+    assert_eq!(document["inputs"]["calls"], 4, "{}", document["inputs"]);
+}
+
+#[test]
+fn processes_that_share_memory_for_a_while_are_survived() {
+    let rig = compile(HARD, &["-O1", "-fno-inline"]);
+    let document = json(&rig.blocks("part", "26\n2\n3\n4\n", &["--json"]));
+    assert_eq!(document["inputs"]["calls"], 4, "{}", document["inputs"]);
+}
+
+#[test]
+fn an_exception_that_comes_back_is_refused() {
+    let source = r#"
+#include <cstdlib>
+int raise_at(int i, int n) { if (i % 3 == n) throw i; return i; }
+int catcher(int n) { int sum = 0; for (int i = 0; i < n; i++) try { sum += raise_at(i, n > 9 ? 2 : 3); } catch (int e) { sum -= e; } return sum; }
+int main(int n, char **v) { return catcher(atoi(v[1])) & n; }
+"#;
+    let rig = compile_with("g++", source, "program.cpp", &["-O1", "-fno-inline"]);
+    let document = json(&rig.blocks("catcher", "2\n20\n5\n7\n9\n", &["--json"]));
+    let skipped = document["inputs"]["skipped"].as_array().unwrap();
+    assert!(skipped.len() == 1 && skipped[0]["input"] == 2, "{skipped:#?}");
+    assert!(skipped[0]["reason"].as_str().unwrap().contains("an exception came back"), "{skipped:#?}");
 }
 
 #[test]
