@@ -82,6 +82,23 @@ engine_programs() { # COMPILER
   done
 }
 
+# Code that ends its program is named, and the program ends as it would have.
+ends() { # COMPILER
+  local flags libraries name expected text ended
+  read -ra flags < <(pkg-config --cflags hairspring)
+  read -ra libraries < <(library_flags "$BUILT" shared)
+  "$1" "${FLAGS[@]}" -O2 "${flags[@]}" probe/tests/ends/ends.c -o "$BUILT/ends" "${libraries[@]}" || return
+  while read -r name expected text; do
+    ended=0
+    LD_LIBRARY_PATH="$PREFIX/lib" "$BUILT/ends" --exact "$name" >"$BUILT/ends.txt" 2>&1 || ended=$?
+    if [ "$ended" -ne "$expected" ] || ! grep -Fq "benchmark \`$name\` $text" "$BUILT/ends.txt"; then
+      echo "$name ended with $ended" && cat "$BUILT/ends.txt" && return 1
+    fi
+  done <<<"crashes 139 crashed
+leaves 1 ended the program
+aborts 134 crashed"
+}
+
 # The tutorial's programs by lmbench's interface: each prints a line of lmbench's, with an interval behind it.
 lmbench_example() { # COMPILER FILE FLAG...
   local compiler="$1" file="$2" flags libraries
@@ -140,7 +157,10 @@ else
   echo "nothing: the expected instructions are those of x86-64"
 fi
 step "cmake --install" install_library "$BUILT"
-for compiler in gcc clang; do engine_programs "$compiler"; done
+for compiler in gcc clang; do
+  engine_programs "$compiler"
+  step "$compiler code that ends the program" ends "$compiler"
+done
 for compiler in gcc clang; do lmbench "$compiler"; done
 step "the CMake package" cmake_package
 exit "$status"

@@ -1,13 +1,24 @@
 //! Code that ends the whole program while it is measured: nobody would see what was measured before, or which code it was.
-#![allow(unsafe_code, reason = "atexit and _exit have no safe form in the libraries used; no pointer goes to either but a function")]
+#![allow(
+    unsafe_code,
+    reason = "atexit, _exit and handlers that see where a signal comes from have no safe form; pointers go to functions that stay and to values that live"
+)]
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Name of the benchmark that runs; empty for none.
 static RUNNING: Mutex<String> = Mutex::new(String::new());
 static IS_RUNNING: AtomicBool = AtomicBool::new(false);
-static ONCE: Once = Once::new();
+
+/// What is said of a crash, ready to be written: a handler must not take a lock, nor memory.
+static MESSAGE: [AtomicU8; LONGEST] = [const { AtomicU8::new(0) }; LONGEST];
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
+const LONGEST: usize = 256;
+
+/// Signals by which code dies of itself, and what was done at each before.
+const CRASHES: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
+static BEFORE: OnceLock<[libc::sigaction; CRASHES.len()]> = OnceLock::new();
 
 /// While this lives, the end of the program is the fault of the code that is measured: it is told, and ends with 1.
 pub struct Guard(());
@@ -15,11 +26,16 @@ pub struct Guard(());
 impl Guard {
     /// Before code is run.
     pub fn of(name: &str) -> Guard {
-        ONCE.call_once(|| {
-            // SAFETY: a function that stays; it is called on the way out, by whatever thread leaves.
-            let _ = unsafe { libc::atexit(left) };
+        let mut installed = true;
+        let before = BEFORE.get_or_init(|| {
+            installed = false;
+            CRASHES.map(before)
         });
+        if !installed {
+            install(before);
+        }
         name.clone_into(&mut RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
+        prepare_message(name);
         IS_RUNNING.store(true, Ordering::SeqCst);
         Guard(())
     }
@@ -31,11 +47,65 @@ impl Drop for Guard {
     }
 }
 
+fn prepare_message(name: &str) {
+    let text = crate::output::harmless(&format!("hairspring: benchmark `{name}` crashed\n"));
+    // A name that is too long loses its end, not its line.
+    let bytes = text.bytes().take(LONGEST - 1).chain((text.len() >= LONGEST).then_some(b'\n'));
+    LENGTH.store(0, Ordering::SeqCst);
+    let length = bytes.zip(&MESSAGE).map(|(byte, place)| place.store(byte, Ordering::SeqCst)).count();
+    LENGTH.store(length, Ordering::SeqCst);
+}
+
+/// What is done at a signal now.
+fn before(signal: libc::c_int) -> libc::sigaction {
+    // SAFETY: a structure of numbers and of pointers that may be null; the call fills it and changes nothing.
+    unsafe {
+        let mut before: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut before);
+        before
+    }
+}
+
+/// The handlers of exits and crashes. Where the program ignores a signal or handles it, that stays so after the message.
+fn install(before: &[libc::sigaction; CRASHES.len()]) {
+    // SAFETY: functions that stay; the first is called on the way out by whatever thread leaves, the other keeps to what is
+    // allowed in a handler, and the mask of the structure is a valid one, taken from the kernel.
+    unsafe {
+        libc::atexit(left);
+        for (signal, before) in CRASHES.iter().zip(before) {
+            if before.sa_sigaction != libc::SIG_IGN {
+                let flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                let action = libc::sigaction { sa_sigaction: crashed as *const () as usize, sa_flags: flags, ..*before };
+                libc::sigaction(*signal, &raw const action, std::ptr::null_mut());
+            }
+        }
+    }
+}
+
 extern "C" fn left() {
     if IS_RUNNING.load(Ordering::SeqCst) {
         let name = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
         crate::output::complain(&format!("benchmark `{name}` ended the program (exit): nothing can be said of it, nor of those before it"));
         // SAFETY: ends the process at once; what else waits for its end has no claim to run.
         unsafe { libc::_exit(1) }
+    }
+}
+
+/// Says which benchmark it was, and leaves the signal to whom it belonged before.
+extern "C" fn crashed(signal: libc::c_int, information: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    let mut message = [0u8; LONGEST];
+    let length = if IS_RUNNING.load(Ordering::SeqCst) { LENGTH.load(Ordering::SeqCst) } else { 0 };
+    message.iter_mut().zip(&MESSAGE).for_each(|(byte, place)| *byte = place.load(Ordering::SeqCst));
+    let place = CRASHES.iter().position(|known| *known == signal);
+    // SAFETY: write, sigaction and raise are allowed in a handler, and the pointers are to values that live; the kernel gives
+    // the information. An instruction that faults does so again when this returns; any other signal is sent once more.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), length);
+        if let Some((before, place)) = BEFORE.get().zip(place) {
+            libc::sigaction(signal, &raw const before[place], std::ptr::null_mut());
+        }
+        if (*information).si_code <= 0 {
+            libc::raise(signal);
+        }
     }
 }

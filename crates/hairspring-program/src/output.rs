@@ -35,7 +35,10 @@ pub fn print_while_read(text: &str) -> Result<bool, String> {
 /// Writes an error to standard error, if that is still there. Code, file names and compilers may put anything into it:
 /// what could steer a terminal is shown as `?`.
 pub fn complain(error: &str) {
-    let harmless = |c: char| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c };
-    let text: String = error.chars().map(harmless).collect();
-    let _ = writeln!(std::io::stderr(), "hairspring: {text}");
+    let _ = writeln!(std::io::stderr(), "hairspring: {}", harmless(error));
+}
+
+/// Text without characters that could steer a terminal.
+pub(crate) fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c }).collect()
 }
