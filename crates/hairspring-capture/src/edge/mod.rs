@@ -5,7 +5,6 @@ mod estimator;
 mod learn;
 
 pub use detector::{Detector, Signal, Window};
-pub(crate) use estimator::bessel;
 pub use estimator::{Method, REACH};
 
 /// A change of level.
