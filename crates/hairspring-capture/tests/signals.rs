@@ -116,6 +116,38 @@ fn samples_that_are_no_numbers_are_survived() {
     assert!(pushed.is_err() || detector.signal().not_numbers == 3);
 }
 
+/// Edges that rise over many samples, as on an oscilloscope: where they are found, how far off, and what was seen.
+fn slow(rise: f64, noise: f64) -> (f64, Signal) {
+    let (mut pin, mut random) = (Pin::new(20.0 * rise, Orientation::Rising), Pcg64::seed_from_u64(8));
+    for n in 0..30 {
+        pin.wait(rise * (12.0 + random.random::<f64>()));
+        pin.pulse(rise * (10.3 + f64::from(n % 5)));
+    }
+    pin.wait(20.0 * rise);
+    let done = |distance: f64| 0.5 + 0.5 * (std::f64::consts::FRAC_PI_2 * (2.0 * distance / rise).clamp(-1.0, 1.0)).sin();
+    let level = |at: f64| pin.edges.iter().map(|edge| if edge.rising { done(at - edge.at) } else { -done(at - edge.at) }).sum::<f64>();
+    let noisy = |at| (0.5 * level(f64::from(at)) - 0.25 + noise * (random.random::<f64>() - 0.5)) as f32;
+    let samples: Vec<f32> = (0..pin.now as u32).map(noisy).collect();
+    let (edges, signal) = detect(&samples, Method::BandLimited);
+    assert_eq!(edges.len(), pin.edges.len(), "{signal:?}");
+    let errors = edges.iter().zip(&pin.edges).map(|(found, known)| (found.at - known.at).abs());
+    (errors.fold(0.0, f64::max), signal)
+}
+
+#[test]
+fn edges_over_many_samples_are_found_in_their_middle() {
+    for (rise, averaged) in [(40.0, 8), (300.0, 64)] {
+        let (error, signal) = slow(rise, 0.0);
+        assert!(error < 0.01 * rise && signal.averaged == averaged, "{rise}: {error} {signal:?}");
+        assert!(signal.rise > 0.5 * rise && signal.rise < 1.5 * rise, "{signal:?}");
+        // Noise of a hundredth of a step, far above the difference of two neighbours.
+        let (error, _) = slow(rise, 0.02);
+        assert!(error < 0.02 * rise, "{rise}: {error}");
+    }
+    let (_, signal) = slow(2.0, 0.0);
+    assert_eq!(signal.averaged, 1);
+}
+
 #[test]
 fn noise_and_silence_have_no_edges() {
     let mut random = Pcg64::seed_from_u64(4);

@@ -135,8 +135,15 @@ fn interpolated(slopes: &[f64; 2 * REACH + 1], kernel: &[f64], x: f64) -> f64 {
     let middle = REACH as isize + base as isize;
     let (here, next) = (&kernel[phase * TAPS..][..TAPS], &kernel[(phase + 1) * TAPS..][..TAPS]);
     let first = (middle + 1 - HALF as isize) as usize;
-    let taps = here.iter().zip(next).map(|(here, next)| here + part * (next - here));
-    slopes[first..first + TAPS].iter().zip(taps).map(|(slope, tap)| slope * tap).sum()
+    // Several sums side by side: one would wait for itself.
+    let mut sums = [0.0; 4];
+    let taps = here.chunks_exact(4).zip(next.chunks_exact(4));
+    for (slopes, (here, next)) in slopes[first..first + TAPS].chunks_exact(4).zip(taps) {
+        for (n, sum) in sums.iter_mut().enumerate() {
+            *sum += slopes[n] * (here[n] + part * (next[n] - here[n]));
+        }
+    }
+    sums.iter().sum()
 }
 
 /// Taps of the kernel at one phase.
