@@ -51,11 +51,11 @@ impl EdgeList {
         }
     }
 
-    /// Writes the rest. Whether there was still a reader.
+    /// Writes the rest, where the recording could be read: what waits for a rate that is not there is nothing. Whether there was
+    /// still a reader.
     pub fn finish(&mut self, hz: Option<f64>) -> Result<bool, String> {
-        let hz = self.known.or(hz).unwrap_or(1.0);
-        for at in std::mem::take(&mut self.waiting) {
-            self.line(at / hz);
+        if let Some(hz) = self.known.or(hz) {
+            std::mem::take(&mut self.waiting).into_iter().for_each(|at| self.line(at / hz));
         }
         self.flush();
         if let Some(reason) = self.failed.take() {

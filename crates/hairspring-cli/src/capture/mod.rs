@@ -99,7 +99,7 @@ fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<
     let input = list.while_read(input(path)?);
     let recording = read_edges(input, options.format, &options.request, &mut |edge| list.take(edge));
     // What was found before an error is written too.
-    let read = list.finish(recording.as_ref().ok().and_then(|recording| recording.hz)).map_err(|e| named(path, &e))?;
+    let read = list.finish(recording.as_ref().ok().map(|recording| recording.hz.unwrap_or(1.0))).map_err(|e| named(path, &e))?;
     if read {
         recording.map_err(|e| named(path, &e))?;
     }
