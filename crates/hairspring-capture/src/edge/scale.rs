@@ -12,6 +12,9 @@ const SATURATED: f64 = 1.3;
 /// A step that is much shorter than an average lies within one of them, and is shared between two differences: the median of the larger
 /// share.
 const SHARE: f64 = 0.75;
+/// Averages before and behind an edge in which the level must be the same, and how far it may move there as a share of the step.
+const AWAY: (usize, usize) = (3, 6);
+const LEVEL: f32 = 0.25;
 /// Averages below which nothing is learnt.
 const LEAST: usize = 512;
 
@@ -52,7 +55,26 @@ pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
     let rise = least as f64 * height / share / first.peak;
     let chosen = seen.iter().rev().find(|(every, _)| *every as f64 * RISE <= rise);
     let (every, learnt) = *chosen.unwrap_or(&(least, first));
-    Some(Scale { every, rise, learnt })
+    (every == 1 || has_levels(samples, every, learnt.peak)).then_some(Scale { every, rise, learnt })
+}
+
+/// Whether most slow edges lead from one level to another: hum rises too, and stays nowhere.
+fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
+    let mut averages = Vec::with_capacity(samples.len() / every);
+    Averager::new(every).push(samples, &mut averages);
+    let size = |at: usize| f64::from((averages[at + 1] - averages[at]).abs());
+    let ends =
+        |part: &[f32]| part.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
+    let (mut edges, mut level) = (0, 0);
+    for at in AWAY.1..averages.len().saturating_sub(AWAY.1 + 1) {
+        if size(at) >= 0.5 * peak && size(at) > size(at - 1) && size(at) >= size(at + 1) {
+            let (before, after) = (ends(&averages[at - AWAY.1..=at - AWAY.0]), ends(&averages[at + 1 + AWAY.0..=at + 1 + AWAY.1]));
+            let step = (0.5 * (after.0 + after.1) - 0.5 * (before.0 + before.1)).abs();
+            edges += 1;
+            level += usize::from((before.1 - before.0).max(after.1 - after.0) < LEVEL * step);
+        }
+    }
+    2 * level > edges
 }
 
 /// Averages of so many samples, of a stream.
@@ -110,6 +132,15 @@ mod tests {
             assert!((scale.rise / rise - 1.0).abs() < 0.3, "{rise} {scale:?}");
         }
         assert_eq!(scale(&[0.25; 5000], 1e-5), None);
+    }
+
+    #[test]
+    fn hum_is_no_slow_edge() {
+        for power in [1, 3, 9] {
+            let hum: Vec<f32> =
+                (0..400_000).map(|n| 0.2 * (n as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin().powi(power)).collect();
+            assert_eq!(scale(&hum, 1e-5), None, "{power}");
+        }
     }
 
     #[test]
