@@ -253,7 +253,8 @@ impl Gathered {
             findings.push(finding(Severity::Warning, FindingKind::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
         }
         table.origin.clock = Some(format!("capture of {}", recording.channel));
-        table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum()));
+        let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1));
+        table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum() * averaged as f64));
         table.origin.rate = rate;
         Ok(Captured { table, findings, recording, rounds, orientation })
     }
@@ -318,6 +319,9 @@ fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
     }
     if signal.not_numbers > 0 {
         kinds.push((Severity::Warning, FindingKind::NotNumbers { samples: signal.not_numbers }));
+    }
+    if signal.averaged > 1 {
+        kinds.push((Severity::Note, FindingKind::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));
     }
     if signal.noise > NOISY * signal.step {
         kinds.push((Severity::Warning, FindingKind::NoisySignal { noise_percent: 100.0 * signal.noise / signal.step }));

@@ -3,9 +3,9 @@
 mod detector;
 mod estimator;
 mod learn;
+mod scale;
 
 pub use detector::{Detector, Signal, Window};
-pub(crate) use estimator::bessel;
 pub use estimator::{Method, REACH};
 
 /// A change of level.

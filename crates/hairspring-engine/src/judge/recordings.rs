@@ -55,6 +55,10 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             (format!("channel {taken} of {} was taken: {}", all.len(), all.join(", ")), "choose another one with --channel")
         }
         NotNumbers { samples } => (format!("{samples} samples are no numbers: there is no edge at them"), "record or convert it again"),
+        Oversampled { rise_samples, averaged } => (
+            format!("an edge rises over {rise_samples:.0} samples: {averaged} of them are averaged"),
+            "nothing to do: a rate of so many times less would give the same; edges that rise faster are surer",
+        ),
         _ => return None,
     })
 }
