@@ -7,6 +7,7 @@ use crate::list::deal;
 use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, read_csv, read_sigrok, read_vcd, read_wav};
+use crate::short::{Short, leave_out_short};
 use hairspring_engine::judge::{Finding, FindingKind, Severity};
 use hairspring_engine::observations::{Observations, Rate};
 use std::io::{Cursor, Read, Seek};
@@ -252,9 +253,15 @@ impl Gathered {
         if doubted > 0 {
             findings.push(finding(Severity::Warning, FindingKind::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
         }
+        let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1)) as f64;
+        if recording.signal.is_some() {
+            let needed = options.request.method.apart();
+            let short;
+            (table, short) = leave_out_short(table, needed * averaged);
+            findings.extend(short.map(|short| too_short(short, needed, averaged)));
+        }
         table.origin.clock = Some(format!("capture of {}", recording.channel));
-        let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1));
-        table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum() * averaged as f64));
+        table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum() * averaged));
         table.origin.rate = rate;
         Ok(Captured { table, findings, recording, rounds, orientation })
     }
@@ -333,6 +340,17 @@ fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
         kinds.push((Severity::Warning, FindingKind::WeakEdges { edges: signal.weak, first_at: at(first, hz) }));
     }
     kinds
+}
+
+fn too_short(short: Short, needed: f64, averaged: f64) -> Finding {
+    let kind = FindingKind::PulsesTooShort {
+        rows: short.rows,
+        of: short.of,
+        samples: short.shortest / averaged,
+        needed,
+        left_out: short.left_out,
+    };
+    finding(if short.left_out { Severity::Warning } else { Severity::Untrusted }, kind)
 }
 
 fn doubts(collector: &Collector, outside: u64, method: Method, recording: &Recording, hz: Option<f64>) -> Vec<Finding> {

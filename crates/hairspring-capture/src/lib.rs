@@ -40,6 +40,7 @@ pub mod observe;
 pub mod pattern;
 pub mod phase;
 pub mod read;
+mod short;
 pub mod simulate;
 
 pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_rate, capture, read_edges};

@@ -1,7 +1,7 @@
 //! Pulses become the one table of observations.
 
 use crate::pattern::{Frame, Kind, Problem, Pulse};
-use hairspring_engine::observations::{Flags, Observations};
+use hairspring_engine::observations::{Flags, Observations, Reading};
 use std::collections::HashMap;
 
 use crate::phase::Phases;
@@ -93,23 +93,28 @@ impl Collector {
     /// The table, with readings flagged that are far from all others of their row; and how many those are. `None` where
     /// there was no frame.
     pub fn finish(self) -> Option<(Observations, usize)> {
-        let mut table = self.table?;
+        let table = self.table?;
         let doubted = doubted(&table);
-        if doubted.is_empty() {
-            return Some((table, 0));
+        match doubted.len() {
+            0 => Some((table, 0)),
+            found => Some((flagged(table, |at, _| doubted.contains(&at)), found)),
         }
-        let mut flagged = Observations::new(table.components().to_vec());
-        flagged.origin = std::mem::take(&mut table.origin);
-        let series = flagged.series("main");
-        for row in table.rows() {
-            flagged.row(series, &row.counts);
-        }
-        for (at, reading) in table.readings().iter().enumerate() {
-            let flags = if doubted.contains(&at) { Flags::EXCLUDED } else { Flags::NONE };
-            flagged.push_flagged(reading.row, reading.round, reading.ticks, flags);
-        }
-        Some((flagged, doubted.len()))
     }
+}
+
+/// The same table with the flag `x` at some of its readings, beside those that have it.
+pub(crate) fn flagged(mut table: Observations, is_out: impl Fn(usize, &Reading) -> bool) -> Observations {
+    let mut flagged = Observations::new(table.components().to_vec());
+    flagged.origin = std::mem::take(&mut table.origin);
+    let series = flagged.series("main");
+    for row in table.rows() {
+        flagged.row(series, &row.counts);
+    }
+    for (at, reading) in table.readings().iter().enumerate() {
+        let flags = if is_out(at, reading) { reading.flags.with(Flags::EXCLUDED) } else { reading.flags };
+        flagged.push_flagged(reading.row, reading.round, reading.ticks, flags);
+    }
+    flagged
 }
 
 /// Readings that cannot be of their row: a glitch in the place of a pulse that is missing, for instance.

@@ -54,6 +54,14 @@ impl Method {
         }
     }
 
+    /// How many samples two edges must be apart not to move each other by more than the method's quantum.
+    pub fn apart(self) -> f64 {
+        match self {
+            Method::BandLimited => 9.0,
+            Method::Inflection | Method::ThreePoint => 5.0,
+        }
+    }
+
     /// Place of the peak relative to the middle difference, in samples, within -2 and 2.
     ///
     /// `slopes` are `2 * REACH + 1` first differences times the sign of the edge, the largest in the middle.

@@ -104,6 +104,8 @@ pub enum FindingKind {
     FramesLeftOut { left_out: u32, frames: u32, first_at: String, reason: String },
     /// Pulses of a capture that cannot be of their row.
     PulsesDoubted { pulses: usize, of: usize },
+    /// Pulses of a capture whose two edges move each other.
+    PulsesTooShort { rows: usize, of: usize, samples: f64, needed: f64, left_out: bool },
     /// Pulses of a capture outside of all frames.
     PulsesOutside { pulses: u64 },
     /// The edges of a capture lie at the same place between two samples in every round.
@@ -166,6 +168,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
     match kind {
         FramesLeftOut { .. }
         | PulsesDoubted { .. }
+        | PulsesTooShort { .. }
         | PulsesOutside { .. }
         | PhaseLocked { .. }
         | Clipped { .. }

@@ -14,6 +14,13 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             format!("{pulses} of {of} pulses are far from all others of their k and left out"),
             "look at them with --save (flag x): a glitch in the place of a pulse, or an interrupt on the chip",
         ),
+        PulsesTooShort { rows, of, samples, needed, left_out } => (
+            format!(
+                "the pulses of {rows} of {of} rows are shorter than {needed:.0} samples (the shortest {samples:.1}): the two edges of such a pulse move each other; {}",
+                if *left_out { "those rows are left out" } else { "all rows are used, as too few would be left" }
+            ),
+            "begin with more copies, record at a higher rate, or put a fixed delay into every pulse",
+        ),
         PulsesOutside { pulses } => (
             format!("{pulses} pulses outside of all frames are not used"),
             "nothing to do if the pin has other uses between the frames; else look for glitches with --edges",
