@@ -14,8 +14,9 @@ use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use super::{MIN_ROUNDS, Options, regression};
 use crate::error::{Error, MORE_ROWS, Result};
-use crate::observations::{Observations, Row, RowId};
+use crate::observations::{Flags, Observations, Row, RowId};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+use std::collections::BTreeSet;
 
 /// A lack of fit below this probability starts the search for rows that the line does not carry.
 const LACK_OF_FIT_ALPHA: f64 = 0.005;
@@ -213,6 +214,7 @@ impl<'a> System<'a> {
                 left_out: *left_out,
             }
         });
+        let excluded = if starved.is_empty() { BTreeSet::new() } else { excluded(self.table) };
         let lost = starved.iter().map(|lost| RowFit {
             row: lost.row,
             counts: self.table.rows()[lost.row as usize].counts.clone(),
@@ -221,7 +223,7 @@ impl<'a> System<'a> {
             location: median(&mut lost.readings.iter().map(|r| r.1).collect::<Vec<f64>>()),
             sd: None,
             residual: f64::NAN,
-            left_out: Some(LeftOut::Interference),
+            left_out: Some(if excluded.contains(&lost.row) { LeftOut::Excluded } else { LeftOut::Interference }),
         });
         let mut rows: Vec<RowFit> = kept.chain(lost).collect();
         rows.sort_by_key(|row| row.row);
@@ -336,4 +338,11 @@ fn location_variances(grouped: &Grouped, reading_variance: &[Option<f64>]) -> Ve
     let largest = grouped.readings.iter().flatten().map(|r| r.1.abs()).fold(0.0, f64::max);
     let floor = (typical / 10.0).max((largest * 1e-9).powi(2)).max((grouped.quantum * 1e-6).powi(2)).max(1e-24);
     raw.iter().map(|v| if v.is_finite() { v.max(floor) } else { typical.max(floor) }).collect()
+}
+/// Rows all of whose readings have the flag `x`.
+fn excluded(table: &Observations) -> BTreeSet<RowId> {
+    let is_out = |flags: Flags| flags.contains(Flags::EXCLUDED);
+    let rows = |out: bool| table.readings().iter().filter(move |reading| is_out(reading.flags) == out).map(|reading| reading.row);
+    let kept: BTreeSet<RowId> = rows(false).collect();
+    rows(true).filter(|row| !kept.contains(row)).collect()
 }

@@ -37,6 +37,8 @@ pub enum LeftOut {
     OffLine,
     /// Hardly any reading of it was free of interference.
     Interference,
+    /// All its readings came with the flag `x`: whoever took them says why.
+    Excluded,
 }
 
 /// One row of the design with what was seen and what was fitted.

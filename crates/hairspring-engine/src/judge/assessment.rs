@@ -10,7 +10,7 @@ use super::{
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
 use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, solve};
-use crate::observations::{Observations, Origin, Role, Unit};
+use crate::observations::{Flags, Observations, Origin, Role, Unit};
 
 /// What is asked of the assessment.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -243,6 +243,14 @@ fn never_ran(table: &Observations) -> Option<Finding> {
     (!components.is_empty()).then(|| Finding::new(Severity::Warning, FindingKind::NeverRan { components }))
 }
 
+/// Share of the readings that were disturbed, of those that were not left out by whoever took them.
+fn share_disturbed(solution: &Solution, table: &Observations) -> f64 {
+    let excluded = table.readings().iter().filter(|reading| reading.flags.contains(Flags::EXCLUDED)).count();
+    let excluded = excluded as f64 / table.readings().len().max(1) as f64;
+    let unused = solution.share_unused().max(share_flagged(table));
+    if excluded < 1.0 { ((unused - excluded) / (1.0 - excluded)).max(0.0) } else { unused }
+}
+
 /// Share of the readings that came with a doubt.
 fn share_flagged(table: &Observations) -> f64 {
     let flagged = table.readings().iter().filter(|reading| reading.flags.any()).count();
@@ -300,7 +308,7 @@ fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, qu
     let mut all = check(solution, &context(table));
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
-    all.extend(interference_findings(solution.share_unused().max(share_flagged(table)), longest, question.stolen_ms));
+    all.extend(interference_findings(share_disturbed(solution, table), longest, question.stolen_ms));
     all.extend(table.origin.clock.as_deref().and_then(clock_findings));
     if let (Some((name, _)), None) = (&table.origin.reference, ruler) {
         let reason = format!("the reference chain `{name}` could not be measured in this run");

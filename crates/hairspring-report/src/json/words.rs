@@ -62,6 +62,8 @@ pub enum LeftOutWord {
     OffLine,
     /// Hardly any reading of it was free of interference.
     Interference,
+    /// All its readings came with the flag `x`: whoever took them says why.
+    Excluded,
 }
 
 impl From<LeftOut> for LeftOutWord {
@@ -70,6 +72,7 @@ impl From<LeftOut> for LeftOutWord {
             LeftOut::Bend => LeftOutWord::Bend,
             LeftOut::OffLine => LeftOutWord::OffLine,
             LeftOut::Interference => LeftOutWord::Interference,
+            LeftOut::Excluded => LeftOutWord::Excluded,
         }
     }
 }
