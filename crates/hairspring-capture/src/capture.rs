@@ -316,8 +316,8 @@ fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
     if let Some(first) = signal.first_clipped {
         kinds.push((Severity::Warning, FindingKind::Clipped { samples: signal.clipped, first_at: at(first as f64, hz) }));
     }
-    if signal.not_numbers > 0 {
-        kinds.push((Severity::Warning, FindingKind::NotNumbers { samples: signal.not_numbers }));
+    if let Some(first) = signal.first_not_number {
+        kinds.push((Severity::Warning, FindingKind::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64, hz) }));
     }
     if signal.noise > NOISY * signal.step {
         kinds.push((Severity::Warning, FindingKind::NoisySignal { noise_percent: 100.0 * signal.noise / signal.step }));

@@ -90,13 +90,23 @@ fn steps_of_another_signal_are_weak() {
 }
 
 #[test]
-fn samples_that_are_no_numbers_are_survived() {
+fn samples_that_are_no_numbers_are_told_with_their_place() {
     let pin = pin();
     let mut samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
-    (samples[40], samples[60], samples[61]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
-    let (mut detector, mut edges) = (Detector::new(Method::BandLimited, 1e-5), 0);
-    let pushed = detector.push(&samples, &mut |_| edges += 1).and_then(|()| detector.finish(&mut |_| ()));
-    assert!(pushed.is_err() || detector.signal().not_numbers == 3);
+    // Anywhere in a block of samples that is looked at, also first, last and in the middle.
+    let wrong = [(40, f32::NAN), (60, f32::INFINITY), (61, f32::NEG_INFINITY), (127, f32::NAN), (128, f32::NAN), (300, f32::NAN)];
+    wrong.iter().for_each(|(at, value)| samples[*at] = *value);
+    let (_, signal) = detect(&samples, Method::BandLimited);
+    assert_eq!((signal.not_numbers, signal.first_not_number, signal.clipped), (6, Some(40), 0));
+}
+
+#[test]
+fn volts_have_no_full_scale() {
+    let pin = pin();
+    let samples: Vec<f32> = Converter::new(3.3).sample(&pin.edges, pin.now as usize, &mut || 0.0);
+    let mut detector = Detector::of_volts(Method::BandLimited, 1e-4);
+    detector.push(&samples, &mut |_| ()).and_then(|()| detector.finish(&mut |_| ())).unwrap();
+    assert_eq!((detector.signal().clipped, detector.signal().edges), (0, 100));
 }
 
 #[test]

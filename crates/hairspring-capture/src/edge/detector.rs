@@ -13,6 +13,8 @@ const MARGIN: usize = REACH + 4;
 /// An edge is larger than this share of a typical one; what is between the two shares is a weak one, and told of.
 const EDGE_SHARE: f64 = 0.5;
 const WEAK_SHARE: f64 = 0.3;
+/// From here on an integer is at full scale, which is 1.
+const FULL_SCALE: f32 = 0.9999;
 /// Samples that are looked at together.
 const STRIDE: usize = 64;
 
@@ -50,6 +52,8 @@ pub struct Signal {
     pub first_weak: Option<f64>,
     /// Samples that are no numbers.
     pub not_numbers: u64,
+    /// Index of the first of them.
+    pub first_not_number: Option<u64>,
     /// The first edge with the samples around it.
     pub window: Option<Window>,
 }
@@ -80,6 +84,8 @@ pub struct Detector {
     middle: (f64, f64),
     heights: f64,
     run: u32,
+    /// What counts as full scale.
+    full: f32,
 }
 
 impl Detector {
@@ -96,7 +102,13 @@ impl Detector {
             middle: (0.0, 0.0),
             heights: 0.0,
             run: 0,
+            full: FULL_SCALE,
         }
+    }
+
+    /// A detector of volts: full scale is not known.
+    pub fn of_volts(method: Method, floor: f64) -> Detector {
+        Detector { full: f32::INFINITY, ..Detector::new(method, floor) }
     }
 
     /// Takes samples and gives the edges that are complete.
@@ -170,15 +182,19 @@ impl Detector {
     /// Samples at full scale and those that are no numbers.
     fn look(&mut self, samples: &[f32]) {
         for (block, part) in samples.chunks(STRIDE).enumerate() {
-            let most = part.iter().fold(0.0f32, |most, sample| if sample.abs() <= most { most } else { sample.abs() });
-            if most < 0.9999 && most.is_finite() && self.run == 0 {
+            // What is no number is not below anything.
+            let plain = part.iter().fold(true, |plain, sample| plain & (sample.abs() < self.full));
+            if plain && self.run == 0 {
                 continue;
             }
             for (at, sample) in part.iter().enumerate() {
-                self.signal.not_numbers += u64::from(!sample.is_finite());
-                self.run = if sample.abs() >= 0.9999 { self.run + 1 } else { 0 };
+                let index = self.signal.samples + (block * STRIDE + at) as u64;
+                if !sample.is_finite() {
+                    self.signal.not_numbers += 1;
+                    self.signal.first_not_number.get_or_insert(index);
+                }
+                self.run = if sample.is_finite() && sample.abs() >= self.full { self.run + 1 } else { 0 };
                 if self.run == 3 {
-                    let index = self.signal.samples + (block * STRIDE + at) as u64;
                     self.signal.first_clipped.get_or_insert(index - 2);
                     self.signal.clipped += 2;
                 }

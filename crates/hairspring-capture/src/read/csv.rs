@@ -269,7 +269,7 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<
     }
     let values = first.iter().filter_map(|(_, row)| row.get(column).map(|value| value.abs()));
     let floor = 1e-4 * values.fold(0.0, f64::max).max(1e-3);
-    Ok(Rows::Volts { column, detector: Box::new(Detector::new(request.method, floor)), step, first: start, n: 0 })
+    Ok(Rows::Volts { column, detector: Box::new(Detector::of_volts(request.method, floor)), step, first: start, n: 0 })
 }
 
 /// The numbers of a row.

@@ -155,7 +155,7 @@ fn volts<R: Read + Seek>(
     recording: &mut Recording,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<Option<String>> {
-    let mut detector = Detector::new(request.method, 1e-4);
+    let mut detector = Detector::of_volts(request.method, 1e-4);
     let mut values = Vec::new();
     let cut = bytes(archive, &format!("analog-1-{number}"), 4, &mut |block| {
         values.clear();

@@ -125,7 +125,7 @@ pub enum FindingKind {
     /// A capture of several channels, of which the first was taken.
     ChannelAssumed { taken: String, all: Vec<String> },
     /// Samples of a capture that are no numbers.
-    NotNumbers { samples: u64 },
+    NotNumbers { samples: u64, first_at: String },
 }
 
 /// A finding.

@@ -2,6 +2,11 @@
 
 use super::finding::FindingKind;
 
+/// A number with the word for one or for several.
+fn counted(number: u64, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
+}
+
 /// The finding in words, and what to do about it; `None` for what is no doubt about a recording.
 pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
     use FindingKind::*;
@@ -15,7 +20,7 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             "look at them with --save (flag x): a glitch in the place of a pulse, or an interrupt on the chip",
         ),
         PulsesOutside { pulses } => (
-            format!("{pulses} pulses outside of all frames are not used"),
+            format!("{} not used", counted(*pulses, "pulse outside of all frames is", "pulses outside of all frames are")),
             "nothing to do if the pin has other uses between the frames; else look for glitches with --edges",
         ),
         PhaseLocked { rows, of, concentration } => (
@@ -37,7 +42,10 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             "nothing to do if the intervals suit: edges are found by their slope; else shield the wire and join the grounds",
         ),
         WeakEdges { edges, first_at } => (
-            format!("{edges} steps are too small for an edge and too large for noise, the first {first_at}: they are not used"),
+            format!(
+                "{} too small for an edge and too large for noise, the first {first_at}: not used",
+                counted(*edges, "step is", "steps are")
+            ),
             "look at the signal there: a glitch, another signal that leaks in, or a contact that is loose",
         ),
         RecordingCut { place, reason } => {
@@ -48,13 +56,19 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             "nothing to do: the file was written as a stream",
         ),
         LevelUndefined { times, first_at } => (
-            format!("the level was undefined {times} times, the first {first_at}: what comes next is no edge"),
+            format!("the level was undefined {}, the first {first_at}: what comes next is no edge", counted(*times, "time", "times")),
             "drive the pin before the first frame and do not make it an input afterwards",
         ),
         ChannelAssumed { taken, all } => {
             (format!("channel {taken} of {} was taken: {}", all.len(), all.join(", ")), "choose another one with --channel")
         }
-        NotNumbers { samples } => (format!("{samples} samples are no numbers: there is no edge at them"), "record or convert it again"),
+        NotNumbers { samples, first_at } => (
+            format!(
+                "{}, the first {first_at}: there is no edge at them",
+                counted(*samples, "sample is no number", "samples are no numbers")
+            ),
+            "record or convert it again",
+        ),
         _ => return None,
     })
 }
