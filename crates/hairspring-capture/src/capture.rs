@@ -138,7 +138,7 @@ pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Resul
     let mut gathered = Gathered::new(options);
     let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
     gathered.end();
-    rate(&gathered.intervals(recording.hz, reference), recording.hz, reference)
+    gathered.rate(recording.hz, reference)
 }
 
 /// All that the edges say.
@@ -220,12 +220,25 @@ impl Gathered {
         self.distances.iter().copied().filter(|distance| (distance / expected - 1.0).abs() < 0.01).collect()
     }
 
+    /// The rate by the reference intervals.
+    fn rate(&self, hz: Option<f64>, reference: Reference) -> Result<Rate> {
+        let intervals = self.intervals(hz, reference);
+        if let (true, Some(damaged)) = (intervals.is_empty(), self.collector.damaged_reference.as_ref()) {
+            return Err(Error::Unusable(format!(
+                "--reference: the frame of the reference is damaged, {}: {}; send several such frames, or record it again",
+                at(damaged.at, hz),
+                damaged.reason
+            )));
+        }
+        rate(&intervals, hz, reference)
+    }
+
     fn captured(mut self, recording: Recording, options: &Options) -> Result<Captured> {
         if let Some(reason) = self.refused {
             return Err(Error::Unusable(reason));
         }
         let rate = known_rate(&recording, options, || match options.reference {
-            Some(reference) => rate(&self.intervals(recording.hz, reference), recording.hz, reference).map(Some),
+            Some(reference) => self.rate(recording.hz, reference).map(Some),
             None => Ok(None),
         })?;
         let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);

@@ -29,6 +29,8 @@ pub struct Collector {
     pub left_out: u32,
     /// The first of them, with place and reason.
     pub problems: Vec<Problem>,
+    /// The first of them that was to hold reference intervals.
+    pub damaged_reference: Option<Problem>,
     /// Reference intervals, in ticks.
     pub intervals: Vec<f64>,
 }
@@ -36,7 +38,16 @@ pub struct Collector {
 impl Collector {
     /// A collector; components that `names` does not name are called as in [`COMPONENTS`].
     pub fn new(names: Vec<String>) -> Collector {
-        Collector { names, table: None, phases: Phases::default(), frames: 0, left_out: 0, problems: Vec::new(), intervals: Vec::new() }
+        Collector {
+            names,
+            table: None,
+            phases: Phases::default(),
+            frames: 0,
+            left_out: 0,
+            problems: Vec::new(),
+            damaged_reference: None,
+            intervals: Vec::new(),
+        }
     }
 
     /// Takes a frame: a round of readings, or reference intervals.
@@ -80,6 +91,9 @@ impl Collector {
     /// Takes a frame that is left out.
     pub fn problem(&mut self, problem: Problem) {
         self.left_out += 1;
+        if problem.reference {
+            self.damaged_reference.get_or_insert_with(|| problem.clone());
+        }
         if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(problem);
         }

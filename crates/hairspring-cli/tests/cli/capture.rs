@@ -111,6 +111,30 @@ fn a_known_interval_calibrates_both_crystals() {
 }
 
 #[test]
+fn a_reference_that_is_damaged_is_told_with_place_and_reason() {
+    let mut pin = Pin::new(1e4, Orientation::Rising);
+    pin.reference(3, 1e7);
+    let frame = pin.edges.len();
+    let more = frames(4, 1e8, true);
+    pin.edges.extend(more.edges.iter().map(|edge| Edge { at: edge.at + pin.now, rising: edge.rising }));
+    let damaged = |change: &dyn Fn(&mut Vec<Edge>)| {
+        let mut edges = pin.edges.clone();
+        change(&mut edges);
+        capture("pin.vcd", vcd(&edges)).option("--channel", "PB7").option("--reference", "100ms")
+    };
+    // The pulses of the frame and its end are the last eight edges of it.
+    let glitch = |edges: &mut Vec<Edge>| {
+        let at = edges[frame - 7].at + 3e6;
+        edges.splice(frame - 6..frame - 6, [Edge { at, rising: true }, Edge { at: at + 2.2e4, rising: false }]);
+    };
+    let missing = damaged(&|edges| drop(edges.drain(frame - 6..frame - 4)));
+    missing.fails("the frame of the reference is damaged, at 0.3").complains("a pulse is missing or too many").in_one_line();
+    let glitched = damaged(&glitch).fails("the frame of the reference is damaged, at 0.").in_one_line();
+    glitched.complains("the pulse of the end has 2.00 units and should have 1");
+    damaged(&|_| ()).succeeds();
+}
+
+#[test]
 fn edges_are_numbers_one_a_line_and_can_be_read_again() {
     let pin = frames(4, 1e8, true);
     let listed = capture("pin.vcd", vcd(&pin.edges)).option("--channel", "PB7").with("--edges").succeeds();
