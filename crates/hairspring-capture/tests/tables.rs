@@ -95,6 +95,18 @@ fn sessions_are_read_in_one_piece_or_several() {
 }
 
 #[test]
+fn a_piece_that_is_missing_is_told_with_its_place() {
+    let pieces = [("logic-1-1", samples(0, 20)), ("logic-1-3", samples(40, 60)), ("logic-1-4", samples(60, 100))];
+    let (edges, recording) = sigrok(&session(METADATA, &pieces), Some("PB7")).unwrap();
+    assert_eq!(edges, [10.0]);
+    let [Remark::Truncated { place, reason }] = &recording.remarks[..] else { panic!("{:?}", recording.remarks) };
+    assert_eq!(place.to_string(), "at 0.000020 s");
+    assert_eq!(reason, "the piece `logic-1-2` is missing before `logic-1-3`, which with 1 more is not used");
+    let message = sigrok(&session(METADATA, &pieces[1..]), Some("PB7")).unwrap_err();
+    assert!(message.contains("the piece `logic-1-1` is missing before `logic-1-3`"), "{message}");
+}
+
+#[test]
 fn sessions_of_volts_go_through_the_detector() {
     let volts: Vec<u8> = (0..1000).flat_map(|n| (if n / 100 % 2 == 1 { 3.3f32 } else { 0.0 }).to_le_bytes()).collect();
     let bytes = session("[device 1]\nsamplerate=100 kHz\ntotal analog=1\nanalog1=A0\n", &[("analog-1-1-1", volts)]);
@@ -106,7 +118,7 @@ fn sessions_of_volts_go_through_the_detector() {
 fn sessions_that_are_wrong_say_why() {
     let whole = session(METADATA, &[("logic-1", samples(0, 100))]);
     assert!(sigrok(&whole, None).unwrap_err().contains("2 channels: D0, PB7"));
-    assert!(sigrok(&whole[..whole.len() / 2], Some("PB7")).unwrap_err().contains("no sigrok session"));
+    assert!(sigrok(&whole[..whole.len() / 2], Some("PB7")).unwrap_err().contains("the file is cut, or no session"));
     let wrong =
         |from: &str, to: &str| sigrok(&session(&METADATA.replace(from, to), &[("logic-1", samples(0, 50))]), Some("PB7")).unwrap_err();
     assert!(wrong("1 MHz", "0 Hz").contains("missing or 0"));
