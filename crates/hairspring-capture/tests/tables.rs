@@ -40,6 +40,37 @@ fn saleae_tables_are_changes_or_volts() {
 }
 
 #[test]
+fn volts_that_idle_at_exactly_0_are_volts() {
+    // An oscilloscope of 8 bits: 0 exactly, for longer than the rows by which a table is told.
+    let row = |n: usize| {
+        let volts = if n / 1000 % 2 == 1 { 3.3f64 * (1.0 - (-((n % 1000) as f64) / 0.5).exp()) } else { 0.0 };
+        format!("{:.9},{:.2}\n", n as f64 * 2e-8, (volts / 0.05).round() * 0.05)
+    };
+    let text: String = std::iter::once("Time [s],Channel 0\n".to_owned()).chain((0..10_000).map(row)).collect();
+    let (edges, recording) = csv(&text, None).unwrap();
+    let signal = recording.signal.unwrap();
+    assert_eq!((edges.len(), signal.samples), (9, 10_000));
+    assert!((edges[0] - 1000.0).abs() < 1.0 && (recording.hz.unwrap() / 5e7 - 1.0).abs() < 1e-9, "{edges:?}");
+    // Levels at even times are levels all the same.
+    let row = |n: usize| format!("{:.9},{}\n", n as f64 * 2e-8, n / 1000 % 2);
+    let text: String = std::iter::once("Time [s],Channel 0\n".to_owned()).chain((0..5000).map(row)).collect();
+    let (edges, recording) = csv(&text, None).unwrap();
+    assert!(edges.len() == 4 && (edges[0] - 20_000.0).abs() < 1e-6 && recording.signal.is_none(), "{edges:?}");
+    // Nothing but idle.
+    assert_eq!(csv(&text[..text.len() * 15 / 100], None).unwrap().0.len(), 0);
+}
+
+#[test]
+fn times_are_also_dates_and_numbers_have_commas() {
+    let semicolons = "Time [s];Channel 0\n0,000000000;0\n0,010805033;1\n0,011245033;0\n";
+    let dates = "Time [s],Channel 0\n2024-03-01T23:59:59.990000000+00:00,0\n2024-03-02T00:00:00.000805033+00:00,1\n2024-03-02T00:00:00.001245033+00:00,0\n";
+    for text in [semicolons, dates] {
+        let (edges, _) = csv(text, None).unwrap();
+        assert!(edges.len() == 2 && (edges[1] - edges[0] - 440_000.0).abs() < 0.01, "{edges:?}");
+    }
+}
+
+#[test]
 fn lists_of_edges_are_read() {
     assert_eq!(csv("0.5\n1.25\n\n2.0\n", None).unwrap().0, [0.5e9, 1.25e9, 2e9]);
 }

@@ -1,6 +1,8 @@
 //! Readers: one file per format, each a stream in bounded memory.
 
 mod csv;
+mod fields;
+mod idle;
 mod samples;
 mod sigrok;
 mod vcd;
