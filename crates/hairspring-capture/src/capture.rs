@@ -256,6 +256,7 @@ impl Gathered {
         if self.collector.frames == 0 {
             return Err(Error::Unusable(self.no_frame(&recording, options, hz)));
         }
+        self.collector.all_names_used().map_err(Error::Unusable)?;
         let orientation = self.decoder.orientation();
         let outside = if self.by_list { 0 } else { self.outside };
         let mut findings = remarks(&recording, hz);
@@ -296,10 +297,11 @@ fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce(
     }
     // A value change dump comes from a simulator, as a rule.
     let exact = recording.format == Some(Format::Vcd);
+    let stated = if recording.format == Some(Format::Csv) { "by the times in the file" } else { "stated by the file" };
     Ok(recording.hz.map(|hz| match options.rate_ppm {
-        Some(ppm) => Rate { hz, uncertainty_ppm: ppm, provenance: "stated by the file, its uncertainty by --rate-ppm".into() },
+        Some(ppm) => Rate { hz, uncertainty_ppm: ppm, provenance: format!("{stated}, its uncertainty by --rate-ppm") },
         None if exact => Rate { hz, uncertainty_ppm: 0.0, provenance: "stated by the file and taken as exact (--rate-ppm)".into() },
-        None => Rate { hz, uncertainty_ppm: CRYSTAL_PPM, provenance: "stated by the file, a crystal within 100 ppm (--reference)".into() },
+        None => Rate { hz, uncertainty_ppm: CRYSTAL_PPM, provenance: format!("{stated}, a crystal within 100 ppm (--reference)") },
     }))
 }
 
@@ -328,6 +330,9 @@ fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
     let mut kinds = Vec::new();
     if let Some(first) = signal.first_clipped {
         kinds.push((Severity::Warning, FindingKind::Clipped { samples: signal.clipped, first_at: at(first as f64, hz) }));
+    }
+    if let Some((steps, first)) = signal.overload {
+        kinds.push((Severity::Warning, FindingKind::Overloaded { steps, first_at: at(first, hz) }));
     }
     if let Some(first) = signal.first_not_number {
         kinds.push((Severity::Warning, FindingKind::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64, hz) }));

@@ -88,6 +88,27 @@ impl Collector {
         Ok(())
     }
 
+    /// Whether every name that was given has its component, once under that name.
+    ///
+    /// # Errors
+    /// The names that have none, or the one that two would have.
+    pub fn all_names_used(&self) -> Result<(), String> {
+        let Some(table) = self.table.as_ref().filter(|_| !self.names.is_empty()) else { return Ok(()) };
+        let counted = table.components();
+        if let Some(more) = self.names.get(counted.len()..).filter(|more| !more.is_empty()) {
+            let components = if counted.len() == 1 { "1 component".to_owned() } else { format!("{} components", counted.len()) };
+            return Err(format!(
+                "--components names {} and the pulses count {components}: nothing is left for {}",
+                self.names.len(),
+                more.join(", ")
+            ));
+        }
+        match counted.iter().enumerate().find(|(at, name)| counted[..*at].contains(name)) {
+            Some((_, name)) => Err(format!("--components: two components would be called `{name}`")),
+            None => Ok(()),
+        }
+    }
+
     /// Takes a frame that is left out.
     pub fn problem(&mut self, problem: Problem) {
         self.left_out += 1;

@@ -24,7 +24,7 @@ fn detect(samples: &[f32], method: Method) -> (Vec<Edge>, Signal) {
 }
 
 /// Largest error of an edge, and what was seen of the signal, when the samples are changed.
-fn worst(method: Method, change: impl Fn(usize, f32) -> f32) -> (f64, Signal) {
+fn worst(method: Method, mut change: impl FnMut(usize, f32) -> f32) -> (f64, Signal) {
     let pin = pin();
     let samples: Vec<f32> = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
     let samples: Vec<f32> = samples.into_iter().enumerate().map(|(at, value)| change(at, value)).collect();
@@ -68,7 +68,8 @@ fn an_input_without_direct_current_moves_no_edge() {
             level as f32
         })
         .collect();
-    let (edges, _) = detect(&filtered, Method::BandLimited);
+    let (edges, signal) = detect(&filtered, Method::BandLimited);
+    assert_eq!(signal.overload, None);
     let worst = edges.iter().zip(&pin.edges).map(|(found, known)| (found.at - known.at).abs()).fold(0.0, f64::max);
     assert!(edges.len() == 100 && worst < 0.01, "{worst}");
 }
@@ -78,6 +79,29 @@ fn clipping_is_told_with_its_place() {
     let (error, signal) = worst(Method::BandLimited, |_, value| (value * 6.0).clamp(-1.0, 1.0));
     assert!(error < 0.5, "{error}");
     assert!(signal.clipped > 1000 && signal.first_clipped.is_some_and(|first| first < 100), "{signal:?}");
+}
+
+#[test]
+fn clipping_below_full_scale_is_told_by_steps_that_are_cut() {
+    // An input without direct current: the level of idle is at 0 at first and wanders down.
+    let (mut level, mut random) = (0.4f32, Pcg64::seed_from_u64(5));
+    let mut noise = || 2e-3 * (random.random::<f32>() - 0.5);
+    let mut drooping = |limit: f32| {
+        level = 0.4;
+        let mut noise = |value: f32| value + noise();
+        worst(Method::BandLimited, |_, value| {
+            level *= 0.9995;
+            noise((1.6 * value + level).clamp(-limit, limit))
+        })
+    };
+    assert_eq!(drooping(1.0).1.overload, None);
+    let (_, signal) = drooping(0.5);
+    let (steps, first) = signal.overload.unwrap();
+    assert!(steps >= 4 && first < 500.0 && signal.clipped == 0, "{steps} {first}");
+    // Hum, crosstalk and short pulses are no clipping.
+    let hum = |at: usize| 0.3 * (at as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin();
+    assert_eq!(worst(Method::BandLimited, |at, value| value + hum(at)).1.overload, None);
+    assert_eq!(worst(Method::BandLimited, |_, value| value).1.overload, None);
 }
 
 #[test]

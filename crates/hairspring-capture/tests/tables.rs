@@ -28,7 +28,9 @@ fn sigrok_tables_are_samples() {
 fn saleae_tables_are_changes_or_volts() {
     let changes = "Time [s],Channel 0,Channel 1\n-0.000001,0,0\n0.0000005,1,0\n0.0000010,1,1\n0.000002,0,1\n";
     let (edges, recording) = csv(changes, Some("Channel 0")).unwrap();
-    assert!((edges[0] - 500.0).abs() < 1e-6 && (edges[1] - 2000.0).abs() < 1e-6 && edges.len() == 2);
+    assert_eq!(edges, [500.0, 2000.0]);
+    // Decimals leave no rounding behind.
+    assert_eq!(csv("0.010805033\n0.011613033\n0.0123456785\n", None).unwrap().0, [10_805_033.0, 11_613_033.0, 12_345_678.5]);
     assert_eq!(recording.hz, Some(1e9));
     let volts = |n: usize| format!("{:.9},{:.4}\n", n as f64 * 2e-8, if n / 100 % 2 == 1 { 3.3 } else { 0.01 });
     let text: String = std::iter::once("Time [s],Channel 0\n".to_owned()).chain((0..1000).map(volts)).collect();

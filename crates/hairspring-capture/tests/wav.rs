@@ -92,7 +92,7 @@ fn sizes_of_streams_and_of_large_files_are_read() {
     for size in [0, 0xffff_ffff, 0xffff_fff0] {
         let (edges, recording) = read(&wav(1, 24, 1, 192_000, size, &data), None).unwrap();
         right(&edges, 0.005);
-        assert_eq!(recording.remarks, [], "{size}");
+        assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(size), found: data.len() as u64 }]);
     }
     // The size of RF64 stands in a chunk of its own.
     let mut file = b"RF64\xff\xff\xff\xffWAVEds64\x1c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00".to_vec();
@@ -102,10 +102,19 @@ fn sizes_of_streams_and_of_large_files_are_read() {
     let (edges, recording) = read(&file, None).unwrap();
     right(&edges, 0.005);
     assert_eq!(recording.remarks, []);
-    // A header that was never brought up to date, and samples that go on behind its size.
-    let (edges, recording) = read(&wav(1, 24, 1, 192_000, 900, &data), None).unwrap();
+    // A header that was never brought up to date, and samples that go on behind its size, also in the middle of one.
+    for stated in [900, 901, 902] {
+        let (edges, recording) = read(&wav(1, 24, 1, 192_000, stated, &data), None).unwrap();
+        right(&edges, 0.005);
+        assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(stated), found: data.len() as u64 }]);
+    }
+    // A chunk behind the samples, with the byte that makes their number even.
+    let odd = &data[..data.len() / 6 * 6 - 3];
+    let mut file = wav(1, 24, 1, 192_000, odd.len() as u32, odd);
+    file.extend(b"\x00LIST\x04\x00\x00\x00abcd");
+    let (edges, recording) = read(&file, None).unwrap();
     right(&edges, 0.005);
-    assert_eq!(recording.remarks, [Remark::WrongSizes { stated: 900, found: data.len() as u64 }]);
+    assert_eq!(recording.remarks, []);
 }
 
 #[test]
@@ -114,6 +123,12 @@ fn a_file_that_is_cut_is_used_up_to_there() {
     let (edges, recording) = read(&file[..file.len() / 2], None).unwrap();
     assert!((5..20).contains(&edges.len()));
     assert!(matches!(recording.remarks[..], [Remark::Truncated { .. }]), "{:?}", recording.remarks);
+}
+
+#[test]
+fn a_file_that_is_cut_before_its_first_edge_says_so() {
+    let message = read(&whole()[..300], None).unwrap_err();
+    assert!(message.contains("no edge in 85 samples") && message.contains("the file is cut, byte 300: its header promises"), "{message}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! From a stream of samples to edges, in memory that does not grow.
 
 use super::learn::{Learnt, learn};
+use super::overload::Overload;
 use super::{Edge, Method, REACH};
 use crate::error::{Error, Result};
 
@@ -54,6 +55,8 @@ pub struct Signal {
     pub not_numbers: u64,
     /// Index of the first of them.
     pub first_not_number: Option<u64>,
+    /// Steps that are lower than others because the signal was cut before the converter, and the place of the first.
+    pub overload: Option<(u64, f64)>,
     /// The first edge with the samples around it.
     pub window: Option<Window>,
 }
@@ -86,6 +89,7 @@ pub struct Detector {
     run: u32,
     /// What counts as full scale.
     full: f32,
+    overload: Overload,
 }
 
 impl Detector {
@@ -103,6 +107,7 @@ impl Detector {
             heights: 0.0,
             run: 0,
             full: FULL_SCALE,
+            overload: Overload::default(),
         }
     }
 
@@ -157,6 +162,7 @@ impl Detector {
         let mut signal = self.signal.clone();
         let n = signal.edges.max(1) as f64;
         signal.step = self.heights / n;
+        signal.overload = self.overload.found();
         // Differences of two samples have twice the variance of one.
         signal.noise = self.learnt.map_or(0.0, |learnt| learnt.noise / std::f64::consts::SQRT_2);
         signal.wander = (self.middle.1 / n - (self.middle.0 / n).powi(2)).max(0.0).sqrt();
@@ -282,6 +288,8 @@ impl Detector {
             part.iter().map(|sample| f64::from(*sample)).sum::<f64>() / part.len().max(1) as f64
         };
         let (before, after) = (mean(top.saturating_sub(8)..top.saturating_sub(3)), mean(top + 5..top + 10));
+        let far = (mean(top.saturating_sub(14)..top.saturating_sub(8)), mean(top + 10..top + 16));
+        self.overload.push(edge.at, [before, far.0], [after, far.1]);
         let middle = 0.5 * (before + after);
         self.middle = (self.middle.0 + middle, self.middle.1 + middle * middle);
         self.heights += (after - before).abs();

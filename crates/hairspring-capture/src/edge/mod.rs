@@ -3,6 +3,7 @@
 mod detector;
 mod estimator;
 mod learn;
+mod overload;
 
 pub use detector::{Detector, Signal, Window};
 pub(crate) use estimator::bessel;

@@ -219,11 +219,11 @@ impl<'a> Table<'a> {
             Rows::Samples { column } => self.levels.push(level(values[*column])?, self.sink),
             Rows::Changes { column } => {
                 forward()?;
-                self.levels.change(level(values[*column])?, now * NANO, self.sink);
+                self.levels.change(level(values[*column])?, ticks(now), self.sink);
             }
             Rows::Times => {
                 forward()?;
-                (self.sink)(Edge { at: now * NANO, rising: self.levels.edges % 2 == 0 });
+                (self.sink)(Edge { at: ticks(now), rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
             }
             Rows::Volts { column, detector, step, n, .. } => {
@@ -321,6 +321,12 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<
     let values = first.iter().filter_map(|(_, row)| row.get(column).map(|value| value.abs()));
     let floor = 1e-4 * values.fold(0.0, f64::max).max(1e-3);
     Ok(Rows::Volts { column, detector: Box::new(Detector::of_volts(request.method, floor)), step, first: start, n: 0 })
+}
+
+/// A time in seconds as nanoseconds, without the rounding of its decimals: to a millionth of them.
+fn ticks(seconds: f64) -> f64 {
+    const FINE: f64 = (1u64 << 20) as f64;
+    (seconds * NANO * FINE).round() / FINE
 }
 
 /// A frequency such as `1 MHz`.

@@ -160,6 +160,26 @@ fn observations_are_saved_for_fit() {
 }
 
 #[test]
+fn components_have_one_name_each() {
+    let text = vcd(&frames(4, 1e8, true).edges);
+    let named = |names: &str| capture("pin.vcd", &text).option("--channel", "PB7").option("--components", names);
+    named("a,b").fails("--components names 2 and the pulses count 1 component: nothing is left for b").in_one_line();
+    for wrong in ["", "=", "a,", "1"] {
+        named(wrong).ends_with(2).complains("is no name");
+    }
+    let (mut pin, mut random) = (Pin::new(1e4, Orientation::Rising), Pcg64::seed_from_u64(3));
+    for _ in 0..6 {
+        let kind = Kind::Counts(vec![vec![1, 1], vec![2, 1], vec![1, 2], vec![3, 2], vec![2, 3]]);
+        pin.frame(&kind, &[13_000.0, 23_000.0, 15_000.0, 35_000.0, 27_000.0], &mut || random.random());
+    }
+    let text = vcd(&pin.edges);
+    let named = |names: &str| capture("pin.vcd", &text).option("--channel", "PB7").option("--components", names);
+    assert_eq!(named("loop, start").document().components(), ["loop", "start"]);
+    named("init").fails("two components would be called `init`").in_one_line();
+    named("a,a").fails("two components would be called `a`").in_one_line();
+}
+
+#[test]
 fn damage_leaves_out_a_frame_and_says_where() {
     let whole = frames(12, 1e8, true);
     let frame = whole.edges.len() / 12;
@@ -219,7 +239,11 @@ fn a_list_of_counts_needs_all_pulses_to_fit() {
     let mut edges = pin.edges.clone();
     edges.drain(12..14);
     edges.drain(40..48);
-    capture("pin.vcd", vcd(&edges)).option("--channel", "PB7").option("--k", "1..5").fails("is as wide as k = ").in_one_line();
+    capture("pin.vcd", vcd(&edges))
+        .option("--channel", "PB7")
+        .option("--k", "1..5")
+        .fails("copies by the line through all pulses")
+        .in_one_line();
     let pattern = capture("pin.vcd", vcd(&frames(2, 1e8, true).edges)).option("--channel", "PB7");
     pattern.option("--k", "1..8").fails("leave --k away").in_one_line();
 }

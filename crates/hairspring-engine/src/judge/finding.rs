@@ -110,6 +110,8 @@ pub enum FindingKind {
     PhaseLocked { rows: usize, of: usize, concentration: f64 },
     /// Samples of a capture at full scale.
     Clipped { samples: u64, first_at: String },
+    /// Steps of a capture that are lower than others because the signal was cut before the converter.
+    Overloaded { steps: u64, first_at: String },
     /// A capture whose noise is large against its steps.
     NoisySignal { noise_percent: f64 },
     /// A capture whose level moves: hum, or an input without direct current.
@@ -167,6 +169,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         | PulsesOutside { .. }
         | PhaseLocked { .. }
         | Clipped { .. }
+        | Overloaded { .. }
         | NoisySignal { .. }
         | LevelWanders { .. }
         | WeakEdges { .. }

@@ -33,6 +33,13 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             format!("{samples} samples are clipped, the first {first_at}: edges may be off where the signal is cut"),
             "record at a lower level",
         ),
+        Overloaded { steps, first_at } => (
+            format!(
+                "{} lower than the others and stop at one level, the first {first_at}: the signal is clipped before the converter, below full scale, and edges may be off",
+                counted(*steps, "step is", "steps are")
+            ),
+            "make the signal smaller at the recorder's input, with a divider of two resistors for instance; a lower gain alone does not help",
+        ),
         NoisySignal { noise_percent } => (
             format!("the noise is {noise_percent:.1} % of a step: edges scatter, and some may be missed"),
             "record at a higher level, with a shorter or shielded wire",
