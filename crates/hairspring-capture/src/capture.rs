@@ -154,6 +154,9 @@ struct Gathered {
     /// A frame that does not go with the others, or too many pulses.
     refused: Option<String>,
     edges: u64,
+    /// Edges at the same time as the one before.
+    at_once: u64,
+    last_edge: Option<f64>,
 }
 
 impl Gathered {
@@ -168,11 +171,15 @@ impl Gathered {
             distances: Vec::new(),
             refused: None,
             edges: 0,
+            at_once: 0,
+            last_edge: None,
         }
     }
 
     fn edge(&mut self, edge: Edge) {
         self.edges += 1;
+        self.at_once += u64::from(self.last_edge == Some(edge.at));
+        self.last_edge = Some(edge.at);
         let mut items = Vec::new();
         self.decoder.push(edge, &mut |item| items.push(item));
         items.into_iter().for_each(|item| self.take(item));
@@ -266,7 +273,7 @@ impl Gathered {
         if doubted > 0 {
             findings.push(finding(Severity::Warning, FindingKind::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
         }
-        table.origin.clock = Some(format!("capture of {}", recording.channel));
+        table.origin.clock = Some(clock_name(&recording, options.request.method));
         table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum()));
         table.origin.rate = rate;
         Ok(Captured { table, findings, recording, rounds, orientation })
@@ -278,12 +285,26 @@ impl Gathered {
             edges => format!("no whole frame of the header pattern in {edges} edges of channel `{}`", recording.channel),
         };
         let first = self.collector.problems.first().map(|problem| format!("; the first frame, {}: {}", at(problem.at, hz), problem.reason));
+        if self.at_once > 0 {
+            let coarse = "the unit of the file's times is too coarse for this pin; record with a finer one";
+            return format!("{seen}, {} of them at the same time as the one before: {coarse}", self.at_once);
+        }
         let advice = match options.orientation {
             Some(_) => "; without --polarity the header tells the idle level",
             None if self.edges > 0 => "; a pin without it needs --k, as --k 1..20; --edges lists what was found",
             None => ": is it the right one?",
         };
         format!("{seen}{}{advice}", first.unwrap_or_default())
+    }
+}
+
+/// What was captured, and how finely: the quantum of a sampled signal is the bias of the method.
+fn clock_name(recording: &Recording, method: Method) -> String {
+    let number = recording.channel.bytes().all(|byte| byte.is_ascii_digit());
+    let channel = if number { format!("channel {}", recording.channel) } else { recording.channel.clone() };
+    match recording.granularity {
+        Some(_) => format!("capture of {channel}"),
+        None => format!("capture of {channel}, the quantum being the bias of {} edges", method.name()),
     }
 }
 

@@ -56,7 +56,7 @@ fn misfit(pulses: &[Pulse], ks: &[f64], middles: &[f64], (pulse, place, k, seen)
     let scatter = |at: usize| spread(pulses.iter().skip(at).step_by(ks.len()).map(Pulse::width).collect()).1;
     let typical = spread((0..ks.len()).map(scatter).collect()).0;
     let widest = middles.iter().copied().fold(0.0, f64::max);
-    if slope <= 0.0 || typical > SCATTER * slope {
+    if typical > SCATTER * slope.abs() {
         return format!(
             "the pulses are too alike to tell their counts apart by their widths: one more copy makes {slope:.1} ticks, the widths of one count scatter by {typical:.1}, and the widest have {widest:.1}; --k needs longer code or larger steps, or the header pattern (spec/capture.md), which proves the count of each pulse"
         );

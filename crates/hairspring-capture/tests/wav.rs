@@ -137,8 +137,10 @@ fn channels_are_numbers() {
     let file = wav(1, 16, 2, 48_000, silent.len() as u32, &silent);
     right(&read(&file, Some("2")).unwrap().0, 0.005);
     right(&read(&file, Some("right")).unwrap().0, 0.005);
-    assert!(read(&file, None).unwrap_err().contains("no edge"));
-    assert!(read(&file, Some("3")).unwrap_err().contains("there is no channel `3`; the file has 2: 1, 2"));
+    let message = read(&file, None).unwrap_err();
+    assert!(message.contains("no edge") && message.contains("channel 1 of 2 was read"), "{message}");
+    assert!(message.contains("swings channel 1 by 0.0000, channel 2 by 0.5"), "{message}");
+    assert!(read(&file, Some("3")).unwrap_err().contains("there is no channel `3`; the file has 2 channels: 1, 2"));
 }
 
 #[test]

@@ -223,6 +223,9 @@ impl<'a> Table<'a> {
             }
             Rows::Times => {
                 forward()?;
+                if now == before {
+                    return Err(Error::line(line, format!("the time is that of the edge before, {now} s: two edges at once are none")));
+                }
                 (self.sink)(Edge { at: ticks(now), rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
             }

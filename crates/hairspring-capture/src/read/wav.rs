@@ -13,6 +13,9 @@ const MOST_CHUNK: u64 = 64 << 20;
 /// Most channels.
 const MOST_CHANNELS: u16 = 1024;
 
+/// Most channels of which all are looked at.
+const MOST_LOOKED_AT: u16 = 16;
+
 /// How a sample is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sample {
@@ -98,8 +101,10 @@ pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let names: Vec<String> = (1..=format.channels).map(|n| n.to_string()).collect();
     let channel = channel(request, &names)?;
     let mut detector = Detector::new(request.method, format.sample.floor());
-    let frames = Frames { format, channel, detector: &mut detector, values: Vec::new() };
-    let Done { found, cut, wrong } = samples(&mut stream, frames, size.known(), sink)?;
+    let mut swings = Swings::new(request, &format);
+    let frames = Frames { format, channel, detector: &mut detector, values: Vec::new(), swings: &mut swings };
+    let read = samples(&mut stream, frames, size.known(), sink);
+    let Done { found, cut, wrong } = read.map_err(|error| swings.with_others(error))?;
     if found == 0 {
         return Err(Error::byte(stream.place, "the file has no samples"));
     }
@@ -114,7 +119,7 @@ pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
         );
         remarks.push(Remark::Truncated { place: Place::Byte(stream.place), reason });
     }
-    detector.finish(sink).map_err(|error| with_remarks(error, &remarks))?;
+    detector.finish(sink).map_err(|error| swings.with_others(with_remarks(error, &remarks)))?;
     let signal = detector.signal();
     if request.channel.is_none() && format.channels > 1 {
         remarks.push(Remark::OtherChannels { taken: "1".into(), all: names.clone() });
@@ -258,6 +263,7 @@ struct Frames<'a> {
     channel: usize,
     detector: &'a mut Detector,
     values: Vec<f32>,
+    swings: &'a mut Swings,
 }
 
 impl Frames<'_> {
@@ -271,6 +277,7 @@ impl Frames<'_> {
         let whole = bytes.len() / self.size() * self.size();
         self.values.clear();
         convert(&bytes[..whole], self.format, self.channel, &mut self.values);
+        self.swings.look(&bytes[..whole], self.format);
         self.detector.push(&self.values, sink)
     }
 }
@@ -312,6 +319,48 @@ fn samples<R: Read>(stream: &mut Counted<R>, mut frames: Frames, stated: Option<
 fn is_chunk(next: &[u8; 9], found: u64) -> bool {
     let name = |bytes: &[u8]| bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
     name(&next[..4]) || found % 2 == 1 && next[0] == 0 && name(&next[1..5])
+}
+
+/// How far each channel goes in the first samples, where none was asked for: the pin may be on another one than the first.
+#[derive(Debug)]
+struct Swings {
+    channels: Vec<(f32, f32)>,
+    left: usize,
+    values: Vec<f32>,
+}
+
+impl Swings {
+    fn new(request: &Request, format: &Format) -> Swings {
+        let several = request.channel.is_none() && (2..=MOST_LOOKED_AT).contains(&format.channels);
+        let channels = vec![(f32::INFINITY, f32::NEG_INFINITY); if several { usize::from(format.channels) } else { 0 }];
+        Swings { channels, left: 1 << 21, values: Vec::new() }
+    }
+
+    fn look(&mut self, bytes: &[u8], format: Format) {
+        if self.left == 0 {
+            return;
+        }
+        for (at, range) in self.channels.iter_mut().enumerate() {
+            self.values.clear();
+            convert(bytes, format, at, &mut self.values);
+            *range = self.values.iter().fold(*range, |range, value| (range.0.min(*value), range.1.max(*value)));
+        }
+        self.left = self.left.saturating_sub(bytes.len() / (format.sample.bytes() * usize::from(format.channels)));
+    }
+
+    /// An error with the channels that there are.
+    fn with_others(&self, error: Error) -> Error {
+        if self.channels.is_empty() {
+            return error;
+        }
+        let swing = |(at, range): (usize, &(f32, f32))| format!("channel {} by {:.4}", at + 1, (range.1 - range.0).max(0.0));
+        let all: Vec<String> = self.channels.iter().enumerate().map(swing).collect();
+        Error::Unusable(format!(
+            "{error}; channel 1 of {} was read, for none was asked for (--channel); of full scale 1 swings {}",
+            all.len(),
+            all.join(", ")
+        ))
+    }
 }
 
 /// One channel of whole frames as numbers; full scale of integers is 1.

@@ -67,7 +67,7 @@ pub struct CaptureArguments {
     /// The recording, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The channel, by its name or its number from 1 [default: the only one, or the first of a sound]
+    /// The channel, by its name or its number from 1; of a sound also left or right [default: the only one, or the first of a sound]
     #[arg(long, value_name = "NAME|N")]
     pub channel: Option<String>,
     /// The format [default: by its content]

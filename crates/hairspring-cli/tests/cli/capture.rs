@@ -249,6 +249,14 @@ fn a_list_of_counts_needs_all_pulses_to_fit() {
 }
 
 #[test]
+fn times_that_are_too_coarse_are_no_missing_pattern() {
+    let coarse: Vec<Edge> =
+        frames(4, 1e8, true).edges.iter().map(|edge| Edge { at: (edge.at / 1e5).floor(), rising: edge.rising }).collect();
+    let file = vcd(&coarse).replace("10 ns", "1 ms");
+    capture("pin.vcd", file).option("--channel", "PB7").fails("the unit of the file's times is too coarse").in_one_line();
+}
+
+#[test]
 fn files_that_are_no_recordings() {
     let open = |name: &str| Hairspring::new().with("capture").with(name);
     open("nosuch.wav").fails("nosuch.wav: No such file").in_one_line();

@@ -66,9 +66,10 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             format!("the level was undefined {}, the first {first_at}: what comes next is no edge", counted(*times, "time", "times")),
             "drive the pin before the first frame and do not make it an input afterwards",
         ),
-        ChannelAssumed { taken, all } => {
-            (format!("channel {taken} of {} was taken: {}", all.len(), all.join(", ")), "choose another one with --channel")
-        }
+        ChannelAssumed { taken, all } => (
+            format!("the file has {} channels ({}), and channel {taken} was taken", all.len(), all.join(", ")),
+            "choose another one with --channel",
+        ),
         NotNumbers { samples, first_at } => (
             format!(
                 "{}, the first {first_at}: there is no edge at them",
