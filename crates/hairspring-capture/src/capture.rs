@@ -352,7 +352,7 @@ fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
     if let Some(first) = signal.first_clipped {
         kinds.push((Severity::Warning, FindingKind::Clipped { samples: signal.clipped, first_at: at(first as f64, hz) }));
     }
-    if let Some((steps, first)) = signal.overload {
+    if let (None, Some((steps, first))) = (signal.first_clipped, signal.overload) {
         kinds.push((Severity::Warning, FindingKind::Overloaded { steps, first_at: at(first, hz) }));
     }
     if let Some(first) = signal.first_not_number {

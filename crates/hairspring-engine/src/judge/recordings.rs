@@ -10,6 +10,9 @@ fn counted(number: u64, one: &str, several: &str) -> String {
 /// The finding in words, and what to do about it; `None` for what is no doubt about a recording.
 pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
     use FindingKind::*;
+    if let Some(words) = of_signal(kind) {
+        return Some(words);
+    }
     Some(match kind {
         FramesLeftOut { left_out, frames, first_at, reason } => (
             format!("{left_out} of {frames} frames left out; the first {first_at}: {reason}"),
@@ -29,6 +32,36 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             ),
             "dither the gaps between pulses by at least one sample, and the idle time between frames (spec/capture.md)",
         ),
+        RecordingCut { place, reason } => {
+            (format!("the recording is cut, {place}: {reason}"), "what comes before is used; record it again if frames are missing")
+        }
+        SizesWrong { stated, found } => (
+            format!("the header states {stated} bytes of samples, and there are {found}: all of them are used"),
+            "nothing to do: the file was written as a stream",
+        ),
+        LevelUndefined { times, first_at } => (
+            format!("the level was undefined {}, the first {first_at}: what comes next is no edge", counted(*times, "time", "times")),
+            "drive the pin before the first frame and do not make it an input afterwards",
+        ),
+        ChannelAssumed { taken, all } => (
+            format!("the file has {} channels ({}), and channel {taken} was taken", all.len(), all.join(", ")),
+            "choose another one with --channel",
+        ),
+        NotNumbers { samples, first_at } => (
+            format!(
+                "{}, the first {first_at}: there is no edge at them",
+                counted(*samples, "sample is no number", "samples are no numbers")
+            ),
+            "record or convert it again",
+        ),
+        _ => return None,
+    })
+}
+
+/// Doubts about a sampled signal.
+fn of_signal(kind: &FindingKind) -> Option<(String, &'static str)> {
+    use FindingKind::*;
+    Some(match kind {
         Clipped { samples, first_at } => (
             format!("{samples} samples are clipped, the first {first_at}: edges may be off where the signal is cut"),
             "record at a lower level",
@@ -54,28 +87,6 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
                 counted(*edges, "step is", "steps are")
             ),
             "look at the signal there: a glitch, another signal that leaks in, or a contact that is loose",
-        ),
-        RecordingCut { place, reason } => {
-            (format!("the recording is cut, {place}: {reason}"), "what comes before is used; record it again if frames are missing")
-        }
-        SizesWrong { stated, found } => (
-            format!("the header states {stated} bytes of samples, and there are {found}: all of them are used"),
-            "nothing to do: the file was written as a stream",
-        ),
-        LevelUndefined { times, first_at } => (
-            format!("the level was undefined {}, the first {first_at}: what comes next is no edge", counted(*times, "time", "times")),
-            "drive the pin before the first frame and do not make it an input afterwards",
-        ),
-        ChannelAssumed { taken, all } => (
-            format!("the file has {} channels ({}), and channel {taken} was taken", all.len(), all.join(", ")),
-            "choose another one with --channel",
-        ),
-        NotNumbers { samples, first_at } => (
-            format!(
-                "{}, the first {first_at}: there is no edge at them",
-                counted(*samples, "sample is no number", "samples are no numbers")
-            ),
-            "record or convert it again",
         ),
         _ => return None,
     })
