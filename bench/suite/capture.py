@@ -33,13 +33,13 @@ def accuracy(record: Record, program: str) -> None:
     rows = figures(program, "accuracy")
     cells = [
         (row["method"], "none" if row["noise_db"] is None else f"{row['noise_db']:.0f} dB")
-        + tuple(f"{row[key]:.3f}" for key in ("sd_us", "most_us"))
+        + tuple(f"{1e3 * row[key]:.3g}" for key in ("sd_us", "most_us"))
         for row in rows
     ]
-    record.table("One interval at 192 kHz", ("method", "noise", "sd, us", "largest error, us"), cells)
+    record.table("One interval at 192 kHz", ("method", "noise", "sd, ns", "largest error, ns"), cells)
     record.csv(("method", "noise_db", "sd_us"), [(row["method"], row["noise_db"], row["sd_us"]) for row in rows])
     best = next(row["sd_us"] for row in rows if row["method"] == "band-limited" and row["noise_db"] is None)
-    record.target("band-limited: 0.06 us or better without noise", best <= 0.06, f"{best:.3f} us")
+    record.target("band-limited: 60 ns or better without noise", best <= 0.06, f"{1e3 * best:.2g} ns")
 
 
 def coverage(record: Record, program: str, captures: int) -> None:
@@ -81,7 +81,9 @@ def hour(record: Record, program: str) -> None:
     )
     speed = megabytes / used
     record.target(
-        f"{LEAST_MB_PER_S} MB/s or better", reader.returncode == 0 and speed >= LEAST_MB_PER_S, f"{speed:.0f} MB/s"
+        f"{LEAST_MB_PER_S} MB/s of CPU time or better",
+        reader.returncode == 0 and speed >= LEAST_MB_PER_S,
+        f"{speed:.0f} MB/s; {megabytes / wall:.0f} MB/s of wall time beside its source",
     )
     record.target(f"less than {MOST_MB} MB", peak < MOST_MB, f"{peak:.0f} MB")
 

@@ -118,6 +118,15 @@ cmake_package() {
     quietly cmake --build "$BUILT/package" && "$BUILT/package/shared" "$BUILT/program.csv" && "$BUILT/package/static" "$BUILT/program.csv"
 }
 
+# The headers for chips are there, and find the one that they stand on.
+chip_headers() {
+  local file
+  for file in probe/chip/*.h; do cmp "$file" "$PREFIX/include/hairspring-chip/${file##*/}" || return; done
+  printf '%s\n' '#include <hairspring_pin.h>' 'struct hairspring_pin pin = HAIRSPRING_PIN(200);' >"$BUILT/chip.c"
+  gcc "${FLAGS[@]}" -O2 -ffreestanding -DHAIRSPRING_CLOCK_HZ=16000000ul '-DHAIRSPRING_READ_CLOCK()=0' '-DHAIRSPRING_PIN_TOGGLE()=(void)0' \
+    "-I$PREFIX/include/hairspring-chip" -c "$BUILT/chip.c" -o "$BUILT/chip.o"
+}
+
 need_rust
 need_command gcc gcc libc6-dev
 need_command clang clang
@@ -140,6 +149,7 @@ else
   echo "nothing: the expected instructions are those of x86-64"
 fi
 step "cmake --install" install_library "$BUILT"
+step "the headers for chips" chip_headers
 for compiler in gcc clang; do engine_programs "$compiler"; done
 for compiler in gcc clang; do lmbench "$compiler"; done
 step "the CMake package" cmake_package

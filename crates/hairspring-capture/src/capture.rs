@@ -274,7 +274,8 @@ impl Gathered {
             findings.push(finding(Severity::Warning, FindingKind::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
         }
         table.origin.clock = Some(clock_name(&recording, options.request.method));
-        table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum()));
+        let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1));
+        table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum() * averaged as f64));
         table.origin.rate = rate;
         Ok(Captured { table, findings, recording, rounds, orientation })
     }
@@ -357,6 +358,9 @@ fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
     }
     if let Some(first) = signal.first_not_number {
         kinds.push((Severity::Warning, FindingKind::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64, hz) }));
+    }
+    if signal.averaged > 1 {
+        kinds.push((Severity::Note, FindingKind::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));
     }
     if signal.noise > NOISY * signal.step {
         kinds.push((Severity::Warning, FindingKind::NoisySignal { noise_percent: 100.0 * signal.noise / signal.step }));

@@ -4,7 +4,6 @@
 //! sound card.
 
 use crate::edge::Edge;
-use crate::edge::bessel;
 use crate::pattern::{END_GAP, Kind, Orientation, PREAMBLE, encode, gap_units};
 use std::f64::consts::PI;
 
@@ -77,6 +76,17 @@ impl Pin {
         }
         self.pulse(self.unit);
     }
+}
+
+/// Modified Bessel function of the first kind, order 0, by its series.
+fn bessel(x: f64) -> f64 {
+    let quarter = x * x / 4.0;
+    let (mut sum, mut term) = (1.0, 1.0);
+    for n in 1..60 {
+        term *= quarter / f64::from(n * n);
+        sum += term;
+    }
+    sum
 }
 
 /// A converter: edges in samples become a sampled signal.

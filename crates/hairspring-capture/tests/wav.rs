@@ -46,7 +46,7 @@ fn bytes(tag: u16, bits: u16) -> Vec<u8> {
 
 fn read(file: &[u8], channel: Option<&str>) -> Result<(Vec<Edge>, Recording), String> {
     let mut edges = Vec::new();
-    let request = Request { channel: channel.map(str::to_owned), method: Method::BandLimited };
+    let request = Request { channel: channel.map(str::to_owned), method: Method::BandLimited, ..Request::default() };
     let recording = read_wav(file, &request, &mut |edge| edges.push(edge)).map_err(|error| error.to_string())?;
     Ok((edges, recording))
 }

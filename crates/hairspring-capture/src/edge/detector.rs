@@ -1,7 +1,8 @@
 //! From a stream of samples to edges, in memory that does not grow.
 
-use super::learn::{Learnt, learn};
+use super::learn::Learnt;
 use super::overload::Overload;
+use super::scale::{Averager, scale};
 use super::{Edge, Method, REACH};
 use crate::error::{Error, Result};
 
@@ -22,9 +23,11 @@ const STRIDE: usize = 64;
 /// Samples around an edge, for a picture of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// Index of the first sample.
-    pub first: u64,
-    /// The samples.
+    /// Place of the first value, in samples.
+    pub first: f64,
+    /// Samples from one value to the next: 1, or as many as are averaged.
+    pub every: f64,
+    /// The values.
     pub samples: Vec<f32>,
     /// The edge.
     pub edge: Edge,
@@ -57,6 +60,10 @@ pub struct Signal {
     pub first_not_number: Option<u64>,
     /// Steps that are lower than others because the signal was cut before the converter, and the place of the first.
     pub overload: Option<(u64, f64)>,
+    /// Samples that a typical edge takes: height over largest difference.
+    pub rise: f64,
+    /// Samples that are averaged because an edge rises over many; else 1.
+    pub averaged: usize,
     /// The first edge with the samples around it.
     pub window: Option<Window>,
 }
@@ -76,10 +83,15 @@ pub struct Signal {
 pub struct Detector {
     method: Method,
     floor: f64,
-    /// Samples not yet done, behind `MARGIN` that are.
+    /// Samples not yet done, behind `MARGIN` that are; averages of several from the time on that edges are known to be slow.
     held: Vec<f32>,
-    /// Index of the first sample held.
+    averager: Averager,
+    /// Samples before the first one that was averaged.
+    start: u64,
+    /// Index of the first value held.
     first: u64,
+    /// Whether all samples are there.
+    ended: bool,
     /// Place in `held` from which on edges are looked for.
     next: usize,
     learnt: Option<Learnt>,
@@ -99,7 +111,10 @@ impl Detector {
             method,
             floor,
             held: Vec::new(),
+            averager: Averager::new(1),
+            start: 0,
             first: 0,
+            ended: false,
             next: 0,
             learnt: None,
             signal: Signal::default(),
@@ -123,7 +138,7 @@ impl Detector {
     pub fn push(&mut self, samples: &[f32], sink: &mut dyn FnMut(Edge)) -> Result<()> {
         for part in samples.chunks(LEARN / 4) {
             self.look(part);
-            self.held.extend_from_slice(part);
+            self.averager.push(part, &mut self.held);
             self.signal.samples += part.len() as u64;
             if self.learnt.is_none() && self.held.len() >= LEARN {
                 self.learn()?;
@@ -141,15 +156,13 @@ impl Detector {
     /// # Errors
     /// That there is no edge in the signal.
     pub fn finish(&mut self, sink: &mut dyn FnMut(Edge)) -> Result<()> {
-        if self.learnt.is_none() {
-            self.learnt = learn(&self.held, self.floor);
-        }
-        if self.learnt.is_none() {
+        if self.learnt.is_none() && !self.set_scale() {
             let samples = self.signal.samples;
             return Err(Error::Unusable(format!(
-                "no edge in {samples} samples: nothing rises above noise and drift; is it the right channel, and is the pin connected?"
+                "no edge in {samples} samples: nothing rises above noise and drift, in one sample or over many; is it the right channel, and is the pin connected?"
             )));
         }
+        self.ended = true;
         // Behind the end the level stays as it is.
         let last = self.held.last().copied().unwrap_or(0.0);
         self.held.extend(std::iter::repeat_n(last, MARGIN));
@@ -161,6 +174,7 @@ impl Detector {
     pub fn signal(&self) -> Signal {
         let mut signal = self.signal.clone();
         let n = signal.edges.max(1) as f64;
+        signal.averaged = self.averager.every();
         signal.step = self.heights / n;
         signal.overload = self.overload.found();
         // Differences of two samples have twice the variance of one.
@@ -170,8 +184,7 @@ impl Detector {
     }
 
     fn learn(&mut self) -> Result<()> {
-        self.learnt = learn(&self.held, self.floor);
-        if self.learnt.is_some() {
+        if self.set_scale() {
             return Ok(());
         }
         if self.signal.samples >= MOST_SILENCE {
@@ -183,6 +196,25 @@ impl Detector {
         self.next = self.held.len() - MARGIN;
         self.drop_done();
         Ok(())
+    }
+
+    /// Learns what an edge is like, and averages what is held if edges are slow. Whether there is an edge.
+    fn set_scale(&mut self) -> bool {
+        let Some(scale) = scale(&self.held, self.floor) else { return false };
+        (self.learnt, self.signal.rise) = (Some(scale.learnt), scale.rise);
+        if scale.every > 1 {
+            let samples = std::mem::take(&mut self.held);
+            self.averager = Averager::new(scale.every);
+            self.averager.push(&samples, &mut self.held);
+            (self.start, self.first, self.next) = (self.first, 0, self.next / scale.every);
+        }
+        true
+    }
+
+    /// The place in samples of a place in the values that are looked at.
+    fn place(&self, at: f64) -> f64 {
+        let every = self.averager.every() as f64;
+        self.start as f64 + every * at + 0.5 * (every - 1.0)
     }
 
     /// Samples at full scale and those that are no numbers.
@@ -245,13 +277,8 @@ impl Detector {
             at += 1;
         }
         // A stretch that never ends is cut, so that what is held stays small.
-        let whole = at + 1 < end || at - start > LEARN / 8 || end + MARGIN == self.held.len() && self.is_last();
+        let whole = at + 1 < end || at - start > LEARN / 8 || end + MARGIN == self.held.len() && self.ended;
         whole.then_some((top, at.max(start + 1)))
-    }
-
-    /// Whether all samples are there: `finish` adds a margin that `samples` does not count.
-    fn is_last(&self) -> bool {
-        self.first + self.held.len() as u64 > self.signal.samples
     }
 
     fn found(&mut self, top: usize, typical: f64, sink: &mut dyn FnMut(Edge)) {
@@ -259,7 +286,7 @@ impl Detector {
         let slopes = self.slopes(top, if rising { 1.0 } else { -1.0 });
         // Between the samples the slope is larger than at them: two neighbours together tell the size at any phase.
         let size = slopes[REACH];
-        let at = self.first as f64 + top as f64 + 0.5 + self.method.offset(&slopes);
+        let at = self.place(self.first as f64 + top as f64 + 0.5 + self.method.offset(&slopes));
         if size < EDGE_SHARE * typical {
             // The ringing of a larger edge nearby is no edge.
             let larger = slopes.iter().fold(0.0f64, |most, slope| most.max(slope.abs()));
@@ -297,7 +324,8 @@ impl Detector {
         if self.signal.window.is_none() && top >= MARGIN {
             let from = top - MARGIN;
             let samples = self.held[from..(top + MARGIN + 2).min(self.held.len())].to_vec();
-            self.signal.window = Some(Window { first: self.first + from as u64, samples, edge });
+            let (first, every) = (self.place(self.first as f64 + from as f64), self.averager.every() as f64);
+            self.signal.window = Some(Window { first, every, samples, edge });
         }
     }
 

@@ -4,9 +4,9 @@ mod detector;
 mod estimator;
 mod learn;
 mod overload;
+mod scale;
 
 pub use detector::{Detector, Signal, Window};
-pub(crate) use estimator::bessel;
 pub use estimator::{Method, REACH};
 
 /// A change of level.

@@ -120,6 +120,7 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
         None => Idle::default(),
     };
     let mut table = Table::new(&head, request, channel, &first, sink)?;
+    request.stated.set(table.stated(&head));
     for (at, (line, values)) in first.iter().enumerate() {
         if at == TOLD {
             table.idle(idle, &first[0].1)?;
@@ -203,6 +204,15 @@ impl<'a> Table<'a> {
         Ok(Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink })
     }
 
+    /// The rate as far as the head says it.
+    fn stated(&self, head: &Head) -> Option<f64> {
+        match self.rows {
+            Rows::Samples { .. } => head.hz,
+            Rows::Volts { .. } => None,
+            Rows::Times | Rows::Changes { .. } => Some(NANO),
+        }
+    }
+
     fn row(&mut self, line: u64, values: &[f64]) -> Result<()> {
         if values.len() != self.columns {
             return Err(Error::line(line, format!("has {} fields, the first row has {}", values.len(), self.columns)));
@@ -262,16 +272,16 @@ impl<'a> Table<'a> {
     }
 
     fn finish(self, head: &Head, cut: Option<u64>) -> Result<Recording> {
+        let stated = self.stated(head);
         let mut recording = Recording {
             format: Some(super::Format::Csv),
             channel: self.channel,
             edges: self.levels.edges,
             granularity: Some(1.0),
+            hz: stated,
             ..Recording::default()
         };
-        recording.hz = Some(NANO);
         match self.rows {
-            Rows::Samples { .. } => recording.hz = head.hz,
             Rows::Volts { mut detector, step, first, n, .. } => {
                 detector.finish(self.sink)?;
                 let signal = detector.signal();
@@ -280,7 +290,7 @@ impl<'a> Table<'a> {
                 recording.hz = Some(if n > 1 { (n - 1) as f64 / (self.last - first) } else { 1.0 / step });
                 (recording.signal, recording.granularity) = (Some(signal), None);
             }
-            Rows::Times | Rows::Changes { .. } => (),
+            Rows::Samples { .. } | Rows::Times | Rows::Changes { .. } => (),
         }
         if let Some(line) = cut {
             recording.remarks.push(Remark::Truncated { place: Place::Line(line), reason: "the last line has no end".into() });

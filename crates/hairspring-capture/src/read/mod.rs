@@ -15,6 +15,8 @@ pub use wav::read_wav;
 
 use crate::edge::{Method, Signal};
 use crate::error::{Error, Place, Result};
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Formats of recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +66,9 @@ pub struct Request {
     pub channel: Option<String>,
     /// How edges are found between samples.
     pub method: Method,
+    /// Where a reader puts the rate as soon as it knows it. Before the first edge, but for a table of volts: its rate is known
+    /// when the time of the last row is.
+    pub stated: Rc<Cell<Option<f64>>>,
 }
 
 /// A doubt about a file that could be read all the same.

@@ -39,6 +39,7 @@ pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn F
     let Some(hz) = metadata.hz.filter(|hz| *hz > 0.0) else {
         return Err(Error::Unusable("metadata: the rate (`samplerate`) is missing or 0: without a rate there are no times".into()));
     };
+    request.stated.set(Some(hz));
     let names: Vec<String> = metadata.channels.values().map(|channel| channel.0.clone()).collect();
     let at = choose(&names, request.channel.as_deref())?;
     let Some((number, (channel, analog))) = metadata.channels.iter().nth(at) else {

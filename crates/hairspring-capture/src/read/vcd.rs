@@ -227,7 +227,10 @@ impl Parser<'_> {
             ["$upscope", ..] => drop(self.scope.pop()),
             ["$var", _, width, id, name, ref rest @ ..] => self.variable(width, id, name, rest)?,
             ["$var", ..] => return Err(self.wrong("$var needs a type, a width, an identifier and a name")),
-            ["$enddefinitions", ..] => self.begin()?,
+            ["$enddefinitions", ..] => {
+                self.request.stated.set(self.seconds.map(|seconds| 1.0 / seconds));
+                self.begin()?;
+            }
             _ => (),
         }
         Ok(())

@@ -98,6 +98,7 @@ impl<R: Read> Counted<R> {
 pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let mut stream = Counted { stream, place: 0 };
     let (format, size) = header(&mut stream)?;
+    request.stated.set(Some(f64::from(format.hz)));
     let names: Vec<String> = (1..=format.channels).map(|n| n.to_string()).collect();
     let channel = channel(request, &names)?;
     let mut detector = Detector::new(request.method, format.sample.floor());

@@ -34,7 +34,7 @@ pub enum FormatArgument {
 /// How edges are found between samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EdgeMethod {
-    /// Maximum of the band-limited interpolation of the slope
+    /// Maximum of the slope behind a low pass
     BandLimited,
     /// Zero crossing of the second derivative, by a straight line
     Inflection,

@@ -1,11 +1,13 @@
 //! `hairspring capture`: a recording of a pin becomes observations, and they are solved like any others.
 
 mod arguments;
+mod edges;
 
 pub use arguments::CaptureArguments;
 
 use crate::{AnyError, Outcome, output};
 use arguments::{Counts, EdgeMethod, FormatArgument, Polarity};
+use edges::EdgeList;
 use hairspring_capture::calibrate::Reference;
 use hairspring_capture::edge::Method;
 use hairspring_capture::pattern::Orientation;
@@ -15,12 +17,9 @@ use hairspring_engine::estimate::Options;
 use hairspring_engine::judge::{Question, Setting, assess};
 use hairspring_engine::observations::write_csv;
 use hairspring_report::{Document, Environment, Subject, json, text};
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::Path;
-
-/// Most edges that are listed: their rate is known when all of them have been read.
-const MOST_EDGES: usize = 8_000_000;
 
 /// Runs the verb.
 pub fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
@@ -61,7 +60,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
             FormatArgument::Sigrok => Format::Sigrok,
             FormatArgument::Csv => Format::Csv,
         }),
-        request: Request { channel: arguments.channel.clone(), method },
+        request: Request { channel: arguments.channel.clone(), method, ..Request::default() },
         orientation: arguments.polarity.map(|polarity| match polarity {
             Polarity::Rising => Orientation::Rising,
             Polarity::Falling => Orientation::Falling,
@@ -93,27 +92,16 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<Documen
     })
 }
 
-/// The times of all edges in seconds.
+/// The times of all edges in seconds, as they come.
 fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
-    let mut edges = Vec::new();
-    let mut beyond = 0u64;
-    let mut keep = |edge: hairspring_capture::edge::Edge| {
-        if edges.len() < MOST_EDGES { edges.push(edge.at) } else { beyond += 1 }
-    };
-    let recording = read_edges(input(path)?, options.format, &options.request, &mut keep).map_err(|e| named(path, &e))?;
-    let hz = options.rate.as_ref().map(|rate| rate.hz).or(recording.hz).unwrap_or(1.0);
-    for part in edges.chunks(1 << 14) {
-        let mut lines = String::new();
-        for at in part {
-            writeln!(lines, "{:.12}", at / hz)?;
-        }
-        if !hairspring_program::output::print_while_read(&lines)? {
-            return Ok(Outcome::Done);
-        }
-    }
-    if beyond > 0 {
-        return Err(named(path, &format!("{beyond} edges beyond the first {MOST_EDGES} are not listed: cut the recording")).into());
+    let mut list = EdgeList::new(options.rate.as_ref().map(|rate| rate.hz), options.request.stated.clone());
+    let input = list.while_read(input(path)?);
+    let recording = read_edges(input, options.format, &options.request, &mut |edge| list.take(edge));
+    // What was found before an error is written too.
+    let read = list.finish(recording.as_ref().ok().map(|recording| recording.hz.unwrap_or(1.0))).map_err(|e| named(path, &e))?;
+    if read {
+        recording.map_err(|e| named(path, &e))?;
     }
     Ok(Outcome::Done)
 }
@@ -121,7 +109,8 @@ fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<
 /// The signal around the first edge, where it was sampled.
 fn picture(recording: &Recording, style: &text::Style) -> String {
     let Some(window) = recording.signal.as_ref().and_then(|signal| signal.window.as_ref()) else { return String::new() };
-    text::signal(&window.samples, window.edge.at - window.first as f64, recording.hz, style)
+    let edge = (window.edge.at - window.first) / window.every;
+    text::signal(&window.samples, edge, recording.hz.map(|hz| hz / window.every), style)
 }
 
 /// The recording as a stream. Nothing comes from a terminal.

@@ -68,7 +68,7 @@ const MOST_REPEATED_ROWS: usize = 2_000;
 pub fn solve(table: &Observations, series: SeriesId, options: &Options) -> Result<Solution> {
     let grouped = location::Grouped::of(table, series);
     if grouped.typical_repeats() >= MIN_ROUNDS && grouped.rows.len() <= MOST_REPEATED_ROWS {
-        replicated::solve(&grouped, table, options)
+        replicated::solve(grouped, table, options)
     } else {
         regression::solve(&grouped, table, options)
     }

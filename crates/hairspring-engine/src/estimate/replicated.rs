@@ -37,8 +37,7 @@ const MOST_OFF_LINE: f64 = 0.2;
 const DITHERED: f64 = 0.05;
 
 /// Solves a series whose rows were repeated; hands over to the regression where the rounds are not complete.
-pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Result<Solution> {
-    let mut grouped = grouped.clone();
+pub fn solve(mut grouped: Grouped, table: &Observations, options: &Options) -> Result<Solution> {
     let starved = split_starved(&mut grouped);
     let blocks = BlockMeans::of(&grouped, table.rounds());
     if blocks.len() < MIN_ROUNDS {

@@ -128,6 +128,8 @@ pub enum FindingKind {
     ChannelAssumed { taken: String, all: Vec<String> },
     /// Samples of a capture that are no numbers.
     NotNumbers { samples: u64, first_at: String },
+    /// A capture with so many samples for an edge that some of them are averaged.
+    Oversampled { rise_samples: f64, averaged: usize },
 }
 
 /// A finding.
@@ -177,7 +179,8 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         | SizesWrong { .. }
         | LevelUndefined { .. }
         | ChannelAssumed { .. }
-        | NotNumbers { .. } => recordings::words(kind).unwrap_or_default(),
+        | NotNumbers { .. }
+        | Oversampled { .. } => recordings::words(kind).unwrap_or_default(),
         NonLinear { lack_of_fit_f, departure_percent } => (
             format!(
                 "the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {} of the longest row",

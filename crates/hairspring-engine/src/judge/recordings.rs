@@ -88,6 +88,10 @@ fn of_signal(kind: &FindingKind) -> Option<(String, &'static str)> {
             ),
             "look at the signal there: a glitch, another signal that leaks in, or a contact that is loose",
         ),
+        Oversampled { rise_samples, averaged } => (
+            format!("an edge rises over {rise_samples:.0} samples: {averaged} of them are averaged"),
+            "nothing to do: a rate of so many times less would give the same; edges that rise faster are surer",
+        ),
         _ => return None,
     })
 }

@@ -42,7 +42,7 @@ impl Default for FrontEnd {
             sample_hz: 192_000.0,
             crystal_ppm: 37.0,
             pole_hz: 80_000.0,
-            falling_us: 4.85,
+            falling_us: 3.7,
             high_pass_hz: 1.5,
             step: 0.5,
             noise_db: -46.0,

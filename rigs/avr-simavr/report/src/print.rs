@@ -19,8 +19,8 @@ pub fn table1(band_limited: &table1::Results, three_point: &table1::Results) -> 
     text += &format!("  hold the true time {ours:>25.1} %{as_theirs:>18.1} %\n");
     text += "\n  * 100 + 8.5 / 210 = 100.040: with an overhead of 8.5, on which all other\n";
     text += "    rows agree, the published 100.004 cannot be had.\n";
-    text += "  Differences keep what makes one copy unlike the others: its trailing edge lies\n";
-    text + "  in the ringing of the sound card's filter, 19.6 samples behind the leading one.\n"
+    text += "  Three-point differences keep what makes one copy unlike the others: its trailing\n";
+    text + "  edge lies 19.6 samples behind the leading one, where the sound card's filter rings.\n"
 }
 
 fn figure(found: &Found) -> String {

@@ -1,0 +1,153 @@
+//! Signals whose edges rise over many samples: some samples are averaged, so that an edge is as steep as a converter's.
+//!
+//! The difference of two neighbours is then small against the noise, and says little of where the edge is. With averages of n
+//! samples it is n times as large, and its noise is smaller, until n is about the rise itself.
+
+use super::learn::{Learnt, learn};
+
+/// Samples that an edge may rise over after averaging: as many as the low pass of the edges has.
+const RISE: f64 = 2.5;
+/// A difference that grows by less than this with twice as many samples has nearly the whole step.
+const SATURATED: f64 = 1.3;
+/// A step that is much shorter than an average lies within one of them, and is shared between two differences: the median of the larger
+/// share.
+const SHARE: f64 = 0.75;
+/// Averages before and behind an edge in which the level must be the same, and how far it may move there as a share of the step.
+const AWAY: (usize, usize) = (3, 6);
+const LEVEL: f32 = 0.25;
+/// Averages below which nothing is learnt.
+const LEAST: usize = 512;
+
+/// How a signal is looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// Samples that are averaged; 1 for most signals.
+    pub every: usize,
+    /// Samples that a typical edge takes: height over largest difference.
+    pub rise: f64,
+    /// What is seen at this scale.
+    pub learnt: Learnt,
+}
+
+/// The scale for a stretch of the signal; `None` where there is no edge in it at any scale.
+pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
+    let mut seen: Vec<(usize, Learnt)> = Vec::new();
+    let (mut every, mut averaged) = (1, Vec::new());
+    loop {
+        let now: &[f32] = if every == 1 { samples } else { &averaged };
+        let learnt = learn(now, floor);
+        let before = seen.last().map(|(_, learnt)| learnt.peak);
+        seen.extend(learnt.map(|learnt| (every, learnt)));
+        let grows = match (before, learnt) {
+            (Some(before), Some(learnt)) => learnt.peak > SATURATED * before,
+            (before, _) => before.is_none(),
+        };
+        if !grows || now.len() < 2 * LEAST {
+            break;
+        }
+        averaged = now.chunks_exact(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect();
+        every *= 2;
+    }
+    let (least, first) = *seen.first()?;
+    let height = seen.iter().fold(0.0f64, |most, (_, learnt)| most.max(learnt.peak));
+    // A peak in single samples is not shared: its edge is as steep as it can be.
+    let share = if height > SATURATED * first.peak { SHARE } else { 1.0 };
+    let rise = least as f64 * height / share / first.peak;
+    let chosen = seen.iter().rev().find(|(every, _)| *every as f64 * RISE <= rise);
+    let (every, learnt) = *chosen.unwrap_or(&(least, first));
+    (every == 1 || has_levels(samples, every, learnt.peak)).then_some(Scale { every, rise, learnt })
+}
+
+/// Whether most slow edges lead from one level to another: hum rises too, and stays nowhere.
+fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
+    let mut averages = Vec::with_capacity(samples.len() / every);
+    Averager::new(every).push(samples, &mut averages);
+    let size = |at: usize| f64::from((averages[at + 1] - averages[at]).abs());
+    let ends =
+        |part: &[f32]| part.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
+    let (mut edges, mut level) = (0, 0);
+    for at in AWAY.1..averages.len().saturating_sub(AWAY.1 + 1) {
+        if size(at) >= 0.5 * peak && size(at) > size(at - 1) && size(at) >= size(at + 1) {
+            let (before, after) = (ends(&averages[at - AWAY.1..=at - AWAY.0]), ends(&averages[at + 1 + AWAY.0..=at + 1 + AWAY.1]));
+            let step = (0.5 * (after.0 + after.1) - 0.5 * (before.0 + before.1)).abs();
+            edges += 1;
+            level += usize::from((before.1 - before.0).max(after.1 - after.0) < LEVEL * step);
+        }
+    }
+    2 * level > edges
+}
+
+/// Averages of so many samples, of a stream.
+#[derive(Debug, Clone)]
+pub struct Averager {
+    every: usize,
+    sum: f64,
+    held: usize,
+}
+
+impl Averager {
+    /// Averages of that many samples each.
+    pub fn new(every: usize) -> Averager {
+        Averager { every, sum: 0.0, held: 0 }
+    }
+
+    /// Samples in an average.
+    pub fn every(&self) -> usize {
+        self.every
+    }
+
+    /// Adds the averages that are complete.
+    pub fn push(&mut self, samples: &[f32], averages: &mut Vec<f32>) {
+        if self.every == 1 {
+            averages.extend_from_slice(samples);
+            return;
+        }
+        for sample in samples {
+            self.sum += f64::from(*sample);
+            self.held += 1;
+            if self.held == self.every {
+                averages.push((self.sum / self.every as f64) as f32);
+                (self.sum, self.held) = (0.0, 0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps up and down, each a straight line of so many samples.
+    fn ramps(rise: f64) -> Vec<f32> {
+        let place = |n: usize| n as f64 % (20.0 * rise) / rise;
+        let height = |at: f64| if at < 10.0 { (at - 4.0).clamp(0.0, 1.0) } else { 1.0 - (at - 14.0).clamp(0.0, 1.0) };
+        (0..800_000).map(|n| height(place(n)) as f32 * 0.5).collect()
+    }
+
+    #[test]
+    fn the_scale_is_that_of_the_rise() {
+        for (rise, every) in [(1.0, 1), (2.0, 1), (30.0, 8), (400.0, 128)] {
+            let scale = scale(&ramps(rise), 1e-5).unwrap();
+            assert_eq!(scale.every, every, "{rise} {scale:?}");
+            assert!((scale.rise / rise - 1.0).abs() < 0.3, "{rise} {scale:?}");
+        }
+        assert_eq!(scale(&[0.25; 5000], 1e-5), None);
+    }
+
+    #[test]
+    fn hum_is_no_slow_edge() {
+        for power in [1, 3, 9] {
+            let hum: Vec<f32> =
+                (0..400_000).map(|n| 0.2 * (n as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin().powi(power)).collect();
+            assert_eq!(scale(&hum, 1e-5), None, "{power}");
+        }
+    }
+
+    #[test]
+    fn averages_do_not_depend_on_the_blocks() {
+        let samples: Vec<f32> = (0..1000).map(|n| n as f32).collect();
+        let (mut averager, mut averages) = (Averager::new(4), Vec::new());
+        samples.chunks(7).for_each(|block| averager.push(block, &mut averages));
+        assert!(averages.len() == 250 && averages.iter().enumerate().all(|(at, value)| *value == 4.0 * at as f32 + 1.5));
+    }
+}
