@@ -122,6 +122,8 @@ static inline uint64_t hairspring_counter_hz(void) {
 
 #elif defined(HAIRSPRING_FREESTANDING)
 #error "hairspring.h knows no clock of this processor: define HAIRSPRING_READ_CLOCK() before it"
+#elif defined(__AVR__)
+#error "hairspring.h knows no clock of an AVR: include hairspring_clock.h instead (-Iprobe/chip), with F_CPU as the clock's rate"
 #elif !defined(HAIRSPRING_SYSTEM_CLOCK_NAME)
 #error "hairspring.h needs clock_gettime: include it first, or define _POSIX_C_SOURCE as 199309L before any header"
 #else

@@ -3,7 +3,7 @@
  *
  *   AVR          a 16-bit timer (HAIRSPRING_TIMER is its number: 1 where it has another or none) at the rate of the CPU
  *   Cortex-M     the cycle counter of the DWT (armv7-M and up; the M0 has none)
- *   RISC-V       the cycle counter; HAIRSPRING_MACHINE_MODE reads mcycle instead of cycle
+ *   RISC-V       the cycle counter, with Zicsr in -march (rv32imac_zicsr); HAIRSPRING_MACHINE_MODE reads mcycle instead of cycle
  *
  *   hairspring_clock_start()   starts it; 1 where it counts, 0 where it does not (a chip or a simulator without it)
  *   hairspring_now()           its ticks
@@ -25,6 +25,12 @@
 #endif
 #ifndef HAIRSPRING_CLOCK_HZ
 #error "the rate of the clock is not known: define F_CPU or HAIRSPRING_CLOCK_HZ, in ticks per second"
+#endif
+
+#ifdef __cplusplus
+#define HAIRSPRING_STATIC_ASSERT(condition, words) static_assert(condition, words)
+#else
+#define HAIRSPRING_STATIC_ASSERT(condition, words) _Static_assert(condition, words)
 #endif
 
 #if defined(__AVR__)
@@ -91,9 +97,12 @@ static inline uint64_t hairspring_clock_read(void) {
   __asm__ volatile("" : : : "memory");
   return ticks;
 }
-_Static_assert(HAIRSPRING_TOV == 1, "the overflow flag of a 16-bit timer is bit 0");
+HAIRSPRING_STATIC_ASSERT(HAIRSPRING_TOV == 1, "the overflow flag of a 16-bit timer is bit 0");
 
 #ifdef HAIRSPRING_BAUD
+#ifndef UBRR0
+#error "this part has no serial line 0: leave HAIRSPRING_BAUD away, and print with a function of your own (hairspring_rounds.put)"
+#endif
 /* With the double rate bit: eight cycles are a step of the divider. */
 #define HAIRSPRING_BAUD_STEPS ((HAIRSPRING_CLOCK_HZ + 4ul * HAIRSPRING_BAUD) / (8ul * HAIRSPRING_BAUD))
 #if HAIRSPRING_BAUD_STEPS < 1 || HAIRSPRING_BAUD_STEPS > 4096

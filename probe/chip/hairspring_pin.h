@@ -49,19 +49,26 @@
 #define HAIRSPRING_PORT_REGISTER(name, letter) HAIRSPRING_JOIN_PORT(name, letter)
 #define HAIRSPRING_PIN_REGISTER HAIRSPRING_PORT_REGISTER(PIN, HAIRSPRING_PORT)
 #define HAIRSPRING_PIN_MASK ((uint8_t)(1u << HAIRSPRING_BIT))
-_Static_assert(HAIRSPRING_BIT >= 0 && HAIRSPRING_BIT <= 7, "HAIRSPRING_BIT is 0 to 7");
+HAIRSPRING_STATIC_ASSERT(HAIRSPRING_BIT >= 0 && HAIRSPRING_BIT <= 7, "HAIRSPRING_BIT is 0 to 7");
+
+/* In C++ an address is no constant for the compiler, and the assembler refuses a port that is out of reach. */
+#ifdef __cplusplus
+#define HAIRSPRING_REACHED(limit, words)
+#else
+#define HAIRSPRING_REACHED(limit, words) _Static_assert(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER) < (limit), words);
+#endif
 
 #if defined(HAIRSPRING_TOGGLE_BY_STS)
 #define HAIRSPRING_PIN_READY() uint8_t hairspring_mask = HAIRSPRING_PIN_MASK; HAIRSPRING_OPAQUE(hairspring_mask)
 #define HAIRSPRING_PIN_TOGGLE() \
   __asm__ volatile("sts %0, %1" : : "n"(_SFR_MEM_ADDR(HAIRSPRING_PIN_REGISTER)), "r"(hairspring_mask) : "memory")
 #elif defined(HAIRSPRING_TOGGLE_BY_OUT)
-_Static_assert(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER) < 0x40, "out does not reach this port: HAIRSPRING_TOGGLE_BY_STS");
+HAIRSPRING_REACHED(0x40, "out does not reach this port: HAIRSPRING_TOGGLE_BY_STS")
 #define HAIRSPRING_PIN_READY() uint8_t hairspring_mask = HAIRSPRING_PIN_MASK; HAIRSPRING_OPAQUE(hairspring_mask)
 #define HAIRSPRING_PIN_TOGGLE() \
   __asm__ volatile("out %0, %1" : : "I"(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER)), "r"(hairspring_mask) : "memory")
 #else
-_Static_assert(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER) < 0x20, "sbi does not reach this port: HAIRSPRING_TOGGLE_BY_STS");
+HAIRSPRING_REACHED(0x20, "sbi does not reach this port: HAIRSPRING_TOGGLE_BY_STS")
 #define HAIRSPRING_PIN_TOGGLE() \
   __asm__ volatile("sbi %0, %1" : : "I"(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER)), "I"(HAIRSPRING_BIT) : "memory")
 #endif
@@ -160,11 +167,20 @@ struct hairspring_pin {
 
 /* A pin whose unit has so many microseconds. */
 #define HAIRSPRING_PIN(microseconds) {HAIRSPRING_PIN_UNIT((uint64_t)(microseconds) * (HAIRSPRING_CLOCK_HZ) / 1000000u), 1, 0, 0}
+#ifdef __cplusplus
+template <bool possible> struct hairspring_unit {
+  static_assert(possible, "unit out of range, in cycles of the clock");
+};
+#define HAIRSPRING_PIN_UNIT(cycles) \
+  (hairspring_cycles)((cycles) + \
+    0 * sizeof(hairspring_unit<((cycles) >= HAIRSPRING_LEAST_UNIT && (cycles) <= HAIRSPRING_MOST_UNIT)>))
+#else
 #define HAIRSPRING_PIN_UNIT(cycles) \
   (hairspring_cycles)((cycles) + 0 * sizeof(struct { \
     _Static_assert((cycles) >= HAIRSPRING_LEAST_UNIT && (cycles) <= HAIRSPRING_MOST_UNIT, "unit out of range, in cycles of the clock"); \
     char none; \
   }))
+#endif
 
 /* Not inline: the same cycles wherever they are called from. */
 #define HAIRSPRING_CALLED __attribute__((noinline, unused)) static
@@ -273,7 +289,8 @@ HAIRSPRING_CALLED void hairspring_frame_end(struct hairspring_pin *pin) {
   hairspring_mark(pin, 1, 1);
 }
 
-/* A pulse around k copies, k a number that HAIRSPRING_REPEAT_k has. */
+/* A pulse around k copies, k a number that HAIRSPRING_REPEAT_k has: 1 to 20, 24, 32, 48, 55, 64, 96, 100, 128, 192, 210,
+ * 256. For another number define HAIRSPRING_REPEAT_25(...), say, as HAIRSPRING_REPEAT_24 and HAIRSPRING_REPEAT_1. */
 #define HAIRSPRING_PULSE(pin, k, ...)        \
   do {                                       \
     hairspring_gap(pin);                     \

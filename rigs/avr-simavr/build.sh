@@ -31,7 +31,7 @@ build_tables_firmware() {
   firmware line-out "$RIG/firmware/reference.c" -DLINE -DFRAMES=20 -DHAIRSPRING_TOGGLE_BY_OUT
   firmware direct "$RIG/firmware/reference.c" -DDIRECT -DFRAMES=500
   firmware differential "$RIG/firmware/reference.c" -DDIFFERENTIAL -DFRAMES=40000
-  firmware coder "$RIG/firmware/blocks.c" "$RIG/firmware/coder.c" -DINPUTS=1000
+  firmware coder "$RIG/firmware/blocks.c" "$RIG/firmware/coder.c" -DINPUTS=1000 -gdwarf-2
 }
 
 simulate() { # NAME ARGUMENT...
@@ -45,9 +45,16 @@ addresses() { # NAME FUNCTION
   echo "$((0x$start)) $((0x$start + 0x$size))"
 }
 
+# Address and line of the source, `0x1a4,57`, of every instruction that was counted.
+source_lines() { # NAME
+  awk -F, '$2 != "" { printf "%x\n", $2; printf "%x\n", $3 }' "$BUILT/$1.steps" | sort -u |
+    avr-addr2line -s -a -e "$BUILT/$1.elf" | awk -F: '/^0x/ { address = $1; next } { print address "," $2 + 0 }' > "$BUILT/$1.lines"
+}
+
 simulate_tables() {
   local name from to
   for name in line line-out direct differential; do simulate "$name" --edges "$BUILT/$name.edges"; done
   read -r from to < <(addresses coder code_samples)
   simulate coder --edges "$BUILT/coder.edges" --steps "$BUILT/coder.steps" --from "$from" --to "$to"
+  source_lines coder
 }

@@ -40,6 +40,21 @@ compiles_for_a_small_part() {
       -DHAIRSPRING_PORT=B -DHAIRSPRING_BIT=4 -x c -c - -o "$BUILT/any.o"
 }
 
+# A program in C++, as with Arduino.
+compiles_as_cpp() {
+  printf '%s\n' '#include "hairspring_pin.h"' 'void send();' \
+    'void send() { static struct hairspring_pin pin = HAIRSPRING_PIN(500); hairspring_pin_start(); hairspring_clock_start();' \
+    '  hairspring_frame_steps(&pin, 1, 1, 1); HAIRSPRING_PULSE(&pin, 1, __asm__ volatile("nop")); hairspring_frame_end(&pin); }' |
+    avr-g++ -mmcu=atmega2560 -std=gnu++11 -Wall -Wextra -Werror -Os -DF_CPU=8000000UL -Iprobe -Iprobe/chip \
+      -DHAIRSPRING_PORT=B -DHAIRSPRING_BIT=4 -x c++ -c - -o "$BUILT/any.o"
+}
+
+# hairspring.h without the chip's clock.
+refuses_the_host_header() {
+  if echo '#include "hairspring.h"' | avr-gcc -mmcu=atmega2560 -Os -Iprobe -x c -c - -o "$BUILT/any.o" 2>"$BUILT/refused.txt"; then return 1; fi
+  grep -q 'error: .*include hairspring_clock.h instead' "$BUILT/refused.txt"
+}
+
 # Every program that docs/firmware.md shows.
 docs_compile() {
   local at
@@ -188,6 +203,8 @@ step "RISC-V, 64 bits" compiles riscv64-unknown-elf-gcc -march=rv64imac_zicsr -m
 for part in atmega2560 atmega328p atmega1284p atmega32u4; do step "$part" compiles_for_avr "$part"; done
 step "docs/firmware.md" docs_compile
 step "attiny85" compiles_for_a_small_part
+step "C++" compiles_as_cpp
+step "hairspring.h alone is an error on AVR" refuses_the_host_header
 AVR=(avr-gcc -mmcu=atmega2560 -std=gnu11 -Os -DHAIRSPRING_PORT=B -DHAIRSPRING_BIT=4)
 step "no rate is an error on AVR" refuses "rate of the clock is not known" "${AVR[@]}"
 step "no rate is an error on Cortex-M" refuses "rate of the clock is not known" arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os
@@ -197,6 +214,7 @@ step "a bit that is none is an error" refuses "HAIRSPRING_BIT is 0 to 7" "${AVR[
 step "a unit that is too short is an error" refuses "unit out of range" "${AVR[@]}" -DF_CPU=1000000UL
 step "no pin is an error" refuses "no pin" avr-gcc -mmcu=atmega2560 -std=gnu11 -Os -DF_CPU=1000000UL
 step "a baud rate that is far off is an error" refuses "off by more than 2 %" "${AVR[@]}" -DF_CPU=1000000UL -DHAIRSPRING_BAUD=115200
+step "a part without serial line 0 is an error" refuses "no serial line 0" avr-gcc -mmcu=atmega32u4 -std=gnu11 -Os -DF_CPU=1000000UL -DHAIRSPRING_PORT=B -DHAIRSPRING_BIT=4 -DHAIRSPRING_BAUD=9600
 step "a Cortex-M0 is an error" refuses "knows AVR, Cortex-M" arm-none-eabi-gcc -mcpu=cortex-m0 -mthumb -Os -DHAIRSPRING_CLOCK_HZ=1000000ul
 step "the expected instructions" python3 probe/tests/chip/avr.py "$BUILT"
 step "the simulator compiles" build_simulator

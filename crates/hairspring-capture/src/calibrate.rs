@@ -51,7 +51,11 @@ pub fn rate(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -> 
     Ok(Rate {
         hz: mean / reference.seconds,
         uncertainty_ppm: (1e6 * own / mean).hypot(reference.uncertainty_ppm),
-        provenance: format!("{n} intervals of {} s in the recording", reference.seconds),
+        provenance: format!(
+            "{n} {} of {} s in the recording",
+            if intervals.len() == 1 { "interval" } else { "intervals" },
+            reference.seconds
+        ),
     })
 }
 

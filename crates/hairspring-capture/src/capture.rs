@@ -139,7 +139,7 @@ pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Resul
     let mut gathered = Gathered::new(options);
     let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
     gathered.end();
-    rate(&gathered.intervals(recording.hz, reference), recording.hz, reference)
+    gathered.rate(recording.hz, reference)
 }
 
 /// All that the edges say.
@@ -155,6 +155,9 @@ struct Gathered {
     /// A frame that does not go with the others, or too many pulses.
     refused: Option<String>,
     edges: u64,
+    /// Edges at the same time as the one before.
+    at_once: u64,
+    last_edge: Option<f64>,
 }
 
 impl Gathered {
@@ -169,11 +172,15 @@ impl Gathered {
             distances: Vec::new(),
             refused: None,
             edges: 0,
+            at_once: 0,
+            last_edge: None,
         }
     }
 
     fn edge(&mut self, edge: Edge) {
         self.edges += 1;
+        self.at_once += u64::from(self.last_edge == Some(edge.at));
+        self.last_edge = Some(edge.at);
         let mut items = Vec::new();
         self.decoder.push(edge, &mut |item| items.push(item));
         items.into_iter().for_each(|item| self.take(item));
@@ -221,12 +228,25 @@ impl Gathered {
         self.distances.iter().copied().filter(|distance| (distance / expected - 1.0).abs() < 0.01).collect()
     }
 
+    /// The rate by the reference intervals.
+    fn rate(&self, hz: Option<f64>, reference: Reference) -> Result<Rate> {
+        let intervals = self.intervals(hz, reference);
+        if let (true, Some(damaged)) = (intervals.is_empty(), self.collector.damaged_reference.as_ref()) {
+            return Err(Error::Unusable(format!(
+                "--reference: the frame of the reference is damaged, {}: {}; send several such frames, or record it again",
+                at(damaged.at, hz),
+                damaged.reason
+            )));
+        }
+        rate(&intervals, hz, reference)
+    }
+
     fn captured(mut self, recording: Recording, options: &Options) -> Result<Captured> {
         if let Some(reason) = self.refused {
             return Err(Error::Unusable(reason));
         }
         let rate = known_rate(&recording, options, || match options.reference {
-            Some(reference) => rate(&self.intervals(recording.hz, reference), recording.hz, reference).map(Some),
+            Some(reference) => self.rate(recording.hz, reference).map(Some),
             None => Ok(None),
         })?;
         let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);
@@ -244,6 +264,7 @@ impl Gathered {
         if self.collector.frames == 0 {
             return Err(Error::Unusable(self.no_frame(&recording, options, hz)));
         }
+        self.collector.all_names_used().map_err(Error::Unusable)?;
         let orientation = self.decoder.orientation();
         let outside = if self.by_list { 0 } else { self.outside };
         let mut findings = remarks(&recording, hz);
@@ -260,7 +281,7 @@ impl Gathered {
             (table, short) = leave_out_short(table, needed * averaged);
             findings.extend(short.map(|short| too_short(short, needed, averaged)));
         }
-        table.origin.clock = Some(format!("capture of {}", recording.channel));
+        table.origin.clock = Some(clock_name(&recording, options.request.method));
         table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum() * averaged));
         table.origin.rate = rate;
         Ok(Captured { table, findings, recording, rounds, orientation })
@@ -272,12 +293,26 @@ impl Gathered {
             edges => format!("no whole frame of the header pattern in {edges} edges of channel `{}`", recording.channel),
         };
         let first = self.collector.problems.first().map(|problem| format!("; the first frame, {}: {}", at(problem.at, hz), problem.reason));
+        if self.at_once > 0 {
+            let coarse = "the unit of the file's times is too coarse for this pin; record with a finer one";
+            return format!("{seen}, {} of them at the same time as the one before: {coarse}", self.at_once);
+        }
         let advice = match options.orientation {
             Some(_) => "; without --polarity the header tells the idle level",
             None if self.edges > 0 => "; a pin without it needs --k, as --k 1..20; --edges lists what was found",
             None => ": is it the right one?",
         };
         format!("{seen}{}{advice}", first.unwrap_or_default())
+    }
+}
+
+/// What was captured, and how finely: the quantum of a sampled signal is the bias of the method.
+fn clock_name(recording: &Recording, method: Method) -> String {
+    let number = recording.channel.bytes().all(|byte| byte.is_ascii_digit());
+    let channel = if number { format!("channel {}", recording.channel) } else { recording.channel.clone() };
+    match recording.granularity {
+        Some(_) => format!("capture of {channel}"),
+        None => format!("capture of {channel}, the quantum being the bias of {} edges", method.name()),
     }
 }
 
@@ -291,10 +326,11 @@ fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce(
     }
     // A value change dump comes from a simulator, as a rule.
     let exact = recording.format == Some(Format::Vcd);
+    let stated = if recording.format == Some(Format::Csv) { "by the times in the file" } else { "stated by the file" };
     Ok(recording.hz.map(|hz| match options.rate_ppm {
-        Some(ppm) => Rate { hz, uncertainty_ppm: ppm, provenance: "stated by the file, its uncertainty by --rate-ppm".into() },
+        Some(ppm) => Rate { hz, uncertainty_ppm: ppm, provenance: format!("{stated}, its uncertainty by --rate-ppm") },
         None if exact => Rate { hz, uncertainty_ppm: 0.0, provenance: "stated by the file and taken as exact (--rate-ppm)".into() },
-        None => Rate { hz, uncertainty_ppm: CRYSTAL_PPM, provenance: "stated by the file, a crystal within 100 ppm (--reference)".into() },
+        None => Rate { hz, uncertainty_ppm: CRYSTAL_PPM, provenance: format!("{stated}, a crystal within 100 ppm (--reference)") },
     }))
 }
 
@@ -324,8 +360,11 @@ fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
     if let Some(first) = signal.first_clipped {
         kinds.push((Severity::Warning, FindingKind::Clipped { samples: signal.clipped, first_at: at(first as f64, hz) }));
     }
-    if signal.not_numbers > 0 {
-        kinds.push((Severity::Warning, FindingKind::NotNumbers { samples: signal.not_numbers }));
+    if let (None, Some((steps, first))) = (signal.first_clipped, signal.overload) {
+        kinds.push((Severity::Warning, FindingKind::Overloaded { steps, first_at: at(first, hz) }));
+    }
+    if let Some(first) = signal.first_not_number {
+        kinds.push((Severity::Warning, FindingKind::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64, hz) }));
     }
     if signal.averaged > 1 {
         kinds.push((Severity::Note, FindingKind::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));

@@ -7,6 +7,13 @@ use crate::pattern::Pulse;
 /// Farthest that a pulse may be off its k, as a share of the distance to the next k.
 const FARTHEST: f64 = 0.45;
 
+/// A share of a step of the list beyond which the widths of one count scatter too far to tell the counts apart.
+const SCATTER: f64 = 0.15;
+
+/// Longest list of which turns are tried, and rounds that they are tried on.
+const MOST_TURNED: usize = 64;
+const MOST_ROUNDS: usize = 256;
+
 /// Deals pulses out to the counts of a list, in rounds.
 ///
 /// The widths of a right assignment lie on a line; every pulse must be nearer to its own k than to any other of the list.
@@ -20,28 +27,71 @@ pub fn deal(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pul
     };
     if pulses.is_empty() || pulses.len() % ks.len() != 0 {
         return Err(Error::Unusable(format!(
-            "{} pulses are no whole number of rounds of {} (--k): one is missing or too many, or the recording is cut; with the header pattern (spec/capture.md) the rest can be used",
+            "{} pulses are no whole number of rounds of {} (--k): one is missing or too many, or the recording begins or ends within a round; cut it to whole rounds (--edges lists the edges, and a list of edges can be read again), or send the header pattern (spec/capture.md), which needs no such care",
             pulses.len(),
             ks.len()
         )));
     }
-    let middles: Vec<f64> =
-        (0..ks.len()).map(|at| spread(pulses.iter().skip(at).step_by(ks.len()).map(Pulse::width).collect()).0).collect();
+    let middles = middles(pulses, ks.len());
     if let Some((slope, start)) = line(ks, &middles) {
         for (n, pulse) in pulses.iter().enumerate() {
             let k = ks[n % ks.len()];
             let seen = (pulse.width() - start) / slope;
-            let next = ks.iter().map(|other| (other - k).abs()).filter(|distance| *distance > 0.0).fold(f64::INFINITY, f64::min);
-            if !(slope > 0.0 && (seen - k).abs() <= FARTHEST * next) {
-                return Err(Error::Unusable(format!(
-                    "pulse {} ({}) should be k = {k} and is as wide as k = {seen:.2}: a pulse is missing or too many, or the list of --k is not the firmware's; the header pattern (spec/capture.md) finds out which",
-                    n + 1,
-                    place(pulse)
-                )));
+            if !(slope > 0.0 && (seen - k).abs() <= room(ks, n)) {
+                let (pulse, place) = (n + 1, place(pulse));
+                return Err(Error::Unusable(match rotation(pulses, ks) {
+                    Some((turned, first)) => format!(
+                        "the recording begins within a round: its pulses fit where a round of --k begins with pulse {first}; give --k {turned}"
+                    ),
+                    None => misfit(pulses, ks, &middles, (pulse, &place, k, seen), slope),
+                }));
             }
         }
     }
     Ok(pulses.chunks(ks.len()).map(<[Pulse]>::to_vec).collect())
+}
+
+/// Why a pulse does not fit, in words: its width and its k, or widths that scatter as far as the counts are apart.
+fn misfit(pulses: &[Pulse], ks: &[f64], middles: &[f64], (pulse, place, k, seen): (usize, &str, f64, f64), slope: f64) -> String {
+    let scatter = |at: usize| spread(pulses.iter().skip(at).step_by(ks.len()).map(Pulse::width).collect()).1;
+    let typical = spread((0..ks.len()).map(scatter).collect()).0;
+    let widest = middles.iter().copied().fold(0.0, f64::max);
+    if typical > SCATTER * slope.abs() {
+        return format!(
+            "the pulses are too alike to tell their counts apart by their widths: one more copy makes {slope:.1} ticks, the widths of one count scatter by {typical:.1}, and the widest have {widest:.1}; --k needs longer code or larger steps, or the header pattern (spec/capture.md), which proves the count of each pulse"
+        );
+    }
+    format!(
+        "pulse {pulse} ({place}) should be k = {k} by the list of --k and is as wide as {seen:.2} copies by the line through all pulses: a pulse is missing or too many, or the list is not the firmware's; the header pattern (spec/capture.md) finds out which"
+    )
+}
+
+/// The list that would fit if the recording began within a round: turned, and the pulse at which its own beginning is.
+fn rotation(pulses: &[Pulse], ks: &[f64]) -> Option<(String, usize)> {
+    let pulses = &pulses[..pulses.len().min(MOST_ROUNDS * ks.len())];
+    let fits = |turned: &[f64]| {
+        let middles = middles(pulses, turned.len());
+        let Some((slope, start)) = line(turned, &middles) else { return false };
+        let near = |(n, pulse): (usize, &Pulse)| (((pulse.width() - start) / slope) - turned[n % turned.len()]).abs() <= room(turned, n);
+        slope > 0.0 && pulses.iter().enumerate().all(near)
+    };
+    let turn = |by: usize| -> Vec<f64> { ks.iter().cycle().skip(by).take(ks.len()).copied().collect() };
+    if ks.len() > MOST_TURNED {
+        return None;
+    }
+    let by = (1..ks.len()).find(|by| fits(&turn(*by)))?;
+    let words: Vec<String> = turn(by).iter().map(ToString::to_string).collect();
+    Some((words.join(","), ks.len() - by + 1))
+}
+
+/// How far a pulse may be off its count.
+fn room(ks: &[f64], n: usize) -> f64 {
+    let k = ks[n % ks.len()];
+    FARTHEST * ks.iter().map(|other| (other - k).abs()).filter(|distance| *distance > 0.0).fold(f64::INFINITY, f64::min)
+}
+
+fn middles(pulses: &[Pulse], rows: usize) -> Vec<f64> {
+    (0..rows).map(|at| spread(pulses.iter().skip(at).step_by(rows).map(Pulse::width).collect()).0).collect()
 }
 
 /// The line through most points: medians of slopes and of intercepts (Theil and Sen); `None` for fewer than two counts.
@@ -80,8 +130,27 @@ mod tests {
                 assert!(deal(&pulses(&ks_seen), &ks, Some(1e6)).is_err(), "{at}");
             }
         }
-        let late = [&whole[1..], &[1.0]].concat();
+        let mut other = whole.clone();
+        other[7] = 4.0;
+        let message = deal(&pulses(&other), &ks, Some(1e6)).unwrap_err().to_string();
+        assert!(message.contains("pulse 8 (") && message.contains(" s) should be k = 8"), "{message}");
+    }
+
+    #[test]
+    fn a_recording_that_begins_within_a_round_is_told_the_list_that_fits() {
+        let ks = [1.0, 2.0, 3.0, 5.0];
+        let late: Vec<f64> = ks.iter().cycle().skip(3).take(12).copied().collect();
         let message = deal(&pulses(&late), &ks, Some(1e6)).unwrap_err().to_string();
-        assert!(message.contains("pulse ") && message.contains(" s) should be k"), "{message}");
+        assert!(message.contains("a round of --k begins with pulse 2; give --k 5,1,2,3"), "{message}");
+        assert_eq!(deal(&pulses(&late), &[5.0, 1.0, 2.0, 3.0], None).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn counts_that_cannot_be_told_apart_are_not_blamed_on_missing_pulses() {
+        let jitter = |n: usize| [0.0, 90.0, -110.0, 40.0, -60.0, 120.0, -20.0][n % 7];
+        let all = (0..40)
+            .map(|n| Pulse { leading: 5000.0 * n as f64, trailing: 5000.0 * n as f64 + 100.0 * (n % 4 + 1) as f64 + 800.0 + jitter(n) });
+        let message = deal(&all.collect::<Vec<_>>(), &[1.0, 2.0, 3.0, 4.0], None).unwrap_err().to_string();
+        assert!(message.contains("too alike") && message.contains("ticks") && !message.contains("missing"), "{message}");
     }
 }

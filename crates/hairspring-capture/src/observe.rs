@@ -29,6 +29,8 @@ pub struct Collector {
     pub left_out: u32,
     /// The first of them, with place and reason.
     pub problems: Vec<Problem>,
+    /// The first of them that was to hold reference intervals.
+    pub damaged_reference: Option<Problem>,
     /// Reference intervals, in ticks.
     pub intervals: Vec<f64>,
 }
@@ -36,7 +38,16 @@ pub struct Collector {
 impl Collector {
     /// A collector; components that `names` does not name are called as in [`COMPONENTS`].
     pub fn new(names: Vec<String>) -> Collector {
-        Collector { names, table: None, phases: Phases::default(), frames: 0, left_out: 0, problems: Vec::new(), intervals: Vec::new() }
+        Collector {
+            names,
+            table: None,
+            phases: Phases::default(),
+            frames: 0,
+            left_out: 0,
+            problems: Vec::new(),
+            damaged_reference: None,
+            intervals: Vec::new(),
+        }
     }
 
     /// Takes a frame: a round of readings, or reference intervals.
@@ -77,9 +88,33 @@ impl Collector {
         Ok(())
     }
 
+    /// Whether every name that was given has its component, once under that name.
+    ///
+    /// # Errors
+    /// The names that have none, or the one that two would have.
+    pub fn all_names_used(&self) -> Result<(), String> {
+        let Some(table) = self.table.as_ref().filter(|_| !self.names.is_empty()) else { return Ok(()) };
+        let counted = table.components();
+        if let Some(more) = self.names.get(counted.len()..).filter(|more| !more.is_empty()) {
+            let components = if counted.len() == 1 { "1 component".to_owned() } else { format!("{} components", counted.len()) };
+            return Err(format!(
+                "--components names {} and the pulses count {components}: nothing is left for {}",
+                self.names.len(),
+                more.join(", ")
+            ));
+        }
+        match counted.iter().enumerate().find(|(at, name)| counted[..*at].contains(name)) {
+            Some((_, name)) => Err(format!("--components: two components would be called `{name}`")),
+            None => Ok(()),
+        }
+    }
+
     /// Takes a frame that is left out.
     pub fn problem(&mut self, problem: Problem) {
         self.left_out += 1;
+        if problem.reference {
+            self.damaged_reference.get_or_insert_with(|| problem.clone());
+        }
         if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(problem);
         }

@@ -24,7 +24,7 @@ fn detect(samples: &[f32], method: Method) -> (Vec<Edge>, Signal) {
 }
 
 /// Largest error of an edge, and what was seen of the signal, when the samples are changed.
-fn worst(method: Method, change: impl Fn(usize, f32) -> f32) -> (f64, Signal) {
+fn worst(method: Method, mut change: impl FnMut(usize, f32) -> f32) -> (f64, Signal) {
     let pin = pin();
     let samples: Vec<f32> = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
     let samples: Vec<f32> = samples.into_iter().enumerate().map(|(at, value)| change(at, value)).collect();
@@ -85,7 +85,8 @@ fn an_input_without_direct_current_moves_no_edge() {
             level as f32
         })
         .collect();
-    let (edges, _) = detect(&filtered, Method::BandLimited);
+    let (edges, signal) = detect(&filtered, Method::BandLimited);
+    assert_eq!(signal.overload, None);
     let worst = edges.iter().zip(&pin.edges).map(|(found, known)| (found.at - known.at).abs()).fold(0.0, f64::max);
     assert!(edges.len() == 100 && worst < 0.01, "{worst}");
 }
@@ -98,6 +99,29 @@ fn clipping_is_told_with_its_place() {
 }
 
 #[test]
+fn clipping_below_full_scale_is_told_by_steps_that_are_cut() {
+    // An input without direct current: the level of idle is at 0 at first and wanders down.
+    let (mut level, mut random) = (0.4f32, Pcg64::seed_from_u64(5));
+    let mut noise = || 2e-3 * (random.random::<f32>() - 0.5);
+    let mut drooping = |limit: f32| {
+        level = 0.4;
+        let mut noise = |value: f32| value + noise();
+        worst(Method::BandLimited, |_, value| {
+            level *= 0.9995;
+            noise((1.6 * value + level).clamp(-limit, limit))
+        })
+    };
+    assert_eq!(drooping(1.0).1.overload, None);
+    let (_, signal) = drooping(0.5);
+    let (steps, first) = signal.overload.unwrap();
+    assert!(steps >= 4 && first < 500.0 && signal.clipped == 0, "{steps} {first}");
+    // Hum, crosstalk and short pulses are no clipping.
+    let hum = |at: usize| 0.3 * (at as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin();
+    assert_eq!(worst(Method::BandLimited, |at, value| value + hum(at)).1.overload, None);
+    assert_eq!(worst(Method::BandLimited, |_, value| value).1.overload, None);
+}
+
+#[test]
 fn steps_of_another_signal_are_weak() {
     // Crosstalk: a step of a third in the middle of a gap of the first pulses.
     let at = pin().edges[3].at as usize + 60;
@@ -107,13 +131,23 @@ fn steps_of_another_signal_are_weak() {
 }
 
 #[test]
-fn samples_that_are_no_numbers_are_survived() {
+fn samples_that_are_no_numbers_are_told_with_their_place() {
     let pin = pin();
     let mut samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
-    (samples[40], samples[60], samples[61]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
-    let (mut detector, mut edges) = (Detector::new(Method::BandLimited, 1e-5), 0);
-    let pushed = detector.push(&samples, &mut |_| edges += 1).and_then(|()| detector.finish(&mut |_| ()));
-    assert!(pushed.is_err() || detector.signal().not_numbers == 3);
+    // Anywhere in a block of samples that is looked at, also first, last and in the middle.
+    let wrong = [(40, f32::NAN), (60, f32::INFINITY), (61, f32::NEG_INFINITY), (127, f32::NAN), (128, f32::NAN), (300, f32::NAN)];
+    wrong.iter().for_each(|(at, value)| samples[*at] = *value);
+    let (_, signal) = detect(&samples, Method::BandLimited);
+    assert_eq!((signal.not_numbers, signal.first_not_number, signal.clipped), (6, Some(40), 0));
+}
+
+#[test]
+fn volts_have_no_full_scale() {
+    let pin = pin();
+    let samples: Vec<f32> = Converter::new(3.3).sample(&pin.edges, pin.now as usize, &mut || 0.0);
+    let mut detector = Detector::of_volts(Method::BandLimited, 1e-4);
+    detector.push(&samples, &mut |_| ()).and_then(|()| detector.finish(&mut |_| ())).unwrap();
+    assert_eq!((detector.signal().clipped, detector.signal().edges), (0, 100));
 }
 
 /// Edges that rise over many samples, as on an oscilloscope: where they are found, how far off, and what was seen.

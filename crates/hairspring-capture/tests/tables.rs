@@ -28,7 +28,9 @@ fn sigrok_tables_are_samples() {
 fn saleae_tables_are_changes_or_volts() {
     let changes = "Time [s],Channel 0,Channel 1\n-0.000001,0,0\n0.0000005,1,0\n0.0000010,1,1\n0.000002,0,1\n";
     let (edges, recording) = csv(changes, Some("Channel 0")).unwrap();
-    assert!((edges[0] - 500.0).abs() < 1e-6 && (edges[1] - 2000.0).abs() < 1e-6 && edges.len() == 2);
+    assert_eq!(edges, [500.0, 2000.0]);
+    // Decimals leave no rounding behind.
+    assert_eq!(csv("0.010805033\n0.011613033\n0.0123456785\n", None).unwrap().0, [10_805_033.0, 11_613_033.0, 12_345_678.5]);
     assert_eq!(recording.hz, Some(1e9));
     let volts = |n: usize| format!("{:.9},{:.4}\n", n as f64 * 2e-8, if n / 100 % 2 == 1 { 3.3 } else { 0.01 });
     let text: String = std::iter::once("Time [s],Channel 0\n".to_owned()).chain((0..1000).map(volts)).collect();
@@ -37,6 +39,37 @@ fn saleae_tables_are_changes_or_volts() {
     assert!((edges[0] - 99.5).abs() < 0.01 && (recording.hz.unwrap() / 5e7 - 1.0).abs() < 1e-9);
     let uneven = text.replacen("0.000001000,", "0.000001900,", 1);
     assert!(csv(&uneven, None).unwrap_err().contains("line 52: the times of the samples are not even"), "{:?}", csv(&uneven, None));
+}
+
+#[test]
+fn volts_that_idle_at_exactly_0_are_volts() {
+    // An oscilloscope of 8 bits: 0 exactly, for longer than the rows by which a table is told.
+    let row = |n: usize| {
+        let volts = if n / 1000 % 2 == 1 { 3.3f64 * (1.0 - (-((n % 1000) as f64) / 0.5).exp()) } else { 0.0 };
+        format!("{:.9},{:.2}\n", n as f64 * 2e-8, (volts / 0.05).round() * 0.05)
+    };
+    let text: String = std::iter::once("Time [s],Channel 0\n".to_owned()).chain((0..10_000).map(row)).collect();
+    let (edges, recording) = csv(&text, None).unwrap();
+    let signal = recording.signal.unwrap();
+    assert_eq!((edges.len(), signal.samples), (9, 10_000));
+    assert!((edges[0] - 1000.0).abs() < 1.0 && (recording.hz.unwrap() / 5e7 - 1.0).abs() < 1e-9, "{edges:?}");
+    // Levels at even times are levels all the same.
+    let row = |n: usize| format!("{:.9},{}\n", n as f64 * 2e-8, n / 1000 % 2);
+    let text: String = std::iter::once("Time [s],Channel 0\n".to_owned()).chain((0..5000).map(row)).collect();
+    let (edges, recording) = csv(&text, None).unwrap();
+    assert!(edges.len() == 4 && (edges[0] - 20_000.0).abs() < 1e-6 && recording.signal.is_none(), "{edges:?}");
+    // Nothing but idle.
+    assert_eq!(csv(&text[..text.len() * 15 / 100], None).unwrap().0.len(), 0);
+}
+
+#[test]
+fn times_are_also_dates_and_numbers_have_commas() {
+    let semicolons = "Time [s];Channel 0\n0,000000000;0\n0,010805033;1\n0,011245033;0\n";
+    let dates = "Time [s],Channel 0\n2024-03-01T23:59:59.990000000+00:00,0\n2024-03-02T00:00:00.000805033+00:00,1\n2024-03-02T00:00:00.001245033+00:00,0\n";
+    for text in [semicolons, dates] {
+        let (edges, _) = csv(text, None).unwrap();
+        assert!(edges.len() == 2 && (edges[1] - edges[0] - 440_000.0).abs() < 0.01, "{edges:?}");
+    }
 }
 
 #[test]
@@ -51,6 +84,7 @@ fn what_is_wrong_is_told_with_its_line() {
     assert_eq!(csv("Time [s],A\n0,0\n1,x\n2,0\n", None).unwrap_err(), "line 3: `x` is no number");
     assert_eq!(csv("Time [s],A\n0,0\n1,1,1\n2,0\n", None).unwrap_err(), "line 3: has 3 fields, the first row has 2");
     assert_eq!(csv("1\n2\n1\n", None).unwrap_err(), "line 3: the time goes backwards, from 2 to 1");
+    assert_eq!(csv("1\n2.5\n2.5\n", None).unwrap_err(), "line 3: the time is that of the edge before, 2.5 s: two edges at once are none");
     let late: String = (0..100).map(|n| format!("{n},{}\n", n % 2)).collect();
     assert_eq!(csv(&format!("Time [s],A\n{late}100,2\n"), None).unwrap_err(), "line 102: the level is 2, expected 0 or 1");
     assert!(csv(&"1".repeat(2 << 20), None).unwrap_err().contains("line 1: is longer than"));
@@ -95,6 +129,18 @@ fn sessions_are_read_in_one_piece_or_several() {
 }
 
 #[test]
+fn a_piece_that_is_missing_is_told_with_its_place() {
+    let pieces = [("logic-1-1", samples(0, 20)), ("logic-1-3", samples(40, 60)), ("logic-1-4", samples(60, 100))];
+    let (edges, recording) = sigrok(&session(METADATA, &pieces), Some("PB7")).unwrap();
+    assert_eq!(edges, [10.0]);
+    let [Remark::Truncated { place, reason }] = &recording.remarks[..] else { panic!("{:?}", recording.remarks) };
+    assert_eq!(place.to_string(), "at 0.000020 s");
+    assert_eq!(reason, "the piece `logic-1-2` is missing before `logic-1-3`, which with 1 more is not used");
+    let message = sigrok(&session(METADATA, &pieces[1..]), Some("PB7")).unwrap_err();
+    assert!(message.contains("the piece `logic-1-1` is missing before `logic-1-3`"), "{message}");
+}
+
+#[test]
 fn sessions_of_volts_go_through_the_detector() {
     let volts: Vec<u8> = (0..1000).flat_map(|n| (if n / 100 % 2 == 1 { 3.3f32 } else { 0.0 }).to_le_bytes()).collect();
     let bytes = session("[device 1]\nsamplerate=100 kHz\ntotal analog=1\nanalog1=A0\n", &[("analog-1-1-1", volts)]);
@@ -106,7 +152,7 @@ fn sessions_of_volts_go_through_the_detector() {
 fn sessions_that_are_wrong_say_why() {
     let whole = session(METADATA, &[("logic-1", samples(0, 100))]);
     assert!(sigrok(&whole, None).unwrap_err().contains("2 channels: D0, PB7"));
-    assert!(sigrok(&whole[..whole.len() / 2], Some("PB7")).unwrap_err().contains("no sigrok session"));
+    assert!(sigrok(&whole[..whole.len() / 2], Some("PB7")).unwrap_err().contains("the file is cut, or no session"));
     let wrong =
         |from: &str, to: &str| sigrok(&session(&METADATA.replace(from, to), &[("logic-1", samples(0, 50))]), Some("PB7")).unwrap_err();
     assert!(wrong("1 MHz", "0 Hz").contains("missing or 0"));

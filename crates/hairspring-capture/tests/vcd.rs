@@ -40,6 +40,9 @@ fn channels_are_found_by_name_number_and_bit() {
     assert_eq!(found("bus[2]"), Ok(vec![6.0]));
     let message = read(text, None).unwrap_err();
     assert!(message.contains("2 channels: a.p, a.q") && message.contains("--channel"), "{message}");
+    assert!(found("bus").unwrap_err().ends_with("; of a vector one bit is a channel: `a.bus[0]` to `[7]`"));
+    assert!(found("bus[8]").unwrap_err().ends_with("; of a vector one bit is a channel: `a.bus[0]` to `[7]`"));
+    assert!(found("r").unwrap_err().ends_with("2 channels: a.p, a.q; and bits of vectors: `a.bus[0]` to `[7]`"));
     for wrong in ["r", "3", "0", "bus[8]", "bus"] {
         assert!(found(wrong).unwrap_err().contains("there is no channel"), "{wrong}");
     }
@@ -56,6 +59,7 @@ fn what_is_wrong_is_told_with_its_byte() {
     assert!(read("hello there", None).unwrap_err().contains("byte 0: `hello` where a declaration"));
     assert!(read("$timescale 1 ns $end\n$var wire 1 ! a $end\n", None).unwrap_err().contains("within its header"));
     assert!(read("$timescale 0 ns $end", None).unwrap_err().contains("timescale is `0ns`"));
+    assert!(read("$timescale 3 ns $end", None).unwrap_err().contains("timescale is `3ns`, expected 1, 10 or 100"));
     assert!(read("$timescale 1 ls $end", None).unwrap_err().contains("timescale is `1ls`"));
     assert!(read("$var wire 0 ! a $end", None).unwrap_err().contains("width of `a` is `0`"));
     assert!(read("$var wire $end", None).unwrap_err().contains("$var needs"));

@@ -92,7 +92,7 @@ fn sizes_of_streams_and_of_large_files_are_read() {
     for size in [0, 0xffff_ffff, 0xffff_fff0] {
         let (edges, recording) = read(&wav(1, 24, 1, 192_000, size, &data), None).unwrap();
         right(&edges, 0.005);
-        assert_eq!(recording.remarks, [], "{size}");
+        assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(size), found: data.len() as u64 }]);
     }
     // The size of RF64 stands in a chunk of its own.
     let mut file = b"RF64\xff\xff\xff\xffWAVEds64\x1c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00".to_vec();
@@ -102,10 +102,19 @@ fn sizes_of_streams_and_of_large_files_are_read() {
     let (edges, recording) = read(&file, None).unwrap();
     right(&edges, 0.005);
     assert_eq!(recording.remarks, []);
-    // A header that was never brought up to date, and samples that go on behind its size.
-    let (edges, recording) = read(&wav(1, 24, 1, 192_000, 900, &data), None).unwrap();
+    // A header that was never brought up to date, and samples that go on behind its size, also in the middle of one.
+    for stated in [900, 901, 902] {
+        let (edges, recording) = read(&wav(1, 24, 1, 192_000, stated, &data), None).unwrap();
+        right(&edges, 0.005);
+        assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(stated), found: data.len() as u64 }]);
+    }
+    // A chunk behind the samples, with the byte that makes their number even.
+    let odd = &data[..data.len() / 6 * 6 - 3];
+    let mut file = wav(1, 24, 1, 192_000, odd.len() as u32, odd);
+    file.extend(b"\x00LIST\x04\x00\x00\x00abcd");
+    let (edges, recording) = read(&file, None).unwrap();
     right(&edges, 0.005);
-    assert_eq!(recording.remarks, [Remark::WrongSizes { stated: 900, found: data.len() as u64 }]);
+    assert_eq!(recording.remarks, []);
 }
 
 #[test]
@@ -117,13 +126,21 @@ fn a_file_that_is_cut_is_used_up_to_there() {
 }
 
 #[test]
+fn a_file_that_is_cut_before_its_first_edge_says_so() {
+    let message = read(&whole()[..300], None).unwrap_err();
+    assert!(message.contains("no edge in 85 samples") && message.contains("the file is cut, byte 300: its header promises"), "{message}");
+}
+
+#[test]
 fn channels_are_numbers() {
     let silent: Vec<u8> = bytes(1, 16).chunks_exact(2).flat_map(|sample| [0, 0, sample[0], sample[1]]).collect();
     let file = wav(1, 16, 2, 48_000, silent.len() as u32, &silent);
     right(&read(&file, Some("2")).unwrap().0, 0.005);
     right(&read(&file, Some("right")).unwrap().0, 0.005);
-    assert!(read(&file, None).unwrap_err().contains("no edge"));
-    assert!(read(&file, Some("3")).unwrap_err().contains("there is no channel `3`; the file has 2: 1, 2"));
+    let message = read(&file, None).unwrap_err();
+    assert!(message.contains("no edge") && message.contains("channel 1 of 2 was read"), "{message}");
+    assert!(message.contains("swings channel 1 by 0.0000, channel 2 by 0.5"), "{message}");
+    assert!(read(&file, Some("3")).unwrap_err().contains("there is no channel `3`; the file has 2 channels: 1, 2"));
 }
 
 #[test]

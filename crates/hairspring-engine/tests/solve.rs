@@ -2,7 +2,7 @@
 
 use hairspring_engine::Error;
 use hairspring_engine::estimate::{LeftOut, Options, Solution, solve};
-use hairspring_engine::judge::{FindingKind, Question, Severity, assess};
+use hairspring_engine::judge::{FindingKind, Question, Setting, Severity, assess};
 use hairspring_engine::observations::{Flags, Observations, read_csv};
 
 /// A table of one component: `time(copies)` in every round, with a small wobble that no two rows share.
@@ -112,6 +112,21 @@ fn two_rows_are_a_differential_measurement_without_a_check() {
     assert!((body(&table) - 100.0).abs() < 0.2);
     let found = assess(&table, &Question::default()).unwrap();
     assert!(found.series[0].findings.iter().any(|finding| matches!(finding.kind, FindingKind::NotChecked { .. })));
+}
+
+#[test]
+fn rows_that_lie_on_the_line_exactly_check_it() {
+    let rows = |off: u32| -> String {
+        let ticks = |n: u32| 150 * n + 60 + if n == 5 { off } else { 0 };
+        (0..3).flat_map(|_| 1..=8).map(|n| format!("{n},{}\n", ticks(n))).collect()
+    };
+    let unchecked = |off| {
+        let table = read_csv(format!("body,ticks\n{}", rows(off)).as_bytes()).unwrap();
+        let found = assess(&table, &Question { setting: Setting::Table, ..Question::default() }).unwrap();
+        found.series[0].findings.iter().any(|finding| matches!(finding.kind, FindingKind::NotChecked { .. }))
+    };
+    assert!(!unchecked(0));
+    assert!(unchecked(1));
 }
 
 #[test]

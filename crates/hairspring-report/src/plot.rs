@@ -21,6 +21,9 @@ pub struct Plot {
     pub y: (f64, f64),
 }
 
+/// Residuals below this share of the longest row are the rounding of doubles.
+pub const ROUNDING: f64 = 1e-12;
+
 /// Columns of the counts that are not zero in every row.
 pub fn present_columns(rows: &[RowFit]) -> Vec<usize> {
     let width = rows.first().map_or(0, |row| row.counts.len());
@@ -52,7 +55,8 @@ pub fn residual_plot(rows: &[RowFit], column: Option<usize>, (across, up): (f64,
     let reach = points.iter().filter(|point| point.used).map(|point| point.y.abs()).fold(0.0, f64::max);
     let least = if column.is_some() { 0.0 } else { f64::INFINITY };
     let x = (points.iter().map(|p| p.x).fold(least, f64::min), points.iter().map(|p| p.x).fold(f64::NEG_INFINITY, f64::max));
-    let seen = points.len() >= 2 && x.1 > x.0 && reach > 0.0;
+    let largest = rows.iter().filter(|row| row.left_out.is_none()).map(|row| row.location.abs()).fold(0.0, f64::max);
+    let seen = points.len() >= 2 && x.1 > x.0 && reach > ROUNDING * largest * up;
     seen.then_some(Plot { points, line: [(x.0, 0.0), (x.1, 0.0)], x, y: (-reach, reach) })
 }
 
@@ -150,5 +154,6 @@ mod tests {
     fn what_cannot_be_seen_is_not_drawn() {
         assert!(line_plot(&[row(1.0, f64::NAN, 0.0), row(2.0, 1.0, 0.0)], 0, 1.0, 0.0, 1.0).is_none());
         assert!(residual_plot(&[row(1.0, 1.0, 0.0), row(2.0, 2.0, 0.0)], Some(0), (1.0, 1.0)).is_none());
+        assert!(residual_plot(&[row(1.0, 1.0, 1e-16), row(2.0, 2.0, -1e-16)], Some(0), (1.0, 1.0)).is_none());
     }
 }

@@ -1,6 +1,7 @@
 //! From a stream of samples to edges, in memory that does not grow.
 
 use super::learn::Learnt;
+use super::overload::Overload;
 use super::scale::{Averager, scale};
 use super::{Edge, Method, REACH};
 use crate::error::{Error, Result};
@@ -14,6 +15,8 @@ const MARGIN: usize = REACH + 4;
 /// An edge is larger than this share of a typical one; what is between the two shares is a weak one, and told of.
 const EDGE_SHARE: f64 = 0.5;
 const WEAK_SHARE: f64 = 0.3;
+/// From here on an integer is at full scale, which is 1.
+const FULL_SCALE: f32 = 0.9999;
 /// Samples that are looked at together.
 const STRIDE: usize = 64;
 
@@ -53,6 +56,10 @@ pub struct Signal {
     pub first_weak: Option<f64>,
     /// Samples that are no numbers.
     pub not_numbers: u64,
+    /// Index of the first of them.
+    pub first_not_number: Option<u64>,
+    /// Steps that are lower than others because the signal was cut before the converter, and the place of the first.
+    pub overload: Option<(u64, f64)>,
     /// Samples that a typical edge takes: height over largest difference.
     pub rise: f64,
     /// Samples that are averaged because an edge rises over many; else 1.
@@ -92,6 +99,9 @@ pub struct Detector {
     middle: (f64, f64),
     heights: f64,
     run: u32,
+    /// What counts as full scale.
+    full: f32,
+    overload: Overload,
 }
 
 impl Detector {
@@ -111,7 +121,14 @@ impl Detector {
             middle: (0.0, 0.0),
             heights: 0.0,
             run: 0,
+            full: FULL_SCALE,
+            overload: Overload::default(),
         }
+    }
+
+    /// A detector of volts: full scale is not known.
+    pub fn of_volts(method: Method, floor: f64) -> Detector {
+        Detector { full: f32::INFINITY, ..Detector::new(method, floor) }
     }
 
     /// Takes samples and gives the edges that are complete.
@@ -159,6 +176,7 @@ impl Detector {
         let n = signal.edges.max(1) as f64;
         signal.averaged = self.averager.every();
         signal.step = self.heights / n;
+        signal.overload = self.overload.found();
         // Differences of two samples have twice the variance of one.
         signal.noise = self.learnt.map_or(0.0, |learnt| learnt.noise / std::f64::consts::SQRT_2);
         signal.wander = (self.middle.1 / n - (self.middle.0 / n).powi(2)).max(0.0).sqrt();
@@ -202,15 +220,19 @@ impl Detector {
     /// Samples at full scale and those that are no numbers.
     fn look(&mut self, samples: &[f32]) {
         for (block, part) in samples.chunks(STRIDE).enumerate() {
-            let most = part.iter().fold(0.0f32, |most, sample| if sample.abs() <= most { most } else { sample.abs() });
-            if most < 0.9999 && most.is_finite() && self.run == 0 {
+            // What is no number is not below anything.
+            let plain = part.iter().fold(true, |plain, sample| plain & (sample.abs() < self.full));
+            if plain && self.run == 0 {
                 continue;
             }
             for (at, sample) in part.iter().enumerate() {
-                self.signal.not_numbers += u64::from(!sample.is_finite());
-                self.run = if sample.abs() >= 0.9999 { self.run + 1 } else { 0 };
+                let index = self.signal.samples + (block * STRIDE + at) as u64;
+                if !sample.is_finite() {
+                    self.signal.not_numbers += 1;
+                    self.signal.first_not_number.get_or_insert(index);
+                }
+                self.run = if sample.is_finite() && sample.abs() >= self.full { self.run + 1 } else { 0 };
                 if self.run == 3 {
-                    let index = self.signal.samples + (block * STRIDE + at) as u64;
                     self.signal.first_clipped.get_or_insert(index - 2);
                     self.signal.clipped += 2;
                 }
@@ -293,6 +315,8 @@ impl Detector {
             part.iter().map(|sample| f64::from(*sample)).sum::<f64>() / part.len().max(1) as f64
         };
         let (before, after) = (mean(top.saturating_sub(8)..top.saturating_sub(3)), mean(top + 5..top + 10));
+        let far = (mean(top.saturating_sub(14)..top.saturating_sub(8)), mean(top + 10..top + 16));
+        self.overload.push(edge.at, [before, far.0], [after, far.1]);
         let middle = 0.5 * (before + after);
         self.middle = (self.middle.0 + middle, self.middle.1 + middle * middle);
         self.heights += (after - before).abs();

@@ -3,6 +3,7 @@
 mod detector;
 mod estimator;
 mod learn;
+mod overload;
 mod scale;
 
 pub use detector::{Detector, Signal, Window};

@@ -78,6 +78,8 @@ pub struct Problem {
     pub trouble: Trouble,
     /// What was seen and what was expected.
     pub reason: String,
+    /// Whether its header says that it holds reference intervals.
+    pub reference: bool,
 }
 
 /// What comes out of the decoder.
@@ -185,6 +187,7 @@ impl Decoder {
 
     fn unfinished(&self, what: &str) -> String {
         match &self.state {
+            State::Pulses { kind, pulses, .. } if pulses.len() == kind.pulses() => format!("{what} before the pulse of the end"),
             State::Pulses { kind, pulses, .. } => format!("{what} behind pulse {} of {}", pulses.len(), kind.pulses()),
             _ => format!("{what} within the payload"),
         }
@@ -193,7 +196,8 @@ impl Decoder {
     /// Leaves the frame, if there is one.
     fn give_up(&mut self, at: f64, trouble: Trouble, reason: String, sink: &mut dyn FnMut(Item)) {
         if !matches!(self.state, State::Hunting) {
-            sink(Item::Problem(Problem { at, trouble, reason }));
+            let reference = matches!(self.state, State::Pulses { kind: Kind::Reference(_), .. });
+            sink(Item::Problem(Problem { at, trouble, reason, reference }));
         }
         self.state = State::Hunting;
     }
@@ -257,7 +261,7 @@ impl Decoder {
             State::Hunting => self.stray(pulse, sink),
             State::Payload { header, bits, byte, bytes } => match bit(&header, &pulse) {
                 Ok(bit) => self.bit(header, bits, byte << 1 | bit, bytes, pulse.trailing, sink),
-                Err(reason) => sink(Item::Problem(Problem { at: pulse.leading, trouble: Trouble::Interval, reason })),
+                Err(reason) => sink(Item::Problem(Problem { at: pulse.leading, trouble: Trouble::Interval, reason, reference: false })),
             },
             State::Pulses { header, kind, mut pulses } if pulses.len() < kind.pulses() => {
                 pulses.push(pulse);
@@ -285,7 +289,7 @@ impl Decoder {
         match kind {
             Ok(None) => self.state = State::Payload { header, bits, byte: 0, bytes },
             Ok(Some(kind)) => self.state = State::Pulses { header, kind, pulses: Vec::new() },
-            Err(reason) => sink(Item::Problem(Problem { at, trouble: Trouble::Payload, reason })),
+            Err(reason) => sink(Item::Problem(Problem { at, trouble: Trouble::Payload, reason, reference: false })),
         }
     }
 }
@@ -303,8 +307,9 @@ fn bit(header: &Header, pulse: &Pulse) -> Result<u8, String> {
 fn ended(header: Header, kind: Kind, pulses: Vec<Pulse>, end: &Pulse) -> Item {
     let units = (end.width() - header.excess) / header.unit;
     if (units - 1.0).abs() > TOLERANCE {
-        let reason = format!("the pulse of the end has {units:.2} units and should have 1");
-        return Item::Problem(Problem { at: end.leading, trouble: Trouble::Interval, reason });
+        let reason = format!("the pulse of the end has {units:.2} units and should have 1: a pulse is missing or too many");
+        let reference = matches!(kind, Kind::Reference(_));
+        return Item::Problem(Problem { at: end.leading, trouble: Trouble::Interval, reason, reference });
     }
     let Header { start, unit, excess, orientation } = header;
     Item::Frame(Frame { start, unit, excess, orientation, kind, pulses })

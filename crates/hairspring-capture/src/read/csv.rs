@@ -1,6 +1,8 @@
 //! Tables of logic analysers: sigrok's (one line a sample), Saleae's (one line a change, or volts at even times), and plain
 //! lists of edges.
 
+use super::fields::{Fields, names};
+use super::idle::{self, Idle};
 use super::samples::Levels;
 use super::{Recording, Remark, Request, choose};
 use crate::edge::{Detector, Edge};
@@ -12,25 +14,25 @@ const MOST_LINE: u64 = 1 << 20;
 /// Bytes without an edge after which there will be none.
 const MOST_SILENCE: u64 = 1 << 30;
 /// Rows by which levels are told from volts.
-const TOLD: usize = 64;
+pub(super) const TOLD: usize = 64;
 /// Farthest that a sample of volts may be off its even time, in samples.
-const UNEVEN: f64 = 0.5;
+pub(super) const UNEVEN: f64 = 0.5;
 /// Ticks per second of times that are written as decimals.
 const NANO: f64 = 1e9;
 
 /// The lines of a file with their numbers.
-struct Lines<R> {
+pub(super) struct Lines<R> {
     stream: BufReader<R>,
     text: String,
     bytes: Vec<u8>,
-    number: u64,
+    pub(super) number: u64,
     place: u64,
     /// Whether the last line had an end.
-    whole: bool,
+    pub(super) whole: bool,
 }
 
 impl<R: Read> Lines<R> {
-    fn next(&mut self) -> Result<Option<&str>> {
+    pub(super) fn next(&mut self) -> Result<Option<&str>> {
         self.bytes.clear();
         let read = self.stream.by_ref().take(MOST_LINE).read_until(b'\n', &mut self.bytes).map_err(|error| Error::stream(&error))?;
         if read == 0 {
@@ -45,6 +47,14 @@ impl<R: Read> Lines<R> {
         let text = std::str::from_utf8(&self.bytes).map_err(|_| Error::line(self.number, "is not UTF-8 text"))?;
         text.trim().trim_start_matches('\u{feff}').clone_into(&mut self.text);
         Ok(Some(&self.text))
+    }
+
+    /// Ends the reading where there was no edge for so long that there will be none.
+    pub(super) fn give_up_at_silence(&self) -> Result<()> {
+        if self.place > MOST_SILENCE {
+            return Err(Error::line(self.number, "no edge up to here, and so the rest is not read: is it the right channel?"));
+        }
+        Ok(())
     }
 }
 
@@ -87,13 +97,13 @@ enum Rows {
 pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let stream = BufReader::with_capacity(1 << 18, stream);
     let mut lines = Lines { stream, text: String::new(), bytes: Vec::new(), number: 0, place: 0, whole: true };
-    let mut head = Head::default();
+    let (mut head, mut fields) = (Head::default(), Fields::default());
     // The first rows are kept until it is clear what they are.
     let mut first: Vec<(u64, Vec<f64>)> = Vec::new();
     while first.len() < TOLD {
         let Some(text) = lines.next()? else { break };
         let text = text.to_owned();
-        match row(&text) {
+        match fields.numbers(&text) {
             _ if text.is_empty() => (),
             _ if text.starts_with([';', '#']) => head.comment(&text, lines.number)?,
             Ok(values) => first.push((lines.number, values)),
@@ -104,22 +114,34 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     if first.is_empty() {
         return Err(Error::Unusable(if lines.number == 0 { "the file is empty" } else { "the file has no rows" }.into()));
     }
-    let mut table = Table::new(&head, request, &first, sink)?;
+    let channel = channel(&head, request, first[0].1.len())?;
+    let idle = match &channel {
+        Some((column, _)) => idle::pass(&mut lines, &mut fields, *column, &mut first)?,
+        None => Idle::default(),
+    };
+    let mut table = Table::new(&head, request, channel, &first, sink)?;
     request.stated.set(table.stated(&head));
-    for (line, values) in &first {
+    for (at, (line, values)) in first.iter().enumerate() {
+        if at == TOLD {
+            table.idle(idle, &first[0].1)?;
+        }
         table.row(*line, values)?;
+    }
+    if first.len() <= TOLD {
+        table.idle(idle, &first[0].1)?;
     }
     while let Some(text) = lines.next()? {
         if !text.is_empty() && !text.starts_with([';', '#']) {
-            let values = row(text).map_err(|reason| Error::line(lines.number, reason));
+            let values = fields.numbers(text).map_err(|reason| Error::line(lines.number, reason));
             // The end of a file that is cut may be a part of a row.
             match values {
                 Err(_) if !lines.whole => break,
+                Ok(values) if !lines.whole && values.len() != table.columns => break,
                 values => table.row(lines.number, &values?)?,
             }
         }
-        if table.levels.edges == 0 && lines.place > MOST_SILENCE {
-            return Err(Error::line(lines.number, "no edge up to here, and so the rest is not read: is it the right channel?"));
+        if table.levels.edges == 0 {
+            lines.give_up_at_silence()?;
         }
     }
     let cut = (!lines.whole).then_some(lines.number);
@@ -167,9 +189,18 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(head: &Head, request: &Request, first: &[(u64, Vec<f64>)], sink: &'a mut dyn FnMut(Edge)) -> Result<Table<'a>> {
+    fn new(
+        head: &Head,
+        request: &Request,
+        channel: Option<(usize, String)>,
+        first: &[(u64, Vec<f64>)],
+        sink: &'a mut dyn FnMut(Edge),
+    ) -> Result<Table<'a>> {
         let columns = first[0].1.len();
-        let (rows, channel) = told(head, request, first)?;
+        let (rows, channel) = match channel {
+            Some((column, channel)) => (told(head, request, column, first)?, channel),
+            None => (Rows::Times, "edges".into()),
+        };
         Ok(Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink })
     }
 
@@ -198,11 +229,14 @@ impl<'a> Table<'a> {
             Rows::Samples { column } => self.levels.push(level(values[*column])?, self.sink),
             Rows::Changes { column } => {
                 forward()?;
-                self.levels.change(level(values[*column])?, now * NANO, self.sink);
+                self.levels.change(level(values[*column])?, ticks(now), self.sink);
             }
             Rows::Times => {
                 forward()?;
-                (self.sink)(Edge { at: now * NANO, rising: self.levels.edges % 2 == 0 });
+                if now == before {
+                    return Err(Error::line(line, format!("the time is that of the edge before, {now} s: two edges at once are none")));
+                }
+                (self.sink)(Edge { at: ticks(now), rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
             }
             Rows::Volts { column, detector, step, n, .. } => {
@@ -215,6 +249,25 @@ impl<'a> Table<'a> {
             }
         }
         self.last = now;
+        Ok(())
+    }
+
+    /// Takes rows that are like the first one but for their even times.
+    fn idle(&mut self, idle: Idle, first: &[f64]) -> Result<()> {
+        if idle.rows == 0 {
+            return Ok(());
+        }
+        if let Rows::Volts { column, detector, n, .. } = &mut self.rows {
+            let block = [first[*column] as f32; 4096];
+            let mut left = idle.rows;
+            while left > 0 {
+                let part = left.min(block.len() as u64);
+                detector.push(&block[..part as usize], self.sink)?;
+                left -= part;
+            }
+            *n += idle.rows;
+        }
+        self.last = idle.last;
         Ok(())
     }
 
@@ -246,28 +299,29 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What the rows are, and the channel.
-fn told(head: &Head, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<(Rows, String)> {
-    let columns = first[0].1.len();
+/// The channel's column and name; `None` where the rows are edges and nothing else.
+fn channel(head: &Head, request: &Request, columns: usize) -> Result<Option<(usize, String)>> {
     if columns == 1 && head.hz.is_none() && (head.names.is_empty() || head.timed()) {
-        return Ok((Rows::Times, "edges".into()));
+        return Ok(None);
     }
     let names = head.channel_names(columns);
-    let skipped = columns - names.len();
-    let column = choose(&names, request.channel.as_deref())?;
-    let channel = names[column].clone();
-    let column = column + skipped;
+    let at = choose(&names, request.channel.as_deref())?;
+    Ok(Some((at + columns - names.len(), names[at].clone())))
+}
+
+/// What the rows are.
+fn told(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
+    let timed = head.channel_names(first[0].1.len()).len() < first[0].1.len();
     let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0));
-    let rows = match (skipped > 0, levels) {
-        (true, true) => Rows::Changes { column },
-        (true, false) => volts(column, request, first)?,
-        (false, true) if head.hz.is_some() => Rows::Samples { column },
+    match (timed, levels) {
+        (true, true) => Ok(Rows::Changes { column }),
+        (true, false) => volts(column, request, &first[..first.len().min(TOLD)]),
+        (false, true) if head.hz.is_some() => Ok(Rows::Samples { column }),
         (false, _) => {
             let reason = "neither a column of times nor a `; Samplerate:` tells when the rows were: save the recording with times";
-            return Err(Error::line(first[0].0, reason));
+            Err(Error::line(first[0].0, reason))
         }
-    };
-    Ok((rows, channel))
+    }
 }
 
 fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
@@ -279,20 +333,13 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<
     }
     let values = first.iter().filter_map(|(_, row)| row.get(column).map(|value| value.abs()));
     let floor = 1e-4 * values.fold(0.0, f64::max).max(1e-3);
-    Ok(Rows::Volts { column, detector: Box::new(Detector::new(request.method, floor)), step, first: start, n: 0 })
+    Ok(Rows::Volts { column, detector: Box::new(Detector::of_volts(request.method, floor)), step, first: start, n: 0 })
 }
 
-/// The numbers of a row.
-fn row(text: &str) -> std::result::Result<Vec<f64>, String> {
-    let field = |field: &str| {
-        let field = field.trim().trim_matches('"');
-        field.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| format!("`{}` is no number", shown(field)))
-    };
-    text.split([',', ';', '\t']).map(field).collect()
-}
-
-fn names(text: &str) -> Vec<String> {
-    text.split([',', ';', '\t']).map(|name| name.trim().trim_matches('"').to_owned()).collect()
+/// A time in seconds as nanoseconds, without the rounding of its decimals: to a millionth of them.
+fn ticks(seconds: f64) -> f64 {
+    const FINE: f64 = (1u64 << 20) as f64;
+    (seconds * NANO * FINE).round() / FINE
 }
 
 /// A frequency such as `1 MHz`.

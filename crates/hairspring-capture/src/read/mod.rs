@@ -1,6 +1,8 @@
 //! Readers: one file per format, each a stream in bounded memory.
 
 mod csv;
+mod fields;
+mod idle;
 mod samples;
 mod sigrok;
 mod vcd;
@@ -39,6 +41,7 @@ impl Format {
     /// use hairspring_capture::read::Format;
     /// assert_eq!(Format::of(b"RIFF\x24\0\0\0WAVEfmt "), Some(Format::Wav));
     /// assert_eq!(Format::of(b"$date today $end"), Some(Format::Vcd));
+    /// assert_eq!(Format::of(b"RIF"), Some(Format::Wav));
     /// assert_eq!(Format::of(&[0; 64]), None);
     /// ```
     pub fn of(head: &[u8]) -> Option<Format> {
@@ -48,6 +51,8 @@ impl Format {
             [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
             [b'$', ..] => Some(Format::Vcd),
             [] => None,
+            // No table is that short, but a file that is cut.
+            _ if text.len() < 4 && [b"RIFF", b"RF64", b"BW64"].iter().any(|name| name.starts_with(text)) => Some(Format::Wav),
             _ if text.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..)) => Some(Format::Csv),
             _ => None,
         }
@@ -135,7 +140,8 @@ fn choose(names: &[String], wanted: Option<&str>) -> Result<usize> {
         || names.iter().position(|name| name == wanted).or_else(|| names.iter().position(|name| last(name).as_deref() == Some(wanted)));
     let by_number = || wanted.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).filter(|n| *n < names.len());
     by_name().or_else(by_number).ok_or_else(|| {
-        Error::Unusable(format!("there is no channel `{}`; the file has {}: {}", crate::error::shown(wanted), names.len(), listed(names)))
+        let number = if names.len() == 1 { "1 channel".to_owned() } else { format!("{} channels", names.len()) };
+        Error::Unusable(format!("there is no channel `{}`; the file has {number}: {}", crate::error::shown(wanted), listed(names)))
     })
 }
 

@@ -4,7 +4,7 @@ use super::csv::frequency;
 use super::samples::Levels;
 use super::{Recording, Remark, Request, choose};
 use crate::edge::{Detector, Edge};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Place, Result, shown};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use zip::ZipArchive;
@@ -31,7 +31,10 @@ struct Metadata {
 /// # Errors
 /// An archive that is damaged or holds no recording, a channel that is not there, a rate of 0.
 pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
-    let mut archive = ZipArchive::new(stream).map_err(|error| Error::Unusable(format!("this is no sigrok session: {error}")))?;
+    let mut archive = ZipArchive::new(stream).map_err(|error| {
+        let advice = "the list at the end of the archive cannot be read; the file is cut, or no session";
+        Error::Unusable(format!("this is no sigrok session, or not a whole one: {advice} ({error})"))
+    })?;
     let metadata = metadata(&mut archive)?;
     let Some(hz) = metadata.hz.filter(|hz| *hz > 0.0) else {
         return Err(Error::Unusable("metadata: the rate (`samplerate`) is missing or 0: without a rate there are no times".into()));
@@ -43,19 +46,15 @@ pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn F
         return Err(Error::Unusable("metadata: no channels (`probe1`)".into()));
     };
     let mut recording = Recording { format: Some(super::Format::Sigrok), channel: channel.clone(), hz: Some(hz), ..Recording::default() };
-    let cut = if *analog {
+    let (samples, cut) = if *analog {
         volts(&mut archive, *number, request, &mut recording, sink)?
     } else {
         levels(&mut archive, &metadata, *number, &mut recording, sink)?
     };
     if let Some(reason) = cut {
-        recording.remarks.push(Remark::Truncated { place: crate::error::Place::Seconds(recording_end(&recording, hz)), reason });
+        recording.remarks.push(Remark::Truncated { place: Place::Seconds(samples as f64 / hz), reason });
     }
     Ok(recording)
-}
-
-fn recording_end(recording: &Recording, hz: f64) -> f64 {
-    recording.signal.as_ref().map_or(0, |signal| signal.samples) as f64 / hz
 }
 
 fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
@@ -94,7 +93,17 @@ fn pieces<R: Read + Seek>(archive: &ZipArchive<R>, name: &str) -> Vec<String> {
     if is_there(&whole) { vec![whole] } else { numbered.collect() }
 }
 
-/// Gives the bytes of all pieces in whole units; tells where the archive is damaged.
+/// What is wrong where pieces are missing between others; `None` where there is no hole.
+fn hole<R: Read + Seek>(archive: &ZipArchive<R>, name: &str, there: usize) -> Option<String> {
+    let number = |file: &str| file.strip_prefix(name)?.strip_prefix('-')?.parse::<usize>().ok();
+    let behind: Vec<usize> = archive.file_names().filter_map(number).filter(|number| *number > there).collect();
+    let (next, pieces) = (behind.iter().min()?, behind.len());
+    let rest = if pieces == 1 { "which is not used".to_owned() } else { format!("which with {} more is not used", pieces - 1) };
+    let name = shown(name);
+    Some(format!("the piece `{name}-{}` is missing before `{name}-{next}`, {rest}", there + 1))
+}
+
+/// Gives the bytes of all pieces in whole units; tells where the archive is damaged, or a piece is missing.
 fn bytes<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     name: &str,
@@ -102,7 +111,11 @@ fn bytes<R: Read + Seek>(
     take: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<Option<String>> {
     let pieces = pieces(archive, name);
+    let hole = if pieces == [name] { None } else { hole(archive, name, pieces.len()) };
     if pieces.is_empty() {
+        if let Some(hole) = hole {
+            return Err(Error::Unusable(hole));
+        }
         return Err(Error::Unusable(format!("the session has no `{}`, where its samples should be", shown(name))));
     }
     let mut block = vec![0u8; (1 << 16) / unit * unit];
@@ -122,7 +135,7 @@ fn bytes<R: Read + Seek>(
         }
         take(&block[..held / unit * unit])?;
     }
-    Ok(None)
+    Ok(hole)
 }
 
 fn levels<R: Read + Seek>(
@@ -131,7 +144,7 @@ fn levels<R: Read + Seek>(
     number: u32,
     recording: &mut Recording,
     sink: &mut dyn FnMut(Edge),
-) -> Result<Option<String>> {
+) -> Result<(u64, Option<String>)> {
     let (byte, bit) = ((number - 1) as usize / 8, (number - 1) % 8);
     if byte >= metadata.unit {
         return Err(Error::Unusable(format!("metadata: channel {number} is beyond the unit size of {} bytes", metadata.unit)));
@@ -146,7 +159,7 @@ fn levels<R: Read + Seek>(
         Ok(())
     })?;
     (recording.edges, recording.granularity) = (levels.edges, Some(1.0));
-    Ok(cut)
+    Ok((levels.samples, cut))
 }
 
 fn volts<R: Read + Seek>(
@@ -155,8 +168,8 @@ fn volts<R: Read + Seek>(
     request: &Request,
     recording: &mut Recording,
     sink: &mut dyn FnMut(Edge),
-) -> Result<Option<String>> {
-    let mut detector = Detector::new(request.method, 1e-4);
+) -> Result<(u64, Option<String>)> {
+    let mut detector = Detector::of_volts(request.method, 1e-4);
     let mut values = Vec::new();
     let cut = bytes(archive, &format!("analog-1-{number}"), 4, &mut |block| {
         values.clear();
@@ -165,6 +178,7 @@ fn volts<R: Read + Seek>(
     })?;
     detector.finish(sink)?;
     let signal = detector.signal();
+    let samples = signal.samples;
     (recording.edges, recording.signal) = (signal.edges, Some(signal));
-    Ok(cut)
+    Ok((samples, cut))
 }

@@ -266,7 +266,7 @@ impl Parser<'_> {
             Some(found) => found,
             None => {
                 let candidates: Vec<String> = singles.iter().map(|at| names[*at].clone()).collect();
-                (singles[choose(&candidates, wanted)?], 0)
+                (singles[choose(&candidates, wanted).map_err(|error| with_vectors(error, &self.variables, wanted))?], 0)
             }
         };
         (self.id, self.bit) = (self.variables[at].id.clone(), bit);
@@ -332,6 +332,28 @@ fn vector_bit(variables: &[Variable], wanted: &str) -> Option<(usize, usize)> {
     Some((at, bit as usize))
 }
 
+/// An error about a channel, with the vectors whose bits can be channels too.
+fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> Error {
+    const SHOWN: usize = 6;
+    let meant = wanted.map(|wanted| wanted.split('[').next().unwrap_or(wanted));
+    let named = |variable: &&Variable| meant.is_some_and(|name| variable.name == name || variable.name.rsplit('.').next() == Some(name));
+    let vectors = || variables.iter().filter(|variable| variable.width > 1);
+    let bits = |variable: &Variable| {
+        let last = variable.lowest.saturating_add(variable.width - 1);
+        format!("`{}[{}]` to `[{last}]`", shown(&variable.name), variable.lowest)
+    };
+    let (one, all) = (vectors().find(named), vectors().count());
+    match one {
+        Some(vector) => Error::Unusable(format!("{error}; of a vector one bit is a channel: {}", bits(vector))),
+        None if all > 0 => {
+            let listed: Vec<String> = vectors().take(SHOWN).map(bits).collect();
+            let more = if all > SHOWN { format!(" and {} more vectors", all - SHOWN) } else { String::new() };
+            Error::Unusable(format!("{error}; and bits of vectors: {}{more}", listed.join(", ")))
+        }
+        None => error,
+    }
+}
+
 /// A bit of a vector; what the file leaves away on the left is 0, or what stands there if that is no digit.
 fn bit(value: &[u8], bit: usize) -> u8 {
     match value.len().checked_sub(bit + 1) {
@@ -363,9 +385,9 @@ fn timescale(text: &str) -> std::result::Result<f64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let per_second = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|(_, per_second)| *per_second);
-    let number = number.parse::<u32>().ok().filter(|number| *number > 0);
+    let number = number.parse::<u32>().ok().filter(|number| matches!(number, 1 | 10 | 100));
     match number.zip(per_second) {
         Some((number, per_second)) => Ok(f64::from(number) / per_second),
-        None => Err(format!("the timescale is `{}`, expected a number above 0 and a unit, such as 10 ns", shown(text))),
+        None => Err(format!("the timescale is `{}`, expected 1, 10 or 100 and a unit, such as 10 ns", shown(text))),
     }
 }

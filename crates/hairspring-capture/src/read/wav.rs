@@ -13,6 +13,9 @@ const MOST_CHUNK: u64 = 64 << 20;
 /// Most channels.
 const MOST_CHANNELS: u16 = 1024;
 
+/// Most channels of which all are looked at.
+const MOST_LOOKED_AT: u16 = 16;
+
 /// How a sample is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sample {
@@ -94,29 +97,31 @@ impl<R: Read> Counted<R> {
 /// place.
 pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let mut stream = Counted { stream, place: 0 };
-    let (format, stated) = header(&mut stream)?;
+    let (format, size) = header(&mut stream)?;
     request.stated.set(Some(f64::from(format.hz)));
     let names: Vec<String> = (1..=format.channels).map(|n| n.to_string()).collect();
     let channel = channel(request, &names)?;
     let mut detector = Detector::new(request.method, format.sample.floor());
-    let frames = Frames { format, channel, detector: &mut detector, values: Vec::new() };
-    let Done { found, cut, wrong } = samples(&mut stream, frames, stated, sink)?;
+    let mut swings = Swings::new(request, &format);
+    let frames = Frames { format, channel, detector: &mut detector, values: Vec::new(), swings: &mut swings };
+    let read = samples(&mut stream, frames, size.known(), sink);
+    let Done { found, cut, wrong } = read.map_err(|error| swings.with_others(error))?;
     if found == 0 {
         return Err(Error::byte(stream.place, "the file has no samples"));
     }
-    detector.finish(sink)?;
-    let signal = detector.signal();
     let mut remarks = Vec::new();
-    if let (Some(stated), true) = (stated, wrong) {
-        remarks.push(Remark::WrongSizes { stated, found });
+    if wrong || size.known().is_none() {
+        remarks.push(Remark::WrongSizes { stated: size.stated, found });
     }
     if cut {
-        let reason = stated.map_or_else(
+        let reason = size.known().map_or_else(
             || "the last sample is not whole".to_owned(),
             |stated| format!("its header promises {stated} bytes of samples, and there are {found}"),
         );
         remarks.push(Remark::Truncated { place: Place::Byte(stream.place), reason });
     }
+    detector.finish(sink).map_err(|error| swings.with_others(with_remarks(error, &remarks)))?;
+    let signal = detector.signal();
     if request.channel.is_none() && format.channels > 1 {
         remarks.push(Remark::OtherChannels { taken: "1".into(), all: names.clone() });
     }
@@ -131,6 +136,18 @@ pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     })
 }
 
+/// An error of a file that is cut, or whose sizes are wrong: that may well be the reason.
+fn with_remarks(error: Error, remarks: &[Remark]) -> Error {
+    let also = remarks.iter().find_map(|remark| match remark {
+        Remark::Truncated { place, reason } => Some(format!("the file is cut, {place}: {reason}")),
+        Remark::WrongSizes { stated, found } if *stated > 0 => {
+            Some(format!("its header states {stated} bytes of samples, and there are {found}"))
+        }
+        _ => None,
+    });
+    also.map_or(error.clone(), |also| Error::Unusable(format!("{error}; {also}")))
+}
+
 fn channel(request: &Request, names: &[String]) -> Result<usize> {
     let wanted = match request.channel.as_deref() {
         None | Some("left") => "1",
@@ -140,8 +157,23 @@ fn channel(request: &Request, names: &[String]) -> Result<usize> {
     super::choose(names, Some(wanted))
 }
 
-/// Everything up to the samples: their format, and their bytes where the header states them.
-fn header<R: Read>(stream: &mut Counted<R>) -> Result<(Format, Option<u64>)> {
+/// Bytes of samples by the header.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    stated: u64,
+    /// Whether it stands in a chunk of its own, where every number is meant.
+    large: bool,
+}
+
+impl Size {
+    /// The size, where it is one: who writes a stream does not know it, and puts 0 or the largest number there.
+    fn known(self) -> Option<u64> {
+        Some(self.stated).filter(|size| self.large || (1..0xffff_ff00).contains(size))
+    }
+}
+
+/// Everything up to the samples: their format, and their bytes by the header.
+fn header<R: Read>(stream: &mut Counted<R>) -> Result<(Format, Size)> {
     let start: [u8; 12] = stream.whole("the first 12 bytes")?;
     let large = matches!(&start[..4], b"RF64" | b"BW64");
     if !(large || start[..4] == *b"RIFF") || start[8..] != *b"WAVE" {
@@ -160,9 +192,13 @@ fn header<R: Read>(stream: &mut Counted<R>) -> Result<(Format, Option<u64>)> {
             b"fmt " => format = Some(read_format(stream, size)?),
             b"data" => {
                 let Some(format) = format else { return Err(Error::byte(stream.place, "the samples come before their format")) };
-                let stated = if size == 0xffff_ffff { data } else { Some(size) };
-                // Who writes a stream does not know the size, and puts 0 or the largest number there.
-                return Ok((format, stated.filter(|size| *size > 0 && *size < 0xffff_ff00 || data == Some(*size))));
+                return Ok((
+                    format,
+                    match data {
+                        Some(stated) if size == 0xffff_ffff => Size { stated, large: true },
+                        _ => Size { stated: size, large: false },
+                    },
+                ));
             }
             _ if size > MOST_CHUNK => {
                 let name = shown(&String::from_utf8_lossy(&head[..4]));
@@ -228,6 +264,7 @@ struct Frames<'a> {
     channel: usize,
     detector: &'a mut Detector,
     values: Vec<f32>,
+    swings: &'a mut Swings,
 }
 
 impl Frames<'_> {
@@ -241,6 +278,7 @@ impl Frames<'_> {
         let whole = bytes.len() / self.size() * self.size();
         self.values.clear();
         convert(&bytes[..whole], self.format, self.channel, &mut self.values);
+        self.swings.look(&bytes[..whole], self.format);
         self.detector.push(&self.values, sink)
     }
 }
@@ -260,19 +298,69 @@ fn samples<R: Read>(stream: &mut Counted<R>, mut frames: Frames, stated: Option<
         }
         if left == Some(0) {
             // What follows is another chunk, or samples that the header does not count.
-            let mut next = [0u8; 8];
-            let held = stream.fill(&mut next)?;
-            let is_chunk = next[..4].iter().all(|byte| (b' '..=b'~').contains(byte));
-            if held < 8 || is_chunk || stated.is_some_and(|stated| stated % frame as u64 != 0) {
+            let mut next = [0u8; 9];
+            let behind = stream.fill(&mut next)?;
+            if behind < 8 || is_chunk(&next, found) {
                 return Ok(Done { found, cut: false, wrong });
             }
             (left, wrong) = (None, true);
-            let mut first = next.to_vec();
-            first.resize(8usize.div_ceil(frame) * frame, 0);
-            let held = 8 + stream.fill(&mut first[8..])?;
-            frames.push(&first[..held], sink)?;
-            found += held as u64;
+            // The frame that the size cuts in two goes on.
+            let mut first = bytes[held / frame * frame..held].to_vec();
+            first.extend_from_slice(&next[..behind]);
+            let have = first.len();
+            first.resize(have.div_ceil(frame) * frame, 0);
+            let more = stream.fill(&mut first[have..])?;
+            frames.push(&first[..have + more], sink)?;
+            found += (behind + more) as u64;
         }
+    }
+}
+
+/// Whether these bytes begin a chunk; behind an odd number of bytes one more stands before it.
+fn is_chunk(next: &[u8; 9], found: u64) -> bool {
+    let name = |bytes: &[u8]| bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
+    name(&next[..4]) || found % 2 == 1 && next[0] == 0 && name(&next[1..5])
+}
+
+/// How far each channel goes in the first samples, where none was asked for: the pin may be on another one than the first.
+#[derive(Debug)]
+struct Swings {
+    channels: Vec<(f32, f32)>,
+    left: usize,
+    values: Vec<f32>,
+}
+
+impl Swings {
+    fn new(request: &Request, format: &Format) -> Swings {
+        let several = request.channel.is_none() && (2..=MOST_LOOKED_AT).contains(&format.channels);
+        let channels = vec![(f32::INFINITY, f32::NEG_INFINITY); if several { usize::from(format.channels) } else { 0 }];
+        Swings { channels, left: 1 << 21, values: Vec::new() }
+    }
+
+    fn look(&mut self, bytes: &[u8], format: Format) {
+        if self.left == 0 {
+            return;
+        }
+        for (at, range) in self.channels.iter_mut().enumerate() {
+            self.values.clear();
+            convert(bytes, format, at, &mut self.values);
+            *range = self.values.iter().fold(*range, |range, value| (range.0.min(*value), range.1.max(*value)));
+        }
+        self.left = self.left.saturating_sub(bytes.len() / (format.sample.bytes() * usize::from(format.channels)));
+    }
+
+    /// An error with the channels that there are.
+    fn with_others(&self, error: Error) -> Error {
+        if self.channels.is_empty() {
+            return error;
+        }
+        let swing = |(at, range): (usize, &(f32, f32))| format!("channel {} by {:.4}", at + 1, (range.1 - range.0).max(0.0));
+        let all: Vec<String> = self.channels.iter().enumerate().map(swing).collect();
+        Error::Unusable(format!(
+            "{error}; channel 1 of {} was read, for none was asked for (--channel); of full scale 1 swings {}",
+            all.len(),
+            all.join(", ")
+        ))
     }
 }
 

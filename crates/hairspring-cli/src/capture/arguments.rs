@@ -67,7 +67,7 @@ pub struct CaptureArguments {
     /// The recording, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The channel, by its name or its number from 1 [default: the only one, or the first of a sound]
+    /// The channel, by its name or its number from 1; of a sound also left or right [default: the only one, or the first of a sound]
     #[arg(long, value_name = "NAME|N")]
     pub channel: Option<String>,
     /// The format [default: by its content]
@@ -83,7 +83,7 @@ pub struct CaptureArguments {
     #[arg(long, value_name = "LIST|pattern", default_value = "pattern", value_parser = counts)]
     pub k: Counts,
     /// Names of the components that the pattern counts
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = component)]
     pub components: Vec<String>,
     /// Length of the reference intervals in the recording: calibrates the recorder's rate
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -134,6 +134,16 @@ fn counts(text: &str) -> Result<Counts, String> {
         list.extend((first..=last).map(f64::from));
     }
     Ok(Counts::List(list))
+}
+
+/// The name of a component: as the columns of a table have it.
+fn component(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let begins = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    if begins && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ')) {
+        return Ok(name.to_owned());
+    }
+    Err(format!("`{text}` is no name: expected a letter or _ first, then letters, digits, _, -, . or spaces"))
 }
 
 fn ppm(text: &str) -> Result<f64, String> {

@@ -132,6 +132,30 @@ fn a_known_interval_calibrates_both_crystals() {
 }
 
 #[test]
+fn a_reference_that_is_damaged_is_told_with_place_and_reason() {
+    let mut pin = Pin::new(1e4, Orientation::Rising);
+    pin.reference(3, 1e7);
+    let frame = pin.edges.len();
+    let more = frames(4, 1e8, true);
+    pin.edges.extend(more.edges.iter().map(|edge| Edge { at: edge.at + pin.now, rising: edge.rising }));
+    let damaged = |change: &dyn Fn(&mut Vec<Edge>)| {
+        let mut edges = pin.edges.clone();
+        change(&mut edges);
+        capture("pin.vcd", vcd(&edges)).option("--channel", "PB7").option("--reference", "100ms")
+    };
+    // The pulses of the frame and its end are the last eight edges of it.
+    let glitch = |edges: &mut Vec<Edge>| {
+        let at = edges[frame - 7].at + 3e6;
+        edges.splice(frame - 6..frame - 6, [Edge { at, rising: true }, Edge { at: at + 2.2e4, rising: false }]);
+    };
+    let missing = damaged(&|edges| drop(edges.drain(frame - 6..frame - 4)));
+    missing.fails("the frame of the reference is damaged, at 0.3").complains("a pulse is missing or too many").in_one_line();
+    let glitched = damaged(&glitch).fails("the frame of the reference is damaged, at 0.").in_one_line();
+    glitched.complains("the pulse of the end has 2.00 units and should have 1");
+    damaged(&|_| ()).succeeds();
+}
+
+#[test]
 fn edges_are_numbers_one_a_line_and_can_be_read_again() {
     let pin = frames(4, 1e8, true);
     let listed = capture("pin.vcd", vcd(&pin.edges)).option("--channel", "PB7").with("--edges").succeeds();
@@ -154,6 +178,26 @@ fn observations_are_saved_for_fit() {
     assert!(saved.error.contains("# rate_hz: 100000000") && saved.error.contains("body,"), "{saved}");
     let document = fit(saved.error).document();
     assert!((document.body()["time_ns"]["value"].as_f64().unwrap() - 100_000.0).abs() < 1e-3);
+}
+
+#[test]
+fn components_have_one_name_each() {
+    let text = vcd(&frames(4, 1e8, true).edges);
+    let named = |names: &str| capture("pin.vcd", &text).option("--channel", "PB7").option("--components", names);
+    named("a,b").fails("--components names 2 and the pulses count 1 component: nothing is left for b").in_one_line();
+    for wrong in ["", "=", "a,", "1"] {
+        named(wrong).ends_with(2).complains("is no name");
+    }
+    let (mut pin, mut random) = (Pin::new(1e4, Orientation::Rising), Pcg64::seed_from_u64(3));
+    for _ in 0..6 {
+        let kind = Kind::Counts(vec![vec![1, 1], vec![2, 1], vec![1, 2], vec![3, 2], vec![2, 3]]);
+        pin.frame(&kind, &[13_000.0, 23_000.0, 15_000.0, 35_000.0, 27_000.0], &mut || random.random());
+    }
+    let text = vcd(&pin.edges);
+    let named = |names: &str| capture("pin.vcd", &text).option("--channel", "PB7").option("--components", names);
+    assert_eq!(named("loop, start").document().components(), ["loop", "start"]);
+    named("init").fails("two components would be called `init`").in_one_line();
+    named("a,a").fails("two components would be called `a`").in_one_line();
 }
 
 #[test]
@@ -216,9 +260,21 @@ fn a_list_of_counts_needs_all_pulses_to_fit() {
     let mut edges = pin.edges.clone();
     edges.drain(12..14);
     edges.drain(40..48);
-    capture("pin.vcd", vcd(&edges)).option("--channel", "PB7").option("--k", "1..5").fails("is as wide as k = ").in_one_line();
+    capture("pin.vcd", vcd(&edges))
+        .option("--channel", "PB7")
+        .option("--k", "1..5")
+        .fails("copies by the line through all pulses")
+        .in_one_line();
     let pattern = capture("pin.vcd", vcd(&frames(2, 1e8, true).edges)).option("--channel", "PB7");
     pattern.option("--k", "1..8").fails("leave --k away").in_one_line();
+}
+
+#[test]
+fn times_that_are_too_coarse_are_no_missing_pattern() {
+    let coarse: Vec<Edge> =
+        frames(4, 1e8, true).edges.iter().map(|edge| Edge { at: (edge.at / 1e5).floor(), rising: edge.rising }).collect();
+    let file = vcd(&coarse).replace("10 ns", "1 ms");
+    capture("pin.vcd", file).option("--channel", "PB7").fails("the unit of the file's times is too coarse").in_one_line();
 }
 
 #[test]

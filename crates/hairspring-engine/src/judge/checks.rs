@@ -13,6 +13,8 @@ pub struct Context<'a> {
     pub factor: f64,
 }
 
+/// Rows to spare, and the residual relative to the longest row, at which the rows themselves show that the line is straight.
+const EXACT: (usize, f64) = (3, 1e-9);
 /// Departure from the line, relative to the longest row, from which on it is worth a warning ...
 const DEPARTURE_WARNING: f64 = 0.003;
 /// ... and from which on the numbers are not to be trusted.
@@ -67,7 +69,9 @@ fn rank(solution: &Solution) -> Option<Finding> {
 fn not_checked(solution: &Solution) -> Option<Finding> {
     let (rows, _) = solution.rows_used();
     let unknowns = solution.rank.pivots.len();
-    let bare = solution.lack_of_fit.is_none() && !solution.rows.is_empty() && rows < unknowns + 10;
+    // Rows that lie on the line to the last digit check it without any repeats.
+    let exact = rows >= unknowns + EXACT.0 && solution.residual_sd <= EXACT.1 * solution.largest;
+    let bare = solution.lack_of_fit.is_none() && !solution.rows.is_empty() && rows < unknowns + 10 && !exact;
     bare.then(|| Finding::new(Severity::Warning, FindingKind::NotChecked { rows, unknowns }))
 }
 

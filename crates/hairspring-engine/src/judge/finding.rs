@@ -112,6 +112,8 @@ pub enum FindingKind {
     PhaseLocked { rows: usize, of: usize, concentration: f64 },
     /// Samples of a capture at full scale.
     Clipped { samples: u64, first_at: String },
+    /// Steps of a capture that are lower than others because the signal was cut before the converter.
+    Overloaded { steps: u64, first_at: String },
     /// A capture whose noise is large against its steps.
     NoisySignal { noise_percent: f64 },
     /// A capture whose level moves: hum, or an input without direct current.
@@ -127,7 +129,7 @@ pub enum FindingKind {
     /// A capture of several channels, of which the first was taken.
     ChannelAssumed { taken: String, all: Vec<String> },
     /// Samples of a capture that are no numbers.
-    NotNumbers { samples: u64 },
+    NotNumbers { samples: u64, first_at: String },
     /// A capture with so many samples for an edge that some of them are averaged.
     Oversampled { rise_samples: f64, averaged: usize },
 }
@@ -172,6 +174,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         | PulsesOutside { .. }
         | PhaseLocked { .. }
         | Clipped { .. }
+        | Overloaded { .. }
         | NoisySignal { .. }
         | LevelWanders { .. }
         | WeakEdges { .. }

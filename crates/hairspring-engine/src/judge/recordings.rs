@@ -2,9 +2,17 @@
 
 use super::finding::FindingKind;
 
+/// A number with the word for one or for several.
+fn counted(number: u64, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
+}
+
 /// The finding in words, and what to do about it; `None` for what is no doubt about a recording.
 pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
     use FindingKind::*;
+    if let Some(words) = of_signal(kind) {
+        return Some(words);
+    }
     Some(match kind {
         FramesLeftOut { left_out, frames, first_at, reason } => (
             format!("{left_out} of {frames} frames left out; the first {first_at}: {reason}"),
@@ -22,7 +30,7 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             "begin with more copies, record at a higher rate, or put a fixed delay into every pulse",
         ),
         PulsesOutside { pulses } => (
-            format!("{pulses} pulses outside of all frames are not used"),
+            format!("{} not used", counted(*pulses, "pulse outside of all frames is", "pulses outside of all frames are")),
             "nothing to do if the pin has other uses between the frames; else look for glitches with --edges",
         ),
         PhaseLocked { rows, of, concentration } => (
@@ -31,9 +39,46 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             ),
             "dither the gaps between pulses by at least one sample, and the idle time between frames (spec/capture.md)",
         ),
+        RecordingCut { place, reason } => {
+            (format!("the recording is cut, {place}: {reason}"), "what comes before is used; record it again if frames are missing")
+        }
+        SizesWrong { stated, found } => (
+            format!("the header states {stated} bytes of samples, and there are {found}: all of them are used"),
+            "nothing to do: the file was written as a stream",
+        ),
+        LevelUndefined { times, first_at } => (
+            format!("the level was undefined {}, the first {first_at}: what comes next is no edge", counted(*times, "time", "times")),
+            "drive the pin before the first frame and do not make it an input afterwards",
+        ),
+        ChannelAssumed { taken, all } => (
+            format!("the file has {} channels ({}), and channel {taken} was taken", all.len(), all.join(", ")),
+            "choose another one with --channel",
+        ),
+        NotNumbers { samples, first_at } => (
+            format!(
+                "{}, the first {first_at}: there is no edge at them",
+                counted(*samples, "sample is no number", "samples are no numbers")
+            ),
+            "record or convert it again",
+        ),
+        _ => return None,
+    })
+}
+
+/// Doubts about a sampled signal.
+fn of_signal(kind: &FindingKind) -> Option<(String, &'static str)> {
+    use FindingKind::*;
+    Some(match kind {
         Clipped { samples, first_at } => (
             format!("{samples} samples are clipped, the first {first_at}: edges may be off where the signal is cut"),
             "record at a lower level",
+        ),
+        Overloaded { steps, first_at } => (
+            format!(
+                "{} lower than the others and stop at one level, the first {first_at}: the signal is clipped before the converter, below full scale, and edges may be off",
+                counted(*steps, "step is", "steps are")
+            ),
+            "make the signal smaller at the recorder's input, with a divider of two resistors for instance; a lower gain alone does not help",
         ),
         NoisySignal { noise_percent } => (
             format!("the noise is {noise_percent:.1} % of a step: edges scatter, and some may be missed"),
@@ -44,24 +89,12 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             "nothing to do if the intervals suit: edges are found by their slope; else shield the wire and join the grounds",
         ),
         WeakEdges { edges, first_at } => (
-            format!("{edges} steps are too small for an edge and too large for noise, the first {first_at}: they are not used"),
+            format!(
+                "{} too small for an edge and too large for noise, the first {first_at}: not used",
+                counted(*edges, "step is", "steps are")
+            ),
             "look at the signal there: a glitch, another signal that leaks in, or a contact that is loose",
         ),
-        RecordingCut { place, reason } => {
-            (format!("the recording is cut, {place}: {reason}"), "what comes before is used; record it again if frames are missing")
-        }
-        SizesWrong { stated, found } => (
-            format!("the header states {stated} bytes of samples, and there are {found}: all of them are used"),
-            "nothing to do: the file was written as a stream",
-        ),
-        LevelUndefined { times, first_at } => (
-            format!("the level was undefined {times} times, the first {first_at}: what comes next is no edge"),
-            "drive the pin before the first frame and do not make it an input afterwards",
-        ),
-        ChannelAssumed { taken, all } => {
-            (format!("channel {taken} of {} was taken: {}", all.len(), all.join(", ")), "choose another one with --channel")
-        }
-        NotNumbers { samples } => (format!("{samples} samples are no numbers: there is no edge at them"), "record or convert it again"),
         Oversampled { rise_samples, averaged } => (
             format!("an edge rises over {rise_samples:.0} samples: {averaged} of them are averaged"),
             "nothing to do: a rate of so many times less would give the same; edges that rise faster are surer",

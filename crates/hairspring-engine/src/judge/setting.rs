@@ -14,6 +14,8 @@ pub enum Setting {
     Python,
     /// A table that somebody else observed (`fit`).
     Table,
+    /// A recording of a pin (`capture`).
+    Recording,
     /// Chains of known length (`verify`).
     Chains,
     /// Calls of a function in a program, with the counts of its blocks (`blocks`).
@@ -28,6 +30,7 @@ impl Setting {
                 "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code"
             }
             Setting::Table => "add rows with other counts",
+            Setting::Recording => "send frames with more counts (spec/capture.md)",
             Setting::Blocks => "add inputs that take other ways through the function, or end calls early (--until each)",
             Setting::Chains => "give it more time (--budget) or choose a quieter CPU (--cpu)",
         }
@@ -40,6 +43,7 @@ impl Setting {
             Setting::Program => for_program(kind),
             Setting::Python => for_python(kind),
             Setting::Table => for_table(kind),
+            Setting::Recording => for_recording(kind).or_else(|| for_table(kind)),
             Setting::Chains => for_chains(kind),
             Setting::Blocks => for_blocks(kind),
         }
@@ -74,6 +78,22 @@ fn for_table(kind: &FindingKind) -> Option<&'static str> {
         NotChecked { .. } => "add rows with other counts, and repeat each of them",
         UnorderedClock { .. } => "observe with an ordered clock unless this is what you study",
         LongWindows { .. } => "observe rows with smaller counts",
+        _ => return None,
+    })
+}
+
+/// A recording is made once; what can be changed is the firmware, the recorder, or how long it records.
+fn for_recording(kind: &FindingKind) -> Option<&'static str> {
+    use FindingKind::*;
+    Some(match kind {
+        ClockTooCoarse { .. } => {
+            "nothing to do if the interval is narrow enough; else record at a higher rate, or send frames with larger counts"
+        }
+        CoreShared { .. } | Preempted { .. } => "look at them with --save: an interrupt on the chip, or a glitch; or record more frames",
+        BelowResolution { .. } => "send frames with larger counts, or more of them",
+        PrecisionMissed { .. } | WideInterval { .. } => "record more frames, or send frames with larger counts",
+        NotChecked { .. } => "send frames with more counts, and several of them",
+        LongWindows { .. } => "send frames with smaller counts",
         _ => return None,
     })
 }
@@ -175,6 +195,7 @@ mod tests {
             (Setting::Program, &["--details", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Python, &["--init", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Table, &["--keep-all", "--json"][..]),
+            (Setting::Recording, &["--keep-all", "--json", "--save"][..]),
             (Setting::Chains, &["--cpu", "--clock", "--budget"][..]),
         ] {
             let of_code = if setting == Setting::Code { kinds_of_code() } else { Vec::new() };

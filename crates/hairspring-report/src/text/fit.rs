@@ -3,7 +3,7 @@
 use super::page::{INDENT, Page, Tone};
 use crate::document::{Document, Entry, Run};
 use crate::format::{count, probability, significant, time_unit};
-use crate::plot::{Plot, line_plot, present_columns, residual_plot};
+use crate::plot::{Plot, ROUNDING, line_plot, present_columns, residual_plot};
 use hairspring_engine::estimate::{Contribution, Solution, Source};
 
 /// Components whose budget is written out; with more it stands in the JSON document only.
@@ -33,7 +33,8 @@ fn rows(solution: &Solution, factor: Option<f64>) -> String {
         Some(lack) => format!("lack of fit F = {}, p {}", significant(lack.f, 3), probability(lack.p)),
         None => "lack of fit not known".into(),
     });
-    parts.push(format!("residual {}", plain(solution.residual_sd, factor)));
+    let seen = solution.residual_sd > ROUNDING * solution.largest;
+    parts.push(format!("residual {}", plain(if seen { solution.residual_sd } else { 0.0 }, factor)));
     parts.join("; ")
 }
 

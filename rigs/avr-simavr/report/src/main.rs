@@ -86,7 +86,9 @@ fn run(folder: &Path, seed: u64) -> Result<bool, AnyError> {
         steps: steps::read(&folder.join("coder.steps"))?,
     };
     let [blocks, edges] = coder.solved(&front_end, rate.hz, seed)?;
-    println!("{}", print::table2(&blocks, &edges));
+    let lines = steps::read_lines(&folder.join("coder.lines"))?;
+    let places = steps::block_lines(&coder.steps.graph().0, &lines);
+    println!("{}", print::table2(&blocks, &edges, &places, band_limited.overhead));
     checks.extend(blocks.checks("blocks"));
     checks.extend(edges.checks("edges"));
     for check in &checks {

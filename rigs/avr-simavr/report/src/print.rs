@@ -55,8 +55,22 @@ fn place(marks: &[(f64, char)]) -> String {
     line.into_iter().collect::<String>().trim_end().to_owned()
 }
 
-/// Table 2: one line for each unknown, blocks being the unknowns; and whether edges say the same.
-pub fn table2(blocks: &table2::Results, edges: &table2::Results) -> String {
+/// The published Table 2: blocks of another coder, so none of its lines has one here to stand beside.
+const PUBLISHED_BLOCKS: [(&str, &str); 7] = [
+    ("BB0 et al.", "52.01 +- 0.044"),
+    ("BB1 et al.", "98.98 +- 0.003"),
+    ("BB2", "7.997 +- 0.005"),
+    ("BB4", "6.994 +- 0.006"),
+    ("BB6", "4.998 +- 0.003"),
+    ("BB8", "3.000 +- 0.004"),
+    ("BB18", "9.987 +- 0.016"),
+];
+/// Cycles of the toggle, which are in every overhead.
+const TOGGLE: f64 = 2.0;
+
+/// Table 2: one line for each unknown, blocks being the unknowns; and whether edges say the same. `places` are the blocks'
+/// lines in the source, `overhead` that of Table 1.
+pub fn table2(blocks: &table2::Results, edges: &table2::Results, places: &[(u32, u32)], overhead: f64) -> String {
     let mut text = String::from("Table 2: blocks of an IMA ADPCM coder on the ATmega2560, cycles = us\n\n");
     text += "   instructions    measured   +- at 95 %    block or combination\n";
     for unknown in &blocks.unknowns {
@@ -71,7 +85,40 @@ pub fn table2(blocks: &table2::Results, edges: &table2::Results) -> String {
     }
     let counts = |results: &table2::Results| format!("{} columns, {} unknowns", results.columns, results.unknowns.len());
     text += &format!("\n  {} inputs; blocks: {}; edges: {}\n", blocks.inputs, counts(blocks), counts(edges));
-    text + "  Only these sums can be told apart; a branch that is not taken is shorter.\n  (c) is what all runs have in common, with the 6.5 us of the front end in it;\n  ! marks an interval that does not hold the cycles of the instruction set.\n"
+    text += "  Only these sums can be told apart; a branch that is not taken is shorter.\n";
+    for constant in blocks.unknowns.iter().filter(|unknown| unknown.constant) {
+        let (exact, added) = (constant.by_instructions, overhead - TOGGLE);
+        text += "  (c) is what all runs have in common, less what other lines count too often. The\n";
+        text += &format!("  front end adds {added:.3} (Table 1: its overhead less the toggle's {TOGGLE:.0}), and so\n");
+        text += &format!("  {exact:.3} + {added:.3} = {:.3} is to be expected there.\n", exact + added);
+    }
+    text += "  ! marks an interval that does not hold the cycles of the instruction set.\n";
+    text += "\n  blocks by the lines of firmware/coder.c:\n";
+    text += &indented(&places.iter().enumerate().map(|(at, lines)| place_of(at, *lines)).collect::<Vec<_>>());
+    text += "\n  published, of MiBench's coder, whose blocks are others:\n";
+    text + &indented(&PUBLISHED_BLOCKS.map(|(name, figure)| format!("{name} {figure}")))
+}
+
+/// `B9 57`, `B11 59-61`.
+fn place_of(at: usize, (first, last): (u32, u32)) -> String {
+    match (first, last) {
+        (0, _) => format!("B{at} unknown"),
+        _ if first == last => format!("B{at} {first}"),
+        _ => format!("B{at} {first}-{last}"),
+    }
+}
+
+/// Words with commas in lines of 78 letters.
+fn indented(words: &[String]) -> String {
+    let mut lines = vec![String::new()];
+    for (at, word) in words.iter().enumerate() {
+        let word = if at + 1 < words.len() { format!(" {word},") } else { format!(" {word}") };
+        match lines.last_mut().filter(|line| line.len() + word.len() <= 75) {
+            Some(line) => *line += &word,
+            None => lines.push(word),
+        }
+    }
+    lines.iter().map(|line| format!("   {line}\n")).collect()
 }
 
 /// The sum in lines of what fits beside the figures.

@@ -66,6 +66,25 @@ pub fn read(path: &Path) -> Result<Steps, AnyError> {
     Ok(steps)
 }
 
+/// Reads `0xADDRESS,LINE`: lines of the source by byte address.
+pub fn read_lines(path: &Path) -> Result<BTreeMap<u32, u32>, AnyError> {
+    let text = std::fs::read_to_string(path).map_err(|e| named(path, &e))?;
+    let entry = |line: &str| {
+        let (address, number) = line.strip_prefix("0x")?.split_once(',')?;
+        Some((u32::from_str_radix(address, 16).ok()?, number.parse().ok()?))
+    };
+    text.lines().map(|line| entry(line).ok_or_else(|| named(path, &format!("`{line}` is no address and line")))).collect()
+}
+
+/// First and last line of each block's source.
+pub fn block_lines(blocks: &[Block], lines: &BTreeMap<u32, u32>) -> Vec<(u32, u32)> {
+    let of = |block: &Block| {
+        let known = || lines.range(block.from..=block.to).map(|(_, line)| *line).filter(|line| *line > 0);
+        (known().min().unwrap_or(0), known().max().unwrap_or(0))
+    };
+    blocks.iter().map(of).collect()
+}
+
 impl Steps {
     fn take(&mut self, step: Step, count: u64, cycles: u64) -> Result<(), AnyError> {
         let each = cycles / count.max(1);

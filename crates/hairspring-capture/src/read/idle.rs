@@ -1,0 +1,54 @@
+//! Rows of one level at even times, which do not say yet what they are: levels of a list of changes never stay, and volts
+//! of an idle pin may well be exactly 0.
+
+use super::csv::{Lines, TOLD, UNEVEN};
+use super::fields::Fields;
+use crate::error::{Error, Result};
+
+/// Rows that were passed behind the first ones.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Idle {
+    /// How many.
+    pub(super) rows: u64,
+    /// Time of the last of them.
+    pub(super) last: f64,
+}
+
+/// Passes rows as long as the column stays at 0 or 1 at even times; the first that is otherwise is added to `first`.
+pub(super) fn pass<R: std::io::Read>(
+    lines: &mut Lines<R>,
+    fields: &mut Fields,
+    column: usize,
+    first: &mut Vec<(u64, Vec<f64>)>,
+) -> Result<Idle> {
+    let mut idle = Idle::default();
+    let Some((step, level)) = steady(first, column) else { return Ok(idle) };
+    let columns = first[0].1.len();
+    idle.last = first[first.len() - 1].1[0];
+    while let Some(text) = lines.next()? {
+        if text.is_empty() || text.starts_with([';', '#']) {
+            continue;
+        }
+        let values = match fields.numbers(text) {
+            Err(_) if !lines.whole => break,
+            Ok(values) if !lines.whole && values.len() != columns => break,
+            values => values.map_err(|reason| Error::line(lines.number, reason))?,
+        };
+        if values.len() != columns || values[column] != level || ((values[0] - idle.last) / step - 1.0).abs() > UNEVEN {
+            first.push((lines.number, values));
+            break;
+        }
+        (idle.rows, idle.last) = (idle.rows + 1, values[0]);
+        lines.give_up_at_silence()?;
+    }
+    Ok(idle)
+}
+
+/// Time from row to row and the level, where the first rows do not tell levels from volts.
+fn steady(first: &[(u64, Vec<f64>)], column: usize) -> Option<(f64, f64)> {
+    let (start, level) = (first[0].1[0], *first[0].1.get(column)?);
+    let step = (first[first.len() - 1].1[0] - start) / (first.len() - 1).max(1) as f64;
+    let even = first.windows(2).all(|pair| ((pair[1].1[0] - pair[0].1[0]) / step - 1.0).abs() <= UNEVEN);
+    let same = first.iter().all(|row| row.1.get(column) == Some(&level));
+    (first.len() >= TOLD && column > 0 && step > 0.0 && even && same && (level == 0.0 || level == 1.0)).then_some((step, level))
+}
