@@ -161,9 +161,11 @@ pub fn analyse(
     let names = unknowns.names(graph);
     let solution = &assessment.series[0].solution;
     let quality = Quality::of(solution);
-    let whole: Vec<&CountRow> = rows.iter().filter(|row| row.until.is_none()).collect();
-    let totals = (0..names.len()).map(|at| whole.iter().map(|row| unknowns.counts(&row.counts)[at]).sum()).collect();
     let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
+    let mut totals = vec![0.0; names.len()];
+    for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.until.is_none()) {
+        totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+    }
     let finder = Finder::of(solution);
     let places = names.iter().map(|name| finder.place(name)).collect();
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
@@ -176,7 +178,7 @@ pub fn analyse(
         leads,
         groups: identical(&columns),
         totals,
-        calls: whole.len(),
+        calls: rows.iter().filter(|row| row.until.is_none()).count(),
         mean_call: mean_call(solution, rows),
         regions: regions(graph, rows, table, unknowns, question),
         missing: missing(graph, rows, structure),

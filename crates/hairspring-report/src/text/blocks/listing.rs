@@ -2,7 +2,7 @@
 
 use super::super::cells::Cell;
 use super::super::page::{Page, Tone};
-use crate::clean::{clean, pad, width};
+use crate::clean::{clean, cut, pad, width};
 use crate::format::{count, digits, fixed, significant};
 use hairspring_blocks::Measured;
 use hairspring_blocks::analysis::{Place, Unknowns};
@@ -89,11 +89,13 @@ impl<'a> Listing<'a> {
         let widths = widths(&lines, &chosen);
         let title = if analysis.unknowns == Unknowns::Blocks { "block" } else { "edge" };
         let (at, source) = if self.main_file.is_some() { ("line", "source") } else { ("address", "") };
-        page.table_line(&row(widths, &[title, at, "time each"].map(str::to_owned), "runs/call", "of total", source), Tone::Quiet);
+        let head = [title, at, "time each"].map(str::to_owned);
+        page.table_line(&with_source(row(widths, &head, "runs/call", "of total"), source, page.table_width()), Tone::Quiet);
         let largest = lines.iter().map(|line| line.weight.0).fold(0.0, f64::max);
         for line in chosen.iter().map(|at| &lines[*at]) {
             let tone = if line.weight.0 > 0.0 && line.weight.0 == largest { Tone::Strong } else { Tone::Plain };
-            page.table_line(&row(widths, &line.cells, &line.runs, &line.share, &line.text), tone);
+            let times = row(widths, &line.cells, &line.runs, &line.share);
+            page.table_line(&with_source(times, &line.text, page.table_width()), tone);
         }
         if lines.len() > chosen.len() {
             let more = count(lines.len() - chosen.len());
@@ -172,9 +174,16 @@ fn widths(lines: &[Line], chosen: &[usize]) -> [usize; 3] {
     })
 }
 
-fn row(widths: [usize; 3], [name, place, time]: &[String; 3], runs: &str, share: &str, text: &str) -> String {
+fn row(widths: [usize; 3], [name, place, time]: &[String; 3], runs: &str, share: &str) -> String {
     let (name, place, time) = (pad(name, widths[0]), pad(place, widths[1]), pad(time, widths[2]));
-    format!("{name}  {place} {runs:>9}  {time} {share:>8}  {}", clean(text))
+    format!("{name}  {place} {runs:>9}  {time} {share:>8}")
+}
+
+/// The line with its source behind it, where there is room for some of it.
+fn with_source(line: String, source: &str, columns: usize) -> String {
+    const SOME: usize = 8;
+    let room = columns.saturating_sub(width(&line) + 2);
+    if room < SOME { line } else { format!("{line}  {}", cut(&clean(source), room)) }
 }
 
 /// How often something runs in a call.
@@ -240,6 +249,14 @@ mod tests {
         let chosen = chosen(&lines);
         assert!(chosen.len() == MOST_LISTED && chosen.contains(&4_711) && chosen.contains(&17) && chosen.is_sorted());
         assert!(chosen.iter().all(|at| lines[*at].weight.0 > 0.0 || lines[*at].weight.1 == 6.0));
+    }
+
+    #[test]
+    fn a_source_line_takes_what_room_there_is_and_no_share_from_the_numbers() {
+        let line = || "B1     7          1  118.0 cycles    99.9 %".to_owned();
+        assert_eq!(with_source(line(), "switch (*s) {", 50), line());
+        assert_eq!(with_source(line(), "switch (*s) {", 54), line() + "  switch...");
+        assert_eq!(with_source(line(), "switch (*s) {", 80), line() + "  switch (*s) {");
     }
 
     #[test]
