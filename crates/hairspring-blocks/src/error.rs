@@ -10,6 +10,9 @@ pub enum Error {
     /// The request itself makes no sense.
     #[error("{0}")]
     BadRequest(String),
+    /// There is no line of inputs.
+    #[error("there are no inputs: give one line of arguments for each run of the program (`--` for none)")]
+    NoLines,
     /// The program cannot be read or started.
     #[error("{program}: {reason}")]
     Program {

@@ -24,7 +24,7 @@ mod trace;
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub use elsewhere::measure;
 pub use error::{Error, Result};
-pub use inputs::{Input, parse as parse_inputs};
+pub use inputs::{Input, read as read_inputs};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use measure::measure;
-pub use result::{FunctionInfo, Measured, Request, Skipped, Traced, Wanted};
+pub use result::{FunctionInfo, Measured, Progress, Request, Skipped, Traced, Wanted};

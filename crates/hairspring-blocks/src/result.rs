@@ -43,6 +43,29 @@ pub struct Request {
     pub timeout: Duration,
     /// Confidence level.
     pub level: f64,
+    /// Told how far the work is.
+    pub progress: fn(Progress),
+}
+
+/// How far the work is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// The program is run up to the calls, which are followed.
+    Following {
+        /// Number of the input, from 1.
+        input: usize,
+        /// Inputs in all.
+        of: usize,
+    },
+    /// Calls are timed in rounds.
+    Timing {
+        /// Time that this has taken.
+        elapsed: Duration,
+        /// Time that it may take.
+        budget: Duration,
+    },
+    /// The table is solved.
+    Solving,
 }
 
 /// The function that was found.
@@ -93,6 +116,8 @@ pub struct Measured {
     pub inputs: usize,
     /// Inputs left out, with the reason.
     pub skipped: Vec<Skipped>,
+    /// How places were understood that could mean several, in words.
+    pub notes: Vec<String>,
     /// What ran in each row.
     pub rows: Vec<CountRow>,
     /// Following.

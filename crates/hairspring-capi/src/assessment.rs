@@ -240,8 +240,11 @@ pub unsafe extern "C" fn hairspring_assess(
 }
 
 fn asked(question: &Question) -> Result<judge::Question, Refusal> {
-    let options =
-        Options { level: level(if question.level == 0.0 { 0.95 } else { question.level })?, leave_rows_out: question.keep_all_rows == 0 };
+    let options = Options {
+        level: level(if question.level == 0.0 { 0.95 } else { question.level })?,
+        leave_rows_out: question.keep_all_rows == 0,
+        ..Options::default()
+    };
     let precision = question.precision;
     if !precision.is_finite() || !(0.0..1.0).contains(&precision) || question.keep_all_rows > 1 {
         let text = format!("a precision of {precision} is not from 0 to 1, or keep_all_rows is not 0 or 1");

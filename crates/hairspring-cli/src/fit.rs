@@ -14,7 +14,7 @@ use std::path::Path;
 /// Runs the verb.
 pub fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let (table, tool) = read(arguments)?;
-    let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all };
+    let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
     let assessment =
         assess(&table, &Question { options, setting: Setting::Table, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
     let methods = if tool.is_some() { methods::beside_origin(&table, &assessment) } else { Vec::new() };

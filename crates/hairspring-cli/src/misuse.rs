@@ -26,7 +26,7 @@ pub fn is_misuse(error: &(dyn Error + 'static)) -> bool {
         Some(Snippet::Engine(error)) => of_engine(error),
         Some(_) => false,
         None if error.is::<hairspring_blocks::Error>() => match error.downcast_ref() {
-            Some(hairspring_blocks::Error::BadRequest(_)) => true,
+            Some(hairspring_blocks::Error::BadRequest(_) | hairspring_blocks::Error::NoLines) => true,
             Some(hairspring_blocks::Error::Engine(error)) => of_engine(error),
             _ => false,
         },

@@ -92,7 +92,7 @@ fn fit_file(path: PathBuf, confidence_level: &str, keep_all: bool) -> PyResult<R
 
 fn fit(table: Observations, confidence_level: &str, keep_all: bool) -> PyResult<Report> {
     let level = valid("confidence_level", confidence_level, values::level)?;
-    let options = Options { level, leave_rows_out: !keep_all };
+    let options = Options { level, leave_rows_out: !keep_all, ..Options::default() };
     let question = Question { options, setting: Setting::Table, ..Question::default() };
     let document = Document {
         command: "fit".into(),

@@ -2,7 +2,7 @@
 
 use super::CountRow;
 use super::structure::Structure;
-use crate::graph::{Graph, block_name};
+use crate::graph::{Edge, Graph, block_name};
 use hairspring_engine::estimate::exact_rank;
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ impl Missing {
                 format!("{} run once in every whole call, as the overhead of the timing does", list(blocks))
             }
             Missing::Inseparable { blocks, once: false } => format!("{} run equally often in every whole call", list(blocks)),
-            Missing::NotSeparated { blocks } => format!("{} ran equally often in all inputs", list(blocks)),
+            Missing::NotSeparated { blocks } => format!("{} ran as often as {} in all inputs", list(&blocks[1..]), block_name(blocks[0])),
             Missing::NotVaried { rank, possible, .. } => {
                 format!("the inputs vary {rank} of the {possible} counts that whole calls can vary independently")
             }
@@ -140,9 +140,13 @@ fn not_varied(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Option
     let rank = exact_rank(&whole).pivots.len();
     let came_by = |from: usize| rows.iter().any(|row| row.counts.blocks[from] > 0);
     let taken = |at: usize| rows.iter().any(|row| row.counts.edges[at] > 0);
-    let not_taken = graph.edges.iter().enumerate().filter(|(at, edge)| came_by(edge.from) && !taken(*at));
-    let edges: Vec<String> = not_taken.take(6).map(|(_, edge)| graph.edge_name(edge)).collect();
-    (rank < structure.rank).then_some(Missing::NotVaried { rank, possible: structure.rank, edges })
+    let not_taken: Vec<&Edge> =
+        graph.edges.iter().enumerate().filter(|(at, edge)| came_by(edge.from) && !taken(*at)).map(|(_, edge)| edge).collect();
+    // An edge to a block that was not reached is said with the block.
+    let known = |edge: &&&Edge| edge.to.is_none_or(came_by);
+    let edges: Vec<String> = not_taken.iter().filter(known).take(6).map(|edge| graph.edge_name(edge)).collect();
+    let is_said = edges.is_empty() && !not_taken.is_empty();
+    (rank < structure.rank && !is_said).then_some(Missing::NotVaried { rank, possible: structure.rank, edges })
 }
 
 #[cfg(test)]
@@ -168,5 +172,16 @@ mod tests {
         let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1]), row(&graph, &[1, 0, 1, 1])], &structure);
         assert_eq!(all, [Missing::Inseparable { blocks: vec![0, 3], once: true }]);
         assert!(all[0].remedy().contains("--until B4"));
+    }
+
+    #[test]
+    fn what_hangs_on_a_block_that_was_not_reached_is_said_once() {
+        let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
+        let mut only = row(&graph, &[1, 1, 0, 1]);
+        only.counts.edges = vec![1, 0, 1, 0, 1];
+        let all = missing(&graph, &[only], &Structure::of(&graph));
+        assert!(!all.iter().any(|missing| matches!(missing, Missing::NotVaried { .. })), "{all:?}");
+        let not_separated = all.iter().find(|missing| matches!(missing, Missing::NotSeparated { .. })).unwrap();
+        assert_eq!(not_separated.message(), "B2 ran as often as B1 in all inputs");
     }
 }

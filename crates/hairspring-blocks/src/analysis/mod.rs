@@ -1,18 +1,23 @@
 //! From counts and times to what can be said of the parts.
 
+mod data;
 mod missing;
+mod quality;
 mod regions;
 mod structure;
 
+pub use data::depends_on_data;
 pub use missing::{Missing, missing};
+pub use quality::Quality;
 pub use regions::{Region, regions};
 pub use structure::{Structure, identical};
 
 use crate::error::Result;
 use crate::graph::{Counts, Graph, block_name};
-use hairspring_engine::estimate::{LeftOut, RowFit, Solution};
+use hairspring_engine::estimate::{Component, RowFit, Solution, Source};
 use hairspring_engine::judge::{Assessment, Finding, FindingKind, Question, SeriesResult, Severity, assess};
 use hairspring_engine::observations::Observations;
+use std::collections::{HashMap, HashSet};
 
 /// Series that holds the function.
 pub const SERIES: &str = "function";
@@ -54,48 +59,6 @@ impl Unknowns {
     }
 }
 
-/// How well a sum of the parts describes the rows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Quality {
-    /// Share of the variation between rows that it explains, at most 1.
-    pub explained: f64,
-    /// Standard deviation of the rows' systematic departure from it, as a share of the mean row.
-    pub departure: f64,
-    /// Whether the numbers of its parts can be believed.
-    pub carried: bool,
-}
-
-/// Departure from which on the sum of the parts is no description of the rows.
-const NOT_ADDITIVE: f64 = 0.05;
-/// Variation that must be explained, where there is any.
-const EXPLAINED: f64 = 0.9;
-/// Variation between rows, as a share of their mean, below which there is none to explain.
-const NO_VARIATION: f64 = 0.02;
-
-impl Quality {
-    /// That of a solution.
-    pub fn of(solution: &Solution) -> Quality {
-        let rows: Vec<(f64, f64)> = solution
-            .rows
-            .iter()
-            .filter(|row| row.left_out != Some(LeftOut::Interference) && row.residual.is_finite())
-            .map(|row| (row.location, row.residual))
-            .collect();
-        let count = rows.len().max(1) as f64;
-        let mean = rows.iter().map(|row| row.0).sum::<f64>() / count;
-        let around: f64 = rows.iter().map(|row| (row.0 - mean).powi(2)).sum();
-        let left: f64 = rows.iter().map(|row| row.1.powi(2)).sum();
-        let varies = (around / count).sqrt() > NO_VARIATION * mean;
-        // Rows that were left out count: a model that holds only without them does not describe them.
-        let departure = match solution.rows.is_empty() {
-            true => solution.lack_of_fit.map_or(0.0, |lack| lack.sd) / solution.largest,
-            false => (left / count).sqrt() / mean,
-        };
-        let explained = if around > 0.0 { 1.0 - left / around } else { 1.0 };
-        Quality { explained, departure, carried: departure < NOT_ADDITIVE && (!varies || explained > EXPLAINED) }
-    }
-}
-
 /// Where the time of an unknown is to be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -124,6 +87,8 @@ pub struct Analysis {
     pub quality: Quality,
     /// Where to find each unknown.
     pub places: Vec<Place>,
+    /// The unknown that stands first in each component; `None` for the overhead.
+    pub leads: Vec<Option<usize>>,
     /// Unknowns that run equally often in every row, by their index.
     pub groups: Vec<Vec<usize>>,
     /// How often each unknown ran, in all whole calls.
@@ -148,15 +113,35 @@ impl Analysis {
         &self.assessment.series[0]
     }
 
-    /// Share of the time of all whole calls that a component takes; the shares add up to 1, the overhead's with them.
-    pub fn share(&self, component: usize) -> f64 {
-        let solution = &self.series().solution;
-        let part = &solution.components[component];
-        part.ticks.value * self.runs(&part.parts[0].0) / (self.mean_call * self.calls as f64)
+    /// Share of the time of all whole calls that a component takes; the shares add up to 1, the overhead's with them. `None`
+    /// for a difference of times, which is no part of anything.
+    pub fn share(&self, component: usize) -> Option<f64> {
+        let part = &self.series().solution.components[component];
+        let runs = self.leads[component].map_or(self.calls as f64, |at| self.totals[at]);
+        (!part.is_difference()).then(|| part.ticks.value * runs / (self.mean_call * self.calls as f64))
     }
 
-    fn runs(&self, name: &str) -> f64 {
-        self.names.iter().position(|known| known == name).map_or(self.calls as f64, |at| self.totals[at])
+    /// A time that is negative, surely or by more than noise and a good part of a call: however well the sum fits, it is a wrong
+    /// one, and what one part lacks others have too much.
+    fn negative(&self) -> Option<Finding> {
+        const GOOD_PART: f64 = 0.05;
+        let wrong = |(at, part): &(usize, &Component)| {
+            let noise = part.uncertain.part(Source::Stochastic, part.ticks.level);
+            let share = self.share(*at).unwrap_or(0.0);
+            !part.is_difference() && (part.ticks.high < 0.0 || share < -GOOD_PART && part.ticks.value + noise < 0.0)
+        };
+        let all = self.series().solution.components.iter().enumerate().filter(wrong);
+        let (at, part) = all.min_by(|a, b| a.1.ticks.value.total_cmp(&b.1.ticks.value))?;
+        let time = &self.series().components[at].time;
+        let (value, unit) = time.ns.as_ref().map_or((part.ticks.value, "ticks"), |ns| (ns.value, "ns"));
+        let kind = FindingKind::Negative { component: part.name.clone(), value, unit: unit.to_owned() };
+        Some(Finding::new(Severity::Untrusted, kind))
+    }
+
+    /// Adds a doubt, if there is one.
+    pub fn doubt(&mut self, finding: Option<Finding>) {
+        self.findings.extend(finding);
+        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     }
 }
 
@@ -164,57 +149,92 @@ impl Analysis {
 ///
 /// # Errors
 /// Fewer rows than unknowns.
-pub fn analyse(graph: &Graph, rows: &[CountRow], unknowns: Unknowns, table: &Observations, question: &Question) -> Result<Analysis> {
+pub fn analyse(
+    graph: &Graph,
+    structure: &Structure,
+    rows: &[CountRow],
+    unknowns: Unknowns,
+    table: &Observations,
+    question: &Question,
+) -> Result<Analysis> {
     let assessment = assess(table, question)?;
     let names = unknowns.names(graph);
     let solution = &assessment.series[0].solution;
-    let mut quality = Quality::of(solution);
-    // A time that is surely negative shows that the sum is a wrong one, however well it fits.
-    quality.carried &= !solution.components.iter().any(|part| !part.is_difference() && part.ticks.high < 0.0);
-    let whole: Vec<&CountRow> = rows.iter().filter(|row| row.until.is_none()).collect();
-    let totals = (0..names.len()).map(|at| whole.iter().map(|row| unknowns.counts(&row.counts)[at]).sum()).collect();
+    let quality = Quality::of(solution);
     let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
-    let places = names.iter().map(|name| place(solution, name)).collect();
-    let structure = Structure::of(graph);
-    Ok(Analysis {
+    let mut totals = vec![0.0; names.len()];
+    for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.until.is_none()) {
+        totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+    }
+    let finder = Finder::of(solution);
+    let places = names.iter().map(|name| finder.place(name)).collect();
+    let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+    let leads = solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect();
+    let mut analysis = Analysis {
         unknowns,
         undetermined: structure.undetermined.iter().map(|at| graph.edge_name(&graph.edges[*at])).collect(),
         quality,
         places,
+        leads,
         groups: identical(&columns),
         totals,
-        calls: whole.len(),
+        calls: rows.iter().filter(|row| row.until.is_none()).count(),
         mean_call: mean_call(solution, rows),
         regions: regions(graph, rows, table, unknowns, question),
-        missing: missing(graph, rows, &structure),
-        findings: findings(&assessment.series[0], &quality),
+        missing: missing(graph, rows, structure),
+        findings: Vec::new(),
         names,
         assessment,
-    })
-}
-
-fn place(solution: &Solution, name: &str) -> Place {
-    let holds = |at: &usize| solution.components[*at].parts.iter().any(|(part, _)| part == name);
-    let mut found = (0..solution.components.len()).filter(holds);
-    let Some(first) = found.next() else {
-        return if solution.columns.iter().any(|column| column == name) { Place::Common } else { Place::NeverRan };
     };
-    let parts = &solution.components[first].parts;
-    match (parts.len(), found.next()) {
-        (1, None) => Place::Alone(first),
-        (_, None) if parts.iter().all(|(_, coefficient)| *coefficient == 1.0) && is_merged(solution, first) => Place::With(first),
-        _ => Place::Combined(first),
+    let negative = analysis.negative();
+    if negative.is_some() {
+        analysis.quality = analysis.quality.refuted();
     }
+    analysis.findings = findings(analysis.series(), &analysis.quality);
+    let is_said = analysis.findings.iter().any(|finding| matches!(finding.kind, FindingKind::Negative { .. }));
+    analysis.doubt(negative.filter(|_| !is_said));
+    Ok(analysis)
 }
 
-/// Whether the parts of a component all run equally often: each depends on the first alone.
-fn is_merged(solution: &Solution, component: usize) -> bool {
-    let parts = &solution.components[component].parts;
-    let depends_on_first = |name: &str| {
-        let dependent = solution.rank.dependent.iter().find(|(column, _)| solution.columns[*column] == name);
-        dependent.is_some_and(|(_, sum)| sum.terms.len() == 1)
-    };
-    parts[1..].iter().all(|(name, _)| depends_on_first(name))
+/// Where the parts of a solution are, by name.
+struct Finder<'a> {
+    solution: &'a Solution,
+    /// Components that a part is in.
+    holders: HashMap<&'a str, Vec<usize>>,
+    columns: HashSet<&'a str>,
+    /// Parts that depend on one other alone: they run as often, or a multiple of it.
+    on_one: HashSet<&'a str>,
+}
+
+impl<'a> Finder<'a> {
+    fn of(solution: &'a Solution) -> Finder<'a> {
+        let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, component) in solution.components.iter().enumerate() {
+            component.parts.iter().for_each(|(name, _)| holders.entry(name).or_default().push(at));
+        }
+        let on_one = solution.rank.dependent.iter().filter(|(_, sum)| sum.terms.len() == 1);
+        let on_one = on_one.map(|(column, _)| solution.columns[*column].as_str()).collect();
+        Finder { solution, holders, columns: solution.columns.iter().map(String::as_str).collect(), on_one }
+    }
+
+    fn place(&self, name: &str) -> Place {
+        let Some(holders) = self.holders.get(name) else {
+            return if self.columns.contains(name) { Place::Common } else { Place::NeverRan };
+        };
+        let first = holders[0];
+        let parts = &self.solution.components[first].parts;
+        let merged = || parts.iter().all(|(_, coefficient)| *coefficient == 1.0) && self.is_merged(first);
+        match holders.len() {
+            1 if parts.len() == 1 => Place::Alone(first),
+            1 if merged() => Place::With(first),
+            _ => Place::Combined(first),
+        }
+    }
+
+    /// Whether the parts of a component all run equally often: each depends on the first alone.
+    fn is_merged(&self, component: usize) -> bool {
+        self.solution.components[component].parts[1..].iter().all(|(name, _)| self.on_one.contains(name.as_str()))
+    }
 }
 
 /// Mean over the whole calls, in the table's unit. The table has its rows in the order of the calls.
@@ -230,11 +250,64 @@ fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
     let shown_elsewhere = |finding: &&Finding| {
         matches!(finding.kind, NonLinear { .. } | RankDeficient { .. } | NeverRan { .. } | BelowResolution { .. } | WideInterval { .. })
     };
-    let mut all: Vec<Finding> = result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().collect();
-    if !quality.carried {
-        let kind = FindingKind::NotAdditive { explained_percent: 100.0 * quality.explained, departure_percent: 100.0 * quality.departure };
+    let mut all: Vec<Finding> = result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().map(of_control).collect();
+    if quality.is_refuted() {
+        let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
+        let kind =
+            FindingKind::NotAdditive { explained_percent: percent(quality.explained), departure_percent: percent(quality.departure) };
         all.push(Finding::new(Severity::Untrusted, kind));
     }
     all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     all
+}
+
+/// A control chain that is off by less than what is asked of a block's cycles is no reason to distrust them.
+fn of_control(finding: Finding) -> Finding {
+    const ASKED: f64 = 0.02;
+    match finding.kind {
+        FindingKind::CoreShared { control_cycles, expected_cycles } if (control_cycles / expected_cycles - 1.0).abs() < ASKED => {
+            Finding { severity: finding.severity.min(Severity::Warning), ..finding }
+        }
+        _ => finding,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of a straight line of three blocks that are also ended early, the last two of which overlap.
+    fn overlapping(by: f64) -> Analysis {
+        let graph = crate::graph::tests::graph(3, &[(0, Some(1)), (1, Some(2)), (2, Some(2)), (2, None)]);
+        let mut table = Observations::new(Unknowns::Blocks.names(&graph));
+        let series = table.series(SERIES);
+        let mut rows = Vec::new();
+        for trips in 1..=20u64 {
+            for (blocks, until) in [([1, trips, trips], None), ([1, trips, trips - 1], Some(2))] {
+                let counts = blocks.map(|count| count as f64);
+                let row = table.row_apart(series, &counts);
+                // Ended early, the last trip of block 1 takes long.
+                let ticks = 80.0 + 10.0 * counts[1] + if until.is_some() { by } else { 0.0 };
+                (0..8).for_each(|round| table.push(row, round, ticks + 0.2 * f64::from(round % 2) + 0.1 * (trips % 3) as f64));
+                rows.push(CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; 4] }, until });
+            }
+        }
+        analyse(&graph, &Structure::of(&graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()
+    }
+
+    #[test]
+    fn a_time_that_is_negative_by_a_good_part_of_a_call_shows_that_parts_overlap() {
+        assert!(overlapping(0.0).quality.carried == Some(true), "{:?}", overlapping(0.0).quality);
+        let found = overlapping(4.0);
+        assert!(found.quality.is_refuted(), "{:?}", found.quality);
+        assert!(found.findings.iter().any(|finding| matches!(finding.kind, FindingKind::Negative { .. })), "{:?}", found.findings);
+    }
+
+    #[test]
+    fn a_control_chain_that_is_off_by_less_than_is_asked_is_a_warning() {
+        let weight = |control_cycles: f64| {
+            of_control(Finding::new(Severity::Untrusted, FindingKind::CoreShared { control_cycles, expected_cycles: 1.0 })).severity
+        };
+        assert_eq!((weight(1.007), weight(0.985), weight(1.03)), (Severity::Warning, Severity::Warning, Severity::Untrusted));
+    }
 }

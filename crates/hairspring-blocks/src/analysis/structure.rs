@@ -13,6 +13,8 @@ pub struct Structure {
     pub flows: Vec<Vec<f64>>,
     /// How many numbers whole calls can tell apart at the most, the overhead included.
     pub rank: usize,
+    /// Blocks with the same number run equally often in every whole call; the last entry stands for the calls.
+    classes: Vec<usize>,
 }
 
 impl Structure {
@@ -20,18 +22,35 @@ impl Structure {
     pub fn of(graph: &Graph) -> Structure {
         let flows = flows(graph);
         let rank = exact_rank(&flows).pivots.len();
-        Structure { undetermined: undetermined(graph), flows, rank }
+        let classes = classes(&flows, graph.blocks.len() + 1);
+        Structure { undetermined: undetermined(graph), flows, rank, classes }
     }
 
     /// Whether two blocks run equally often in every whole call.
     pub fn always_equal(&self, a: usize, b: usize) -> bool {
-        self.flows.iter().all(|flow| flow[a] == flow[b])
+        self.classes[a] == self.classes[b]
     }
 
     /// Whether a block runs once in every whole call.
     pub fn always_once(&self, block: usize) -> bool {
-        self.flows.iter().all(|flow| Some(&flow[block]) == flow.last())
+        Some(&self.classes[block]) == self.classes.last()
     }
+}
+
+/// Columns in classes of equal ones, refined from flow to flow.
+fn classes(flows: &[Vec<f64>], columns: usize) -> Vec<usize> {
+    let (mut classes, mut number) = (vec![0; columns], 0);
+    for flow in flows {
+        // Where nothing flows the class stays.
+        let mut parts: HashMap<(usize, u64), usize> = HashMap::new();
+        for (class, value) in classes.iter_mut().zip(flow).filter(|(_, value)| **value != 0.0) {
+            *class = *parts.entry((*class, value.to_bits())).or_insert_with(|| {
+                number += 1;
+                number
+            });
+        }
+    }
+    classes
 }
 
 /// A base of the flows with as much in as out at every block. A call is an edge from the outside to the entry, and all edges
@@ -122,6 +141,16 @@ mod tests {
         let edges =
             [(0, Some(1)), (0, Some(2)), (1, Some(3)), (1, Some(4)), (2, Some(3)), (2, Some(4)), (3, Some(5)), (4, Some(5)), (5, None)];
         assert_eq!(Structure::of(&graph(6, &edges)).undetermined, [2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn equal_columns_have_one_class() {
+        let flows = [vec![1.0, 0.0, 1.0, 1.0], vec![0.0, 2.0, 0.0, 2.0], vec![3.0, 3.0, 3.0, 3.0]];
+        let classes = classes(&flows, 4);
+        assert!(
+            classes[0] == classes[2] && classes[0] != classes[1] && classes[0] != classes[3] && classes[1] != classes[3],
+            "{classes:?}"
+        );
     }
 
     #[test]

@@ -4,15 +4,15 @@ mod prepare;
 mod rounds;
 mod until;
 
-use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse};
+use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse, depends_on_data};
 use crate::binary::{Code, Flow, Image, Lines, callee, flow};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
-use crate::result::{FunctionInfo, Measured, Request, Skipped, Wanted};
+use crate::result::{FunctionInfo, Measured, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
 use hairspring_engine::acquire::settle;
 use hairspring_engine::clock::{RateMeter, find, granularity};
-use hairspring_engine::estimate::Options;
+use hairspring_engine::estimate::{Options, exact_rank};
 use hairspring_engine::judge::{Question, Setting};
 use hairspring_engine::observations::{Observations, Origin};
 use hairspring_machine::beside::{Beside, beside};
@@ -36,13 +36,15 @@ pub fn measure(request: &Request) -> Result<Measured> {
     let mut prepared = session.prepare_all()?;
     let chains = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
     let begin = Instant::now();
-    let timing = Timing { clock, quantum, chains: &chains, budget: request.budget, timeout: request.timeout };
+    let timing = Timing { clock, quantum, chains: &chains, budget: request.budget, timeout: request.timeout, progress: request.progress };
     let mut readings = timing.run(&mut prepared, &session.program);
     let measured = begin.elapsed();
+    (request.progress)(Progress::Solving);
     let prepared = session.keep(prepared, &mut readings)?;
     let graph = session.annotated_graph();
     let rows: Vec<CountRow> = prepared.iter().flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
-    let unknowns = choose(request.unknowns, &graph);
+    let structure = Structure::of(&graph);
+    let unknowns = choose(request.unknowns, &structure, &rows);
     let origin = Origin {
         clock: Some(clock.name.to_owned()),
         rate: Some(meter.rate()),
@@ -50,13 +52,19 @@ pub fn measure(request: &Request) -> Result<Measured> {
         ..Origin::default()
     };
     let table = tabulate(&graph, &rows, unknowns, &readings, &chains, origin);
-    let question =
-        Question { options: Options { level: request.level, ..Options::default() }, setting: Setting::Blocks, ..Question::default() };
-    let analysis = analyse(&graph, &rows, unknowns, &table, &question)?;
+    let question = Question {
+        options: Options { level: request.level, departure_follows_counts: true, ..Options::default() },
+        setting: Setting::Blocks,
+        ..Question::default()
+    };
+    let mut analysis = analyse(&graph, &structure, &rows, unknowns, &table, &question)?;
+    let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
+    analysis.doubt(doubt);
     Ok(Measured {
         function: session.function(),
-        graph,
         inputs: request.inputs.len(),
+        notes: until::notes(&request.until, &graph),
+        graph,
         skipped: session.skipped,
         rows,
         traced: session.traced,
@@ -69,14 +77,22 @@ pub fn measure(request: &Request) -> Result<Measured> {
     })
 }
 
-/// Blocks, if the counts of all edges follow from theirs.
-fn choose(wanted: Wanted, graph: &Graph) -> Unknowns {
+/// Blocks, unless the counts of edges do not follow from theirs and tell more of these rows apart.
+fn choose(wanted: Wanted, structure: &Structure, rows: &[CountRow]) -> Unknowns {
     match wanted {
         Wanted::Blocks => Unknowns::Blocks,
         Wanted::Edges => Unknowns::Edges,
-        Wanted::Auto if Structure::of(graph).undetermined.is_empty() => Unknowns::Blocks,
+        Wanted::Auto if structure.undetermined.is_empty() || told_apart(Unknowns::Edges, rows) <= told_apart(Unknowns::Blocks, rows) => {
+            Unknowns::Blocks
+        }
         Wanted::Auto => Unknowns::Edges,
     }
+}
+
+/// How many unknowns the counts tell apart.
+fn told_apart(unknowns: Unknowns, rows: &[CountRow]) -> usize {
+    let counts: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts).into_iter().chain([1.0]).collect()).collect();
+    exact_rank(&counts).pivots.len()
 }
 
 /// The engine's table: one component for each unknown, and the chains as series of their own.
@@ -140,6 +156,17 @@ impl Session<'_> {
         };
         let name = |instruction: Instruction| callee(image, &instruction).unwrap_or_else(|| "computed address".to_owned());
         all.filter(is_call).map(name).collect()
+    }
+
+    /// Blocks with a string instruction that repeats itself, as often as its operands say.
+    fn repeated(&self, graph: &Graph) -> Vec<usize> {
+        let repeats = |at: &usize| {
+            let all = instructions(&self.code, graph.blocks[*at].start, graph.blocks[*at].end);
+            all.into_iter()
+                .filter_map(|address| self.code.decode(address))
+                .any(|instruction| instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix()))
+        };
+        (0..graph.blocks.len()).filter(repeats).collect()
     }
 
     fn function(&self) -> FunctionInfo {

@@ -8,7 +8,7 @@ use crate::count::{Counter, Cut};
 use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
-use crate::result::{Request, Skipped, Traced};
+use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
     Call, Followed, Follower, Partial, Patches, Process, Program, Snapshot, Started, Stub, Target, put_back, repeatable, start,
 };
@@ -143,6 +143,7 @@ impl<'a> Session<'a> {
     pub fn prepare_all(&mut self) -> Result<Vec<Prepared>> {
         let mut all = Vec::new();
         for (at, input) in self.request.inputs.iter().enumerate() {
+            (self.request.progress)(Progress::Following { input: at + 1, of: self.request.inputs.len() });
             for call in 1..=self.request.calls {
                 match self.prepare(at, input, call) {
                     Ok(prepared) => all.push(prepared),

@@ -3,6 +3,7 @@
 use super::prepare::Prepared;
 use super::rows_of;
 use crate::error::{Error, Result};
+use crate::result::Progress;
 use crate::trace::Program;
 use hairspring_engine::acquire::{Dither, Functions, Raw, Rounds};
 use hairspring_engine::clock::Clock;
@@ -44,6 +45,8 @@ pub struct Timing<'a> {
     pub budget: Duration,
     /// Longest time of one visit.
     pub timeout: Duration,
+    /// Told how far the rounds are.
+    pub progress: fn(Progress),
 }
 
 /// Raw readings; rows are numbered through all processes, and chains' rows by themselves.
@@ -88,6 +91,7 @@ impl Timing<'_> {
         let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_width(self.clock.width);
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
         while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
+            (self.progress)(Progress::Timing { elapsed: begin.elapsed(), budget: self.budget });
             plans.shuffle(&mut random);
             for (place, (row, plan)) in plans.iter_mut().enumerate() {
                 if place % ROWS_BETWEEN == 0 {

@@ -42,16 +42,37 @@ fn one(place: &str, graph: &Graph) -> Result<u64> {
         let block = block.ok_or_else(|| bad("the function has no block there".into()))?;
         return if block.start == address { Ok(address) } else { Err(bad(format!("the block there begins at {:#x}", block.start))) };
     }
-    let (file, line) = place.rsplit_once(':').map_or(("", place), |(file, line)| (file, line));
-    let line: u32 =
-        line.parse().map_err(|_| bad("give `each`, a block as B4, an address as 0x1160, or a line as 12 or file.c:12".into()))?;
-    let matches =
-        |block: &&crate::graph::Block| block.source.as_ref().is_some_and(|source| source.file.ends_with(file) && source.line == line);
-    let found = graph.blocks.iter().find(matches).map(|block| block.start);
+    let (file, line) =
+        as_line(place).ok_or_else(|| bad("give `each`, a block as B4, an address as 0x1160, or a line as 12 or file.c:12".into()))?;
+    let found = on_line(file, line, graph).next().map(|at| graph.blocks[at].start);
     found.ok_or_else(|| match graph.blocks.iter().any(|block| block.source.is_some()) {
         true => bad("no block begins on that line".into()),
         false => bad("the program has no line numbers (compile with -g): give a block or an address".into()),
     })
+}
+
+/// A line, as `12` or `file.c:12`.
+fn as_line(place: &str) -> Option<(&str, u32)> {
+    let (file, line) = place.rsplit_once(':').map_or(("", place), |(file, line)| (file, line));
+    Some((file, line.parse().ok()?))
+}
+
+/// Blocks that begin on a line.
+fn on_line<'a>(file: &'a str, line: u32, graph: &'a Graph) -> impl Iterator<Item = usize> + 'a {
+    let begins =
+        move |at: &usize| graph.blocks[*at].source.as_ref().is_some_and(|source| source.file.ends_with(file) && source.line == line);
+    (0..graph.blocks.len()).filter(begins)
+}
+
+/// What is to be said of lines that several blocks begin on.
+pub fn notes(wanted: &[String], graph: &Graph) -> Vec<String> {
+    let note = |place: &String| {
+        let (file, line) = as_line(place)?;
+        let all: Vec<String> = on_line(file, line, graph).map(block_name).collect();
+        let (first, others) = all.split_first().filter(|(_, others)| !others.is_empty())?;
+        Some(format!("--until {place}: calls end before {first}; {} begin on that line, too, and can be given by name", others.join(", ")))
+    };
+    wanted.iter().filter_map(note).collect()
 }
 
 impl Ends {
@@ -95,5 +116,19 @@ mod tests {
         assert!(at("0x11").unwrap_err().to_string().contains("begins at 0x10"));
         assert!(at("12").unwrap_err().to_string().contains("no line numbers"));
         assert!(at("there").unwrap_err().to_string().contains("give `each`"));
+    }
+
+    #[test]
+    fn of_several_blocks_on_a_line_the_first_is_taken_and_the_others_are_named() {
+        let mut graph = graph(4, &[(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, None)]);
+        for (at, line) in [(0, 7), (1, 8), (2, 8), (3, 9)] {
+            let (file, text) = ("src/a.c".to_owned(), String::new());
+            graph.blocks[at].source = Some(crate::graph::Source { file, line, last_line: line, text });
+        }
+        let wanted = |place: &str| [place.to_owned()];
+        assert_eq!(resolve(&wanted("a.c:8"), &graph).unwrap().addresses(&graph), BTreeSet::from([16]));
+        let said = notes(&wanted("8"), &graph);
+        assert!(said.len() == 1 && said[0].contains("before B2; B3 begin"), "{said:?}");
+        assert!(notes(&["9".to_owned(), "each".to_owned(), "B2".to_owned()], &graph).is_empty());
     }
 }

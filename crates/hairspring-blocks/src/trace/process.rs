@@ -13,8 +13,9 @@ use nix::sys::signal::Signal;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv, process_vm_writev};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{IoSlice, IoSliceMut};
+use std::io::{ErrorKind, IoSlice, IoSliceMut};
 use std::mem::offset_of;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -149,11 +150,11 @@ impl Process {
     /// Starts a program, stopped before its first instruction. Its output goes nowhere.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn start(program: &Path, arguments: &[String], input: Option<&Path>, cpu: usize) -> Result<Process> {
+    /// What the system says: a failed step where the input or the arguments are at fault, else an error of the program.
+    pub fn start(program: &Path, arguments: &[OsString], input: Option<&Path>, cpu: usize) -> Result<Process> {
         let fail = |reason: String| Error::Program { program: program.display().to_string(), reason };
         let stdin = match input {
-            Some(path) => Stdio::from(File::open(path).map_err(|e| fail(format!("its input {}: {e}", path.display())))?),
+            Some(path) => Stdio::from(File::open(path).map_err(|e| Error::system(&format!("open its input {}", path.display()), e))?),
             None => Stdio::null(),
         };
         let mut command = Command::new(program);
@@ -174,7 +175,10 @@ impl Process {
                 Ok(())
             });
         }
-        let (child, group) = Group::spawn_marked(&mut command).map_err(|e| fail(not_started(&e)))?;
+        let (child, group) = Group::spawn_marked(&mut command).map_err(|e| match e.kind() {
+            ErrorKind::ArgumentListTooLong | ErrorKind::InvalidInput => Error::system("start the program with these arguments", e),
+            _ => fail(not_started(&e)),
+        })?;
         let mut process = Process {
             pid: Pid::from_raw(child.id() as i32),
             child,

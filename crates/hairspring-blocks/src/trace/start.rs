@@ -5,7 +5,7 @@ use super::process::{BREAKPOINT, Process, Resume, Stop, Watchdog};
 use crate::binary::{Code, Function, Image};
 use crate::error::{Error, Result};
 use crate::inputs::Input;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -133,6 +133,9 @@ impl Program {
         let Some(program) = self.images.get(&self.path) else { return Error::Function("the program was not read".into()) };
         let mut near = program.similar(&self.wanted);
         near.extend(self.images.values().filter(|image| image.path != self.path).flat_map(|image| image.similar(&self.wanted)));
+        // The nearest stay in front.
+        let mut seen = HashSet::new();
+        near.retain(|name| seen.insert(name.clone()));
         let hint = match (near.is_empty(), program.has_symbols()) {
             (_, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149".to_owned(),
             (false, true) => format!("; there is {}", near[..near.len().min(5)].join(", ")),

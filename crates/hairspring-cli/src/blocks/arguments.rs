@@ -9,7 +9,8 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 The program is run once for each line of the inputs, up to the function. The call is followed to count its blocks, then
 repeated from the same state in interleaved rounds; the function runs as the compiler made it. A line holds arguments, quoted
-as in a shell, and `< FILE` for the standard input; `--` is a run without arguments.
+as in a shell, and `< FILE` for the standard input; `--` is a run without arguments. There is no shell: `>`, `|`, `$` and `*`
+are arguments like others. Empty lines and lines that begin with `#` are left out. At most 10,000 lines and 64 MiB are taken.
 
 Examples:
   hairspring blocks ./coder --function encode --inputs inputs.txt
@@ -47,7 +48,8 @@ pub struct BlocksArguments {
     /// Calls of the function that are taken from each run, the first ones
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub calls: u64,
-    /// Also end calls early, before a block: `each`, a block as B4, an address, or a line (repeatable)
+    /// Also end calls early, before a block: `each`, a block as B4, an address, or a line (repeatable); of several blocks
+    /// that begin on a line the first
     #[arg(long, value_name = "PLACE")]
     pub until: Vec<String>,
     /// What to solve for
@@ -59,7 +61,8 @@ pub struct BlocksArguments {
     /// Time for the rounds
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Duration,
-    /// Time for one run of the program up to the end of the call, followed; after that the input is left out
+    /// Time for one run of the program up to the end of the call, followed; after that the input is left out. Also the time
+    /// for the command of --generate
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
     /// Write the raw observations to a file, for `hairspring fit`

@@ -1,22 +1,25 @@
 //! `hairspring blocks`: times of the basic blocks of a function.
 
 mod arguments;
+mod lines;
+mod progress;
 
 pub use arguments::BlocksArguments;
 
 use crate::{AnyError, Outcome, output};
 use arguments::UnknownsArgument;
-use hairspring_blocks::{Measured, Request, Wanted, measure, parse_inputs};
+use hairspring_blocks::{Error, Measured, Request, Wanted, measure};
 use hairspring_report::{ClockInfo, Environment, json, text};
-use hairspring_snippet::cleanup::Group;
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::path::Path;
 
 /// Runs the verb.
 pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
+    let mut save = arguments.save.as_deref().map(saved_to).transpose()?;
     let request = Request {
         program: program(arguments)?,
         function: arguments.function.clone(),
-        inputs: parse_inputs(&inputs(arguments)?)?,
+        inputs: lines::inputs(arguments)?,
         calls: arguments.calls,
         until: arguments.until.clone(),
         unknowns: match arguments.unknowns {
@@ -28,14 +31,17 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         budget: arguments.budget,
         timeout: arguments.timeout,
         level: arguments.report.confidence_level,
+        progress: progress::show,
     };
-    let measured = measure(&request)?;
+    let measured = measure(&request);
+    progress::clear();
+    let measured = measured?;
     for skipped in &measured.skipped {
         output::complain(&format!("input {} ({}) left out: {}", skipped.input, skipped.text, skipped.reason));
     }
-    if let Some(path) = &arguments.save {
-        let file = std::fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        hairspring_engine::observations::write_csv(&measured.table, std::io::BufWriter::new(file))?;
+    measured.notes.iter().for_each(|note| output::complain(note));
+    if let Some(file) = save.take() {
+        hairspring_engine::observations::write_csv(&measured.table, std::io::BufWriter::new(file)).map_err(|e| format!("--save: {e}"))?;
     }
     let circumstances = circumstances(&measured);
     output::print(&if arguments.report.json {
@@ -44,6 +50,15 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         text::blocks(&measured, &circumstances, &output::style())
     })?;
     Ok(Outcome::Done)
+}
+
+/// The file for the observations, made before anything is measured.
+fn saved_to(path: &Path) -> Result<File, AnyError> {
+    if path == Path::new("-") {
+        let reason = "--save -: the report goes to standard output; give a file (./- for one of that name)";
+        return Err(Error::BadRequest(reason.into()).into());
+    }
+    Ok(File::create(path).map_err(|e| format!("--save {}: {e}", path.display()))?)
 }
 
 /// The program by its path; one without a slash is looked for here first, then where the shell would look.
@@ -57,29 +72,6 @@ fn program(arguments: &BlocksArguments) -> Result<std::path::PathBuf, AnyError> 
     let found = if given.is_file() { Some(given.clone()) } else { on_path() };
     let found = found.ok_or_else(|| format!("there is no program `{}`", given.display()))?;
     Ok(std::fs::canonicalize(found)?)
-}
-
-/// The lines of the inputs: a file, standard input, or what a command prints.
-fn inputs(arguments: &BlocksArguments) -> Result<String, AnyError> {
-    let named = |path: &std::path::Path, e: std::io::Error| format!("{}: {e}", path.display());
-    match (&arguments.inputs, &arguments.generate) {
-        (Some(path), _) if path.as_os_str() == "-" => Ok(std::io::read_to_string(std::io::stdin().lock())?),
-        (Some(path), _) => Ok(std::fs::read_to_string(path).map_err(|e| named(path, e))?),
-        (None, Some(command)) => generate(command),
-        // clap asks for one of the two.
-        (None, None) => Ok(String::new()),
-    }
-}
-
-fn generate(command: &str) -> Result<String, AnyError> {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped());
-    let (child, _group) = Group::spawn_marked(&mut shell)?;
-    let output = child.wait_with_output()?;
-    if !output.status.success() {
-        return Err(format!("--generate: `{command}` ended with {}", output.status).into());
-    }
-    Ok(String::from_utf8(output.stdout).map_err(|_| format!("--generate: what `{command}` prints is no UTF-8 text"))?)
 }
 
 fn circumstances(measured: &Measured) -> Environment {

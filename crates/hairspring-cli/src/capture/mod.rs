@@ -78,7 +78,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
 
 fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<Document, hairspring_engine::Error> {
     let table = &captured.table;
-    let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all };
+    let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
     let assessment = assess(table, &Question { options, setting: Setting::Recording, ..Question::default() })?;
     let name = assessment.series.first().map(|series| series.name.clone()).unwrap_or_default();
     Ok(Document {

@@ -155,7 +155,7 @@ fn the_listing_names_what_cannot_be_told_apart_and_what_would_help() {
         "hairspring blocks: work",
         "program.c",
         "runs/call",
-        "never -",
+        "never  -",
         "run equally often in every whole call",
         "--until",
         "no input reached",

@@ -3,6 +3,7 @@
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks;
+mod blocks_report;
 mod capture;
 mod clock_survey;
 mod clocks;

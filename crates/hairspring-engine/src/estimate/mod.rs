@@ -7,6 +7,7 @@
 mod between;
 mod blocks;
 mod departure;
+mod groups;
 mod interval;
 mod linear;
 mod location;
@@ -39,11 +40,14 @@ pub struct Options {
     pub level: f64,
     /// Whether rows off the line may be left out (listed with their reason), or all must be used.
     pub leave_rows_out: bool,
+    /// Whether the rows' departure from the plane may follow their counts, as the times of parts that overlap do: intervals
+    /// then take rows of like counts as one. Where rows are repeated.
+    pub departure_follows_counts: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { level: 0.95, leave_rows_out: true }
+        Options { level: 0.95, leave_rows_out: true, departure_follows_counts: false }
     }
 }
 

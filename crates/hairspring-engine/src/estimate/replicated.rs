@@ -7,6 +7,7 @@
 //! frequency steps count in full.
 
 use super::blocks::{BlockMeans, variance_of_mean};
+use super::groups::by_neighbours;
 use super::interval::{Contribution, Source, Uncertain};
 use super::linear::LinearMap;
 use super::location::{Grouped, median};
@@ -155,7 +156,7 @@ impl<'a> System<'a> {
         let active = in_use(marks);
         let per_block: Vec<Vec<f64>> =
             self.blocks.means.iter().map(|means| fit.map.solve(&active.iter().map(|i| means[*i]).collect::<Vec<f64>>())).collect();
-        let unknowns: Vec<Uncertain> = (0..fit.unknowns.len()).map(|j| self.uncertain(fit, &active, &per_block, j)).collect();
+        let unknowns: Vec<Uncertain> = (0..fit.unknowns.len()).map(|j| self.uncertain(fit, &active, &per_block, j, options)).collect();
         let influence: Vec<f64> = (0..fit.unknowns.len()).map(|j| row_influence(fit, j)).collect();
         let (components, overhead) = assemble(&self.columns, &self.rank, unknowns, &influence, options.level);
         let (readings, readings_used) = self.grouped.counted();
@@ -177,21 +178,38 @@ impl<'a> System<'a> {
         }
     }
 
-    fn uncertain(&self, fit: &Fit, active: &[usize], per_block: &[Vec<f64>], unknown: usize) -> Uncertain {
+    fn uncertain(&self, fit: &Fit, active: &[usize], per_block: &[Vec<f64>], unknown: usize, options: &Options) -> Uncertain {
         let weights = fit.map.row_weights(unknown);
         let spread: f64 = weights.iter().map(|w| w * w).sum();
         let values: Vec<f64> = per_block.iter().map(|block| block[unknown]).collect();
         let (variance, dof) = variance_of_mean(&values);
         let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt(), dof)];
         if fit.tau2 > 0.0 {
-            let dof = (active.len() - fit.unknowns.len()) as f64;
-            budget.push(Contribution::standard(Source::LackOfFit, (fit.tau2 * spread).sqrt(), dof));
+            let single = Contribution::standard(Source::LackOfFit, (fit.tau2 * spread).sqrt(), (active.len() - fit.unknowns.len()) as f64);
+            let follows = options.departure_follows_counts.then(|| self.following(fit, active, unknown)).flatten();
+            let wider = follows.filter(|wider| wider.half_width(options.level) > single.half_width(options.level));
+            budget.push(wider.unwrap_or(single));
         }
         if let Some(false) = self.phase_spread().map(|spread| spread >= DITHERED) {
             // Two floors at unknown, fixed phases: a triangular error of variance q^2/6 for each row.
             budget.push(Contribution::standard(Source::Granularity, self.grouped.quantum * (spread / 6.0).sqrt(), f64::INFINITY));
         }
         Uncertain { value: fit.unknowns[unknown], budget }
+    }
+
+    /// What the departure adds to an unknown where it follows the counts: by groups of rows of about equal size, and of about
+    /// equal count of the unknown itself, whichever says more.
+    fn following(&self, fit: &Fit, active: &[usize], unknown: usize) -> Option<Contribution> {
+        let weights = fit.map.row_weights(unknown);
+        let corrected = |at: usize| fit.residuals[at] / (1.0 - fit.map.leverage[at]).max(1e-3).sqrt();
+        let shares: Vec<f64> = (0..active.len()).map(|at| weights[at] * corrected(at)).collect();
+        let noise: f64 = weights.iter().zip(active).map(|(weight, row)| weight * weight * self.location_variance[*row]).sum();
+        let fitted: Vec<f64> = active.iter().zip(&fit.residuals).map(|(row, residual)| self.location[*row] - residual).collect();
+        let by_size: Vec<(f64, f64)> = fitted.iter().map(|size| (*size, 0.0)).collect();
+        let by_count: Vec<(f64, f64)> = active.iter().zip(&fitted).map(|(row, size)| (self.design[*row][unknown], *size)).collect();
+        let looks = [by_neighbours(&shares, &by_size)?, by_neighbours(&shares, &by_count)?];
+        let widest = looks.into_iter().max_by(|a, b| a.variance.total_cmp(&b.variance))?;
+        Some(Contribution::standard(Source::LackOfFit, (widest.variance - noise).max(0.0).sqrt(), widest.dof))
     }
 
     fn phase_spread(&self) -> Option<f64> {

@@ -100,10 +100,12 @@ pub struct Assessment {
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
-    let reference = Ruler::of(table, &question.options);
+    // A chain counts nothing but its copies.
+    let chains = Options { departure_follows_counts: false, ..question.options.clone() };
+    let reference = Ruler::of(table, &chains);
     let names = table.series_names().to_vec();
-    let control = reference.as_ref().and_then(|ruler| control(table, ruler, &question.options));
-    let shadow = reference.as_ref().and_then(|ruler| shadow_of(table, ruler, &question.options));
+    let control = reference.as_ref().and_then(|ruler| control(table, ruler, &chains));
+    let shadow = reference.as_ref().and_then(|ruler| shadow_of(table, ruler, &chains));
     let idle = never_ran(table);
     let mut series = Vec::new();
     for (id, name) in names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name)) {

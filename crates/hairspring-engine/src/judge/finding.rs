@@ -26,7 +26,9 @@ pub enum FindingKind {
     /// The rows do not lie on a line (or plane).
     NonLinear { lack_of_fit_f: f64, departure_percent: f64 },
     /// The times of the parts do not add up to those of the rows.
-    NotAdditive { explained_percent: f64, departure_percent: f64 },
+    NotAdditive { explained_percent: Option<f64>, departure_percent: Option<f64> },
+    /// Rows depart from the sum of their parts, and parts run code whose time may depend on the data.
+    DependsOnData { blocks: Vec<String>, departure_percent: f64, lack_of_fit_f: f64 },
     /// Rows at few copies were left out because the line bends there.
     BendLeftOut { rows: usize },
     /// Rows far off the line were left out.
@@ -192,10 +194,16 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
         ),
         NotAdditive { explained_percent, departure_percent } => (
-            format!(
-                "the parts do not add up: their sum explains {explained_percent:.0} % of the variation between rows and departs from them by {departure_percent:.1} %"
-            ),
+            format!("the parts do not add up: {}", not_additive(*explained_percent, *departure_percent)),
             "times of single parts say nothing here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges",
+        ),
+        DependsOnData { blocks, departure_percent, lack_of_fit_f } => (
+            format!(
+                "calls depart from the sum of their blocks by {} where noise explains less (F = {lack_of_fit_f:.1}), and the time of some may depend on the data: {}",
+                percent(*departure_percent),
+                shortened(blocks)
+            ),
+            "if it does, what goes along with another block's count is counted as that block's time: keep the data of these calls alike, or see with --until what such a block takes by itself",
         ),
         BendLeftOut { rows } => (
             format!("{} with few copies left out: the line bends there", rows_of(*rows)),
@@ -216,7 +224,8 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         ),
         CoreShared { control_cycles, expected_cycles } => (
             format!(
-                "a control chain of {expected_cycles} cycles came out as {control_cycles:.3}: something else used the core (a neighbour on its other hardware thread), or slowed one chain and not the other"
+                "a control chain of {} came out as {control_cycles:.3}: something else used the core (a neighbour on its other hardware thread), or slowed one chain and not the other",
+                if *expected_cycles == 1.0 { "1 cycle".to_owned() } else { format!("{expected_cycles} cycles") }
             ),
             "measure again; choose another CPU (--cpu)",
         ),
@@ -367,6 +376,19 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         ComparedUntrusted { result, series, reason } => {
             (format!("the {result} result of {} is not to be trusted: {reason}", shortened(series)), "measure it again, then compare")
         }
+    }
+}
+
+fn not_additive(explained: Option<f64>, departure: Option<f64>) -> String {
+    let explains = match explained {
+        // Rounded down: less than all is not all.
+        Some(share) if share > 0.0 => format!("explains {:.2} %", (share * 100.0).floor() / 100.0),
+        Some(_) => "explains nothing".to_owned(),
+        None => "has little to explain".to_owned(),
+    };
+    match departure {
+        Some(departure) => format!("their sum {explains} of the variation between rows and departs from them by {}", percent(departure)),
+        None => "a time of a part came out negative".to_owned(),
     }
 }
 

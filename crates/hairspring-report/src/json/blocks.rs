@@ -118,12 +118,16 @@ pub struct TraceJson {
 /// How well a sum describes the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelJson {
-    /// Share of the variation between rows that the sum explains.
+    /// Share of the variation between rows that the sum explains; `null` where rows hardly vary, or nothing checks the sum.
     pub explained: Option<f64>,
-    /// Root mean square of what it leaves, as a share of the mean row.
+    /// Root mean square of what it leaves, as a share of the mean row; `null` where nothing checks the sum.
     pub departure: Option<f64>,
-    /// Whether times of single parts can be believed; if not, they are `null`.
-    pub carried: bool,
+    /// Rows of different counts beyond the number of unknowns.
+    pub spare_rows: usize,
+    /// Whether times of single parts can be believed; if not, they are `null`. `null` where nothing checks the sum.
+    pub carried: Option<bool>,
+    /// Why nothing checks the sum.
+    pub reason: Option<String>,
 }
 
 /// A block.
@@ -187,7 +191,7 @@ pub struct BlockComponentJson {
     pub parts: Vec<TermJson>,
     /// Its time; `null` where the model does not carry it.
     pub time: Option<Figure>,
-    /// Share of the time of all whole calls.
+    /// Share of the time of all whole calls; `null` for a difference of times.
     pub share: Option<f64>,
 }
 
@@ -279,7 +283,14 @@ fn skipped(skipped: &hairspring_blocks::Skipped) -> SkippedJson {
 }
 
 fn model(quality: &Quality) -> ModelJson {
-    ModelJson { explained: finite(quality.explained), departure: finite(quality.departure), carried: quality.carried }
+    let reason = "no row is to spare: as many unknowns as rows of different counts; whatever these take, some times fit";
+    ModelJson {
+        explained: quality.explained.and_then(finite),
+        departure: quality.departure.and_then(finite),
+        spare_rows: quality.spare,
+        carried: quality.carried,
+        reason: quality.carried.is_none().then(|| reason.to_owned()),
+    }
 }
 
 fn level(measured: &Measured) -> f64 {
@@ -348,7 +359,7 @@ fn placed(name: &str, place: Place, analysis: &Analysis) -> PlaceJson {
 fn component(at: usize, measured: &Measured, circumstances: &Environment) -> BlockComponentJson {
     let analysis = &measured.analysis;
     let part = &analysis.series().components[at];
-    let carried = analysis.quality.carried;
+    let carried = !analysis.quality.is_refuted();
     BlockComponentJson {
         name: part.name.clone(),
         parts: analysis.series().solution.components[at]
@@ -357,7 +368,7 @@ fn component(at: usize, measured: &Measured, circumstances: &Environment) -> Blo
             .map(|(name, coefficient)| TermJson { name: name.clone(), coefficient: *coefficient })
             .collect(),
         time: carried.then(|| figure(&part.time, measured, circumstances)),
-        share: finite(analysis.share(at)).filter(|_| carried),
+        share: analysis.share(at).and_then(finite).filter(|_| carried),
     }
 }
 

@@ -1,32 +1,35 @@
 //! The report of `blocks`: a listing with a line for each block, the combinations that can be told apart, what is missing.
 
-use super::cells::Cell;
+mod listing;
+
 use super::environment;
 use super::page::{Page, Style, Tone};
-use crate::clean::{clean, cut, pad};
+use crate::clean::{clean, cut};
 use crate::document::Environment;
 use crate::format::{count, fixed, significant};
 use hairspring_blocks::Measured;
-use hairspring_blocks::analysis::{Place, Unknowns};
-use hairspring_blocks::graph::{Block, block_name};
-use hairspring_engine::judge::{Severity, Time};
+use hairspring_blocks::analysis::{Missing, Quality, Unknowns};
+use hairspring_blocks::graph::block_name;
+use hairspring_engine::judge::Severity;
+use listing::{Listing, base, percent, runs, shown};
+use std::collections::HashMap;
 
-/// Widths of the columns: name, line, runs, time, share.
-const NAME: usize = 8;
-const LINE: usize = 9;
-const RUNS: usize = 9;
-const TIME: usize = 25;
-const SHARE: usize = 7;
-
-/// Lines about what is missing; more are in the JSON document.
+/// Lines about what is missing, inputs left out, combinations and loops; more are in the JSON document.
 const MOST_MISSING: usize = 8;
+const MOST_SKIPPED: usize = 20;
+const MOST_COMBINATIONS: usize = 60;
+const MOST_LOOPS: usize = 40;
+/// Columns of a text that names blocks.
+const MOST_NAMES: usize = 300;
 
 /// The report.
 pub fn blocks(measured: &Measured, circumstances: &Environment, style: &Style) -> String {
     let mut page = Page::new(*style);
-    head(&mut page, measured);
-    listing(&mut page, measured);
-    combinations(&mut page, measured);
+    let listing = Listing::of(measured);
+    head(&mut page, &listing);
+    distrust(&mut page, measured);
+    listing.write(&mut page);
+    combinations(&mut page, &listing);
     loops(&mut page, measured);
     page.gap();
     summary(&mut page, measured);
@@ -37,27 +40,32 @@ pub fn blocks(measured: &Measured, circumstances: &Environment, style: &Style) -
     page.finish()
 }
 
-fn head(page: &mut Page, measured: &Measured) {
+fn head(page: &mut Page, listing: &Listing) {
+    let measured = listing.measured;
     let (function, graph) = (&measured.function, &measured.graph);
     let object = function.object.display();
     page.line(&format!("hairspring blocks: {}", clean(&function.name)), Tone::Strong);
     page.gap();
-    page.item("object", &format!("{object}, entry at {:#x}, {} bytes", function.entry, function.bytes), Tone::Quiet);
-    let files = files(measured);
-    if let [file] = &files[..] {
-        page.item("source", file, Tone::Quiet);
+    page.item("object", &format!("{object}, entry at {:#x}, {}", function.entry, many(function.bytes as usize, "byte")), Tone::Quiet);
+    if let Some((main, others)) = listing.files().split_first() {
+        const NAMED: usize = 5;
+        let names: Vec<&str> = others.iter().take(NAMED).map(|file| base(file)).collect();
+        let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
+        let others =
+            if names.is_empty() { String::new() } else { format!("; lines of others with their name: {}{more}", names.join(", ")) };
+        page.item("source", &format!("{main}{others}"), Tone::Quiet);
     }
     let partial = measured.rows.iter().filter(|row| row.until.is_some()).count();
     let ended_early = if partial > 0 { format!(", {} ended early", count(partial)) } else { String::new() };
     page.item(
         "rows",
         &format!(
-            "{} whole calls of {} inputs{ended_early}; {} blocks, {} edges; {} rounds in {} ms",
-            count(measured.analysis.calls),
-            count(measured.inputs),
-            graph.blocks.len(),
-            graph.edges.len(),
-            measured.rounds,
+            "{} of {}{ended_early}; {}, {}; {} in {} ms",
+            many(measured.analysis.calls, "whole call"),
+            many(measured.inputs, "input"),
+            many(graph.blocks.len(), "block"),
+            many(graph.edges.len(), "edge"),
+            many(measured.rounds as usize, "round"),
             significant(measured.measured.as_secs_f64() * 1e3, 3)
         ),
         Tone::Quiet,
@@ -65,163 +73,67 @@ fn head(page: &mut Page, measured: &Measured) {
     page.gap();
 }
 
-fn files(measured: &Measured) -> Vec<String> {
-    let mut files: Vec<String> = measured.graph.blocks.iter().filter_map(|block| Some(block.source.as_ref()?.file.clone())).collect();
-    files.sort();
-    files.dedup();
-    files
+/// A number of things.
+fn many(number: usize, thing: &str) -> String {
+    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// One line for each unknown, in the order of the code.
-fn listing(page: &mut Page, measured: &Measured) {
-    let analysis = &measured.analysis;
-    let title = if analysis.unknowns == Unknowns::Blocks { "block" } else { "edge" };
-    let at = if measured.graph.blocks.iter().any(|block| block.source.is_some()) { "line" } else { "address" };
-    let head = row([title, at, "runs/call", "  time each", "of total"], if at == "line" { "source" } else { "" });
-    page.line(&head, Tone::Quiet);
-    for (index, name) in analysis.names.iter().enumerate() {
-        let block = match analysis.unknowns {
-            Unknowns::Blocks => index,
-            Unknowns::Edges => measured.graph.edges[index].from,
-        };
-        let runs = runs(analysis.totals[index] / analysis.calls.max(1) as f64);
-        let (time, share) = time_of(measured, index);
-        let block = &measured.graph.blocks[block];
-        let (place, text) = place_of(block);
-        let tone = if share.is_empty() { Tone::Plain } else { Tone::Strong };
-        page.line(&row([name, &place, &runs, &time, &share], &text), tone);
+/// What takes the trust away comes before any number.
+fn distrust(page: &mut Page, measured: &Measured) {
+    let all: Vec<_> = measured.analysis.findings.iter().collect();
+    if all.iter().any(|finding| finding.severity == Severity::Untrusted) {
+        page.line("  NOT TO BE TRUSTED", Tone::Alarm);
+        super::findings::findings(page, &all, Severity::Untrusted);
+        page.gap();
     }
-    if analysis.quality.carried && (0..analysis.series().components.len()).any(|at| holds_overhead(measured, at)) {
-        page.line("* with the overhead of the timing, which every call has", Tone::Quiet);
-    }
-}
-
-fn row([name, line, runs, time, share]: [&str; 5], text: &str) -> String {
-    let runs = format!("{runs:>RUNS$}");
-    let share = format!("{share:>SHARE$}");
-    format!("{}{}{runs} {}{share}  {}", pad(name, NAME), pad(line, LINE), pad(time, TIME), text)
-}
-
-fn runs(per_call: f64) -> String {
-    match per_call {
-        0.0 => "never".to_owned(),
-        exact if exact.fract() == 0.0 && exact < 1e6 => format!("{exact}"),
-        other => significant(other, 4),
-    }
-}
-
-fn place_of(block: &Block) -> (String, String) {
-    let calls = if block.calls.is_empty() { String::new() } else { format!("calls {} ", block.calls.join(", ")) };
-    match &block.source {
-        Some(source) if source.last_line > source.line => (format!("{}-{}", source.line, source.last_line), calls + &source.text),
-        Some(source) => (format!("{}", source.line), calls + &source.text),
-        None => (format!("{:#x}", block.start), calls),
-    }
-}
-
-/// The time of an unknown and its share, or where to find it.
-fn time_of(measured: &Measured, index: usize) -> (String, String) {
-    let analysis = &measured.analysis;
-    if !analysis.quality.carried {
-        return (if analysis.places[index] == Place::NeverRan { "-".into() } else { "?".into() }, String::new());
-    }
-    let leads = |component: usize| analysis.series().solution.components[component].parts[0].0 == analysis.names[index];
-    match analysis.places[index] {
-        Place::NeverRan => ("-".into(), String::new()),
-        Place::Common => ("in the overhead".into(), String::new()),
-        Place::Alone(component) => timed(measured, component),
-        Place::With(component) if leads(component) => timed(measured, component),
-        Place::With(component) => (format!("with {}", analysis.series().solution.components[component].parts[0].0), String::new()),
-        Place::Combined(component) => (format!("in [{}]", number(measured, component)), String::new()),
-    }
-}
-
-fn timed(measured: &Measured, component: usize) -> (String, String) {
-    let analysis = &measured.analysis;
-    let time = &analysis.series().components[component].time;
-    let mark = if holds_overhead(measured, component) { " *" } else { "" };
-    let share = if time.bound.is_some() { String::new() } else { share(measured, component) };
-    (shown(time) + mark, share)
-}
-
-fn holds_overhead(measured: &Measured, component: usize) -> bool {
-    measured.analysis.series().solution.components[component].parts.iter().any(|(name, _)| name == "overhead")
-}
-
-fn share(measured: &Measured, component: usize) -> String {
-    format!("{} %", fixed(100.0 * measured.analysis.share(component), 1))
-}
-
-/// A time in core cycles, where there are any.
-fn shown(time: &Time) -> String {
-    let level = time.ticks.level;
-    if let Some(bound) = &time.bound {
-        return match bound.cycles {
-            Some(cycles) => Cell::cycles_below(cycles).text(),
-            None => Cell::below(bound.shown, time.ns.is_some()).text(),
-        };
-    }
-    let (estimate, unit) = match (&time.cycles, &time.ns) {
-        (Some(cycles), _) => (cycles.estimate(level), "cycles"),
-        (None, Some(ns)) => (ns.estimate(level), "ns"),
-        (None, None) => (time.ticks, "ticks"),
-    };
-    // A difference may be negative.
-    let digits = crate::format::digits(&estimate);
-    format!("{} {unit} +- {}", digits.value, digits.half)
 }
 
 /// Sums and differences that can be told apart, where no single block can.
-fn combinations(page: &mut Page, measured: &Measured) {
-    let combined = combined(measured);
-    if combined.is_empty() || !measured.analysis.quality.carried {
+fn combinations(page: &mut Page, listing: &Listing) {
+    let combined = &listing.combined;
+    if combined.is_empty() || listing.measured.analysis.quality.is_refuted() {
         return;
     }
     page.gap();
     page.line("what can be told apart, where no single time can:", Tone::Quiet);
-    for component in combined {
-        let name = grouped(measured, component);
-        let (time, share) = timed(measured, component);
-        page.item(&format!("[{}]", number(measured, component)), &name, Tone::Plain);
-        let share = if share.is_empty() { String::new() } else { format!(", {share} of the total") };
+    let groups = groups(listing.measured);
+    for component in combined.iter().take(MOST_COMBINATIONS) {
+        let (time, share) = listing.timed(*component);
+        let name = cut(&grouped(listing.measured, *component, &groups), MOST_NAMES);
+        page.item(&format!("[{}]", listing.number(*component)), &name, Tone::Plain);
+        let share = share.map_or_else(String::new, |share| format!(", {} of the total", percent(share)));
         page.marked("", &format!("{time}{share}"));
+    }
+    if combined.len() > MOST_COMBINATIONS {
+        page.marked("", &format!("and {} more, in the JSON document", count(combined.len() - MOST_COMBINATIONS)));
     }
 }
 
-/// Components that are no time of a single block or of blocks that always run together.
-fn combined(measured: &Measured) -> Vec<usize> {
-    let places = &measured.analysis.places;
-    let listed = |at: &usize| places.contains(&Place::Combined(*at)) || is_sum(measured, *at);
-    (0..measured.analysis.series().components.len()).filter(listed).collect()
-}
-
-/// The number that a combination has in the report.
-fn number(measured: &Measured, component: usize) -> usize {
-    combined(measured).iter().position(|at| *at == component).map_or(0, |at| at + 1)
-}
-
-fn is_sum(measured: &Measured, component: usize) -> bool {
+/// The group of each unknown that runs as often as others, by name.
+fn groups(measured: &Measured) -> HashMap<&str, usize> {
     let analysis = &measured.analysis;
-    let shown = |place: &Place| matches!(place, Place::Alone(at) | Place::With(at) if *at == component);
-    !analysis.places.iter().any(shown)
+    let of_group = |(number, group): (usize, &'_ Vec<usize>)| group.iter().map(|at| (*at, number)).collect::<Vec<_>>();
+    analysis.groups.iter().enumerate().flat_map(of_group).map(|(at, number)| (analysis.names[at].as_str(), number)).collect()
 }
 
 /// The combination with equal counts in one bracket: `(B1 B4 overhead) + 2 B3`.
-fn grouped(measured: &Measured, component: usize) -> String {
-    let analysis = &measured.analysis;
-    let parts = &analysis.series().solution.components[component].parts;
-    let mut terms: Vec<(Vec<String>, f64)> = Vec::new();
-    let group = |name: &str| analysis.groups.iter().position(|group| group.iter().any(|at| analysis.names[*at] == name));
+fn grouped(measured: &Measured, component: usize, groups: &HashMap<&str, usize>) -> String {
+    let parts = &measured.analysis.series().solution.components[component].parts;
+    let mut terms: Vec<(Vec<&str>, f64)> = Vec::new();
+    let mut known: HashMap<(usize, u64), usize> = HashMap::new();
     for (name, coefficient) in parts {
-        let same = |known: &&mut (Vec<String>, f64)| known.1 == *coefficient && group(name).is_some() && group(&known.0[0]) == group(name);
-        match terms.iter_mut().find(same) {
-            Some(known) => known.0.push(name.clone()),
-            None => terms.push((vec![name.clone()], *coefficient)),
+        let key = groups.get(name.as_str()).map(|group| (*group, coefficient.to_bits()));
+        match key.and_then(|key| known.get(&key)) {
+            Some(at) => terms[*at].0.push(name),
+            None => {
+                key.map(|key| known.insert(key, terms.len()));
+                terms.push((vec![name], *coefficient));
+            }
         }
     }
     let spelled: Vec<(String, f64)> = terms
         .into_iter()
-        .map(|(names, coefficient)| (if names.len() > 1 { format!("({})", names.join(" ")) } else { names[0].clone() }, coefficient))
+        .map(|(names, coefficient)| (if names.len() > 1 { format!("({})", names.join(" ")) } else { names[0].to_owned() }, coefficient))
         .collect();
     hairspring_engine::estimate::solution::spell(&spelled)
 }
@@ -233,15 +145,20 @@ fn loops(page: &mut Page, measured: &Measured) {
     }
     page.gap();
     page.line("loops, by the trip (inner loops apart):", Tone::Quiet);
-    for region in &analysis.regions {
+    let most = analysis.regions.iter().map(|region| region.time.time.ticks.value * region.trips).fold(0.0, f64::max);
+    for region in analysis.regions.iter().take(MOST_LOOPS) {
         let calls = analysis.calls.max(1) as f64;
-        let line = measured.graph.blocks[region.header].source.as_ref().map(|source| format!(" line {}", source.line)).unwrap_or_default();
-        let blocks = region.blocks.len();
+        let line = measured.graph.blocks[region.header].source.as_ref().map(|source| format!(", line {}", source.line)).unwrap_or_default();
+        let tone = if region.time.time.ticks.value * region.trips == most { Tone::Strong } else { Tone::Plain };
+        let blocks = many(region.blocks.len(), "block");
         page.item(
             &block_name(region.header),
-            &format!("{} a trip{line}, {} trips/call, {blocks} blocks", shown(&region.time.time), runs(region.trips / calls)),
-            Tone::Strong,
+            &format!("{} a trip{line}, {} trips/call, {blocks}", shown(&region.time.time), runs(region.trips / calls)),
+            tone,
         );
+    }
+    if analysis.regions.len() > MOST_LOOPS {
+        page.marked("", &format!("and {} more, in the JSON document", count(analysis.regions.len() - MOST_LOOPS)));
     }
 }
 
@@ -262,19 +179,9 @@ fn summary(page: &mut Page, measured: &Measured) {
         |time| format!("overhead of the timing {}", shown(time)),
     );
     page.item("call", &format!("{mean} on average; {overhead}"), Tone::Plain);
-    let carried = if quality.carried { "the parts add up" } else { "THE PARTS DO NOT ADD UP" };
-    let tone = if quality.carried { Tone::Plain } else { Tone::Alarm };
-    page.item(
-        "model",
-        &format!(
-            "{carried}: their sum explains {} % of the variation between rows and departs from them by {} %; {} of {} unknowns can be told apart",
-            significant(100.0 * quality.explained, 4),
-            significant(100.0 * quality.departure, 2),
-            solution.rank.pivots.len(),
-            solution.columns.len()
-        ),
-        tone,
-    );
+    let (text, tone) = model(quality);
+    let (rank, unknowns) = (solution.rank.pivots.len(), solution.columns.len());
+    page.item("model", &format!("{text}; {rank} of {unknowns} unknowns can be told apart"), tone);
     let needs = &analysis.undetermined;
     if !needs.is_empty() {
         let what = if analysis.unknowns == Unknowns::Edges { "so edges are the unknowns" } else { "--unknowns edges tells them apart" };
@@ -295,25 +202,117 @@ fn summary(page: &mut Page, measured: &Measured) {
     );
 }
 
+/// What is to be said of the sum of the parts.
+fn model(quality: &Quality) -> (String, Tone) {
+    let (Some(carried), Some(departure)) = (quality.carried, quality.departure) else {
+        let negative = "THE PARTS DO NOT ADD UP: a time came out negative".to_owned();
+        let unchecked =
+            "NOTHING CHECKS THE SUM: there are as many unknowns as rows of different counts; whatever these take, some times fit";
+        return if quality.is_refuted() { (negative, Tone::Alarm) } else { (unchecked.to_owned(), Tone::Warning) };
+    };
+    let (verdict, tone) = match (carried, quality.is_rough()) {
+        (true, false) => ("the parts add up", Tone::Plain),
+        (true, true) => ("the parts add up, roughly", Tone::Warning),
+        (false, _) => ("THE PARTS DO NOT ADD UP", Tone::Alarm),
+    };
+    let explains = match quality.explained {
+        // Rounded down: less than all is not all.
+        Some(share) if share > 0.0 => format!("explains {} % of the variation between rows and", fixed((1e4 * share).floor() / 100.0, 2)),
+        Some(_) => "explains nothing of the variation between rows and".to_owned(),
+        None => "hardly has to vary, and".to_owned(),
+    };
+    let departs = match 100.0 * departure {
+        small if small < 0.01 => "below 0.01 %".to_owned(),
+        other => format!("{} %", significant(other, 2)),
+    };
+    (format!("{verdict}: their sum {explains} departs from them by {departs}"), tone)
+}
+
+/// What is missing, said once for each block: what always runs together in one item.
 fn missing(page: &mut Page, measured: &Measured) {
-    let all = &measured.analysis.missing;
-    for (at, missing) in all.iter().take(MOST_MISSING).enumerate() {
-        page.item(if at == 0 { "missing" } else { "" }, &missing.message(), Tone::Warning);
-        if !missing.remedy().is_empty() {
-            page.marked("-> ", &missing.remedy());
+    let all = wanting(&measured.analysis.missing);
+    for (at, (message, remedy)) in all.iter().take(MOST_MISSING).enumerate() {
+        page.item(if at == 0 { "missing" } else { "" }, &cut(message, MOST_NAMES), Tone::Warning);
+        if !remedy.is_empty() {
+            page.marked("-> ", &cut(remedy, MOST_NAMES));
         }
     }
     if all.len() > MOST_MISSING {
         page.marked("", &format!("and {} more, in the JSON document", all.len() - MOST_MISSING));
     }
-    for skipped in &measured.skipped {
+    for skipped in measured.skipped.iter().take(MOST_SKIPPED) {
         page.item("left out", &format!("input {} ({}): {}", skipped.input, skipped.text, skipped.reason), Tone::Warning);
     }
+    if measured.skipped.len() > MOST_SKIPPED {
+        page.marked("", &format!("and {} more inputs, in the JSON document", count(measured.skipped.len() - MOST_SKIPPED)));
+    }
+}
+
+/// Messages and remedies: all groups of blocks that run equally often are one.
+fn wanting(all: &[Missing]) -> Vec<(String, String)> {
+    let together: Vec<&Vec<usize>> = all
+        .iter()
+        .filter_map(|missing| if let Missing::Inseparable { blocks, once: false } = missing { Some(blocks) } else { None })
+        .collect();
+    let mut said = Vec::new();
+    let mut is_first = true;
+    for missing in all {
+        if !matches!(missing, Missing::Inseparable { once: false, .. }) {
+            said.push((missing.message(), missing.remedy()));
+        } else if std::mem::take(&mut is_first) {
+            let names = |blocks: &&Vec<usize>| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ");
+            let groups: Vec<String> = together.iter().map(names).collect();
+            let message = format!("run equally often in every whole call: {}", groups.join("; "));
+            said.push((message, "--until with the last block of them (a run that stops before it), or --until each".to_owned()));
+        }
+    }
+    said
 }
 
 fn doubts(page: &mut Page, measured: &Measured) {
     let all: Vec<_> = measured.analysis.findings.iter().collect();
-    for severity in [Severity::Untrusted, Severity::Warning, Severity::Note] {
+    for severity in [Severity::Warning, Severity::Note] {
         super::findings::findings(page, &all, severity);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_a_thing_is_no_plural() {
+        assert_eq!(
+            (many(1, "block"), many(0, "block"), many(1_200, "input")),
+            ("1 block".into(), "0 blocks".into(), "1,200 inputs".into())
+        );
+    }
+
+    #[test]
+    fn groups_that_run_together_are_said_in_one_item() {
+        let group = |blocks: &[usize], once| Missing::Inseparable { blocks: blocks.to_vec(), once };
+        let said = wanting(&[group(&[0, 3], true), group(&[1, 2], false), group(&[4, 5], false)]);
+        assert_eq!(said.len(), 2);
+        assert_eq!(said[1].0, "run equally often in every whole call: B2 B3; B5 B6");
+    }
+
+    fn model_of(explained: Option<f64>, departure: Option<f64>, carried: Option<bool>) -> String {
+        model(&Quality { explained, departure, spare: 1, carried }).0
+    }
+
+    #[test]
+    fn less_than_all_is_never_100_percent_and_nothing_is_no_negative_share() {
+        assert!(model_of(Some(0.999_999), Some(0.001), Some(true)).contains("explains 99.99 % of"));
+        assert!(model_of(Some(-1e-10), Some(0.2), Some(false)).contains("explains nothing of"));
+        assert!(model_of(None, Some(1.3e-16), Some(true)).contains("departs from them by below 0.01 %"));
+    }
+
+    #[test]
+    fn a_sum_that_nothing_checks_is_not_said_to_add_up() {
+        let text = model_of(None, None, None);
+        assert!(text.contains("NOTHING CHECKS THE SUM") && !text.contains("add up"), "{text}");
+        assert!(model_of(Some(0.98), Some(0.03), Some(true)).contains("add up, roughly"));
+        assert!(model_of(Some(0.5), Some(0.3), Some(false)).contains("DO NOT ADD UP"));
+        assert!(model_of(None, None, Some(false)).contains("DO NOT ADD UP"));
     }
 }

@@ -7,7 +7,7 @@ use crate::clean::{clean, cut, pad, width, wrap};
 pub struct Style {
     /// Whether colours may be used: only on a terminal.
     pub color: bool,
-    /// Columns of the terminal. The report uses 60 to 80 of them.
+    /// Columns of the terminal. The report uses 60 to 80 of them, the source lines of `blocks` up to 160.
     pub width: usize,
     /// Whether plots are drawn in plain ASCII instead of braille.
     pub ascii: bool,
@@ -57,6 +57,18 @@ impl Page {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
         }
+    }
+
+    /// Columns that a table may use where the terminal is wide.
+    pub fn table_width(&self) -> usize {
+        self.style.width.clamp(60, 160)
+    }
+
+    /// One line of a table, cut to the width of the terminal.
+    pub fn table_line(&mut self, text: &str, tone: Tone) {
+        let line = self.paint(cut(text, self.table_width()).trim_end(), tone);
+        self.out += &line;
+        self.out.push('\n');
     }
 
     /// One line as it is, cut to the width of the page.

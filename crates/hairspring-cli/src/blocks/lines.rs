@@ -1,0 +1,70 @@
+//! Where the lines of the inputs come from: a file, standard input, or what a command prints.
+
+use super::BlocksArguments;
+use crate::AnyError;
+use hairspring_blocks::{Error, Input, read_inputs};
+use hairspring_snippet::cleanup::Group;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// The inputs.
+///
+/// # Errors
+/// What cannot be read, is no list of inputs, or is too long; a command that fails, or that takes too long.
+pub fn inputs(arguments: &BlocksArguments) -> Result<Vec<Input>, AnyError> {
+    match (&arguments.inputs, &arguments.generate) {
+        (Some(path), _) if path.as_os_str() == "-" => Ok(read_inputs(std::io::stdin().lock())?),
+        (Some(path), _) => of_file(path),
+        (None, Some(command)) => generate(command, arguments.timeout),
+        // clap asks for one of the two.
+        (None, None) => Ok(Vec::new()),
+    }
+}
+
+fn of_file(path: &Path) -> Result<Vec<Input>, AnyError> {
+    let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    read_inputs(BufReader::new(file)).map_err(|error| match error {
+        Error::System { reason, .. } => format!("{}: {reason}", path.display()).into(),
+        other => other.into(),
+    })
+}
+
+/// What a command prints, in a limited time: it is ended when that is over, and when more comes than can be used.
+fn generate(command: &str, timeout: Duration) -> Result<Vec<Input>, AnyError> {
+    let deadline = Instant::now() + timeout;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let (mut child, _group) = Group::spawn_marked(&mut shell)?;
+    let output = child.stdout.take().ok_or("--generate: no output")?;
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || sender.send(read_inputs(BufReader::new(output))));
+    let late = || format!("--generate: `{command}` has not ended after {} s (--timeout)", timeout.as_secs_f64());
+    let inputs = match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        Ok(inputs) => inputs,
+        Err(RecvTimeoutError::Timeout) => return Err(late().into()),
+        Err(RecvTimeoutError::Disconnected) => return Err("--generate: its output could not be read".into()),
+    };
+    // Lines that cannot be used: the rest was not read, and how the command ends says nothing.
+    let is_whole = matches!(&inputs, Ok(_) | Err(Error::NoLines));
+    if is_whole && !ended(&mut child, command, deadline)? {
+        return Err(late().into());
+    }
+    Ok(inputs?)
+}
+
+/// Waits for the end of a command; `false` where it does not come in time.
+fn ended(child: &mut Child, command: &str, deadline: Instant) -> Result<bool, AnyError> {
+    const LOOK: Duration = Duration::from_millis(2);
+    loop {
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(true),
+            Some(status) => return Err(format!("--generate: `{command}` ended with {status}").into()),
+            None if Instant::now() > deadline => return Ok(false),
+            None => std::thread::sleep(LOOK),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The line that says how far the work is: only on a terminal, where it is written over.
+
+use hairspring_blocks::Progress;
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Shortest time between two lines, and what passes before the first.
+const BETWEEN: Duration = Duration::from_millis(200);
+
+/// When the last line was written.
+static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Says how far the work is, if the last line is old enough.
+pub fn show(progress: Progress) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    let Ok(mut last) = LAST.lock() else { return };
+    let now = Instant::now();
+    if now.duration_since(*last.get_or_insert(now)) >= BETWEEN || progress == Progress::Solving {
+        *last = Some(now);
+        write(&words(progress));
+    }
+}
+
+/// Takes the line away.
+pub fn clear() {
+    if std::io::stderr().is_terminal() {
+        write("");
+    }
+}
+
+fn write(text: &str) {
+    let mut out = std::io::stderr().lock();
+    let _ = write!(out, "\r\u{1b}[K{text}").and_then(|()| out.flush());
+}
+
+fn words(progress: Progress) -> String {
+    match progress {
+        Progress::Following { input, of } => format!("following input {input} of {of}"),
+        Progress::Timing { elapsed, budget } => {
+            format!("timing, {:.0} s of {:.0} s", elapsed.as_secs_f64(), budget.max(elapsed).as_secs_f64().ceil())
+        }
+        Progress::Solving => "solving".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_said_in_words() {
+        assert_eq!(words(Progress::Following { input: 3, of: 9 }), "following input 3 of 9");
+        let timing = Progress::Timing { elapsed: Duration::from_millis(1_200), budget: Duration::from_secs(3) };
+        assert_eq!(words(timing), "timing, 1 s of 3 s");
+    }
+}
