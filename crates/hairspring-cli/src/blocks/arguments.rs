@@ -14,9 +14,9 @@ are arguments like others. Empty lines and lines that begin with `#` are left ou
 
 Examples:
   hairspring blocks ./coder --function encode --inputs inputs.txt
-  hairspring blocks ./coder --function encode --generate 'seq 1 200' --until each
-  hairspring blocks ./a.out --function 0x1149 --inputs -          a stripped program
-  hairspring blocks gzip --function deflate_stored --generate 'ls *.txt | sed s/^/-c\\ /'";
+  hairspring blocks ./coder --function encode --generate 'seq 99' --until each
+  hairspring blocks ./stripped --function 0x1149 --inputs -
+  hairspring blocks /usr/bin/python3 --function adler32_z --inputs calls.txt";
 
 /// What to solve for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,7 +36,7 @@ pub struct BlocksArguments {
     /// The program, as it is: nothing is compiled again (with -g it has source lines)
     #[arg(value_name = "PROGRAM")]
     pub program: PathBuf,
-    /// The function, in the program or in a library that it loads; or its address, as 0x1149
+    /// The function, in the program or in a library that it loads; or its address, as 0x1149 or libz.so.1:0x3400
     #[arg(long, value_name = "NAME|ADDRESS")]
     pub function: String,
     /// A file with one line of arguments for each run; - for standard input
