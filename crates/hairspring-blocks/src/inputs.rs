@@ -25,7 +25,7 @@ pub const MOST_BYTES: u64 = 64 << 20;
 /// begin with `#` are left out; `--` alone is a run without arguments. Nothing is read beyond the limits.
 ///
 /// # Errors
-/// A line whose quotes do not match, no line at all, more than [`MOST_INPUTS`] lines or [`MOST_BYTES`], and what the system says.
+/// A line whose quotes do not match, no line at all, more lines or bytes than are taken, and what the system says.
 ///
 /// # Example
 /// ```

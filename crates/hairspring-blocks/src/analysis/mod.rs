@@ -113,12 +113,20 @@ impl Analysis {
         &self.assessment.series[0]
     }
 
-    /// Share of the time of all whole calls that a component takes; the shares add up to 1, the overhead's with them. `None`
-    /// for a difference of times, which is no part of anything.
+    /// Share of the time of all whole calls that a component takes. `None` for a difference of times, and for a combination
+    /// whose parts do not run as often as they are in it: these are no parts of anything.
     pub fn share(&self, component: usize) -> Option<f64> {
+        const ABOUT: f64 = 0.05;
         let part = &self.series().solution.components[component];
         let runs = self.leads[component].map_or(self.calls as f64, |at| self.totals[at]);
-        (!part.is_difference()).then(|| part.ticks.value * runs / (self.mean_call * self.calls as f64))
+        let fits = |(name, coefficient): &(String, f64)| (self.runs(name) / (coefficient * runs) - 1.0).abs() < ABOUT;
+        let is_part = !part.is_difference() && part.parts.iter().all(fits);
+        is_part.then(|| part.ticks.value * runs / (self.mean_call * self.calls as f64))
+    }
+
+    /// How often an unknown ran in all whole calls; the overhead is in each of them.
+    fn runs(&self, name: &str) -> f64 {
+        self.names.iter().position(|known| known == name).map_or(self.calls as f64, |at| self.totals[at])
     }
 
     /// A time that is negative, surely or by more than noise and a good part of a call: however well the sum fits, it is a wrong
@@ -180,15 +188,17 @@ pub fn analyse(
         totals,
         calls: rows.iter().filter(|row| row.until.is_none()).count(),
         mean_call: mean_call(solution, rows),
-        regions: regions(graph, rows, table, unknowns, question),
+        regions: Vec::new(),
         missing: missing(graph, rows, structure),
         findings: Vec::new(),
         names,
         assessment,
     };
+    let all_calls = analysis.mean_call * analysis.calls as f64;
+    analysis.regions = regions(graph, (rows, table), unknowns, question, all_calls);
     let negative = analysis.negative();
     if negative.is_some() {
-        analysis.quality = analysis.quality.refuted();
+        analysis.quality = analysis.quality.with_negative();
     }
     analysis.findings = findings(analysis.series(), &analysis.quality);
     let is_said = analysis.findings.iter().any(|finding| matches!(finding.kind, FindingKind::Negative { .. }));
@@ -246,12 +256,15 @@ fn mean_call(solution: &Solution, rows: &[CountRow]) -> f64 {
 
 /// The engine's findings, with what this model says in its own words.
 fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
-    use FindingKind::{BelowResolution, NeverRan, NonLinear, RankDeficient, WideInterval};
+    use FindingKind::{BelowResolution, NeverRan, NonLinear, NotChecked, RankDeficient, WideInterval};
     let shown_elsewhere = |finding: &&Finding| {
         matches!(finding.kind, NonLinear { .. } | RankDeficient { .. } | NeverRan { .. } | BelowResolution { .. } | WideInterval { .. })
     };
     let mut all: Vec<Finding> = result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().map(of_control).collect();
-    if quality.is_refuted() {
+    for finding in all.iter_mut().filter(|finding| matches!(finding.kind, NotChecked { .. })) {
+        finding.severity = if quality.carried.is_none() { Severity::Untrusted } else { finding.severity };
+    }
+    if quality.carried == Some(false) && !quality.negative {
         let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
         let kind =
             FindingKind::NotAdditive { explained_percent: percent(quality.explained), departure_percent: percent(quality.departure) };
@@ -299,7 +312,7 @@ mod tests {
     fn a_time_that_is_negative_by_a_good_part_of_a_call_shows_that_parts_overlap() {
         assert!(overlapping(0.0).quality.carried == Some(true), "{:?}", overlapping(0.0).quality);
         let found = overlapping(4.0);
-        assert!(found.quality.is_refuted(), "{:?}", found.quality);
+        assert!(found.quality.negative && !found.quality.is_carried(), "{:?}", found.quality);
         assert!(found.findings.iter().any(|finding| matches!(finding.kind, FindingKind::Negative { .. })), "{:?}", found.findings);
     }
 

@@ -15,6 +15,8 @@ pub struct Quality {
     pub spare: usize,
     /// Whether the numbers of its parts can be believed; `None` where nothing checks the sum.
     pub carried: Option<bool>,
+    /// Whether a time that came out negative is why they cannot.
+    pub negative: bool,
 }
 
 /// Departure from which on the sum of the parts is no description of the rows.
@@ -32,7 +34,13 @@ impl Quality {
         if solution.rows.is_empty() {
             // Too many rows to list: a sample.
             let departure = solution.lack_of_fit.map_or(0.0, |lack| lack.sd) / solution.largest;
-            return Quality { explained: None, departure: Some(departure), spare: 1, carried: Some(departure < NOT_ADDITIVE) };
+            return Quality {
+                explained: None,
+                departure: Some(departure),
+                spare: 1,
+                carried: Some(departure < NOT_ADDITIVE),
+                negative: false,
+            };
         }
         // Rows that were left out count: a model that holds only without them does not describe them.
         let seen = solution.rows.iter().filter(|row| row.left_out != Some(LeftOut::Interference) && row.residual.is_finite());
@@ -40,14 +48,24 @@ impl Quality {
         let rows: Vec<(f64, f64)> = seen.map(|row| (row.location, row.residual)).collect();
         let unknowns = solution.rank.pivots.len();
         match different.len().saturating_sub(unknowns) {
-            0 => Quality { explained: None, departure: None, spare: 0, carried: None },
+            0 => Quality { explained: None, departure: None, spare: 0, carried: None, negative: false },
             spare => of_rows(&rows, unknowns, spare),
         }
     }
 
-    /// Whether the sum was found wrong: times of its parts say nothing.
-    pub fn is_refuted(&self) -> bool {
-        self.carried == Some(false)
+    /// Whether the times of the parts can be shown: something checks the sum, and did not find it wrong.
+    pub fn is_carried(&self) -> bool {
+        self.carried == Some(true)
+    }
+
+    /// Why the times of the parts are not shown.
+    pub fn refusal(&self) -> Option<&'static str> {
+        match (self.carried, self.negative) {
+            (Some(true), _) => None,
+            (_, true) => Some("a time came out negative"),
+            (None, _) => Some("no row is to spare: as many unknowns as rows of different counts; whatever these take, some times fit"),
+            (Some(false), _) => Some("the rows depart from the sum by too much, or it explains too little of what they vary"),
+        }
     }
 
     /// Whether it describes the rows, and only roughly.
@@ -55,10 +73,10 @@ impl Quality {
         self.departure.is_some_and(|departure| departure > ROUGH)
     }
 
-    /// A sum that was found wrong by other means than its departure.
+    /// A sum that a negative time shows to be wrong.
     #[must_use]
-    pub fn refuted(self) -> Quality {
-        Quality { carried: Some(false), ..self }
+    pub fn with_negative(self) -> Quality {
+        Quality { carried: Some(false), negative: true, ..self }
     }
 }
 
@@ -72,7 +90,7 @@ fn of_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
     let departure = left.sqrt() / mean;
     let explained = (around.sqrt() > NO_VARIATION * mean).then(|| 1.0 - left / around);
     let carried = departure < NOT_ADDITIVE && explained.is_none_or(|explained| explained > EXPLAINED);
-    Quality { explained, departure: Some(departure), spare, carried: Some(carried) }
+    Quality { explained, departure: Some(departure), spare, carried: Some(carried), negative: false }
 }
 
 #[cfg(test)]
@@ -94,7 +112,7 @@ mod tests {
 
     #[test]
     fn as_many_unknowns_as_different_rows_are_not_checked() {
-        let unchecked = Quality { explained: None, departure: None, spare: 0, carried: None };
+        let unchecked = Quality { explained: None, departure: None, spare: 0, carried: None, negative: false };
         assert_eq!(quality(&[([1.0, 3.0], 100.0), ([1.0, 9.0], 500.0)]), unchecked);
         // Rows of the same counts check the clock, and not the sum.
         let twice = [([1.0, 3.0], 100.0), ([1.0, 3.0], 103.0), ([1.0, 9.0], 500.0), ([1.0, 9.0], 490.0)];
@@ -106,7 +124,7 @@ mod tests {
         let good = quality(&[([1.0, 3.0], 130.0), ([1.0, 9.0], 190.0), ([1.0, 5.0], 150.0)]);
         assert!(good.carried == Some(true) && good.spare == 1 && good.explained.unwrap() > 0.999 && !good.is_rough(), "{good:?}");
         let bad = quality(&[([1.0, 3.0], 130.0), ([1.0, 9.0], 190.0), ([1.0, 5.0], 350.0)]);
-        assert!(bad.is_refuted(), "{bad:?}");
+        assert!(bad.carried == Some(false), "{bad:?}");
     }
 
     #[test]

@@ -27,18 +27,33 @@ const SAYS_NOTHING: f64 = 0.25;
 
 /// The loops whose trips have a time that their interval allows to tell: every row is taken as a sum of trips and what all
 /// calls have in common. Their departure from the rows is in the intervals.
-pub fn regions(graph: &Graph, rows: &[CountRow], table: &Observations, unknowns: Unknowns, question: &Question) -> Vec<Region> {
+///
+/// None where that sum is wrong, too: the rows depart from it, nothing checks it, what calls have in common would be
+/// negative, or all trips would take longer than all calls.
+pub fn regions(
+    graph: &Graph,
+    (rows, table): (&[CountRow], &Observations),
+    unknowns: Unknowns,
+    question: &Question,
+    all_calls: f64,
+) -> Vec<Region> {
     let loops = graph.loops();
     let Some(coarse) = coarser(graph, &loops, (rows, table), unknowns) else { return Vec::new() };
     let Ok(assessment) = assess(&coarse, question) else { return Vec::new() };
     let Some(series) = assessment.series.first() else { return Vec::new() };
     let quality = Quality::of(&series.solution);
     let whole = || rows.iter().filter(|row| row.until.is_none());
+    let trips = |found: &Loop| whole().map(|row| row.counts.blocks[found.header] as f64).sum::<f64>();
+    let time = |found: &Loop| series.components.iter().find(|part| part.name == loop_name(found));
+    let in_loops: f64 = loops.iter().filter_map(|found| Some(trips(found) * time(found)?.time.ticks.value)).sum();
+    let is_negative = series.overhead.as_ref().is_some_and(|overhead| overhead.ticks.high < 0.0);
+    if !quality.is_carried() || is_negative || in_loops > all_calls {
+        return Vec::new();
+    }
     let region = |found: &Loop| {
-        let time = series.components.iter().find(|part| part.name == loop_name(found))?.clone();
+        let time = time(found)?.clone();
         let estimate = time.time.ticks;
-        let (header, blocks) = (found.header, found.blocks.clone());
-        let trips = whole().map(|row| row.counts.blocks[header] as f64).sum();
+        let (header, blocks, trips) = (found.header, found.blocks.clone(), trips(found));
         let relative = estimate.half_width() / estimate.value.abs();
         (estimate.low > 0.0 && relative < SAYS_NOTHING).then_some(Region { blocks, header, trips, time, relative, quality })
     };

@@ -194,6 +194,8 @@ impl<'a> Session<'a> {
     fn follow(&mut self, ready: &mut Ready) -> Result<Traces> {
         let Ready { started, stub } = ready;
         let (entry, bias) = (started.target.entry(), started.target.bias);
+        started.process.hold();
+        started.process.hold_signals()?;
         stub.remember(&started.process, entry)?;
         let stack = started.process.registers()?.rsp;
         let snapshot = Snapshot::take(&started.process, stack + 8, &[stub.data()])?;
@@ -211,8 +213,6 @@ impl<'a> Session<'a> {
     /// The whole call, and its beginnings.
     fn rows(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Vec<Row>> {
         self.program.deadline(&ready.started.process);
-        ready.started.process.hold();
-        ready.started.process.hold_signals()?;
         let mut rows = vec![self.whole(ready, traces)?];
         for partial in &traces.followed.partials {
             self.program.deadline(&ready.started.process);

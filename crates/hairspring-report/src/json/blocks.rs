@@ -124,9 +124,9 @@ pub struct ModelJson {
     pub departure: Option<f64>,
     /// Rows of different counts beyond the number of unknowns.
     pub spare_rows: usize,
-    /// Whether times of single parts can be believed; if not, they are `null`. `null` where nothing checks the sum.
+    /// Whether times of single parts can be believed; if not, or if nothing checks the sum (`null`), they are `null`.
     pub carried: Option<bool>,
-    /// Why nothing checks the sum.
+    /// Why times of single parts are `null`.
     pub reason: Option<String>,
 }
 
@@ -283,13 +283,12 @@ fn skipped(skipped: &hairspring_blocks::Skipped) -> SkippedJson {
 }
 
 fn model(quality: &Quality) -> ModelJson {
-    let reason = "no row is to spare: as many unknowns as rows of different counts; whatever these take, some times fit";
     ModelJson {
         explained: quality.explained.and_then(finite),
         departure: quality.departure.and_then(finite),
         spare_rows: quality.spare,
         carried: quality.carried,
-        reason: quality.carried.is_none().then(|| reason.to_owned()),
+        reason: quality.refusal().map(str::to_owned),
     }
 }
 
@@ -359,7 +358,7 @@ fn placed(name: &str, place: Place, analysis: &Analysis) -> PlaceJson {
 fn component(at: usize, measured: &Measured, circumstances: &Environment) -> BlockComponentJson {
     let analysis = &measured.analysis;
     let part = &analysis.series().components[at];
-    let carried = !analysis.quality.is_refuted();
+    let carried = analysis.quality.is_carried();
     BlockComponentJson {
         name: part.name.clone(),
         parts: analysis.series().solution.components[at]

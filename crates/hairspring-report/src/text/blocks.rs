@@ -91,7 +91,7 @@ fn distrust(page: &mut Page, measured: &Measured) {
 /// Sums and differences that can be told apart, where no single block can.
 fn combinations(page: &mut Page, listing: &Listing) {
     let combined = &listing.combined;
-    if combined.is_empty() || listing.measured.analysis.quality.is_refuted() {
+    if combined.is_empty() || !listing.measured.analysis.quality.is_carried() {
         return;
     }
     page.gap();
@@ -141,6 +141,10 @@ fn grouped(measured: &Measured, component: usize, groups: &HashMap<&str, usize>)
 fn loops(page: &mut Page, measured: &Measured) {
     let analysis = &measured.analysis;
     if analysis.regions.is_empty() {
+        if !analysis.quality.is_carried() && !measured.graph.loops().is_empty() {
+            page.gap();
+            page.item("loops", "sums of their trips do not describe the calls either: no time is shown", Tone::Alarm);
+        }
         return;
     }
     page.gap();
@@ -204,16 +208,17 @@ fn summary(page: &mut Page, measured: &Measured) {
 
 /// What is to be said of the sum of the parts.
 fn model(quality: &Quality) -> (String, Tone) {
-    let (Some(carried), Some(departure)) = (quality.carried, quality.departure) else {
-        let negative = "THE PARTS DO NOT ADD UP: a time came out negative".to_owned();
+    let Some(departure) = quality.departure else {
         let unchecked =
             "NOTHING CHECKS THE SUM: there are as many unknowns as rows of different counts; whatever these take, some times fit";
-        return if quality.is_refuted() { (negative, Tone::Alarm) } else { (unchecked.to_owned(), Tone::Warning) };
+        let negative = if quality.negative { "; one came out negative" } else { "" };
+        return (format!("{unchecked}{negative}"), Tone::Alarm);
     };
-    let (verdict, tone) = match (carried, quality.is_rough()) {
-        (true, false) => ("the parts add up", Tone::Plain),
-        (true, true) => ("the parts add up, roughly", Tone::Warning),
-        (false, _) => ("THE PARTS DO NOT ADD UP", Tone::Alarm),
+    let (verdict, tone) = match (quality.is_carried(), quality.is_rough()) {
+        (true, false) => ("the parts add up: their sum", Tone::Plain),
+        (true, true) => ("the parts add up, roughly: their sum", Tone::Warning),
+        (false, _) if quality.negative => ("THE PARTS DO NOT ADD UP: a time came out negative, though their sum", Tone::Alarm),
+        (false, _) => ("THE PARTS DO NOT ADD UP: their sum", Tone::Alarm),
     };
     let explains = match quality.explained {
         // Rounded down: less than all is not all.
@@ -225,7 +230,7 @@ fn model(quality: &Quality) -> (String, Tone) {
         small if small < 0.01 => "below 0.01 %".to_owned(),
         other => format!("{} %", significant(other, 2)),
     };
-    (format!("{verdict}: their sum {explains} departs from them by {departs}"), tone)
+    (format!("{verdict} {explains} departs from them by {departs}"), tone)
 }
 
 /// What is missing, said once for each block: what always runs together in one item.
@@ -297,7 +302,14 @@ mod tests {
     }
 
     fn model_of(explained: Option<f64>, departure: Option<f64>, carried: Option<bool>) -> String {
-        model(&Quality { explained, departure, spare: 1, carried }).0
+        model(&Quality {
+            explained,
+            departure,
+            spare: 1,
+            carried,
+            negative: carried == Some(false) && departure.is_none_or(|share| share < 0.01),
+        })
+        .0
     }
 
     #[test]
@@ -313,6 +325,7 @@ mod tests {
         assert!(text.contains("NOTHING CHECKS THE SUM") && !text.contains("add up"), "{text}");
         assert!(model_of(Some(0.98), Some(0.03), Some(true)).contains("add up, roughly"));
         assert!(model_of(Some(0.5), Some(0.3), Some(false)).contains("DO NOT ADD UP"));
-        assert!(model_of(None, None, Some(false)).contains("DO NOT ADD UP"));
+        assert!(model_of(None, None, Some(false)).contains("came out negative"));
+        assert!(model_of(Some(0.999), Some(0.005), Some(false)).contains("DO NOT ADD UP: a time came out negative"));
     }
 }

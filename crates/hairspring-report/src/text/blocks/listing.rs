@@ -101,7 +101,7 @@ impl<'a> Listing<'a> {
             let more = count(lines.len() - chosen.len());
             page.line(&format!("and {more} more, which take less or never ran: all are in the document (--json)"), Tone::Quiet);
         }
-        if !analysis.quality.is_refuted() && (0..analysis.series().components.len()).any(|at| self.holds_overhead(at)) {
+        if analysis.quality.is_carried() && (0..analysis.series().components.len()).any(|at| self.holds_overhead(at)) {
             page.line("* with the overhead of the timing, which every call has", Tone::Quiet);
         }
     }
@@ -138,7 +138,7 @@ impl<'a> Listing<'a> {
     /// The time of an unknown and its share, or where to find it.
     fn time_of(&self, index: usize) -> (String, Option<f64>) {
         let analysis = &self.measured.analysis;
-        if analysis.quality.is_refuted() {
+        if !analysis.quality.is_carried() {
             return (if analysis.places[index] == Place::NeverRan { "-".into() } else { "?".into() }, None);
         }
         let leads = |component: usize| analysis.leads[component] == Some(index);
