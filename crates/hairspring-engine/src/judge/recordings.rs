@@ -29,6 +29,13 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
             ),
             "begin with more copies, record at a higher rate, or put a fixed delay into every pulse",
         ),
+        OverheadBelowZero { value, unit, copies, component, first_pulse } => (
+            format!(
+                "the overhead comes out as {value:.1} {unit}, and a toggle cannot take less than nothing: it is as if the counts were {} copies of {component} too high; the first pulse was taken as {first_pulse}",
+                if *copies < 0.01 { "less than 0.01".to_owned() } else { format!("{copies:.*}", if *copies < 0.1 { 2 } else { 1 }) }
+            ),
+            "compare --k, or the counts in the firmware's headers, with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
+        ),
         PulsesOutside { pulses } => (
             format!("{} not used", counted(*pulses, "pulse outside of all frames is", "pulses outside of all frames are")),
             "nothing to do if the pin has other uses between the frames; else look for glitches with --edges",
