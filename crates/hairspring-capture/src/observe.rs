@@ -17,6 +17,9 @@ const MOST_OF_A_ROW: usize = 4096;
 /// Names of components where none are given.
 pub const COMPONENTS: [&str; 4] = ["body", "init", "c3", "c4"];
 
+/// What a pulse takes beside its components: no component may have that name.
+pub const OVERHEAD: &str = "overhead";
+
 /// Gathers frames.
 #[derive(Debug)]
 pub struct Collector {
@@ -91,7 +94,7 @@ impl Collector {
     /// Whether every name that was given has its component, once under that name.
     ///
     /// # Errors
-    /// The names that have none, or the one that two would have.
+    /// The names that have none, or the one that two would have, or that of the overhead.
     pub fn all_names_used(&self) -> Result<(), String> {
         let Some(table) = self.table.as_ref().filter(|_| !self.names.is_empty()) else { return Ok(()) };
         let counted = table.components();
@@ -105,6 +108,9 @@ impl Collector {
         }
         match counted.iter().enumerate().find(|(at, name)| counted[..*at].contains(name)) {
             Some((_, name)) => Err(format!("--components: two components would be called `{name}`")),
+            None if counted.iter().any(|name| name == OVERHEAD) => {
+                Err(format!("--components: `{OVERHEAD}` is what a pulse takes beside its components"))
+            }
             None => Ok(()),
         }
     }
