@@ -185,3 +185,21 @@ fn median(values: &mut [f64]) -> f64 {
     let at = values.len() / 2;
     *values.select_nth_unstable_by(at, f64::total_cmp).1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_components() {
+        let named = |names: &[&str]| {
+            let mut collector = Collector::new(names.iter().map(ToString::to_string).collect());
+            collector.round(&[vec![1.0, 2.0]], &[Pulse { leading: 0.0, trailing: 9.0 }]).unwrap();
+            collector.all_names_used()
+        };
+        assert_eq!(named(&[]).and(named(&["a"])).and(named(&["a", "b"])), Ok(()));
+        for wrong in [&["a", "a"][..], &["init"], &["a", "b", "c"], &["a", "overhead"], &["overhead"]] {
+            assert!(named(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
