@@ -369,8 +369,8 @@ fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
     if signal.averaged > 1 {
         kinds.push((Severity::Note, FindingKind::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));
     }
-    if signal.noise > NOISY * signal.step {
-        kinds.push((Severity::Warning, FindingKind::NoisySignal { noise_percent: 100.0 * signal.noise / signal.step }));
+    if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY * signal.step) {
+        kinds.push((Severity::Warning, FindingKind::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
     }
     if signal.wander > WANDERING * signal.step {
         kinds.push((Severity::Note, FindingKind::LevelWanders { share_percent: 100.0 * signal.wander / signal.step }));

@@ -45,3 +45,4 @@ pub mod simulate;
 
 pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_rate, capture, read_edges};
 pub use list::deal;
+pub use observe::OVERHEAD;

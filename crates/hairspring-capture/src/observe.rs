@@ -17,6 +17,9 @@ const MOST_OF_A_ROW: usize = 4096;
 /// Names of components where none are given.
 pub const COMPONENTS: [&str; 4] = ["body", "init", "c3", "c4"];
 
+/// What a pulse takes beside its components: no component may have that name.
+pub const OVERHEAD: &str = "overhead";
+
 /// Gathers frames.
 #[derive(Debug)]
 pub struct Collector {
@@ -91,7 +94,7 @@ impl Collector {
     /// Whether every name that was given has its component, once under that name.
     ///
     /// # Errors
-    /// The names that have none, or the one that two would have.
+    /// The names that have none, or the one that two would have, or that of the overhead.
     pub fn all_names_used(&self) -> Result<(), String> {
         let Some(table) = self.table.as_ref().filter(|_| !self.names.is_empty()) else { return Ok(()) };
         let counted = table.components();
@@ -105,6 +108,9 @@ impl Collector {
         }
         match counted.iter().enumerate().find(|(at, name)| counted[..*at].contains(name)) {
             Some((_, name)) => Err(format!("--components: two components would be called `{name}`")),
+            None if counted.iter().any(|name| name == OVERHEAD) => {
+                Err(format!("--components: `{OVERHEAD}` is what a pulse takes beside its components"))
+            }
             None => Ok(()),
         }
     }
@@ -178,4 +184,22 @@ pub(crate) fn spread(mut values: Vec<f64>) -> (f64, f64) {
 fn median(values: &mut [f64]) -> f64 {
     let at = values.len() / 2;
     *values.select_nth_unstable_by(at, f64::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_components() {
+        let named = |names: &[&str]| {
+            let mut collector = Collector::new(names.iter().map(ToString::to_string).collect());
+            collector.round(&[vec![1.0, 2.0]], &[Pulse { leading: 0.0, trailing: 9.0 }]).unwrap();
+            collector.all_names_used()
+        };
+        assert_eq!(named(&[]).and(named(&["a"])).and(named(&["a", "b"])), Ok(()));
+        for wrong in [&["a", "a"][..], &["init"], &["a", "b", "c"], &["a", "overhead"], &["overhead"]] {
+            assert!(named(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Signals that are clipped, hum, are noisy, have weak steps or none.
 
 use hairspring_capture::edge::{Detector, Edge, Method, Signal};
-use hairspring_capture::pattern::Orientation;
+use hairspring_capture::pattern::{Kind, Orientation};
 use hairspring_capture::simulate::{Converter, Pin};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -39,7 +39,10 @@ fn estimators_are_as_good_as_they_say() {
     for (method, limit) in [(Method::BandLimited, 0.0005), (Method::Inflection, 0.15), (Method::ThreePoint, 0.3)] {
         let (error, signal) = worst(method, |_, value| value);
         assert!(error < limit, "{method:?} {error}");
-        assert!((signal.step - 0.5).abs() < 0.02 && signal.noise < 1e-3 && signal.weak == 0 && signal.clipped == 0, "{signal:?}");
+        assert!(
+            (signal.step - 0.5).abs() < 0.02 && signal.noise.is_some_and(|noise| noise < 1e-3) && signal.weak == 0 && signal.clipped == 0,
+            "{signal:?}"
+        );
         assert_eq!(signal.edges, 100);
         assert!(signal.window.is_some_and(|window| window.edge.rising));
     }
@@ -68,6 +71,37 @@ fn hum_moves_no_edge_and_is_told_of() {
     let (error, signal) = worst(Method::BandLimited, |at, value| value + hum(at));
     assert!(error < 0.01, "{error}");
     assert!(signal.wander > 0.1, "{signal:?}");
+}
+
+#[test]
+fn dense_edges_are_no_noise() {
+    let frames = |noise: f64, unit: f64| {
+        let (mut pin, mut random) = (Pin::new(unit, Orientation::Rising), Pcg64::seed_from_u64(11));
+        let counts: Vec<Vec<u16>> = (0..12).map(|n| vec![1 + n % 4, 1 + n / 4]).collect();
+        let widths: Vec<f64> = counts.iter().map(|row| 9.6 * f64::from(row[0]) + 5.8 * f64::from(row[1]) + 1.0).collect();
+        for _ in 0..6 {
+            pin.frame(&Kind::Counts(counts.clone()), &widths, &mut || random.random());
+        }
+        pin.wait(300.0);
+        let mut normal = || noise * (0..12).map(|_| random.random::<f64>() - 0.5).sum::<f64>();
+        let samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut normal);
+        detect(&samples, Method::BandLimited).1.noise.unwrap() / 0.5
+    };
+    for unit in [19.2, 20.16, 21.12, 23.04] {
+        assert!(frames(0.0, unit) < 1e-3, "{unit}: {}", frames(0.0, unit));
+        for noise in [1e-3, 0.01, 0.03] {
+            let share = frames(noise, unit) * 0.5 / noise;
+            assert!((share - 1.0).abs() < 0.25, "{unit} {noise}: {share}");
+        }
+    }
+    // Nowhere is it far from an edge.
+    let mut pin = Pin::new(20.0, Orientation::Rising);
+    for _ in 0..2000 {
+        pin.pulse(20.3);
+        pin.wait(19.6);
+    }
+    let samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
+    assert_eq!(detect(&samples, Method::BandLimited).1.noise, None);
 }
 
 #[test]

@@ -94,6 +94,32 @@ fn what_is_wrong_is_told_with_its_line() {
     assert!(matches!(recording.remarks[..], [Remark::Truncated { .. }]));
 }
 
+#[test]
+fn a_last_row_without_an_end_is_a_row_if_it_is_whole() {
+    let table = |level: &dyn Fn(u32) -> u32| (0..100).fold("Time [s],A\n".to_owned(), |text, n| text + &format!("{n},{}\n", level(n)));
+    let (many, idle) = (table(&|n| n % 2), table(&|_| 0));
+    let whole = ["0.5\n1.25\n2.0", "0.5", "Time [s],A\n0,0\n1,1\n2,0", SIGROK.trim_end(), many.trim_end(), idle.trim_end()];
+    for text in whole {
+        let channel = text.starts_with(';').then_some("PB7");
+        let (edges, recording) = csv(text, channel).unwrap();
+        assert_eq!((edges, recording.remarks.len()), (csv(&format!("{text}\n"), channel).unwrap().0, 0), "{text}");
+    }
+    for (part, edges) in [
+        ("0.5\n1.25\n2.0\n2.5", 4),
+        ("0.5\n1.25\n2.0\n2.", 3),
+        ("0.5\n1.25\n2.0\n1", 3),
+        ("0.5\n1.25\n2.0\n-", 3),
+        ("Time [s],A\n0,0\n1,1\n2,", 1),
+    ] {
+        let (found, recording) = csv(part, None).unwrap();
+        assert!(found.len() == edges && recording.remarks.len() == usize::from(edges < 4), "{part}: {found:?} {recording:?}");
+    }
+    for rows in [many, idle] {
+        let (_, recording) = csv(&format!("{rows}100"), None).unwrap();
+        assert!(matches!(recording.remarks[..], [Remark::Truncated { .. }]), "{recording:?}");
+    }
+}
+
 fn session(metadata: &str, files: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in [("version", b"2".to_vec()), ("metadata", metadata.as_bytes().to_vec())].iter().chain(files) {

@@ -42,8 +42,8 @@ pub struct Signal {
     pub edges: u64,
     /// Height of a step, in units of the samples; full scale of integers is 1.
     pub step: f64,
-    /// Standard deviation of the noise between edges, in the same unit.
-    pub noise: f64,
+    /// Standard deviation of the noise far from edges, in the same unit; `None` where the edges are too dense to tell.
+    pub noise: Option<f64>,
     /// Standard deviation of the middle of the steps: hum, or a drift of the level.
     pub wander: f64,
     /// Samples at full scale, several in a row, and the first of them.
@@ -178,7 +178,7 @@ impl Detector {
         signal.step = self.heights / n;
         signal.overload = self.overload.found();
         // Differences of two samples have twice the variance of one.
-        signal.noise = self.learnt.map_or(0.0, |learnt| learnt.noise / std::f64::consts::SQRT_2);
+        signal.noise = self.learnt.and_then(|learnt| learnt.noise).map(|noise| noise / std::f64::consts::SQRT_2);
         signal.wander = (self.middle.1 / n - (self.middle.0 / n).powi(2)).max(0.0).sqrt();
         signal
     }

@@ -5,6 +5,13 @@
 const ABOVE_NOISE: f64 = 6.0;
 /// The lower quartile of the absolute values of normal noise, in standard deviations.
 const QUARTILE: f64 = 0.3186;
+/// Share of a typical edge that a difference has at one.
+const EDGE: f64 = 0.5;
+/// Samples on either side of an edge in which a converter's filter rings.
+const RINGING: usize = 32;
+/// Differences that tell the noise: at least, and about as many as are looked at in a long stretch.
+const LEAST_STEPS: usize = 100;
+const MOST_STEPS: usize = 200_000;
 /// Peaks that a learnt stretch keeps at most.
 const MOST_PEAKS: usize = 1 << 20;
 
@@ -13,26 +20,46 @@ const MOST_PEAKS: usize = 1 << 20;
 pub struct Learnt {
     /// Largest difference of a typical edge.
     pub peak: f64,
-    /// Standard deviation of the differences between edges.
-    pub noise: f64,
+    /// Standard deviation of the differences far from all edges; `None` where there are too few such places.
+    pub noise: Option<f64>,
 }
 
 /// Learns from samples; `None` where there is no edge in them. `floor` is the smallest difference that can be an edge.
 pub fn learn(samples: &[f32], floor: f64) -> Option<Learnt> {
-    let noise = noise(samples);
-    let least = floor.max(ABOVE_NOISE * noise);
+    let least = floor.max(ABOVE_NOISE * noise(samples));
     let mut peaks = peaks(samples, least);
     peaks.sort_by(|a, b| b.total_cmp(a));
     // One click must not set the measure.
     let large = *peaks.get((peaks.len() / 4).min(9))?;
     let edges: Vec<f64> = peaks.into_iter().filter(|peak| *peak >= 0.4 * large).collect();
-    Some(Learnt { peak: edges[edges.len() / 2], noise })
+    let peak = edges[edges.len() / 2];
+    Some(Learnt { peak, noise: noise_far_from_edges(samples, EDGE * peak) })
 }
 
-/// Noise of the differences: their lower quartile is free of the edges.
+/// Noise of the differences that are out of the ringing of all edges; an edge has a difference of `edge` at least.
+fn noise_far_from_edges(samples: &[f32], edge: f64) -> Option<f64> {
+    let (edge, stride) = (edge as f32, (samples.len() / MOST_STEPS).max(1));
+    let mut steps = Vec::new();
+    // Where the quiet stretch began, behind the ringing of the last edge.
+    let mut from = 0;
+    let ends = (1..samples.len()).filter(|at| (samples[*at] - samples[at - 1]).abs() >= edge).chain([samples.len() + RINGING]);
+    for end in ends {
+        let quiet = samples.get(from..(end - RINGING.min(end)).min(samples.len())).unwrap_or_default();
+        steps.extend(quiet.windows(2).step_by(stride).map(|pair| (pair[1] - pair[0]).abs()).filter(|step| step.is_finite()));
+        from = end + RINGING;
+    }
+    (steps.len() >= LEAST_STEPS).then(|| lower_quartile(steps))
+}
+
+/// Noise of the differences, with the ringing of edges where these are dense: their lower quartile is free of the edges.
 fn noise(samples: &[f32]) -> f64 {
     let stride = (samples.len() / 50_000).max(1);
-    let mut steps: Vec<f32> = samples.windows(2).step_by(stride).map(|pair| (pair[1] - pair[0]).abs()).filter(|d| d.is_finite()).collect();
+    let steps = samples.windows(2).step_by(stride).map(|pair| (pair[1] - pair[0]).abs()).filter(|step| step.is_finite());
+    lower_quartile(steps.collect())
+}
+
+/// Standard deviation by the lower quartile of absolute values.
+fn lower_quartile(mut steps: Vec<f32>) -> f64 {
     if steps.is_empty() {
         return 0.0;
     }

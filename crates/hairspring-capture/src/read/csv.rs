@@ -29,6 +29,8 @@ pub(super) struct Lines<R> {
     place: u64,
     /// Whether the last line had an end.
     pub(super) whole: bool,
+    /// Whether the last line is a part of a row only.
+    pub(super) cut: bool,
 }
 
 impl<R: Read> Lines<R> {
@@ -47,6 +49,22 @@ impl<R: Read> Lines<R> {
         let text = std::str::from_utf8(&self.bytes).map_err(|_| Error::line(self.number, "is not UTF-8 text"))?;
         text.trim().trim_start_matches('\u{feff}').clone_into(&mut self.text);
         Ok(Some(&self.text))
+    }
+
+    /// Whether a line that is no row like the others is the end of a file that is cut.
+    pub(super) fn ends_within(&mut self, is_row: bool) -> bool {
+        let cut = !self.whole && !is_row;
+        self.cut |= cut;
+        cut
+    }
+
+    /// What came of a line; a row that cannot be is no error at the end of a file that is cut.
+    fn unless_cut(&mut self, line: u64, taken: Result<()>) -> Result<()> {
+        if taken.is_err() && !self.whole && line == self.number {
+            self.cut = true;
+            return Ok(());
+        }
+        taken
     }
 
     /// Ends the reading where there was no edge for so long that there will be none.
@@ -96,7 +114,7 @@ enum Rows {
 /// ```
 pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let stream = BufReader::with_capacity(1 << 18, stream);
-    let mut lines = Lines { stream, text: String::new(), bytes: Vec::new(), number: 0, place: 0, whole: true };
+    let mut lines = Lines { stream, text: String::new(), bytes: Vec::new(), number: 0, place: 0, whole: true, cut: false };
     let (mut head, mut fields) = (Head::default(), Fields::default());
     // The first rows are kept until it is clear what they are.
     let mut first: Vec<(u64, Vec<f64>)> = Vec::new();
@@ -106,7 +124,9 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
         match fields.numbers(&text) {
             _ if text.is_empty() => (),
             _ if text.starts_with([';', '#']) => head.comment(&text, lines.number)?,
+            Ok(values) if lines.ends_within(first.first().is_none_or(|(_, row)| row.len() == values.len())) => break,
             Ok(values) => first.push((lines.number, values)),
+            Err(_) if !first.is_empty() && lines.ends_within(false) => break,
             Err(_) if first.is_empty() && head.names.is_empty() => head.names = names(&text),
             Err(reason) => return Err(Error::line(lines.number, reason)),
         }
@@ -125,7 +145,7 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
         if at == TOLD {
             table.idle(idle, &first[0].1)?;
         }
-        table.row(*line, values)?;
+        lines.unless_cut(*line, table.row(*line, values))?;
     }
     if first.len() <= TOLD {
         table.idle(idle, &first[0].1)?;
@@ -133,18 +153,14 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     while let Some(text) = lines.next()? {
         if !text.is_empty() && !text.starts_with([';', '#']) {
             let values = fields.numbers(text).map_err(|reason| Error::line(lines.number, reason));
-            // The end of a file that is cut may be a part of a row.
-            match values {
-                Err(_) if !lines.whole => break,
-                Ok(values) if !lines.whole && values.len() != table.columns => break,
-                values => table.row(lines.number, &values?)?,
-            }
+            let taken = values.and_then(|values| table.row(lines.number, &values));
+            lines.unless_cut(lines.number, taken)?;
         }
         if table.levels.edges == 0 {
             lines.give_up_at_silence()?;
         }
     }
-    let cut = (!lines.whole).then_some(lines.number);
+    let cut = lines.cut.then_some(lines.number);
     table.finish(&head, cut)
 }
 
@@ -293,7 +309,9 @@ impl<'a> Table<'a> {
             Rows::Samples { .. } | Rows::Times | Rows::Changes { .. } => (),
         }
         if let Some(line) = cut {
-            recording.remarks.push(Remark::Truncated { place: Place::Line(line), reason: "the last line has no end".into() });
+            recording
+                .remarks
+                .push(Remark::Truncated { place: Place::Line(line), reason: "the last line is a part of a row, and is not used".into() });
         }
         Ok(recording)
     }

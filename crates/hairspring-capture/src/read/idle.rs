@@ -30,8 +30,8 @@ pub(super) fn pass<R: std::io::Read>(
             continue;
         }
         let values = match fields.numbers(text) {
-            Err(_) if !lines.whole => break,
-            Ok(values) if !lines.whole && values.len() != columns => break,
+            Err(_) if lines.ends_within(false) => break,
+            Ok(values) if lines.ends_within(values.len() == columns) => break,
             values => values.map_err(|reason| Error::line(lines.number, reason))?,
         };
         if values.len() != columns || values[column] != level || ((values[0] - idle.last) / step - 1.0).abs() > UNEVEN {

@@ -2,6 +2,7 @@
 
 use crate::arguments::ReportArguments;
 use clap::{Args, ValueEnum};
+use hairspring_capture::OVERHEAD;
 use hairspring_program::values::duration;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -139,6 +140,9 @@ fn counts(text: &str) -> Result<Counts, String> {
 /// The name of a component: as the columns of a table have it.
 fn component(text: &str) -> Result<String, String> {
     let name = text.trim();
+    if name == OVERHEAD {
+        return Err(format!("`{name}` is the name of what a pulse takes beside its components: choose another one"));
+    }
     let begins = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
     if begins && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ')) {
         return Ok(name.to_owned());

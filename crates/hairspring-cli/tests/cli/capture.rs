@@ -198,6 +198,7 @@ fn components_have_one_name_each() {
     assert_eq!(named("loop, start").document().components(), ["loop", "start"]);
     named("init").fails("two components would be called `init`").in_one_line();
     named("a,a").fails("two components would be called `a`").in_one_line();
+    named("a,overhead").ends_with(2).complains("beside its components");
 }
 
 #[test]
@@ -267,6 +268,28 @@ fn a_list_of_counts_needs_all_pulses_to_fit() {
         .in_one_line();
     let pattern = capture("pin.vcd", vcd(&frames(2, 1e8, true).edges)).option("--channel", "PB7");
     pattern.option("--k", "1..8").fails("leave --k away").in_one_line();
+}
+
+#[test]
+fn counts_that_are_too_high_are_not_trusted() {
+    let (mut plain, mut framed, mut random) =
+        (Pin::new(1e4, Orientation::Rising), Pin::new(1e4, Orientation::Rising), Pcg64::seed_from_u64(7));
+    let widths: Vec<f64> = (1..=4).map(|k| 10_000.0 * f64::from(k) + 850.0).collect();
+    for _ in 0..8 {
+        for width in &widths {
+            plain.wait(30_000.0 + 1e3 * random.random::<f64>());
+            plain.pulse(*width);
+        }
+        framed.frame(&Kind::progression(2, 1, 4), &widths, &mut || random.random());
+    }
+    let open = |pin: &Pin| capture("pin.vcd", vcd(&pin.edges)).option("--channel", "PB7");
+    for wrong in [open(&plain).option("--k", "2..5").document(), open(&framed).document()] {
+        let finding = wrong.finding("overhead_below_zero");
+        assert!(finding["severity"] == "untrusted" && finding["first_pulse"] == "k = 2", "{finding}");
+        assert!(finding["copies"].as_f64().is_some_and(|copies| (copies - 0.915).abs() < 1e-3), "{finding}");
+    }
+    let right = open(&plain).option("--k", "1..4").document();
+    assert!(!right.findings(0).contains(&"overhead_below_zero"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! compared with the first one.
 
 use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
+use super::pulses::overhead_below_zero;
 use super::resolution::{component_floor, overhead_floor};
 use super::{
     Bound, Context, Finding, FindingKind, Setting, Severity, Verdict, check, clock_findings, control_finding, frequency_levels,
@@ -308,6 +309,8 @@ fn context(table: &Observations) -> Context<'static> {
 
 fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
     let mut all = check(solution, &context(table));
+    let first = table.rows().first().filter(|_| question.setting == Setting::Recording);
+    all.extend(first.and_then(|row| overhead_below_zero(solution, &row.counts, &context(table))));
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
     all.extend(interference_findings(share_disturbed(solution, table), longest, question.stolen_ms));

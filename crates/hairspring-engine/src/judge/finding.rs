@@ -108,6 +108,8 @@ pub enum FindingKind {
     PulsesDoubted { pulses: usize, of: usize },
     /// Pulses of a capture whose two edges move each other.
     PulsesTooShort { rows: usize, of: usize, samples: f64, needed: f64, left_out: bool },
+    /// The overhead of a capture is surely below zero, as if the counts were so many copies too high.
+    OverheadBelowZero { value: f64, unit: String, copies: f64, component: String, first_pulse: String },
     /// Pulses of a capture outside of all frames.
     PulsesOutside { pulses: u64 },
     /// The edges of a capture lie at the same place between two samples in every round.
@@ -173,6 +175,7 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
         FramesLeftOut { .. }
         | PulsesDoubted { .. }
         | PulsesTooShort { .. }
+        | OverheadBelowZero { .. }
         | PulsesOutside { .. }
         | PhaseLocked { .. }
         | Clipped { .. }

@@ -6,6 +6,7 @@ mod comparison;
 mod finding;
 mod overlap;
 mod precision;
+mod pulses;
 mod recordings;
 mod resolution;
 mod setting;

@@ -10,7 +10,7 @@ fn counted(number: u64, one: &str, several: &str) -> String {
 /// The finding in words, and what to do about it; `None` for what is no doubt about a recording.
 pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
     use FindingKind::*;
-    if let Some(words) = of_signal(kind) {
+    if let Some(words) = of_signal(kind).or_else(|| of_counts(kind)) {
         return Some(words);
     }
     Some(match kind {
@@ -60,6 +60,21 @@ pub(super) fn words(kind: &FindingKind) -> Option<(String, &'static str)> {
                 counted(*samples, "sample is no number", "samples are no numbers")
             ),
             "record or convert it again",
+        ),
+        _ => return None,
+    })
+}
+
+/// Doubts about what the pulses count.
+fn of_counts(kind: &FindingKind) -> Option<(String, &'static str)> {
+    use FindingKind::*;
+    Some(match kind {
+        OverheadBelowZero { value, unit, copies, component, first_pulse } => (
+            format!(
+                "the overhead comes out as {value:.1} {unit}, and a toggle cannot take less than nothing: it is as if the counts were {} copies of {component} too high; the first pulse was taken as {first_pulse}",
+                if *copies < 0.01 { "less than 0.01".to_owned() } else { format!("{copies:.*}", if *copies < 0.1 { 2 } else { 1 }) }
+            ),
+            "compare --k, or the counts in the firmware's headers, with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
         ),
         _ => return None,
     })

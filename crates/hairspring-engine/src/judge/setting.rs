@@ -188,6 +188,12 @@ mod tests {
         ]
     }
 
+    /// Kinds that only a recording can have.
+    fn kinds_of_recordings() -> Vec<FindingKind> {
+        let (component, first_pulse, unit) = ("body".to_owned(), "k = 2".to_owned(), "ns".to_owned());
+        vec![FindingKind::OverheadBelowZero { value: -90.0, unit, copies: 0.9, component, first_pulse }]
+    }
+
     #[test]
     fn remedies_name_options_that_the_verb_has() {
         for (setting, options) in [
@@ -195,11 +201,15 @@ mod tests {
             (Setting::Program, &["--details", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Python, &["--init", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Table, &["--keep-all", "--json"][..]),
-            (Setting::Recording, &["--keep-all", "--json", "--save"][..]),
+            (Setting::Recording, &["--keep-all", "--json", "--save", "--k"][..]),
             (Setting::Chains, &["--cpu", "--clock", "--budget"][..]),
         ] {
-            let of_code = if setting == Setting::Code { kinds_of_code() } else { Vec::new() };
-            for kind in kinds().into_iter().chain(of_code) {
+            let others = match setting {
+                Setting::Code => kinds_of_code(),
+                Setting::Recording => kinds_of_recordings(),
+                _ => Vec::new(),
+            };
+            for kind in kinds().into_iter().chain(others) {
                 let remedy = Finding::new(Severity::Note, kind).in_setting(setting).remedy;
                 for word in remedy.split(|c: char| !c.is_ascii_lowercase() && c != '-').filter(|word| word.starts_with("--")) {
                     assert!(options.contains(&word), "{setting:?} has no {word}: {remedy}");
