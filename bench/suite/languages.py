@@ -37,6 +37,7 @@ CASES: dict[str, tuple[float | None, tuple[str, ...]]] = {
     "sort_16": (None, ("work_sort()", *FILLED)),
     "network_16": (None, ("work_network()", *FILLED)),
 }
+NOTHING_NS = 0.01
 PYTHON_CASES = ("py_pass", "py_assign", "py_call", "py_sort_16")
 CTYPES_CYCLES = 30_000
 LANGUAGES = ("C", "C++", "Rust", "Fortran")
@@ -243,7 +244,9 @@ def cell(found: Found, tool: str, case: str, base: float) -> str:
         return ""
     here = median(values)
     spread = f"{min(values):.4g} to {max(values):.4g}"
-    return f"{here:.4g} ({100 * (here / base - 1):+.2f} %; {spread})"
+    # Nothing can be related to a time that cannot be told from zero.
+    ratio = f"{100 * (here / base - 1):+.2f} %; " if abs(base) > NOTHING_NS else ""
+    return f"{here:.4g} ({ratio}{spread})"
 
 
 def compiled(record: Record, found: Found) -> None:
