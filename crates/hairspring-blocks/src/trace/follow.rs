@@ -292,29 +292,39 @@ impl<'a> Follower<'a> {
     fn run_to_breakpoint(&mut self) -> Result<u64> {
         loop {
             self.found.stops += 1;
-            match self.process.run(Resume::RunToSystemCall)? {
-                Stop::Trap => {
-                    let at = self.process.instruction()?.wrapping_sub(1);
-                    if self.planted.contains_key(&at) {
-                        return Ok(at);
-                    }
+            let stop = self.process.run(Resume::RunToSystemCall)?;
+            if stop == Stop::Trap {
+                let at = self.process.instruction()?.wrapping_sub(1);
+                if self.planted.contains_key(&at) {
+                    return Ok(at);
                 }
-                Stop::SystemCall => {
-                    self.in_system = !self.in_system;
-                    if self.in_system {
-                        self.found.system_calls.insert(self.process.registers()?.orig_rax as i64);
-                    }
-                }
-                Stop::Signal(_) | Stop::Parted => {}
-                Stop::Born { thread: true, .. } => return Err(failed(MULTI_THREADED)),
-                Stop::Born { id, .. } => {
-                    let code = &self.target.code;
-                    let bytes: Vec<(u64, u8)> = self.planted.keys().filter_map(|at| Some((*at, code.byte(*at)?))).collect();
-                    self.process.release(id, &bytes);
-                }
-                other => return Err(failed(&other.as_end())),
             }
+            self.pass_by(stop, |follower| {
+                let code = &follower.target.code;
+                follower.planted.keys().filter_map(|at| Some((*at, code.byte(*at)?))).collect()
+            })?;
         }
+    }
+
+    /// Any stop but the one that is waited for: calls of the system are noted, and a process that the program made goes on by
+    /// itself, without the breakpoints.
+    fn pass_by(&mut self, stop: Stop, breakpoints: impl FnOnce(&Self) -> Vec<(u64, u8)>) -> Result<()> {
+        match stop {
+            Stop::SystemCall => {
+                self.in_system = !self.in_system;
+                if self.in_system {
+                    self.found.system_calls.insert(self.process.registers()?.orig_rax as i64);
+                }
+            }
+            Stop::Trap | Stop::Signal(_) | Stop::Parted => {}
+            Stop::Born { thread: true, .. } => return Err(failed(MULTI_THREADED)),
+            Stop::Born { id, .. } => {
+                let bytes = breakpoints(self);
+                self.process.release(id, &bytes);
+            }
+            other => return Err(failed(&other.as_end())),
+        }
+        Ok(())
     }
 
     /// Runs to the return address of the outermost call, which a jump left.
@@ -325,27 +335,18 @@ impl<'a> Follower<'a> {
         }
         self.process.poke(address, &[BREAKPOINT])?;
         loop {
-            match self.process.run(Resume::RunToSystemCall)? {
-                Stop::Trap if self.process.instruction()? == address + 1 => {
-                    self.process.poke(address, &original)?;
-                    self.process.go_to(address)?;
-                    if self.process.registers()?.rsp == stack {
-                        return Ok(());
-                    }
-                    self.process.run(Resume::Step)?;
-                    self.process.poke(address, &[BREAKPOINT])?;
-                }
-                Stop::SystemCall => {
-                    self.in_system = !self.in_system;
-                    if self.in_system {
-                        self.found.system_calls.insert(self.process.registers()?.orig_rax as i64);
-                    }
-                }
-                Stop::Trap | Stop::Signal(_) | Stop::Parted => {}
-                Stop::Born { thread: true, .. } => return Err(failed(MULTI_THREADED)),
-                Stop::Born { id, .. } => self.process.release(id, &[(address, original[0])]),
-                other => return Err(failed(&other.as_end())),
+            let stop = self.process.run(Resume::RunToSystemCall)?;
+            if stop != Stop::Trap || self.process.instruction()? != address + 1 {
+                self.pass_by(stop, |_| vec![(address, original[0])])?;
+                continue;
             }
+            self.process.poke(address, &original)?;
+            self.process.go_to(address)?;
+            if self.process.registers()?.rsp == stack {
+                return Ok(());
+            }
+            self.process.run(Resume::Step)?;
+            self.process.poke(address, &[BREAKPOINT])?;
         }
     }
 

@@ -42,8 +42,8 @@ pub struct Program {
     /// Ends what takes longer.
     pub dog: Watchdog,
     images: HashMap<PathBuf, Rc<Image>>,
-    /// Whether the function was found for any input.
-    found: bool,
+    /// The function as it was found for an input: looking through all names again for every input would take long.
+    located: Option<(Rc<Image>, Function)>,
 }
 
 /// A process that stands at the function.
@@ -66,7 +66,7 @@ impl Program {
     /// A program that cannot be traced.
     pub fn new(path: &Path, wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
         let (path, wanted, dog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
-        let mut program = Program { path: path.clone(), wanted, cpu, timeout, dog, images: HashMap::new(), found: false };
+        let mut program = Program { path: path.clone(), wanted, cpu, timeout, dog, images: HashMap::new(), located: None };
         program.image(&path)?;
         Ok(program)
     }
@@ -95,6 +95,10 @@ impl Program {
 
     /// The function, in the program or in a library that it has loaded; `None` if it is in neither.
     fn locate(&mut self, mappings: &[Mapping]) -> Result<Option<(Rc<Image>, Function)>> {
+        let is_loaded = |image: &Image| image.path == self.path || loaded_files(mappings).contains(&image.path);
+        if let Some(known) = self.located.as_ref().filter(|(image, _)| is_loaded(image)) {
+            return Ok(Some(known.clone()));
+        }
         let path = self.path.clone();
         let program = self.image(&path)?;
         if let Some(address) = as_address(&self.wanted) {
@@ -125,7 +129,7 @@ impl Program {
     }
 
     fn not_found(&self) -> Error {
-        if self.found {
+        if self.located.is_some() {
             // Of this input only.
             return Error::system("find the function", format!("no library that has `{}` was loaded", self.wanted));
         }
@@ -221,7 +225,7 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Started> {
     process.poke(start, &original)?;
     process.go_to(start)?;
     let (image, function, mappings) = find(program, &mut process)?;
-    program.found = true;
+    program.located = Some((image.clone(), function.clone()));
     let bias = bias(&image, &mappings)?;
     let mut parts = Vec::new();
     for range in &function.ranges {
