@@ -36,6 +36,14 @@ quietly() {
   return "$status"
 }
 
+# Runs a step of a test group and says which it was; one that fails sets the group's `status`, and the others still run.
+step() { # NAME COMMAND...
+  local name="$1"
+  shift
+  # shellcheck disable=SC2034 # the group ends with it
+  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
+}
+
 # ---- distribution packages --------------------------------------------------------------------------------------------
 
 # Runs a command as root, or fails. A password is asked for only where somebody can type one.

@@ -6,21 +6,11 @@ import subprocess
 import time
 from typing import Any
 
-from harness import BENCH, COMMAND, Record, Settings, median
+from harness import BENCH, COMMAND, Record, Settings, built, median
 
 DATA = BENCH / "target/capture"
 CAPTURES, SECONDS, FRAMES = 500, 3600, 2000
 MOST_MB, LEAST_MB_PER_S, LEAST_RATIO = 100, 100, 0.8
-
-
-def build() -> str:
-    """The program that makes the recordings and the figures."""
-    manifest = BENCH / "capture-figures/Cargo.toml"
-    target = os.environ.get("CARGO_TARGET_DIR", str(BENCH / "target"))
-    subprocess.run(
-        ["cargo", "build", "--quiet", "--release", "--manifest-path", manifest, "--target-dir", target], check=True
-    )
-    return f"{target}/release/capture-figures"
 
 
 def figures(*command: str) -> Any:
@@ -103,7 +93,7 @@ def dump(record: Record, program: str, times: int) -> None:
 
 def run(record: Record, settings: Settings) -> None:
     """All of it."""
-    program = build()
+    program = built("capture-figures")
     accuracy(record, program)
     coverage(record, program, CAPTURES if settings.repeats is None else settings.repeats)
     dump(record, program, settings.times(5))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import BENCH, COMMAND, Record, Settings, median
+from harness import BENCH, COMMAND, Record, Settings, built, median
 
 DATA = BENCH / "target/fit"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -26,16 +26,6 @@ def data(rows: int, components: int) -> str:
             [sys.executable, Path(__file__).with_name("lstsq.py"), "make", str(rows), str(components), stem], check=True
         )
     return str(stem)
-
-
-def build() -> str:
-    """The program that times the engine's steps."""
-    manifest = BENCH / "fit-solve/Cargo.toml"
-    target = os.environ.get("CARGO_TARGET_DIR", str(BENCH / "target"))
-    subprocess.run(
-        ["cargo", "build", "--quiet", "--release", "--manifest-path", manifest, "--target-dir", target], check=True
-    )
-    return f"{target}/release/fit-solve"
 
 
 def output(command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -56,7 +46,7 @@ def lines_only(path: str) -> float:
 
 def run(record: Record, settings: Settings) -> None:
     """Everything five times, interleaved."""
-    program = build()
+    program = built("fit-solve")
     single = dict.fromkeys(THREADS, "1")
     for name, (rows, components) in TABLES.items():
         stem = data(rows, components)

@@ -150,6 +150,16 @@ class Record:
         self.say(f"- **{'reached' if reached else 'missed'}**: {what} ({detail})")
 
 
+def built(name: str) -> str:
+    """A program of the benches, from the crate of its name."""
+    manifest = BENCH / name / "Cargo.toml"
+    target = os.environ.get("CARGO_TARGET_DIR", str(BENCH / "target"))
+    subprocess.run(
+        ["cargo", "build", "--quiet", "--release", "--manifest-path", manifest, "--target-dir", target], check=True
+    )
+    return f"{target}/release/{name}"
+
+
 def machine_name() -> str:
     """The CPU's model as a folder name."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""

@@ -16,13 +16,6 @@ BUILT="$CACHE/probe"
 PREFIX="$BUILT/installed"
 status=0
 
-# Runs a step and says which it was; one that fails fails the group, and the others still run.
-step() { # NAME COMMAND...
-  local name="$1"
-  shift
-  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
-}
-
 check_header() { # COMPILER HEADER
   echo "#include \"$2\"" | "$1" "${FLAGS[@]}" -I. -Iprobe -Icrates/hairspring-capi/include -O2 -x c -fsyntax-only -
 }

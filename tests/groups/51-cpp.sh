@@ -15,12 +15,6 @@ BUILT="$CACHE/cpp"
 ODD=$'"a", b/c:1\t#;<&>%s %n \xc3\xa9'
 status=0
 
-step() { # NAME COMMAND...
-  local name="$1"
-  shift
-  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
-}
-
 check_header() { # COMPILER STANDARD HEADER
   echo "#include \"$3\"" | "$1" "-std=$2" "${FLAGS[@]}" -Iprobe -Icrates/hairspring-capi/include -x c++ -fsyntax-only -
 }

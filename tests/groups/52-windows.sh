@@ -17,13 +17,6 @@ status=0
 export WINEPREFIX="$BUILT/wine" WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe="
 unset DISPLAY WAYLAND_DISPLAY WINESERVER WINELOADER
 
-# Runs a step and says which it was; one that fails fails the group, and the others still run.
-step() { # NAME COMMAND...
-  local name="$1"
-  shift
-  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
-}
-
 # The loader of 64-bit programs: where Debian and Ubuntu keep it, or as others call it.
 find_wine() {
   local loader

@@ -15,13 +15,6 @@ VENV="$CACHE/zig/venv"
 export ZIG_GLOBAL_CACHE_DIR="$CACHE/zig/global" ZIG_LOCAL_CACHE_DIR="$CACHE/zig/local"
 status=0
 
-# Runs a step and says which it was; one that fails fails the group, and the others still run.
-step() { # NAME COMMAND...
-  local name="$1"
-  shift
-  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
-}
-
 compiler() { nice -n 5 "$VENV/bin/python" -m ziglang cc "$@"; } # ARGUMENT...
 
 compile() { # TARGET FILE FLAG...

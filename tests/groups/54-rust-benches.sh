@@ -10,13 +10,6 @@ BUILT="$CACHE/rust-benches"
 EXAMPLE=(--quiet -p hairspring-example --bench alternatives)
 status=0
 
-# Runs a step and says which it was; one that fails fails the group, and the others still run.
-step() { # NAME COMMAND...
-  local name="$1"
-  shift
-  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
-}
-
 bench() { cargo bench "${EXAMPLE[@]}" -- "$@"; }
 
 # The output of `bench` is exactly these lines.

@@ -12,12 +12,6 @@ FLAGS=(-std=f2018 -Wall -Wextra -Werror -Wno-maybe-uninitialized -Wno-uninitiali
 BUILT="$CACHE/fortran"
 status=0
 
-step() { # NAME COMMAND...
-  local name="$1"
-  shift
-  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
-}
-
 # Builds FILE into the program of its name, with the installed module's source.
 build() { # FILE LEVEL
   local module libraries

@@ -11,13 +11,6 @@ BUILT="$CACHE/python-package-built"
 VENV="$CACHE/python-package"
 status=0
 
-# Runs a step and says which it was; one that fails fails the group, and the others still run.
-step() { # NAME COMMAND...
-  local name="$1"
-  shift
-  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
-}
-
 # Without --no-build-isolation pip would fetch maturin again for every build.
 build_wheel() { # FROM TO
   quietly pip wheel --no-deps --no-build-isolation --wheel-dir "$2" "$1"

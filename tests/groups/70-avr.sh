@@ -12,13 +12,6 @@ WARNINGS=(-Wall -Wextra -Wpedantic -Wconversion -Werror -Iprobe -Iprobe/chip)
 FREE=(-std=c11 "${WARNINGS[@]}" -ffreestanding -DHAIRSPRING_CLOCK_HZ=16000000ul)
 status=0
 
-# Runs a step and says which it was; one that fails fails the group, and the others still run.
-step() { # NAME COMMAND...
-  local name="$1"
-  shift
-  if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
-}
-
 # ---- compiling --------------------------------------------------------------------------------------------------------
 
 compiles() { # COMPILER FLAG...

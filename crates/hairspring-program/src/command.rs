@@ -11,7 +11,6 @@ use clap::Parser;
 use hairspring_report::json::{joined, print, result};
 use hairspring_report::{Document, text};
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -226,7 +225,7 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
     let session = Session::new(&arguments.settings())?;
     let (mut documents, mut precise, mut failed, count) = (Vec::new(), true, Ok(()), groups.len());
     for (at, group) in groups.iter_mut().enumerate() {
-        progress(&format!("[{}/{count}] {}", at + 1, group.name()));
+        output::status_line(&format!("[{}/{count}] {}", at + 1, group.name()));
         match one_group(arguments, &session, group, at) {
             Ok((document, stop)) => {
                 precise &= stop == Stop::Precise;
@@ -239,7 +238,7 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
             }
         }
     }
-    progress("");
+    output::status_line("");
     report(arguments, &documents)?;
     failed?;
     Ok(if arguments.precision.is_some() && !precise { 3 } else { 0 })
@@ -272,15 +271,6 @@ fn report(arguments: &Arguments, documents: &[Document]) -> Result<()> {
 fn say(text: &str) -> Result<u8> {
     let failed = |reason| Error::File { path: "standard output".into(), reason: std::io::Error::other(reason) };
     output::print(text).map(|()| 0).map_err(failed)
-}
-
-/// The line that says what runs now; only on a terminal, where it is written over.
-fn progress(text: &str) {
-    let mut out = std::io::stderr().lock();
-    if out.is_terminal() {
-        let text: String = text.chars().filter(|c| !c.is_control()).take(78).collect();
-        let _ = write!(out, "\r\u{1b}[K{text}").and_then(|()| out.flush());
-    }
 }
 
 fn save(table: &hairspring_engine::observations::Observations, folder: &Path, at: usize, name: &str) -> Result<()> {

@@ -33,6 +33,16 @@ pub fn print_while_read(text: &str) -> Result<bool, String> {
     }
 }
 
+/// The line that says what runs now; only on a terminal, where the next one is written over it. An empty one takes it away.
+pub fn status_line(text: &str) {
+    const WIDTH: usize = 78;
+    let mut out = std::io::stderr().lock();
+    if out.is_terminal() {
+        let text: String = text.chars().filter(|c| !c.is_control()).take(WIDTH).collect();
+        let _ = write!(out, "\r\u{1b}[K{text}").and_then(|()| out.flush());
+    }
+}
+
 /// Writes an error to standard error, if that is still there. Code, file names and compilers may put anything into it:
 /// what could steer a terminal is shown as `?`.
 pub fn complain(error: &str) {

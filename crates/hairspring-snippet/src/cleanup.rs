@@ -4,10 +4,10 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Everything alive now.
 static ALIVE: Mutex<Alive> = Mutex::new(Alive { groups: Vec::new(), folders: Vec::new() });
@@ -70,6 +70,20 @@ impl Drop for Group {
         let _ = killpg(Pid::from_raw(self.leader), Signal::SIGKILL);
         self.mark.as_deref().into_iter().for_each(kill_marked);
         alive().groups.retain(|group| *group != self.leader);
+    }
+}
+
+/// Waits for the end of a program; `None` where it does not come in time.
+///
+/// # Errors
+/// What the system says.
+pub fn wait_until(child: &mut Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
+    const LOOK: Duration = Duration::from_millis(1);
+    loop {
+        match child.try_wait()? {
+            None if Instant::now() < deadline => std::thread::sleep(LOOK),
+            ended => return Ok(ended),
+        }
     }
 }
 

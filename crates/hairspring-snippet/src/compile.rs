@@ -1,6 +1,6 @@
 //! Running the compiler, and making its messages about the user's own lines.
 
-use crate::cleanup::Group;
+use crate::cleanup::{Group, wait_until};
 use crate::error::{Error, Result, io};
 use crate::messages::{hint, tidy};
 use crate::request::{Language, Request, bad};
@@ -128,18 +128,11 @@ fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(
         let read = pipe.map(|pipe| pipe.take(MOST_MESSAGE_BYTES).read_to_end(&mut text));
         read.map(|_| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default()
     });
-    let begin = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            drop(guard);
-            return Ok(Some((status, reader.join().unwrap_or_default())));
-        }
-        if begin.elapsed() > longest {
-            drop(guard);
-            child.wait()?;
-            return Ok(None);
-        }
-        std::thread::sleep(Duration::from_millis(1));
+    let status = wait_until(&mut child, Instant::now() + longest)?;
+    drop(guard);
+    match status {
+        Some(status) => Ok(Some((status, reader.join().unwrap_or_default()))),
+        None => child.wait().map(|_| None),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::BlocksArguments;
 use crate::AnyError;
 use hairspring_blocks::{Error, Input, read_inputs};
-use hairspring_snippet::cleanup::Group;
+use hairspring_snippet::cleanup::{Group, wait_until};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -56,15 +56,10 @@ fn generate(command: &str, timeout: Duration) -> Result<Vec<Input>, AnyError> {
     Ok(inputs?)
 }
 
-/// Waits for the end of a command; `false` where it does not come in time.
+/// Whether a command has ended in time, and well.
 fn ended(child: &mut Child, command: &str, deadline: Instant) -> Result<bool, AnyError> {
-    const LOOK: Duration = Duration::from_millis(2);
-    loop {
-        match child.try_wait()? {
-            Some(status) if status.success() => return Ok(true),
-            Some(status) => return Err(format!("--generate: `{command}` ended with {status}").into()),
-            None if Instant::now() > deadline => return Ok(false),
-            None => std::thread::sleep(LOOK),
-        }
+    match wait_until(child, deadline)? {
+        Some(status) if !status.success() => Err(format!("--generate: `{command}` ended with {status}").into()),
+        status => Ok(status.is_some()),
     }
 }

@@ -1,7 +1,8 @@
 //! The line that says how far the work is: only on a terminal, where it is written over.
 
+use crate::output;
 use hairspring_blocks::Progress;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -20,20 +21,13 @@ pub fn show(progress: Progress) {
     let now = Instant::now();
     if now.duration_since(*last.get_or_insert(now)) >= BETWEEN || progress == Progress::Solving {
         *last = Some(now);
-        write(&words(progress));
+        output::status_line(&words(progress));
     }
 }
 
 /// Takes the line away.
 pub fn clear() {
-    if std::io::stderr().is_terminal() {
-        write("");
-    }
-}
-
-fn write(text: &str) {
-    let mut out = std::io::stderr().lock();
-    let _ = write!(out, "\r\u{1b}[K{text}").and_then(|()| out.flush());
+    output::status_line("");
 }
 
 fn words(progress: Progress) -> String {

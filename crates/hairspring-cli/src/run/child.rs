@@ -1,7 +1,7 @@
 //! A program that runs for its answer: bounded in time and in what it prints, and gone with all that it started.
 
 use hairspring_report::json::ResultDocument;
-use hairspring_snippet::cleanup::Group;
+use hairspring_snippet::cleanup::{Group, wait_until};
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -51,22 +51,12 @@ pub fn run(mut command: Command, limits: &Limits) -> Result<Ended, String> {
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(too_long()),
     };
     // Its output is at its end, and soon it is too; what it leaves running goes with the group.
-    let status = if text.is_ok() { wait_until(&mut child, deadline) } else { None };
+    let status = if text.is_ok() { wait_until(&mut child, deadline).ok().flatten() } else { None };
     drop(group);
     // Reaped, whatever became of it.
     let _ = child.wait();
     let output = text?;
     status.map(|status| Ended { output, status }).ok_or_else(too_long)
-}
-
-/// The status of a program that ends in time.
-fn wait_until(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
-    loop {
-        match child.try_wait() {
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
-            ended => return ended.ok().flatten(),
-        }
-    }
 }
 
 /// All that the program prints, up to a byte more than it may.
