@@ -5,7 +5,7 @@ use hairspring_capture::edge::{Detector, Method};
 use hairspring_capture::observe::Collector;
 use hairspring_capture::pattern::{Decoder, Item, Kind, Orientation};
 use hairspring_capture::simulate::{Converter, Pin};
-use hairspring_engine::estimate::{Options, solve};
+use hairspring_core::estimate::{Options, solve};
 use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Normal};
 use rand_pcg::Pcg64;

@@ -1,7 +1,7 @@
 //! `fit-solve FILE`: reads observations, solves their first series, and prints both times and the solution as JSON.
 
-use hairspring_engine::estimate::{Options, solve};
-use hairspring_engine::observations::read_csv;
+use hairspring_core::estimate::{Options, solve};
+use hairspring_core::observations::read_csv;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -2,8 +2,8 @@
 
 use crate::observations::ObservationsHandle;
 use crate::wall::{Refusal, Status, c_text, fill, free, hand_out, level, shared, sized, wall};
-use hairspring_engine::estimate::{self, Options};
-use hairspring_engine::judge::{self, Assessment, ComponentResult, SeriesResult, Setting, Severity, Time, Verdict, assess};
+use hairspring_core::estimate::{self, Options};
+use hairspring_core::judge::{self, Assessment, ComponentResult, SeriesResult, Setting, Severity, Time, Verdict, assess};
 use std::ffi::{CString, c_char};
 
 /// A value with its confidence interval.

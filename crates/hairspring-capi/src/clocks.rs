@@ -1,7 +1,7 @@
 //! Clocks by name.
 
 use crate::wall::{Refusal, Status, c_text, exclusive, sized_out, text, wall};
-use hairspring_engine::clock::{Clock, catalogue, default_clock, find, granularity};
+use hairspring_host::clock::{Clock, catalogue, default_clock, find, granularity};
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 

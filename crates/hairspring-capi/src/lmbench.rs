@@ -2,7 +2,7 @@
 
 use crate::trials::{PLAN, TrialsHandle, TrialsPlan, TripTime, open, result_of};
 use crate::wall::{Answer, Refusal, Status, copy_text, free, last_error, shared, wall};
-use hairspring_engine::Estimate;
+use hairspring_core::Estimate;
 use hairspring_report::text::{LoopLine, LoopTime, lmbench, lmbench_without_result};
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};

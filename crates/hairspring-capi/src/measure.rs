@@ -94,7 +94,8 @@ pub struct BenchmarkEntry {
 impl From<Error> for Refusal {
     fn from(error: Error) -> Refusal {
         match error {
-            Error::Engine(error) => error.into(),
+            Error::Core(error) => error.into(),
+            Error::Host(error) => error.into(),
             other => Refusal::new(Status::BadValue, other.to_string()),
         }
     }

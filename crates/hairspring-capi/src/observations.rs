@@ -1,7 +1,7 @@
 //! The table of observations.
 
 use crate::wall::{Answer, Refusal, Status, elements, exclusive, free, hand_out, locked, shared, sized, text, wall};
-use hairspring_engine::observations::{Flags, Observations, Rate, Unit, read_csv, write_csv};
+use hairspring_core::observations::{Flags, Observations, Rate, Unit, read_csv, write_csv};
 use std::ffi::c_char;
 use std::fs::File;
 use std::sync::Mutex;

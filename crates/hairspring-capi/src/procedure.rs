@@ -5,7 +5,7 @@
 
 use crate::measure::run_program;
 use crate::wall::{Answer, Refusal, Status, elements, same_size, text};
-use hairspring_engine::clock::ReadFn;
+use hairspring_host::clock::ReadFn;
 use hairspring_program::{Benchmark, Group, Order, Row};
 use std::ffi::{c_char, c_int, c_void};
 

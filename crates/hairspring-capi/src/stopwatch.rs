@@ -6,9 +6,9 @@
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
 use crate::wall::{Answer, Status, exclusive, free, hand_out, level, locked, shared, sized, sized_out, wall};
-use hairspring_engine::acquire::Dither;
-use hairspring_engine::clock::{Clock, ReadFn, granularity};
-use hairspring_engine::stopwatch::{Run, Span, Stopwatch};
+use hairspring_host::clock::{Clock, ReadFn, granularity};
+use hairspring_measure::rounds::Dither;
+use hairspring_measure::stopwatch::{Run, Span, Stopwatch};
 use std::ffi::c_char;
 use std::hint::black_box;
 use std::sync::Mutex;
@@ -210,7 +210,7 @@ unsafe fn within<'a>(
 }
 
 /// Gives a span to C, where there is room for it; only then is it taken.
-unsafe fn put(out: *mut StopwatchSpan, take: impl FnOnce() -> hairspring_engine::Result<Span>) -> Answer<()> {
+unsafe fn put(out: *mut StopwatchSpan, take: impl FnOnce() -> hairspring_host::Result<Span>) -> Answer<()> {
     // SAFETY: passed on to the caller.
     let out = unsafe { sized_out(out, "the span") }?;
     *out = take()?.into();

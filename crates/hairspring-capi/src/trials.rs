@@ -7,12 +7,12 @@
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
 use crate::wall::{Answer, Refusal, Status, exclusive, free, hand_out, level, locked, shared, sized, sized_out, wall};
-use hairspring_engine::acquire::harness::{Bench, Harness, LoopOverhead, LoopWatch, Overheads, Settings, Trials, experiments_for};
-use hairspring_engine::clock::{Clock, RateMeter, ReadFn, granularity};
-use hairspring_engine::design::enough::{ACCURACY, WINDOWS_NS, resolution_window_ns};
-use hairspring_engine::design::loops::LoopRow;
-use hairspring_engine::estimate;
-use hairspring_engine::judge::upper_bound;
+use hairspring_core::design::enough::{ACCURACY, WINDOWS_NS, resolution_window_ns};
+use hairspring_core::design::loops::LoopRow;
+use hairspring_core::estimate;
+use hairspring_core::judge::upper_bound;
+use hairspring_host::clock::{Clock, RateMeter, ReadFn, granularity};
+use hairspring_measure::harness::{Bench, Harness, LoopOverhead, LoopWatch, Overheads, Settings, Trials, experiments_for};
 use std::ffi::c_char;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

@@ -1,6 +1,5 @@
 //! The wall between C and the engine: statuses, their text, checked pointers, and panics that end here.
 
-use hairspring_engine::Error;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,16 +69,32 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Refusal {
+impl From<hairspring_core::Error> for Refusal {
+    fn from(error: hairspring_core::Error) -> Refusal {
+        use hairspring_core::Error;
         let status = match &error {
             Error::BadObservation { .. } | Error::BadTable(_) => Status::BadObservations,
             Error::TooFewRows { .. } => Status::TooFewRows,
-            Error::ClockUnavailable { .. } => Status::ClockUnavailable,
-            Error::LoopTooShort { .. } => Status::LoopTooShort,
             _ => Status::Refused,
         };
         Refusal::new(status, error.to_string())
+    }
+}
+
+impl From<hairspring_host::Error> for Refusal {
+    fn from(error: hairspring_host::Error) -> Refusal {
+        let is_clock = matches!(error, hairspring_host::Error::ClockUnavailable { .. });
+        Refusal::new(if is_clock { Status::ClockUnavailable } else { Status::Refused }, error.to_string())
+    }
+}
+
+impl From<hairspring_measure::Error> for Refusal {
+    fn from(error: hairspring_measure::Error) -> Refusal {
+        match error {
+            hairspring_measure::Error::Core(reason) => reason.into(),
+            hairspring_measure::Error::Host(reason) => reason.into(),
+            other => Refusal::new(Status::LoopTooShort, other.to_string()),
+        }
     }
 }
 

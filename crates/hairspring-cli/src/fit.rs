@@ -2,9 +2,9 @@
 
 use crate::arguments::{FitArguments, FitFormat};
 use crate::{AnyError, Outcome, output};
-use hairspring_engine::estimate::Options;
-use hairspring_engine::judge::{Question, Setting, assess};
-use hairspring_engine::observations::{Observations, read_csv};
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{Question, Setting, assess};
+use hairspring_core::observations::{Observations, read_csv};
 use hairspring_import::{Tool, detect, head};
 use hairspring_report::{Document, Environment, MethodTable, Subject, json, methods, text};
 use std::fmt::Display;

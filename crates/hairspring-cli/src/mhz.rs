@@ -3,11 +3,11 @@
 use crate::arguments::ReportArguments;
 use crate::{AnyError, Outcome, output};
 use clap::Args;
-use hairspring_engine::acquire::{allowed_cpus, settle};
-use hairspring_engine::clock::default_clock;
-use hairspring_engine::judge::Severity;
-use hairspring_machine::mhz::classic::{self, ClassicResult, classic};
-use hairspring_machine::mhz::{CoreClock, Options, measure};
+use hairspring_core::judge::Severity;
+use hairspring_host::clock::default_clock;
+use hairspring_host::thread::{allowed_cpus, settle};
+use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
+use hairspring_instruments::mhz::{CoreClock, Options, measure};
 use hairspring_program::values::duration;
 use hairspring_report::{Environment, json, text};
 use std::time::{Duration, Instant};
@@ -181,5 +181,5 @@ fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError>
 }
 
 fn circumstances() -> Environment {
-    Environment { machine: Some(hairspring_machine::environment::machine()), ..Environment::unknown("the core clock itself is the result") }
+    Environment { machine: Some(hairspring_host::environment::machine()), ..Environment::unknown("the core clock itself is the result") }
 }

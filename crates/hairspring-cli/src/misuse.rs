@@ -17,19 +17,17 @@ impl Error for Misuse {}
 
 /// Whether the error ends with the status of wrong usage.
 pub fn is_misuse(error: &(dyn Error + 'static)) -> bool {
+    use hairspring_host::Error as Host;
     use hairspring_snippet::Error as Snippet;
-    let of_engine = |error: &hairspring_engine::Error| {
-        matches!(error, hairspring_engine::Error::ClockUnavailable { .. } | hairspring_engine::Error::CpuUnavailable { .. })
-    };
     match error.downcast_ref::<Snippet>() {
         Some(Snippet::BadRequest { .. }) => true,
-        Some(Snippet::Engine(error)) => of_engine(error),
+        Some(Snippet::Host(error)) => error.is_bad_request(),
         Some(_) => false,
         None if error.is::<hairspring_blocks::Error>() => match error.downcast_ref() {
             Some(hairspring_blocks::Error::BadRequest(_) | hairspring_blocks::Error::NoLines) => true,
-            Some(hairspring_blocks::Error::Engine(error)) => of_engine(error),
+            Some(hairspring_blocks::Error::Host(error)) => error.is_bad_request(),
             _ => false,
         },
-        None => error.is::<Misuse>() || error.downcast_ref().is_some_and(of_engine),
+        None => error.is::<Misuse>() || error.downcast_ref().is_some_and(Host::is_bad_request),
     }
 }

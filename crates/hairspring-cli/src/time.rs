@@ -4,9 +4,9 @@ use crate::arguments::{LanguageArgument, Method, TimeArguments};
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
-use hairspring_engine::estimate::Options;
-use hairspring_engine::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
-use hairspring_engine::observations::write_csv;
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
+use hairspring_core::observations::write_csv;
 use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
 use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
 use std::time::{Duration, Instant};
@@ -145,7 +145,7 @@ fn chosen_methods(method: Method, mut tables: Vec<MethodTable>) -> Vec<MethodTab
 fn environment(request: &Request, measured: &Measured) -> Environment {
     let ready = &measured.ready;
     Environment {
-        machine: Some(hairspring_machine::environment::machine()),
+        machine: Some(hairspring_host::environment::machine()),
         clock: Some(ClockInfo {
             name: ready.clock.0.clone(),
             description: ready.clock.1.clone(),

@@ -3,10 +3,10 @@
 use crate::arguments::VerifyArguments;
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
-use hairspring_engine::acquire::settle;
-use hairspring_engine::clock::{default_clock, find};
-use hairspring_engine::reference::RULER;
-use hairspring_machine::verify::{Effort, fine_enough, verify};
+use hairspring_host::chains::RULER;
+use hairspring_host::clock::{default_clock, find};
+use hairspring_host::thread::settle;
+use hairspring_instruments::verify::{Effort, fine_enough, verify};
 use hairspring_report::{ClockInfo, Environment, Ruler, json, text};
 use std::io::IsTerminal;
 
@@ -28,7 +28,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
     let ruler = certificate.chains.iter().find(|chain| chain.name == RULER);
     let ruler = ruler.map(|chain| Ruler { cycles: f64::from(chain.integer), provenance: "integer lattice of the chains above".into() });
     let circumstances = Environment {
-        machine: Some(hairspring_machine::environment::machine()),
+        machine: Some(hairspring_host::environment::machine()),
         clock: Some(ClockInfo {
             name: clock.name.into(),
             description: clock.description.into(),

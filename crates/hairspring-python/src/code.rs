@@ -1,6 +1,6 @@
 //! Code in Python as rows of a benchmark.
 
-use hairspring_engine::clock::ReadFn;
+use hairspring_host::clock::ReadFn;
 use hairspring_program::{Benchmark, Group, Order, Row};
 use pyo3::prelude::*;
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! Errors of the crates below as Python's exceptions.
 
-use hairspring_engine::Error as EngineError;
+use hairspring_core::Error as CoreError;
 use hairspring_program::Error as ProgramError;
 use pyo3::PyErr;
 use pyo3::create_exception;
@@ -9,16 +9,14 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 create_exception!(hairspring, OptionError, PyValueError, "An option that cannot be had: it says which, and why.");
 
 /// What the caller asked for or gave is a `ValueError`.
-pub(crate) fn of_engine(error: EngineError) -> PyErr {
+pub(crate) fn of_core(error: CoreError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
 /// An option that cannot be had is an [`OptionError`]; what happened while the code ran is a `RuntimeError`.
 pub(crate) fn of_program(error: ProgramError) -> PyErr {
     match error {
-        ProgramError::Engine(error @ (EngineError::ClockUnavailable { .. } | EngineError::CpuUnavailable { .. })) => {
-            OptionError::new_err(error.to_string())
-        }
+        ProgramError::Host(error) if error.is_bad_request() => OptionError::new_err(error.to_string()),
         other => PyRuntimeError::new_err(other.to_string()),
     }
 }

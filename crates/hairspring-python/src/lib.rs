@@ -7,11 +7,11 @@ mod report;
 mod table;
 
 use crate::code::{Declared, Failure, group};
-use crate::errors::{OptionError, of_engine, of_program};
+use crate::errors::{OptionError, of_core, of_program};
 use crate::report::Report;
-use hairspring_engine::estimate::Options;
-use hairspring_engine::judge::{Question, Setting, assess};
-use hairspring_engine::observations::{Observations, read_csv};
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{Question, Setting, assess};
+use hairspring_core::observations::{Observations, read_csv};
 use hairspring_program::{Manner, Session, Settings, Stop, document, values};
 use hairspring_report::{Document, Environment};
 use pyo3::exceptions::PyValueError;
@@ -98,7 +98,7 @@ fn fit(table: Observations, confidence_level: &str, keep_all: bool) -> PyResult<
         command: "fit".into(),
         environment: Environment::unknown("the observations have no reference chain").with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
-        assessment: assess(&table, &question).map_err(of_engine)?,
+        assessment: assess(&table, &question).map_err(of_core)?,
         subjects: Vec::new(),
         methods: Vec::new(),
         run: None,

@@ -1,6 +1,6 @@
 //! What came of a measurement, and its texts.
 
-use hairspring_engine::observations::{Observations, Unit, write_csv};
+use hairspring_core::observations::{Observations, Unit, write_csv};
 use hairspring_program::output;
 use hairspring_report::json::{self, print, result};
 use hairspring_report::{Document, Style, saved, text};
@@ -55,7 +55,7 @@ impl Report {
     /// The columns of the observations.
     fn columns<'py>(&self, py: Python<'py>) -> Columns<'py> {
         let (rows, readings) = (self.table.rows(), self.table.readings());
-        let row = |reading: &hairspring_engine::observations::Reading| &rows[reading.row as usize];
+        let row = |reading: &hairspring_core::observations::Reading| &rows[reading.row as usize];
         let counts = readings.iter().flat_map(|reading| &row(reading).counts).flat_map(|count| count.to_ne_bytes());
         let columns: [Vec<u8>; 5] = [
             counts.collect(),

@@ -1,6 +1,6 @@
 //! Columns of Python's arrays as observations.
 
-use hairspring_engine::observations::{Flags, Observations, Origin, Rate, Unit};
+use hairspring_core::observations::{Flags, Observations, Origin, Rate, Unit};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;

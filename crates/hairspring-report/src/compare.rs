@@ -2,9 +2,9 @@
 
 use crate::clean::{clean, cut};
 use crate::saved::{SavedEnvironment, SavedFigure, SavedFinding, SavedResult, SavedSeries, Unit};
-use hairspring_engine::Estimate;
-use hairspring_engine::estimate::ratio::apart;
-use hairspring_engine::judge::{Finding, FindingKind, Severity, Verdict, verdict};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::ratio::apart;
+use hairspring_core::judge::{Finding, FindingKind, Severity, Verdict, verdict};
 use indexmap::IndexMap;
 
 /// Core clocks that differ by more than this share are a finding.

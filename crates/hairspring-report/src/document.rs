@@ -1,12 +1,12 @@
 //! What a report is made of: plain data that the caller fills.
 
-use hairspring_engine::estimate::{Contribution, Uncertain};
-use hairspring_engine::judge::{Assessment, Comparison, Finding, SeriesResult, Severity};
-use hairspring_engine::observations::{Origin, Rate, Unit};
-use hairspring_engine::reference::RULER;
-use hairspring_engine::{Estimate, judge};
-use hairspring_machine::environment::Machine;
-use hairspring_machine::verify::Certificate;
+use hairspring_core::estimate::{Contribution, Uncertain};
+use hairspring_core::judge::{Assessment, Comparison, Finding, SeriesResult, Severity};
+use hairspring_core::observations::{Origin, Rate, Unit};
+use hairspring_core::{Estimate, judge};
+use hairspring_host::chains::RULER;
+use hairspring_host::environment::Machine;
+use hairspring_instruments::verify::Certificate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,8 +107,8 @@ pub struct Ruler {
     pub provenance: String,
 }
 
-impl From<hairspring_machine::unit::Ruler> for Ruler {
-    fn from(ruler: hairspring_machine::unit::Ruler) -> Ruler {
+impl From<hairspring_measure::ruler::Ruler> for Ruler {
+    fn from(ruler: hairspring_measure::ruler::Ruler) -> Ruler {
         Ruler { cycles: f64::from(ruler.cycles), provenance: ruler.provenance }
     }
 }

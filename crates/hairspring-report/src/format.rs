@@ -1,6 +1,6 @@
 //! Numbers as text: a value carries as many digits as its interval supports, two digits of the half-width.
 
-use hairspring_engine::Estimate;
+use hairspring_core::Estimate;
 
 /// Half-widths below this share of the value are not shown more finely: a double holds no more digits.
 const FINEST: f64 = 1e-9;

@@ -5,8 +5,8 @@
 //! opens a file.
 //!
 //! ```
-//! use hairspring_engine::judge::{Question, assess};
-//! use hairspring_engine::observations::read_csv;
+//! use hairspring_core::judge::{Question, assess};
+//! use hairspring_core::observations::read_csv;
 //! use hairspring_report::{Document, Environment, Style, json, text};
 //!
 //! let table = read_csv("# rate_hz: 1e9\nbody,ticks\n1,59\n2,99\n4,180\n8,341\n16,660\n".as_bytes()).unwrap();

@@ -1,12 +1,12 @@
 //! The three methods side by side: line fit, differential and direct, from one table of observations.
 
 use crate::document::{MethodRow, MethodTable};
-use hairspring_engine::design::DIRECT;
-use hairspring_engine::estimate::differential::differential;
-use hairspring_engine::estimate::direct::direct;
-use hairspring_engine::estimate::through_origin::through_origin;
-use hairspring_engine::judge::{Assessment, Finding, FindingKind, SeriesResult, Severity};
-use hairspring_engine::observations::Observations;
+use hairspring_core::design::DIRECT;
+use hairspring_core::estimate::differential::differential;
+use hairspring_core::estimate::direct::direct;
+use hairspring_core::estimate::through_origin::through_origin;
+use hairspring_core::judge::{Assessment, Finding, FindingKind, SeriesResult, Severity};
+use hairspring_core::observations::Observations;
 
 /// A table of methods for each series of an assessment, in the unit of the observations.
 ///
@@ -93,7 +93,7 @@ fn sd_of_one_round(table: &Observations, series: &SeriesResult) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring_engine::Estimate;
+    use hairspring_core::Estimate;
 
     fn row(technique: &str, value: f64, half: f64) -> MethodRow {
         let value = Estimate { value, low: value - half, high: value + half, level: 0.95 };

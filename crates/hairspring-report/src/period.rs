@@ -1,11 +1,11 @@
 //! What a report of a cyclic task is made of.
 
 use crate::document::{ClockInfo, Environment};
-use hairspring_engine::observations::Rate;
-use hairspring_machine::environment::Machine;
-use hairspring_machine::period::measure::Measured;
-use hairspring_machine::period::summary::Summary;
-use hairspring_machine::period::system::Known;
+use hairspring_core::observations::Rate;
+use hairspring_host::environment::Machine;
+use hairspring_instruments::period::measure::Measured;
+use hairspring_instruments::period::summary::Summary;
+use hairspring_instruments::period::system::Known;
 
 /// A measured cyclic task with its circumstances.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! Plots of characters: the rows as marks over a line of dots, in braille or in plain ASCII.
 
-use hairspring_engine::estimate::RowFit;
+use hairspring_core::estimate::RowFit;
 
 /// A point of a plot.
 #[derive(Debug, Clone, Copy, PartialEq)]

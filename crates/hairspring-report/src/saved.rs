@@ -3,7 +3,7 @@
 //! Keys that are not known are skipped: within a version keys may be added. What a reader relies on is checked here, so
 //! that intervals are never upside down behind it.
 
-use hairspring_engine::Estimate;
+use hairspring_core::Estimate;
 use indexmap::IndexMap;
 use serde::Deserialize;
 

@@ -2,13 +2,13 @@
 
 mod samples;
 
-use hairspring_engine::Estimate;
-use hairspring_engine::clock::{Clock, Counts, Ordering, Reading, Width, fake};
-use hairspring_engine::estimate::{Contribution, Source, Uncertain};
-use hairspring_engine::judge::{Finding, FindingKind, Question, SeriesResult, Severity, assess};
-use hairspring_engine::observations::Rate;
-use hairspring_engine::stopwatch::{Overhead, Run};
-use hairspring_machine::clocks::*;
+use hairspring_core::Estimate;
+use hairspring_core::estimate::{Contribution, Source, Uncertain};
+use hairspring_core::judge::{Finding, FindingKind, Question, SeriesResult, Severity, assess};
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::{Clock, Counts, Ordering, Reading, Width, fake};
+use hairspring_instruments::clocks::*;
+use hairspring_measure::stopwatch::{Overhead, Run};
 use hairspring_report::{Style, json, text};
 use serde_json::Value;
 use std::path::PathBuf;

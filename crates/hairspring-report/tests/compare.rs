@@ -2,7 +2,7 @@
 
 mod samples;
 
-use hairspring_engine::judge::{FindingKind, Verdict};
+use hairspring_core::judge::{FindingKind, Verdict};
 use hairspring_report::compare::{Compared, Limit, compare};
 use hairspring_report::saved::{SavedResult, Unit, read};
 use hairspring_report::{Style, json, text};

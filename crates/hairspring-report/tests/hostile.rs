@@ -55,7 +55,7 @@ proptest! {
         series.solution.residual_sd = half;
         series.solution.rows[3].location = value;
         series.solution.rows[4].residual = half;
-        document.assessment.core_hz = Some(hairspring_engine::Estimate { value, low: value - half, high: value + half, level: 0.95 });
+        document.assessment.core_hz = Some(hairspring_core::Estimate { value, low: value - half, high: value + half, level: 0.95 });
         document.ns_per_unit = factor;
         document.methods[0].rows[0].sd = half;
         document.methods[0].rows[0].distance_percent = value;

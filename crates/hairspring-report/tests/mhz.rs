@@ -2,11 +2,11 @@
 
 mod samples;
 
-use hairspring_engine::Estimate;
-use hairspring_engine::estimate::levels::Level;
-use hairspring_engine::judge::{Finding, FindingKind, Severity};
-use hairspring_engine::observations::Rate;
-use hairspring_machine::mhz::{ChainUnits, CoreClock};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::levels::Level;
+use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::observations::Rate;
+use hairspring_instruments::mhz::{ChainUnits, CoreClock};
 use hairspring_report::{Environment, Style, json, text};
 use std::path::PathBuf;
 use std::time::Duration;

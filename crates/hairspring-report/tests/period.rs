@@ -2,16 +2,16 @@
 
 mod samples;
 
-use hairspring_engine::clock::{Clock, Reading, Width, fake};
-use hairspring_engine::judge::{Finding, FindingKind, Severity};
-use hairspring_engine::observations::Rate;
-use hairspring_machine::period::exchange::Answers;
-use hairspring_machine::period::frame::{Frame, Kind};
-use hairspring_machine::period::partner::Responded;
-use hairspring_machine::period::summary::{Ended, Exchange, summarise};
-use hairspring_machine::period::system::Known;
-use hairspring_machine::period::tally::{Bins, Tally, Tick, Wake};
-use hairspring_machine::period::task::{Limit, Stop};
+use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::{Clock, Reading, Width, fake};
+use hairspring_instruments::period::exchange::Answers;
+use hairspring_instruments::period::frame::{Frame, Kind};
+use hairspring_instruments::period::partner::Responded;
+use hairspring_instruments::period::summary::{Ended, Exchange, summarise};
+use hairspring_instruments::period::system::Known;
+use hairspring_instruments::period::tally::{Bins, Tally, Tick, Wake};
+use hairspring_instruments::period::task::{Limit, Stop};
 use hairspring_report::period::PeriodReport;
 use hairspring_report::{ClockInfo, Style, json, text};
 use serde_json::Value;

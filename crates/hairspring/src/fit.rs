@@ -1,7 +1,7 @@
 //! Observations from anywhere, solved.
 
-use hairspring_engine::judge::{Assessment, Question, Setting, assess};
-use hairspring_engine::observations::Observations;
+use hairspring_core::judge::{Assessment, Question, Setting, assess};
+use hairspring_core::observations::Observations;
 
 /// All that can be said of a table of observations, at a confidence level of 95 %: the time of each component, the overhead,
 /// doubts, and ratios where there are several series.
@@ -16,6 +16,6 @@ use hairspring_engine::observations::Observations;
 ///
 /// # Errors
 /// A table with too few rows for its components, or with nothing to solve.
-pub fn fit(table: &Observations) -> hairspring_engine::Result<Assessment> {
+pub fn fit(table: &Observations) -> hairspring_core::Result<Assessment> {
     assess(table, &Question { setting: Setting::Table, ..Question::default() })
 }

@@ -85,12 +85,12 @@ mod values;
 
 pub use barrier::{keep, opaque};
 pub use fit::fit;
-pub use hairspring_engine::clock::default_clock;
-pub use hairspring_engine::estimate::Estimate;
-pub use hairspring_engine::judge::{Assessment, Finding, Severity};
-pub use hairspring_engine::observations::{Observations, read_csv, write_csv};
-pub use hairspring_engine::stopwatch::{Elapsed, Span, Stopwatch};
+pub use hairspring_core::estimate::Estimate;
+pub use hairspring_core::judge::{Assessment, Finding, Severity};
+pub use hairspring_core::observations::{Observations, read_csv, write_csv};
+pub use hairspring_host::clock::default_clock;
 pub use hairspring_macros::bench;
+pub use hairspring_measure::stopwatch::{Elapsed, Span, Stopwatch};
 pub use hairspring_program::{Error, Result, Settings};
 pub use measure::{Measurement, measure, measure_chain, measure_with};
 pub use registry::main;
@@ -118,7 +118,7 @@ pub mod __private {
     pub use crate::rows::{Argument, State, guarded};
     pub use crate::shadow::shadow;
     pub use crate::values::{Values, hold};
-    pub use hairspring_engine::clock::ReadFn;
+    pub use hairspring_host::clock::ReadFn;
     pub use hairspring_program::{Benchmark, Order, Row};
     pub use inventory::submit;
 }

@@ -3,9 +3,9 @@
 use crate::barrier::{align, opaque};
 use crate::rows::guarded;
 use crate::values::Values;
-use hairspring_engine::clock::ReadFn;
-use hairspring_engine::estimate::Estimate;
-use hairspring_engine::judge::{Finding, SeriesResult, Time};
+use hairspring_core::estimate::Estimate;
+use hairspring_core::judge::{Finding, SeriesResult, Time};
+use hairspring_host::clock::ReadFn;
 use hairspring_program::{Benchmark, Error, Group, Order, Result, Row, Session, Settings, document};
 use hairspring_report::{Document, Style, text};
 use std::cell::RefCell;

@@ -1,7 +1,7 @@
 //! Rows that show what fences hide: a chain of known length behind fences, in place of the body.
 
 use crate::barrier::{align, chain, fence};
-use hairspring_engine::clock::ReadFn;
+use hairspring_host::clock::ReadFn;
 use hairspring_program::{Order, Row};
 
 /// Writes a statement out so many times.

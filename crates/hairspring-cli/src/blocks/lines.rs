@@ -3,7 +3,7 @@
 use super::BlocksArguments;
 use crate::AnyError;
 use hairspring_blocks::{Error, Input, read_inputs};
-use hairspring_snippet::cleanup::{Group, wait_until};
+use hairspring_host::process::{Group, wait_until};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;

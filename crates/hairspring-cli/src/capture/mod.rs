@@ -13,9 +13,9 @@ use hairspring_capture::edge::Method;
 use hairspring_capture::pattern::Orientation;
 use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_rate, capture, read_edges};
-use hairspring_engine::estimate::Options;
-use hairspring_engine::judge::{Question, Setting, assess};
-use hairspring_engine::observations::write_csv;
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{Question, Setting, assess};
+use hairspring_core::observations::write_csv;
 use hairspring_report::{Document, Environment, Subject, json, text};
 use std::fmt::Display;
 use std::io::IsTerminal;
@@ -76,7 +76,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
     }
 }
 
-fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<Document, hairspring_engine::Error> {
+fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<Document, hairspring_core::Error> {
     let table = &captured.table;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
     let assessment = assess(table, &Question { options, setting: Setting::Recording, ..Question::default() })?;

@@ -6,9 +6,9 @@ pub use arguments::ClocksArguments;
 
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
-use hairspring_engine::acquire::{RaisedPriority, Settled, allowed_cpus, settle};
-use hairspring_engine::clock::{Clock, catalogue, default_clock, find};
-use hairspring_machine::clocks::{LatencyPlan, SurveyPlan, compare, latency, overheads, survey};
+use hairspring_host::clock::{Clock, catalogue, default_clock, find};
+use hairspring_host::thread::{RaisedPriority, Settled, allowed_cpus, settle};
+use hairspring_instruments::clocks::{LatencyPlan, SurveyPlan, compare, latency, overheads, survey};
 use hairspring_report::{Environment, json, text};
 use std::io::IsTerminal;
 
@@ -108,7 +108,7 @@ fn chosen(names: &[String], defaults: &[&str], most: usize) -> Result<Vec<Clock>
 
 fn circumstances(settled: &Settled) -> Environment {
     Environment {
-        machine: Some(hairspring_machine::environment::machine()),
+        machine: Some(hairspring_host::environment::machine()),
         pinned_cpu: Some(settled.cpu),
         priority_raised: Some(settled.priority_raised),
         memory_locked: Some(settled.memory_locked),

@@ -4,13 +4,13 @@ use super::arguments::RunArguments;
 use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
-use hairspring_engine::clock::{RateMeter, default_clock};
-use hairspring_engine::estimate::Options;
-use hairspring_engine::judge::{Question, Setting, assess};
-use hairspring_engine::observations::{Observations, read_csv};
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{Question, Setting, assess};
+use hairspring_core::observations::{Observations, read_csv};
+use hairspring_host::clock::{RateMeter, default_clock};
+use hairspring_host::process::Folder;
 use hairspring_report::json::{self, ResultDocument};
 use hairspring_report::{Document, Environment, saved};
-use hairspring_snippet::cleanup::Folder;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
@@ -115,7 +115,7 @@ impl Program {
         let mut document = json::result(&Document {
             command: "run".into(),
             environment: Environment {
-                machine: Some(hairspring_machine::environment::machine()),
+                machine: Some(hairspring_host::environment::machine()),
                 ..Environment::unknown("the program runs no reference chain").with_origin(&table.origin)
             },
             assessment,

@@ -2,7 +2,7 @@
 
 use super::arguments::RunArguments;
 use super::child::{self, Limits};
-use hairspring_snippet::cleanup::Folder;
+use hairspring_host::process::Folder;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Bencher Metric Format: benchmark, measure, and `value` with `lower_value` and `upper_value`.
 
 use super::{Timed, finite};
-use hairspring_engine::Estimate;
+use hairspring_core::Estimate;
 use indexmap::IndexMap;
 use serde::Serialize;
 

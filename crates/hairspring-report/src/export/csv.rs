@@ -29,7 +29,7 @@ fn line(entry: &Entry) -> String {
 }
 
 fn numbers(estimate: Option<SavedEstimate>) -> [String; 3] {
-    let number = |pick: fn(&hairspring_engine::Estimate) -> f64| {
+    let number = |pick: fn(&hairspring_core::Estimate) -> f64| {
         estimate.map(|estimate| pick(&estimate.0)).and_then(super::finite).map(|number| number.to_string()).unwrap_or_default()
     };
     [number(|e| e.value), number(|e| e.low), number(|e| e.high)]

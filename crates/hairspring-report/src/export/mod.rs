@@ -10,7 +10,7 @@ mod google_benchmark;
 mod hyperfine;
 
 use crate::saved::{SavedFigure, SavedResult, SavedSeries};
-use hairspring_engine::Estimate;
+use hairspring_core::Estimate;
 use std::collections::HashSet;
 
 /// A format of another tool.

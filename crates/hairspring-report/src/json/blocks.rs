@@ -296,7 +296,7 @@ fn level(measured: &Measured) -> f64 {
     measured.analysis.series().components.first().map_or(0.95, |part| part.time.ticks.level)
 }
 
-fn figure(time: &hairspring_engine::judge::Time, measured: &Measured, circumstances: &Environment) -> Figure {
+fn figure(time: &hairspring_core::judge::Time, measured: &Measured, circumstances: &Environment) -> Figure {
     let no_cycles = circumstances.ruler.as_ref().err().map_or("the reference chain could not be measured", String::as_str);
     Figure::of(time, level(measured), no_cycles)
 }
@@ -374,9 +374,9 @@ fn component(at: usize, measured: &Measured, circumstances: &Environment) -> Blo
 fn dependencies(analysis: &Analysis) -> Vec<String> {
     let solution = &analysis.series().solution;
     let name = |at: &usize| solution.columns[*at].clone();
-    let spelled = |(column, sum): &(usize, hairspring_engine::estimate::Combination)| {
+    let spelled = |(column, sum): &(usize, hairspring_core::estimate::Combination)| {
         let terms: Vec<(String, f64)> = sum.terms.iter().map(|(at, coefficient)| (name(at), *coefficient)).collect();
-        format!("{} runs as often as {}", name(column), hairspring_engine::estimate::solution::spell(&terms))
+        format!("{} runs as often as {}", name(column), hairspring_core::estimate::solution::spell(&terms))
     };
     solution.rank.dependent.iter().map(spelled).collect()
 }

@@ -8,8 +8,8 @@ use super::result::{
 };
 use super::words::VerdictWord;
 use crate::document::{Document, Entry, MethodTable, NO_RATIO, Run};
-use hairspring_engine::estimate::{Contribution, LackOfFit, RowFit, Solution};
-use hairspring_engine::judge::ComponentResult;
+use hairspring_core::estimate::{Contribution, LackOfFit, RowFit, Solution};
+use hairspring_core::judge::ComponentResult;
 use indexmap::IndexMap;
 
 /// Counts in the rows' detail, above which the rows are not listed.

@@ -4,8 +4,8 @@ use super::environment::{ClockJson, EnvironmentJson, environment};
 use super::figure::{E, finite};
 use super::finding::FindingJson;
 use crate::document::{Environment, certified, rate_interval};
-use hairspring_engine::Estimate;
-use hairspring_machine::verify::{Certificate, ChainResult, PairResult};
+use hairspring_core::Estimate;
+use hairspring_instruments::verify::{Certificate, ChainResult, PairResult};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,8 +2,8 @@
 
 use super::figure::{E, finite};
 use crate::document::{ClockInfo, Environment};
-use hairspring_engine::Estimate;
-use hairspring_machine::environment::Machine;
+use hairspring_core::Estimate;
+use hairspring_host::environment::Machine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Figures: an estimate with its interval, and a time in the units that can be had.
 
-use hairspring_engine::Estimate;
-use hairspring_engine::judge::Time;
+use hairspring_core::Estimate;
+use hairspring_core::judge::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -1,7 +1,7 @@
 //! Findings in JSON: kind, weight, numbers, words.
 
 use super::words::SeverityWord;
-use hairspring_engine::judge::Finding;
+use hairspring_core::judge::Finding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -47,7 +47,7 @@ fn name_units(numbers: &mut Map<String, Value>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring_engine::judge::{FindingKind, Severity};
+    use hairspring_core::judge::{FindingKind, Severity};
 
     #[test]
     fn keys_end_in_their_unit() {

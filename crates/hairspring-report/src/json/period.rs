@@ -4,12 +4,12 @@ use super::environment::{ClockJson, EnvironmentJson, environment};
 use super::figure::{E, finite};
 use super::finding::FindingJson;
 use crate::period::PeriodReport;
-use hairspring_machine::period::distribution::Distribution;
-use hairspring_machine::period::exchange::Ignored;
-use hairspring_machine::period::histogram::Histogram;
-use hairspring_machine::period::partner::Responded;
-use hairspring_machine::period::summary::{ClockPeriods, Disagreement, Exchange};
-use hairspring_machine::period::task::Stop;
+use hairspring_instruments::period::distribution::Distribution;
+use hairspring_instruments::period::exchange::Ignored;
+use hairspring_instruments::period::histogram::Histogram;
+use hairspring_instruments::period::partner::Responded;
+use hairspring_instruments::period::summary::{ClockPeriods, Disagreement, Exchange};
+use hairspring_instruments::period::task::Stop;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -5,9 +5,9 @@ use super::figure::{E, Figure};
 use super::finding::FindingJson;
 use super::result::{BudgetJson, ComparisonJson, ComponentJson, ResultDocument, RunValueJson, SeriesJson};
 use super::words::SeverityWord;
-use hairspring_engine::Estimate;
-use hairspring_engine::estimate::{Uncertain, between_runs};
-use hairspring_engine::judge::{Finding, FindingKind, Severity, verdict};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::{Uncertain, between_runs};
+use hairspring_core::judge::{Finding, FindingKind, Severity, verdict};
 
 /// One document of several: a time is the mean of the runs, and its interval contains how they differ. Runs that are not to
 /// be trusted are left out where at least two, and at least half of all, are. The rest (circumstances, rows) is of the

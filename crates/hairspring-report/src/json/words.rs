@@ -1,7 +1,7 @@
 //! The engine's enumerations with the words that stand for them in JSON.
 
-use hairspring_engine::estimate::{LeftOut, Source};
-use hairspring_engine::judge::{Severity, Verdict};
+use hairspring_core::estimate::{LeftOut, Source};
+use hairspring_core::judge::{Severity, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -10,7 +10,7 @@ use crate::format::{count, fixed, significant};
 use hairspring_blocks::Measured;
 use hairspring_blocks::analysis::{Missing, Quality, Unknowns};
 use hairspring_blocks::graph::block_name;
-use hairspring_engine::judge::Severity;
+use hairspring_core::judge::Severity;
 use listing::{Listing, base, percent, runs, shown};
 use std::collections::HashMap;
 
@@ -135,7 +135,7 @@ fn grouped(measured: &Measured, component: usize, groups: &HashMap<&str, usize>)
         .into_iter()
         .map(|(names, coefficient)| (if names.len() > 1 { format!("({})", names.join(" ")) } else { names[0].to_owned() }, coefficient))
         .collect();
-    hairspring_engine::estimate::solution::spell(&spelled)
+    hairspring_core::estimate::solution::spell(&spelled)
 }
 
 fn loops(page: &mut Page, measured: &Measured) {

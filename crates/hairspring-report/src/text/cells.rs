@@ -3,8 +3,8 @@
 use crate::clean::{pad, width};
 use crate::document::{Standing, standing};
 use crate::format::{Digits, bound, digits, significant, time_unit};
-use hairspring_engine::Estimate;
-use hairspring_engine::judge::upper_bound;
+use hairspring_core::Estimate;
+use hairspring_core::judge::upper_bound;
 
 /// A number in a column: what stands before the decimal point, from it on, and behind the number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

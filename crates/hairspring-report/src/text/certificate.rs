@@ -7,9 +7,9 @@ use super::page::{Page, Style, Tone};
 use crate::clean::{clean, pad, width};
 use crate::document::{Environment, certified};
 use crate::format::{count, plus_minus, significant};
-use hairspring_engine::judge::{Finding, Severity};
-use hairspring_machine::coverage::{fewest_hits, least};
-use hairspring_machine::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
+use hairspring_core::judge::{Finding, Severity};
+use hairspring_instruments::verify::coverage::{fewest_hits, least};
+use hairspring_instruments::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
 
 /// The certificate as text.
 pub fn certificate(certificate: &Certificate, circumstances: &Environment, style: &Style) -> String {

@@ -6,8 +6,8 @@ use crate::clean::{clean, cut};
 use crate::compare::{Change, Compared, Limit, Pair};
 use crate::format::{plus_minus, significant};
 use crate::saved::{SavedSeries, Unit};
-use hairspring_engine::Estimate;
-use hairspring_engine::judge::{Finding, Severity, Verdict};
+use hairspring_core::Estimate;
+use hairspring_core::judge::{Finding, Severity, Verdict};
 
 /// The comparison; `old` and `new` say where the two come from.
 pub fn compare(compared: &Compared, old: &str, new: &str, style: &Style) -> String {

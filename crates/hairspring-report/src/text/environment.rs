@@ -3,8 +3,8 @@
 use super::page::{Page, Tone};
 use crate::document::{ClockInfo, Environment};
 use crate::format::{bound, fixed, frequency, frequency_unit, significant, time_unit};
-use hairspring_engine::Estimate;
-use hairspring_engine::observations::Rate;
+use hairspring_core::Estimate;
+use hairspring_core::observations::Rate;
 
 /// Writes what is known of the circumstances.
 pub fn environment(page: &mut Page, environment: &Environment, core_hz: Option<&Estimate>) {

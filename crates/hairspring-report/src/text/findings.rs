@@ -1,7 +1,7 @@
 //! Findings: those that take the trust away first and in large, the others behind the numbers.
 
 use super::page::{Page, Tone};
-use hairspring_engine::judge::{Finding, Severity};
+use hairspring_core::judge::{Finding, Severity};
 use std::mem::{Discriminant, discriminant};
 
 /// Findings of one kind that are written out; more are counted.

@@ -4,7 +4,7 @@ use super::page::{INDENT, Page, Tone};
 use crate::document::{Document, Entry, Run};
 use crate::format::{count, probability, significant, time_unit};
 use crate::plot::{Plot, ROUNDING, line_plot, present_columns, residual_plot};
-use hairspring_engine::estimate::{Contribution, Solution, Source};
+use hairspring_core::estimate::{Contribution, Solution, Source};
 
 /// Components whose budget is written out; with more it stands in the JSON document only.
 const MOST_BUDGETS: usize = 3;

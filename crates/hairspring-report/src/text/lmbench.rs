@@ -9,7 +9,7 @@
 //! ```
 
 use crate::clean::clean;
-use hairspring_engine::Estimate;
+use hairspring_core::Estimate;
 
 /// Decimals beyond which no number is written.
 const MOST_DECIMALS: i32 = 15;
@@ -97,7 +97,7 @@ impl Form {
 /// lmbench gives them where three digits would not show.
 ///
 /// ```
-/// use hairspring_engine::Estimate;
+/// use hairspring_core::Estimate;
 /// use hairspring_report::text::{LoopLine, LoopTime, lmbench};
 /// let interval_ns = Estimate { value: 5.5e6, low: 5.45e6, high: 5.6e6, level: 0.988 };
 /// let time = LoopTime { interval_ns, experiments: 11, at_most_ns: None };

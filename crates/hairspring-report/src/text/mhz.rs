@@ -6,10 +6,10 @@ use super::page::{Page, Style, Tone};
 use crate::clean::pad;
 use crate::document::{Environment, rate_interval};
 use crate::format::{count, digits, significant};
-use hairspring_engine::Estimate;
-use hairspring_engine::judge::{Finding, Severity};
-use hairspring_machine::mhz::CoreClock;
-use hairspring_machine::mhz::classic::{ClassicResult, ExpressionResult, Outcome};
+use hairspring_core::Estimate;
+use hairspring_core::judge::{Finding, Severity};
+use hairspring_instruments::mhz::CoreClock;
+use hairspring_instruments::mhz::classic::{ClassicResult, ExpressionResult, Outcome};
 
 /// CPUs with what was found of each, or why nothing was.
 pub type Cpus<'a> = &'a [(usize, Result<CoreClock, String>)];
@@ -85,7 +85,7 @@ fn proof(page: &mut Page, found: &CoreClock, several: bool) {
     if several {
         page.line(&format!("  CPU {}", found.cpu), Tone::Strong);
     }
-    let chain = |chain: &hairspring_machine::mhz::ChainUnits| {
+    let chain = |chain: &hairspring_instruments::mhz::ChainUnits| {
         let integer = chain.integer.map_or_else(|| "left out".to_owned(), |integer| integer.to_string());
         format!("{} {:.3} = {integer}", chain.name, chain.cycles.value)
     };

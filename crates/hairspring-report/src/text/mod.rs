@@ -30,8 +30,8 @@ pub use signal::signal;
 pub use table::{table, table_of};
 
 use crate::document::Environment;
-use hairspring_engine::Estimate;
-use hairspring_engine::judge::{Finding, Severity};
+use hairspring_core::Estimate;
+use hairspring_core::judge::{Finding, Severity};
 
 /// The circumstances alone, for verbs with a report of their own. The core clock is in Hz.
 pub fn circumstances(environment: &Environment, core_hz: Option<&Estimate>, style: &Style) -> String {

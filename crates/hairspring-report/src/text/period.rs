@@ -6,14 +6,14 @@ use super::page::{INDENT, Page, Style, Tone};
 use crate::clean::{clean, cut, pad, width};
 use crate::format::{Digits, count, digits, plus_minus, significant};
 use crate::period::PeriodReport;
-use hairspring_engine::Estimate;
-use hairspring_engine::judge::{Finding, FindingKind, Severity};
-use hairspring_machine::period::distribution::Distribution;
-use hairspring_machine::period::histogram::Histogram;
-use hairspring_machine::period::moments::Extreme;
-use hairspring_machine::period::partner::Responded;
-use hairspring_machine::period::summary::{ClockPeriods, Exchange, Summary};
-use hairspring_machine::period::task::Stop;
+use hairspring_core::Estimate;
+use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_instruments::period::distribution::Distribution;
+use hairspring_instruments::period::histogram::Histogram;
+use hairspring_instruments::period::moments::Extreme;
+use hairspring_instruments::period::partner::Responded;
+use hairspring_instruments::period::summary::{ClockPeriods, Exchange, Summary};
+use hairspring_instruments::period::task::Stop;
 
 /// A cyclic task as text.
 pub fn period(report: &PeriodReport, style: &Style) -> String {

@@ -9,7 +9,7 @@ use super::page::{INDENT, Page, Style, Tone};
 use crate::clean::{clean, cut, pad, width};
 use crate::document::{Document, Entry, NO_RATIO, Standing, bound, in_unit, standing};
 use crate::format::plus_minus;
-use hairspring_engine::judge::{ComponentResult, Severity, Time, Verdict};
+use hairspring_core::judge::{ComponentResult, Severity, Time, Verdict};
 
 /// More components than this are laid out in as many columns as the page holds.
 const MANY: usize = 20;

@@ -1,13 +1,13 @@
 //! Invented observations and the documents made of them. No clock is read: the noise is a fixed sequence.
 #![allow(dead_code, reason = "each test uses its part")]
 
-use hairspring_engine::clock::Reading;
-use hairspring_engine::estimate::Estimate;
-use hairspring_engine::judge::{Finding, FindingKind, Question, Setting, Severity, assess};
-use hairspring_engine::observations::{Observations, Rate};
-use hairspring_machine::coverage::Coverage;
-use hairspring_machine::environment::Machine;
-use hairspring_machine::verify::{Certificate, ChainResult, PairResult};
+use hairspring_core::estimate::Estimate;
+use hairspring_core::judge::{Finding, FindingKind, Question, Setting, Severity, assess};
+use hairspring_core::observations::{Observations, Rate};
+use hairspring_host::clock::Reading;
+use hairspring_host::environment::Machine;
+use hairspring_instruments::verify::coverage::Coverage;
+use hairspring_instruments::verify::{Certificate, ChainResult, PairResult};
 use hairspring_report::methods::methods;
 use hairspring_report::{ClockInfo, Document, Environment, Mode, Ruler, Run, Subject};
 

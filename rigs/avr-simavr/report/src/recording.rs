@@ -5,7 +5,7 @@ use crate::{AnyError, named};
 use hairspring_capture::calibrate::{Reference, rate};
 use hairspring_capture::edge::{Detector, Edge, Method};
 use hairspring_capture::pattern::{Decoder, Frame, Item, Kind, Pulse};
-use hairspring_engine::observations::Rate;
+use hairspring_core::observations::Rate;
 use std::path::Path;
 
 /// Clock of the simulated chip, in Hz; a tick of its time is a microsecond.

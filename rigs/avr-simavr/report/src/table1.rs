@@ -5,10 +5,10 @@ use crate::recording::{calibrated, exact, frames, heard, pulses};
 use crate::{AnyError, Check, mean_and_sd};
 use hairspring_capture::edge::{Edge, Method};
 use hairspring_capture::pattern::{Frame, Kind, Pulse};
-use hairspring_engine::estimate::differential::differential;
-use hairspring_engine::estimate::direct::direct;
-use hairspring_engine::estimate::{Estimate, Options, Solution, solve};
-use hairspring_engine::observations::{Observations, Unit};
+use hairspring_core::estimate::differential::differential;
+use hairspring_core::estimate::direct::direct;
+use hairspring_core::estimate::{Estimate, Options, Solution, solve};
+use hairspring_core::observations::{Observations, Unit};
 
 /// What the routine takes, in microseconds.
 const TRUTH: f64 = 100.0;

@@ -5,8 +5,8 @@ use crate::recording::{exact, heard, pulses};
 use crate::steps::{Steps, block_counts};
 use crate::{AnyError, Check};
 use hairspring_capture::edge::{Edge, Method};
-use hairspring_engine::estimate::{Component, Options, Solution, solve};
-use hairspring_engine::observations::{Observations, Unit};
+use hairspring_core::estimate::{Component, Options, Solution, solve};
+use hairspring_core::observations::{Observations, Unit};
 
 /// Recordings of the same runs with other noise; the first is shown.
 const RECORDINGS: u64 = 20;

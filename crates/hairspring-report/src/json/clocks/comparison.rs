@@ -5,8 +5,8 @@ use super::survey::CountsWord;
 use crate::document::{Environment, rate_interval};
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
-use hairspring_engine::Estimate;
-use hairspring_machine::clocks::{Compared, Comparison, SpanPoint, constant_ns};
+use hairspring_core::Estimate;
+use hairspring_instruments::clocks::{Compared, Comparison, SpanPoint, constant_ns};
 use schemars::JsonSchema;
 use serde::Serialize;
 

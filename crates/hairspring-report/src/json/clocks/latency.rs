@@ -4,7 +4,7 @@ use super::COMMAND;
 use crate::document::Environment;
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
-use hairspring_machine::clocks::{Bin, ClockLatency, Experiment, Latency};
+use hairspring_instruments::clocks::{Bin, ClockLatency, Experiment, Latency};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,8 +4,8 @@ use super::COMMAND;
 use crate::document::{Environment, rate_interval};
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
-use hairspring_engine::stopwatch::{Moments, Overhead};
-use hairspring_machine::clocks::{ClockOverhead, OverheadReport};
+use hairspring_instruments::clocks::{ClockOverhead, OverheadReport};
+use hairspring_measure::stopwatch::{Moments, Overhead};
 use schemars::JsonSchema;
 use serde::Serialize;
 

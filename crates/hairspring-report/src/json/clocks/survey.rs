@@ -5,9 +5,9 @@ use crate::document::{Environment, rate_interval};
 use crate::json::environment::{EnvironmentJson, environment};
 use crate::json::figure::{E, finite};
 use crate::json::finding::FindingJson;
-use hairspring_engine::clock::{Clock, Counts};
-use hairspring_engine::observations::Rate;
-use hairspring_machine::clocks::{Across, HandOver, Measured, RateSeen, Report, Survey};
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::{Clock, Counts};
+use hairspring_instruments::clocks::{Across, HandOver, Measured, RateSeen, Report, Survey};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -212,7 +212,7 @@ fn measured(clock: &Clock, found: &Measured, level: f64) -> MeasuredJson {
 }
 
 /// Distance of a rate from the nominal one, in parts per million of that.
-fn off_ppm(rate: &Rate, nominal_hz: f64, level: f64) -> hairspring_engine::Estimate {
+fn off_ppm(rate: &Rate, nominal_hz: f64, level: f64) -> hairspring_core::Estimate {
     let relative = rate_interval(rate, level).scaled(1e6 / nominal_hz);
-    hairspring_engine::Estimate { value: relative.value - 1e6, low: relative.low - 1e6, high: relative.high - 1e6, level }
+    hairspring_core::Estimate { value: relative.value - 1e6, low: relative.low - 1e6, high: relative.high - 1e6, level }
 }

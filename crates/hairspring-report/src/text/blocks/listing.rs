@@ -7,7 +7,7 @@ use crate::format::{count, digits, fixed, significant};
 use hairspring_blocks::Measured;
 use hairspring_blocks::analysis::{Place, Unknowns};
 use hairspring_blocks::graph::{Block, Source};
-use hairspring_engine::judge::Time;
+use hairspring_core::judge::Time;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Parts with a line of their own; of more, those with the largest times.

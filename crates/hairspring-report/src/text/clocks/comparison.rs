@@ -6,9 +6,9 @@ use super::{percent, short_time};
 use crate::clean::{clean, pad};
 use crate::document::Environment;
 use crate::format::{count, plus_minus, significant};
-use hairspring_engine::Estimate;
-use hairspring_engine::clock::Counts;
-use hairspring_machine::clocks::{Compared, Comparison, SpanPoint, constant_ns};
+use hairspring_core::Estimate;
+use hairspring_host::clock::Counts;
+use hairspring_instruments::clocks::{Compared, Comparison, SpanPoint, constant_ns};
 
 /// The comparison as text.
 pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Environment, style: &Style) -> String {

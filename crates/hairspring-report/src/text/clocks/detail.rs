@@ -5,9 +5,9 @@ use super::table::{rate, ticks};
 use super::{percent, short_time};
 use crate::clean::clean;
 use crate::format::{count, plus_minus, probability, significant};
-use hairspring_engine::clock::{Clock, Counts};
-use hairspring_engine::judge::SeriesResult;
-use hairspring_machine::clocks::{Across, HandOver, Measured, RateSeen, Report, Survey};
+use hairspring_core::judge::SeriesResult;
+use hairspring_host::clock::{Clock, Counts};
+use hairspring_instruments::clocks::{Across, HandOver, Measured, RateSeen, Report, Survey};
 
 pub fn detail(page: &mut Page, report: &Report, survey: &Survey, level: f64) {
     let clock = &report.clock;

@@ -7,7 +7,7 @@ use super::{percent, short_time};
 use crate::clean::{clean, pad};
 use crate::document::Environment;
 use crate::format::{count, significant};
-use hairspring_machine::clocks::{ClockLatency, Experiment, Latency, Summary};
+use hairspring_instruments::clocks::{ClockLatency, Experiment, Latency, Summary};
 
 /// The experiments as text.
 pub fn clock_latency(latency: &Latency, circumstances: &Environment, style: &Style) -> String {

@@ -15,8 +15,8 @@ use super::findings::findings;
 use super::page::{Page, Style, Tone};
 use crate::document::Environment;
 use crate::format::{significant, time_unit};
-use hairspring_engine::judge::{Finding, Severity};
-use hairspring_machine::clocks::Survey;
+use hairspring_core::judge::{Finding, Severity};
+use hairspring_instruments::clocks::Survey;
 
 /// The survey of all clocks: a table, or everything that is known of each.
 pub fn clock_survey(survey: &Survey, verbose: bool, level: f64, circumstances: &Environment, style: &Style) -> String {

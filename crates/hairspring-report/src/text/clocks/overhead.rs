@@ -6,8 +6,8 @@ use super::{percent, short_time};
 use crate::clean::{clean, pad};
 use crate::document::Environment;
 use crate::format::{count, significant};
-use hairspring_engine::stopwatch::{Moments, Overhead};
-use hairspring_machine::clocks::{ClockOverhead, OverheadReport};
+use hairspring_instruments::clocks::{ClockOverhead, OverheadReport};
+use hairspring_measure::stopwatch::{Moments, Overhead};
 
 /// The overhead as text.
 pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &Environment, style: &Style) -> String {

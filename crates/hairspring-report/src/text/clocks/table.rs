@@ -6,11 +6,11 @@ use super::super::page::{Page, Tone};
 use super::{percent, short_time};
 use crate::clean::{clean, pad};
 use crate::format::{count, fixed, frequency_unit, plus_minus, significant};
-use hairspring_engine::Estimate;
-use hairspring_engine::clock::Clock;
-use hairspring_engine::estimate::{Contribution, Source, Uncertain};
-use hairspring_engine::observations::Rate;
-use hairspring_machine::clocks::{Across, Measured, RateSeen, Survey};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::{Contribution, Source, Uncertain};
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::Clock;
+use hairspring_instruments::clocks::{Across, Measured, RateSeen, Survey};
 
 /// Columns of a name.
 const NAME: usize = 16;

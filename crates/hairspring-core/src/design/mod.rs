@@ -1,0 +1,125 @@
+//! Which counts to run: chosen from a pilot run, so that the line is long enough for the clock, short enough for a
+//! scheduler slice, and begins where it is straight.
+
+pub mod enough;
+pub mod loops;
+
+use serde::{Deserialize, Serialize};
+
+/// Length that the longest row aims at: long beside the clock's quantum, short beside the time between interrupts.
+const TARGET_WINDOW_NS: f64 = 1_500.0;
+/// ... and at so many quanta of a coarse clock.
+const TARGET_QUANTA: f64 = 5.0;
+/// No row is longer than this, if the body allows it: windows of 20 ms fail on a shared machine.
+const MOST_WINDOW_NS: f64 = 50_000.0;
+/// Straight-line code of one row stays well below a first-level instruction cache of 32 KiB.
+const MOST_CODE_BYTES: f64 = 16_384.0;
+/// Most copies of a row: compile time grows with their sum.
+const MOST_COPIES: f64 = 256.0;
+/// Fewest copies of the longest row, whatever they cost.
+const FEWEST_COPIES: f64 = 4.0;
+/// Places of the rows on the line, as shares of the longest. Rows shorter than an eighth bend on out-of-order cores, and
+/// add little to what the longer ones say of the slope.
+const SHARES: [f64; 9] = [0.125, 0.1875, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
+
+/// What a pilot run found of one copy (of the body, or of init and body together).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Pilot {
+    /// Rough time of one copy.
+    pub copy_ns: f64,
+    /// Rough code size of one copy.
+    pub copy_bytes: f64,
+    /// Quantum of the clock that will be used; 0 for one that is fine.
+    pub quantum_ns: f64,
+}
+
+/// Copies for a straight-line fit (Moreno and Fischmeister, section 4, with k spread so that the line is long).
+///
+/// ```
+/// use hairspring_core::design::{Pilot, line};
+/// assert_eq!(line(Pilot { copy_ns: 0.27, copy_bytes: 3.0, quantum_ns: 10.0 }).last(), Some(&256));
+/// assert_eq!(line(Pilot { copy_ns: 1e7, copy_bytes: 50.0, quantum_ns: 10.0 }), [1, 2, 3, 4]);
+/// ```
+pub fn line(pilot: Pilot) -> Vec<u32> {
+    let longest = longest(pilot);
+    let mut copies: Vec<u32> = SHARES.iter().map(|share| (share * f64::from(longest)).round().max(1.0) as u32).collect();
+    if longest <= 10 {
+        copies = (1..=longest).collect();
+    }
+    copies.dedup();
+    copies
+}
+
+fn longest(pilot: Pilot) -> u32 {
+    let copy_ns = pilot.copy_ns.max(0.01);
+    let window = TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS);
+    // A coarse clock is worth a longer compilation.
+    let most = if window > TARGET_WINDOW_NS { 2.0 * MOST_COPIES } else { MOST_COPIES };
+    let wanted = (window / copy_ns).clamp(8.0, most);
+    let allowed = (MOST_WINDOW_NS / copy_ns).min(MOST_CODE_BYTES / pilot.copy_bytes.max(1.0));
+    wanted.min(allowed).max(FEWEST_COPIES) as u32
+}
+
+/// Rows for the differential measurement of the report (3.1): one copy and two.
+pub const DIFFERENTIAL: [u32; 2] = [1, 2];
+/// Rows for direct measurements as in the report's Table 1, as far as straight-line code goes.
+pub const DIRECT: [u32; 5] = [1, 10, 20, 55, 100];
+
+/// Bodies and inits for a body that needs an initialisation before every run: rows (N, M) with M >= N
+/// (Moreno and Fischmeister, equations 6 to 8). `pilot` is of one init with its body.
+///
+/// ```
+/// let rows = hairspring_core::design::pairs(hairspring_core::design::Pilot { copy_ns: 40.0, copy_bytes: 150.0, quantum_ns: 10.0 });
+/// assert!(rows.iter().all(|(n, m)| m >= n));
+/// ```
+pub fn pairs(pilot: Pilot) -> Vec<(u32, u32)> {
+    // A pair counts for one copy, and up to as many inits come on top.
+    let longest = longest(Pilot { copy_ns: pilot.copy_ns * 1.5, copy_bytes: pilot.copy_bytes * 1.5, ..pilot }).min(48);
+    let part = |share: f64| (share * f64::from(longest)).round().max(1.0) as u32;
+    let mut rows: Vec<(u32, u32)> = Vec::new();
+    for bodies in [part(0.125), part(0.25), part(0.5), part(0.75), part(1.0)] {
+        for extra in [0, part(0.25), part(0.5), part(1.0)] {
+            if bodies + extra <= longest + part(0.5) {
+                rows.push((bodies, bodies + extra));
+            }
+        }
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+/// Rows (N, M) with M a multiple of N, for another arrangement of what [`pairs`] runs: as a check that the two add up.
+pub fn rearranged(pilot: Pilot) -> Vec<(u32, u32)> {
+    let longest = longest(Pilot { copy_ns: pilot.copy_ns * 1.5, copy_bytes: pilot.copy_bytes * 1.5, ..pilot }).min(48);
+    let unit = (longest / 5).max(1);
+    [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8)].map(|(n, m)| (n * unit, m * unit)).to_vec()
+}
+
+/// Rows for a body whose data are flushed from the caches first: at most one flush more than bodies, because a flush of
+/// data that no body fetched since costs less than the flush that belongs to the system.
+pub fn cold(pilot: Pilot) -> Vec<(u32, u32)> {
+    let longest = longest(pilot).min(12);
+    (0..=longest).flat_map(|bodies| [(bodies, bodies), (bodies, bodies + 1)]).filter(|row| *row != (0, 0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn every_design_has_rows_to_spare_and_full_rank(copy_ns in 0.001f64..1e9, copy_bytes in 0.0f64..1e5, quantum_ns in 0.0f64..1e7) {
+            let pilot = Pilot { copy_ns, copy_bytes, quantum_ns };
+            let copies = line(pilot);
+            proptest::prop_assert!(copies.len() >= 4 && copies.is_sorted());
+            proptest::prop_assert!(copies.iter().sum::<u32>() < 2_000);
+            for rows in [pairs(pilot), cold(pilot), rearranged(pilot)] {
+                proptest::prop_assert!(rows.iter().all(|(n, m)| m >= n));
+                let design: Vec<Vec<f64>> = rows.iter().map(|(n, m)| vec![f64::from(*n), f64::from(*m), 1.0]).collect();
+                proptest::prop_assert_eq!(crate::estimate::exact_rank(&design).pivots.len(), 3);
+                proptest::prop_assert!(rows.len() >= 5);
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The pure part of Hairspring, a precision timing instrument for software: from observations to judged estimates.
+//!
+//! Every measurement is a set of rows of one linear system,
+//! `T_r = N_r1*T_1 + ... + N_rp*T_p + eps + delta_r` (Moreno and Fischmeister, equations 2, 6 and 9): what the
+//! clock said, how often each component ran, the unknown time of each component, the overhead common to all
+//! rows, and noise. The folders are the way of the data:
+//!
+//! [`design`] -> [`observations`] -> [`estimate`] -> [`judge`]
+//!
+//! This crate is pure: no clock, no operating system, no file, no `unsafe`. Streams are handed to it.
+//!
+//! ```
+//! use hairspring_core::estimate::{Options, solve};
+//! use hairspring_core::observations::Observations;
+//!
+//! // A stopwatch with 18.8 ns of overhead timed k copies of a piece of code that takes 40.4 ns.
+//! let mut table = Observations::new(vec!["body".into()]);
+//! let series = table.series("main");
+//! for k in 1..=10 {
+//!     let row = table.row(series, &[f64::from(k)]);
+//!     for round in 0..4 {
+//!         table.push(row, round, 40.4 * f64::from(k) + 18.8);
+//!     }
+//! }
+//! let solution = solve(&table, series, &Options::default()).unwrap();
+//! assert!((solution.components[0].ticks.value - 40.4).abs() < 1e-9);
+//! assert!((solution.overhead.unwrap().value - 18.8).abs() < 1e-9);
+//! ```
+
+pub mod design;
+pub mod error;
+pub mod estimate;
+pub mod judge;
+pub mod observations;
+
+pub use error::{Error, Result};
+pub use estimate::Estimate;

@@ -1,0 +1,365 @@
+//! The observation file: CSV that a microcontroller can print and a spreadsheet can open (spec/observations.md).
+
+mod bounded;
+
+use super::{Flags, Observations, Origin, Rate, Role, Unit, Variant};
+use crate::error::{Error, Result};
+use bounded::Bounded;
+use std::io::{BufRead, Read, Write};
+
+/// Most components that a file may have; more is taken for a damaged file.
+pub const MAX_COMPONENTS: usize = 10_000;
+/// Most series and rounds that a file may have.
+pub const MAX_SERIES: usize = 1_000;
+const MAX_ROUND: u32 = 1 << 30;
+/// Longest line that is read, in bytes.
+const MAX_LINE: u64 = 1 << 20;
+/// Most bytes before the header.
+const MAX_HEAD: u64 = 16 << 20;
+/// Most readings: 2.4 GB of memory.
+const MAX_READINGS: usize = 100_000_000;
+
+/// Reads an observation file from a stream.
+///
+/// # Errors
+/// The line number and the reason for a missing column, a value that is not a number, a negative or infinite
+/// count, a wrong number of fields, a line longer than a mebibyte, and a file without a header or without rows.
+///
+/// ```
+/// let text = "# rate_hz: 1e6\nbody,ticks\n1,108\n2,208\n3,308\n";
+/// let table = hairspring_core::observations::read_csv(text.as_bytes()).unwrap();
+/// assert_eq!(table.components(), ["body"]);
+/// assert_eq!(table.readings().len(), 3);
+/// ```
+pub fn read_csv(stream: impl Read) -> Result<Observations> {
+    let mut lines = std::io::BufReader::with_capacity(1 << 18, stream);
+    let (origin, header, header_line) = read_head(&mut lines)?;
+    let layout = Layout::of(&header, header_line)?;
+    let mut table = Observations::new(layout.component_names(&header));
+    table.origin = Origin { unit: layout.unit, ..origin };
+    read_rows(lines, &layout, header_line, &mut table)?;
+    if table.readings().is_empty() {
+        return Err(Error::BadTable("the file has a header and no rows: it needs at least two rows with different counts".into()));
+    }
+    check_names(&table)?;
+    Ok(table)
+}
+
+/// Series that the head speaks of must be there: a name with a slip in it would go unnoticed.
+fn check_names(table: &Observations) -> Result<()> {
+    let origin = &table.origin;
+    let controls = origin.controls.iter().map(|(name, _)| ("control", name));
+    let chains = [("reference", &origin.reference), ("shadow", &origin.shadow)];
+    let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0))).chain(controls);
+    let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
+    match chains.chain(variants).find(|(_, name)| table.find_series(name).is_none()) {
+        Some((key, name)) => Err(Error::BadTable(format!("`{key}` names a series `{name}`, which has no rows"))),
+        None => Ok(()),
+    }
+}
+
+/// Reads comments and the header line, which may come after empty lines and a byte order mark.
+fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
+    let mut origin = Origin::default();
+    let mut text = Vec::new();
+    let mut bytes = 0;
+    for number in 1.. {
+        text.clear();
+        let read = lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut text).map_err(|e| bad(number, &format!("cannot be read: {e}")))?;
+        if read == 0 {
+            break;
+        }
+        if read as u64 == MAX_LINE {
+            return Err(bad(number, &format!("is longer than {MAX_LINE} bytes: this is not an observation file")));
+        }
+        bytes += read as u64;
+        if bytes > MAX_HEAD {
+            return Err(bad(number, &format!("no header within {MAX_HEAD} bytes: this is not an observation file")));
+        }
+        let line = std::str::from_utf8(&text).map_err(|_| bad(number, "is not UTF-8 text"))?;
+        let line = line.trim_start_matches('\u{feff}').trim();
+        match line.strip_prefix('#') {
+            Some(comment) => note(&mut origin, comment, number)?,
+            None if line.is_empty() => {}
+            None => {
+                // What is said of a rate that is not given says nothing.
+                origin.rate = origin.rate.filter(|rate| rate.hz.is_finite());
+                return Ok((origin, names(line), number));
+            }
+        }
+    }
+    Err(Error::BadTable("the file is empty: expected a header such as `body,ticks` and one row a line".into()))
+}
+
+/// The names in a header line, which may be quoted.
+fn names(line: &str) -> Vec<String> {
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
+    let mut record = ::csv::StringRecord::new();
+    let read = reader.read_record(&mut record).unwrap_or(false);
+    if read { record.iter().map(|name| name.trim().to_owned()).collect() } else { Vec::new() }
+}
+
+/// Takes a `# key: value` comment into the origin.
+fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
+    let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
+    let (key, value) = (key.trim(), value.trim());
+    match key {
+        "clock" => origin.clock = Some(value.to_owned()),
+        "rate_hz" => rate_of(origin).hz = positive(value, key, line)?,
+        "rate_uncertainty_ppm" => rate_of(origin).uncertainty_ppm = not_negative(value, key, line)?,
+        "rate_provenance" => value.clone_into(&mut rate_of(origin).provenance),
+        "granularity" => origin.granularity = Some(positive(value, key, line)?),
+        "reference" => origin.reference = Some(chain(value, key, line)?),
+        "control" => origin.controls.push(chain(value, key, line)?),
+        "shadow" => origin.shadow = Some(chain(value, key, line)?),
+        "variant" => origin.variants.push(variant(value, line)?),
+        _ => origin.notes.push((key.to_owned(), value.to_owned())),
+    }
+    Ok(())
+}
+
+/// A series and the length of one copy of its chain, as `reference 3`.
+fn chain(value: &str, key: &str, line: u64) -> Result<(String, f64)> {
+    let parts = value.rsplit_once(' ');
+    let (name, cycles) = parts.ok_or_else(|| bad(line, &format!("`{key}` wants a series and its core cycles, as in `{key} 3`")))?;
+    Ok((name.trim().to_owned(), positive(cycles, key, line)?))
+}
+
+/// A series that checks another one, as `code fenced = fenced of code`.
+fn variant(value: &str, line: u64) -> Result<Variant> {
+    let parts = value
+        .split_once('=')
+        .and_then(|(series, rest)| rest.trim().split_once(" of ").map(|(role, of)| (series.trim(), role.trim(), of.trim())));
+    let found =
+        parts.and_then(|(series, role, of)| Role::NAMES.iter().find(|(name, _)| *name == role).map(|(_, role)| (series, *role, of)));
+    let (series, role, of) =
+        found.ok_or_else(|| bad(line, "`variant` wants a series, in_place or fenced, and a series, as in `b = fenced of a`"))?;
+    Ok(Variant { series: series.to_owned(), role, of: of.to_owned() })
+}
+
+fn rate_of(origin: &mut Origin) -> &mut Rate {
+    origin.rate.get_or_insert_with(|| Rate { hz: f64::NAN, uncertainty_ppm: 0.0, provenance: "stated in the file".into() })
+}
+
+/// What each field of a line is.
+#[derive(Debug)]
+struct Layout {
+    fields: Vec<Field>,
+    unit: Unit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Field {
+    Component,
+    Reading,
+    Round,
+    Flags,
+    Series,
+}
+
+impl Layout {
+    fn of(header: &[String], line: u64) -> Result<Layout> {
+        if header.len() > MAX_COMPONENTS {
+            return Err(bad(line, &format!("the header has {} columns, the limit is {MAX_COMPONENTS}", header.len())));
+        }
+        let unit = if header.iter().any(|name| name == "time_ns") { Unit::TimeNs } else { Unit::Ticks };
+        let fields: Vec<Field> = header.iter().map(|name| Field::of(name)).collect();
+        for (at, name) in header.iter().enumerate() {
+            if name.is_empty() {
+                return Err(bad(line, &format!("column {} has no name", at + 1)));
+            }
+            if header[..at].contains(name) && header.len() <= 2_000 {
+                return Err(bad(line, &format!("column `{name}` stands twice")));
+            }
+        }
+        match fields.iter().filter(|field| **field == Field::Reading).count() {
+            1 => {}
+            0 => return Err(bad(line, "no column `ticks` (or `time_ns`): the header names one column per component and then `ticks`")),
+            _ => return Err(bad(line, "both `ticks` and `time_ns` are there: keep one")),
+        }
+        if !fields.contains(&Field::Component) {
+            return Err(bad(line, "no component: the header names one column per component, as in `body,ticks`"));
+        }
+        Ok(Layout { fields, unit })
+    }
+
+    fn component_names(&self, header: &[String]) -> Vec<String> {
+        let named = header.iter().zip(&self.fields);
+        named.filter(|(_, field)| **field == Field::Component).map(|(name, _)| name.clone()).collect()
+    }
+}
+
+impl Field {
+    fn of(name: &str) -> Field {
+        match name {
+            "ticks" | "time_ns" => Field::Reading,
+            "round" => Field::Round,
+            "flags" => Field::Flags,
+            "series" => Field::Series,
+            _ => Field::Component,
+        }
+    }
+}
+
+/// Reads all lines after the header. Without a `round` column the n-th reading of a row belongs to round n.
+fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mut Observations) -> Result<()> {
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).flexible(true).from_reader(Bounded::new(stream));
+    let mut record = ::csv::ByteRecord::new();
+    let mut seen: Vec<u32> = Vec::new();
+    let mut counts = vec![0.0; table.components().len()];
+    loop {
+        let more = reader.read_byte_record(&mut record);
+        let line = header_line + record.position().map_or(0, ::csv::Position::line);
+        if !more.map_err(|e| bad(line, &e.to_string()))? {
+            break;
+        }
+        reader.get_mut().row();
+        if record.len() == 1 && record[0].trim_ascii().is_empty() {
+            continue;
+        }
+        let parsed = parse_line(&record, layout, &mut counts, line)?;
+        if table.series_names().len() > MAX_SERIES {
+            return Err(bad(line, &format!("begins series number {}, the limit is {MAX_SERIES}", table.series_names().len())));
+        }
+        if table.readings().len() >= MAX_READINGS {
+            return Err(bad(line, &format!("is reading number {}, the limit is {MAX_READINGS}", MAX_READINGS + 1)));
+        }
+        let series = table.series(parsed.series.filter(|name| !name.is_empty()).unwrap_or("main"));
+        let row = table.row(series, &counts);
+        let round = parsed.round.unwrap_or_else(|| next_round(&mut seen, row));
+        table.push_flagged(row, round, parsed.ticks, parsed.flags);
+    }
+    Ok(())
+}
+
+fn next_round(seen: &mut Vec<u32>, row: u32) -> u32 {
+    let at = row as usize;
+    if seen.len() <= at {
+        seen.resize(at + 1, 0);
+    }
+    seen[at] += 1;
+    seen[at] - 1
+}
+
+struct Line<'a> {
+    ticks: f64,
+    round: Option<u32>,
+    flags: Flags,
+    series: Option<&'a str>,
+}
+
+fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [f64], line: u64) -> Result<Line<'a>> {
+    if record.len() != layout.fields.len() {
+        return Err(bad(line, &format!("has {} fields, the header has {}", record.len(), layout.fields.len())));
+    }
+    let mut parsed = Line { ticks: f64::NAN, round: None, flags: Flags::NONE, series: None };
+    let mut component = 0;
+    for (bytes, field) in record.iter().zip(&layout.fields) {
+        let text = std::str::from_utf8(bytes).map_err(|_| bad(line, "is not UTF-8 text"))?.trim();
+        match field {
+            Field::Component => {
+                counts[component] = not_negative(text, "a count", line)?;
+                component += 1;
+            }
+            Field::Reading => parsed.ticks = finite(text, "the reading", line)?,
+            Field::Round => parsed.round = Some(round(text, line)?),
+            Field::Flags => {
+                parsed.flags = Flags::from_letters(text)
+                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: s, g, b, c and x are known")))?
+            }
+            Field::Series => parsed.series = Some(text),
+        }
+    }
+    Ok(parsed)
+}
+
+fn round(text: &str, line: u64) -> Result<u32> {
+    let number = text.parse().ok().filter(|round| *round <= MAX_ROUND);
+    number.ok_or_else(|| bad(line, &format!("round `{}` is not a whole number from 0 to {MAX_ROUND}", shown(text))))
+}
+
+fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
+    let number: f64 = text.parse().map_err(|_| bad(line, &format!("{what} is `{}`, which is not a number", shown(text))))?;
+    if number.is_finite() { Ok(number) } else { Err(bad(line, &format!("{what} is `{}`, which is not a finite number", shown(text)))) }
+}
+
+fn not_negative(text: &str, what: &str, line: u64) -> Result<f64> {
+    let number = finite(text, what, line)?;
+    if number < 0.0 { Err(bad(line, &format!("{what} is {}, which is negative", shown(text)))) } else { Ok(number) }
+}
+
+fn positive(text: &str, what: &str, line: u64) -> Result<f64> {
+    let number = finite(text, what, line)?;
+    if number > 0.0 { Ok(number) } else { Err(bad(line, &format!("{what} is {}, it must be above 0", shown(text)))) }
+}
+
+/// At most 40 characters of a field, without control characters, for a message.
+fn shown(text: &str) -> String {
+    let short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if text.chars().count() > 40 { format!("{short}...") } else { short }
+}
+
+fn bad(line: u64, reason: &str) -> Error {
+    Error::BadObservation { line, reason: reason.to_owned() }
+}
+
+/// Writes the table as an observation file that [`read_csv`] reads back to the same table.
+///
+/// # Errors
+/// What the stream says.
+pub fn write_csv(table: &Observations, stream: impl Write) -> std::io::Result<()> {
+    let mut out = std::io::BufWriter::new(stream);
+    write_head(table, &mut out)?;
+    let series: Vec<String> = table.series_names().iter().map(|name| quoted(name)).collect();
+    for reading in table.readings() {
+        let row = &table.rows()[reading.row as usize];
+        write!(out, "{},", series[row.series as usize])?;
+        for count in &row.counts {
+            write!(out, "{count},")?;
+        }
+        writeln!(out, "{},{},{}", reading.round, reading.flags.letters(), reading.ticks)?;
+    }
+    out.flush()
+}
+
+fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()> {
+    let origin = &table.origin;
+    let mut lines = vec![("hairspring observations".to_owned(), "1".to_owned())];
+    let mut add = |key: &str, value: Option<String>| lines.extend(value.map(|value| (key.to_owned(), value)));
+    add("clock", origin.clock.clone());
+    add("rate_hz", origin.rate.as_ref().map(|rate| rate.hz.to_string()));
+    add("rate_uncertainty_ppm", origin.rate.as_ref().map(|rate| rate.uncertainty_ppm.to_string()));
+    add("rate_provenance", origin.rate.as_ref().map(|rate| rate.provenance.clone()));
+    add("granularity", origin.granularity.map(|granularity| granularity.to_string()));
+    let chain = |(series, cycles): &(String, f64)| format!("{series} {cycles}");
+    add("reference", origin.reference.as_ref().map(chain));
+    origin.controls.iter().for_each(|control| add("control", Some(chain(control))));
+    add("shadow", origin.shadow.as_ref().map(chain));
+    for Variant { series, role, of } in &origin.variants {
+        let name = Role::NAMES.iter().find(|(_, known)| known == role).map_or("", |(name, _)| name);
+        add("variant", Some(format!("{series} = {name} of {of}")));
+    }
+    lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
+    for (key, value) in lines {
+        writeln!(out, "# {}: {}", one_line(&key), one_line(&value))?;
+    }
+    let unit = match origin.unit {
+        Unit::Ticks => "ticks",
+        Unit::TimeNs => "time_ns",
+    };
+    let components: String = table.components().iter().map(|name| format!("{},", quoted(name))).collect();
+    writeln!(out, "series,{components}round,flags,{unit}")
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+/// A name as one field, in quotes where it needs them.
+fn quoted(name: &str) -> String {
+    let name = one_line(name);
+    if name.contains([',', '"', '#']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }
+}
+
+#[cfg(test)]
+mod tests;

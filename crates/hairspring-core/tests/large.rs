@@ -1,0 +1,74 @@
+//! Tables of many rows of which none was repeated.
+
+use hairspring_core::estimate::Source;
+use hairspring_core::judge::{FindingKind, Question, SeriesResult, assess};
+use hairspring_core::observations::Observations;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// 25,000 rows with counts of their own; the totals bend by so much at the end.
+fn solved(bend: f64) -> SeriesResult {
+    let mut random = Pcg64Mcg::seed_from_u64(11);
+    let mut table = Observations::new(vec!["a".into(), "b".into()]);
+    let series = table.series("main");
+    for _ in 0..25_000 {
+        let (a, b): (f64, f64) = (random.random_range(0.0..50.0), random.random_range(0.0..50.0));
+        let noise: f64 = (0..4).map(|_| random.random_range(-3.0..3.0)).sum();
+        let total = 20.0 * a + 30.0 * b + 50.0;
+        let row = table.row(series, &[a, b]);
+        table.push(row, 0, total + noise + bend * (total / 2_500.0).powi(2));
+    }
+    assess(&table, &Question::default()).unwrap().series.remove(0)
+}
+
+#[test]
+fn a_bent_plane_is_found() {
+    let bent = solved(200.0);
+    assert!(bent.findings.iter().any(|finding| matches!(finding.kind, FindingKind::NonLinear { .. })), "{:?}", bent.findings);
+    let component = &bent.solution.components[0];
+    assert!(component.uncertain.part(Source::LackOfFit, 0.95) > component.uncertain.part(Source::Stochastic, 0.95));
+}
+
+#[test]
+fn a_straight_plane_is_checked_and_none_the_wider() {
+    let straight = solved(0.0);
+    assert!(straight.findings.is_empty(), "{:?}", straight.findings);
+    assert!(straight.solution.lack_of_fit.unwrap().p > 0.001);
+    assert_eq!(straight.solution.components[0].uncertain.part(Source::LackOfFit, 0.95), 0.0);
+    let ticks = straight.solution.components[0].ticks;
+    assert!((ticks.value - 20.0).abs() < 2.0 * ticks.half_width(), "{ticks:?}");
+}
+
+/// What 60,000 rows of eight components say whose counts reach from 0 to 20,000, with noise of standard deviation 3.
+fn of_eight(total: impl Fn(&[f64; 8]) -> f64) -> SeriesResult {
+    let mut random = Pcg64Mcg::seed_from_u64(5);
+    let mut table = Observations::new("abcdefgh".chars().map(String::from).collect());
+    let series = table.series("main");
+    for _ in 0..60_000 {
+        let counts: [f64; 8] = std::array::from_fn(|_| f64::from(random.random_range(0..=20_000)));
+        let noise: f64 = (0..3).map(|_| random.random_range(-3.0..3.0)).sum();
+        let row = table.row(series, &counts);
+        table.push(row, 0, total(&counts) + noise);
+    }
+    assess(&table, &Question::default()).unwrap().series.remove(0)
+}
+
+fn is_bent(found: &SeriesResult) -> bool {
+    found.findings.iter().any(|finding| matches!(finding.kind, FindingKind::NonLinear { .. }))
+}
+
+#[test]
+fn a_bend_along_one_of_many_components_is_found() {
+    let parabola = of_eight(|n| 50.0 + 0.3 * n[1..].iter().sum::<f64>() + 2e-5 * (n[0] - 1e4).powi(2));
+    assert!(is_bent(&parabola), "{:?}", parabola.findings);
+    let step = of_eight(|n| 0.3 * n.iter().sum::<f64>() + if n[0] > 15_000.0 { 1_000.0 } else { 0.0 });
+    assert!(is_bent(&step), "{:?}", step.findings);
+    let straight = of_eight(|n| 50.0 + 0.3 * n.iter().sum::<f64>());
+    assert!(!is_bent(&straight) && straight.solution.lack_of_fit.unwrap().p > 0.001, "{:?}", straight.solution.lack_of_fit);
+}
+
+#[test]
+fn components_that_only_act_together_are_found() {
+    let together = of_eight(|n| 0.3 * n[0] + 0.7 * n[1] + 2e-6 * (n[0] - 1e4) * (n[1] - 1e4));
+    assert!(is_bent(&together), "{:?}", together.findings);
+}

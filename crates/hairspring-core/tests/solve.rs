@@ -1,0 +1,189 @@
+//! The estimator on tables whose answers are known.
+
+use hairspring_core::Error;
+use hairspring_core::estimate::{LeftOut, Options, Solution, solve};
+use hairspring_core::judge::{FindingKind, Question, Setting, Severity, assess};
+use hairspring_core::observations::{Flags, Observations, read_csv};
+
+/// A table of one component: `time(copies)` in every round, with a small wobble that no two rows share.
+fn line(copies: &[u32], rounds: u32, time: impl Fn(u32, u32) -> f64) -> Observations {
+    let mut table = Observations::new(vec!["body".into()]);
+    let series = table.series("main");
+    for round in 0..rounds {
+        for n in copies {
+            let row = table.row(series, &[f64::from(*n)]);
+            table.push(row, round, time(*n, round) + f64::from((round * 7 + n * 13) % 11) / 10.0 - 0.5);
+        }
+    }
+    table
+}
+
+fn solved(table: &Observations) -> Solution {
+    solve(table, 0, &Options::default()).unwrap()
+}
+
+fn body(table: &Observations) -> f64 {
+    solved(table).components[0].ticks.value
+}
+
+const COPIES: [u32; 9] = [1, 2, 3, 4, 6, 8, 10, 12, 16];
+
+#[test]
+fn the_overhead_is_eliminated_and_not_divided() {
+    for overhead in [0.0, 8.5, 1e6] {
+        let found = solved(&line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + overhead));
+        assert!((found.components[0].ticks.value - 100.0).abs() < 0.02);
+        assert!(found.components[0].ticks.contains(100.0));
+        assert!((found.overhead.unwrap().value - overhead).abs() < 0.2);
+    }
+}
+
+#[test]
+fn a_bend_at_few_copies_is_left_out_and_listed() {
+    // The first copies hide in the shadow of the fence.
+    let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) - 40.0 / f64::from(n * n * n));
+    let found = solved(&table);
+    assert!(found.rows.iter().any(|row| row.counts == [1.0] && row.left_out == Some(LeftOut::Bend)));
+    assert!(found.components[0].ticks.contains(100.0) && found.components[0].ticks.half_width() < 0.3);
+}
+
+#[test]
+fn a_row_far_off_is_left_out_and_listed() {
+    let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + if n == 10 { 300.0 } else { 0.0 });
+    let found = solved(&table);
+    let off: Vec<&[f64]> = found.rows.iter().filter(|row| row.left_out == Some(LeftOut::OffLine)).map(|row| &row.counts[..]).collect();
+    assert_eq!(off, [[10.0]]);
+    assert!((found.components[0].ticks.value - 100.0).abs() < 0.02);
+    let all = solve(&table, 0, &Options { leave_rows_out: false, ..Options::default() }).unwrap();
+    assert_eq!(all.rows_used(), (9, 0));
+}
+
+#[test]
+fn a_curve_is_called_a_curve() {
+    let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + 4.0 * f64::from(n * n));
+    let found = assess(&table, &Question::default()).unwrap();
+    let worst = found.series[0].findings.iter().find(|finding| matches!(finding.kind, FindingKind::NonLinear { .. }));
+    assert!(worst.is_some_and(|finding| finding.severity >= Severity::Warning), "{:?}", found.series[0].findings);
+}
+
+#[test]
+fn flagged_readings_and_spikes_are_not_used_and_not_lost() {
+    let mut table = line(&COPIES, 64, |n, round| 100.0 * f64::from(n) + if (round + n) % 13 == 0 { 5_000.0 } else { 0.0 });
+    let row = table.row(0, &[4.0]);
+    for round in 0..20 {
+        table.push_flagged(row, round, 9e9, Flags::SWITCHED);
+    }
+    let found = solved(&table);
+    assert!((found.components[0].ticks.value - 100.0).abs() < 0.05);
+    assert_eq!(found.readings, table.readings().len());
+    assert!(found.readings_used < found.readings - 20);
+}
+
+#[test]
+fn an_init_is_told_from_its_body() {
+    let mut table = Observations::new(vec!["body".into(), "init".into()]);
+    let series = table.series("main");
+    for round in 0..64 {
+        for (n, m) in [(1u32, 1u32), (2, 3), (3, 4), (4, 5), (5, 6), (6, 8), (7, 7)] {
+            let row = table.row(series, &[f64::from(n), f64::from(m)]);
+            let wobble = f64::from((round * 7 + n * 13 + m * 5) % 11) / 10.0 - 0.5;
+            table.push(row, round, 30.0 * f64::from(n) + 120.0 * f64::from(m) + 60.0 + wobble);
+        }
+    }
+    let found = solved(&table);
+    assert!((found.component("body").unwrap().ticks.value - 30.0).abs() < 0.2);
+    assert!((found.component("init").unwrap().ticks.value - 120.0).abs() < 0.2);
+}
+
+#[test]
+fn what_cannot_be_told_apart_is_said_to_be_so() {
+    // Equation 6 with M_k = N_k: only the sum can be known.
+    let rows: String = (1..=8).flat_map(|n| (0..6).map(move |i| format!("{n},{n},{}\n", 150 * n + 60 + i % 2))).collect();
+    let table = read_csv(format!("body,init,ticks\n{rows}").as_bytes()).unwrap();
+    let found = solved(&table);
+    assert_eq!(found.components.len(), 1);
+    assert_eq!(found.components[0].name, "body + init");
+    assert!((found.components[0].ticks.value - 150.0).abs() < 0.2);
+}
+
+#[test]
+fn two_rows_are_a_differential_measurement_without_a_check() {
+    let table = line(&[1, 2], 64, |n, _| 100.0 * f64::from(n) + 8.5);
+    assert!((body(&table) - 100.0).abs() < 0.2);
+    let found = assess(&table, &Question::default()).unwrap();
+    assert!(found.series[0].findings.iter().any(|finding| matches!(finding.kind, FindingKind::NotChecked { .. })));
+}
+
+#[test]
+fn rows_that_lie_on_the_line_exactly_check_it() {
+    let rows = |off: u32| -> String {
+        let ticks = |n: u32| 150 * n + 60 + if n == 5 { off } else { 0 };
+        (0..3).flat_map(|_| 1..=8).map(|n| format!("{n},{}\n", ticks(n))).collect()
+    };
+    let unchecked = |off| {
+        let table = read_csv(format!("body,ticks\n{}", rows(off)).as_bytes()).unwrap();
+        let found = assess(&table, &Question { setting: Setting::Table, ..Question::default() }).unwrap();
+        found.series[0].findings.iter().any(|finding| matches!(finding.kind, FindingKind::NotChecked { .. }))
+    };
+    assert!(!unchecked(0));
+    assert!(unchecked(1));
+}
+
+#[test]
+fn too_little_is_an_error_with_numbers() {
+    let table = read_csv("body,ticks\n1,108\n2,208\n".as_bytes()).unwrap();
+    match solve(&table, 0, &Options::default()) {
+        Err(Error::TooFewRows { usable, unknowns, .. }) => assert_eq!((usable, unknowns), (2, 2)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn nothing_below_resolution_is_a_number_of_its_own() {
+    let table = line(&COPIES, 64, |_, _| 60.0);
+    let found = assess(&table, &Question::default()).unwrap();
+    let below = found.series[0].findings.iter().find_map(|finding| match finding.kind {
+        FindingKind::BelowResolution { bound, .. } => Some(bound),
+        _ => None,
+    });
+    assert!(below.is_some_and(|bound| bound > 0.0));
+}
+
+#[test]
+fn a_clock_that_never_moved_gives_a_bound_from_its_quantum() {
+    let mut table = Observations::new(vec!["body".into()]);
+    let series = table.series("main");
+    for round in 0..64 {
+        for n in COPIES {
+            let row = table.row(series, &[f64::from(n)]);
+            table.push(row, round, 0.0);
+        }
+    }
+    table.origin.granularity = Some(4e6);
+    let found = assess(&table, &Question::default()).unwrap();
+    assert!(found.series[0].components[0].time.ticks.high > 1e4);
+    assert!(found.series[0].findings.iter().any(|finding| matches!(finding.kind, FindingKind::BelowResolution { .. })));
+}
+
+#[test]
+fn unrepeated_rows_are_solved_by_regression() {
+    let rows: String = (0..400)
+        .map(|i| {
+            let (a, b) = (i * 7 % 23, i * 5 % 17);
+            let spike = if i % 50 == 0 { 10_000 } else { 0 };
+            format!("{a},{b},{i},{}\n", 3 * a + 11 * b + 2 * i + 40 + i % 3 + spike)
+        })
+        .collect();
+    let table = read_csv(format!("a,b,c,ticks\n{rows}").as_bytes()).unwrap();
+    let found = solved(&table);
+    for (name, truth) in [("a", 3.0), ("b", 11.0), ("c", 2.0)] {
+        assert!((found.component(name).unwrap().ticks.value - truth).abs() < 0.05, "{name}");
+    }
+    assert_eq!(found.readings - found.readings_used, 8);
+}
+
+#[test]
+fn the_same_table_gives_the_same_interval() {
+    let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n));
+    assert_eq!(solved(&table).components[0].ticks, solved(&table).components[0].ticks);
+}

@@ -1,0 +1,128 @@
+//! Ticks per second of a clock, measured against the system's unsteered clock over a whole run.
+
+use super::{Clock, os};
+use hairspring_core::observations::Rate;
+
+/// Pairs tried at each end; the one that took least time is kept.
+const TRIES: usize = 20;
+/// A counter that wraps is watched for this long at the start, to know about how fast it is.
+const SHORT_NS: f64 = 1e6;
+
+/// Measures the rate of a clock between two moments: made at the start of a run, asked at its end.
+#[derive(Debug, Clone, Copy)]
+pub struct RateMeter {
+    clock: Clock,
+    start: Pair,
+    /// About so many ticks a second; found for counters that wrap only, to know how often they did.
+    about_hz: f64,
+}
+
+/// A reading of the clock between two readings of the wall clock.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    ticks: u64,
+    wall_ns: f64,
+    doubt_ns: f64,
+}
+
+impl RateMeter {
+    /// Takes the first pair of readings. Cost: 20 pairs of reads; a millisecond more for a counter that wraps.
+    pub fn start(clock: Clock) -> RateMeter {
+        let start = pair(&clock);
+        let mut meter = RateMeter { clock, start, about_hz: clock.nominal_hz.unwrap_or(0.0) };
+        if clock.width.wraps() && clock.nominal_hz.is_none() {
+            while os::wall_ns() as f64 - start.wall_ns < SHORT_NS {}
+            meter.about_hz = meter.hz_until(&pair(&clock));
+        }
+        meter
+    }
+
+    /// The rate since the start. A clock whose interface defines its rate has that one.
+    pub fn rate(&self) -> Rate {
+        match self.clock.nominal_hz {
+            Some(hz) => Rate { hz, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() },
+            None => self.measured(0.0),
+        }
+    }
+
+    /// The rate since the start as measured, also where the interface defines one. `quantum` is the clock's, in ticks:
+    /// the readings at both ends may be that coarse (0 where it is far below the time of a read). The uncertainty is
+    /// that of the comparison; what the wall clock itself is off by is not in it.
+    pub fn measured(&self, quantum: f64) -> Rate {
+        let end = pair(&self.clock);
+        let span_ns = end.wall_ns - self.start.wall_ns;
+        let hz = self.hz_until(&end);
+        // Each end lies anywhere within a quantum: a uniform doubt, as that of the pairs.
+        let coarse_ns = quantum / hz.max(f64::MIN_POSITIVE) * 1e9 / 12f64.sqrt();
+        let doubt = (self.start.doubt_ns.powi(2) + end.doubt_ns.powi(2) + 2.0 * coarse_ns.powi(2)).sqrt();
+        let provenance = format!("measured against {} over {:.0} ms", wall_name(), span_ns / 1e6);
+        Rate { hz, uncertainty_ppm: doubt / span_ns * 1e6, provenance }
+    }
+
+    fn hz_until(&self, end: &Pair) -> f64 {
+        let span_s = (end.wall_ns - self.start.wall_ns) / 1e9;
+        let width = self.clock.width;
+        width.unwrapped(width.between(self.start.ticks, end.ticks), self.about_hz * span_s) / span_s
+    }
+}
+
+/// Name of the clock that rates are measured against.
+pub fn wall_name() -> &'static str {
+    if cfg!(target_os = "linux") { "CLOCK_MONOTONIC_RAW" } else { "the system's monotonic clock" }
+}
+
+fn pair(clock: &Clock) -> Pair {
+    let one = || {
+        let before = os::wall_ns();
+        let ticks = (clock.read)();
+        let after = os::wall_ns();
+        let width = after.saturating_sub(before) as f64;
+        // The reading lies anywhere in between: a uniform doubt of width / sqrt(12).
+        Pair { ticks, wall_ns: before as f64 + width / 2.0, doubt_ns: width.max(1.0) / 12f64.sqrt() }
+    };
+    let mut best = one();
+    for _ in 1..TRIES {
+        let next = one();
+        if next.doubt_ns < best.doubt_ns {
+            best = next;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wall_clock_against_itself_runs_at_a_gigahertz() {
+        let clock = Clock::new("wall", "", os::wall_ns);
+        let meter = RateMeter::start(clock);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let rate = meter.rate();
+        assert!((rate.hz / 1e9 - 1.0).abs() < 1e-4, "{rate:?}");
+    }
+
+    #[test]
+    fn a_counter_that_wraps_many_times_in_between_still_gives_its_rate() {
+        extern "C" fn low_bits() -> u64 {
+            os::wall_ns() & 0xff_ffff
+        }
+        // 24 bits of nanoseconds wrap every 17 ms.
+        let clock = Clock { width: crate::clock::Width::bits(24), ..Clock::new("low", "", low_bits) };
+        let meter = RateMeter::start(clock);
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        let rate = meter.rate();
+        assert!((rate.hz / 1e9 - 1.0).abs() < 1e-3, "{rate:?}");
+    }
+
+    #[test]
+    fn a_coarse_clock_has_a_rate_as_uncertain_as_it_is_coarse() {
+        let clock = Clock { nominal_hz: Some(1e9), ..Clock::new("wall", "", os::wall_ns) };
+        let meter = RateMeter::start(clock);
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        assert_eq!(meter.rate().hz, 1e9);
+        let (fine, coarse) = (meter.measured(0.0), meter.measured(1e6));
+        assert!(coarse.uncertainty_ppm > 100.0 * fine.uncertainty_ppm, "{fine:?} {coarse:?}");
+    }
+}

@@ -1,0 +1,13 @@
+//! What Hairspring asks of the machine: clocks, chains of known length, the thread and its place, processes, and what the
+//! machine says of itself. All assembly that reads a clock or runs a chain is here, and nearly all `unsafe` code.
+
+pub mod chains;
+pub mod clock;
+pub mod environment;
+pub mod error;
+pub mod interference;
+#[cfg(feature = "process")]
+pub mod process;
+pub mod thread;
+
+pub use error::{Error, Result};

@@ -1,0 +1,89 @@
+//! What a read of a clock costs, by the line: straight-line reads of it between two reads of the best clock.
+
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{Question, SeriesResult, assess};
+use hairspring_core::observations::Observations;
+use hairspring_host::chains::{ReadsFn, reads};
+use hairspring_host::clock::{Clock, RateMeter, ReadFn, granularity};
+use hairspring_measure::rounds::{Dither, Rig, Rounds};
+use std::time::{Duration, Instant};
+
+/// Rounds that are run however long they take.
+const FEWEST_ROUNDS: u32 = 24;
+
+/// The rows of reads.
+struct Reads {
+    outer: ReadFn,
+    inner: ReadFn,
+    rows: Vec<(u32, ReadsFn)>,
+}
+
+impl Rig for Reads {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn run(&mut self, row: usize) -> u64 {
+        (self.rows[row].1)(self.outer, self.inner)
+    }
+}
+
+/// Cost of one read of `clock` in ticks and nanoseconds of `outer`, with its budget and findings; the overhead is that
+/// of the two outer reads. The clocks must be ready.
+///
+/// # Errors
+/// Says why the line cannot be solved.
+pub fn read_cost(clock: &Clock, outer: Clock, time: Duration, level: f64) -> Result<SeriesResult, String> {
+    let table = acquire(clock, outer, time);
+    let question = Question { options: Options { level, ..Options::default() }, ..Question::default() };
+    let assessment = assess(&table, &question).map_err(|e| e.to_string())?;
+    assessment.series.into_iter().next().ok_or_else(|| "nothing was read".to_owned())
+}
+
+fn acquire(clock: &Clock, outer: Clock, time: Duration) -> Observations {
+    let mut table = Observations::new(vec!["read".into()]);
+    let series = table.series(clock.name);
+    let mut rig = Reads { outer: outer.read, inner: clock.read, rows: reads() };
+    let rows: Vec<_> = rig.rows.iter().map(|(copies, _)| table.row(series, &[f64::from(*copies)])).collect();
+    let quantum = granularity(&outer).quantum;
+    let mut rounds = Rounds::new(rows.len(), 1, Dither::over(&outer, quantum), quantum).with_width(outer.width);
+    let (meter, begin, mut round) = (RateMeter::start(outer), Instant::now(), 0);
+    while round < FEWEST_ROUNDS || begin.elapsed() < time {
+        for (row, raw) in rows.iter().zip(rounds.round(&mut rig)) {
+            table.push_flagged(*row, round, raw.ticks as f64, raw.flags);
+        }
+        round += 1;
+    }
+    table.origin.clock = Some(outer.name.to_owned());
+    table.origin.rate = Some(meter.rate());
+    table.origin.granularity = (quantum > 0).then_some(quantum as f64);
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_host::clock::fake;
+
+    #[test]
+    fn the_cost_of_a_read_is_the_slope_and_free_of_the_outer_reads() {
+        for quantum in [1, 26] {
+            fake::set(fake::Settings { quantum, per_read: 37, ..fake::Settings::default() });
+            let clock = fake::clock(64);
+            let cost = read_cost(&clock, clock, Duration::from_millis(1), 0.95).unwrap();
+            let ns = cost.components[0].time.ns.as_ref().unwrap().estimate(0.95);
+            // Rounds are as many as the machine has time for: one interval in twenty is allowed to miss, by a little.
+            let off = (ns.value - 37.0).abs();
+            assert!(off < 0.2 && off < 3.0 * ns.half_width().max(0.01), "quantum {quantum}: {ns:?}");
+        }
+    }
+
+    #[test]
+    fn a_counter_that_wraps_gives_the_same_cost() {
+        fake::set(fake::Settings { per_read: 37, bits: 16, ..fake::Settings::default() });
+        let clock = fake::clock(16);
+        let cost = read_cost(&clock, clock, Duration::from_millis(1), 0.95).unwrap();
+        let ns = cost.components[0].time.ns.as_ref().unwrap();
+        assert!((ns.value - 37.0).abs() < 1e-6, "{ns:?}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Many differences of readings in a few numbers: mean with its interval, spread, histogram.
+
+use hairspring_core::Estimate;
+use hairspring_core::estimate::{Contribution, Source, Uncertain};
+
+/// A bin of a histogram: from its low end up to, and without, its high end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bin {
+    /// Low end.
+    pub low: f64,
+    /// High end; infinite for the last one.
+    pub high: f64,
+    /// Values in it.
+    pub count: usize,
+}
+
+/// What a list of values has to say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// Number of values.
+    pub count: usize,
+    /// Their mean.
+    pub mean: Estimate,
+    /// Standard deviation of a single value.
+    pub sd: f64,
+    /// Smallest, median, and the one that 99 % do not exceed, largest.
+    pub quantiles: [f64; 4],
+    /// The distribution.
+    pub histogram: Vec<Bin>,
+}
+
+/// Blocks of neighbouring values whose means give the interval: what disturbs one disturbs its neighbours.
+const BLOCKS: usize = 20;
+/// Bins of a histogram, the last one for all beyond.
+const BINS: usize = 12;
+/// Share of the values that the other bins hold.
+const SHOWN: f64 = 0.99;
+
+impl Summary {
+    /// Sums up values, of which there must be one at least, in the order in which they came. `quantum` is the clock's,
+    /// in the unit of the values: the mean cannot be known to better than it allows.
+    pub fn of(values: &[f64], quantum: f64, level: f64) -> Summary {
+        let (mean, sd) = mean_sd(values);
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
+        Summary {
+            count: values.len(),
+            mean: Uncertain { value: mean, budget: budget(values, quantum, level) }.estimate(level),
+            sd,
+            quantiles: [at(0.0), at(0.5), at(SHOWN), at(1.0)],
+            histogram: histogram(&sorted, at(SHOWN), quantum),
+        }
+    }
+}
+
+fn mean_sd(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    (mean, variance.sqrt())
+}
+
+/// Noise by the means of blocks. A clock that saw no step in n spans may yet step once in n / -ln(1 - level) of them.
+fn budget(values: &[f64], quantum: f64, level: f64) -> Vec<Contribution> {
+    let blocks = BLOCKS.min(values.len());
+    let means: Vec<f64> =
+        (0..blocks).map(|block| mean_sd(&values[block * values.len() / blocks..(block + 1) * values.len() / blocks]).0).collect();
+    let noise = mean_sd(&means).1 / (blocks as f64).sqrt();
+    let unseen = quantum * -(1.0 - level).ln() / values.len() as f64;
+    vec![
+        Contribution::standard(Source::Stochastic, noise, (blocks.max(2) - 1) as f64),
+        Contribution::bound(Source::Granularity, unseen.min(quantum)),
+    ]
+}
+
+/// Bins of one width, a multiple of the quantum, and one for what lies beyond.
+fn histogram(sorted: &[f64], end: f64, quantum: f64) -> Vec<Bin> {
+    let (start, step) = (sorted[0], if quantum > 0.0 { quantum } else { 1.0 });
+    let width = step * ((end - start) / step / (BINS - 1) as f64).floor().max(0.0) + step;
+    // Half a step below, so that rounding does not move a value into the bin before.
+    let low = |bin: usize| start - step / 2.0 + bin as f64 * width;
+    let within = |low: f64, high: f64| sorted.partition_point(|value| *value < high) - sorted.partition_point(|value| *value < low);
+    let mut bins: Vec<Bin> =
+        (0..BINS - 1).map(|bin| Bin { low: low(bin), high: low(bin + 1), count: within(low(bin), low(bin + 1)) }).collect();
+    let last = low(BINS - 1);
+    bins.push(Bin { low: last, high: f64::INFINITY, count: within(last, f64::INFINITY) });
+    while bins.len() > 1 && bins[bins.len() - 1].count == 0 {
+        bins.pop();
+    }
+    bins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values_have_known_sums() {
+        let values: Vec<f64> = (0..1_000).map(|at| [20.0, 30.0, 30.0, 40.0][at % 4]).collect();
+        let found = Summary::of(&values, 10.0, 0.95);
+        assert!((found.mean.value - 30.0).abs() < 1e-9 && (found.sd - 7.074).abs() < 0.01);
+        assert_eq!(found.quantiles, [20.0, 30.0, 40.0, 40.0]);
+        let counts: Vec<usize> = found.histogram.iter().map(|bin| bin.count).collect();
+        assert_eq!(counts, [250, 500, 250]);
+    }
+
+    #[test]
+    fn every_value_is_in_one_bin() {
+        let values: Vec<f64> = (0..1_000u32).map(|at| f64::from(at * at % 977) + if at % 200 == 3 { 1e5 } else { 0.0 }).collect();
+        let found = Summary::of(&values, 0.0, 0.95);
+        assert_eq!(found.histogram.iter().map(|bin| bin.count).sum::<usize>(), 1_000);
+        assert!(found.histogram.len() <= 12 && found.histogram.last().unwrap().high.is_infinite());
+    }
+
+    #[test]
+    fn a_clock_that_saw_no_step_has_a_bound_and_no_zero() {
+        let found = Summary::of(&[0.0; 1_000], 1_000.0, 0.95);
+        assert!((found.mean.high - 3.0).abs() < 0.01 && found.mean.low <= 0.0, "{found:?}");
+        assert_eq!(found.histogram.len(), 1);
+        assert_eq!(Summary::of(&[5.0], 1.0, 0.95).count, 1);
+    }
+}

@@ -1,0 +1,194 @@
+//! All clocks of the machine, each measured in every way.
+
+use super::{Across, across, read_cost};
+use hairspring_core::judge::{Finding, FindingKind, SeriesResult, Severity};
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::{Clock, Counts, RateMeter, Reading, catalogue, default_clock, granularity, wall_name};
+use std::time::{Duration, Instant};
+
+/// What to spend, and on what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SurveyPlan {
+    /// Clocks to measure, by name; all where there are none.
+    pub names: Vec<String>,
+    /// CPUs that the clocks are compared between, the one that this thread is bound to first.
+    pub cpus: Vec<usize>,
+    /// Time for everything; rates are measured over all of it.
+    pub budget: Duration,
+    /// Confidence level.
+    pub level: f64,
+}
+
+/// The rate of a clock against the one that rates are measured against.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RateSeen {
+    /// Measured.
+    Measured(Rate),
+    /// It is the one that rates are measured against.
+    Reference,
+    /// The question does not arise, and why.
+    NotApplicable(String),
+}
+
+/// What was found of a clock that is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Resolution, and the cost of reads back to back.
+    pub reading: Reading,
+    /// Cost of a read by the line, timed by the best clock; why it is not known.
+    pub cost: Result<SeriesResult, String>,
+    /// Rate as measured.
+    pub rate: RateSeen,
+    /// Whether it runs together on all CPUs.
+    pub across: Across,
+}
+
+impl Measured {
+    /// Ticks per second: measured where it can be, else as the interface defines it.
+    pub fn hz(&self, clock: &Clock) -> Option<f64> {
+        match &self.rate {
+            RateSeen::Measured(rate) => clock.nominal_hz.or(Some(rate.hz)),
+            RateSeen::Reference | RateSeen::NotApplicable(_) => clock.nominal_hz,
+        }
+    }
+}
+
+/// A clock with what was found, or why it is not available.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The clock.
+    pub clock: Clock,
+    /// What was found.
+    pub state: Result<Measured, String>,
+}
+
+/// All clocks.
+#[derive(Debug, Clone)]
+pub struct Survey {
+    /// One entry for each clock asked for, in the order of the catalogue.
+    pub clocks: Vec<Report>,
+    /// Name of the clock that the costs of reads were timed by.
+    pub timed_by: String,
+    /// Name of the clock that rates are measured against.
+    pub against: String,
+    /// Doubts.
+    pub findings: Vec<Finding>,
+}
+
+/// Measures the clocks.
+pub fn survey(plan: &SurveyPlan) -> Survey {
+    let (begin, outer) = (Instant::now(), default_clock());
+    let wanted = |clock: &Clock| plan.names.is_empty() || plan.names.iter().any(|name| name == clock.name);
+    let chosen: Vec<_> = catalogue().into_iter().filter(|(clock, _)| wanted(clock)).collect();
+    let started: Vec<(Clock, Result<RateMeter, String>)> = chosen.into_iter().map(|(clock, state)| (clock, start(clock, state))).collect();
+    let there = started.iter().filter(|(_, meter)| meter.is_ok()).count().max(1) as u32;
+    // Two halves, for the cost of a read and for the hand-overs; the resolution takes what it takes.
+    let share = plan.budget / (3 * there);
+    let parts: Vec<_> = started
+        .into_iter()
+        .map(|(clock, meter)| {
+            let found = meter.map(|meter| {
+                let reading = granularity(&clock);
+                let cost = read_cost(&clock, outer, share, plan.level);
+                (meter, reading, cost, across(&clock, &plan.cpus, share))
+            });
+            (clock, found)
+        })
+        .collect();
+    std::thread::sleep(plan.budget.saturating_sub(begin.elapsed()));
+    let clocks: Vec<Report> = parts
+        .into_iter()
+        .map(|(clock, found)| {
+            let state =
+                found.map(|(meter, reading, cost, across)| Measured { rate: rate(&clock, &meter, &reading), reading, cost, across });
+            Report { clock, state }
+        })
+        .collect();
+    Survey { findings: findings(&clocks), clocks, timed_by: outer.name.to_owned(), against: wall_name().to_owned() }
+}
+
+fn start(clock: Clock, available: Result<(), String>) -> Result<RateMeter, String> {
+    available?;
+    clock.ready().map_err(|error| error.to_string())?;
+    Ok(RateMeter::start(clock))
+}
+
+fn rate(clock: &Clock, meter: &RateMeter, reading: &Reading) -> RateSeen {
+    match clock.counts {
+        Counts::WhileThreadRuns => {
+            return RateSeen::NotApplicable("it stands still while the thread waits, so it has no rate of its own".into());
+        }
+        Counts::WhileProcessRuns => {
+            return RateSeen::NotApplicable("it runs as fast as threads of the process do, so it has no rate of its own".into());
+        }
+        Counts::Always => {}
+    }
+    if clock.name == "monotonic_raw" {
+        return RateSeen::Reference;
+    }
+    RateSeen::Measured(meter.measured(reading.quantum as f64))
+}
+
+/// A read that takes so many times as long as the fastest ordered one is not for measuring.
+const COSTLY: f64 = 100.0;
+
+fn findings(clocks: &[Report]) -> Vec<Finding> {
+    let there: Vec<(&Clock, &Measured)> = clocks.iter().filter_map(|r| r.state.as_ref().ok().map(|found| (&r.clock, found))).collect();
+    let backward = there.iter().filter_map(|(clock, found)| backward(clock, found));
+    let cost = |found: &Measured| Some(found.cost.as_ref().ok()?.components.first()?.time.ns.as_ref()?.value);
+    let ordered = there.iter().filter(|(clock, _)| clock.ordering.before.is_some() && clock.ordering.after.is_some());
+    let fastest = ordered.filter_map(|(clock, found)| Some((clock.name, cost(found)?))).min_by(|a, b| a.1.total_cmp(&b.1));
+    let costly = there.iter().filter_map(|(clock, found)| {
+        let (name, least) = fastest?;
+        let ns = cost(found).filter(|ns| *ns > COSTLY * least)?;
+        let kind = FindingKind::CostlyRead { clock: clock.name.into(), read_ns: ns, fastest: name.into(), fastest_ns: least };
+        Some(Finding::new(Severity::Note, kind))
+    });
+    backward.chain(costly).collect()
+}
+
+fn backward(clock: &Clock, found: &Measured) -> Option<Finding> {
+    let (handovers, violations) = found.across.counted();
+    let times = violations + found.reading.backward as u64;
+    let worst_ns = found.hz(clock).filter(|_| violations > 0).map(|hz| found.across.worst_ticks() as f64 * 1e9 / hz);
+    let readings = handovers + (found.reading.steps + found.reading.backward) as u64;
+    (times > 0).then(|| {
+        // What nothing orders may well be read before what it should follow: that is its nature, and no fault of the machine.
+        let severity = if clock.ordering.before.is_some() { Severity::Warning } else { Severity::Note };
+        Finding::new(severity, FindingKind::ClockBackward { clock: clock.name.into(), times, readings, worst_ns })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::HandOver;
+    use super::*;
+    use hairspring_host::clock::fake;
+
+    fn found(violations: u64) -> Measured {
+        let pair = HandOver { cpus: (0, 1), handovers: 500, violations, worst_ticks: 120, least_ticks: (40, 60) };
+        Measured {
+            reading: Reading { quantum: 1, back_to_back_min: 20, back_to_back_mean: 20.0, steps: 100, backward: 0 },
+            cost: Err("invented".into()),
+            rate: RateSeen::Reference,
+            across: Across::Tried(vec![pair]),
+        }
+    }
+
+    #[test]
+    fn a_clock_that_goes_backwards_between_cpus_is_a_warning_with_its_worst() {
+        assert_eq!(backward(&fake::clock(64), &found(0)), None);
+        let warning = backward(&fake::clock(64), &found(3)).unwrap();
+        assert!(warning.severity == Severity::Warning && warning.message.contains("3 times in 600 readings, by 120 ns"), "{warning:?}");
+    }
+
+    #[test]
+    fn a_survey_of_one_clock_has_that_clock_and_nothing_made_up() {
+        let plan = SurveyPlan { names: vec!["monotonic".into()], cpus: vec![0], budget: Duration::from_millis(5), level: 0.95 };
+        let survey = survey(&plan);
+        assert_eq!(survey.clocks.len(), 1);
+        let found = survey.clocks[0].state.as_ref().unwrap();
+        assert!(found.reading.quantum > 0 && found.cost.is_ok());
+        assert!(matches!(&found.across, Across::NotTried(reason) if reason.contains("one CPU")));
+    }
+}

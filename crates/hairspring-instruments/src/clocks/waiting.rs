@@ -1,0 +1,106 @@
+//! Waiting by a clock, and what the reads of clocks take by it.
+
+use hairspring_host::clock::{Clock, RateMeter, default_clock};
+use std::time::{Duration, Instant};
+
+/// Waits by the best clock of the machine, whose rate it has found.
+#[derive(Debug, Clone, Copy)]
+pub struct Waiter {
+    clock: Clock,
+    ns_per_tick: f64,
+    read_ns: f64,
+}
+
+/// Time over which the rate is found: to parts in 10,000, which is enough to wait by.
+const RATE_TIME: Duration = Duration::from_millis(2);
+/// A wait that took longer than it should by more than this, or by more than a tenth of it, had something else run in it.
+const LATE_NS: f64 = 500.0;
+
+impl Waiter {
+    /// Finds rate and cost of the best clock; a few milliseconds.
+    pub fn start() -> Waiter {
+        let (clock, begin) = (default_clock(), Instant::now());
+        let meter = RateMeter::start(clock);
+        while begin.elapsed() < RATE_TIME {}
+        let unknown = Waiter { clock, ns_per_tick: 1e9 / meter.rate().hz, read_ns: 0.0 };
+        Waiter { read_ns: read_ns(&clock, &unknown), ..unknown }
+    }
+
+    /// Reads the clock and forgets it.
+    pub fn look(&self) {
+        (self.clock.read)();
+    }
+
+    /// Shortest wait: its two reads of the clock.
+    pub fn least_ns(&self) -> f64 {
+        2.0 * self.read_ns
+    }
+
+    /// Waits for so long beyond the shortest wait; while there is much more than `pause_ns` left it does something, which
+    /// must take less than that. Whether something else ran meanwhile: it took too long.
+    pub fn wait(&self, ns: f64, pause_ns: f64, meanwhile: impl Fn()) -> bool {
+        // The last look is behind the end by half a read on the mean.
+        let end = ns + self.read_ns / 2.0;
+        let begin = (self.clock.read)();
+        loop {
+            let gone = self.clock.width.between(begin, (self.clock.read)()) as f64 * self.ns_per_tick;
+            if gone >= end {
+                return gone - end > LATE_NS.max(ns / 10.0) + pause_ns;
+            }
+            if end - gone > 2.0 * pause_ns {
+                meanwhile();
+            }
+        }
+    }
+}
+
+/// What a read of a clock takes by the waiter's clock, in nanoseconds: the fastest of several tries.
+pub fn read_ns(clock: &Clock, waiter: &Waiter) -> f64 {
+    const READS: u32 = 64;
+    const TRIES: usize = 10;
+    let one = |_| {
+        let begin = (waiter.clock.read)();
+        for _ in 0..READS {
+            (clock.read)();
+        }
+        waiter.clock.width.between(begin, (waiter.clock.read)()) as f64 * waiter.ns_per_tick / f64::from(READS)
+    };
+    (0..TRIES).map(one).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_host::clock::fake;
+    use std::cell::Cell;
+
+    fn waiter() -> Waiter {
+        let clock = fake::clock(32);
+        let unknown = Waiter { clock, ns_per_tick: 1.0, read_ns: 0.0 };
+        Waiter { read_ns: read_ns(&clock, &unknown), ..unknown }
+    }
+
+    #[test]
+    fn a_wait_is_as_long_as_was_asked_for_also_where_the_clock_wraps() {
+        fake::set(fake::Settings { per_read: 20, start: u64::from(u32::MAX) - 1_000, bits: 32, ..fake::Settings::default() });
+        let (waiter, calls) = (waiter(), Cell::new(0));
+        assert!((waiter.read_ns - 20.0).abs() < 1.0, "{waiter:?}");
+        let begin = fake::read();
+        let disturbed = waiter.wait(5_000.0, 100.0, || calls.set(calls.get() + 1));
+        let gone = waiter.clock.width.between(begin, fake::read()) as f64;
+        assert!((gone - 5_000.0 - waiter.least_ns()).abs() <= 40.0 && !disturbed && calls.get() > 100, "{gone}");
+    }
+
+    #[test]
+    fn a_wait_in_which_something_else_ran_says_so() {
+        fake::set(fake::Settings { per_read: 20, bits: 32, ..fake::Settings::default() });
+        let (waiter, first) = (waiter(), Cell::new(true));
+        let once = || {
+            if first.replace(false) {
+                fake::advance(50_000);
+            }
+        };
+        assert!(waiter.wait(5_000.0, 100.0, once));
+        assert!(!waiter.wait(5_000.0, 100.0, || {}));
+    }
+}

@@ -1,0 +1,9 @@
+//! Measurements of the machine itself: its core clock ([`mhz`]), its clocks ([`clocks`]), cyclic tasks ([`period`]), and the
+//! certificate that Hairspring measures right on it ([`verify`]).
+
+pub mod clocks;
+pub mod mhz;
+pub mod period;
+pub mod verify;
+
+mod lines;

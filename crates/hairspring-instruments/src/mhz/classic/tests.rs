@@ -1,0 +1,156 @@
+//! The whole method on a fake clock and a core whose speed is known.
+
+use super::*;
+use hairspring_host::clock::fake::{self, Noise};
+
+const MS: u64 = 1_000_000;
+/// Cycles of the nine expressions.
+const CYCLES: [f64; 9] = [5.0, 2.0, 3.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0];
+
+/// A core of so many MHz.
+struct Core {
+    mhz: f64,
+    cycles: [f64; 9],
+    /// What the compiler leaves of an expression in the plain loop, as a share.
+    left: [f64; 9],
+}
+
+impl Core {
+    fn of(mhz: f64) -> Core {
+        Core { mhz, cycles: CYCLES, left: [1.0; 9] }
+    }
+}
+
+impl Subject for Core {
+    fn names(&self) -> Vec<&'static str> {
+        expressions().iter().map(|expression| expression.name).collect()
+    }
+
+    fn run(&mut self, expression: usize, guarded: bool, trips: u64) {
+        let share = if guarded { 1.0 } else { self.left[expression] };
+        fake::advance((trips as f64 * 100.0 * self.cycles[expression] * share * 1e3 / self.mhz) as u64);
+    }
+
+    fn spent_ns(&self) -> f64 {
+        fake::read() as f64
+    }
+}
+
+/// Runs the method on a fake clock that counts nanoseconds.
+fn run(core: &mut Core, quantum: u64, noise: Noise, options: &Options) -> ClassicResult {
+    fake::set(fake::Settings { quantum, noise, ..fake::Settings::default() });
+    let harness = Harness { now: fake::read, ns_per_tick: 1.0, quantum_ns: quantum as f64 };
+    measure(&harness, core, options).unwrap()
+}
+
+fn unlimited() -> Options {
+    Options { budget: None, ..Options::default() }
+}
+
+#[test]
+fn the_speed_of_a_quiet_core_is_found() {
+    for (mhz, quantum) in [(4_100.0, 1), (4_100.0, 1_000), (120.0, 1), (25.0, 1_000)] {
+        let found = run(&mut Core::of(mhz), quantum, Noise { work_ppm: 200, ..Noise::default() }, &Options::default());
+        assert_eq!(found.outcome, Outcome::Accepted, "{mhz}");
+        let answer = found.mhz.unwrap();
+        assert!((f64::from(answer.value) / mhz - 1.0).abs() < 2e-3, "{mhz}: {answer:?}");
+        assert_eq!((found.attempts.len(), found.window_ns), (1, 5e6));
+        for (expression, truth) in found.expressions.iter().zip(CYCLES) {
+            assert!(expression.used && !expression.guard.guarded);
+            assert!((expression.cycles.unwrap().value - truth).abs() < 0.02, "{expression:?}");
+        }
+    }
+}
+
+#[test]
+fn a_coarse_clock_takes_the_papers_time_or_the_budget() {
+    let noise = Noise { work_ppm: 100, ..Noise::default() };
+    let found = run(&mut Core::of(4_100.0), 10 * MS, noise, &unlimited());
+    assert_eq!((found.window_ns, found.enough.proven), (1e9, false));
+    // The 99 s of one try that lmbench announces, times three.
+    assert!(found.seconds > 99.0 && found.seconds < 340.0, "{}", found.seconds);
+    let found = run(&mut Core::of(4_100.0), 1, Noise { period: 3 * MS, stolen: MS, ..Noise::default() }, &Options::default());
+    assert!(found.window_ns < 8e6 && found.seconds < 5.1, "{} {}", found.window_ns, found.seconds);
+}
+
+#[test]
+fn a_folded_expression_is_guarded_and_named() {
+    let mut core = Core::of(4_100.0);
+    (core.left[1], core.left[5], core.left[8]) = (0.02, 0.73, 0.0);
+    let found = run(&mut core, 1, Noise::default(), &Options::default());
+    let guarded: Vec<&str> = found.expressions.iter().filter(|one| one.guard.guarded).map(|one| &one.name[..]).collect();
+    assert_eq!(guarded, ["a^=a+a", "a^=a<<b", "a++;a^=1;a<<=1"]);
+    assert!(found.expressions[8].guard.plain_ns.is_none());
+    assert!((f64::from(found.mhz.unwrap().value) - 4_100.0).abs() < 5.0);
+}
+
+#[test]
+fn a_neighbour_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
+    // 10 us of 20: the ten wrong machines of section 8, whose neighbour took half of the processor.
+    let noise = Noise { period: MS / 100, stolen: MS / 100, ..Noise::default() };
+    let found = run(&mut Core::of(4_100.0), 1, noise, &Options::default());
+    assert_eq!(found.outcome, Outcome::Accepted);
+    assert!((f64::from(found.mhz.unwrap().value) - 2_050.0).abs() < 41.0, "{:?}", found.mhz);
+}
+
+#[test]
+fn a_core_that_never_repeats_is_too_busy_after_three_tries() {
+    // Every interval is longer by up to its own length: the two answers agree by chance only.
+    let noise = Noise { work_ppm: 1_000_000, ..Noise::default() };
+    let options = Options { measurements: 2, ..unlimited() };
+    let found = run(&mut Core::of(4_100.0), 1, noise, &options);
+    assert_eq!((found.outcome, found.mhz, found.attempts.len()), (Outcome::TooBusy, None, 3));
+    assert!(found.expressions.iter().all(|one| one.cycles.is_none() && one.time_ns.is_some()));
+}
+
+#[test]
+fn lengths_that_are_no_integers_show_in_the_cycles() {
+    // Adds of a constant folded into renaming, a load forwarded in half a cycle.
+    let cycles = [0.5, 2.0, 3.0, 1.0, 2.0, 2.0, 2.0, 3.0, 2.17];
+    let found = run(&mut Core { cycles, ..Core::of(4_000.0) }, 1, Noise { work_ppm: 100, ..Noise::default() }, &Options::default());
+    // Half a cycle is an integer of half the period: the method cannot know, and doubles the speed.
+    let answer = found.mhz.unwrap();
+    assert!((f64::from(answer.value) / 8_000.0 - 1.0).abs() < 0.01, "{answer:?}");
+    assert!((found.expressions[8].cycles.unwrap().value - 4.34).abs() < 0.05, "{:?}", found.expressions[8]);
+}
+
+#[test]
+fn a_budget_that_ends_early_is_said_and_not_an_answer() {
+    // After every millisecond, something else takes 20.
+    let options = Options { budget: Some(Duration::from_millis(100)), ..Options::default() };
+    let noise = Noise { period: MS, stolen: 20 * MS, ..Noise::default() };
+    let found = run(&mut Core::of(4_100.0), 1, noise, &options);
+    assert_eq!((found.outcome, found.mhz), (Outcome::OutOfBudget, None));
+}
+
+#[test]
+fn a_clock_too_coarse_for_the_budget_is_refused_with_the_budget_that_it_needs() {
+    fake::set(fake::Settings { quantum: 10 * MS, ..fake::Settings::default() });
+    let harness = Harness { now: fake::read, ns_per_tick: 1.0, quantum_ns: 1e7 };
+    let message = measure(&harness, &mut Core::of(4_100.0), &Options::default()).unwrap_err();
+    assert!(message.contains("10.000 ms") && message.contains("1000 ms") && message.contains("budget of 683 s"), "{message}");
+}
+
+#[test]
+fn options_out_of_their_limits_are_named() {
+    let default = Options::default();
+    for (options, word) in [
+        (Options { budget: Some(Duration::from_millis(99)), ..default.clone() }, "99ms"),
+        (Options { measurements: 1, ..default.clone() }, "1 measurements"),
+        (Options { tries: 0, ..default.clone() }, "0 tries"),
+        (Options { level: 1.0, ..default.clone() }, "level of 1"),
+        (Options { level: f64::NAN, ..default.clone() }, "NaN"),
+    ] {
+        let message = classic(hairspring_host::clock::default_clock(), &options).unwrap_err();
+        assert!(message.contains(word) && message.contains("give"), "{message}");
+    }
+}
+
+#[test]
+fn the_compiled_expressions_give_an_outcome_within_the_budget() {
+    let options = Options { budget: Some(Duration::from_millis(200)), ..Options::default() };
+    let found = classic(hairspring_host::clock::default_clock(), &options).unwrap();
+    assert_eq!(found.expressions.len(), 9);
+    assert_eq!(found.mhz.is_some(), found.outcome == Outcome::Accepted);
+    assert!(found.rate.is_some() && found.window_ns < 1e6);
+}

@@ -1,0 +1,299 @@
+//! The clock speed of the core, without privilege, performance counter or table of processors: dependent chains in
+//! assembly run in short interleaved windows, their slopes come from the engine, and the period of the core is the unit
+//! that makes all of them integers (Staelin and McVoy, section 4: the greatest common divisor, with real tolerances).
+//!
+//! [`classic`] is the paper's own method, to compare with.
+
+pub mod classic;
+
+use crate::lines::{Line, core_hz, lines};
+use hairspring_core::estimate::lattice::lattice;
+use hairspring_core::estimate::levels::{Level, levels};
+use hairspring_core::estimate::ratio::ratio;
+use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain};
+use hairspring_core::judge::{Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
+use hairspring_core::observations::{Flags, Observations, Rate};
+use hairspring_host::chains::{CONTROLS, RULER, chains};
+use hairspring_host::clock::Clock;
+use hairspring_measure::sampling::Sampling;
+use std::time::{Duration, Instant};
+
+/// Chains that are run: of one instruction each, and sums of them, which show that the sums add up.
+const CHAINS: [&str; 6] = ["imul", "xor", "load", "mulsd", "xor+imul", "xor+imul+xor"];
+/// Those of one instruction: no length of theirs follows from another's.
+const SINGLE: [&str; 4] = ["imul", "xor", "load", "mulsd"];
+/// Chains that must lie on the lattice, so that chance cannot make one.
+const NEEDED: usize = 4;
+/// Distance of a chain from its integer up to which it takes part in the speed.
+const ON_LATTICE: f64 = 0.003;
+/// Half-width of the interval, as a share of the speed, from which on the system counts as too busy.
+const TOO_WIDE: f64 = 0.005;
+
+/// What the speed may be off, as a share, where something else used the core.
+const SHARED: f64 = 0.005;
+/// Half-width, as a share of the speed, at which no further try is made.
+const PRECISE: f64 = 0.001;
+
+/// What to spend.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Measuring time of a try.
+    pub time: Duration,
+    /// Tries at the most: the first that leaves no doubt ends them.
+    pub tries: u32,
+    /// Confidence level of all intervals.
+    pub level: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { time: Duration::from_millis(20), tries: 4, level: 0.95 }
+    }
+}
+
+/// A chain and the integer that it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChainUnits {
+    /// Name of the chain.
+    pub name: String,
+    /// Length of one copy in core cycles.
+    pub cycles: Estimate,
+    /// The integer it is; `None` for a chain that breaks the lattice and was left out.
+    pub integer: Option<u32>,
+}
+
+/// The clock speed of one CPU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoreClock {
+    /// The CPU.
+    pub cpu: usize,
+    /// Core clock in Hz; where it stepped, of the level that it was on for the longest.
+    pub core_hz: Estimate,
+    /// Name of the clock that the chains were timed with.
+    pub clock: String,
+    /// Rate of that clock.
+    pub rate: Rate,
+    /// Chains with their integers.
+    pub chains: Vec<ChainUnits>,
+    /// Whether the integers exclude that all chains share a factor; if not, the speed is known up to that factor.
+    pub factor_known: bool,
+    /// Levels that the core clock was on during the run, in Hz, the most frequent first.
+    pub levels: Vec<Level>,
+    /// Rounds of all chains.
+    pub rounds: u32,
+    /// Time that it took.
+    pub elapsed: Duration,
+    /// Doubts.
+    pub findings: Vec<Finding>,
+}
+
+/// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring_host::thread::settle`]).
+///
+/// # Errors
+/// "System too busy" with what was seen, or that no chains are built for this architecture.
+pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock, String> {
+    let wanted: Vec<_> = chains().into_iter().filter(|chain| CHAINS.contains(&chain.name)).collect();
+    if wanted.is_empty() {
+        return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
+    }
+    let begin = Instant::now();
+    let mut tries: Vec<CoreClock> = Vec::new();
+    let mut reason = String::new();
+    for attempt in 1..=options.tries.max(1) {
+        let sampling = wanted.iter().fold(Sampling::new(clock), Sampling::with_chain);
+        match core_clock(sampling.run(options.time, u64::from(attempt)), options.level) {
+            Ok(found) => tries.push(found),
+            Err(why) => reason = why,
+        }
+        if tries.last().is_some_and(CoreClock::is_beyond_doubt) {
+            break;
+        }
+    }
+    let shared = interference(&tries, reason.is_empty());
+    let best = tries.into_iter().reduce(|best, next| if next.is_better_than(&best) { next } else { best });
+    let busy = || format!("system too busy: {reason}, in {} tries; try again, or another CPU (--cpu)", options.tries.max(1));
+    let found = best.ok_or_else(busy)?.doubted(shared);
+    Ok(CoreClock { cpu, clock: clock.name.to_owned(), elapsed: begin.elapsed(), ..found })
+}
+
+/// What a chain that was left out in some try says of the core: one that a core renames away is always as long, one that
+/// something else slows is not. Where every try came to its end (`all_ended`), the worst chain and its integer.
+fn interference(tries: &[CoreClock], all_ended: bool) -> Option<(f64, f64)> {
+    const AS_LONG: f64 = 0.01;
+    let last = tries.last().filter(|last| !last.is_beyond_doubt())?;
+    let lengths = |name: &str| -> Vec<f64> {
+        tries.iter().flat_map(|found| &found.chains).filter(|chain| chain.name == name).map(|chain| chain.cycles.value).collect()
+    };
+    let off = last.chains.iter().filter(|chain| chain.integer.is_none());
+    let unsteady = off.filter_map(|chain| {
+        let (low, high) =
+            lengths(&chain.name).into_iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
+        let steady = all_ended && tries.len() > 1 && high / low - 1.0 < AS_LONG;
+        (!steady).then_some((high, low.round().max(1.0)))
+    });
+    unsteady.max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)))
+}
+
+impl CoreClock {
+    /// The same with what is known of something else on the core: chains that are still on the lattice may be slower by
+    /// less than what shows.
+    fn doubted(mut self, shared: Option<(f64, f64)>) -> CoreClock {
+        let Some((control_cycles, expected_cycles)) = shared else { return self };
+        let half = self.core_hz.half_width() + SHARED * self.core_hz.value;
+        self.core_hz = Estimate { low: self.core_hz.value - half, high: self.core_hz.value + half, ..self.core_hz };
+        self.findings.retain(|finding| !matches!(finding.kind, FindingKind::OffLattice { .. } | FindingKind::FactorUnknown { .. }));
+        self.findings.insert(0, Finding::new(Severity::Warning, FindingKind::CoreShared { control_cycles, expected_cycles }));
+        self
+    }
+
+    fn left_out(&self) -> usize {
+        self.chains.iter().filter(|chain| chain.integer.is_none()).count()
+    }
+
+    /// Whether further tries could not show more.
+    fn is_beyond_doubt(&self) -> bool {
+        self.left_out() == 0 && self.factor_known && self.core_hz.relative() < PRECISE
+    }
+
+    fn is_better_than(&self, other: &CoreClock) -> bool {
+        let rank = |found: &CoreClock| (!found.factor_known, found.left_out());
+        match rank(self).cmp(&rank(other)) {
+            std::cmp::Ordering::Equal => self.core_hz.relative() < other.core_hz.relative(),
+            order => order.is_lt(),
+        }
+    }
+}
+
+/// The clock speed from a table of chains. Pure.
+///
+/// The first look finds the integers; with them, two of the chains become ruler and control, and the stretches in which
+/// something else used the core are left out of the second.
+fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> {
+    let options = hairspring_core::estimate::Options { level, ..Default::default() };
+    let first = Solved::of(&table, level)?;
+    let known = |name: &str| first.integer(name).map(|n| (name.to_owned(), f64::from(n)));
+    (table.origin.reference, table.origin.controls) = (known(RULER), known(CONTROLS[0]).into_iter().collect());
+    flag_shared_rounds(&mut table, &options);
+    let solved =
+        if table.readings().iter().any(|reading| reading.flags.contains(Flags::SHARED)) { Solved::of(&table, level)? } else { first };
+    let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
+    let (core_hz, levels) = speed(&solved, &rate, level).ok_or_else(|| off_lattice(&solved.lines))?;
+    if core_hz.estimate(level).relative() > TOO_WIDE {
+        return Err(format!("the speed is uncertain by {:.1} %", 100.0 * core_hz.estimate(level).relative()));
+    }
+    let factor_known = factor_known(&solved.chains);
+    Ok(CoreClock {
+        cpu: 0,
+        core_hz: core_hz.estimate(level),
+        clock: String::new(),
+        findings: findings(&solved, factor_known),
+        rate,
+        chains: solved.chains,
+        factor_known,
+        levels,
+        rounds: table.rounds(),
+        elapsed: Duration::ZERO,
+    })
+}
+
+/// The chains with their lines and the integers that they are.
+struct Solved {
+    lines: Vec<Line>,
+    chains: Vec<ChainUnits>,
+}
+
+impl Solved {
+    fn of(table: &Observations, level: f64) -> Result<Solved, String> {
+        let lines = lines(table, level)?;
+        // In copies of the ruler: a step of the core clock moves all chains of a round alike, and cancels.
+        let ruler = lines.iter().find(|line| line.name == RULER).ok_or("the ruler chain is missing")?;
+        let in_rulers = |line: &Line| ratio(line.first(), ruler.first()).map(|ratio| ratio.estimate(level));
+        let slopes: Vec<Estimate> = lines.iter().map(in_rulers).collect::<Option<_>>().ok_or_else(|| off_lattice(&lines))?;
+        let found = lattice(&slopes, NEEDED).ok_or_else(|| off_lattice(&lines))?;
+        // The unit as each chain has it; their median is not moved by one that something else slowed.
+        let mut units: Vec<f64> = slopes.iter().zip(&found.integers).filter_map(|(s, n)| n.map(|n| s.value / f64::from(n))).collect();
+        units.sort_by(f64::total_cmp);
+        let unit = units[units.len() / 2];
+        let fits = |at: usize| found.integers[at].filter(|n| (slopes[at].value / f64::from(*n) / unit - 1.0).abs() < ON_LATTICE);
+        let chain = |at: usize| ChainUnits { name: lines[at].name.clone(), cycles: slopes[at].scaled(1.0 / unit), integer: fits(at) };
+        let chains: Vec<ChainUnits> = (0..lines.len()).map(chain).collect();
+        if chains.iter().filter(|chain| chain.integer.is_some()).count() < NEEDED {
+            return Err(off_lattice(&lines));
+        }
+        Ok(Solved { lines, chains })
+    }
+
+    fn integer(&self, name: &str) -> Option<u32> {
+        self.chains.iter().find(|chain| chain.name == name).and_then(|chain| chain.integer)
+    }
+
+    /// The chains that the speed is taken from: on the lattice, and no sum of one that is not.
+    fn used(&self) -> impl Iterator<Item = (&Line, f64)> {
+        let sound = |chain: &ChainUnits| chain.name.split('+').all(|part| self.integer(part).is_some());
+        self.lines
+            .iter()
+            .zip(&self.chains)
+            .filter(move |(_, chain)| sound(chain))
+            .filter_map(|(line, chain)| Some((line, f64::from(chain.integer?))))
+    }
+}
+
+fn off_lattice(lines: &[Line]) -> String {
+    let times: Vec<String> = lines.iter().map(|line| format!("{} {:.3}", line.name, line.solution.components[0].ticks.value)).collect();
+    format!("the chains do not lie on an integer lattice (ticks for one copy: {})", times.join(", "))
+}
+
+/// The speed and the levels, from the longest chain: the noise of a reading is the same for all. The other chains'
+/// departure from it is in its budget. Where it stepped, the speed is that of the level it was on for the longest.
+fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Level>)> {
+    let (best, cycles) = solved.used().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let mean = core_hz(best, cycles, rate);
+    let others: Vec<f64> = solved.used().map(|(line, n)| core_hz(line, n, rate).value - mean.value).collect();
+    let spread = (others.iter().map(|other| other * other).sum::<f64>() / others.len() as f64).sqrt();
+    let counted = Contribution::standard(Source::LackOfFit, spread / (others.len() as f64).sqrt(), (others.len() as f64 - 1.0).max(1.0));
+    let rated = Contribution::rate(mean.value, rate);
+    let blocks: Vec<f64> = best.solution.blocks.iter().map(|(_, unknowns)| cycles * rate.hz / unknowns[0]).collect();
+    let levels = levels(&blocks, level);
+    let own = match levels.as_slice() {
+        [first, _, ..] => {
+            let bound = Contribution::bound(Source::Stochastic, first.value.half_width());
+            Uncertain { value: first.value.value, budget: vec![bound] }
+        }
+        _ => mean,
+    };
+    Some((own.with(counted).with(rated), levels))
+}
+
+/// Whether the lengths cannot all have a common factor: two chains of one instruction have coprime lengths, and
+/// neither is just the unit. (All may still be a multiple of something; then all would have to share that factor.)
+fn factor_known(chains: &[ChainUnits]) -> bool {
+    let singles: Vec<u32> =
+        chains.iter().filter(|chain| SINGLE.contains(&chain.name.as_str())).filter_map(|chain| chain.integer).filter(|n| *n > 1).collect();
+    singles.iter().enumerate().any(|(at, a)| singles[at + 1..].iter().any(|b| gcd(*a, *b) == 1))
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn findings(solved: &Solved, factor_known: bool) -> Vec<Finding> {
+    let chains = &solved.chains;
+    let mut all = Vec::new();
+    let off: Vec<String> =
+        chains.iter().filter(|chain| chain.integer.is_none()).map(|c| format!("{} ({:.3} cycles)", c.name, c.cycles.value)).collect();
+    if !off.is_empty() {
+        all.push(Finding::new(Severity::Note, FindingKind::OffLattice { chains: off }));
+    }
+    if !factor_known {
+        all.push(Finding::new(
+            Severity::Warning,
+            FindingKind::FactorUnknown { chains: chains.iter().filter(|c| c.integer.is_some()).count() },
+        ));
+    }
+    let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / solved.lines.len() as f64;
+    all.extend(interference_findings(share, 0.0, None));
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! The clock speed from invented tables.
+
+use super::*;
+use hairspring_core::observations::Rate;
+
+const TICK_HZ: f64 = 2.6e9;
+
+/// Cycles of one copy of each chain on an invented core.
+type Core = [(&'static str, f64); 6];
+const PLAIN: Core = [("imul", 3.0), ("xor", 1.0), ("load", 4.0), ("mulsd", 3.0), ("xor+imul", 4.0), ("xor+imul+xor", 5.0)];
+
+/// A table of rounds in which the core runs at the given speed; the clock steps by 26 ticks.
+fn table(core: &Core, hz: impl Fn(u32) -> f64, noise_ticks: f64) -> Observations {
+    let mut table = Observations::new(vec!["body".into(), "init".into()]);
+    let mut state = 1u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1u64 << 24) as f64
+    };
+    for round in 0..640 {
+        for (name, cycles) in core {
+            let series = table.series(name);
+            for copies in [64u32, 128, 192, 256, 384, 512] {
+                let row = table.row(series, &[f64::from(copies), 0.0]);
+                let ticks = f64::from(copies) * cycles * TICK_HZ / hz(round) + 60.0 + noise_ticks * random();
+                table.push(row, round, ((ticks / 26.0 + random()).floor()) * 26.0);
+            }
+        }
+    }
+    table.origin.rate = Some(Rate { hz: TICK_HZ, uncertainty_ppm: 1.0, provenance: "invented".into() });
+    table.origin.granularity = Some(26.0);
+    table
+}
+
+fn with(name: &str, cycles: f64) -> Core {
+    PLAIN.map(|(known, length)| if known == name { (known, cycles) } else { (known, length) })
+}
+
+#[test]
+fn the_speed_of_a_steady_core_is_found() {
+    for hz in [0.8e9, 2.6e9, 3.7e9, 5.5e9] {
+        let found = core_clock(table(&PLAIN, |_| hz, 5.0), 0.95).unwrap();
+        assert!((found.core_hz.value / hz - 1.0).abs() < 1e-3, "{hz}: {:?}", found.core_hz);
+        assert!(found.core_hz.low <= hz * 1.0005 && found.core_hz.high >= hz * 0.9995);
+        assert_eq!(found.chains.iter().map(|chain| chain.integer.unwrap()).collect::<Vec<_>>().len(), 6);
+        assert!(found.factor_known && found.levels.len() == 1);
+    }
+}
+
+#[test]
+fn a_chain_that_breaks_the_lattice_is_named_and_left_out() {
+    let found = core_clock(table(&with("load", 4.5), |_| 3.7e9, 5.0), 0.95).unwrap();
+    assert!((found.core_hz.value / 3.7e9 - 1.0).abs() < 1e-3);
+    let load = found.chains.iter().find(|chain| chain.name == "load").unwrap();
+    assert_eq!(load.integer, None);
+    assert!(found.findings.iter().any(|finding| finding.message.contains("load (4.5")), "{:?}", found.findings);
+}
+
+#[test]
+fn chains_that_share_a_factor_leave_the_speed_known_up_to_it() {
+    let doubled = PLAIN.map(|(name, _)| (name, if name.contains('+') { 4.0 } else { 2.0 }));
+    let found = core_clock(table(&doubled, |_| 3.7e9, 5.0), 0.95).unwrap();
+    assert!(!found.factor_known);
+    assert!(found.findings.iter().any(|finding| matches!(finding.kind, FindingKind::FactorUnknown { .. })));
+}
+
+#[test]
+fn steps_are_levels_and_not_averaged_away() {
+    let found = core_clock(table(&PLAIN, |round| if round < 400 { 3.7e9 } else { 3.3e9 }, 5.0), 0.95).unwrap();
+    assert!((found.core_hz.value / 3.7e9 - 1.0).abs() < 1e-3, "{:?}", found.core_hz);
+    let levels: Vec<f64> = found.levels.iter().map(|level| (level.value.value / 1e8).round()).collect();
+    assert_eq!(levels, [37.0, 33.0]);
+    assert!((found.levels[0].share - 400.0 / 640.0).abs() < 0.05);
+}
+
+#[test]
+fn lengths_that_are_no_integers_are_an_error_that_shows_them() {
+    let mut core = PLAIN;
+    for (at, chain) in core.iter_mut().enumerate() {
+        chain.1 *= 1.0 + 0.13 * at as f64;
+    }
+    let message = core_clock(table(&core, |_| 3.7e9, 5.0), 0.95).unwrap_err();
+    assert!(message.contains("integer lattice") && message.contains("imul"), "{message}");
+}
+
+#[test]
+fn a_machine_without_a_rate_says_so() {
+    let mut table = table(&PLAIN, |_| 3.7e9, 5.0);
+    table.origin.rate = None;
+    assert!(core_clock(table, 0.95).unwrap_err().contains("rate"));
+}
+
+#[test]
+fn a_chain_that_something_else_slows_is_told_from_one_that_is_renamed() {
+    let of = |load: f64| core_clock(table(&with("load", load), |_| 3.7e9, 5.0), 0.95).unwrap();
+    // As long in every try: the core makes it so.
+    assert_eq!(interference(&[of(4.5), of(4.5)], true), None);
+    let (slowed, integer) = interference(&[of(4.2), of(4.5)], true).unwrap();
+    assert!((slowed - 4.5).abs() < 0.02 && integer == 4.0);
+    let doubted = of(4.5).doubted(Some((slowed, integer)));
+    assert!(doubted.core_hz.half_width() > 0.005 * 3.7e9);
+    assert!(matches!(doubted.findings[0].kind, FindingKind::CoreShared { .. }));
+    // A quiet last try is beyond doubt, whatever came before.
+    assert_eq!(interference(&[of(4.2), of(4.0)], true), None);
+}

@@ -1,0 +1,110 @@
+//! A stream of times with all that is kept of it: moments, batch means, histogram.
+
+use super::histogram::Histogram;
+use super::moments::{Batches, Extreme, Moments};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::{Contribution, Source, Uncertain};
+
+/// Running tallies of a stream of times in nanoseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stream {
+    /// Mean, spread, extremes.
+    pub moments: Moments,
+    /// For the interval of the mean, where values are not telescoping sums.
+    pub batches: Batches,
+    /// Counts in bins.
+    pub histogram: Histogram,
+}
+
+impl Stream {
+    /// Nothing seen yet.
+    pub fn new(histogram: Histogram) -> Stream {
+        Stream { moments: Moments::default(), batches: Batches::default(), histogram }
+    }
+
+    /// Adds a time seen in a cycle.
+    pub fn push(&mut self, ns: f64, cycle: u64) {
+        self.moments.push(ns, cycle);
+        self.batches.push(ns);
+        self.histogram.push(ns);
+    }
+
+    /// What the report shows; `None` where nothing was seen. The interval of the mean is that of batch means, which holds
+    /// for values that resemble their neighbours; `more` is what else makes the mean uncertain.
+    pub fn summary(&self, level: f64, more: &[Contribution]) -> Option<Distribution> {
+        if self.moments.count() == 0 {
+            return None;
+        }
+        let (sd, dof) = self.batches.sd_of_mean().unwrap_or((f64::INFINITY, 1.0));
+        let mut mean = Uncertain { value: self.moments.mean(), budget: vec![Contribution::standard(Source::Stochastic, sd, dof)] };
+        mean.budget.extend_from_slice(more);
+        Some(Distribution::of(self, bounded(&mean, level)))
+    }
+}
+
+/// The interval of an uncertain value; without bounds where its spread is not known.
+fn bounded(value: &Uncertain, level: f64) -> Estimate {
+    let known = value.budget.iter().all(|entry| entry.half_width(level).is_finite());
+    if known { value.estimate(level) } else { Estimate { value: value.value, low: f64::NEG_INFINITY, high: f64::INFINITY, level } }
+}
+
+/// A distribution of times as it is reported, in nanoseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distribution {
+    /// How many values.
+    pub count: u64,
+    /// Mean with its interval.
+    pub mean_ns: Estimate,
+    /// Standard deviation of a single value.
+    pub sd_ns: f64,
+    /// Least value and its cycle.
+    pub least_ns: Extreme,
+    /// Greatest value and its cycle. A longer run finds greater ones: it is no bound.
+    pub most_ns: Extreme,
+    /// Counts in bins.
+    pub histogram: Histogram,
+}
+
+impl Distribution {
+    /// The distribution of a stream, with its mean as found elsewhere.
+    pub fn of(stream: &Stream, mean_ns: Estimate) -> Distribution {
+        let moments = &stream.moments;
+        Distribution {
+            count: moments.count(),
+            mean_ns,
+            sd_ns: moments.variance().sqrt(),
+            least_ns: moments.least(),
+            most_ns: moments.most(),
+            histogram: stream.histogram.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream() -> Stream {
+        Stream::new(Histogram::new(0.0, 100.0, 1.0))
+    }
+
+    #[test]
+    fn nothing_seen_is_no_distribution_and_one_value_has_no_interval() {
+        let mut one = stream();
+        assert_eq!(one.summary(0.95, &[]), None);
+        one.push(5.0, 0);
+        let found = one.summary(0.95, &[]).unwrap();
+        assert_eq!((found.count, found.mean_ns.value, found.mean_ns.high), (1, 5.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn the_interval_of_the_mean_is_wider_where_values_resemble_their_neighbours() {
+        let (mut quick, mut slow) = (stream(), stream());
+        for cycle in 0..4_000u32 {
+            quick.push(f64::from(10 + cycle % 2), u64::from(cycle));
+            slow.push(f64::from(10 + cycle / 1_000 % 2), u64::from(cycle));
+        }
+        let half = |stream: &Stream| stream.summary(0.95, &[]).unwrap().mean_ns.half_width();
+        assert!(half(&slow) > 10.0 * half(&quick), "{} {}", half(&slow), half(&quick));
+    }
+}

@@ -1,0 +1,192 @@
+//! The whole measurement: settle the thread, see what machine and clocks can do, run, and sum up.
+
+use super::partner::{Line, Master};
+use super::schedule::Schedule;
+use super::summary::{Ended, Exchange, FEWEST_PERIODS, Summary, summarise};
+use super::system::{Known, System, check_period, least_cycle_ns};
+use super::tally::{Bins, Tally, Tick};
+use super::task::{Limit, Machine, Partner, Recorder, Task};
+use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::{Clock, RateMeter};
+use hairspring_host::interference::{StealMeter, Switches};
+use hairspring_host::thread::{RealTime, Settled, lock_memory, settle};
+use hairspring_host::{Error, Result};
+use std::sync::atomic::AtomicBool;
+
+/// Real-time priority where none is named: above most, below the threads that serve interrupts under a real-time kernel
+/// set up for it.
+pub const PRIORITY: i32 = 80;
+
+/// The priority that the task runs at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// A real-time priority, if that is allowed.
+    AsAllowed(i32),
+    /// A real-time priority, or an error.
+    Required(i32),
+    /// No real-time priority.
+    Normal,
+}
+
+/// What is to be measured.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The period.
+    pub period_ns: u64,
+    /// Cycles that are due.
+    pub cycles: u64,
+    /// The two clocks.
+    pub clocks: [Clock; 2],
+    /// Width of the histograms.
+    pub bins: Bins,
+    /// Limit of the latency.
+    pub limit: Option<Limit>,
+    /// The CPU to run on; the last one allowed where none is named.
+    pub cpu: Option<usize>,
+    /// The priority.
+    pub priority: Priority,
+    /// The partner that a frame is exchanged with in every cycle.
+    pub partner: Option<String>,
+    /// Confidence level.
+    pub level: f64,
+}
+
+/// What was measured, and under which circumstances.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// Estimates and findings.
+    pub summary: Summary,
+    /// How the thread was settled.
+    pub settled: Settled,
+    /// The real-time priority, or why there was none.
+    pub real_time: std::result::Result<i32, String>,
+    /// What was known of the clocks.
+    pub known: [Known; 2],
+    /// Their rates, found before the run.
+    pub rates: [Rate; 2],
+    /// Shortest time that a cycle takes here.
+    pub least_cycle_ns: u64,
+    /// Time that the hypervisor took, where the system says.
+    pub stolen_ms: Option<f64>,
+    /// Times that the task was switched out against its will.
+    pub switches: i64,
+    /// From the first due time to the end.
+    pub elapsed_ms: f64,
+}
+
+/// Runs the task on this thread.
+///
+/// # Errors
+/// If CPU, priority, clocks, period or partner cannot be had, or the run ended before there was anything to measure.
+pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &AtomicBool) -> Result<Measured> {
+    let mut settled = settle(request.cpu)?;
+    let (_guard, real_time) = take_priority(request.priority)?;
+    let mut system = System::new(request.clocks);
+    let least_cycle_ns = least_cycle_ns(&mut system);
+    check_period(request.period_ns, least_cycle_ns)?;
+    let known = request.clocks.map(Known::of);
+    let meters = request.clocks.map(RateMeter::start);
+    let rates = check_clocks(&mut system, request, &known, &meters)?;
+    let ticks = [0, 1].map(|at| tick(&rates[at], &request.clocks[at]));
+    let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ticks[0], &request.bins)).transpose()?;
+    let mut tally = Tally::new(ticks, &request.bins);
+    // What was allocated since then is locked too.
+    settled.memory_locked = lock_memory();
+    let (steal, mut switches) = (StealMeter::start(settled.cpu), Switches::start());
+    warm_up(&mut system, &tally, request, stop);
+    let schedule = schedule(&mut system, request);
+    let mut master = line.as_mut().map(|line| Master { line, machine: System::new(request.clocks) });
+    let partner = master.as_mut().map(|master| master as &mut dyn Partner);
+    let recorder = recorder.map(|recorder| recorder as &mut dyn Recorder);
+    let end = Task { machine: &mut system, partner, recorder, limit: request.limit, stop }.run(&schedule, &mut tally);
+    let elapsed_ms = system.now_ns().saturating_sub(schedule.start_ns) as f64 * 1e-6;
+    let switches = switches.since_last();
+    let exchange = line.map(|mut line| {
+        line.settle(&mut system);
+        Exchange::of(&line.answers, line.to().to_string(), request.level, &rates[0])
+    });
+    let ended = Ended {
+        period_ns: request.period_ns,
+        known: known.clone(),
+        rates: rates.clone(),
+        stop: end,
+        limit: request.limit,
+        level: request.level,
+    };
+    let mut summary = summarise(&tally, exchange, &ended).ok_or_else(|| too_short(&tally))?;
+    summary.findings.extend(not_settled(&settled, &real_time));
+    summary.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    Ok(Measured { summary, settled, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
+}
+
+/// The guard of the priority, and the priority or why there is none.
+type Taken = (Option<RealTime>, std::result::Result<i32, String>);
+
+fn take_priority(wanted: Priority) -> Result<Taken> {
+    match wanted {
+        Priority::Normal => Ok((None, Err("not asked for".into()))),
+        Priority::Required(priority) => Ok((Some(RealTime::fifo(priority)?), Ok(priority))),
+        Priority::AsAllowed(priority) => Ok(match RealTime::fifo(priority) {
+            Ok(guard) => (Some(guard), Ok(priority)),
+            Err(error) => (None, Err(error.to_string())),
+        }),
+    }
+}
+
+fn before_the_run(rate: Rate, clock: &Clock) -> Rate {
+    match clock.nominal_hz {
+        Some(_) => rate,
+        None => Rate { provenance: format!("{} before the run", rate.provenance), ..rate },
+    }
+}
+
+fn tick(rate: &Rate, clock: &Clock) -> Tick {
+    Tick { ns: 1e9 / rate.hz, width: clock.width }
+}
+
+/// Lets 200 ms go by asleep, and returns the rates of the clocks over them. They are those of the whole run: rates found
+/// over the run itself would make its mean right by construction, and the clocks agree.
+fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], meters: &[RateMeter; 2]) -> Result<[Rate; 2]> {
+    const ASLEEP_NS: u64 = 200_000_000;
+    let before = system.read();
+    system.sleep_until(before.1 + ASLEEP_NS);
+    let after = system.read();
+    let rates = [0, 1].map(|at| before_the_run(meters[at].rate(), &request.clocks[at]));
+    for at in [0, 1] {
+        let elapsed_ns = after.1.saturating_sub(before.1);
+        let ticks = tick(&rates[at], &request.clocks[at]).distance(before.0[at], after.0[at], elapsed_ns as f64);
+        known[at].check(request.period_ns, &rates[at], ticks, elapsed_ns)?;
+    }
+    Ok(rates)
+}
+
+/// A few cycles that are not counted: the first wake-ups are late because nothing of the loop is in the caches yet, and a
+/// late first wake-up would make all periods look short.
+fn warm_up(system: &mut System, tally: &Tally, request: &Request, stop: &AtomicBool) {
+    const CYCLES: u64 = 16;
+    const LONGEST_NS: u64 = 1_000_000;
+    let schedule = Schedule { period_ns: request.period_ns.min(LONGEST_NS), cycles: CYCLES, ..schedule(system, request) };
+    Task { machine: system, partner: None, recorder: None, limit: None, stop }.run(&schedule, &mut tally.clone());
+}
+
+/// The first cycle is due in a moment.
+fn schedule(system: &mut System, request: &Request) -> Schedule {
+    const MOMENT_NS: u64 = 1_000_000;
+    Schedule { start_ns: system.now_ns() + MOMENT_NS, period_ns: request.period_ns, cycles: request.cycles }
+}
+
+fn too_short(tally: &Tally) -> Error {
+    let needed = FEWEST_PERIODS + 1;
+    Error::Refused {
+        what: "the run ended before there was anything to measure".into(),
+        reason: format!("{} cycles ran, {needed} are needed at the least; let it run for longer", tally.cycles),
+    }
+}
+
+fn not_settled(settled: &Settled, real_time: &std::result::Result<i32, String>) -> Vec<Finding> {
+    let memory = (!settled.memory_locked).then(|| "locking the memory (limit of `ulimit -l`)".to_owned());
+    let asked = real_time.as_ref().err().filter(|reason| *reason != "not asked for");
+    let all = asked.cloned().into_iter().chain(memory);
+    all.map(|what| Finding::new(Severity::Note, FindingKind::NotSettled { what })).collect()
+}

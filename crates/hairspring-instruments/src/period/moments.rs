@@ -1,0 +1,153 @@
+//! Running mean, spread, extremes and batch means of a stream: memory does not grow with the length of the run.
+
+use hairspring_core::estimate::variance_of_mean;
+use serde::{Deserialize, Serialize};
+
+/// The least or greatest value, and the cycle that it was seen in.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Extreme {
+    /// The value.
+    pub value: f64,
+    /// Number of the cycle, from 0.
+    pub cycle: u64,
+}
+
+/// Mean, spread and extremes of a stream of values (Welford's recurrence: no sum of squares that loses digits).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Moments {
+    count: u64,
+    mean: f64,
+    squares: f64,
+    least: Extreme,
+    most: Extreme,
+}
+
+impl Moments {
+    /// Adds a value seen in a cycle.
+    pub fn push(&mut self, value: f64, cycle: u64) {
+        self.count += 1;
+        let distance = value - self.mean;
+        self.mean += distance / self.count as f64;
+        self.squares += distance * (value - self.mean);
+        if self.count == 1 || value < self.least.value {
+            self.least = Extreme { value, cycle };
+        }
+        if self.count == 1 || value > self.most.value {
+            self.most = Extreme { value, cycle };
+        }
+    }
+
+    /// How many values there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Mean; 0 where there was no value.
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Sample variance; 0 for fewer than two values.
+    pub fn variance(&self) -> f64 {
+        if self.count < 2 { 0.0 } else { self.squares / (self.count - 1) as f64 }
+    }
+
+    /// The least value.
+    pub fn least(&self) -> Extreme {
+        self.least
+    }
+
+    /// The greatest value.
+    pub fn most(&self) -> Extreme {
+        self.most
+    }
+}
+
+/// Batches kept at the most.
+const MOST_BATCHES: usize = 64;
+
+/// Means of batches of consecutive values. When there are too many, neighbours are merged and batches become twice as
+/// long; so a run of any length ends with 32 to 64 of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batches {
+    size: u64,
+    means: Vec<f64>,
+    sum: f64,
+    open: u64,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Batches { size: 1, means: Vec::with_capacity(MOST_BATCHES), sum: 0.0, open: 0 }
+    }
+}
+
+impl Batches {
+    /// Adds the next value.
+    pub fn push(&mut self, value: f64) {
+        self.sum += value;
+        self.open += 1;
+        if self.open == self.size {
+            self.means.push(self.sum / self.size as f64);
+            (self.sum, self.open) = (0.0, 0);
+        }
+        if self.means.len() == MOST_BATCHES {
+            self.merge();
+        }
+    }
+
+    /// In place: nothing is allocated while the task runs.
+    fn merge(&mut self) {
+        for at in 0..MOST_BATCHES / 2 {
+            self.means[at] = (self.means[2 * at] + self.means[2 * at + 1]) / 2.0;
+        }
+        self.means.truncate(MOST_BATCHES / 2);
+        self.size *= 2;
+    }
+
+    /// Standard deviation of the mean and its degrees of freedom, from the variation between batches: neighbouring values
+    /// that resemble each other do not count as independent. `None` for fewer than two batches.
+    pub fn sd_of_mean(&self) -> Option<(f64, f64)> {
+        if self.means.len() < 2 {
+            return None;
+        }
+        let (variance, dof) = variance_of_mean(&self.means);
+        Some((variance.sqrt(), dof))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_those_of_the_textbook_and_extremes_know_their_cycle() {
+        let mut moments = Moments::default();
+        for (cycle, value) in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].into_iter().enumerate() {
+            moments.push(value, cycle as u64);
+        }
+        assert_eq!((moments.mean(), moments.count()), (5.0, 8));
+        assert!((moments.variance() - 32.0 / 7.0).abs() < 1e-12);
+        assert_eq!(moments.least(), Extreme { value: 2.0, cycle: 0 });
+        assert_eq!(moments.most(), Extreme { value: 9.0, cycle: 7 });
+    }
+
+    #[test]
+    fn a_long_stream_keeps_few_batches_and_its_mean() {
+        let mut batches = Batches::default();
+        (0..1_000_000).for_each(|at| batches.push(f64::from(at % 10)));
+        assert!((32..=64).contains(&batches.means.len()) && batches.means.capacity() == MOST_BATCHES);
+        assert!(batches.means.iter().all(|mean| (mean - 4.5).abs() < 0.01));
+    }
+
+    #[test]
+    fn values_that_resemble_their_neighbours_have_a_mean_that_is_less_sure() {
+        let (mut quick, mut slow) = (Batches::default(), Batches::default());
+        for at in 0..10_000u32 {
+            quick.push(f64::from(at % 2));
+            slow.push(f64::from(at / 2_500 % 2));
+        }
+        assert!(slow.sd_of_mean().unwrap().0 > 100.0 * quick.sd_of_mean().unwrap().0);
+        assert_eq!(Batches::default().sd_of_mean(), None);
+    }
+}

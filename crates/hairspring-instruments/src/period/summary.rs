@@ -1,0 +1,261 @@
+//! From tallies to estimates and findings.
+//!
+//! **Mean of a period.** The errors of consecutive periods are not independent: each is a difference of two latencies, so
+//! that they telescope, and their sum over a run is the last latency less the first, plus what the clock's own rate differs
+//! by. The mean is (last reading - first reading) / periods, and its uncertainty is that of the two ends divided by the number
+//! of periods, not the spread of a period divided by its root: sqrt(2 (s_L^2 + s_D^2)) / n, with the spread of the
+//! latencies s_L and that of the disagreement of the clocks s_D; or the difference of the two latencies itself over n, where
+//! that is greater. The uncertainty of the clock's rate and its quantum are added.
+//!
+//! **Mean of a latency or a round trip.** These do resemble their neighbours; the interval is that of batch means.
+
+use super::distribution::Distribution;
+use super::exchange::{Answers, Ignored};
+use super::moments::Extreme;
+use super::system::Known;
+use super::tally::{Outlier, Tally};
+use super::task::{Limit, Stop};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::{Contribution, Source, Uncertain};
+use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::observations::Rate;
+
+/// Periods of one clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClockPeriods {
+    /// Name of the clock.
+    pub name: String,
+    /// Mean period in nanoseconds.
+    pub period_ns: Estimate,
+    /// Errors of the periods: measured less due.
+    pub error: Distribution,
+    /// Times that the clock went backwards.
+    pub backward: u64,
+}
+
+/// The first clock against the second, each by its rate from before the run: how far their rates have moved apart since
+/// then, and what the interface's own rate is off by (steering). Not which of them is right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disagreement {
+    /// How much longer the run was by the first clock, in parts per million.
+    pub ppm: Estimate,
+    /// Standard deviation of the difference of one period, in nanoseconds.
+    pub sd_ns: f64,
+    /// Least and greatest difference of a period, in nanoseconds.
+    pub extremes_ns: [Extreme; 2],
+}
+
+/// What became of the frames.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    /// Address of the partner.
+    pub partner: String,
+    /// Frames sent, and frames that the system did not take.
+    pub sent: u64,
+    /// Frames that the system did not take.
+    pub not_sent: u64,
+    /// Answers before the end of their cycle.
+    pub in_time: u64,
+    /// Answers after it.
+    pub late: u64,
+    /// Frames without an answer.
+    pub lost: u64,
+    /// Frames received and ignored.
+    pub ignored: Ignored,
+    /// Round trips of all answers; `None` where there was none.
+    pub round_trip: Option<Distribution>,
+}
+
+impl Exchange {
+    /// From the answers of a run. Round trips are converted by the rate known at the start: it differs from the final one
+    /// by parts per million, and round trips are short.
+    pub fn of(answers: &Answers, partner: String, level: f64, rate: &Rate) -> Exchange {
+        let more = [Contribution::rate(answers.round_trips.moments.mean(), rate)];
+        Exchange {
+            partner,
+            sent: answers.sent,
+            not_sent: answers.not_sent,
+            in_time: answers.in_time,
+            late: answers.late,
+            lost: answers.lost(),
+            ignored: answers.ignored,
+            round_trip: answers.round_trips.summary(level, &more),
+        }
+    }
+}
+
+/// All that a run showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The period asked for.
+    pub period_ns: u64,
+    /// Cycles that ran.
+    pub cycles: u64,
+    /// Cycles that were due and did not run.
+    pub missed: u64,
+    /// Longest time between two wake-ups, and the cycle it ended with.
+    pub longest_gap_ns: Extreme,
+    /// Wake-up latencies.
+    pub latency: Distribution,
+    /// The two clocks.
+    pub clocks: [ClockPeriods; 2],
+    /// One against the other.
+    pub disagreement: Disagreement,
+    /// Cycles that woke later than the histogram reaches.
+    pub outliers: Vec<Outlier>,
+    /// Such cycles that are not listed.
+    pub outliers_not_listed: u64,
+    /// The exchange, where there was one.
+    pub exchange: Option<Exchange>,
+    /// The limit of the latency, where there was one.
+    pub limit: Option<Limit>,
+    /// Why the run ended.
+    pub stop: Stop,
+    /// Doubts.
+    pub findings: Vec<Finding>,
+}
+
+impl Summary {
+    /// Whether a cycle woke later than the limit allows.
+    pub fn limit_exceeded(&self) -> bool {
+        self.limit.is_some_and(|limit| self.latency.most_ns.value > limit.latency_ns)
+    }
+}
+
+/// What a summary is made of beside the tally.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// The period asked for.
+    pub period_ns: u64,
+    /// The two clocks.
+    pub known: [Known; 2],
+    /// Their rates, found before the run: over the run itself a rate would be right by construction.
+    pub rates: [Rate; 2],
+    /// Why the run ended.
+    pub stop: Stop,
+    /// Limit of the latency.
+    pub limit: Option<Limit>,
+    /// Confidence level.
+    pub level: f64,
+}
+
+/// Periods that a summary needs at the least.
+pub const FEWEST_PERIODS: u64 = 2;
+
+/// Sums a run up. `None` for fewer than [`FEWEST_PERIODS`] periods.
+pub fn summarise(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> Option<Summary> {
+    if tally.periods() < FEWEST_PERIODS || tally.latency.moments.count() < FEWEST_PERIODS + 1 {
+        return None;
+    }
+    let clocks = [0, 1].map(|at| periods(tally, at, ended));
+    let disagreement = disagreement(tally, ended);
+    let mut findings = missed(tally).into_iter().collect::<Vec<_>>();
+    findings.extend([0, 1].iter().flat_map(|at| clock_findings(&clocks[*at], &ended.known[*at], &ended.rates[*at])));
+    findings.extend(disagree(&disagreement, &clocks));
+    findings.extend(exchange.as_ref().and_then(answers_missing));
+    Some(Summary {
+        period_ns: ended.period_ns,
+        cycles: tally.cycles,
+        missed: tally.missed,
+        longest_gap_ns: tally.longest_gap_ns,
+        latency: tally.latency.summary(ended.level, &[])?,
+        clocks,
+        disagreement,
+        outliers: tally.outliers.clone(),
+        outliers_not_listed: tally.outliers_not_listed,
+        exchange,
+        limit: ended.limit,
+        stop: ended.stop,
+        findings,
+    })
+}
+
+/// Standard deviation of what the two ends of the run add to its length: wake-ups and reads of the clocks. Where one of the
+/// ends was itself an outlier, what it added is known, and counts in full.
+fn ends_sd(tally: &Tally) -> f64 {
+    let usual = (2.0 * (tally.latency.moments.variance() + tally.disagreement.variance())).sqrt();
+    usual.max(tally.ends_ns().abs())
+}
+
+fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
+    let (clock, rate, known) = (&tally.clocks[at], &ended.rates[at], &ended.known[at]);
+    let (n, due) = (tally.periods() as f64, ended.period_ns as f64);
+    let ns_per_tick = 1e9 / rate.hz;
+    let value = clock.ticks as f64 * ns_per_tick / n;
+    let mean = Uncertain {
+        value: value - due,
+        budget: vec![
+            Contribution::standard(Source::Stochastic, ends_sd(tally) / n, tally.latency.moments.count() as f64 - 1.0),
+            Contribution::rate(due, rate),
+            Contribution::bound(Source::Granularity, known.reading.quantum as f64 * ns_per_tick / n),
+        ],
+    };
+    let error = mean.estimate(ended.level);
+    // The tally knew the rate only from before the run.
+    let shift = due * (ns_per_tick / clock.ns_per_tick() - 1.0);
+    let moved = |extreme: Extreme| Extreme { value: extreme.value + shift, ..extreme };
+    let seen = Distribution::of(&clock.errors, error);
+    ClockPeriods {
+        name: known.clock.name.to_owned(),
+        period_ns: Estimate { value, low: error.low + due, high: error.high + due, level: ended.level },
+        error: Distribution { least_ns: moved(seen.least_ns), most_ns: moved(seen.most_ns), ..seen },
+        backward: clock.backward,
+    }
+}
+
+fn disagreement(tally: &Tally, ended: &Ended) -> Disagreement {
+    let span = |at: usize| tally.clocks[at].ticks as f64 * 1e9 / ended.rates[at].hz;
+    let due = tally.periods() as f64 * ended.period_ns as f64;
+    let quanta = [0, 1].map(|at| ended.known[at].reading.quantum as f64 * 1e9 / ended.rates[at].hz);
+    let rates = ended.rates[0].uncertainty_ppm.hypot(ended.rates[1].uncertainty_ppm);
+    // Both ends of the run are read by both clocks: only what lies between the two reads is left.
+    let sd_ns = tally.disagreement.variance().sqrt();
+    let ppm = Uncertain {
+        value: (span(0) - span(1)) / due * 1e6,
+        budget: vec![
+            Contribution::standard(Source::Stochastic, sd_ns / due * 1e6, tally.disagreement.count() as f64 - 1.0),
+            Contribution::standard(Source::Rate, rates, f64::INFINITY),
+            Contribution::bound(Source::Granularity, (quanta[0] + quanta[1]) / due * 1e6),
+        ],
+    };
+    let shift = (span(0) - span(1)) / tally.periods() as f64 - tally.disagreement.mean();
+    let extremes = [tally.disagreement.least(), tally.disagreement.most()];
+    let extremes_ns = extremes.map(|extreme| Extreme { value: extreme.value + shift, ..extreme });
+    Disagreement { ppm: ppm.estimate(ended.level), sd_ns, extremes_ns }
+}
+
+fn missed(tally: &Tally) -> Option<Finding> {
+    const MOST: f64 = 50.0;
+    let due = tally.cycles + tally.missed;
+    let share_percent = 100.0 * tally.missed as f64 / due as f64;
+    let severity = if share_percent >= MOST { Severity::Untrusted } else { Severity::Warning };
+    (tally.missed > 0).then(|| Finding::new(severity, FindingKind::CyclesMissed { missed: tally.missed, due, share_percent }))
+}
+
+fn clock_findings(clock: &ClockPeriods, known: &Known, rate: &Rate) -> Vec<Finding> {
+    let quantum_ns = known.reading.quantum as f64 * 1e9 / rate.hz;
+    let hidden = quantum_ns > 0.5 * clock.error.sd_ns;
+    let name = || clock.name.clone();
+    let coarse = hidden.then(|| FindingKind::QuantumHidesSpread { clock: name(), quantum_ns, sd_ns: clock.error.sd_ns });
+    let coarse = coarse.map(|kind| Finding::new(Severity::Note, kind));
+    let readings = clock.error.count;
+    let back = (clock.backward > 0).then(|| FindingKind::ClockBackward { clock: name(), times: clock.backward, readings, worst_ns: None });
+    coarse.into_iter().chain(back.map(|kind| Finding::new(Severity::Untrusted, kind))).collect()
+}
+
+/// Steering of a clock by NTP stays below 500 ppm; what is less than this is usual.
+const UNUSUAL_PPM: f64 = 100.0;
+
+fn disagree(found: &Disagreement, clocks: &[ClockPeriods; 2]) -> Option<Finding> {
+    let unusual = found.ppm.value.abs() > UNUSUAL_PPM && !found.ppm.contains(0.0);
+    let kind = || FindingKind::ClocksDisagree { first: clocks[0].name.clone(), second: clocks[1].name.clone(), ppm: found.ppm.value };
+    unusual.then(|| Finding::new(Severity::Warning, kind()))
+}
+
+fn answers_missing(exchange: &Exchange) -> Option<Finding> {
+    let Exchange { sent, lost, late, not_sent, .. } = *exchange;
+    (lost + late + not_sent > 0).then(|| Finding::new(Severity::Warning, FindingKind::AnswersMissing { sent, lost, late, not_sent }))
+}
+
+#[cfg(test)]
+mod tests;

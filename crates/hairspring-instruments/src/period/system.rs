@@ -1,0 +1,177 @@
+//! The machine that a cyclic task really runs on, and what it can do at the best.
+
+use super::task::Machine;
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::{Clock, Reading, granularity};
+use hairspring_host::{Error, Result};
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
+use std::time::Duration;
+
+/// Name of the clock of the due times.
+pub const DUE_CLOCK: &str = "monotonic";
+
+/// This machine, with the two clocks that measure.
+#[derive(Debug)]
+pub struct System {
+    clocks: [Clock; 2],
+}
+
+impl System {
+    /// With these clocks. Where the system allows it, the calling thread's timers get the least slack.
+    pub fn new(clocks: [Clock; 2]) -> System {
+        // Without it a thread of normal priority wakes up to 50 us late by design. A refusal shows in the latencies.
+        #[cfg(target_os = "linux")]
+        let _ = nix::sys::prctl::set_timerslack(1);
+        System { clocks }
+    }
+}
+
+impl Machine for System {
+    fn now_ns(&mut self) -> u64 {
+        // The clock exists on every system that this is built for: the call cannot fail.
+        clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
+    }
+
+    fn sleep_until(&mut self, due_ns: u64) {
+        let due = TimeSpec::from_duration(Duration::from_nanos(due_ns));
+        // Interrupted by a signal it returns early, which the task looks for.
+        let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &due);
+    }
+
+    fn read(&mut self) -> ([u64; 2], u64) {
+        let ticks = [(self.clocks[0].read)(), (self.clocks[1].read)()];
+        // The clock of the due times is not read again where it is one of the two.
+        let now = self.clocks.iter().position(|clock| clock.name == DUE_CLOCK).map(|at| ticks[at]);
+        (ticks, now.unwrap_or_else(|| self.now_ns()))
+    }
+}
+
+/// Shortest time in nanoseconds that a cycle takes: asking for a wake-up, sleeping as shortly as can be, and reading the
+/// clocks. The least of a number of tries, so that a busy machine is not taken for a slow one.
+pub fn least_cycle_ns(machine: &mut dyn Machine) -> u64 {
+    const TRIES: usize = 300;
+    let one = |_| {
+        let before = machine.now_ns();
+        machine.sleep_until(before + 1);
+        let (_, after) = machine.read();
+        after.max(machine.now_ns()).saturating_sub(before)
+    };
+    (0..TRIES).map(one).min().unwrap_or(0)
+}
+
+/// Refuses a period that is shorter than what the machine can do.
+///
+/// # Errors
+/// With the shortest cycle.
+pub fn check_period(period_ns: u64, least_ns: u64) -> Result<()> {
+    if period_ns > least_ns {
+        return Ok(());
+    }
+    Err(Error::Refused {
+        what: format!("a period of {} cannot be kept here", time(period_ns as f64)),
+        reason: format!(
+            "a wake-up with its reads of the clocks takes {} at the least; ask for a longer period (--period)",
+            time(least_ns as f64)
+        ),
+    })
+}
+
+/// A time for a message.
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{} us", ns.round() / 1e3),
+        ns => format!("{} ms", (ns / 1e3).round() / 1e3),
+    }
+}
+
+/// What is known of a clock before the run.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// The clock.
+    pub clock: Clock,
+    /// Quantum and read cost.
+    pub reading: Reading,
+}
+
+impl Known {
+    /// Measures a clock's quantum and cost; up to 30 ms for a coarse one.
+    pub fn of(clock: Clock) -> Known {
+        Known { clock, reading: granularity(&clock) }
+    }
+
+    /// Refuses a clock that cannot measure a period: coarser than it, or standing still while the task sleeps. The clock
+    /// counted so many ticks while so many nanoseconds of the clock of the due times went by.
+    ///
+    /// # Errors
+    /// Says which, with its numbers and what to do.
+    pub fn check(&self, period_ns: u64, rate: &Rate, ticks: i64, elapsed_ns: u64) -> Result<()> {
+        let refused =
+            |reason: String| Err(Error::Refused { what: format!("clock `{}` cannot measure this period", self.clock.name), reason });
+        let ns = 1e9 / rate.hz;
+        let quantum_ns = self.reading.quantum as f64 * ns;
+        if self.reading.quantum == 0 || quantum_ns >= period_ns as f64 {
+            let step =
+                if self.reading.quantum == 0 { "did not move for 30 ms".to_owned() } else { format!("steps by {}", time(quantum_ns)) };
+            return refused(format!(
+                "it {step}, the period is {}; choose a finer clock (--clock tsc, --clock monotonic)",
+                time(period_ns as f64)
+            ));
+        }
+        let counted = ticks as f64 * ns;
+        if (counted - elapsed_ns as f64).abs() > 0.1 * elapsed_ns as f64 + quantum_ns {
+            return refused(format!(
+                "it counted {} while the task slept for {}; choose a clock that runs on (--clock tsc, --clock monotonic)",
+                time(counted),
+                time(elapsed_ns as f64)
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_host::clock::fake;
+
+    fn known(quantum: u64) -> Known {
+        fake::set(fake::Settings { quantum, per_read: 37, ..fake::Settings::default() });
+        Known::of(Clock { nominal_hz: Some(1e9), ..Clock::new("fake", "", fake::read) })
+    }
+
+    fn rate() -> Rate {
+        Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: String::new() }
+    }
+
+    #[test]
+    fn a_period_shorter_than_a_wake_up_is_refused_with_the_cost() {
+        assert!(check_period(3_251, 3_250).is_ok());
+        let message = check_period(950, 3_250).unwrap_err().to_string();
+        for part in ["a period of 950 ns", "takes 3.25 us at the least", "--period"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_counter_that_wraps_is_known_as_well_as_a_wide_one() {
+        fake::set(fake::Settings { quantum: 2, per_read: 37, start: u64::from(u32::MAX) - 5_000, bits: 32, ..fake::Settings::default() });
+        let reading = Known::of(fake::clock(32)).reading;
+        assert_eq!((reading.quantum, reading.backward), (2, 0));
+        assert!((reading.back_to_back_mean - 37.0).abs() < 0.1, "{reading:?}");
+    }
+
+    #[test]
+    fn a_clock_coarser_than_the_period_is_refused() {
+        let message = known(4_000).check(1_000, &rate(), 1_000_000, 1_000_000).unwrap_err().to_string();
+        assert!(message.contains("`fake`") && message.contains("steps by 4 us") && message.contains("finer clock"), "{message}");
+        assert!(known(4_000).check(100_000, &rate(), 1_000_000, 1_000_000).is_ok());
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_while_the_task_sleeps_is_refused() {
+        let message = known(1).check(1_000, &rate(), 3_000, 1_000_000).unwrap_err().to_string();
+        assert!(message.contains("counted 3 us") && message.contains("runs on"), "{message}");
+    }
+}

@@ -1,0 +1,241 @@
+//! The instrument's own certificate: chains whose lengths prove themselves as integers, init and body pairs, the
+//! clock, and the coverage of the intervals over repeated short runs.
+
+pub mod coverage;
+
+use crate::lines::{Line, core_hz, lines};
+use coverage::Coverage;
+use hairspring_core::estimate::lattice::lattice;
+use hairspring_core::estimate::ratio::ratio;
+use hairspring_core::estimate::{Component, Estimate, Options, Solution, solve};
+use hairspring_core::judge::{Context, Finding, Setting, check, frequency_levels, interference_findings};
+use hairspring_core::observations::{Observations, Rate};
+use hairspring_host::chains::{RULER, chains, pairs};
+use hairspring_host::clock::{Clock, Reading, granularity};
+use hairspring_measure::sampling::Sampling;
+use std::time::Duration;
+
+/// What to spend on the certificate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effort {
+    /// Measuring time of each chain and of each pair.
+    pub per_chain: Duration,
+    /// Short runs for the coverage of the intervals; 0 leaves it out.
+    pub coverage_runs: u32,
+    /// Measuring time of each chain in a short run.
+    pub per_short_run: Duration,
+    /// Confidence level.
+    pub level: f64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Effort { per_chain: Duration::from_millis(50), coverage_runs: 40, per_short_run: Duration::from_millis(2), level: 0.95 }
+    }
+}
+
+/// A chain on the lattice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChainResult {
+    /// Name of the chain.
+    pub name: String,
+    /// Length in core cycles; `None` for the ruler's own length, which is exact by definition, never.
+    pub cycles: Estimate,
+    /// The integer it is closest to.
+    pub integer: u32,
+    /// Distance from the integer, in percent of it.
+    pub distance_percent: f64,
+    /// Short runs whose interval contained the integer; `None` for the ruler, and where there were no short runs.
+    pub coverage: Option<Coverage>,
+}
+
+/// An init and body pair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairResult {
+    /// Name of the pair.
+    pub name: String,
+    /// Body in core cycles and its true length.
+    pub body: (Estimate, f64),
+    /// Init in core cycles and its true length.
+    pub init: (Estimate, f64),
+}
+
+/// The certificate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    /// Name of the clock.
+    pub clock: String,
+    /// Its resolution and read cost.
+    pub reading: Reading,
+    /// Its rate.
+    pub rate: Rate,
+    /// Overhead of a row: the cost of the two reads as the line shows it, in ticks.
+    pub overhead_ticks: Estimate,
+    /// Core clock in Hz.
+    pub core_hz: Estimate,
+    /// Chains.
+    pub chains: Vec<ChainResult>,
+    /// Pairs.
+    pub pairs: Vec<PairResult>,
+    /// Findings.
+    pub findings: Vec<Finding>,
+}
+
+/// Distance from the integer up to which a chain counts as on the lattice, in percent.
+pub const ON_LATTICE_PERCENT: f64 = 0.5;
+/// Distance of a body behind an init that is accepted, in percent.
+pub const PAIR_PERCENT: f64 = 1.0;
+
+impl Certificate {
+    /// What is not as it should be, in words; empty for an instrument that measures right.
+    pub fn failures(&self) -> Vec<String> {
+        let off = self
+            .chains
+            .iter()
+            .filter(|chain| chain.distance_percent.abs() > ON_LATTICE_PERCENT)
+            .map(|chain| format!("chain {} is {:+.2} % off its integer {}", chain.name, chain.distance_percent, chain.integer));
+        let wrong = self
+            .pairs
+            .iter()
+            .filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0)
+            .map(|pair| format!("{}: body {:.2} cycles instead of {}", pair.name, pair.body.0.value, pair.body.1));
+        off.chain(wrong).chain(coverage::failures(&self.covered(), self.core_hz.level)).collect()
+    }
+
+    /// The chains that were tried in short runs.
+    pub fn covered(&self) -> Vec<(&str, Coverage)> {
+        self.chains.iter().filter_map(|chain| chain.coverage.map(|coverage| (chain.name.as_str(), coverage))).collect()
+    }
+}
+
+/// Largest quantum of a clock that can show the chains, in nanoseconds: their longest rows take about a microsecond.
+const COARSEST_NS: f64 = 10_000.0;
+
+/// Whether a clock is fine enough for chains.
+///
+/// # Errors
+/// Names its quantum, and what it would have to be.
+pub fn fine_enough(clock: &Clock) -> Result<(), String> {
+    let quantum_ns = clock.nominal_hz.map_or(0.0, |hz| granularity(clock.read).quantum as f64 * 1e9 / hz);
+    if quantum_ns <= COARSEST_NS {
+        return Ok(());
+    }
+    Err(format!(
+        "clock `{}` moves in steps of {} ms, and the chains take about a microsecond: verify with a clock that steps by less than {} us, such as {}",
+        clock.name,
+        (quantum_ns / 1e3).round() / 1e3,
+        COARSEST_NS / 1e3,
+        hairspring_host::clock::default_clock().name
+    ))
+}
+
+/// Makes the certificate.
+///
+/// # Errors
+/// Says why it cannot be made: no chains for this architecture, or no lattice.
+pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
+    let all = chains();
+    if all.is_empty() {
+        return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
+    }
+    let table = full_run(clock, effort);
+    let lines = lines(&table, effort.level)?;
+    let slopes: Vec<Estimate> = lines.iter().map(|line| line.solution.components[0].ticks).collect();
+    // Most chains must be integers; one that is not is named, not forced.
+    let found = lattice(&slopes, all.len() * 3 / 4)
+        .ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
+    let ruler = lines.iter().position(|line| line.name == RULER).ok_or("the ruler chain is missing")?;
+    let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
+    let mut results: Vec<ChainResult> = lines
+        .iter()
+        .enumerate()
+        .map(|(at, line)| {
+            let integer = (found.units[at].round() as u32).max(1);
+            let cycles =
+                in_cycles(line.first(), lines[ruler].first(), ruler_cycles, effort.level).unwrap_or(slopes[at].scaled(1.0 / found.unit));
+            ChainResult {
+                name: line.name.clone(),
+                cycles,
+                integer,
+                distance_percent: 100.0 * (cycles.value / f64::from(integer) - 1.0),
+                coverage: None,
+            }
+        })
+        .collect();
+    cover(clock, effort, ruler_cycles, &mut results);
+    let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
+    let (overhead_ticks, core_hz) =
+        (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate).estimate(effort.level));
+    Ok(Certificate {
+        clock: clock.name.to_owned(),
+        reading: granularity(&clock),
+        overhead_ticks,
+        core_hz,
+        chains: results,
+        pairs: pair_results(&table, &lines[ruler], ruler_cycles, effort.level)?,
+        findings: findings(&lines, ruler),
+        rate,
+    })
+}
+
+/// All chains and pairs in the same rounds.
+fn full_run(clock: Clock, effort: &Effort) -> Observations {
+    let (all, both) = (chains(), pairs());
+    let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
+    let sampling = both.iter().fold(sampling, Sampling::with_pair);
+    sampling.run(effort.per_chain * (all.len() + both.len()) as u32, 1)
+}
+
+fn in_cycles(of: (&Solution, &Component), ruler: (&Solution, &Component), ruler_cycles: f64, level: f64) -> Option<Estimate> {
+    ratio(of, ruler).map(|ratio| ratio.scaled(ruler_cycles).estimate(level))
+}
+
+fn pair_results(table: &Observations, ruler: &Line, ruler_cycles: f64, level: f64) -> Result<Vec<PairResult>, String> {
+    let options = Options { level, ..Options::default() };
+    pairs()
+        .iter()
+        .map(|pair| {
+            let series = table.find_series(pair.name).ok_or("a pair is missing")?;
+            let solution = solve(table, series, &options).map_err(|e| e.to_string())?;
+            let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
+                let component = solution.component(name).ok_or("body and init cannot be told apart")?;
+                let cycles = in_cycles((&solution, component), ruler.first(), ruler_cycles, level).ok_or("no common rounds")?;
+                Ok((cycles, f64::from(units) * ruler_cycles))
+            };
+            Ok(PairResult { name: pair.name.to_owned(), body: part("body", pair.units.0)?, init: part("init", pair.units.1)? })
+        })
+        .collect()
+}
+
+/// Repeats short runs and counts how often each chain's interval contains its integer.
+fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainResult]) {
+    let all = chains();
+    let mut hits = vec![0u32; results.len()];
+    for run in 0..effort.coverage_runs {
+        let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
+        let table = sampling.run(effort.per_short_run * all.len() as u32, 100 + u64::from(run));
+        let Ok(lines) = lines(&table, effort.level) else { continue };
+        let Some(ruler) = lines.iter().find(|line| line.name == RULER) else { continue };
+        for (line, (result, hit)) in lines.iter().zip(results.iter().zip(&mut hits)) {
+            let cycles = in_cycles(line.first(), ruler.first(), ruler_cycles, effort.level);
+            *hit += u32::from(cycles.is_some_and(|cycles| cycles.contains(f64::from(result.integer))));
+        }
+    }
+    for (result, hit) in results.iter_mut().zip(hits) {
+        let runs = effort.coverage_runs;
+        result.coverage = (runs > 0 && result.name != RULER).then_some(Coverage { hits: hit, runs });
+    }
+}
+
+fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
+    let context = Context { unit: "ticks", factor: 1.0 };
+    let share = lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / lines.len() as f64;
+    let mut all: Vec<Finding> =
+        frequency_levels(&lines[ruler].solution).into_iter().chain(interference_findings(share, 0.0, None)).collect();
+    let serious = lines
+        .iter()
+        .flat_map(|line| check(&line.solution, &context))
+        .filter(|finding| finding.severity > hairspring_core::judge::Severity::Note);
+    all.extend(serious);
+    all.into_iter().map(|finding| finding.in_setting(Setting::Chains)).collect()
+}

@@ -1,0 +1,184 @@
+//! Running the rows: interleaved rounds, each with all rows in a fresh random order, at a dithered phase of the clock.
+//! Doubts are flagged, readings are never altered.
+
+mod dither;
+mod loops;
+
+pub use dither::Dither;
+pub use loops::Loops;
+
+use hairspring_core::observations::Flags;
+use hairspring_host::chains::RowFn;
+use hairspring_host::clock::{ReadFn, Width};
+use hairspring_host::interference::Switches;
+use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Something that has rows which can be run.
+pub trait Rig {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+    /// Runs a row and returns what the clock said, in ticks.
+    fn run(&mut self, row: usize) -> u64;
+}
+
+/// Functions that read the clock themselves.
+#[derive(Debug, Clone)]
+pub struct Functions {
+    /// The clock that they are to read.
+    pub now: ReadFn,
+    /// One function for each row.
+    pub rows: Vec<RowFn>,
+}
+
+impl Rig for Functions {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn run(&mut self, row: usize) -> u64 {
+        (self.rows[row])(self.now)
+    }
+}
+
+/// One raw reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Raw {
+    /// Ticks between the two clock reads.
+    pub ticks: u64,
+    /// Doubts about it.
+    pub flags: Flags,
+}
+
+/// A row is run once for warming before it is run for the record, unless it took longer than this many ticks.
+const MOST_WARM_TICKS: u64 = 3_000_000;
+/// Rows longer than this many ticks have their involuntary switches counted one by one, shorter ones by the round.
+const SINGLE_WATCH_TICKS: u64 = 60_000;
+/// A reading above this many times the row's shortest, and above it by `GAP_TICKS`, has a gap in it.
+const GAP_FACTOR: u64 = 2;
+const GAP_TICKS: u64 = 60_000;
+
+/// Runs rounds over the rows of a rig.
+#[derive(Debug)]
+pub struct Rounds {
+    order: Vec<usize>,
+    shortest: Vec<u64>,
+    random: Pcg64Mcg,
+    dither: Dither,
+    switches: Switches,
+    gap_ticks: u64,
+    width: Width,
+}
+
+impl Rounds {
+    /// Rounds over so many rows, by a clock of this quantum in ticks; the same seed gives the same orders.
+    pub fn new(rows: usize, seed: u64, dither: Dither, quantum: u64) -> Rounds {
+        let random = Pcg64Mcg::seed_from_u64(seed);
+        Rounds {
+            order: (0..rows).collect(),
+            shortest: vec![u64::MAX; rows],
+            random,
+            dither,
+            switches: Switches::start(),
+            gap_ticks: GAP_TICKS.max(3 * quantum),
+            width: Width::FULL,
+        }
+    }
+
+    /// The same for a counter of this width: rows subtract in 64 bits, and a counter that wrapped in between is put
+    /// right here. A row must take less than half of its period.
+    #[must_use]
+    pub fn with_width(mut self, width: Width) -> Rounds {
+        self.width = width;
+        self
+    }
+
+    /// Runs every row once, in random order, and returns the readings in the order of the rows.
+    pub fn round(&mut self, rig: &mut impl Rig) -> Vec<Raw> {
+        self.order.shuffle(&mut self.random);
+        let mut readings = vec![Raw { ticks: 0, flags: Flags::NONE }; self.order.len()];
+        let mut watched_singly = false;
+        for at in 0..self.order.len() {
+            let row = self.order[at];
+            let long = self.shortest[row] != u64::MAX && self.shortest[row] > SINGLE_WATCH_TICKS;
+            readings[row] = self.reading(rig, row, long);
+            watched_singly |= long;
+        }
+        // A switch anywhere in a round of short rows disturbs the rows behind it, too.
+        if !watched_singly && self.switches.since_last() > 0 {
+            readings.iter_mut().for_each(|reading| reading.flags = reading.flags.with(Flags::SWITCHED));
+        }
+        readings
+    }
+
+    fn reading(&mut self, rig: &mut impl Rig, row: usize, watch: bool) -> Raw {
+        if self.shortest[row] == u64::MAX || self.shortest[row] < MOST_WARM_TICKS {
+            rig.run(row);
+        }
+        if watch {
+            self.switches.since_last();
+        }
+        self.dither.wait(self.random.random());
+        let ticks = self.width.wrapped(rig.run(row));
+        let mut flags = if watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
+        if ticks > self.width.half() {
+            flags = flags.with(Flags::BACKWARD);
+        } else {
+            self.shortest[row] = self.shortest[row].min(ticks);
+            if ticks > GAP_FACTOR * self.shortest[row] && ticks - self.shortest[row] > self.gap_ticks {
+                flags = flags.with(Flags::GAP);
+            }
+        }
+        Raw { ticks, flags }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes ten ticks a row number; row 0 goes backwards.
+    struct Steady(Vec<usize>);
+
+    impl Rig for Steady {
+        fn rows(&self) -> usize {
+            3
+        }
+
+        fn run(&mut self, row: usize) -> u64 {
+            self.0.push(row);
+            (row as u64 * 10).wrapping_sub(u64::from(row == 0))
+        }
+    }
+
+    #[test]
+    fn a_counter_that_wrapped_within_a_row_did_not_go_backwards() {
+        /// Begins just before a counter of 16 bits wraps, and ends just behind.
+        struct Wrapping;
+        impl Rig for Wrapping {
+            fn rows(&self) -> usize {
+                1
+            }
+            fn run(&mut self, _: usize) -> u64 {
+                0x10u64.wrapping_sub(0xfff0)
+            }
+        }
+        let readings = Rounds::new(1, 7, Dither::none(), 1).with_width(Width::bits(16)).round(&mut Wrapping);
+        assert!(readings[0].ticks == 0x20 && !readings[0].flags.contains(Flags::BACKWARD), "{readings:?}");
+    }
+
+    #[test]
+    fn every_row_runs_warm_and_in_changing_order() {
+        let mut rig = Steady(Vec::new());
+        let mut rounds = Rounds::new(3, 7, Dither::none(), 1);
+        for _ in 0..40 {
+            let readings = rounds.round(&mut rig);
+            assert_eq!(readings[2].ticks, 20);
+            assert!(readings[0].flags.contains(Flags::BACKWARD));
+        }
+        assert_eq!(rig.0.len(), 240);
+        let firsts: std::collections::HashSet<usize> = rig.0.chunks(6).map(|round| round[0]).collect();
+        assert_eq!(firsts.len(), 3);
+    }
+}

@@ -1,0 +1,99 @@
+//! The overhead of a stopwatch: what it says of nothing, many times (StopWatch, 3.3 (iv) and Table 2).
+
+use super::{Reader, ticks};
+use hairspring_host::clock::Clock;
+use std::time::{Duration, Instant};
+
+/// One run with nothing in it, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Between two reads of the clock, back to back.
+    pub read: i64,
+    /// Between start and stop.
+    pub total: i64,
+}
+
+/// Mean and spread of a quantity over many runs, without those that an interrupt fell into.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    /// Mean of the runs used.
+    pub mean: f64,
+    /// Standard deviation of a single run among those used.
+    pub sd: f64,
+    /// Median of all runs.
+    pub median: f64,
+    /// Runs used.
+    pub used: usize,
+    /// Runs in all.
+    pub all: usize,
+}
+
+/// The overhead of a stopwatch and its parts, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Overhead {
+    /// Between start and stop: what is taken off every span.
+    pub total: Moments,
+    /// Between two reads of the clock back to back: the part of the clock.
+    pub read: Moments,
+    /// The rest, which is the stopwatch's own: run by run the total less the read (the paper's calibrator).
+    pub calibrator: Moments,
+}
+
+/// Runs above the median by so many median deviations had an interrupt in them.
+const FAR: f64 = 20.0;
+/// Reads before each run, so that code and data are in the cache (StopWatch, 3.3 (iii)).
+const WARMING_READS: usize = 4;
+/// Runs that are made however long they take.
+const FEWEST_RUNS: usize = 100;
+
+/// Measures the overhead over so many runs, or as many as fit into the time, but 100 at least. The clock must be ready; its
+/// quantum is in ticks.
+pub fn overhead(clock: Clock, quantum: u64, runs: usize, time: Duration) -> Overhead {
+    let begin = Instant::now();
+    let mut all = Vec::with_capacity(runs);
+    while all.len() < runs && (all.len() < FEWEST_RUNS || begin.elapsed() < time) {
+        all.push(run(clock));
+    }
+    Overhead::of(&all, quantum)
+}
+
+fn run(clock: Clock) -> Run {
+    let (mut before, mut last) = (0, 0);
+    for _ in 0..WARMING_READS {
+        before = last;
+        last = (clock.read)();
+    }
+    let mut reader = Reader { clock, started: None };
+    reader.start();
+    let total = reader.stop().unwrap_or(0);
+    Run { read: ticks(clock.width, before, last), total }
+}
+
+impl Overhead {
+    /// Makes the sums over the runs of a clock of this quantum: its steps are no reason to leave a run out.
+    pub fn of(runs: &[Run], quantum: u64) -> Overhead {
+        let column = |of: fn(&Run) -> i64| moments(&runs.iter().map(|run| of(run) as f64).collect::<Vec<_>>(), (quantum as f64).max(1.0));
+        Overhead { total: column(|run| run.total), read: column(|run| run.read), calibrator: column(|run| run.total - run.read) }
+    }
+}
+
+fn moments(values: &[f64], quantum: f64) -> Moments {
+    let center = median(values);
+    let deviation = median(&values.iter().map(|value| (value - center).abs()).collect::<Vec<_>>()).max(quantum);
+    let reach = FAR * deviation;
+    let used: Vec<f64> = values.iter().copied().filter(|value| (value - center).abs() <= reach).collect();
+    let count = used.len().max(1) as f64;
+    let mean = used.iter().sum::<f64>() / count;
+    let variance = used.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    Moments { mean, sd: variance.sqrt(), median: center, used: used.len(), all: values.len() }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+    }
+}

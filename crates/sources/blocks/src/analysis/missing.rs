@@ -1,0 +1,187 @@
+//! Which inputs are missing: blocks that no input reached, and blocks that no input tells apart.
+
+use super::CountRow;
+use super::structure::Structure;
+use crate::graph::{Edge, Graph, block_name};
+use hairspring_core::estimate::exact_rank;
+use std::collections::BTreeMap;
+
+/// Something that more inputs, or partial runs, would show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// Blocks that no input reached, with the blocks that lead to them.
+    NotReached {
+        /// The blocks.
+        blocks: Vec<usize>,
+        /// Blocks that ran and have an edge to each of them.
+        from: Vec<usize>,
+    },
+    /// Blocks that no whole call can tell apart: they run equally often, whatever the input.
+    Inseparable {
+        /// The blocks.
+        blocks: Vec<usize>,
+        /// Whether they run once in every call, as the overhead does.
+        once: bool,
+    },
+    /// Blocks that ran equally often in these inputs, though another could part them.
+    NotSeparated {
+        /// The blocks; each stands for those that it is inseparable from.
+        blocks: Vec<usize>,
+    },
+    /// Sums of counts that these inputs did not vary, and others could.
+    NotVaried {
+        /// Numbers that the inputs tell apart ...
+        rank: usize,
+        /// ... and that whole calls could tell apart.
+        possible: usize,
+        /// Edges that no input took, though it came by.
+        edges: Vec<String>,
+    },
+}
+
+impl Missing {
+    /// What it is.
+    pub fn message(&self) -> String {
+        let list = |blocks: &[usize]| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(", ");
+        match self {
+            Missing::NotReached { blocks, .. } => format!("no input reached {}", list(blocks)),
+            Missing::Inseparable { blocks, once: true } if blocks.len() == 1 => {
+                format!("{} runs once in every call, as the overhead of the timing does: its time holds both", list(blocks))
+            }
+            Missing::Inseparable { blocks, once: true } => {
+                format!("{} run once in every whole call, as the overhead of the timing does", list(blocks))
+            }
+            Missing::Inseparable { blocks, once: false } => format!("{} run equally often in every whole call", list(blocks)),
+            Missing::NotSeparated { blocks } => format!("{} ran as often as {} in all inputs", list(&blocks[1..]), block_name(blocks[0])),
+            Missing::NotVaried { rank, possible, .. } => {
+                format!("the inputs vary {rank} of the {possible} counts that whole calls can vary independently")
+            }
+        }
+    }
+
+    /// What would help.
+    pub fn remedy(&self) -> String {
+        let list = |blocks: &[usize], and: &str| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(and);
+        match self {
+            Missing::NotReached { from, .. } if from.is_empty() => {
+                "inputs that take other cases of an indirect jump, or that reach what leads there".to_owned()
+            }
+            Missing::NotReached { from, .. } => {
+                format!("an input for which the branch at the end of {} goes the other way", list(from, " or "))
+            }
+            Missing::Inseparable { blocks, .. } if blocks.len() == 1 => String::new(),
+            Missing::Inseparable { blocks, .. } => match blocks.iter().max() {
+                Some(last) => format!("--until {} (a run that stops before it), or --until each", block_name(*last)),
+                None => String::new(),
+            },
+            Missing::NotSeparated { blocks } => {
+                format!("an input that runs {} and not {}, or more often", block_name(blocks[0]), block_name(blocks[1]))
+            }
+            Missing::NotVaried { edges, .. } if !edges.is_empty() => format!("inputs that take {}", edges.join(", ")),
+            Missing::NotVaried { .. } => "inputs in which the arms of the branches are taken in other proportions".to_owned(),
+        }
+    }
+}
+
+/// What whole calls and partial runs leave open.
+pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<Missing> {
+    let ran: Vec<bool> = (0..graph.blocks.len()).map(|at| rows.iter().any(|row| row.counts.blocks[at] > 0)).collect();
+    let mut all = not_reached(graph, &ran);
+    let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
+    for block in (0..ran.len()).filter(|at| ran[*at]) {
+        groups.entry(rows.iter().map(|row| row.counts.blocks[block]).collect()).or_default().push(block);
+    }
+    let constant = |counts: &[u64]| counts.iter().all(|count| *count == 1);
+    for (counts, group) in &groups {
+        all.extend(of_group(group, constant(counts), structure));
+    }
+    all.extend(not_varied(graph, rows, structure));
+    all
+}
+
+/// Blocks that did not run, together where the same blocks lead to them.
+fn not_reached(graph: &Graph, ran: &[bool]) -> Vec<Missing> {
+    let mut by_source: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+    for block in (0..ran.len()).filter(|at| !ran[*at]) {
+        let into = graph.edges.iter().filter(|edge| edge.to == Some(block) && ran[edge.from]).map(|edge| edge.from);
+        by_source.entry(into.collect()).or_default().push(block);
+    }
+    by_source.into_iter().map(|(from, blocks)| Missing::NotReached { blocks, from }).collect()
+}
+
+/// What keeps the blocks of a group together: parts that nothing can separate, and parts that an input could.
+fn of_group(group: &[usize], once: bool, structure: &Structure) -> Vec<Missing> {
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    for block in group {
+        match parts.iter_mut().find(|part| structure.always_equal(part[0], *block)) {
+            Some(part) => part.push(*block),
+            None => parts.push(vec![*block]),
+        }
+    }
+    let mut all = Vec::new();
+    for part in &parts {
+        let with_overhead = once && structure.always_once(part[0]);
+        if part.len() > 1 || with_overhead {
+            all.push(Missing::Inseparable { blocks: part.clone(), once: with_overhead });
+        }
+    }
+    if parts.len() > 1 {
+        all.push(Missing::NotSeparated { blocks: parts.iter().map(|part| part[0]).collect() });
+    }
+    all
+}
+
+fn not_varied(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Option<Missing> {
+    let whole: Vec<Vec<f64>> = rows
+        .iter()
+        .filter(|row| row.until.is_none())
+        .map(|row| row.counts.blocks.iter().map(|count| *count as f64).chain([1.0]).collect())
+        .collect();
+    let rank = exact_rank(&whole).pivots.len();
+    let came_by = |from: usize| rows.iter().any(|row| row.counts.blocks[from] > 0);
+    let taken = |at: usize| rows.iter().any(|row| row.counts.edges[at] > 0);
+    let not_taken: Vec<&Edge> =
+        graph.edges.iter().enumerate().filter(|(at, edge)| came_by(edge.from) && !taken(*at)).map(|(_, edge)| edge).collect();
+    // An edge to a block that was not reached is said with the block.
+    let known = |edge: &&&Edge| edge.to.is_none_or(came_by);
+    let edges: Vec<String> = not_taken.iter().filter(known).take(6).map(|edge| graph.edge_name(edge)).collect();
+    let is_said = edges.is_empty() && !not_taken.is_empty();
+    (rank < structure.rank && !is_said).then_some(Missing::NotVaried { rank, possible: structure.rank, edges })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Counts, tests::graph};
+
+    fn row(graph: &Graph, blocks: &[u64]) -> CountRow {
+        CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; graph.edges.len()] }, until: None }
+    }
+
+    #[test]
+    fn what_no_input_reached_is_named_with_the_branch_that_leads_there() {
+        // 0 -> 1 | 2; both -> 3 -> out
+        let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
+        let structure = Structure::of(&graph);
+        let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1])], &structure);
+        assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![0] }), "{all:?}");
+        assert!(all.contains(&Missing::Inseparable { blocks: vec![0, 3], once: true }), "{all:?}");
+        assert!(all.contains(&Missing::NotSeparated { blocks: vec![0, 1] }), "{all:?}");
+        assert!(all.iter().any(|missing| matches!(missing, Missing::NotVaried { rank: 1, possible: 2, .. })), "{all:?}");
+        // Both arms taken: nothing but the common blocks stays together.
+        let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1]), row(&graph, &[1, 0, 1, 1])], &structure);
+        assert_eq!(all, [Missing::Inseparable { blocks: vec![0, 3], once: true }]);
+        assert!(all[0].remedy().contains("--until B4"));
+    }
+
+    #[test]
+    fn what_hangs_on_a_block_that_was_not_reached_is_said_once() {
+        let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
+        let mut only = row(&graph, &[1, 1, 0, 1]);
+        only.counts.edges = vec![1, 0, 1, 0, 1];
+        let all = missing(&graph, &[only], &Structure::of(&graph));
+        assert!(!all.iter().any(|missing| matches!(missing, Missing::NotVaried { .. })), "{all:?}");
+        let not_separated = all.iter().find(|missing| matches!(missing, Missing::NotSeparated { .. })).unwrap();
+        assert_eq!(not_separated.message(), "B2 ran as often as B1 in all inputs");
+    }
+}

@@ -1,0 +1,326 @@
+//! From counts and times to what can be said of the parts.
+
+mod data;
+mod missing;
+mod quality;
+mod regions;
+mod structure;
+
+pub use data::depends_on_data;
+pub use missing::{Missing, missing};
+pub use quality::Quality;
+pub use regions::{Region, regions};
+pub use structure::{Structure, identical};
+
+use crate::error::Result;
+use crate::graph::{Counts, Graph, block_name};
+use hairspring_core::estimate::{Component, RowFit, Solution, Source};
+use hairspring_core::judge::{Assessment, Finding, FindingKind, Question, SeriesResult, Severity, assess};
+use hairspring_core::observations::Observations;
+use std::collections::{HashMap, HashSet};
+
+/// Series that holds the function.
+pub const SERIES: &str = "function";
+
+/// What is solved for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknowns {
+    /// The time of every block.
+    Blocks,
+    /// The time of every block for each way that it is left: costs that differ between a branch taken and not taken.
+    Edges,
+}
+
+/// A row: what ran between two reads of the clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CountRow {
+    /// Its counts.
+    pub counts: Counts,
+    /// The block where it ended early; `None` for a whole call.
+    pub until: Option<usize>,
+}
+
+impl Unknowns {
+    /// Names of the unknowns.
+    pub fn names(self, graph: &Graph) -> Vec<String> {
+        match self {
+            Unknowns::Blocks => (0..graph.blocks.len()).map(block_name).collect(),
+            Unknowns::Edges => graph.edges.iter().map(|edge| graph.edge_name(edge)).collect(),
+        }
+    }
+
+    /// The counts of a row.
+    pub fn counts(self, row: &Counts) -> Vec<f64> {
+        let counts = match self {
+            Unknowns::Blocks => &row.blocks,
+            Unknowns::Edges => &row.edges,
+        };
+        counts.iter().map(|count| *count as f64).collect()
+    }
+}
+
+/// Where the time of an unknown is to be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// It never ran.
+    NeverRan,
+    /// It is a component by itself, of this index.
+    Alone(usize),
+    /// It always runs as often as others, and their sum is the component of this index.
+    With(usize),
+    /// It is in one or several combinations; the first has this index.
+    Combined(usize),
+    /// It is told apart from nothing that all calls have in common.
+    Common,
+}
+
+/// All that was found out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// What was solved for.
+    pub unknowns: Unknowns,
+    /// Edges whose counts do not follow from those of the blocks: where there are any, blocks do not suffice.
+    pub undetermined: Vec<String>,
+    /// The engine's answer.
+    pub assessment: Assessment,
+    /// How well the parts add up.
+    pub quality: Quality,
+    /// Where to find each unknown.
+    pub places: Vec<Place>,
+    /// The unknown that stands first in each component; `None` for the overhead.
+    pub leads: Vec<Option<usize>>,
+    /// Unknowns that run equally often in every row, by their index.
+    pub groups: Vec<Vec<usize>>,
+    /// How often each unknown ran, in all whole calls.
+    pub totals: Vec<f64>,
+    /// Whole calls.
+    pub calls: usize,
+    /// Mean time of a whole call, in the table's unit, the overhead included.
+    pub mean_call: f64,
+    /// Coarser parts, where they add up.
+    pub regions: Vec<Region>,
+    /// What is missing.
+    pub missing: Vec<Missing>,
+    /// Doubts.
+    pub findings: Vec<Finding>,
+    /// Names of the unknowns.
+    pub names: Vec<String>,
+}
+
+impl Analysis {
+    /// The function's series.
+    pub fn series(&self) -> &SeriesResult {
+        &self.assessment.series[0]
+    }
+
+    /// Share of the time of all whole calls that a component takes. `None` for a difference of times, and for a combination
+    /// whose parts do not run as often as they are in it: these are no parts of anything.
+    pub fn share(&self, component: usize) -> Option<f64> {
+        const ABOUT: f64 = 0.05;
+        let part = &self.series().solution.components[component];
+        let runs = self.leads[component].map_or(self.calls as f64, |at| self.totals[at]);
+        let fits = |(name, coefficient): &(String, f64)| (self.runs(name) / (coefficient * runs) - 1.0).abs() < ABOUT;
+        let is_part = !part.is_difference() && part.parts.iter().all(fits);
+        is_part.then(|| part.ticks.value * runs / (self.mean_call * self.calls as f64))
+    }
+
+    /// How often an unknown ran in all whole calls; the overhead is in each of them.
+    fn runs(&self, name: &str) -> f64 {
+        self.names.iter().position(|known| known == name).map_or(self.calls as f64, |at| self.totals[at])
+    }
+
+    /// A time that is negative, surely or by more than noise and a good part of a call: however well the sum fits, it is a wrong
+    /// one, and what one part lacks others have too much.
+    fn negative(&self) -> Option<Finding> {
+        const GOOD_PART: f64 = 0.05;
+        let wrong = |(at, part): &(usize, &Component)| {
+            let noise = part.uncertain.part(Source::Stochastic, part.ticks.level);
+            let share = self.share(*at).unwrap_or(0.0);
+            !part.is_difference() && (part.ticks.high < 0.0 || share < -GOOD_PART && part.ticks.value + noise < 0.0)
+        };
+        let all = self.series().solution.components.iter().enumerate().filter(wrong);
+        let (at, part) = all.min_by(|a, b| a.1.ticks.value.total_cmp(&b.1.ticks.value))?;
+        let time = &self.series().components[at].time;
+        let (value, unit) = time.ns.as_ref().map_or((part.ticks.value, "ticks"), |ns| (ns.value, "ns"));
+        let kind = FindingKind::Negative { component: part.name.clone(), value, unit: unit.to_owned() };
+        Some(Finding::new(Severity::Untrusted, kind))
+    }
+
+    /// Adds a doubt, if there is one.
+    pub fn doubt(&mut self, finding: Option<Finding>) {
+        self.findings.extend(finding);
+        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    }
+}
+
+/// Solves the rows of a table whose components are the unknowns, and says what can be said.
+///
+/// # Errors
+/// Fewer rows than unknowns.
+pub fn analyse(
+    graph: &Graph,
+    structure: &Structure,
+    rows: &[CountRow],
+    unknowns: Unknowns,
+    table: &Observations,
+    question: &Question,
+) -> Result<Analysis> {
+    let assessment = assess(table, question)?;
+    let names = unknowns.names(graph);
+    let solution = &assessment.series[0].solution;
+    let quality = Quality::of(solution);
+    let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
+    let mut totals = vec![0.0; names.len()];
+    for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.until.is_none()) {
+        totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+    }
+    let finder = Finder::of(solution);
+    let places = names.iter().map(|name| finder.place(name)).collect();
+    let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+    let leads = solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect();
+    let mut analysis = Analysis {
+        unknowns,
+        undetermined: structure.undetermined.iter().map(|at| graph.edge_name(&graph.edges[*at])).collect(),
+        quality,
+        places,
+        leads,
+        groups: identical(&columns),
+        totals,
+        calls: rows.iter().filter(|row| row.until.is_none()).count(),
+        mean_call: mean_call(solution, rows),
+        regions: Vec::new(),
+        missing: missing(graph, rows, structure),
+        findings: Vec::new(),
+        names,
+        assessment,
+    };
+    let all_calls = analysis.mean_call * analysis.calls as f64;
+    analysis.regions = regions(graph, (rows, table), unknowns, question, all_calls);
+    let negative = analysis.negative();
+    if negative.is_some() {
+        analysis.quality = analysis.quality.with_negative();
+    }
+    analysis.findings = findings(analysis.series(), &analysis.quality);
+    let is_said = analysis.findings.iter().any(|finding| matches!(finding.kind, FindingKind::Negative { .. }));
+    analysis.doubt(negative.filter(|_| !is_said));
+    Ok(analysis)
+}
+
+/// Where the parts of a solution are, by name.
+struct Finder<'a> {
+    solution: &'a Solution,
+    /// Components that a part is in.
+    holders: HashMap<&'a str, Vec<usize>>,
+    columns: HashSet<&'a str>,
+    /// Parts that depend on one other alone: they run as often, or a multiple of it.
+    on_one: HashSet<&'a str>,
+}
+
+impl<'a> Finder<'a> {
+    fn of(solution: &'a Solution) -> Finder<'a> {
+        let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, component) in solution.components.iter().enumerate() {
+            component.parts.iter().for_each(|(name, _)| holders.entry(name).or_default().push(at));
+        }
+        let on_one = solution.rank.dependent.iter().filter(|(_, sum)| sum.terms.len() == 1);
+        let on_one = on_one.map(|(column, _)| solution.columns[*column].as_str()).collect();
+        Finder { solution, holders, columns: solution.columns.iter().map(String::as_str).collect(), on_one }
+    }
+
+    fn place(&self, name: &str) -> Place {
+        let Some(holders) = self.holders.get(name) else {
+            return if self.columns.contains(name) { Place::Common } else { Place::NeverRan };
+        };
+        let first = holders[0];
+        let parts = &self.solution.components[first].parts;
+        let merged = || parts.iter().all(|(_, coefficient)| *coefficient == 1.0) && self.is_merged(first);
+        match holders.len() {
+            1 if parts.len() == 1 => Place::Alone(first),
+            1 if merged() => Place::With(first),
+            _ => Place::Combined(first),
+        }
+    }
+
+    /// Whether the parts of a component all run equally often: each depends on the first alone.
+    fn is_merged(&self, component: usize) -> bool {
+        self.solution.components[component].parts[1..].iter().all(|(name, _)| self.on_one.contains(name.as_str()))
+    }
+}
+
+/// Mean over the whole calls, in the table's unit. The table has its rows in the order of the calls.
+fn mean_call(solution: &Solution, rows: &[CountRow]) -> f64 {
+    let is_whole = |row: &RowFit| rows.get(row.row as usize).is_some_and(|row| row.until.is_none());
+    let whole: Vec<f64> = solution.rows.iter().filter(|row| row.location.is_finite() && is_whole(row)).map(|row| row.location).collect();
+    whole.iter().sum::<f64>() / whole.len().max(1) as f64
+}
+
+/// The engine's findings, with what this model says in its own words.
+fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
+    use FindingKind::{BelowResolution, NeverRan, NonLinear, NotChecked, RankDeficient, WideInterval};
+    let shown_elsewhere = |finding: &&Finding| {
+        matches!(finding.kind, NonLinear { .. } | RankDeficient { .. } | NeverRan { .. } | BelowResolution { .. } | WideInterval { .. })
+    };
+    let mut all: Vec<Finding> = result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().map(of_control).collect();
+    for finding in all.iter_mut().filter(|finding| matches!(finding.kind, NotChecked { .. })) {
+        finding.severity = if quality.carried.is_none() { Severity::Untrusted } else { finding.severity };
+    }
+    if quality.carried == Some(false) && !quality.negative {
+        let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
+        let kind =
+            FindingKind::NotAdditive { explained_percent: percent(quality.explained), departure_percent: percent(quality.departure) };
+        all.push(Finding::new(Severity::Untrusted, kind));
+    }
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    all
+}
+
+/// A control chain that is off by less than what is asked of a block's cycles is no reason to distrust them.
+fn of_control(finding: Finding) -> Finding {
+    const ASKED: f64 = 0.02;
+    match finding.kind {
+        FindingKind::CoreShared { control_cycles, expected_cycles } if (control_cycles / expected_cycles - 1.0).abs() < ASKED => {
+            Finding { severity: finding.severity.min(Severity::Warning), ..finding }
+        }
+        _ => finding,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of a straight line of three blocks that are also ended early, the last two of which overlap.
+    fn overlapping(by: f64) -> Analysis {
+        let graph = crate::graph::tests::graph(3, &[(0, Some(1)), (1, Some(2)), (2, Some(2)), (2, None)]);
+        let mut table = Observations::new(Unknowns::Blocks.names(&graph));
+        let series = table.series(SERIES);
+        let mut rows = Vec::new();
+        for trips in 1..=20u64 {
+            for (blocks, until) in [([1, trips, trips], None), ([1, trips, trips - 1], Some(2))] {
+                let counts = blocks.map(|count| count as f64);
+                let row = table.row_apart(series, &counts);
+                // Ended early, the last trip of block 1 takes long.
+                let ticks = 80.0 + 10.0 * counts[1] + if until.is_some() { by } else { 0.0 };
+                (0..8).for_each(|round| table.push(row, round, ticks + 0.2 * f64::from(round % 2) + 0.1 * (trips % 3) as f64));
+                rows.push(CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; 4] }, until });
+            }
+        }
+        analyse(&graph, &Structure::of(&graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()
+    }
+
+    #[test]
+    fn a_time_that_is_negative_by_a_good_part_of_a_call_shows_that_parts_overlap() {
+        assert!(overlapping(0.0).quality.carried == Some(true), "{:?}", overlapping(0.0).quality);
+        let found = overlapping(4.0);
+        assert!(found.quality.negative && !found.quality.is_carried(), "{:?}", found.quality);
+        assert!(found.findings.iter().any(|finding| matches!(finding.kind, FindingKind::Negative { .. })), "{:?}", found.findings);
+    }
+
+    #[test]
+    fn a_control_chain_that_is_off_by_less_than_is_asked_is_a_warning() {
+        let weight = |control_cycles: f64| {
+            of_control(Finding::new(Severity::Untrusted, FindingKind::CoreShared { control_cycles, expected_cycles: 1.0 })).severity
+        };
+        assert_eq!((weight(1.007), weight(0.985), weight(1.03)), (Severity::Warning, Severity::Warning, Severity::Untrusted));
+    }
+}

@@ -1,0 +1,135 @@
+//! How well a sum of the parts describes the rows.
+
+use hairspring_core::estimate::{LeftOut, Solution};
+use std::collections::HashSet;
+
+/// How well a sum of the parts describes the rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quality {
+    /// Share of the variation between rows that it explains, at most 1; below 0 where it does worse than the mean row.
+    /// `None` where rows hardly vary, or nothing checks the sum.
+    pub explained: Option<f64>,
+    /// Standard deviation of the rows from it, as a share of the mean row; `None` where nothing checks the sum.
+    pub departure: Option<f64>,
+    /// Rows of different counts beyond the number of unknowns: with none, some times fit whatever the rows take.
+    pub spare: usize,
+    /// Whether the numbers of its parts can be believed; `None` where nothing checks the sum.
+    pub carried: Option<bool>,
+    /// Whether a time that came out negative is why they cannot.
+    pub negative: bool,
+}
+
+/// Departure from which on the sum of the parts is no description of the rows.
+const NOT_ADDITIVE: f64 = 0.05;
+/// Departure from which on it is a rough one.
+const ROUGH: f64 = 0.01;
+/// Variation that must be explained, where there is any.
+const EXPLAINED: f64 = 0.9;
+/// Variation between rows, as a share of their mean, below which there is none to explain.
+const NO_VARIATION: f64 = 0.02;
+
+impl Quality {
+    /// That of a solution.
+    pub fn of(solution: &Solution) -> Quality {
+        if solution.rows.is_empty() {
+            // Too many rows to list: a sample.
+            let departure = solution.lack_of_fit.map_or(0.0, |lack| lack.sd) / solution.largest;
+            return Quality {
+                explained: None,
+                departure: Some(departure),
+                spare: 1,
+                carried: Some(departure < NOT_ADDITIVE),
+                negative: false,
+            };
+        }
+        // Rows that were left out count: a model that holds only without them does not describe them.
+        let seen = solution.rows.iter().filter(|row| row.left_out != Some(LeftOut::Interference) && row.residual.is_finite());
+        let different: HashSet<Vec<u64>> = seen.clone().map(|row| row.counts.iter().map(|count| count.to_bits()).collect()).collect();
+        let rows: Vec<(f64, f64)> = seen.map(|row| (row.location, row.residual)).collect();
+        let unknowns = solution.rank.pivots.len();
+        match different.len().saturating_sub(unknowns) {
+            0 => Quality { explained: None, departure: None, spare: 0, carried: None, negative: false },
+            spare => of_rows(&rows, unknowns, spare),
+        }
+    }
+
+    /// Whether the times of the parts can be shown: something checks the sum, and did not find it wrong.
+    pub fn is_carried(&self) -> bool {
+        self.carried == Some(true)
+    }
+
+    /// Why the times of the parts are not shown.
+    pub fn refusal(&self) -> Option<&'static str> {
+        match (self.carried, self.negative) {
+            (Some(true), _) => None,
+            (_, true) => Some("a time came out negative"),
+            (None, _) => Some("no row is to spare: as many unknowns as rows of different counts; whatever these take, some times fit"),
+            (Some(false), _) => Some("the rows depart from the sum by too much, or it explains too little of what they vary"),
+        }
+    }
+
+    /// Whether it describes the rows, and only roughly.
+    pub fn is_rough(&self) -> bool {
+        self.departure.is_some_and(|departure| departure > ROUGH)
+    }
+
+    /// A sum that a negative time shows to be wrong.
+    #[must_use]
+    pub fn with_negative(self) -> Quality {
+        Quality { carried: Some(false), negative: true, ..self }
+    }
+}
+
+/// From the rows' times and what the sum leaves of them; both mean squares are over their degrees of freedom, or a sum of many
+/// unknowns would look better than it is.
+fn of_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
+    let count = rows.len() as f64;
+    let mean = rows.iter().map(|row| row.0).sum::<f64>() / count;
+    let around = rows.iter().map(|row| (row.0 - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let left = rows.iter().map(|row| row.1.powi(2)).sum::<f64>() / (rows.len() - unknowns) as f64;
+    let departure = left.sqrt() / mean;
+    let explained = (around.sqrt() > NO_VARIATION * mean).then(|| 1.0 - left / around);
+    let carried = departure < NOT_ADDITIVE && explained.is_none_or(|explained| explained > EXPLAINED);
+    Quality { explained, departure: Some(departure), spare, carried: Some(carried), negative: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_core::estimate::{Options, solve};
+    use hairspring_core::observations::Observations;
+
+    /// Rows of two blocks and what they take, each read eight times with a noise that has mean 0.
+    fn quality(rows: &[([f64; 2], f64)]) -> Quality {
+        let mut table = Observations::new(vec!["a".into(), "b".into()]);
+        let series = table.series("main");
+        for (counts, ticks) in rows {
+            let row = table.row_apart(series, counts);
+            (0..8).for_each(|round| table.push(row, round, ticks + 0.5 * f64::from(round % 2)));
+        }
+        Quality::of(&solve(&table, series, &Options::default()).unwrap())
+    }
+
+    #[test]
+    fn as_many_unknowns_as_different_rows_are_not_checked() {
+        let unchecked = Quality { explained: None, departure: None, spare: 0, carried: None, negative: false };
+        assert_eq!(quality(&[([1.0, 3.0], 100.0), ([1.0, 9.0], 500.0)]), unchecked);
+        // Rows of the same counts check the clock, and not the sum.
+        let twice = [([1.0, 3.0], 100.0), ([1.0, 3.0], 103.0), ([1.0, 9.0], 500.0), ([1.0, 9.0], 490.0)];
+        assert_eq!(quality(&twice), unchecked);
+    }
+
+    #[test]
+    fn a_row_to_spare_checks_the_sum() {
+        let good = quality(&[([1.0, 3.0], 130.0), ([1.0, 9.0], 190.0), ([1.0, 5.0], 150.0)]);
+        assert!(good.carried == Some(true) && good.spare == 1 && good.explained.unwrap() > 0.999 && !good.is_rough(), "{good:?}");
+        let bad = quality(&[([1.0, 3.0], 130.0), ([1.0, 9.0], 190.0), ([1.0, 5.0], 350.0)]);
+        assert!(bad.carried == Some(false), "{bad:?}");
+    }
+
+    #[test]
+    fn rows_that_hardly_vary_have_nothing_to_explain() {
+        let flat = quality(&[([1.0, 3.0], 1000.0), ([1.0, 9.0], 1001.0), ([1.0, 5.0], 999.0), ([1.0, 6.0], 1000.0)]);
+        assert!(flat.explained.is_none() && flat.carried == Some(true), "{flat:?}");
+    }
+}

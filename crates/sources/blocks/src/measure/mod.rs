@@ -1,0 +1,210 @@
+//! From a request to an answer: every input is followed once, then all are timed in rounds, then the table is solved.
+
+mod prepare;
+mod rounds;
+mod until;
+
+use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse, depends_on_data};
+use crate::binary::{Code, Flow, Image, Lines, callee, flow};
+use crate::error::{Error, Result};
+use crate::graph::{Block, Graph};
+use crate::result::{FunctionInfo, Measured, Progress, Request, Skipped, Wanted};
+use crate::trace::Target;
+use hairspring_core::estimate::{Options, exact_rank};
+use hairspring_core::judge::{Question, Setting};
+use hairspring_core::observations::{Observations, Origin};
+use hairspring_host::clock::{RateMeter, find, granularity};
+use hairspring_host::thread::settle;
+use hairspring_measure::companions::{Beside, beside};
+use hairspring_measure::ruler::find_ruler;
+use iced_x86::Instruction;
+use prepare::{Prepared, Session};
+use rounds::{Readings, Timing};
+use std::time::Instant;
+
+/// Follows, times and solves.
+///
+/// # Errors
+/// A program or function that cannot be traced, no input that can be used, or fewer rows than unknowns.
+pub fn measure(request: &Request) -> Result<Measured> {
+    let clock = find("tsc")?;
+    let settled = settle(request.cpu)?;
+    let quantum = granularity(&clock).quantum;
+    let meter = RateMeter::start(clock);
+    let ruler = find_ruler(clock);
+    let mut session = Session::new(request, settled.cpu, quantum)?;
+    let mut prepared = session.prepare_all()?;
+    let chains = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
+    let begin = Instant::now();
+    let timing = Timing { clock, quantum, chains: &chains, budget: request.budget, timeout: request.timeout, progress: request.progress };
+    let mut readings = timing.run(&mut prepared, &session.program);
+    let measured = begin.elapsed();
+    (request.progress)(Progress::Solving);
+    let prepared = session.keep(prepared, &mut readings)?;
+    let graph = session.annotated_graph();
+    let rows: Vec<CountRow> = prepared.iter().flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
+    let structure = Structure::of(&graph);
+    let unknowns = choose(request.unknowns, &structure, &rows);
+    let origin = Origin {
+        clock: Some(clock.name.to_owned()),
+        rate: Some(meter.rate()),
+        granularity: (quantum > 0).then_some(quantum as f64),
+        ..Origin::default()
+    };
+    let table = tabulate(&graph, &rows, unknowns, &readings, &chains, origin);
+    let question = Question {
+        options: Options { level: request.level, departure_follows_counts: true, ..Options::default() },
+        setting: Setting::Blocks,
+        ..Question::default()
+    };
+    let mut analysis = analyse(&graph, &structure, &rows, unknowns, &table, &question)?;
+    let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
+    analysis.doubt(doubt);
+    Ok(Measured {
+        function: session.function(),
+        inputs: request.inputs.len(),
+        notes: until::notes(&request.until, &graph),
+        graph,
+        skipped: session.skipped,
+        rows,
+        traced: session.traced,
+        table,
+        rounds: readings.rounds,
+        measured,
+        analysis,
+        settled,
+        ruler,
+    })
+}
+
+/// Blocks, unless the counts of edges do not follow from theirs and tell more of these rows apart.
+fn choose(wanted: Wanted, structure: &Structure, rows: &[CountRow]) -> Unknowns {
+    match wanted {
+        Wanted::Blocks => Unknowns::Blocks,
+        Wanted::Edges => Unknowns::Edges,
+        Wanted::Auto if structure.undetermined.is_empty() || told_apart(Unknowns::Edges, rows) <= told_apart(Unknowns::Blocks, rows) => {
+            Unknowns::Blocks
+        }
+        Wanted::Auto => Unknowns::Edges,
+    }
+}
+
+/// How many unknowns the counts tell apart.
+fn told_apart(unknowns: Unknowns, rows: &[CountRow]) -> usize {
+    let counts: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts).into_iter().chain([1.0]).collect()).collect();
+    exact_rank(&counts).pivots.len()
+}
+
+/// The engine's table: one component for each unknown, and the chains as series of their own.
+fn tabulate(graph: &Graph, rows: &[CountRow], unknowns: Unknowns, readings: &Readings, chains: &[Beside], origin: Origin) -> Observations {
+    let mut table = Observations::new(unknowns.names(graph));
+    table.origin = origin;
+    let series = table.series(SERIES);
+    let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &unknowns.counts(&row.counts))).collect();
+    let chain_ids: Vec<u32> = chains.iter().flat_map(|chain| chain.declare(&mut table, chain.chain)).collect();
+    for reading in &readings.function {
+        table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
+    }
+    for reading in &readings.chains {
+        table.push_flagged(chain_ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
+    }
+    table
+}
+
+impl Session<'_> {
+    /// Leaves out the inputs whose process was lost, with all their readings: what ended it may have disturbed them, too.
+    fn keep(&mut self, prepared: Vec<Prepared>, readings: &mut Readings) -> Result<Vec<Prepared>> {
+        let lost = std::mem::take(&mut readings.lost);
+        if lost.is_empty() {
+            return Ok(prepared);
+        }
+        let kept = rows_of(&prepared).into_iter().map(|(process, _)| !lost.contains_key(&process));
+        let mut next = 0..;
+        let numbers: Vec<Option<u32>> = kept.map(|kept| if kept { next.next() } else { None }).collect();
+        readings.function.retain_mut(|reading| numbers[reading.row as usize].map(|number| reading.row = number).is_some());
+        for (process, reason) in &lost {
+            let input = prepared[*process].input;
+            self.skipped.push(Skipped { input: input + 1, text: self.request.inputs[input].text.clone(), reason: reason.clone() });
+        }
+        self.skipped.sort_by_key(|skipped| skipped.input);
+        let left = prepared.into_iter().enumerate().filter(|(process, _)| !lost.contains_key(process)).map(|(_, one)| one).collect();
+        self.some(left)
+    }
+
+    /// The final graph with its source lines and the names of the functions that blocks call.
+    fn annotated_graph(&self) -> Graph {
+        let mut graph = self.graph.clone();
+        let (Some(target), Some(image)) = (&self.target, &self.image) else { return graph };
+        let lines = Lines::of(&target.function.object);
+        let code = self.code.clone();
+        let blocks = graph.blocks.clone();
+        lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));
+        for block in &mut graph.blocks {
+            block.calls = self.calls(block, image);
+        }
+        graph
+    }
+
+    /// The functions that a block calls; a jump out of the function is a call that does not come back here.
+    fn calls(&self, block: &Block, image: &Image) -> Vec<String> {
+        let all = instructions(&self.code, block.start, block.end).into_iter().filter_map(|address| self.code.decode(address));
+        let is_call = |instruction: &Instruction| match flow(instruction) {
+            Flow::Call => true,
+            Flow::Jump(to) | Flow::Conditional(to) => !self.code.contains(to),
+            Flow::Indirect => callee(image, instruction).is_some(),
+            Flow::Next | Flow::Return | Flow::Stop => false,
+        };
+        let name = |instruction: Instruction| callee(image, &instruction).unwrap_or_else(|| "computed address".to_owned());
+        all.filter(is_call).map(name).collect()
+    }
+
+    /// Blocks with a string instruction that repeats itself, as often as its operands say.
+    fn repeated(&self, graph: &Graph) -> Vec<usize> {
+        let repeats = |at: &usize| {
+            let all = instructions(&self.code, graph.blocks[*at].start, graph.blocks[*at].end);
+            all.into_iter()
+                .filter_map(|address| self.code.decode(address))
+                .any(|instruction| instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix()))
+        };
+        (0..graph.blocks.len()).filter(repeats).collect()
+    }
+
+    fn function(&self) -> FunctionInfo {
+        let target = self.target.as_ref();
+        let function = target.map(|target| target.function.clone());
+        FunctionInfo {
+            name: function.as_ref().map_or_else(String::new, |function| function.name.clone()),
+            entry: function.as_ref().map_or(0, |function| function.entry),
+            bytes: function.as_ref().map_or(0, |function| function.ranges.iter().map(|range| range.end - range.start).sum()),
+            object: function.map(|function| function.object).unwrap_or_default(),
+            has_lines: self.graph.blocks.iter().any(|block| block.source.is_some()),
+        }
+    }
+}
+
+/// Addresses of the instructions in a range.
+pub(crate) fn instructions(code: &Code, start: u64, end: u64) -> Vec<u64> {
+    let mut all = Vec::new();
+    let mut at = start;
+    while at < end {
+        all.push(at);
+        let Some(instruction) = code.decode(at) else { break };
+        at = instruction.next_ip();
+    }
+    all
+}
+
+/// A function's code at the addresses of its file.
+fn code_of_file(target: &Target) -> Code {
+    Code::new(target.code.parts().iter().map(|(start, bytes)| (start.wrapping_sub(target.bias), bytes.clone())).collect())
+}
+
+/// One process of one input, ready to be timed.
+fn rows_of(prepared: &[Prepared]) -> Vec<(usize, usize)> {
+    prepared.iter().enumerate().flat_map(|(process, one)| (0..one.rows.len()).map(move |row| (process, row))).collect()
+}
+
+/// The error of an input, with which one it was; errors that concern all inputs stay as they are.
+fn is_general(error: &Error) -> bool {
+    matches!(error, Error::BadRequest(_) | Error::Function(_) | Error::Program { .. } | Error::Core(_) | Error::Host(_))
+}

@@ -1,0 +1,450 @@
+//! A process that is traced: its registers, memory and stops.
+#![allow(
+    unsafe_code,
+    reason = "what runs between fork and exec has no safe form, nor has the request for the state of the vector registers; the pointers are to live values"
+)]
+
+use crate::error::{Error, Result};
+use hairspring_host::process::Group;
+use nix::errno::Errno;
+use nix::sys::ptrace;
+use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::signal::Signal;
+use nix::sys::uio::{RemoteIoVec, process_vm_readv, process_vm_writev};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{ErrorKind, IoSlice, IoSliceMut};
+use std::mem::offset_of;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The instruction of one byte that stops a program.
+pub const BREAKPOINT: u8 = 0xcc;
+
+/// Registers of the program.
+pub type Registers = libc::user_regs_struct;
+
+/// Why a program stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// At a breakpoint or behind a single step.
+    Trap,
+    /// At the beginning or end of a call of the system.
+    SystemCall,
+    /// It made another process or thread.
+    Born {
+        /// Its number.
+        id: i32,
+        /// Whether it is a thread of the same process.
+        thread: bool,
+    },
+    /// A process that it made, and that shared its memory, has its own now.
+    Parted,
+    /// It starts another program in its place.
+    Replaced,
+    /// It got a signal, which is delivered when it goes on.
+    Signal(Signal),
+    /// It ended by itself.
+    Exited(i32),
+    /// A signal killed it.
+    Killed(Signal),
+}
+
+impl Stop {
+    /// How a call came to an end that it should not have, in words.
+    pub fn as_end(self) -> String {
+        match self {
+            Stop::Killed(Signal::SIGKILL) => "something killed it during the call (SIGKILL)".to_owned(),
+            Stop::Killed(signal) => format!("it crashed during the call ({signal})"),
+            Stop::Exited(code) => {
+                format!(
+                    "the program ended during the call, with status {code} (by exit, or after an exception or longjmp left the function)"
+                )
+            }
+            Stop::Born { .. } => "it made another process or thread during the call".to_owned(),
+            Stop::Replaced => "it started another program during the call".to_owned(),
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => "it stopped where it should not".to_owned(),
+        }
+    }
+}
+
+/// How a program goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// At full speed.
+    Run,
+    /// At full speed, up to the next call of the system.
+    RunToSystemCall,
+    /// By one instruction.
+    Step,
+}
+
+/// Kills a program that runs for too long.
+#[derive(Debug, Clone)]
+pub struct Watchdog {
+    watched: Arc<Mutex<Option<(i32, Instant)>>>,
+    bitten: Arc<AtomicBool>,
+}
+
+impl Watchdog {
+    /// Starts watching; the thread ends with the last copy of this.
+    pub fn start() -> Watchdog {
+        const LOOK: Duration = Duration::from_millis(20);
+        let dog = Watchdog { watched: Arc::default(), bitten: Arc::default() };
+        let (watched, bitten) = (Arc::downgrade(&dog.watched), dog.bitten.clone());
+        std::thread::spawn(move || {
+            while let Some(watched) = watched.upgrade() {
+                // Held over the kill: whom nobody watches any more is left alone.
+                let mut due = watched.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some((pid, _)) = due.take_if(|(_, deadline)| Instant::now() > *deadline) {
+                    bitten.store(true, Ordering::SeqCst);
+                    let _ = nix::sys::signal::kill(Pid::from_raw(pid), Signal::SIGKILL);
+                }
+                drop(due);
+                drop(watched);
+                std::thread::sleep(LOOK);
+            }
+        });
+        dog
+    }
+
+    /// Watches a process until a deadline; `None` watches none.
+    pub fn watch(&self, process: Option<(i32, Instant)>) {
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = process;
+        if process.is_some() {
+            self.bitten.store(false, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether it killed the process that was watched last.
+    pub fn has_bitten(&self) -> bool {
+        self.bitten.load(Ordering::SeqCst)
+    }
+}
+
+/// A traced process that is killed when this goes out of scope.
+#[derive(Debug)]
+pub struct Process {
+    pid: Pid,
+    child: Child,
+    group: Group,
+    pending: Option<Signal>,
+    ended: bool,
+    /// Whether it made other processes.
+    forked: bool,
+    /// Whether the last of them shares its memory for the time being (vfork) ...
+    shares: bool,
+    /// ... and the breakpoints that are missing meanwhile.
+    lent: Vec<u64>,
+    /// Threads that it made: its end is told only after theirs.
+    threads: Vec<Pid>,
+}
+
+impl Process {
+    /// Starts a program, stopped before its first instruction. Its output goes nowhere.
+    ///
+    /// # Errors
+    /// What the system says: a failed step where the input or the arguments are at fault, else an error of the program.
+    pub fn start(program: &Path, arguments: &[OsString], input: Option<&Path>, cpu: usize) -> Result<Process> {
+        let fail = |reason: String| Error::Program { program: program.display().to_string(), reason };
+        let stdin = match input {
+            Some(path) => Stdio::from(File::open(path).map_err(|e| Error::system(&format!("open its input {}", path.display()), e))?),
+            None => Stdio::null(),
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+        // Else the first call of a function of another library looks for it, and so would every repeated one.
+        command.env("LD_BIND_NOW", "1");
+        // SAFETY: only calls of the system that are allowed between fork and exec; nothing is allocated.
+        unsafe {
+            command.pre_exec(move || {
+                // Where addresses cannot be fixed, every input has its own: more variation, no wrong answer.
+                let _ = nix::sys::personality::get()
+                    .and_then(|set| nix::sys::personality::set(set | nix::sys::personality::Persona::ADDR_NO_RANDOMIZE));
+                setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+                let mut cpus = nix::sched::CpuSet::new();
+                cpus.set(cpu)?;
+                nix::sched::sched_setaffinity(Pid::from_raw(0), &cpus)?;
+                ptrace::traceme()?;
+                Ok(())
+            });
+        }
+        let (child, group) = Group::spawn_marked(&mut command).map_err(|e| match e.kind() {
+            ErrorKind::ArgumentListTooLong | ErrorKind::InvalidInput => Error::system("start the program with these arguments", e),
+            _ => fail(not_started(&e)),
+        })?;
+        let mut process = Process {
+            pid: Pid::from_raw(child.id() as i32),
+            child,
+            group,
+            pending: None,
+            ended: false,
+            forked: false,
+            shares: false,
+            lent: Vec::new(),
+            threads: Vec::new(),
+        };
+        match process.wait()? {
+            Stop::Trap => {}
+            other => return Err(fail(format!("it cannot be traced: {other:?}"))),
+        }
+        use ptrace::Options;
+        let options = Options::PTRACE_O_EXITKILL
+            | Options::PTRACE_O_TRACESYSGOOD
+            | Options::PTRACE_O_TRACEFORK
+            | Options::PTRACE_O_TRACEVFORK
+            | Options::PTRACE_O_TRACEVFORKDONE
+            | Options::PTRACE_O_TRACECLONE
+            | Options::PTRACE_O_TRACEEXEC;
+        ptrace::setoptions(process.pid, options).map_err(|e| fail(format!("it cannot be traced: {e}")))?;
+        Ok(process)
+    }
+
+    /// Its number.
+    pub fn id(&self) -> i32 {
+        self.pid.as_raw()
+    }
+
+    /// Lets it go on, with the signal that stopped it, if one did.
+    pub fn resume(&mut self, how: Resume) -> Result<()> {
+        let signal = self.pending.take();
+        let gone = |e| refused("let the program go on", e);
+        match how {
+            Resume::Run => ptrace::cont(self.pid, signal).map_err(gone),
+            Resume::RunToSystemCall => ptrace::syscall(self.pid, signal).map_err(gone),
+            Resume::Step => ptrace::step(self.pid, signal).map_err(gone),
+        }
+    }
+
+    /// Waits until it stops.
+    pub fn wait(&mut self) -> Result<Stop> {
+        let status = waitpid(self.pid, Some(WaitPidFlag::__WALL)).map_err(|e| refused("wait for the program", e))?;
+        Ok(match status {
+            WaitStatus::Exited(_, code) => {
+                self.ended = true;
+                Stop::Exited(code)
+            }
+            WaitStatus::Signaled(_, signal, _) => {
+                self.ended = true;
+                Stop::Killed(signal)
+            }
+            WaitStatus::PtraceSyscall(_) => Stop::SystemCall,
+            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Replaced,
+            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_VFORK_DONE => {
+                for address in std::mem::take(&mut self.lent) {
+                    self.poke(address, &[BREAKPOINT])?;
+                }
+                Stop::Parted
+            }
+            WaitStatus::PtraceEvent(_, _, event) => {
+                let id = ptrace::getevent(self.pid).map_err(|e| refused("learn what the program made", e))? as i32;
+                let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
+                if thread {
+                    self.threads.push(Pid::from_raw(id));
+                } else {
+                    self.forked = true;
+                    self.shares = event == libc::PTRACE_EVENT_VFORK;
+                }
+                Stop::Born { id, thread }
+            }
+            WaitStatus::Stopped(_, Signal::SIGTRAP) => Stop::Trap,
+            WaitStatus::Stopped(_, signal) => {
+                self.pending = Some(signal);
+                Stop::Signal(signal)
+            }
+            _ => Stop::Trap,
+        })
+    }
+
+    /// Takes the signal that stopped it, which is then not delivered.
+    pub fn hold(&mut self) -> Option<Signal> {
+        self.pending.take()
+    }
+
+    /// A signal to be delivered when it goes on.
+    pub fn deliver_later(&mut self, signal: Option<Signal>) {
+        self.pending = self.pending.or(signal);
+    }
+
+    /// Goes on and waits.
+    pub fn run(&mut self, how: Resume) -> Result<Stop> {
+        self.resume(how)?;
+        self.wait()
+    }
+
+    /// Lets a process that this one made go on by itself, without the breakpoints planted here.
+    pub fn release(&mut self, id: i32, bytes: &[(u64, u8)]) {
+        if self.shares {
+            self.lent = bytes.iter().map(|(address, _)| *address).collect();
+        }
+        let child = Pid::from_raw(id);
+        if waitpid(child, Some(WaitPidFlag::__WALL)).is_ok() {
+            for (address, byte) in bytes {
+                let _ = poke(child, *address, &[*byte]);
+            }
+            let _ = ptrace::detach(child, None);
+        }
+    }
+
+    /// Its registers.
+    pub fn registers(&self) -> Result<Registers> {
+        ptrace::getregs(self.pid).map_err(|e| refused("read the program's registers", e))
+    }
+
+    /// Sets its registers.
+    pub fn set_registers(&self, registers: Registers) -> Result<()> {
+        ptrace::setregs(self.pid, registers).map_err(|e| refused("set the program's registers", e))
+    }
+
+    /// The address of its next instruction.
+    pub fn instruction(&self) -> Result<u64> {
+        self.user(offset_of!(Registers, rip))
+    }
+
+    /// The flags register.
+    pub fn flags(&self) -> Result<u64> {
+        self.user(offset_of!(Registers, eflags))
+    }
+
+    fn user(&self, offset: usize) -> Result<u64> {
+        let word = ptrace::read_user(self.pid, offset as ptrace::AddressType);
+        word.map(|word| word as u64).map_err(|e| refused("read a register of the program", e))
+    }
+
+    /// Makes it go on at an address.
+    pub fn go_to(&self, address: u64) -> Result<()> {
+        let set = ptrace::write_user(self.pid, offset_of!(Registers, rip) as ptrace::AddressType, address as libc::c_long);
+        set.map_err(|e| refused("set a register of the program", e))
+    }
+
+    /// The state of the x87 and vector registers, as the instruction XSAVE lays it out.
+    pub fn vector_state(&self) -> Result<Vec<u8>> {
+        const NT_X86_XSTATE: usize = 0x202;
+        let mut state = vec![0u8; 16 << 10];
+        let mut slice = libc::iovec { iov_base: state.as_mut_ptr().cast(), iov_len: state.len() };
+        // SAFETY: the kernel writes up to iov_len bytes to the buffer, which lives here, and sets iov_len to what it wrote.
+        let done = unsafe { libc::ptrace(libc::PTRACE_GETREGSET, self.pid.as_raw(), NT_X86_XSTATE, &raw mut slice) };
+        if done != 0 {
+            return Err(Error::system("read the program's vector registers", std::io::Error::last_os_error()));
+        }
+        state.truncate(slice.iov_len);
+        Ok(state)
+    }
+
+    /// Keeps all signals away but those of faults: timers that the program started would run into the repeated calls.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn hold_signals(&self) -> Result<()> {
+        const FAULTS: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
+        let held: u64 = FAULTS.iter().fold(u64::MAX, |held, signal| held & !(1 << (signal - 1)));
+        // SAFETY: the kernel reads eight bytes, the size of its set of signals, from a value that lives here.
+        let done = unsafe { libc::ptrace(libc::PTRACE_SETSIGMASK, self.pid.as_raw(), size_of::<u64>(), &raw const held) };
+        match done {
+            0 => Ok(()),
+            _ => Err(Error::system("keep signals away from the program", std::io::Error::last_os_error())),
+        }
+    }
+
+    /// Reads memory; `false` where it cannot be read.
+    pub fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let remote = [RemoteIoVec { base: address as usize, len: into.len() }];
+        let length = into.len();
+        process_vm_readv(self.pid, &mut [IoSliceMut::new(into)], &remote) == Ok(length)
+    }
+
+    /// Writes to memory that the program itself may write to.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        let remote = [RemoteIoVec { base: address as usize, len: bytes.len() }];
+        match process_vm_writev(self.pid, &[IoSlice::new(bytes)], &remote) {
+            Ok(done) if done == bytes.len() => Ok(()),
+            Ok(_) => Err(Error::system("write to the program's memory", "only a part could be written")),
+            Err(e) => Err(refused("write to the program's memory", e)),
+        }
+    }
+
+    /// Writes to code.
+    pub fn poke(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        poke(self.pid, address, bytes)
+    }
+
+    /// Makes the program call the system, from an address in its code whose bytes are put back afterwards.
+    pub fn system_call(&mut self, from: u64, number: i64, arguments: [u64; 6]) -> Result<u64> {
+        const SYSCALL: [u8; 2] = [0x0f, 0x05];
+        let before = self.registers()?;
+        let mut bytes = [0u8; 2];
+        if !self.read(from, &mut bytes) {
+            return Err(Error::system("read the program's code", "not readable"));
+        }
+        let [rdi, rsi, rdx, r10, r8, r9] = arguments;
+        let call = Registers { rip: from, rax: number as u64, orig_rax: u64::MAX, rdi, rsi, rdx, r10, r8, r9, ..before };
+        self.poke(from, &SYSCALL)?;
+        self.set_registers(call)?;
+        let stop = self.run(Resume::Step)?;
+        if stop != Stop::Trap {
+            return Err(Error::system("prepare the program", format!("it stopped with {stop:?}")));
+        }
+        let answer = self.registers()?.rax;
+        self.poke(from, &bytes)?;
+        self.set_registers(Registers { orig_rax: u64::MAX, ..before })?;
+        match answer as i64 {
+            error @ -4095..=-1 => Err(Error::system("prepare the program", std::io::Error::from_raw_os_error(-error as i32))),
+            _ => Ok(answer),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        const LOOK: Duration = Duration::from_millis(1);
+        let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
+        let look = Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG);
+        if !self.forked {
+            self.group.has_no_children();
+        }
+        if self.ended {
+            return;
+        }
+        let _ = self.child.kill();
+        while !over(waitpid(self.pid, look)) {
+            self.threads.retain(|thread| !over(waitpid(*thread, look)));
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+fn not_started(error: &std::io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EPERM) => format!("it cannot be traced: {error} (ptrace; some containers and sandboxes forbid it)"),
+        _ => format!("it cannot be started: {error}"),
+    }
+}
+
+/// What the system refused; a process that is not there any more was killed while it stood still.
+fn refused(what: &str, error: Errno) -> Error {
+    match error {
+        Errno::ESRCH | Errno::ECHILD => Error::system(what, "the process is gone: something killed it"),
+        other => Error::system(what, other),
+    }
+}
+
+/// Writes to code, a word at a time.
+fn poke(pid: Pid, address: u64, bytes: &[u8]) -> Result<()> {
+    let fail = |e| refused("write to the program's code", e);
+    let (mut at, mut rest) = (address, bytes);
+    while !rest.is_empty() {
+        let word = ptrace::read(pid, at as ptrace::AddressType).map_err(fail)?;
+        let mut all = word.to_ne_bytes();
+        let count = rest.len().min(all.len());
+        all[..count].copy_from_slice(&rest[..count]);
+        ptrace::write(pid, at as ptrace::AddressType, libc::c_long::from_ne_bytes(all)).map_err(fail)?;
+        (at, rest) = (at + count as u64, &rest[count..]);
+    }
+    Ok(())
+}

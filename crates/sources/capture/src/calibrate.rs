@@ -1,0 +1,89 @@
+//! The rate of the recorder by a known interval in the recording (Moreno and Fischmeister, section 6): both crystals at once.
+
+use crate::error::{Error, Result};
+use hairspring_core::observations::Rate;
+
+/// Farthest that a crystal's interval may be off, as a share: beyond that it is another interval.
+const FARTHEST: f64 = 0.01;
+/// Standard uncertainty of one interval where there is no second one to tell it, in ticks.
+const ALONE: f64 = 0.3;
+
+/// A known interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reference {
+    /// How long it is.
+    pub seconds: f64,
+    /// Its own standard uncertainty, in parts per million: 0 where the chip's time is the one that is asked for.
+    pub uncertainty_ppm: f64,
+}
+
+/// Ticks per second of the reference, from intervals in ticks.
+///
+/// The standard uncertainty is that of the intervals' mean, with Student's factor for few of them, and the reference's own
+/// in quadrature.
+///
+/// # Errors
+/// That there is none, or that one is off the recorder's stated rate by more than any crystal.
+///
+/// ```
+/// use hairspring_capture::calibrate::{Reference, rate};
+/// let found = rate(&[192_007.1, 192_007.0, 192_007.2], Some(192_000.0), Reference { seconds: 1.0, uncertainty_ppm: 0.0 }).unwrap();
+/// assert!((found.hz - 192_007.1).abs() < 0.01 && found.uncertainty_ppm < 1.0);
+/// ```
+pub fn rate(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -> Result<Rate> {
+    let n = intervals.len() as f64;
+    if intervals.is_empty() {
+        let advice = "send a frame of kind 15 (spec/capture.md), or give a recording of the intervals with --reference-file";
+        return Err(Error::Unusable(format!("--reference: no reference interval in the recording: {advice}")));
+    }
+    let mean = intervals.iter().sum::<f64>() / n;
+    let expected = stated_hz.map_or(mean, |hz| hz * reference.seconds);
+    if let Some((at, odd)) = intervals.iter().enumerate().find(|(_, ticks)| (*ticks / expected - 1.0).abs() > FARTHEST) {
+        return Err(Error::Unusable(format!(
+            "reference interval {} of {n} is {:.6} times as long as {} s by the recorder's rate: a pulse is missing or too many, or --reference is not its length",
+            at + 1,
+            odd / expected,
+            reference.seconds
+        )));
+    }
+    let sum: f64 = intervals.iter().map(|ticks| (ticks - mean).powi(2)).sum();
+    let own = if intervals.len() < 2 { ALONE } else { (sum / (n - 1.0) / n).sqrt() * student(intervals.len() - 1) };
+    Ok(Rate {
+        hz: mean / reference.seconds,
+        uncertainty_ppm: (1e6 * own / mean).hypot(reference.uncertainty_ppm),
+        provenance: format!(
+            "{n} {} of {} s in the recording",
+            if intervals.len() == 1 { "interval" } else { "intervals" },
+            reference.seconds
+        ),
+    })
+}
+
+/// What a standard deviation of few values must be wider by, so that twice of it covers 95 %.
+fn student(dof: usize) -> f64 {
+    const TABLE: [f64; 10] = [6.48, 2.20, 1.62, 1.42, 1.31, 1.25, 1.21, 1.18, 1.15, 1.14];
+    TABLE.get(dof - 1).copied().unwrap_or(1.0 + 1.4 / dof as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Reference = Reference { seconds: 1.0, uncertainty_ppm: 0.0 };
+
+    #[test]
+    fn few_intervals_are_less_sure() {
+        let ppm = |ticks: &[f64]| rate(ticks, Some(48_000.0), SECOND).unwrap().uncertainty_ppm;
+        assert!(ppm(&[48_000.0]) > 6.0);
+        assert!(ppm(&[48_000.0, 48_000.1]) > ppm(&[48_000.0, 48_000.1, 48_000.0, 48_000.1]));
+        let own = Reference { uncertainty_ppm: 20.0, ..SECOND };
+        assert!(rate(&[48_000.0, 48_000.0], None, own).unwrap().uncertainty_ppm >= 20.0);
+    }
+
+    #[test]
+    fn an_interval_that_is_none_is_refused() {
+        let message = rate(&[48_001.0, 96_002.0], Some(48_000.0), SECOND).unwrap_err().to_string();
+        assert!(message.contains("interval 2 of 2") && message.contains("2.0000"), "{message}");
+        assert!(rate(&[], None, SECOND).unwrap_err().to_string().contains("kind 15"));
+    }
+}

@@ -1,0 +1,418 @@
+//! The whole way: from a stream to observations with their doubts.
+
+use crate::calibrate::{Reference, rate};
+use crate::edge::{Edge, Method, Signal};
+use crate::error::{Error, Place, Result};
+use crate::list::deal;
+use crate::observe::Collector;
+use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
+use crate::read::{Format, Recording, Remark, Request, read_csv, read_sigrok, read_vcd, read_wav};
+use crate::short::{Short, leave_out_short};
+use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::observations::{Observations, Rate};
+use std::io::{Cursor, Read, Seek};
+
+/// Bytes at the beginning that the format is told by.
+const HEAD: u64 = 512;
+/// Largest archive that is read from a pipe, which cannot be read backwards.
+const MOST_ARCHIVE: u64 = 64 << 20;
+/// Most pulses of a capture without the pattern, and most intervals that are looked at for references.
+const MOST_PULSES: usize = 4_000_000;
+/// Standard uncertainty of a crystal that is not calibrated: 100 ppm either way, evenly.
+const CRYSTAL_PPM: f64 = 57.7;
+/// Noise from which on it is told of, as a share of a step.
+const NOISY: f64 = 0.02;
+/// Wandering of the level from which on it is told of.
+const WANDERING: f64 = 0.2;
+
+/// Where a recording comes from.
+pub trait Source: Read + Seek {}
+impl<T: Read + Seek> Source for T {}
+
+/// A stream, from a file or a pipe.
+pub enum Input {
+    /// It can be read from any place.
+    File(Box<dyn Source>),
+    /// It comes once.
+    Pipe(Box<dyn Read>),
+}
+
+/// What is asked of a capture.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The format; without it by the content.
+    pub format: Option<Format>,
+    /// Channel and method.
+    pub request: Request,
+    /// Which way the leading edges must go; without it as the preamble or the first edge says.
+    pub orientation: Option<Orientation>,
+    /// A list of counts that repeats, for a pin without the pattern.
+    pub ks: Option<Vec<f64>>,
+    /// Names of the components.
+    pub components: Vec<String>,
+    /// A known interval in the recording.
+    pub reference: Option<Reference>,
+    /// Standard uncertainty of the recorder's rate in parts per million, where it is known.
+    pub rate_ppm: Option<f64>,
+    /// A rate that was calibrated in another recording.
+    pub rate: Option<Rate>,
+}
+
+/// A capture that was read.
+#[derive(Debug, Clone)]
+pub struct Captured {
+    /// The observations, in ticks of the recording with its rate.
+    pub table: Observations,
+    /// Doubts about recording and pulses.
+    pub findings: Vec<Finding>,
+    /// What is known of the recording.
+    pub recording: Recording,
+    /// Rounds in the table.
+    pub rounds: u32,
+    /// Which way the leading edges go.
+    pub orientation: Orientation,
+}
+
+/// Reads edges and nothing more.
+///
+/// # Errors
+/// What is wrong with the recording, and where.
+pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+    let mut head = Vec::new();
+    let read_head = |stream: &mut dyn Read, head: &mut Vec<u8>| stream.take(HEAD).read_to_end(head).map_err(|error| Error::stream(&error));
+    let format_of = |head: &[u8]| {
+        format.or_else(|| Format::of(head)).ok_or_else(|| {
+            let what = if head.is_empty() { "the file is empty" } else { "this is no recording that is known" };
+            Error::Unusable(format!("{what}: expected VCD, WAV, a sigrok session or a CSV table (--format)"))
+        })
+    };
+    match input {
+        Input::File(mut file) => {
+            read_head(&mut file, &mut head)?;
+            let format = format_of(&head)?;
+            if format == Format::Sigrok {
+                return read_sigrok(file, request, sink);
+            }
+            read_stream(format, Cursor::new(head).chain(file), request, sink)
+        }
+        Input::Pipe(mut pipe) => {
+            read_head(&mut pipe, &mut head)?;
+            let format = format_of(&head)?;
+            let mut stream = Cursor::new(head).chain(pipe);
+            if format != Format::Sigrok {
+                return read_stream(format, stream, request, sink);
+            }
+            let mut bytes = Vec::new();
+            stream.by_ref().take(MOST_ARCHIVE + 1).read_to_end(&mut bytes).map_err(|error| Error::stream(&error))?;
+            if bytes.len() as u64 > MOST_ARCHIVE {
+                return Err(Error::Unusable(format!("a sigrok session of more than {MOST_ARCHIVE} bytes from a pipe: give it as a file")));
+            }
+            read_sigrok(Cursor::new(bytes), request, sink)
+        }
+    }
+}
+
+fn read_stream(format: Format, stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+    match format {
+        Format::Vcd => read_vcd(stream, request, sink),
+        Format::Wav => read_wav(stream, request, sink),
+        Format::Csv | Format::Sigrok => read_csv(stream, request, sink),
+    }
+}
+
+/// Reads a capture: its frames, or its pulses by a list of counts, become observations.
+///
+/// # Errors
+/// What is wrong with the recording and where; that there is no frame in it; that a pulse does not fit the list.
+pub fn capture(input: Input, options: &Options) -> Result<Captured> {
+    let mut gathered = Gathered::new(options);
+    let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
+    gathered.end();
+    gathered.captured(recording, options)
+}
+
+/// The rate of a recorder by a recording of reference intervals alone.
+///
+/// # Errors
+/// As [`capture`]; that there are no such intervals.
+pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Result<Rate> {
+    let mut gathered = Gathered::new(options);
+    let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
+    gathered.end();
+    gathered.rate(recording.hz, reference)
+}
+
+/// All that the edges say.
+struct Gathered {
+    decoder: Decoder,
+    collector: Collector,
+    by_list: bool,
+    pulses: Vec<Pulse>,
+    outside: u64,
+    /// Leading edge of the last pulse outside of frames, and the distances of these.
+    last: Option<f64>,
+    distances: Vec<f64>,
+    /// A frame that does not go with the others, or too many pulses.
+    refused: Option<String>,
+    edges: u64,
+    /// Edges at the same time as the one before.
+    at_once: u64,
+    last_edge: Option<f64>,
+}
+
+impl Gathered {
+    fn new(options: &Options) -> Gathered {
+        Gathered {
+            decoder: Decoder::new(options.orientation),
+            collector: Collector::new(options.components.clone()),
+            by_list: options.ks.is_some(),
+            pulses: Vec::new(),
+            outside: 0,
+            last: None,
+            distances: Vec::new(),
+            refused: None,
+            edges: 0,
+            at_once: 0,
+            last_edge: None,
+        }
+    }
+
+    fn edge(&mut self, edge: Edge) {
+        self.edges += 1;
+        self.at_once += u64::from(self.last_edge == Some(edge.at));
+        self.last_edge = Some(edge.at);
+        let mut items = Vec::new();
+        self.decoder.push(edge, &mut |item| items.push(item));
+        items.into_iter().for_each(|item| self.take(item));
+    }
+
+    fn end(&mut self) {
+        let mut items = Vec::new();
+        self.decoder.finish(&mut |item| items.push(item));
+        items.into_iter().for_each(|item| self.take(item));
+    }
+
+    fn take(&mut self, item: Item) {
+        match item {
+            Item::Frame(frame) => {
+                if let Err(reason) = self.collector.frame(&frame) {
+                    self.refused.get_or_insert(reason);
+                }
+            }
+            Item::Problem(problem) => self.collector.problem(problem),
+            Item::Stray(pulse) => self.stray(pulse),
+        }
+    }
+
+    fn stray(&mut self, pulse: Pulse) {
+        self.outside += 1;
+        if self.distances.len() < MOST_PULSES {
+            self.distances.extend(self.last.map(|last| pulse.leading - last));
+        }
+        self.last = Some(pulse.leading);
+        if self.by_list {
+            if self.pulses.len() == MOST_PULSES {
+                self.refused.get_or_insert(format!("more than {MOST_PULSES} pulses without the header pattern"));
+            } else {
+                self.pulses.push(pulse);
+            }
+        }
+    }
+
+    /// Intervals of reference frames; without any, those of other pulses that are about as long.
+    fn intervals(&self, hz: Option<f64>, reference: Reference) -> Vec<f64> {
+        if !self.collector.intervals.is_empty() {
+            return self.collector.intervals.clone();
+        }
+        let expected = hz.unwrap_or(1.0) * reference.seconds;
+        self.distances.iter().copied().filter(|distance| (distance / expected - 1.0).abs() < 0.01).collect()
+    }
+
+    /// The rate by the reference intervals.
+    fn rate(&self, hz: Option<f64>, reference: Reference) -> Result<Rate> {
+        let intervals = self.intervals(hz, reference);
+        if let (true, Some(damaged)) = (intervals.is_empty(), self.collector.damaged_reference.as_ref()) {
+            return Err(Error::Unusable(format!(
+                "--reference: the frame of the reference is damaged, {}: {}; send several such frames, or record it again",
+                at(damaged.at, hz),
+                damaged.reason
+            )));
+        }
+        rate(&intervals, hz, reference)
+    }
+
+    fn captured(mut self, recording: Recording, options: &Options) -> Result<Captured> {
+        if let Some(reason) = self.refused {
+            return Err(Error::Unusable(reason));
+        }
+        let rate = known_rate(&recording, options, || match options.reference {
+            Some(reference) => self.rate(recording.hz, reference).map(Some),
+            None => Ok(None),
+        })?;
+        let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);
+        if let Some(ks) = &options.ks {
+            if self.collector.frames + self.collector.left_out > 0 {
+                return Err(Error::Unusable(
+                    "the recording has the header pattern, which says the counts of each pulse: leave --k away".into(),
+                ));
+            }
+            let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
+            for round in deal(&self.pulses, ks, hz)? {
+                self.collector.round(&counts, &round).map_err(Error::Unusable)?;
+            }
+        }
+        if self.collector.frames == 0 {
+            return Err(Error::Unusable(self.no_frame(&recording, options, hz)));
+        }
+        self.collector.all_names_used().map_err(Error::Unusable)?;
+        let orientation = self.decoder.orientation();
+        let outside = if self.by_list { 0 } else { self.outside };
+        let mut findings = remarks(&recording, hz);
+        findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
+        let rounds = self.collector.frames;
+        let Some((mut table, doubted)) = self.collector.finish() else { return Err(Error::Unusable("no frame".into())) };
+        if doubted > 0 {
+            findings.push(finding(Severity::Warning, FindingKind::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
+        }
+        let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1)) as f64;
+        if recording.signal.is_some() {
+            let needed = options.request.method.apart();
+            let short;
+            (table, short) = leave_out_short(table, needed * averaged);
+            findings.extend(short.map(|short| too_short(short, needed, averaged)));
+        }
+        table.origin.clock = Some(clock_name(&recording, options.request.method));
+        table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum() * averaged));
+        table.origin.rate = rate;
+        Ok(Captured { table, findings, recording, rounds, orientation })
+    }
+
+    fn no_frame(&self, recording: &Recording, options: &Options, hz: Option<f64>) -> String {
+        let seen = match self.edges {
+            0 => format!("channel `{}` never changes its level", recording.channel),
+            edges => format!("no whole frame of the header pattern in {edges} edges of channel `{}`", recording.channel),
+        };
+        let first = self.collector.problems.first().map(|problem| format!("; the first frame, {}: {}", at(problem.at, hz), problem.reason));
+        if self.at_once > 0 {
+            let coarse = "the unit of the file's times is too coarse for this pin; record with a finer one";
+            return format!("{seen}, {} of them at the same time as the one before: {coarse}", self.at_once);
+        }
+        let advice = match options.orientation {
+            Some(_) => "; without --polarity the header tells the idle level",
+            None if self.edges > 0 => "; a pin without it needs --k, as --k 1..20; --edges lists what was found",
+            None => ": is it the right one?",
+        };
+        format!("{seen}{}{advice}", first.unwrap_or_default())
+    }
+}
+
+/// What was captured, and how finely: the quantum of a sampled signal is the bias of the method.
+fn clock_name(recording: &Recording, method: Method) -> String {
+    let number = recording.channel.bytes().all(|byte| byte.is_ascii_digit());
+    let channel = if number { format!("channel {}", recording.channel) } else { recording.channel.clone() };
+    match recording.granularity {
+        Some(_) => format!("capture of {channel}"),
+        None => format!("capture of {channel}, the quantum being the bias of {} edges", method.name()),
+    }
+}
+
+/// The rate: calibrated, or as the file states it.
+fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce() -> Result<Option<Rate>>) -> Result<Option<Rate>> {
+    if let Some(rate) = options.rate.clone() {
+        return Ok(Some(rate));
+    }
+    if let Some(rate) = calibrated()? {
+        return Ok(Some(rate));
+    }
+    // A value change dump comes from a simulator, as a rule.
+    let exact = recording.format == Some(Format::Vcd);
+    let stated = if recording.format == Some(Format::Csv) { "by the times in the file" } else { "stated by the file" };
+    Ok(recording.hz.map(|hz| match options.rate_ppm {
+        Some(ppm) => Rate { hz, uncertainty_ppm: ppm, provenance: format!("{stated}, its uncertainty by --rate-ppm") },
+        None if exact => Rate { hz, uncertainty_ppm: 0.0, provenance: "stated by the file and taken as exact (--rate-ppm)".into() },
+        None => Rate { hz, uncertainty_ppm: CRYSTAL_PPM, provenance: format!("{stated}, a crystal within 100 ppm (--reference)") },
+    }))
+}
+
+fn finding(severity: Severity, kind: FindingKind) -> Finding {
+    Finding::new(severity, kind)
+}
+
+/// A place in words.
+fn at(ticks: f64, hz: Option<f64>) -> String {
+    hz.map_or(Place::Ticks(ticks), |hz| Place::Seconds(ticks / hz)).to_string()
+}
+
+fn remarks(recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
+    let kind = |remark: &Remark| match remark.clone() {
+        Remark::Truncated { place, reason } => (Severity::Warning, FindingKind::RecordingCut { place: place.to_string(), reason }),
+        Remark::WrongSizes { stated, found } => (Severity::Note, FindingKind::SizesWrong { stated, found }),
+        Remark::Undefined { times, first } => (Severity::Warning, FindingKind::LevelUndefined { times, first_at: at(first, hz) }),
+        Remark::OtherChannels { taken, all } => (Severity::Note, FindingKind::ChannelAssumed { taken, all }),
+    };
+    let of_file = recording.remarks.iter().map(kind);
+    let of_signal = recording.signal.iter().flat_map(|signal| of_signal(signal, hz));
+    of_file.chain(of_signal).map(|(severity, kind)| finding(severity, kind)).collect()
+}
+
+fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
+    let mut kinds = Vec::new();
+    if let Some(first) = signal.first_clipped {
+        kinds.push((Severity::Warning, FindingKind::Clipped { samples: signal.clipped, first_at: at(first as f64, hz) }));
+    }
+    if let (None, Some((steps, first))) = (signal.first_clipped, signal.overload) {
+        kinds.push((Severity::Warning, FindingKind::Overloaded { steps, first_at: at(first, hz) }));
+    }
+    if let Some(first) = signal.first_not_number {
+        kinds.push((Severity::Warning, FindingKind::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64, hz) }));
+    }
+    if signal.averaged > 1 {
+        kinds.push((Severity::Note, FindingKind::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));
+    }
+    if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY * signal.step) {
+        kinds.push((Severity::Warning, FindingKind::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
+    }
+    if signal.wander > WANDERING * signal.step {
+        kinds.push((Severity::Note, FindingKind::LevelWanders { share_percent: 100.0 * signal.wander / signal.step }));
+    }
+    if let Some(first) = signal.first_weak {
+        kinds.push((Severity::Warning, FindingKind::WeakEdges { edges: signal.weak, first_at: at(first, hz) }));
+    }
+    kinds
+}
+
+fn too_short(short: Short, needed: f64, averaged: f64) -> Finding {
+    let kind = FindingKind::PulsesTooShort {
+        rows: short.rows,
+        of: short.of,
+        samples: short.shortest / averaged,
+        needed,
+        left_out: short.left_out,
+    };
+    finding(if short.left_out { Severity::Warning } else { Severity::Untrusted }, kind)
+}
+
+fn doubts(collector: &Collector, outside: u64, method: Method, recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
+    let mut all = Vec::new();
+    if let Some(first) = collector.problems.first() {
+        let kind = FindingKind::FramesLeftOut {
+            left_out: collector.left_out,
+            frames: collector.left_out + collector.frames,
+            first_at: at(first.at, hz),
+            reason: first.reason.clone(),
+        };
+        // A recording rarely ends where a frame does.
+        let only_the_end = collector.left_out == 1 && first.trouble == Trouble::Unfinished;
+        all.push(finding(if only_the_end { Severity::Note } else { Severity::Warning }, kind));
+    }
+    if outside > 0 {
+        all.push(finding(Severity::Note, FindingKind::PulsesOutside { pulses: outside }));
+    }
+    let coverage = collector.phases().coverage();
+    if recording.signal.is_some() && coverage.locked > 0 {
+        let kind = FindingKind::PhaseLocked { rows: coverage.locked, of: coverage.rows, concentration: coverage.most };
+        // The bias of the band-limited estimator is small at any phase.
+        all.push(finding(if method == Method::BandLimited { Severity::Note } else { Severity::Warning }, kind));
+    }
+    all
+}

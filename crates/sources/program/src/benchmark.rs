@@ -1,0 +1,144 @@
+//! What a binding declares: rows, benchmarks made of them, and groups that run in the same rounds.
+
+use hairspring_core::observations::Role;
+use hairspring_host::clock::ReadFn;
+
+/// What the second component is called where it takes data out of the caches before every body, with fences around it.
+pub const FLUSH: &str = "flush";
+
+/// How a row orders its bodies and inits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// An init before every body, the further inits behind the last body. The answer comes from these rows.
+    AtEnd,
+    /// Every body behind an equal number of inits: a check that body and init add up.
+    InPlace,
+    /// A fence before and behind every init: a check with bodies that overlap with nothing.
+    Fenced,
+    /// A chain of `SHADOW_COPIES` multiplications in place of the body of a fenced row: what the fence hides.
+    Shadow,
+}
+
+/// Length of the chain that stands for the body in rows of [`Order::Shadow`], in multiples of the reference chain.
+pub const SHADOW_COPIES: u32 = 16;
+
+impl Order {
+    /// The role of a series with such rows beside the answer's.
+    pub(crate) fn role(self) -> Option<Role> {
+        match self {
+            Order::InPlace => Some(Role::InPlace),
+            Order::Fenced => Some(Role::Fenced),
+            Order::AtEnd | Order::Shadow => None,
+        }
+    }
+}
+
+/// Code of a row: reads the clock that it is handed, runs its copies, reads the clock again, and gives the ticks in between,
+/// or `None` where the code failed. Wrapped around, as the clock counts.
+pub type RunRow<'a> = Box<dyn FnMut(ReadFn) -> Option<u64> + 'a>;
+
+/// Code at one number of copies.
+pub struct Row<'a> {
+    /// Bodies between the two reads.
+    pub bodies: u32,
+    /// Inits between the two reads.
+    pub inits: u32,
+    /// How they are ordered.
+    pub order: Order,
+    /// The code.
+    pub run: RunRow<'a>,
+}
+
+impl<'a> Row<'a> {
+    /// A row.
+    pub fn new(bodies: u32, inits: u32, order: Order, run: impl FnMut(ReadFn) -> Option<u64> + 'a) -> Row<'a> {
+        Row { bodies, inits, order, run: Box::new(run) }
+    }
+
+    /// Bodies and inits.
+    pub(crate) fn copies(&self) -> u32 {
+        self.bodies.saturating_add(self.inits)
+    }
+}
+
+impl std::fmt::Debug for Row<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Row({} bodies, {} inits, {:?})", self.bodies, self.inits, self.order)
+    }
+}
+
+/// A piece of code to be timed.
+pub struct Benchmark<'a> {
+    /// Its name: any text, `family/argument:value` by custom.
+    pub name: String,
+    /// The code as its user wrote it, where the binding knows it.
+    pub code: Option<String>,
+    /// What the second component is called: `init`, or [`FLUSH`].
+    pub second: &'static str,
+    /// Runs once before the first row.
+    pub setup: Option<Box<dyn FnMut() + 'a>>,
+    /// Its rows, the shortest first.
+    pub rows: Vec<Row<'a>>,
+}
+
+impl<'a> Benchmark<'a> {
+    /// A benchmark of these rows, the shortest first.
+    pub fn new(name: impl Into<String>, rows: Vec<Row<'a>>) -> Benchmark<'a> {
+        Benchmark { name: name.into(), code: None, second: "init", setup: None, rows }
+    }
+}
+
+impl std::fmt::Debug for Benchmark<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Benchmark({:?}, {:?})", self.name, self.rows)
+    }
+}
+
+/// Benchmarks that run in the same rounds; the first is what the others are compared with.
+#[derive(Debug, Default)]
+pub struct Group<'a> {
+    /// At least one.
+    pub benchmarks: Vec<Benchmark<'a>>,
+}
+
+impl<'a> From<Benchmark<'a>> for Group<'a> {
+    fn from(benchmark: Benchmark<'a>) -> Group<'a> {
+        Group { benchmarks: vec![benchmark] }
+    }
+}
+
+impl Group<'_> {
+    /// The name that the group is chosen by: the first benchmark's.
+    pub fn name(&self) -> &str {
+        self.benchmarks.first().map_or("", |first| &first.name)
+    }
+
+    /// Names for the series: as they are, but for those that a table cannot hold: blanks at the ends, none at all, twice the same.
+    pub(crate) fn series_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for benchmark in &self.benchmarks {
+            let plain = benchmark.name.trim();
+            let plain = if plain.is_empty() { "unnamed" } else { plain };
+            names.push(free_name(plain, &names));
+        }
+        names
+    }
+}
+
+/// The name, with a number behind it where it is taken.
+pub(crate) fn free_name(name: &str, taken: &[String]) -> String {
+    let mut candidates = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name} ({number})")));
+    candidates.find(|candidate| !taken.contains(candidate)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_names_become_names_of_series() {
+        let names = ["a", " a ", "", "\t", "a (2)"];
+        let group = Group { benchmarks: names.map(|name| Benchmark::new(name, Vec::new())).into() };
+        assert_eq!(group.series_names(), ["a", "a (2)", "unnamed", "unnamed (2)", "a (2) (2)"]);
+    }
+}

@@ -1,0 +1,126 @@
+//! The pilot: which of a benchmark's rows are run.
+
+use crate::benchmark::{Order, Row};
+use hairspring_host::clock::{Clock, ReadFn};
+
+/// Length that the longest row aims at, and the longest that a row may take where there are enough shorter ones.
+const TARGET_NS: f64 = 1_500.0;
+const MOST_NS: f64 = 50_000.0;
+/// A row that takes longer than this is not run again to see how long it takes.
+const LONG_NS: f64 = 1e6;
+/// With a body this long, two numbers of copies have to do.
+const VERY_LONG_NS: f64 = 1e8;
+/// Rows that are kept however long they take.
+pub(crate) const FEWEST_ROWS: usize = 4;
+const FEWEST_LONG_ROWS: usize = 2;
+/// Rows with fewer bodies than this share of the most bend on out-of-order cores.
+const SHORTEST_SHARE: u32 = 8;
+/// The same for rows that check an init, of which there are fewer.
+const CHECKS_SHARE: u32 = 4;
+/// Copies of a check's rows that are run however long they take.
+const SHORTEST_CHECKS: u32 = 6;
+/// Runs of a short row.
+const PILOT_RUNS: usize = 5;
+/// Runs before them: caches, predictors and specialising interpreters settle.
+const WARMING_RUNS: usize = 3;
+
+/// The places in `rows` of those to be run: of the answer's rows those that are long beside the clock's step, short beside
+/// the time between interrupts, and where the line is straight; of the checks' rows those that are not longer. `None` if
+/// the code failed.
+pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Option<Vec<usize>> {
+    let mut lengths: Vec<Option<f64>> = vec![None; rows.len()];
+    let answer: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].order == Order::AtEnd).collect();
+    let (mut taken, mut longest): (Vec<usize>, f64) = (Vec::new(), 0.0);
+    for at in answer {
+        let per_copy = taken.last().and_then(|last: &usize| Some(lengths[*last]? / f64::from(rows[*last].copies())));
+        let expected = per_copy.map_or(0.0, |ns| ns * f64::from(rows[at].copies()));
+        let fewest = if longest > VERY_LONG_NS { FEWEST_LONG_ROWS.max(1 + usize::from(rows[at].inits > 0) * 2) } else { FEWEST_ROWS };
+        if taken.len() >= fewest && expected > MOST_NS {
+            break;
+        }
+        let ns = length(&mut rows[at], clock, ns_per_tick, expected)?;
+        (lengths[at], longest) = (Some(ns), longest.max(ns));
+        taken.push(at);
+        if ns >= TARGET_NS && straight(&taken, rows, SHORTEST_SHARE).len() > FEWEST_ROWS {
+            break;
+        }
+    }
+    let straight = straight(&taken, rows, SHORTEST_SHARE);
+    let chosen = if straight.len() > FEWEST_ROWS { straight } else { taken };
+    let most = chosen.iter().map(|at| rows[*at].copies()).max().unwrap_or(0);
+    let checks = checks(rows, most);
+    Some(chosen.into_iter().chain(checks).collect())
+}
+
+/// Rows of the checks with at most so many copies, if they are enough for a plane.
+fn checks(rows: &[Row], most: u32) -> Vec<usize> {
+    let of = |order| -> Vec<usize> {
+        let short = |at: &usize| rows[*at].order == order && rows[*at].copies() <= most.max(SHORTEST_CHECKS);
+        let mine: Vec<usize> = (0..rows.len()).filter(short).collect();
+        let straight = straight(&mine, rows, CHECKS_SHARE);
+        let enough = [straight, mine].into_iter().find(|rows| rows.len() >= FEWEST_ROWS);
+        enough.unwrap_or_default()
+    };
+    [Order::InPlace, Order::Fenced, Order::Shadow].into_iter().flat_map(of).collect()
+}
+
+/// The shortest of a few runs in nanoseconds; of one run where it is long.
+fn length(row: &mut Row, clock: &Clock, ns_per_tick: f64, expected_ns: f64) -> Option<f64> {
+    let mut run = |read: ReadFn| (row.run)(read).map(|ticks| clock.width.wrapped(ticks) as f64 * ns_per_tick);
+    let mut least = run(clock.read)?;
+    let long = expected_ns > LONG_NS || least > LONG_NS;
+    for _ in 1..if long { 1 } else { WARMING_RUNS + PILOT_RUNS } {
+        least = least.min(run(clock.read)?);
+    }
+    Some(least)
+}
+
+/// Rows with at least such a share (one part in `share`) of the most bodies.
+fn straight(taken: &[usize], rows: &[Row], share: u32) -> Vec<usize> {
+    let most = taken.iter().map(|at| rows[*at].bodies).max().unwrap_or(0);
+    taken.iter().copied().filter(|at| rows[*at].bodies.saturating_mul(share) >= most).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_host::clock::default_clock;
+
+    /// Rows that say that a copy takes so many ticks.
+    fn rows(ticks: u64, inits: bool) -> Vec<Row<'static>> {
+        let row = |n: u32| Row::new(n, if inits { n } else { 0 }, Order::AtEnd, move |_| Some(40 + ticks * u64::from(n)));
+        [1, 2, 3, 4, 8, 16, 32, 64, 96, 128, 192, 256].map(row).into()
+    }
+
+    fn chosen(ticks: u64) -> Vec<u32> {
+        let mut rows = rows(ticks, false);
+        choose(&mut rows, &default_clock(), 1.0).unwrap().into_iter().map(|at| rows[at].bodies).collect()
+    }
+
+    #[test]
+    fn rows_fit_the_clock_and_the_time_between_interrupts() {
+        assert_eq!(chosen(1), [32, 64, 96, 128, 192, 256]);
+        assert_eq!(chosen(100), [2, 3, 4, 8, 16]);
+        assert_eq!(chosen(1_000_000), [1, 2, 3, 4]);
+        assert_eq!(chosen(1_000_000_000), [1, 2]);
+    }
+
+    #[test]
+    fn code_that_fails_ends_the_pilot() {
+        let mut rows = rows(1, false);
+        rows[2].run = Box::new(|_| None);
+        assert_eq!(choose(&mut rows, &default_clock(), 1.0), None);
+    }
+
+    #[test]
+    fn checks_are_run_where_they_make_a_plane() {
+        let mut rows = rows(100, true);
+        let check = |order, n| Row::new(n, 2 * n, order, |_| Some(1));
+        rows.extend([1, 2, 4, 8, 16, 32].map(|n| check(Order::InPlace, n)));
+        rows.extend([1, 2, 64].map(|n| check(Order::Fenced, n)));
+        let found = choose(&mut rows, &default_clock(), 1.0).unwrap();
+        let orders: Vec<Order> = found.iter().map(|at| rows[*at].order).collect();
+        assert_eq!(orders.iter().filter(|order| **order == Order::InPlace).count(), 4);
+        assert!(!orders.contains(&Order::Fenced));
+    }
+}

@@ -1,0 +1,357 @@
+//! The command line of a program with benchmarks, the same in every language.
+
+use crate::benchmark::Group;
+use crate::error::{Error, Result};
+use crate::guard::Guard;
+use crate::output;
+use crate::report::document;
+use crate::session::{Session, Settings, Stop};
+use crate::values::{duration, level, share};
+use clap::Parser;
+use hairspring_report::json::{joined, print, result};
+use hairspring_report::{Document, text};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Who starts the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// A person, or `hairspring run`.
+    Plain,
+    /// Cargo: without `--bench` every benchmark runs once, as a test, and a filter that nothing matches is no error.
+    Cargo,
+}
+
+/// How filters choose benchmarks.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ChoiceArguments {
+    /// A filter must be the whole name
+    #[arg(long)]
+    pub exact: bool,
+    /// Leave out the benchmarks whose name contains this (repeatable)
+    #[arg(long, value_name = "FILTER")]
+    pub skip: Vec<String>,
+}
+
+impl ChoiceArguments {
+    /// Whether a benchmark of this name is to be run; without filters all are.
+    pub fn chooses(&self, filters: &[String], name: &str) -> bool {
+        let matches = |filter: &String| if self.exact { name == filter } else { name.contains(filter.as_str()) };
+        (filters.is_empty() || filters.iter().any(matches)) && !self.skip.iter().any(matches)
+    }
+}
+
+/// Options of a program with benchmarks.
+#[derive(Debug, Clone, Parser)]
+#[command(about = "Benchmarks, measured by Hairspring", max_term_width = 80, after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Run the benchmarks whose name contains one of these
+    #[arg(value_name = "FILTER")]
+    pub filters: Vec<String>,
+    /// Which benchmarks.
+    #[command(flatten)]
+    pub choice: ChoiceArguments,
+    /// Print the names and run nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Print the whole report of every benchmark: rows, plots, error budget, circumstances
+    #[arg(long, conflicts_with = "json")]
+    pub details: bool,
+    /// Write the raw observations into this folder, one file for each benchmark, for `hairspring fit`
+    #[arg(long, value_name = "FOLDER")]
+    pub save: Option<PathBuf>,
+    /// Write the JSON document into this file, and leave standard output to the code
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub output: Option<PathBuf>,
+    /// Time for measuring one benchmark with its alternatives
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration, allow_hyphen_values = true)]
+    pub budget: Duration,
+    /// Half-width of the intervals that is wanted; exit with 3 if it is missed (default: 0.5%, not insisted on)
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
+    pub precision: Option<f64>,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level, allow_hyphen_values = true)]
+    pub confidence_level: f64,
+    /// The clock, for instance tsc, monotonic
+    #[arg(long, value_name = "NAME")]
+    pub clock: Option<String>,
+    /// The CPU to run on (default: the last one allowed)
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub cpu: Option<usize>,
+    /// Run each benchmark once, as a test that it works
+    #[arg(long)]
+    pub test: bool,
+    /// What cargo and other runners of tests pass to every program
+    #[command(flatten)]
+    pub runner: RunnerArguments,
+}
+
+const AFTER_HELP: &str = "\
+Exit status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was missed.
+`hairspring run` runs several such programs and makes one table and one JSON document of them.";
+
+/// Options of libtest that runners pass on; they are taken and change nothing but what is said.
+#[derive(Debug, Clone, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "flags of another program's command line")]
+pub struct RunnerArguments {
+    /// Cargo's mark for `cargo bench`
+    #[arg(long, hide = true)]
+    bench: bool,
+    /// How a list is printed; `terse` is `name: benchmark`
+    #[arg(long, hide = true, value_name = "FORMAT")]
+    format: Option<String>,
+    /// Only ignored tests: there are none
+    #[arg(long, hide = true)]
+    ignored: bool,
+    #[arg(long, hide = true)]
+    include_ignored: bool,
+    #[arg(long, hide = true)]
+    nocapture: bool,
+    #[arg(long, hide = true)]
+    no_capture: bool,
+    #[arg(long, hide = true)]
+    show_output: bool,
+    #[arg(long, short, hide = true)]
+    quiet: bool,
+    #[arg(long, hide = true, value_name = "N")]
+    test_threads: Option<String>,
+    #[arg(long, hide = true, value_name = "WHEN")]
+    color: Option<String>,
+    #[arg(long, hide = true, value_name = "FILE")]
+    logfile: Option<PathBuf>,
+    #[arg(short = 'Z', hide = true, value_name = "FLAG")]
+    unstable: Vec<String>,
+}
+
+impl Arguments {
+    /// Whether a benchmark of this name is to be run.
+    pub fn chooses(&self, name: &str) -> bool {
+        self.choice.chooses(&self.filters, name) && !self.runner.ignored
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            clock: self.clock.clone(),
+            cpu: self.cpu,
+            budget: self.budget,
+            precision: self.precision.unwrap_or(0.005),
+            level: self.confidence_level,
+            ..Settings::default()
+        }
+    }
+}
+
+/// Runs a program with benchmarks: `arguments` with the program's name first. Answers go to standard output, progress and
+/// errors to standard error. Returns the exit status.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, manner: Manner, groups: Vec<Group>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    match run(&arguments, manner, groups) {
+        Ok(status) => status,
+        Err(error) => {
+            output::complain(&error.to_string());
+            if is_misuse(&error) { 2 } else { 1 }
+        }
+    }
+}
+
+/// Whether the command line asks for what cannot be had on any machine like this one.
+fn is_misuse(error: &Error) -> bool {
+    matches!(error, Error::Host(reason) if reason.is_bad_request())
+}
+
+fn run(arguments: &Arguments, manner: Manner, groups: Vec<Group>) -> Result<u8> {
+    let mut chosen: Vec<Group> =
+        groups.into_iter().filter(|group| group.benchmarks.iter().any(|one| arguments.chooses(&one.name))).collect();
+    if arguments.list {
+        return list(arguments, &chosen);
+    }
+    if chosen.is_empty() && manner == Manner::Plain {
+        output::complain(&nothing_chosen(&arguments.filters));
+        return Ok(2);
+    }
+    if arguments.test || manner == Manner::Cargo && !arguments.runner.bench {
+        return test(&mut chosen);
+    }
+    if chosen.is_empty() { Ok(0) } else { measure(arguments, &mut chosen) }
+}
+
+/// That the filters leave nothing.
+pub fn nothing_chosen(filters: &[String]) -> String {
+    let quoted = filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ");
+    if filters.is_empty() {
+        return "no benchmark is left: there are none, or --skip leaves them all out; --list shows them".to_owned();
+    }
+    format!("no benchmark's name contains {quoted} (--exact: is it), or --skip leaves it out; --list shows them")
+}
+
+fn list(arguments: &Arguments, groups: &[Group]) -> Result<u8> {
+    let terse = arguments.runner.format.as_deref() == Some("terse");
+    let names = groups.iter().flat_map(|group| &group.benchmarks).filter(|one| arguments.chooses(&one.name));
+    let line = |name: &str| if terse { format!("{name}: benchmark\n") } else { format!("{name}\n") };
+    // What could steer a terminal, or end the line, is no part of a list.
+    let plain = |name: &str| -> String { name.chars().map(|c| if c.is_control() { '?' } else { c }).collect() };
+    say(&names.map(|one| line(&plain(&one.name))).collect::<String>())
+}
+
+/// Each benchmark once, by its shortest row.
+fn test(groups: &mut [Group]) -> Result<u8> {
+    let clock = hairspring_host::clock::default_clock();
+    let mut ran = 0;
+    for benchmark in groups.iter_mut().flat_map(|group| &mut group.benchmarks) {
+        benchmark.setup.iter_mut().for_each(|setup| setup());
+        if let Some(row) = benchmark.rows.first_mut() {
+            (row.run)(clock.read).ok_or_else(|| Error::Failed { name: benchmark.name.clone() })?;
+        }
+        ran += 1;
+    }
+    say(&format!("{ran} benchmarks ran once and were not measured (--bench measures them)\n"))
+}
+
+fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
+    if let Some(folder) = &arguments.save {
+        std::fs::create_dir_all(folder).map_err(file_error(folder))?;
+    }
+    let session = Session::new(&arguments.settings())?;
+    let (mut documents, mut precise, mut failed, count) = (Vec::new(), true, Ok(()), groups.len());
+    for (at, group) in groups.iter_mut().enumerate() {
+        output::status_line(&format!("[{}/{count}] {}", at + 1, group.name()));
+        match one_group(arguments, &session, group, at) {
+            Ok((document, stop)) => {
+                precise &= stop == Stop::Precise;
+                documents.push(document);
+            }
+            // What was measured before is reported all the same.
+            Err(error) => {
+                failed = Err(error);
+                break;
+            }
+        }
+    }
+    output::status_line("");
+    report(arguments, &documents)?;
+    failed?;
+    Ok(if arguments.precision.is_some() && !precise { 3 } else { 0 })
+}
+
+fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: usize) -> Result<(Document, Stop)> {
+    let guard = Guard::of(group.name());
+    let measured = session.measure(group)?;
+    drop(guard);
+    if let Some(folder) = &arguments.save {
+        save(&measured.table, folder, at, group.name())?;
+    }
+    Ok((document(session, group, &measured, "run", arguments.precision)?, measured.stop))
+}
+
+fn report(arguments: &Arguments, documents: &[Document]) -> Result<()> {
+    let Some(all) = joined(documents.iter().map(result)) else { return Ok(()) };
+    if let Some(path) = &arguments.output {
+        return std::fs::write(path, print(&all)).map_err(file_error(path));
+    }
+    let style = output::style();
+    say(&match (arguments.json, arguments.details) {
+        (true, _) => print(&all),
+        (_, true) => documents.iter().map(|document| text::report(document, &style)).collect::<Vec<_>>().join("\n"),
+        _ => text::table_of(&all, &style).unwrap_or_else(|reason| format!("the result {reason}\n")),
+    })
+    .map(|_| ())
+}
+
+fn say(text: &str) -> Result<u8> {
+    let failed = |reason| Error::File { path: "standard output".into(), reason: std::io::Error::other(reason) };
+    output::print(text).map(|()| 0).map_err(failed)
+}
+
+fn save(table: &hairspring_core::observations::Observations, folder: &Path, at: usize, name: &str) -> Result<()> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let name: String = name.chars().map(plain).take(80).collect();
+    let path = folder.join(format!("{:02}-{name}.csv", at + 1));
+    let file = std::fs::File::create(&path).map_err(file_error(&path))?;
+    hairspring_core::observations::write_csv(table, file).map_err(file_error(&path))
+}
+
+fn file_error(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
+    move |reason| Error::File { path: path.display().to_string(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::{Benchmark, Order, Row};
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    fn arguments(words: &[&str]) -> Arguments {
+        Arguments::try_parse_from(std::iter::once(&"program").chain(words)).unwrap()
+    }
+
+    /// A group that counts its runs; its rows say that a copy takes 100 ticks.
+    fn group(name: &str, runs: &Rc<Cell<u32>>) -> Group<'static> {
+        let row = |bodies: u32| {
+            let runs = runs.clone();
+            Row::new(bodies, 0, Order::AtEnd, move |_| {
+                runs.set(runs.get() + 1);
+                Some(50 + 100 * u64::from(bodies))
+            })
+        };
+        Group::from(Benchmark::new(name, [1, 2, 4, 8, 16, 32].map(row).into()))
+    }
+
+    #[test]
+    fn filters_choose_by_part_or_by_whole_name() {
+        assert!(arguments(&[]).chooses("copy/size:64"));
+        assert!(arguments(&["size", "x"]).chooses("copy/size:64"));
+        assert!(!arguments(&["--exact", "copy"]).chooses("copy/size:64"));
+        assert!(arguments(&["--exact", "copy/size:64"]).chooses("copy/size:64"));
+        assert!(!arguments(&["copy", "--skip", "64"]).chooses("copy/size:64"));
+        assert!(!arguments(&["--ignored"]).chooses("copy"));
+    }
+
+    #[test]
+    fn options_of_runners_are_taken() {
+        let words =
+            ["--bench", "--nocapture", "--show-output", "--include-ignored", "--test-threads", "1", "--format", "terse", "-q", "-Zx"];
+        assert!(arguments(&words).runner.bench);
+        let one_word = ["--test-threads=1", "--color=always", "--logfile=x", "-Z", "unstable-options", "--exact", "--no-capture"];
+        assert!(arguments(&one_word).choice.exact);
+    }
+
+    #[test]
+    fn cargo_runs_each_once_unless_it_asks_for_the_bench() {
+        let runs = Rc::new(Cell::new(0));
+        assert_eq!(run(&arguments(&[]), Manner::Cargo, vec![group("a", &runs), group("b", &runs)]).unwrap(), 0);
+        assert_eq!(runs.get(), 2);
+        assert_eq!(run(&arguments(&["nothing"]), Manner::Cargo, vec![group("a", &runs)]).unwrap(), 0);
+        assert_eq!(run(&arguments(&["nothing"]), Manner::Plain, vec![group("a", &runs)]).unwrap(), 2);
+        assert_eq!(runs.get(), 2);
+    }
+
+    #[test]
+    fn observations_are_saved_whatever_the_name() {
+        let (runs, folder) = (Rc::new(Cell::new(0)), std::env::temp_dir().join(format!("hairspring-program-{}", std::process::id())));
+        let words = ["--json", "--budget", "20ms", "--save", folder.to_str().unwrap()];
+        assert_eq!(run(&arguments(&words), Manner::Plain, vec![group("../a/\n\"b\"", &runs)]).unwrap(), 0);
+        let file = std::fs::read(folder.join("01-.._a___b_.csv")).unwrap();
+        let table = hairspring_core::observations::read_csv(&file[..]).unwrap();
+        assert!(table.series_names()[0].contains("../a/"), "{:?}", table.series_names());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn code_that_fails_is_named() {
+        let mut failing = group("fails", &Rc::default());
+        failing.benchmarks[0].rows[4].run = Box::new(|_| None);
+        let error = run(&arguments(&["--budget", "20ms"]), Manner::Plain, vec![failing]).unwrap_err();
+        assert!(error.to_string().contains("`fails`"), "{error}");
+    }
+}

@@ -1,0 +1,44 @@
+//! What can go wrong with the benchmarks of a program.
+
+use thiserror::Error;
+
+/// An error with its reason.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The observations cannot be solved.
+    #[error(transparent)]
+    Core(#[from] hairspring_core::Error),
+    /// The machine does not offer what was asked.
+    #[error(transparent)]
+    Host(#[from] hairspring_host::Error),
+    /// There is nothing to measure.
+    #[error("no benchmark to run")]
+    Empty,
+    /// A line needs more rows.
+    #[error("benchmark `{name}` has {rows} rows: {least} are needed")]
+    TooFewRows {
+        /// Name of the benchmark.
+        name: String,
+        /// Its rows.
+        rows: usize,
+        /// Rows that are needed.
+        least: usize,
+    },
+    /// The code itself ended the measurement, by an exception for instance; its language knows why.
+    #[error("benchmark `{name}` failed")]
+    Failed {
+        /// Name of the benchmark.
+        name: String,
+    },
+    /// A file could not be written.
+    #[error("{path}: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system said.
+        reason: std::io::Error,
+    },
+}
+
+/// A result with this crate's error.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,290 @@
+//! The parent's side of the child process: starting it, talking to it with a time limit, and saying how it died.
+
+use crate::error::{Error, Failure, Result, io};
+use crate::host::{self, Phase};
+use crate::protocol::{Command, Ended, LastWords, Load, Received, Reply, receive, send};
+use hairspring_host::process::Group;
+use nix::sys::signal::Signal;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child as Process, ChildStdin, Command as Program, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+const STARTS_PROCESSES: &str = "tried to start a process or to change its session (SIGSYS)";
+const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line copies";
+
+/// How to start a host: a program, and arguments that make it call [`crate::host::main`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostProgram {
+    /// The program.
+    pub program: std::path::PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+impl HostProgram {
+    /// This very program, with the hidden argument.
+    ///
+    /// # Errors
+    /// If the system does not say which program this is.
+    pub fn current() -> Result<HostProgram> {
+        let program = std::env::current_exe().map_err(io("finding this program"))?;
+        Ok(HostProgram { program, arguments: vec![host::ARGUMENT.to_owned()] })
+    }
+}
+
+/// A running host.
+#[derive(Debug)]
+pub struct Child {
+    process: Process,
+    commands: Option<ChildStdin>,
+    replies: Receiver<std::io::Result<Received<Reply>>>,
+    output: File,
+    timeout: Duration,
+    _group: Group,
+}
+
+/// What the code under test wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Printed {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// The first line of it, cut.
+    pub first_line: String,
+}
+
+impl Child {
+    /// Starts a host and has it load a library.
+    ///
+    /// # Errors
+    /// What the host refused, or how the code under test ended it.
+    pub fn start(host: &HostProgram, load: Load, timeout: Duration) -> Result<(Child, crate::protocol::Ready)> {
+        let output = tempfile::tempfile().map_err(io("making a file for the code's output"))?;
+        let stderr = output.try_clone().map_err(io("making a file for the code's output"))?;
+        let mut program = Program::new(&host.program);
+        program.args(&host.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        let (mut process, group) = Group::spawn(&mut program).map_err(io("starting the measuring process"))?;
+        let (commands, replies) = (process.stdin.take(), listen(process.stdout.take()));
+        let mut child = Child { process, commands, replies, output, timeout, _group: group };
+        match child.ask(&Command::Load(load))? {
+            Reply::Ready(ready) => Ok((child, ready)),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Sends a command and waits for the answer.
+    ///
+    /// # Errors
+    /// How the code under test ended the host, or that it hangs.
+    pub fn ask(&mut self, command: &Command) -> Result<Reply> {
+        if let Some(pipe) = &mut self.commands {
+            // A host that is gone is noticed by its silence below.
+            let _ = send(pipe, command);
+        }
+        let mut received = self.replies.recv_timeout(self.timeout + OWN_PART + working(command));
+        if matches!(received, Ok(Ok(Received::Message(Reply::Prepared)))) {
+            // From here on it is the code that takes the time.
+            received = self.replies.recv_timeout(self.timeout + OWN_PART);
+        }
+        match received {
+            Ok(Ok(Received::Message(Reply::Refused(message)))) => Err(Error::Child(message)),
+            Ok(Ok(Received::Message(reply))) => Ok(reply),
+            Ok(Ok(Received::Crash(words))) => Err(self.failed(died_of(words))),
+            Ok(Ok(Received::Closed)) | Err(RecvTimeoutError::Disconnected) => Err(self.gone()),
+            Ok(Err(error)) => Err(Error::Child(error.to_string())),
+            Err(RecvTimeoutError::Timeout) => Err(Error::CodeFailed(self.hangs())),
+        }
+    }
+
+    /// Code that does not return: by itself, or because it waits for memory that it is refused.
+    fn hangs(&self) -> Failure {
+        let seconds = self.timeout.as_secs_f64();
+        let bytes = host::memory_of(self.process.id());
+        if near_limit(bytes) {
+            let place = format!("and did not return within {seconds} s");
+            return Failure { what: "used up its memory".into(), place, hint: memory_hint(bytes) };
+        }
+        Failure {
+            what: format!("did not return within {seconds} s"),
+            place: "and was stopped".into(),
+            hint: "if it really takes that long, give it more time with --timeout".into(),
+        }
+    }
+
+    /// What the code wrote.
+    pub fn printed(&mut self, ended: &Ended) -> Option<Printed> {
+        const SHOWN: u64 = 60;
+        let bytes = self.output.metadata().ok()?.len() + ended.dropped_bytes;
+        let mut start = Vec::new();
+        self.output.rewind().ok()?;
+        (&mut self.output).take(SHOWN).read_to_end(&mut start).ok()?;
+        let text = String::from_utf8_lossy(&start);
+        (bytes > 0).then(|| Printed { bytes, first_line: text.lines().next().unwrap_or("").to_owned() })
+    }
+
+    /// The host is gone without a word: it was ended from inside (exit) or from outside (kill).
+    fn gone(&mut self) -> Error {
+        let status = self.wait();
+        let failure = match (status.and_then(|status| status.signal()), status.and_then(|status| status.code())) {
+            // posix_spawn blocks the signal that would have had last words.
+            (Some(libc::SIGSYS), _) => Failure { what: STARTS_PROCESSES.into(), place: "while it ran".into(), hint: NO_PROCESSES.into() },
+            (Some(signal), _) => Failure {
+                what: format!("was ended by {}", signal_name(signal)),
+                place: "without a word".into(),
+                hint: if signal == libc::SIGKILL { "the system may have run out of memory".into() } else { String::new() },
+            },
+            (None, None | Some(host::PIPES_GONE)) => Failure {
+                what: "closed the instrument's descriptors".into(),
+                place: "while it ran".into(),
+                hint: "it may close only what it opened".into(),
+            },
+            (None, Some(_)) if self.last_line().is_some_and(|line| line.contains("ASan") || line.contains("Sanitizer")) => Failure {
+                what: "was built with a sanitizer, which ended it".into(),
+                place: "while it was loaded or measured".into(),
+                hint: "a sanitizer cannot watch code that is loaded into a running process: leave -fsanitize out of --cflags".into(),
+            },
+            (None, Some(code)) => Failure {
+                what: format!("ended the process with status {code}"),
+                place: "instead of returning".into(),
+                hint: "remove the call of exit, or measure the program with a stopwatch".into(),
+            },
+        };
+        self.failed(failure)
+    }
+
+    fn wait(&mut self) -> Option<ExitStatus> {
+        const PATIENCE: u32 = 200;
+        for _ in 0..PATIENCE {
+            if let Ok(Some(status)) = self.process.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        None
+    }
+
+    /// The failure with what the code said of it: a failed assertion, an exception that nobody caught.
+    fn failed(&mut self, mut failure: Failure) -> Error {
+        if let Some(line) = self.last_line() {
+            failure.hint += &format!("{}it printed: {line}", if failure.hint.is_empty() { "" } else { "\n" });
+        }
+        Error::CodeFailed(failure)
+    }
+
+    /// The last line that the code wrote, cut.
+    fn last_line(&mut self) -> Option<String> {
+        const LOOKED_AT: u64 = 4096;
+        const SHOWN: usize = 200;
+        let bytes = self.output.metadata().ok()?.len();
+        self.output.seek(SeekFrom::Start(bytes.saturating_sub(LOOKED_AT))).ok()?;
+        let mut end = Vec::new();
+        (&mut self.output).take(LOOKED_AT).read_to_end(&mut end).ok()?;
+        let text = String::from_utf8_lossy(&end);
+        let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+        Some(line.chars().take(SHOWN).collect())
+    }
+}
+
+fn died_of(words: LastWords) -> Failure {
+    let signal = words.signal as i32;
+    let place = match words.phase {
+        phase if phase == Phase::Loading as u64 => "while it was loaded".to_owned(),
+        phase if phase == Phase::Setup as u64 => "in --setup or the initialisers of --let".to_owned(),
+        phase if phase == Phase::Row as u64 => "while it was measured".to_owned(),
+        _ => "between two measurements".to_owned(),
+    };
+    let what = match signal {
+        libc::SIGSYS => refused_call(words.address),
+        libc::SIGXFSZ => "wrote more than 16 MiB to its output or to a file (SIGXFSZ)".to_owned(),
+        libc::SIGSEGV | libc::SIGBUS => format!("was ended by {} at address {:#x}", signal_name(signal), words.address),
+        _ => format!("was ended by {}", signal_name(signal)),
+    };
+    let hint = match signal {
+        _ if near_limit(words.memory_bytes) => memory_hint(words.memory_bytes),
+        libc::SIGSYS if host::signals_others(words.address).is_some() => {
+            "code may signal its own process only; to time a system call, choose one that reaches nobody else".to_owned()
+        }
+        libc::SIGSYS => NO_PROCESSES.to_owned(),
+        libc::SIGILL => "an instruction that this CPU does not have? check --cflags".to_owned(),
+        libc::SIGXCPU => "it used up its processor time".to_owned(),
+        _ => String::new(),
+    };
+    Failure { what, place, hint }
+}
+
+/// A system call that was refused, by its number.
+fn refused_call(number: u64) -> String {
+    let others = host::signals_others(number).map(|call| format!("tried to reach another process with {call}() (SIGSYS)"));
+    others.unwrap_or_else(|| STARTS_PROCESSES.to_owned())
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.commands = None;
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Whether so much address space means that further memory was refused.
+fn near_limit(bytes: u64) -> bool {
+    bytes > host::MOST_MEMORY_BYTES / 4 * 3
+}
+
+fn memory_hint(bytes: u64) -> String {
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    format!(
+        "it held {:.1} GiB of address space, the limit is {:.0} GiB: it may have allocated without end",
+        gib(bytes),
+        gib(host::MOST_MEMORY_BYTES)
+    )
+}
+
+/// A run that ended well, but used up its memory: the readings after that are of refused allocations.
+pub fn used_up(ended: &Ended) -> Result<()> {
+    let failure =
+        || Failure { what: "used up its memory".into(), place: "while it was measured".into(), hint: memory_hint(ended.memory_bytes) };
+    if near_limit(ended.memory_bytes) { Err(Error::CodeFailed(failure())) } else { Ok(()) }
+}
+
+/// Longest that the instrument itself may take to get ready: to know its clock, and to prove the reference chain.
+const OWN_LOADING: Duration = Duration::from_secs(60);
+
+/// What the instrument's own part of any answer may take on a busy machine: linking the code, sending readings.
+const OWN_PART: Duration = Duration::from_secs(1);
+
+/// Time that a command takes by its own terms.
+fn working(command: &Command) -> Duration {
+    match command {
+        Command::Run { milliseconds, .. } => Duration::from_millis(*milliseconds),
+        Command::Load(_) => OWN_LOADING,
+        Command::End => Duration::ZERO,
+    }
+}
+
+/// An answer to another question than the one asked.
+pub fn unexpected() -> Error {
+    Error::Child("an answer out of turn: the code may have written into the instrument's pipe".into())
+}
+
+fn signal_name(number: i32) -> String {
+    Signal::try_from(number).map_or_else(|_| format!("signal {number}"), |signal| signal.as_str().to_owned())
+}
+
+/// Reads replies on a thread of its own, so that waiting for one can have a limit.
+fn listen(pipe: Option<std::process::ChildStdout>) -> Receiver<std::io::Result<Received<Reply>>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let Some(mut pipe) = pipe else { return };
+        loop {
+            let received = receive(&mut pipe);
+            let last = !matches!(received, Ok(Received::Message(_)));
+            if sender.send(received).is_err() || last {
+                return;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,191 @@
+//! Running the compiler, and making its messages about the user's own lines.
+
+use crate::error::{Error, Result, io};
+use crate::messages::{hint, tidy};
+use crate::request::{Language, Request, bad};
+use crate::source::{self, RowSpec};
+use hairspring_host::process::{Group, wait_until};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A compiler that works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compiler {
+    /// Its command.
+    pub command: String,
+    /// Flags that belong to the command.
+    pub flags: Vec<String>,
+    /// First line of what it says of its version.
+    pub version: String,
+}
+
+/// Rows as machine code.
+#[derive(Debug)]
+pub struct Library {
+    /// The shared library.
+    pub path: PathBuf,
+    /// Code size of each row in bytes.
+    pub row_bytes: Vec<u64>,
+}
+
+/// Longest that a compiler may take, and that it may take to tell its version.
+const MOST_COMPILE_TIME: Duration = Duration::from_secs(60);
+const MOST_VERSION_TIME: Duration = Duration::from_secs(10);
+/// Most memory that a compiler may take.
+const MOST_COMPILE_BYTES: u64 = 4 << 30;
+/// Most of a compiler's messages that is read.
+const MOST_MESSAGE_BYTES: u64 = 1 << 20;
+
+/// Finds the compiler asked for, or the usual ones.
+///
+/// # Errors
+/// [`Error::NoCompiler`] with what to install.
+pub fn find(request: &Request) -> Result<Compiler> {
+    let (language, usual, variable, package): (_, &[&str], _, _) = match request.language {
+        Language::Cpp => ("C++", &["c++", "g++", "clang++"], "CXX", "g++"),
+        Language::C | Language::Asm => ("C", &["cc", "gcc", "clang"], "CC", "gcc"),
+    };
+    let named = request.compiler.clone().or_else(|| std::env::var(variable).ok()).filter(|name| !name.trim().is_empty());
+    let tried: Vec<String> = match named {
+        Some(one) => vec![one],
+        None => usual.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    tried.iter().find_map(|command| compiler(command)).ok_or_else(|| Error::NoCompiler { language, tried: tried.join(", "), package })
+}
+
+/// The compiler behind a command, if it answers. The command may carry flags, as `CC` often does.
+fn compiler(command: &str) -> Option<Compiler> {
+    let as_words = || shlex::split(command).filter(|words| words.len() > 1);
+    let named = |program: &str, flags: &[String]| {
+        let mut question = Command::new(program);
+        question.args(flags).arg("--version").stdout(Stdio::piped()).stderr(Stdio::null());
+        let (_, answer) = bounded(&mut question, MOST_VERSION_TIME).ok().flatten().filter(|(status, _)| status.success())?;
+        let version = answer.lines().next().unwrap_or(command).trim().to_owned();
+        Some(Compiler { command: program.to_owned(), flags: flags.to_vec(), version })
+    };
+    named(command, &[]).or_else(|| as_words().and_then(|words| named(&words[0], &words[1..])))
+}
+
+/// Compiles rows into a library in a folder.
+///
+/// # Errors
+/// [`Error::DoesNotCompile`] with the compiler's messages about the user's own lines.
+pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, name: &str) -> Result<Library> {
+    let (file, path) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
+    std::fs::write(&file, source::rows(request, rows)).map_err(io("writing the generated source"))?;
+    // Calls of functions in the user's objects are direct: none goes through the linkage table, which would be in the time.
+    let flags = ["-shared", "-Wl,-Bsymbolic-functions", "-o"].map(OsStr::new);
+    let messages = run(request, compiler, folder, &[&[file.as_os_str()], &flags[..], &[path.as_os_str()]].concat(), &["-w"])?;
+    if let Some(messages) = messages {
+        return Err(explain(request, compiler, folder, &messages));
+    }
+    if !path.is_file() {
+        let what = format!("`{}` ended well and made nothing: is it a compiler? name one with --cc", compiler.command);
+        return Err(Error::CompilerFailed(what));
+    }
+    let row_bytes = sizes(&path, rows.len())?;
+    Ok(Library { path, row_bytes })
+}
+
+/// Runs the compiler; `Some` holds its messages if it failed.
+fn run(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsStr], quiet: &[&str]) -> Result<Option<String>> {
+    let words = |what: &str, text: &str| shlex::split(text).ok_or_else(|| bad(what, format!("`{text}` has an open quote")));
+    let mut command = Command::new(&compiler.command);
+    // What it leaves behind when it is stopped goes with the folder.
+    command.args(&compiler.flags).env("LC_ALL", "C").env("TMPDIR", folder);
+    command.args(["-x", if request.language == Language::Cpp { "c++" } else { "c" }]);
+    // Undefined functions must be seen here, not when the rows run.
+    command.args(if request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
+    command
+        .args(["-I.", "-fPIC", "-fvisibility=hidden", "-Wl,-z,defs"])
+        .args(quiet)
+        .args(words("--cflags", &request.flags)?)
+        .args(arguments)
+        .args(["-x", "none"]);
+    command.args(request.files.iter().filter(|file| !source::is_included(file, request.language)));
+    command.args(words("--link", &request.link)?).arg("-lm");
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    limit_memory(&mut command);
+    let ended = bounded(&mut command, MOST_COMPILE_TIME).map_err(io(format!("running {}", compiler.command)))?;
+    let too_long = || Error::CompilerFailed(format!("took longer than {} s and was stopped", MOST_COMPILE_TIME.as_secs()));
+    let (status, text) = ended.ok_or_else(too_long)?;
+    let silent = || format!("the compiler ended with {status} and said nothing");
+    Ok((!status.success()).then(|| if text.trim().is_empty() { silent() } else { text }))
+}
+
+/// Runs a program for so long at most; its status, and what came through the one stream that was given a pipe.
+fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(ExitStatus, String)>> {
+    let (mut child, guard) = Group::spawn(program.stdin(Stdio::null()))?;
+    let pipe = child.stderr.take().map(OwnedFd::from).or(child.stdout.take().map(OwnedFd::from)).map(File::from);
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let read = pipe.map(|pipe| pipe.take(MOST_MESSAGE_BYTES).read_to_end(&mut text));
+        read.map(|_| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default()
+    });
+    let status = wait_until(&mut child, Instant::now() + longest)?;
+    drop(guard);
+    match status {
+        Some(status) => Ok(Some((status, reader.join().unwrap_or_default()))),
+        None => child.wait().map(|_| None),
+    }
+}
+
+#[allow(unsafe_code, reason = "a limit for the compiler alone can only be set between fork and exec")]
+fn limit_memory(command: &mut Command) {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    // SAFETY: both calls are async-signal-safe and the closure touches nothing else.
+    unsafe {
+        command.pre_exec(|| {
+            let (_, hard) = getrlimit(Resource::RLIMIT_AS)?;
+            let most = MOST_COMPILE_BYTES.min(hard);
+            setrlimit(Resource::RLIMIT_AS, most, most).map_err(std::io::Error::from)
+        });
+    }
+}
+
+/// Compiles each piece once to get messages that name the user's lines; where that succeeds the trouble is the repetition
+/// or the linking, and the first messages say it.
+fn explain(request: &Request, compiler: &Compiler, folder: &Path, messages: &str) -> Error {
+    for (name, text) in source::pieces(request) {
+        let _ = std::fs::write(folder.join(name), text + "\n");
+    }
+    let file = folder.join("checked.c");
+    let checked = std::fs::write(&file, source::checked(request, folder)).map_err(io("writing the generated source"));
+    let output = folder.join("checked.o");
+    let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
+    match checked.and_then(|()| run(request, compiler, folder, &arguments, &[])) {
+        Ok(Some(own)) => Error::DoesNotCompile { messages: tidy(&own, folder) },
+        Ok(None) => Error::DoesNotCompile { messages: format!("{}\n{}", tidy(messages, folder), hint(messages)) },
+        Err(error) => error,
+    }
+}
+
+/// Code size of every row, from the library's symbol table (the inner function, where there is one).
+fn sizes(path: &Path, rows: usize) -> Result<Vec<u64>> {
+    use object::{Object, ObjectSymbol};
+    let data = std::fs::read(path).map_err(io("reading the compiled rows"))?;
+    let file = object::File::parse(&*data).map_err(|e| Error::Child(format!("the compiled rows cannot be read: {e}")))?;
+    let mut bytes = vec![0; rows];
+    for symbol in file.symbols() {
+        // The function that hands over the variables is small; the one with the copies is the larger of the two.
+        if let Some(slot) = symbol.name().ok().and_then(row_of).and_then(|row| bytes.get_mut(row)) {
+            *slot = symbol.size().max(*slot);
+        }
+    }
+    Ok(bytes)
+}
+
+/// The row whose name stands in a symbol, which C++ decorates.
+fn row_of(symbol: &str) -> Option<usize> {
+    let (_, rest) = symbol.split_once("hs_row_")?;
+    rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! What the compilers make of the rows: as many instructions as copies, no more and no fewer.
+
+use super::*;
+use crate::declaration::Declaration;
+use crate::source::Arrangement;
+use hairspring_host::process as cleanup;
+use object::{Object, ObjectSection, ObjectSymbol};
+
+const COPIES: [u32; 3] = [1, 7, 40];
+
+fn request(code: &str, lets: &[&str], language: Language) -> Request {
+    let lets = lets.iter().map(|text| Declaration::parse(text).unwrap()).collect();
+    Request { codes: vec![code.into()], lets, language, ..Request::default() }
+}
+
+fn rows() -> Vec<RowSpec> {
+    COPIES.map(|copies| RowSpec { subject: 0, arrangement: Arrangement::AtEnd, bodies: copies, inits: copies, flushes: copies }).to_vec()
+}
+
+/// How often a byte pattern stands in the code of each row.
+fn occurrences(request: &Request, pattern: &[u8]) -> Vec<usize> {
+    let folder = cleanup::Folder::new().unwrap();
+    let compiler = find(request).expect("gcc and clang are needed here: apt-get install gcc clang");
+    let library = compile(request, &compiler, &rows(), folder.path(), "rows").unwrap();
+    let data = std::fs::read(&library.path).unwrap();
+    let file = object::File::parse(&*data).unwrap();
+    let largest =
+        |row| file.symbols().filter(|symbol| symbol.name().ok().and_then(row_of) == Some(row)).max_by_key(|symbol| symbol.size()).unwrap();
+    (0..COPIES.len())
+        .map(|row| {
+            let symbol = largest(row);
+            let section = file.section_by_index(symbol.section_index().unwrap()).unwrap();
+            let code = section.data_range(symbol.address(), symbol.size()).unwrap().unwrap();
+            code.windows(pattern.len()).filter(|window| *window == pattern).count()
+        })
+        .collect()
+}
+
+fn expect_copies(request: &Request, pattern: &[u8]) {
+    let expected: Vec<usize> = COPIES.iter().map(|copies| *copies as usize).collect();
+    for compiler in ["gcc", "clang"] {
+        for flags in ["-O0", "-O1", "-O2", "-O3"] {
+            let request = Request { compiler: Some(compiler.into()), flags: flags.into(), ..request.clone() };
+            assert_eq!(occurrences(&request, pattern), expected, "{} with {compiler} {flags}", request.codes[0]);
+        }
+    }
+}
+
+/// `imul r64, r/m64`.
+const IMUL: [u8; 2] = [0x0f, 0xaf];
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_chain_has_one_multiplication_for_each_copy() {
+    expect_copies(&request("x = x * c", &["uint64_t x = 3", "uint64_t c = 5"], Language::C), &IMUL);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn independent_copies_are_neither_folded_nor_merged() {
+    expect_copies(&request("x * c", &["uint64_t x = 3", "uint64_t c = 5"], Language::C), &IMUL);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn assembly_stands_as_often_as_asked_for() {
+    expect_copies(&request("imul rax, rcx", &[], Language::Asm), &IMUL);
+    expect_copies(&request("imul %rcx, %rax", &[], Language::Asm), &IMUL);
+    expect_copies(&request("imul %[c], %[x]", &["uint64_t x = 3", "uint64_t c = 5"], Language::Asm), &IMUL);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_same_holds_for_cpp() {
+    // `mulsd xmm, xmm/m64`.
+    let request = request("x = x * y", &["double x = 3", "double y = 2"], Language::Cpp);
+    for flags in ["-O0", "-O2"] {
+        let request = Request { flags: flags.into(), ..request.clone() };
+        assert_eq!(occurrences(&request, &[0x0f, 0x59]), [1, 7, 40], "{flags}");
+    }
+}
+
+#[test]
+fn the_size_of_a_row_grows_with_its_copies() {
+    let request = request("x = x * c", &["uint64_t x = 3", "uint64_t c = 5"], Language::C);
+    let folder = cleanup::Folder::new().unwrap();
+    let library = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), "rows").unwrap();
+    assert!(library.row_bytes.is_sorted() && library.row_bytes[0] > 0, "{:?}", library.row_bytes);
+}
+
+#[test]
+fn messages_are_about_the_users_lines() {
+    let request = request("x = x *\n nonsense", &["uint64_t x = 3"], Language::C);
+    let folder = cleanup::Folder::new().unwrap();
+    let error = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), "rows").unwrap_err().to_string();
+    assert!(error.contains("CODE:2:") && error.contains("nonsense") && !error.contains("hs_"), "{error}");
+    assert_eq!(error.matches("error:").count(), 1, "{error}");
+}
+
+#[test]
+fn a_compiler_that_is_not_there_is_answered_with_what_to_install() {
+    let request = Request { compiler: Some("nosuchcompiler".into()), ..request("1", &[], Language::Cpp) };
+    let message = find(&request).unwrap_err().to_string();
+    assert!(message.contains("nosuchcompiler") && message.contains("apt-get install g++"), "{message}");
+}

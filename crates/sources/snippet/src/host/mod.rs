@@ -1,0 +1,175 @@
+//! The child process: limits itself, loads the compiled rows, runs them when told to, and never returns a wrong
+//! number because the code under test misbehaved: it says what happened, or dies and the parent says it.
+
+mod crash;
+#[cfg(target_os = "linux")]
+mod filter;
+mod library;
+mod limits;
+
+pub use limits::{MOST_MEMORY_BYTES, memory_of};
+
+use crate::host::limits::Output;
+use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
+use hairspring_core::observations::Flags;
+use hairspring_host::clock::{RateMeter, Width, default_clock, find, granularity};
+use hairspring_host::interference::StealMeter;
+use hairspring_host::thread::settle;
+use hairspring_measure::companions::rows_of;
+use hairspring_measure::rounds::{Dither, Functions, Raw, Rig, Rounds};
+use hairspring_measure::ruler::find_ruler;
+use std::mem::ManuallyDrop;
+use std::time::{Duration, Instant};
+
+/// The hidden first argument that makes the command a host.
+pub const ARGUMENT: &str = "__host";
+
+/// What the host is doing, for its last words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Phase {
+    /// The instrument's own code.
+    Instrument = 0,
+    /// Loading the library, which runs constructors.
+    Loading = 1,
+    /// The setup.
+    Setup = 2,
+    /// A row.
+    Row = 3,
+}
+
+/// Exit status of a host whose pipes are gone.
+pub const PIPES_GONE: i32 = 74;
+
+/// Serves one parent over standard input and output; returns the exit status.
+pub fn main() -> i32 {
+    let Ok((commands, replies)) = limits::take_pipes() else { return PIPES_GONE };
+    // Never closed here: the code may have closed them, and to close a descriptor twice ends a process.
+    let (mut commands, mut replies) = (ManuallyDrop::new(commands), ManuallyDrop::new(replies));
+    let served = serve(&mut commands, &mut replies);
+    let refused = served.map_or_else(|message| send(&mut *replies, &Reply::Refused(message)).map(|()| 1), |()| Ok(0));
+    refused.unwrap_or(PIPES_GONE)
+}
+
+fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<(), String> {
+    let Received::Message(Command::Load(load)) = receive(commands).map_err(|e| e.to_string())? else { return Ok(()) };
+    // A limit on processor time makes the kernel keep that time by its tick: the clocks that read it would be coarse.
+    let reads_cpu_time = load.clock.as_deref().is_some_and(|name| name.ends_with("cputime"));
+    limits::limit(if reads_cpu_time { u64::MAX } else { load.most_cpu_seconds })?;
+    crash::watch(replies);
+    let mut bench = ManuallyDrop::new(Bench::of(&load, replies)?);
+    send(replies, &Reply::Ready(bench.ready.clone())).map_err(|e| e.to_string())?;
+    loop {
+        match receive(commands).map_err(|e| e.to_string())? {
+            Received::Message(Command::Run { rows, milliseconds, most_rounds }) => {
+                let readings = bench.run(&rows, Duration::from_millis(milliseconds), most_rounds);
+                send(replies, &Reply::Batch(readings)).map_err(|e| e.to_string())?;
+            }
+            Received::Message(Command::End) => return send(replies, &Reply::Ended(bench.ended())).map_err(|e| e.to_string()),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Everything that is loaded.
+struct Bench {
+    ready: Ready,
+    rig: Watched,
+    output: Output,
+    meter: RateMeter,
+    steal: StealMeter,
+    seed: u64,
+    dither: Dither,
+    width: Width,
+    _library: libloading::Library,
+}
+
+impl Bench {
+    fn of(load: &Load, replies: &mut std::fs::File) -> Result<Bench, String> {
+        let output = Output::new();
+        let settled = settle(load.cpu).map_err(|e| e.to_string())?;
+        let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
+        let reading = granularity(&clock);
+        // The reference chain proves itself on the best clock there is, whatever clock the measurement uses.
+        let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
+        send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
+        let (library, mut rows) = library::load(&load.library, load.rows)?;
+        rows.extend(rows_of(load.chains.iter().cloned()));
+        library::setup(&library)?;
+        let dither = Dither::over(&clock, reading.quantum);
+        Ok(Bench {
+            steal: StealMeter::start(settled.cpu),
+            ready: Ready {
+                settled,
+                clock: (clock.name.into(), clock.description.into()),
+                quantum: reading.quantum,
+                read_cost: reading.back_to_back_mean,
+                ruler,
+            },
+            rig: Watched { functions: Functions { now: clock.read, rows }, chosen: Vec::new() },
+            output,
+            meter: RateMeter::start(clock),
+            seed: load.seed,
+            dither,
+            width: clock.width,
+            _library: library,
+        })
+    }
+
+    fn run(&mut self, rows: &[u32], time: Duration, most_rounds: u32) -> Vec<Raw> {
+        self.rig.chosen = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
+        self.seed = self.seed.wrapping_add(1);
+        let mut rounds = Rounds::new(self.rig.chosen.len(), self.seed, self.dither, self.ready.quantum).with_width(self.width);
+        let begin = Instant::now();
+        let mut readings = Vec::new();
+        for _ in 0..most_rounds {
+            readings.extend(rounds.round(&mut self.rig));
+            self.output.trim();
+            if begin.elapsed() >= time {
+                break;
+            }
+        }
+        if readings.len() % self.rig.chosen.len().max(1) != 0 {
+            readings.iter_mut().for_each(|reading| reading.flags = reading.flags.with(Flags::EXCLUDED));
+        }
+        readings
+    }
+
+    fn ended(&self) -> Ended {
+        library::flush_output();
+        Ended {
+            rate: self.meter.rate(),
+            stolen_ms: self.steal.stolen_ms(),
+            memory_bytes: crash::memory_bytes(),
+            dropped_bytes: self.output.dropped,
+        }
+    }
+}
+
+/// Rows that leave a trace of which of them is running.
+struct Watched {
+    functions: Functions,
+    chosen: Vec<usize>,
+}
+
+impl Rig for Watched {
+    fn rows(&self) -> usize {
+        self.chosen.len()
+    }
+
+    fn run(&mut self, row: usize) -> u64 {
+        let row = self.chosen[row];
+        crash::enter(Phase::Row, row as u64);
+        let ticks = self.functions.run(row);
+        crash::enter(Phase::Instrument, 0);
+        ticks
+    }
+}
+
+/// Name of a system call that reaches other processes, by the number in the last words of a host that made it.
+pub fn signals_others(number: u64) -> Option<&'static str> {
+    #[cfg(target_os = "linux")]
+    return filter::REACHING_OUT.iter().find(|(call, _)| *call as u64 == number).map(|(_, name)| *name);
+    #[cfg(not(target_os = "linux"))]
+    return None.filter(|_: &&str| number > 0);
+}

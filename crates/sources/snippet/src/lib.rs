@@ -1,0 +1,35 @@
+//! A piece of C, C++ or assembly as something that can be timed: straight-line copies of it are generated, compiled
+//! with the user's own compiler, loaded by a child process that may die of them, and run in interleaved rounds until
+//! the interval asked for is reached.
+//!
+//! [`measure`] does it all; the parts are in the order of the folder: [`Request`] and [`Declaration`] (what is asked),
+//! `source` (the generated rows), `compile`, [`host`] (the child), `child` (the parent's side), `session`.
+
+mod asm;
+mod child;
+mod compile;
+mod declaration;
+mod error;
+mod flow;
+mod functions;
+mod messages;
+mod mode;
+mod origins;
+mod plan;
+mod protocol;
+mod registers;
+mod request;
+mod session;
+mod source;
+mod tokens;
+
+pub mod host;
+
+pub use child::{HostProgram, Printed};
+pub use compile::Compiler;
+pub use declaration::Declaration;
+pub use error::{Error, Failure, Result};
+pub use mode::{Judged, Mode};
+pub use protocol::{Ended, Ready};
+pub use request::{Language, Request};
+pub use session::{Measured, REFERENCE, Stop, measure, series_names};

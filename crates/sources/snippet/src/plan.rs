@@ -1,0 +1,147 @@
+//! Which rows to generate: a few for the pilot, then a design made from what the pilot found.
+
+use crate::request::Request;
+use crate::source::{Arrangement, RowSpec};
+use hairspring_core::design::{DIFFERENTIAL, DIRECT, Pilot, cold, line, pairs, rearranged};
+
+/// Copies in the pilot rows of each alternative.
+pub const PILOT: [u32; 3] = [1, 2, 4];
+/// Longest window that the pilot takes as a reason to run longer rows at all.
+pub const LONG_NS: f64 = 200_000.0;
+/// Evaluations in all rows together: compile time grows with them.
+const MOST_EVALUATIONS: u32 = 3_000;
+
+/// Rows of the pilot run.
+pub fn pilot_rows(request: &Request) -> Vec<RowSpec> {
+    let arrangement = arrangement(request);
+    let each = |subject| PILOT.map(|copies| RowSpec { subject, arrangement, bodies: copies, inits: copies, flushes: copies });
+    (0..request.codes.len()).flat_map(each).collect()
+}
+
+/// The order of bodies and inits that the answer comes from.
+pub fn arrangement(request: &Request) -> Arrangement {
+    let fenced = request.fence || request.init.is_some() && !request.cold.is_empty();
+    if fenced { Arrangement::Fenced } else { Arrangement::AtEnd }
+}
+
+/// Whether nothing can overlap with a body: fences of its own or of the flush stand on both sides.
+pub fn stands_alone(request: &Request) -> bool {
+    request.fence || !request.cold.is_empty()
+}
+
+/// Other arrangements of the same counts, as a check that bodies and inits add up.
+pub fn checks(request: &Request) -> &'static [Arrangement] {
+    let overlap_possible = request.init.is_some() && !stands_alone(request);
+    if overlap_possible { &[Arrangement::InPlace, Arrangement::Fenced] } else { &[] }
+}
+
+/// Rows of the measurement; `pilots` has one entry for each alternative, of one evaluation with its init and flush.
+/// Where chains of known length run (`chains`), rows that check the arrangement come with them.
+pub fn rows(request: &Request, pilots: &[Pilot], chains: bool) -> Vec<RowSpec> {
+    // Alternatives share the slower one's copies: the same design for all keeps them comparable.
+    let share = Pilot {
+        copy_ns: pilots.iter().map(|pilot| pilot.copy_ns).fold(0.0, f64::max),
+        copy_bytes: pilots.iter().map(|pilot| pilot.copy_bytes).fold(0.0, f64::max),
+        quantum_ns: pilots.iter().map(|pilot| pilot.quantum_ns).fold(0.0, f64::max),
+    };
+    let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(|subject| of_subject(request, subject, share)).collect();
+    let evaluations: u32 = all.iter().map(RowSpec::evaluations).sum();
+    if evaluations > MOST_EVALUATIONS {
+        let most = most_copies(&all, MOST_EVALUATIONS);
+        all.retain(|row| row.evaluations() <= most || row.bodies <= 4);
+    }
+    if chains {
+        all.extend(check_rows(request, share));
+    }
+    all
+}
+
+fn check_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
+    let rows = |subject, arrangement| {
+        let row = move |(bodies, inits)| RowSpec { subject, arrangement, bodies, inits, flushes: bodies };
+        rearranged(pilot).into_iter().map(row)
+    };
+    let of_subject = |subject| checks(request).iter().flat_map(move |arrangement| rows(subject, *arrangement));
+    (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, pilot)).collect()
+}
+
+/// Rows of a chain of known length in place of the body, where fences stand: every other component changes its count.
+fn shadow_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
+    let row = |bodies, inits, flushes| RowSpec { subject: 0, arrangement: Arrangement::Shadow, bodies, inits, flushes };
+    let (init, cold) = (request.init.is_some(), !request.cold.is_empty());
+    let pairs = rearranged(pilot);
+    let more_inits = pairs.iter().filter(|_| init).map(|(n, m)| row(*n, *m, *n));
+    // Those with an equal number of all are among the former already.
+    let more_flushes = pairs.iter().filter(|(n, m)| cold && (n < m || !init)).map(|(n, m)| row(*n, *n, *m));
+    more_inits.chain(more_flushes).collect()
+}
+
+/// Largest number of copies such that the rows up to it stay within the limit.
+fn most_copies(rows: &[RowSpec], limit: u32) -> u32 {
+    let mut sizes: Vec<u32> = rows.iter().map(RowSpec::evaluations).collect();
+    sizes.sort_unstable();
+    let mut sum = 0;
+    sizes
+        .into_iter()
+        .take_while(|size| {
+            sum += size;
+            sum <= limit
+        })
+        .last()
+        .unwrap_or(4)
+}
+
+fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
+    let arrangement = arrangement(request);
+    let row = |bodies, inits, flushes| RowSpec { subject, arrangement, bodies, inits, flushes };
+    match (request.init.is_some(), request.cold.is_empty()) {
+        (false, true) => {
+            let mut copies = line(pilot);
+            if request.all_methods {
+                let longest = copies.last().copied().unwrap_or(1);
+                copies.extend(DIFFERENTIAL.into_iter().chain(DIRECT).filter(|n| *n <= longest.max(20)));
+                copies.sort_unstable();
+                copies.dedup();
+            }
+            copies.into_iter().map(|n| row(n, n, n)).collect()
+        }
+        (true, true) => pairs(pilot).into_iter().map(|(n, m)| row(n, m, n)).collect(),
+        (false, false) => cold(pilot).into_iter().map(|(n, m)| row(n, n, m)).collect(),
+        (true, false) => {
+            let flushed = cold(pilot).into_iter().map(|(n, m)| row(n, n, m));
+            let more_inits = cold(pilot).into_iter().filter(|(n, m)| n == m).flat_map(|(n, _)| [row(n, n + 1, n), row(n, n + 2, n)]);
+            flushed.chain(more_inits).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_core::estimate::exact_rank;
+
+    #[test]
+    fn every_kind_of_request_has_full_rank() {
+        for (init, cold) in [(false, false), (true, false), (false, true), (true, true)] {
+            for copy_ns in [0.2, 30.0, 5_000.0, 1e8] {
+                let request = Request {
+                    codes: vec!["f()".into(), "g()".into()],
+                    init: init.then(|| "h()".into()),
+                    cold: if cold { vec!["x".into()] } else { vec![] },
+                    ..Request::default()
+                };
+                let pilot = Pilot { copy_ns, copy_bytes: 20.0, quantum_ns: 10.0 };
+                let rows = rows(&request, &[pilot, pilot], true);
+                assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 400);
+                let main = arrangement(&request);
+                let shadow = (init || cold).then_some(&Arrangement::Shadow);
+                for arrangement in checks(&request).iter().chain([&main]).chain(shadow) {
+                    let subject = usize::from(*arrangement != Arrangement::Shadow);
+                    let mine = rows.iter().filter(|row| row.subject == subject && row.arrangement == *arrangement);
+                    let design: Vec<Vec<f64>> = mine.map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
+                    assert_eq!(exact_rank(&design).pivots.len(), request.components().len() + 1, "init {init}, cold {cold}, {copy_ns} ns");
+                }
+            }
+        }
+    }
+}

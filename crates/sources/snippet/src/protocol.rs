@@ -1,0 +1,186 @@
+//! What parent and child say to each other: length-prefixed messages over pipes.
+
+use hairspring_core::observations::Rate;
+use hairspring_host::thread::Settled;
+use hairspring_measure::rounds::Raw;
+use hairspring_measure::ruler::Ruler;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+
+/// From parent to child.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Command {
+    /// Load a library and get ready; answered by [`Reply::Ready`].
+    Load(Load),
+    /// Run rounds over these rows for about so long; answered by [`Reply::Batch`].
+    Run {
+        /// Rows to run, by index; reference rows come behind the library's.
+        rows: Vec<u32>,
+        /// Time after which no new round begins.
+        milliseconds: u64,
+        /// Rounds at the most.
+        most_rounds: u32,
+    },
+    /// Say what the whole run was like; answered by [`Reply::Ended`], and the child ends.
+    End,
+}
+
+/// What to load.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Load {
+    /// The library.
+    pub library: String,
+    /// Number of rows in it.
+    pub rows: u32,
+    /// Clock by name.
+    pub clock: Option<String>,
+    /// CPU to run on.
+    pub cpu: Option<usize>,
+    /// Seed of the orders.
+    pub seed: u64,
+    /// Rows of built-in chains to run beside: name of the chain and copies.
+    pub chains: Vec<(String, u32)>,
+    /// Whether the reference chain's length is to be proved first.
+    pub prove_ruler: bool,
+    /// Seconds of processor time after which the kernel ends the child, should the parent be gone.
+    pub most_cpu_seconds: u64,
+}
+
+/// From child to parent.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Reply {
+    /// The instrument's own part is loaded; the code's comes next, and [`Reply::Ready`] after it.
+    Prepared,
+    /// Loaded.
+    Ready(Ready),
+    /// The readings of some rounds, round by round, each in the order of the rows asked for.
+    Batch(Vec<Raw>),
+    /// The end of the run.
+    Ended(Ended),
+    /// The engine refused; its message.
+    Refused(String),
+}
+
+/// What the child found at the start.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ready {
+    /// CPU, priority, memory.
+    pub settled: Settled,
+    /// Name and description of the clock.
+    pub clock: (String, String),
+    /// Quantum of the clock in ticks, 0 if it never moved.
+    pub quantum: u64,
+    /// Mean of back to back reads in ticks.
+    pub read_cost: f64,
+    /// The proved reference chain, or why there is none.
+    pub ruler: Option<Result<Ruler, String>>,
+}
+
+/// What the child found at the end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ended {
+    /// Rate of the clock over the run.
+    pub rate: Rate,
+    /// Time that the hypervisor took.
+    pub stolen_ms: Option<f64>,
+    /// Size of the address space.
+    pub memory_bytes: u64,
+    /// Bytes of the code's output that were dropped to keep its file small.
+    pub dropped_bytes: u64,
+}
+
+/// In place of a length: the child is dying of a signal, and four numbers follow.
+pub const CRASH: u32 = u32::MAX;
+/// No message is longer: a length above it is a damaged stream.
+const MOST_BYTES: u32 = 1 << 30;
+const DAMAGED: &str = "its answer makes no sense: the code may have written into the instrument's memory or pipe";
+
+/// Last words of a child: signal, phase, row, address, pages of address space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastWords {
+    /// The signal.
+    pub signal: u64,
+    /// What was running: see [`crate::host::Phase`].
+    pub phase: u64,
+    /// The row, if one was running.
+    pub row: u64,
+    /// The address of a fault, or the number of a refused system call.
+    pub address: u64,
+    /// Size of the address space in bytes.
+    pub memory_bytes: u64,
+}
+
+/// What came out of the pipe.
+#[derive(Debug)]
+pub enum Received<T> {
+    /// A message.
+    Message(T),
+    /// Last words.
+    Crash(LastWords),
+    /// The other side is gone.
+    Closed,
+}
+
+/// Writes a message.
+///
+/// # Errors
+/// What the stream says.
+pub fn send(stream: &mut impl Write, message: &impl Serialize) -> std::io::Result<()> {
+    let bytes = postcard::to_allocvec(message).map_err(std::io::Error::other)?;
+    stream.write_all(&(bytes.len() as u32).to_le_bytes())?;
+    stream.write_all(&bytes)?;
+    stream.flush()
+}
+
+/// Reads a message.
+///
+/// # Errors
+/// What the stream says, and a message that makes no sense.
+pub fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> std::io::Result<Received<T>> {
+    let mut length = [0; 4];
+    match stream.read_exact(&mut length) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(Received::Closed),
+        other => other?,
+    }
+    let length = u32::from_le_bytes(length);
+    if length == CRASH {
+        let mut numbers = [0; 40];
+        stream.read_exact(&mut numbers)?;
+        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| numbers[at * 8 + byte]));
+        return Ok(Received::Crash(LastWords {
+            signal: number(0),
+            phase: number(1),
+            row: number(2),
+            address: number(3),
+            memory_bytes: number(4),
+        }));
+    }
+    if length > MOST_BYTES {
+        return Err(std::io::Error::other(DAMAGED));
+    }
+    let mut bytes = Vec::new();
+    stream.take(u64::from(length)).read_to_end(&mut bytes)?;
+    postcard::from_bytes(&bytes).map(Received::Message).map_err(|_| std::io::Error::other(DAMAGED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_go_there_and_back() {
+        let mut pipe = Vec::new();
+        send(&mut pipe, &Reply::Refused("why".into())).unwrap();
+        assert!(matches!(receive(&mut &pipe[..]).unwrap(), Received::Message(Reply::Refused(why)) if why == "why"));
+        assert!(matches!(receive::<Reply>(&mut &[][..]).unwrap(), Received::Closed));
+        assert!(receive::<Reply>(&mut &[0, 0, 0, 0x70, 1][..]).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..64)) {
+            let _ = receive::<Reply>(&mut &bytes[..]);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What a user asks to be timed.
+
+use crate::declaration::Declaration;
+use crate::error::{Error, Result, io};
+use crate::mode::{is_empty, returns};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Language of the code under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Language {
+    /// C, as the compiler's default dialect.
+    #[default]
+    C,
+    /// C++.
+    Cpp,
+    /// Assembly in the compiler's inline form: AT&T, or Intel where no register carries a `%`.
+    Asm,
+}
+
+/// A piece of code with all that belongs to its measurement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The alternatives; the first is what others are compared with.
+    pub codes: Vec<String>,
+    /// Variables that are opaque to the compiler before every copy.
+    pub lets: Vec<Declaration>,
+    /// Runs before every evaluation; a component of its own.
+    pub init: Option<String>,
+    /// Runs once.
+    pub setup: Option<String>,
+    /// Data flushed from the caches before every evaluation: `name` or `pointer:bytes`.
+    pub cold: Vec<String>,
+    /// Whether every evaluation is fenced: it starts when all before it is done, and ends when it is done itself. The
+    /// fences are part of the init.
+    pub fence: bool,
+    /// Language of all code.
+    pub language: Language,
+    /// Files with functions that the code may call.
+    pub files: Vec<PathBuf>,
+    /// Headers to include, as `<math.h>` or `my.h`.
+    pub includes: Vec<String>,
+    /// Compiler to use.
+    pub compiler: Option<String>,
+    /// Flags for the compiler, shell-quoted.
+    pub flags: String,
+    /// Flags for the linker, shell-quoted.
+    pub link: String,
+    /// Clock by name.
+    pub clock: Option<String>,
+    /// CPU to run on.
+    pub cpu: Option<usize>,
+    /// Time for the whole measurement, compilation included; at least 100 ms of it are measuring.
+    pub budget: Duration,
+    /// Half-width of the interval at which to stop, as a share of the value.
+    pub precision: f64,
+    /// Confidence level.
+    pub level: f64,
+    /// Time that the code may stay silent before it counts as hanging.
+    pub timeout: Duration,
+    /// Whether rows for direct and differential measurements run as well.
+    pub all_methods: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Request {
+            codes: Vec::new(),
+            lets: Vec::new(),
+            init: None,
+            setup: None,
+            cold: Vec::new(),
+            fence: false,
+            language: Language::C,
+            files: Vec::new(),
+            includes: Vec::new(),
+            compiler: None,
+            flags: "-O2".into(),
+            link: String::new(),
+            clock: None,
+            cpu: None,
+            budget: Duration::from_millis(800),
+            precision: 0.005,
+            level: 0.95,
+            timeout: Duration::from_secs(10),
+            all_methods: false,
+        }
+    }
+}
+
+/// Alternatives that one request may hold.
+pub const MOST_CODES: usize = 16;
+/// Longest piece of code, in bytes.
+pub const MOST_CODE_BYTES: usize = 256 * 1024;
+
+impl Request {
+    /// Checks what can be checked before a compiler is asked.
+    ///
+    /// # Errors
+    /// Names the option and what is expected.
+    pub fn check(&self) -> Result<()> {
+        if self.codes.is_empty() || self.codes.len() > MOST_CODES {
+            return Err(bad("CODE", format!("{} alternatives given, 1 to {MOST_CODES} are possible", self.codes.len())));
+        }
+        for (what, text) in self.texts() {
+            if text.len() > MOST_CODE_BYTES {
+                return Err(bad(what, format!("is {} bytes long, the limit is {MOST_CODE_BYTES}: put it in a file (--file)", text.len())));
+            }
+            if text.contains('\0') {
+                return Err(bad(what, "contains a NUL character".into()));
+            }
+        }
+        let empty = |code: &String| code.trim().is_empty() || self.language != Language::Asm && is_empty(code);
+        if let Some(empty) = self.codes.iter().position(empty) {
+            return Err(bad("CODE", format!("piece {} is empty: give an expression, an assignment or statements", empty + 1)));
+        }
+        let runs = self.codes.iter().map(|code| ("CODE", code)).chain(self.init.iter().map(|init| ("--init", init)));
+        if let Some((what, _)) = runs.filter(|_| self.language != Language::Asm).find(|(_, code)| returns(code)) {
+            return Err(bad(what, "`return` would leave the measurement: give code that runs to its end".into()));
+        }
+        if let Some(missing) = self.files.iter().find(|file| !file.is_file()) {
+            return Err(io(format!("--file {}", missing.display()))(std::io::Error::other("is not a file")));
+        }
+        self.cpu.map_or(Ok(()), hairspring_host::thread::check_cpu)?;
+        if self.language == Language::Asm && !self.cold.is_empty() {
+            return Err(bad("--cold", "works with --lang c and c++; in assembly put the flush in --init".into()));
+        }
+        Ok(())
+    }
+
+    fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let codes = self.codes.iter().map(|code| ("CODE", code.as_str()));
+        let parts = [("--init", &self.init), ("--setup", &self.setup)];
+        let lets = self.lets.iter().map(|declaration| ("--let", declaration.text.as_str()));
+        codes.chain(parts.into_iter().filter_map(|(what, part)| part.as_deref().map(|text| (what, text)))).chain(lets)
+    }
+
+    /// Names of the components in the order of the counts of a row.
+    pub fn components(&self) -> Vec<String> {
+        let mut names = vec!["body".to_owned()];
+        names.extend(self.init.as_ref().map(|init| self.name_of(init).to_owned()));
+        names.extend((!self.cold.is_empty()).then(|| "flush".to_owned()));
+        names
+    }
+
+    /// Fences stand around the init, and count with it; without an init they are all that runs before an evaluation.
+    fn name_of(&self, init: &str) -> &'static str {
+        match (self.fence || !self.cold.is_empty(), init.is_empty()) {
+            (true, true) => "fence",
+            (true, false) => "init+fence",
+            (false, _) => "init",
+        }
+    }
+}
+
+pub(crate) fn bad(what: &str, reason: String) -> Error {
+    Error::BadRequest { what: what.to_owned(), reason }
+}
