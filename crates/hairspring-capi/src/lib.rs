@@ -8,6 +8,7 @@
 mod assessment;
 mod clocks;
 mod lmbench;
+mod lmbench_text;
 mod measure;
 mod observations;
 mod procedure;

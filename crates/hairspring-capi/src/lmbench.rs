@@ -1,9 +1,9 @@
 //! What `lmbench.h` needs beside the experiments: the environment, the result that a thread has in hand, lines of text.
 
+use crate::lmbench_text::{LoopLine, LoopTime, lmbench, lmbench_without_result};
 use crate::trials::{PLAN, TrialsHandle, TrialsPlan, TripTime, open, result_of};
 use crate::wall::{Answer, Refusal, Status, copy_text, free, last_error, shared, wall};
 use hairspring_core::Estimate;
-use hairspring_report::text::{LoopLine, LoopTime, lmbench, lmbench_without_result};
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
 

@@ -4,10 +4,9 @@
 use crate::{AnyError, Outcome, compare, output};
 use clap::Args;
 use hairspring_program::values::share;
-use hairspring_report::compare::compare as compared;
-use hairspring_report::json::ResultDocument;
-use hairspring_report::saved::{self, SavedResult};
-use hairspring_report::{json, text};
+use hairspring_result::compare::{CompareDocument, compare as compared};
+use hairspring_result::{ResultDocument, json};
+use hairspring_view::text;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +32,7 @@ pub struct BaselineArguments {
 /// What is known before the measurement.
 pub struct Baseline<'a> {
     arguments: &'a BaselineArguments,
-    old: Option<(&'a str, SavedResult)>,
+    old: Option<(&'a str, ResultDocument)>,
 }
 
 /// A name that is a file's name and nothing else.
@@ -69,13 +68,10 @@ impl<'a> Baseline<'a> {
     }
 
     /// Adds the comparison to the document, and says how it ended with the text about it for people.
-    ///
-    /// The new result is compared as it would be read back from a file.
     pub fn judge(&self, document: &mut ResultDocument) -> Result<(Outcome, String), AnyError> {
         let Some((name, old)) = &self.old else { return Ok((Outcome::Done, String::new())) };
-        let new = saved::read(&json::print(document))?;
-        let compared = compared(old, &new, self.arguments.threshold);
-        document.baseline = Some(Box::new(json::compare(&compared, (Some(name), old), (None, &new))));
+        let compared = compared(old, document, self.arguments.threshold);
+        document.baseline = Some(Box::new(CompareDocument::new(&compared, (Some(name), old), (None, document))));
         Ok((compare::outcome(&compared), text::against_baseline(&compared, name, &output::style())))
     }
 

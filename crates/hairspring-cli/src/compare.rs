@@ -3,9 +3,9 @@
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_program::values::share;
-use hairspring_report::compare::{Compared, compare};
-use hairspring_report::saved::{self, SavedResult};
-use hairspring_report::{json, text};
+use hairspring_result::compare::{CompareDocument, Compared, compare};
+use hairspring_result::{ResultDocument, json, read::read as read_document};
+use hairspring_view::text;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +49,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     let compared = compare(&old, &new, arguments.threshold);
     let (before, after) = (arguments.old.display().to_string(), arguments.new.display().to_string());
     output::print(&if arguments.json {
-        json::print(&json::compare(&compared, (Some(&before), &old), (Some(&after), &new)))
+        json::print(&CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new)))
     } else {
         text::compare(&compared, &before, &after, &output::style())
     })?;
@@ -69,7 +69,7 @@ pub fn outcome(compared: &Compared) -> Outcome {
 }
 
 /// Reads a saved result from a file, or from standard input.
-pub fn read(path: &Path) -> Result<SavedResult, String> {
+pub fn read(path: &Path) -> Result<ResultDocument, String> {
     let named = |reason: &dyn std::fmt::Display| {
         if path == Path::new("-") { format!("standard input: {reason}") } else { format!("{}: {reason}", path.display()) }
     };
@@ -84,5 +84,5 @@ pub fn read(path: &Path) -> Result<SavedResult, String> {
         return Err(named(&format!("is larger than {} MiB: no saved result is", MOST_BYTES >> 20)));
     }
     let text = String::from_utf8(bytes).map_err(|_| named(&"is no UTF-8 text, and so no saved result"))?;
-    saved::read(&text).map_err(|error| named(&error))
+    read_document(&text).map_err(|error| named(&error))
 }

@@ -3,10 +3,13 @@
 use crate::arguments::{FitArguments, FitFormat};
 use crate::{AnyError, Outcome, output};
 use hairspring_core::estimate::Options;
+use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Question, Setting, assess};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_import::{Tool, detect, head};
-use hairspring_report::{Document, Environment, MethodTable, Subject, json, methods, text};
+use hairspring_program::circumstances::identity;
+use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
+use hairspring_view::text;
 use std::fmt::Display;
 use std::io::Read;
 use std::path::Path;
@@ -18,17 +21,18 @@ pub fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let assessment =
         assess(&table, &Question { options, setting: Setting::Table, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
     let methods = if tool.is_some() { methods::beside_origin(&table, &assessment) } else { Vec::new() };
-    let document = Document {
+    let document = ResultDocument::new(&Measurement {
         command: "fit".into(),
         // The machine that this runs on has nothing to do with the file.
-        environment: Environment::unknown("the file has no reference chain").with_origin(&table.origin),
+        environment: Environment { identity: Some(identity()), ..Environment::unknown("the file has no reference chain") }
+            .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
         subjects: subjects(&methods),
         methods,
         run: None,
-    };
-    output::print(&if arguments.report.json { json::print(&json::result(&document)) } else { text::report(&document, &output::style()) })?;
+    });
+    output::print(&if arguments.report.json { json::print(&document) } else { text::report(&document, &output::style()) })?;
     Ok(Outcome::Done)
 }
 

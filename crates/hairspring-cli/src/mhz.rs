@@ -8,8 +8,10 @@ use hairspring_host::clock::default_clock;
 use hairspring_host::thread::{allowed_cpus, settle};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
 use hairspring_instruments::mhz::{CoreClock, Options, measure};
+use hairspring_instruments::mhz::{document, text};
+use hairspring_program::circumstances::here;
 use hairspring_program::values::duration;
-use hairspring_report::{Environment, json, text};
+use hairspring_result::{Environment, json};
 use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
@@ -93,7 +95,7 @@ pub fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     let paper = if arguments.classic { Some(paper(arguments)?) } else { None };
     let circumstances = circumstances();
     output::print(&if arguments.report.json {
-        json::print(&json::mhz(&found, paper.as_ref(), &circumstances))
+        json::print(&document::mhz(&found, paper.as_ref(), &circumstances))
     } else {
         text::mhz(&found, paper.as_ref(), &circumstances, &output::style())
     })?;
@@ -166,7 +168,7 @@ fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError>
         } else if columns {
             output::print_while_read(&text::mhz_line(seconds, Some(&found.1)))?
         } else {
-            output::print_while_read(&json::line(&json::mhz(&[found], None, &circumstances())))?
+            output::print_while_read(&json::line(&document::mhz(&[found], None, &circumstances())))?
         };
         if !read {
             break;
@@ -181,5 +183,5 @@ fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError>
 }
 
 fn circumstances() -> Environment {
-    Environment { machine: Some(hairspring_host::environment::machine()), ..Environment::unknown("the core clock itself is the result") }
+    here("the core clock itself is the result").with_core_clock(None)
 }

@@ -2,7 +2,7 @@
 
 use crate::{AnyError, Outcome, compare, output};
 use clap::{Args, ValueEnum};
-use hairspring_report::export::{Format, export};
+use hairspring_view::export::{Format, export};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

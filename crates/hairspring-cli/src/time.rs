@@ -5,10 +5,14 @@ use crate::baseline::Baseline;
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
 use hairspring_core::estimate::Options;
+use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
 use hairspring_core::observations::write_csv;
-use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
+use hairspring_program::circumstances::here;
+use hairspring_result::runs::between;
+use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
 use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
+use hairspring_view::text;
 use std::time::{Duration, Instant};
 
 /// Default budget and precision.
@@ -26,23 +30,22 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         .transpose()?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
     let (document, mut reached) = once(arguments, &request, save)?;
-    let mut documents = vec![json::result(&document)];
+    let mut documents = vec![document];
     for _ in 1..arguments.processes {
         let (another, precise) = once(arguments, &request, None)?;
-        documents.push(json::result(&another));
+        documents.push(another);
         reached &= precise;
     }
-    let mut result = json::between(documents).ok_or("no process has an answer")?;
+    let mut result = between(documents).ok_or("no process has an answer")?;
     let (ended, against) = baseline.judge(&mut result)?;
-    let text =
-        || if arguments.processes > 1 { text::table_of(&result, &output::style()) } else { Ok(text::report(&document, &output::style())) };
-    output::print(&if arguments.report.json { json::print(&result) } else { text()? + &against })?;
+    let text = || if arguments.processes > 1 { text::table(&result, &output::style()) } else { text::report(&result, &output::style()) };
+    output::print(&if arguments.report.json { json::print(&result) } else { text() + &against })?;
     baseline.save(&result)?;
     Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended })
 }
 
 /// One measurement in a process of its own, and whether it is as precise as asked for.
-fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File>) -> Result<(Document, bool), AnyError> {
+fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File>) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
     let measured = measure(request, &HostProgram::current()?)?;
     // The raw readings are kept even where nothing can be made of them.
@@ -104,9 +107,9 @@ fn precise(assessment: &Assessment, request: &Request) -> bool {
     })
 }
 
-fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, assessment: Assessment, begin: Instant) -> Document {
+fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, assessment: Assessment, begin: Instant) -> ResultDocument {
     let methods = chosen_methods(arguments.method, methods::methods(&measured.table, &assessment));
-    Document {
+    ResultDocument::new(&Measurement {
         command: "time".into(),
         environment: environment(request, measured),
         ns_per_unit: measured.table.origin.ns_per_unit(),
@@ -114,8 +117,8 @@ fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, a
         methods,
         run: Some(Run {
             rounds: measured.rounds,
-            measured_ms: measured.measuring.as_secs_f64() * 1e3,
-            elapsed_ms: begin.elapsed().as_secs_f64() * 1e3,
+            measured_ms: Some(measured.measuring.as_secs_f64() * 1e3),
+            elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
             stop: match measured.stop {
                 Stop::Precise => "precision reached".into(),
                 Stop::Budget if begin.elapsed() > 2 * request.budget => {
@@ -124,9 +127,10 @@ fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, a
                 Stop::Budget => "budget spent".into(),
             },
             stolen_ms: measured.ended.stolen_ms,
+            processes: None,
         }),
         assessment,
-    }
+    })
 }
 
 /// The tables with the rows that were asked for; the line fit stays as the yardstick.
@@ -144,21 +148,16 @@ fn chosen_methods(method: Method, mut tables: Vec<MethodTable>) -> Vec<MethodTab
 
 fn environment(request: &Request, measured: &Measured) -> Environment {
     let ready = &measured.ready;
+    let clock = Clock::named(ready.clock.0.clone(), ready.clock.1.clone());
+    let reference = measured.ruler.clone().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {
-        machine: Some(hairspring_host::environment::machine()),
-        clock: Some(ClockInfo {
-            name: ready.clock.0.clone(),
-            description: ready.clock.1.clone(),
-            rate: Some(measured.ended.rate.clone()),
-            granularity_ticks: (ready.quantum > 0).then_some(ready.quantum as f64),
-            read_cost_ticks: Some(ready.read_cost),
-        }),
-        ruler: measured.ruler.clone().map(Into::into),
+        clock: Some(clock.with_rate(&measured.ended.rate).with_reading(ready.quantum, ready.read_cost)),
         compiler: Some(measured.compiler.version.clone()),
         compiler_flags: Some(request.flags.clone()),
         pinned_cpu: Some(ready.settled.cpu),
         priority_raised: Some(ready.settled.priority_raised),
         memory_locked: Some(ready.settled.memory_locked),
+        ..here("").with_reference(reference)
     }
 }
 

@@ -3,11 +3,12 @@
 use crate::arguments::VerifyArguments;
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
-use hairspring_host::chains::RULER;
 use hairspring_host::clock::{default_clock, find};
 use hairspring_host::thread::settle;
 use hairspring_instruments::verify::{Effort, fine_enough, verify};
-use hairspring_report::{ClockInfo, Environment, Ruler, json, text};
+use hairspring_instruments::verify::{document, text};
+use hairspring_program::circumstances::here;
+use hairspring_result::{Clock, Environment, json};
 use std::io::IsTerminal;
 
 /// Runs the verb; a certificate with failures ends with 1.
@@ -25,26 +26,15 @@ pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         ..Effort::default()
     };
     let certificate = verify(clock, &effort)?;
-    let ruler = certificate.chains.iter().find(|chain| chain.name == RULER);
-    let ruler = ruler.map(|chain| Ruler { cycles: f64::from(chain.integer), provenance: "integer lattice of the chains above".into() });
     let circumstances = Environment {
-        machine: Some(hairspring_host::environment::machine()),
-        clock: Some(ClockInfo {
-            name: clock.name.into(),
-            description: clock.description.into(),
-            rate: Some(certificate.rate.clone()),
-            granularity_ticks: (certificate.reading.quantum > 0).then_some(certificate.reading.quantum as f64),
-            read_cost_ticks: Some(certificate.reading.back_to_back_mean),
-        }),
-        ruler: ruler.ok_or_else(|| "the ruler chain is missing".into()),
-        compiler: None,
-        compiler_flags: None,
+        clock: Some(Clock::named(clock.name, clock.description)),
         pinned_cpu: Some(settled.cpu),
         priority_raised: Some(settled.priority_raised),
         memory_locked: Some(settled.memory_locked),
+        ..here("the reference chain is missing")
     };
     let report = if arguments.report.json {
-        json::print(&json::certificate(&certificate, &circumstances))
+        json::print(&document::certificate(&certificate, &circumstances))
     } else {
         text::certificate(&certificate, &circumstances, &output::style())
     };

@@ -31,6 +31,7 @@ pub mod design;
 pub mod error;
 pub mod estimate;
 pub mod judge;
+pub mod machine;
 pub mod observations;
 
 pub use error::{Error, Result};

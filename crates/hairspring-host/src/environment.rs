@@ -1,21 +1,6 @@
 //! What the machine says it is.
 
-use serde::{Deserialize, Serialize};
-
-/// The machine, as far as it tells.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
-    /// Model name of the CPU; in a virtual machine it may be masked.
-    pub cpu_model: String,
-    /// CPUs online.
-    pub cpus: usize,
-    /// Architecture.
-    pub architecture: String,
-    /// Operating system and kernel.
-    pub system: String,
-    /// Whether the CPU reports a hypervisor.
-    pub hypervisor: bool,
-}
+use hairspring_core::machine::Machine;
 
 /// Reads it from the system.
 pub fn machine() -> Machine {

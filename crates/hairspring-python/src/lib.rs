@@ -13,7 +13,7 @@ use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, Setting, assess};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_program::{Manner, Session, Settings, Stop, document, values};
-use hairspring_report::{Document, Environment};
+use hairspring_result::{Environment, Measurement};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -94,7 +94,7 @@ fn fit(table: Observations, confidence_level: &str, keep_all: bool) -> PyResult<
     let level = valid("confidence_level", confidence_level, values::level)?;
     let options = Options { level, leave_rows_out: !keep_all, ..Options::default() };
     let question = Question { options, setting: Setting::Table, ..Question::default() };
-    let document = Document {
+    let document = Measurement {
         command: "fit".into(),
         environment: Environment::unknown("the observations have no reference chain").with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),

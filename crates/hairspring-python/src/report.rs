@@ -2,8 +2,10 @@
 
 use hairspring_core::observations::{Observations, Unit, write_csv};
 use hairspring_program::output;
-use hairspring_report::json::{self, print, result};
-use hairspring_report::{Document, Style, saved, text};
+use hairspring_result::json::print;
+use hairspring_result::read::read;
+use hairspring_result::{Measurement, ResultDocument, document};
+use hairspring_view::{Style, text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -11,7 +13,7 @@ use pyo3::types::PyBytes;
 /// A document with the observations behind it.
 #[pyclass(frozen, module = "hairspring._native")]
 pub(crate) struct Report {
-    pub document: Document,
+    pub document: Measurement,
     pub table: Observations,
     pub precise: bool,
 }
@@ -24,12 +26,12 @@ type Columns<'py> = [Bound<'py, PyBytes>; 5];
 impl Report {
     /// The document as JSON (spec/result.md).
     fn json(&self) -> String {
-        print(&result(&self.document))
+        print(&ResultDocument::new(&self.document))
     }
 
     /// The report for people; with `terminal` as it looks best on standard output.
     fn text(&self, terminal: bool) -> String {
-        text::report(&self.document, &style(terminal))
+        text::report(&ResultDocument::new(&self.document), &style(terminal))
     }
 
     /// Whether the precision asked for was reached.
@@ -75,13 +77,13 @@ fn style(terminal: bool) -> Style {
 /// One JSON document of several.
 #[pyfunction]
 pub(crate) fn joined(reports: Vec<PyRef<'_, Report>>) -> PyResult<String> {
-    let all = json::joined(reports.iter().map(|report| result(&report.document)));
+    let all = document::joined(reports.iter().map(|report| ResultDocument::new(&report.document)));
     all.map(|all| print(&all)).ok_or_else(|| PyValueError::new_err("no report to join"))
 }
 
 /// One table of a JSON document.
 #[pyfunction]
 pub(crate) fn as_table(json: &str, terminal: bool) -> PyResult<String> {
-    let result = saved::read(json).map_err(|reason| PyValueError::new_err(format!("the document {reason}")))?;
+    let result = read(json).map_err(|reason| PyValueError::new_err(format!("the document {reason}")))?;
     Ok(text::table(&result, &style(terminal)))
 }

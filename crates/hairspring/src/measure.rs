@@ -7,7 +7,8 @@ use hairspring_core::estimate::Estimate;
 use hairspring_core::judge::{Finding, SeriesResult, Time};
 use hairspring_host::clock::ReadFn;
 use hairspring_program::{Benchmark, Error, Group, Order, Result, Row, Session, Settings, document};
-use hairspring_report::{Document, Style, text};
+use hairspring_result::ResultDocument;
+use hairspring_view::{Style, text};
 use std::cell::RefCell;
 
 /// Writes a statement out so many times.
@@ -34,7 +35,7 @@ macro_rules! for_copies {
 /// What came of measuring a piece of code.
 #[derive(Debug)]
 pub struct Measurement {
-    document: Document,
+    document: hairspring_result::Measurement,
     level: f64,
 }
 
@@ -72,7 +73,7 @@ impl Measurement {
 /// The report: times with intervals, the line, the error budget, doubts, circumstances.
 impl std::fmt::Display for Measurement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&text::report(&self.document, &Style::default()))
+        f.write_str(&text::report(&ResultDocument::new(&self.document), &Style::default()))
     }
 }
 

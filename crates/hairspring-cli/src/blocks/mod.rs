@@ -9,7 +9,9 @@ pub use arguments::BlocksArguments;
 use crate::{AnyError, Outcome, output};
 use arguments::UnknownsArgument;
 use hairspring_blocks::{Error, Measured, Request, Wanted, measure};
-use hairspring_report::{ClockInfo, Environment, json, text};
+use hairspring_blocks::{document, text};
+use hairspring_program::circumstances::here;
+use hairspring_result::{Clock, Environment, Reference, json};
 use std::fs::File;
 use std::path::Path;
 
@@ -45,7 +47,7 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     }
     let circumstances = circumstances(&measured);
     output::print(&if arguments.report.json {
-        json::print(&json::blocks(&measured, &circumstances))
+        json::print(&document::blocks(&measured, &circumstances))
     } else {
         text::blocks(&measured, &circumstances, &output::style())
     })?;
@@ -76,20 +78,16 @@ fn program(arguments: &BlocksArguments) -> Result<std::path::PathBuf, AnyError> 
 
 fn circumstances(measured: &Measured) -> Environment {
     let origin = &measured.table.origin;
+    let clock = Clock { granularity_ticks: origin.granularity, ..Clock::named("tsc", "time stamp counter, lfence before and after") };
+    let reference = measured.ruler.clone().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {
-        machine: Some(hairspring_host::environment::machine()),
-        clock: Some(ClockInfo {
-            name: "tsc".into(),
-            description: "time stamp counter, lfence before and after".into(),
-            rate: origin.rate.clone(),
-            granularity_ticks: origin.granularity,
-            read_cost_ticks: None,
+        clock: Some(match &origin.rate {
+            Some(rate) => clock.with_rate(rate),
+            None => clock,
         }),
-        ruler: measured.ruler.clone().map(Into::into),
-        compiler: None,
-        compiler_flags: None,
         pinned_cpu: Some(measured.settled.cpu),
         priority_raised: Some(measured.settled.priority_raised),
         memory_locked: Some(measured.settled.memory_locked),
+        ..here("").with_reference(reference)
     }
 }

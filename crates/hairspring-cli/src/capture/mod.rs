@@ -12,11 +12,14 @@ use hairspring_capture::calibrate::Reference;
 use hairspring_capture::edge::Method;
 use hairspring_capture::pattern::Orientation;
 use hairspring_capture::read::{Format, Recording, Request};
+use hairspring_capture::text::signal;
 use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_rate, capture, read_edges};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, Setting, assess};
 use hairspring_core::observations::write_csv;
-use hairspring_report::{Document, Environment, Subject, json, text};
+use hairspring_program::circumstances::identity;
+use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
+use hairspring_view::{Style, text};
 use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -38,7 +41,7 @@ pub fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
     }
     let document = document(arguments, &captured).map_err(|e| named(path, &e))?;
     if arguments.report.json {
-        output::print(&json::print(&json::result(&document)))?;
+        output::print(&json::print(&document))?;
     } else {
         let style = output::style();
         output::print(&(text::report(&document, &style) + &picture(&captured.recording, &style)))?;
@@ -76,20 +79,21 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
     }
 }
 
-fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<Document, hairspring_core::Error> {
+fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultDocument, hairspring_core::Error> {
     let table = &captured.table;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
     let assessment = assess(table, &Question { options, setting: Setting::Recording, ..Question::default() })?;
     let name = assessment.series.first().map(|series| series.name.clone()).unwrap_or_default();
-    Ok(Document {
+    Ok(ResultDocument::new(&Measurement {
         command: "capture".into(),
-        environment: Environment::unknown("a recording has no reference chain").with_origin(&table.origin),
+        environment: Environment { identity: Some(identity()), ..Environment::unknown("a recording has no reference chain") }
+            .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
         subjects: vec![Subject { name, findings: captured.findings.clone(), ..Subject::default() }],
         methods: Vec::new(),
         run: None,
-    })
+    }))
 }
 
 /// The times of all edges in seconds, as they come.
@@ -107,10 +111,10 @@ fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<
 }
 
 /// The signal around the first edge, where it was sampled.
-fn picture(recording: &Recording, style: &text::Style) -> String {
+fn picture(recording: &Recording, style: &Style) -> String {
     let Some(window) = recording.signal.as_ref().and_then(|signal| signal.window.as_ref()) else { return String::new() };
     let edge = (window.edge.at - window.first) / window.every;
-    text::signal(&window.samples, edge, recording.hz.map(|hz| hz / window.every), style)
+    signal(&window.samples, edge, recording.hz.map(|hz| hz / window.every), style)
 }
 
 /// The recording as a stream. Nothing comes from a terminal.

@@ -9,7 +9,9 @@ use crate::{AnyError, Outcome, output};
 use hairspring_host::clock::{Clock, catalogue, default_clock, find};
 use hairspring_host::thread::{RaisedPriority, Settled, allowed_cpus, settle};
 use hairspring_instruments::clocks::{LatencyPlan, SurveyPlan, compare, latency, overheads, survey};
-use hairspring_report::{Environment, json, text};
+use hairspring_instruments::clocks::{document, text};
+use hairspring_program::circumstances::here;
+use hairspring_result::{Environment, json};
 use std::io::IsTerminal;
 
 /// Runs the verb.
@@ -42,7 +44,7 @@ fn all(arguments: &ClocksArguments, settled: &Settled, cpus: Vec<usize>) -> Resu
     };
     let (survey, circumstances) = (survey(&plan), circumstances(settled));
     Ok(if arguments.report.json {
-        json::print(&json::clock_survey(&survey, plan.level, &circumstances))
+        json::print(&document::clock_survey(&survey, plan.level, &circumstances))
     } else {
         let verbose = arguments.verbose || !arguments.names.is_empty();
         text::clock_survey(&survey, verbose, plan.level, &circumstances, &output::style())
@@ -55,7 +57,7 @@ fn latencies(arguments: &ClocksArguments, settled: &Settled) -> Result<String, A
     say(&format!("pauses of {:.1} s in all ...", plan.pauses().as_secs_f64()));
     let (latency, circumstances) = (latency(&clocks, plan, std::thread::sleep), circumstances(settled));
     Ok(if arguments.report.json {
-        json::print(&json::clock_latency(&latency, &circumstances))
+        json::print(&document::clock_latency(&latency, &circumstances))
     } else {
         text::clock_latency(&latency, &circumstances, &output::style())
     })
@@ -72,7 +74,7 @@ fn compared(arguments: &ClocksArguments, names: &[String], settled: &Settled) ->
     let comparison = compare(first, second, arguments.budget);
     let (level, circumstances) = (arguments.report.confidence_level, circumstances(settled));
     Ok(if arguments.report.json {
-        json::print(&json::clock_comparison(&comparison, level, &circumstances))
+        json::print(&document::clock_comparison(&comparison, level, &circumstances))
     } else {
         text::clock_comparison(&comparison, level, &circumstances, &output::style())
     })
@@ -87,7 +89,7 @@ fn overhead(arguments: &ClocksArguments, settled: &Settled) -> Result<String, An
     drop(raised);
     let circumstances = circumstances(settled);
     Ok(if arguments.report.json {
-        json::print(&json::stopwatch_overhead(&report, arguments.report.confidence_level, &circumstances))
+        json::print(&document::stopwatch_overhead(&report, arguments.report.confidence_level, &circumstances))
     } else {
         text::stopwatch_overhead(&report, arguments.report.confidence_level, &circumstances, &output::style())
     })
@@ -108,11 +110,10 @@ fn chosen(names: &[String], defaults: &[&str], most: usize) -> Result<Vec<Clock>
 
 fn circumstances(settled: &Settled) -> Environment {
     Environment {
-        machine: Some(hairspring_host::environment::machine()),
         pinned_cpu: Some(settled.cpu),
         priority_raised: Some(settled.priority_raised),
         memory_locked: Some(settled.memory_locked),
-        ..Environment::unknown("this verb is about clocks and counts no core cycles")
+        ..here("this verb is about clocks and counts no core cycles")
     }
 }
 

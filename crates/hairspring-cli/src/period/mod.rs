@@ -8,7 +8,6 @@ use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, interrupt, output};
 use hairspring_core::judge::{Finding, FindingKind, Severity};
 use hairspring_host::clock::{Clock, default_clock, find};
-use hairspring_host::environment::machine;
 use hairspring_host::thread::{RealTime, settle};
 use hairspring_instruments::period::measure::{Measured, PRIORITY, Priority, Request, measure};
 use hairspring_instruments::period::partner::{listen, respond};
@@ -16,8 +15,9 @@ use hairspring_instruments::period::recorder::{CsvRecorder, Notes};
 use hairspring_instruments::period::system::DUE_CLOCK;
 use hairspring_instruments::period::tally::Bins;
 use hairspring_instruments::period::task::{Limit, Recorder, Stop};
-use hairspring_report::period::PeriodReport;
-use hairspring_report::{json, text};
+use hairspring_instruments::period::{PeriodReport, document, text};
+use hairspring_program::circumstances::here;
+use hairspring_result::json;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ fn be_partner(arguments: &PeriodArguments, address: &str) -> Result<Outcome, Any
     eprintln!("answering at {address} (UDP); Ctrl-C ends it");
     let done = respond(&socket, arguments.duration, &stop)?;
     let report = if arguments.report.json {
-        json::print(&json::responder(&done, &address))
+        json::print(&document::responder(&done, &address))
     } else {
         text::responder(&done, &address, &output::style())
     };
@@ -71,8 +71,8 @@ fn run_task(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
     if let Ok(Some(cycles @ 1..)) = saved {
         measured.summary.findings.push(Finding::new(Severity::Note, FindingKind::NotSaved { cycles }));
     }
-    let report = PeriodReport::of(&measured, machine());
-    output::print(&if arguments.report.json { json::print(&json::period(&report)) } else { text::period(&report, &output::style()) })?;
+    let report = PeriodReport::new(&measured, here("a period is measured in time, not in core cycles"));
+    output::print(&if arguments.report.json { json::print(&document::period(&report)) } else { text::period(&report, &output::style()) })?;
     saved.map_err(|error| format!("--save: {error}"))?;
     Ok(if measured.summary.limit_exceeded() || measured.summary.stop == Stop::LimitExceeded { Outcome::LimitMissed } else { Outcome::Done })
 }

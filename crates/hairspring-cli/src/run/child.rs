@@ -1,7 +1,7 @@
 //! A program that runs for its answer: bounded in time and in what it prints, and gone with all that it started.
 
 use hairspring_host::process::{Group, wait_until};
-use hairspring_report::json::ResultDocument;
+use hairspring_result::ResultDocument;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};

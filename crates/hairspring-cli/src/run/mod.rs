@@ -12,8 +12,9 @@ use crate::misuse::Misuse;
 use crate::{AnyError, Outcome};
 use child::{Answer, Limits};
 use hairspring_program::output;
-use hairspring_report::json::{self, ResultDocument};
-use hairspring_report::text;
+use hairspring_result::runs::between;
+use hairspring_result::{ResultDocument, document, json};
+use hairspring_view::text;
 use program::Program;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -68,9 +69,9 @@ fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) 
         }
         documents.extend(joined(of_process));
     }
-    let Some(mut all) = json::between(documents) else { return Ok(Outcome::Failed) };
+    let Some(mut all) = between(documents) else { return Ok(Outcome::Failed) };
     let (ended, against) = baseline.judge(&mut all)?;
-    output::print(&if arguments.json { json::print(&all) } else { text::table_of(&all, &output::style())? + &against })?;
+    output::print(&if arguments.json { json::print(&all) } else { text::table(&all, &output::style()) + &against })?;
     baseline.save(&all)?;
     Ok(match (failed, ended, missed) {
         (true, _, _) | (_, Outcome::Failed, _) => Outcome::Failed,
@@ -95,7 +96,7 @@ fn joined(mut documents: Vec<(&Program, ResultDocument)>) -> Option<ResultDocume
             rename(&mut comparison.b);
         });
     }
-    let mut all = json::joined(documents.into_iter().map(|(_, document)| document))?;
+    let mut all = document::joined(documents.into_iter().map(|(_, document)| document))?;
     "run".clone_into(&mut all.command);
     Some(all)
 }

@@ -9,8 +9,9 @@ use hairspring_core::judge::{Question, Setting, assess};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_host::clock::{RateMeter, default_clock};
 use hairspring_host::process::Folder;
-use hairspring_report::json::{self, ResultDocument};
-use hairspring_report::{Document, Environment, saved};
+use hairspring_program::circumstances::here;
+use hairspring_result::read::read;
+use hairspring_result::{Measurement, ResultDocument};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
@@ -88,8 +89,7 @@ impl Program {
         let ended = self.start(words, &limits)?;
         failed(&ended)?;
         let text = std::fs::read_to_string(&file).map_err(|error| format!("left no result behind: {error}"))?;
-        saved::read(&text).map_err(|error| format!("what it wrote {error}"))?;
-        let document: ResultDocument = serde_json::from_str(&text).map_err(|error| format!("what it wrote is no whole result: {error}"))?;
+        let document = read(&text).map_err(|error| format!("what it wrote {error}"))?;
         Ok(Answer { document, limit_missed: ended.status.code() == Some(3) })
     }
 
@@ -112,12 +112,9 @@ impl Program {
         }
         let options = Options { level, ..Options::default() };
         let assessment = assess(&table, &Question { options, setting: Setting::Program, ..Question::default() })?;
-        let mut document = json::result(&Document {
+        let mut document = ResultDocument::new(&Measurement {
             command: "run".into(),
-            environment: Environment {
-                machine: Some(hairspring_host::environment::machine()),
-                ..Environment::unknown("the program runs no reference chain").with_origin(&table.origin)
-            },
+            environment: here("the program runs no reference chain").with_origin(&table.origin),
             assessment,
             ns_per_unit: table.origin.ns_per_unit(),
             subjects: Vec::new(),

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// A value with its confidence interval. No number travels without one.
+///
+/// As data (serde), an end that is not bounded is `null`, and an interval that does not contain its value is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Ends", into = "Ends")]
 pub struct Estimate {
     /// The most likely value.
     pub value: f64,
@@ -17,7 +20,65 @@ pub struct Estimate {
     pub level: f64,
 }
 
+/// An estimate as it is written and read.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Estimate", description = "A value with its confidence interval."))]
+struct Ends {
+    /// The most likely value.
+    value: f64,
+    /// Lower end of the interval; `null` where it has none.
+    low: Option<f64>,
+    /// Upper end of the interval; `null` where it has none.
+    high: Option<f64>,
+    /// Confidence level, as 0.95.
+    level: f64,
+}
+
+impl TryFrom<Ends> for Estimate {
+    type Error = String;
+
+    fn try_from(ends: Ends) -> Result<Self, String> {
+        let (low, high) = (ends.low.unwrap_or(f64::NEG_INFINITY), ends.high.unwrap_or(f64::INFINITY));
+        if !(low <= ends.value && ends.value <= high) {
+            return Err(format!("the value {} is not between `low` and `high` ({low} and {high})", ends.value));
+        }
+        if !(0.0 < ends.level && ends.level < 1.0) {
+            return Err(format!("the level {} is not between 0 and 1", ends.level));
+        }
+        Ok(Estimate { value: ends.value, low, high, level: ends.level })
+    }
+}
+
+impl From<Estimate> for Ends {
+    fn from(estimate: Estimate) -> Ends {
+        let end = |end: f64| end.is_finite().then_some(end);
+        Ends { value: estimate.value, low: end(estimate.low), high: end(estimate.high), level: estimate.level }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Estimate {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Ends::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Ends::json_schema(generator)
+    }
+}
+
 impl Estimate {
+    /// The rate of a clock with its interval.
+    pub fn of_rate(rate: &Rate, level: f64) -> Estimate {
+        Uncertain { value: rate.hz, budget: vec![Contribution::rate(rate.hz, rate)] }.estimate(level)
+    }
+
+    /// The estimate, if its value is a finite number: only such a value can be written to a document.
+    pub fn if_finite(self) -> Option<Estimate> {
+        self.value.is_finite().then_some(self)
+    }
+
     /// Half the width of the interval.
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
@@ -44,6 +105,7 @@ impl Estimate {
 /// Where an uncertainty comes from: the entries of the error budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Source {
     /// Variation between rounds: noise, interference, frequency.
     Stochastic,

@@ -30,6 +30,7 @@ impl Component {
 /// Why a row was left out of the fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LeftOut {
     /// The line is not straight yet at this few copies.
     Bend,

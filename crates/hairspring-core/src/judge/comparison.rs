@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What the interval of a ratio `a / b` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Verdict {
     /// `a` takes less time.
     Faster,

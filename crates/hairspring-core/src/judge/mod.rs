@@ -12,6 +12,8 @@ mod resolution;
 mod setting;
 mod shared;
 
+pub mod methods;
+
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
 pub use checks::{Context, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
 pub use comparison::{Verdict, verdict};

@@ -10,6 +10,9 @@ mod summary;
 mod survey;
 mod waiting;
 
+pub mod document;
+pub mod text;
+
 pub use across::{Across, HandOver, across};
 pub use comparison::{Compared, Comparison, SPANS_NS, SpanPoint, compare};
 pub use constant::constant_ns;

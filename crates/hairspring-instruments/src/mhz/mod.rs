@@ -5,6 +5,8 @@
 //! [`classic`] is the paper's own method, to compare with.
 
 pub mod classic;
+pub mod document;
+pub mod text;
 
 use crate::lines::{Line, core_hz, lines};
 use hairspring_core::estimate::lattice::lattice;

@@ -5,6 +5,7 @@
 //! Memory does not grow with the length of a run.
 
 pub mod distribution;
+pub mod document;
 pub mod exchange;
 pub mod frame;
 pub mod histogram;
@@ -17,3 +18,8 @@ pub mod summary;
 pub mod system;
 pub mod tally;
 pub mod task;
+pub mod text;
+
+mod report;
+
+pub use report::PeriodReport;

@@ -3,6 +3,9 @@
 
 pub mod coverage;
 
+pub mod document;
+pub mod text;
+
 use crate::lines::{Line, core_hz, lines};
 use coverage::Coverage;
 use hairspring_core::estimate::lattice::lattice;

@@ -7,6 +7,9 @@
 pub mod analysis;
 pub mod graph;
 
+pub mod document;
+pub mod text;
+
 mod count;
 mod error;
 mod inputs;

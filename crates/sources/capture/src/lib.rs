@@ -42,6 +42,7 @@ pub mod phase;
 pub mod read;
 mod short;
 pub mod simulate;
+pub mod text;
 
 pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_rate, capture, read_edges};
 pub use list::deal;

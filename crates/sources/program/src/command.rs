@@ -8,8 +8,10 @@ use crate::report::document;
 use crate::session::{Session, Settings, Stop};
 use crate::values::{duration, level, share};
 use clap::Parser;
-use hairspring_report::json::{joined, print, result};
-use hairspring_report::{Document, text};
+use hairspring_result::ResultDocument;
+use hairspring_result::document::joined;
+use hairspring_result::json::print;
+use hairspring_view::text;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -243,18 +245,19 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
     Ok(if arguments.precision.is_some() && !precise { 3 } else { 0 })
 }
 
-fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: usize) -> Result<(Document, Stop)> {
+fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: usize) -> Result<(ResultDocument, Stop)> {
     let guard = Guard::of(group.name());
     let measured = session.measure(group)?;
     drop(guard);
     if let Some(folder) = &arguments.save {
         save(&measured.table, folder, at, group.name())?;
     }
-    Ok((document(session, group, &measured, "run", arguments.precision)?, measured.stop))
+    let measurement = document(session, group, &measured, "run", arguments.precision)?;
+    Ok((ResultDocument::new(&measurement), measured.stop))
 }
 
-fn report(arguments: &Arguments, documents: &[Document]) -> Result<()> {
-    let Some(all) = joined(documents.iter().map(result)) else { return Ok(()) };
+fn report(arguments: &Arguments, documents: &[ResultDocument]) -> Result<()> {
+    let Some(all) = joined(documents.iter().cloned()) else { return Ok(()) };
     if let Some(path) = &arguments.output {
         return std::fs::write(path, print(&all)).map_err(file_error(path));
     }
@@ -262,7 +265,7 @@ fn report(arguments: &Arguments, documents: &[Document]) -> Result<()> {
     say(&match (arguments.json, arguments.details) {
         (true, _) => print(&all),
         (_, true) => documents.iter().map(|document| text::report(document, &style)).collect::<Vec<_>>().join("\n"),
-        _ => text::table_of(&all, &style).unwrap_or_else(|reason| format!("the result {reason}\n")),
+        _ => text::table(&all, &style),
     })
     .map(|_| ())
 }

@@ -17,6 +17,7 @@
 //! assert!(measured.table.find_series("turn").is_some());
 //! ```
 
+pub mod circumstances;
 pub mod output;
 pub mod values;
 

@@ -1,6 +1,6 @@
 //! Writing a report to the terminal, a file or a pipe that may be gone.
 
-use hairspring_report::text::Style;
+use hairspring_view::Style;
 use std::io::{IsTerminal, Write};
 
 /// How text is to look where it goes.

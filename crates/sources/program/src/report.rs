@@ -1,11 +1,13 @@
 //! From a measured group to the document that is reported.
 
 use crate::benchmark::Group;
+use crate::circumstances::here;
 use crate::error::Result;
 use crate::session::{Measured, Session, Stop};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Assessment, Question, Setting, assess};
-use hairspring_report::{ClockInfo, Document, Environment, Run, Subject};
+use hairspring_host::thread::Seat;
+use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject};
 
 /// What can be said of a measured group. `precision` is one that the user asked for: missing it is a finding.
 ///
@@ -24,13 +26,13 @@ fn assessed_in(setting: Setting, measured: &Measured, level: f64, precision: Opt
 ///
 /// # Errors
 /// As [`assessed`].
-pub fn document(session: &Session, group: &Group, measured: &Measured, command: &str, precision: Option<f64>) -> Result<Document> {
+pub fn document(session: &Session, group: &Group, measured: &Measured, command: &str, precision: Option<f64>) -> Result<Measurement> {
     let subject = |(benchmark, name): (&crate::Benchmark, &String)| Subject {
         name: name.clone(),
         code: benchmark.code.clone(),
         ..Subject::default()
     };
-    Ok(Document {
+    Ok(Measurement {
         command: command.to_owned(),
         environment: environment(session),
         assessment: assessed_in(session.settings.setting, measured, session.settings.level, precision)?,
@@ -39,27 +41,26 @@ pub fn document(session: &Session, group: &Group, measured: &Measured, command: 
         methods: Vec::new(),
         run: Some(Run {
             rounds: measured.rounds,
-            measured_ms: measured.measuring.as_secs_f64() * 1e3,
-            elapsed_ms: measured.measuring.as_secs_f64() * 1e3,
+            measured_ms: Some(measured.measuring.as_secs_f64() * 1e3),
+            elapsed_ms: Some(measured.measuring.as_secs_f64() * 1e3),
             stop: if measured.stop == Stop::Precise { "precision reached".into() } else { "budget spent".into() },
             stolen_ms: measured.stolen_ms,
+            processes: None,
         }),
     })
 }
 
 fn environment(session: &Session) -> Environment {
+    let (clock, granularity) = (&session.clock, &session.granularity);
+    let reference = session.ruler.clone().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {
-        machine: Some(hairspring_host::environment::machine()),
-        clock: Some(ClockInfo {
-            name: session.clock.name.into(),
-            description: session.clock.description.into(),
-            rate: Some(session.meter.rate()),
-            granularity_ticks: (session.granularity.quantum > 0).then_some(session.granularity.quantum as f64),
-            read_cost_ticks: Some(session.granularity.back_to_back_mean),
-        }),
-        ruler: session.ruler.clone().map(Into::into),
+        clock: Some(
+            Clock::named(clock.name, clock.description)
+                .with_rate(&session.meter.rate())
+                .with_reading(granularity.quantum, granularity.back_to_back_mean),
+        ),
         pinned_cpu: session.seat.as_ref().map(|seat| seat.cpu),
-        priority_raised: session.seat.as_ref().map(hairspring_host::thread::Seat::priority_raised),
-        ..Environment::unknown("")
+        priority_raised: session.seat.as_ref().map(Seat::priority_raised),
+        ..here("").with_reference(reference)
     }
 }

@@ -1,0 +1,107 @@
+//! What identifies a measurement beside its numbers: the machine that it was made on and the commit of the code at hand.
+
+use crate::environment::machine;
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+/// Fingerprint of this machine: the same for every run on this installation of it, another one elsewhere. It is a hash (FNV-1a of
+/// 64 bits) of the machine's id, its name, the CPU and its architecture, and does not give them away.
+pub fn fingerprint() -> String {
+    let machine = machine();
+    let file = |path| read_to_string(path).unwrap_or_default();
+    let text = [file("/etc/machine-id"), file("/proc/sys/kernel/hostname"), machine.cpu_model, machine.architecture].join("\n");
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x}")
+}
+
+/// The commit that the folder's checkout of git is at; `None` where it is no checkout or has no commit.
+pub fn commit(folder: &Path) -> Option<String> {
+    let git = folder.ancestors().find_map(git_folder)?;
+    let head = read_to_string(git.join("HEAD")).ok()?;
+    let Some(name) = head.trim().strip_prefix("ref: ") else { return hexadecimal(head.trim()) };
+    // A work tree of its own keeps its branches in the main one.
+    let common = read_to_string(git.join("commondir")).ok().map(|path| git.join(path.trim()));
+    [Some(git), common].into_iter().flatten().find_map(|git| branch(&git, name))
+}
+
+/// The folder with git's data, or where the file `.git` says that it is.
+fn git_folder(folder: &Path) -> Option<PathBuf> {
+    let git = folder.join(".git");
+    if git.is_dir() {
+        return Some(git);
+    }
+    let text = read_to_string(git).ok()?;
+    Some(folder.join(text.trim().strip_prefix("gitdir: ")?))
+}
+
+fn branch(git: &Path, name: &str) -> Option<String> {
+    let loose = || hexadecimal(read_to_string(git.join(name)).ok()?.trim());
+    let packed = || {
+        let text = read_to_string(git.join("packed-refs")).ok()?;
+        let line = text.lines().find_map(|line| line.split_once(' ').filter(|(_, other)| *other == name));
+        hexadecimal(line?.0)
+    };
+    // A name with `..` would lead out of the folder.
+    if name.split('/').any(|part| part == "..") { None } else { loose().or_else(packed) }
+}
+
+fn hexadecimal(text: &str) -> Option<String> {
+    let sound = text.len() >= 40 && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    sound.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{create_dir_all, write};
+
+    const FIRST: &str = "0123456789abcdef0123456789abcdef01234567";
+    const SECOND: &str = "89abcdef0123456789abcdef0123456789abcdef";
+
+    /// A folder of its own below the system's temporary one, deleted at the end.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let folder = std::env::temp_dir().join(format!("hairspring-identity-{}-{name}", std::process::id()));
+            create_dir_all(folder.join(".git/refs/heads")).unwrap();
+            Scratch(folder)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_commit_is_read_from_branches_packed_branches_and_detached_heads() {
+        let scratch = Scratch::new("branches");
+        let git = scratch.0.join(".git");
+        write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(commit(&scratch.0), None);
+        write(git.join("packed-refs"), format!("# pack-refs with: peeled\n{FIRST} refs/heads/main\n")).unwrap();
+        assert_eq!(commit(&scratch.0).as_deref(), Some(FIRST));
+        write(git.join("refs/heads/main"), format!("{SECOND}\n")).unwrap();
+        create_dir_all(scratch.0.join("deep/below")).unwrap();
+        assert_eq!(commit(&scratch.0.join("deep/below")).as_deref(), Some(SECOND));
+        write(git.join("HEAD"), FIRST).unwrap();
+        assert_eq!(commit(&scratch.0).as_deref(), Some(FIRST));
+    }
+
+    #[test]
+    fn a_hostile_head_is_no_commit() {
+        let scratch = Scratch::new("hostile");
+        for head in ["", "ref: ../../etc/passwd", "ref: refs/heads/../../../x", "not a commit", "\u{0}\u{1b}[31m"] {
+            write(scratch.0.join(".git/HEAD"), head).unwrap();
+            assert_eq!(commit(&scratch.0), None, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn the_fingerprint_stays_the_same() {
+        assert_eq!(fingerprint(), fingerprint());
+        assert_eq!(fingerprint().len(), 16);
+    }
+}

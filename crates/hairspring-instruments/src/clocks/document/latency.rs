@@ -1,0 +1,124 @@
+//! The document of the latency experiments.
+
+use super::COMMAND;
+use crate::clocks::{Bin, ClockLatency, Experiment, Latency};
+use hairspring_core::Estimate;
+use hairspring_result::Environment;
+use hairspring_result::document::finite;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum ClockLatencySchema {
+    /// First version.
+    #[serde(rename = "hairspring/clock-latency/1")]
+    V1,
+}
+
+/// What a reading costs: consecutive, and behind pauses.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Hairspring clock latency")]
+pub struct ClockLatencyDocument {
+    /// Name and version of this format.
+    pub schema: ClockLatencySchema,
+    /// The verb that made it.
+    pub command: String,
+    /// Circumstances.
+    pub environment: Environment,
+    /// Factor on all pauses; 1 is the paper's.
+    pub scale: f64,
+    /// Differences in each experiment.
+    pub count: usize,
+    /// The experiments.
+    pub experiments: Vec<ExperimentJson>,
+}
+
+/// One experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ExperimentJson {
+    /// `consecutive`, `every_second`, `every_1_and_5_seconds`.
+    pub name: String,
+    /// Pauses before each pair, taken in turn.
+    pub pauses_ms: Vec<f64>,
+    /// The clocks.
+    pub clocks: Vec<ClockLatencyJson>,
+}
+
+/// What one clock showed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ClockLatencyJson {
+    /// Name of the clock.
+    pub clock: String,
+    /// Mean difference of two reads.
+    pub mean_ns: Option<Estimate>,
+    /// Standard deviation of a single difference.
+    pub sd_ns: Option<f64>,
+    /// Smallest difference; negative where the clock was set back.
+    pub least_ns: Option<f64>,
+    /// Median.
+    pub median_ns: Option<f64>,
+    /// 99 % of the differences are not above this.
+    pub p99_ns: Option<f64>,
+    /// Largest difference.
+    pub largest_ns: Option<f64>,
+    /// Quantum of the clock in ticks.
+    pub granularity_ticks: u64,
+    /// Nanoseconds of a tick.
+    pub tick_ns: Option<f64>,
+    /// The distribution.
+    pub histogram: Vec<BinJson>,
+}
+
+/// A bin: from its low end up to, and without, its high end.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BinJson {
+    /// Low end.
+    pub low_ns: Option<f64>,
+    /// High end; `null` for all beyond.
+    pub high_ns: Option<f64>,
+    /// Differences in it.
+    pub count: usize,
+}
+
+impl From<&Bin> for BinJson {
+    fn from(bin: &Bin) -> Self {
+        BinJson { low_ns: finite(bin.low), high_ns: finite(bin.high), count: bin.count }
+    }
+}
+
+/// The document of the experiments.
+pub fn clock_latency(latency: &Latency, circumstances: &Environment) -> ClockLatencyDocument {
+    ClockLatencyDocument {
+        schema: ClockLatencySchema::V1,
+        command: COMMAND.into(),
+        environment: circumstances.clone(),
+        scale: latency.plan.scale,
+        count: latency.plan.count,
+        experiments: latency.experiments.iter().map(experiment).collect(),
+    }
+}
+
+fn experiment(experiment: &Experiment) -> ExperimentJson {
+    ExperimentJson {
+        name: experiment.name.clone(),
+        pauses_ms: experiment.pauses_ms.clone(),
+        clocks: experiment.clocks.iter().map(clock).collect(),
+    }
+}
+
+fn clock(clock: &ClockLatency) -> ClockLatencyJson {
+    let [least, median, most, largest] = clock.ns.quantiles.map(finite);
+    ClockLatencyJson {
+        clock: clock.clock.clone(),
+        mean_ns: clock.ns.mean.if_finite(),
+        sd_ns: finite(clock.ns.sd),
+        least_ns: least,
+        median_ns: median,
+        p99_ns: most,
+        largest_ns: largest,
+        granularity_ticks: clock.quantum,
+        tick_ns: finite(clock.tick_ns),
+        histogram: clock.ns.histogram.iter().map(BinJson::from).collect(),
+    }
+}

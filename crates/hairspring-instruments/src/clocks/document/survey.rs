@@ -1,0 +1,218 @@
+//! The document of the survey of all clocks.
+
+use super::COMMAND;
+use crate::clocks::{Across, HandOver, Measured, RateSeen, Report, Survey};
+use hairspring_core::Estimate;
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::{Clock, Counts};
+use hairspring_result::Environment;
+use hairspring_result::FindingJson;
+use hairspring_result::document::finite;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum ClocksSchema {
+    /// First version.
+    #[serde(rename = "hairspring/clocks/1")]
+    V1,
+}
+
+/// The clocks of the machine, measured.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Hairspring clocks")]
+pub struct ClocksDocument {
+    /// Name and version of this format.
+    pub schema: ClocksSchema,
+    /// The verb that made it.
+    pub command: String,
+    /// Circumstances.
+    pub environment: Environment,
+    /// Name of the clock that the costs of reads were timed by.
+    pub timed_by: String,
+    /// Name of the clock that rates are measured against.
+    pub rates_against: String,
+    /// The clocks.
+    pub clocks: Vec<ClockFoundJson>,
+    /// Doubts.
+    pub findings: Vec<FindingJson>,
+}
+
+/// A clock.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ClockFoundJson {
+    /// Name by which it is asked for.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub description: String,
+    /// Whether it can be used here.
+    pub available: bool,
+    /// Why it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available_reason: Option<String>,
+    /// What makes earlier instructions done before the read; `null` where nothing does.
+    pub ordered_before: Option<String>,
+    /// What keeps later instructions behind the read; `null` where nothing does.
+    pub ordered_after: Option<String>,
+    /// Bits of the counter.
+    pub width_bits: u32,
+    /// While what it counts.
+    pub counts: CountsWord,
+    /// Ticks per second as the interface defines it.
+    pub nominal_hz: Option<f64>,
+    /// What was measured; `null` where it cannot be used.
+    pub measured: Option<MeasuredJson>,
+}
+
+/// While what a clock counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CountsWord {
+    /// Always.
+    Always,
+    /// While the thread that reads it runs.
+    WhileThreadRuns,
+    /// While threads of the process run.
+    WhileProcessRuns,
+}
+
+impl From<Counts> for CountsWord {
+    fn from(counts: Counts) -> Self {
+        match counts {
+            Counts::Always => CountsWord::Always,
+            Counts::WhileThreadRuns => CountsWord::WhileThreadRuns,
+            Counts::WhileProcessRuns => CountsWord::WhileProcessRuns,
+        }
+    }
+}
+
+/// What was measured of a clock.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MeasuredJson {
+    /// Quantum in ticks; `null` where it did not move.
+    pub granularity_ticks: Option<u64>,
+    /// The same in nanoseconds.
+    pub granularity_ns: Option<f64>,
+    /// Steps that it was found from.
+    pub steps: usize,
+    /// Mean time between two reads in a row, in ticks.
+    pub back_to_back_ticks: Option<f64>,
+    /// Smallest time between two reads in a row, in ticks.
+    pub back_to_back_min_ticks: u64,
+    /// Times that it went backwards between two reads.
+    pub backward: usize,
+    /// Cost of a read by the line fit, in nanoseconds.
+    pub read_cost_ns: Option<Estimate>,
+    /// Why the cost is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_cost_reason: Option<String>,
+    /// Ticks per second as measured.
+    pub rate_hz: Option<Estimate>,
+    /// Distance of the measured rate from the nominal one, in parts per million.
+    pub rate_off_ppm: Option<Estimate>,
+    /// How the rate was measured, or why it was not.
+    pub rate_provenance: String,
+    /// Hand-overs of a reading between CPUs.
+    pub across_cpus: Vec<HandOverJson>,
+    /// Why there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub across_cpus_reason: Option<String>,
+}
+
+/// Hand-overs between two CPUs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct HandOverJson {
+    /// The two CPUs.
+    pub cpus: [usize; 2],
+    /// Readings that followed one of the other CPU.
+    pub handovers: u64,
+    /// Those that were lower than the one that they followed.
+    pub violations: u64,
+    /// How much lower the worst was, in ticks.
+    pub worst_ticks: u64,
+    /// How far the second CPU's clock is ahead, in ticks.
+    pub offset_ticks: Option<f64>,
+    /// Bound of the error of that, in ticks: the fastest hand-over, or a quantum where that is more.
+    pub offset_bound_ticks: Option<f64>,
+}
+
+impl HandOverJson {
+    fn of(pair: &HandOver, quantum: u64) -> Self {
+        let (offset, bound) = pair.offset_ticks(quantum);
+        HandOverJson {
+            cpus: [pair.cpus.0, pair.cpus.1],
+            handovers: pair.handovers,
+            violations: pair.violations,
+            worst_ticks: pair.worst_ticks,
+            offset_ticks: finite(offset),
+            offset_bound_ticks: finite(bound),
+        }
+    }
+}
+
+/// The document of a survey.
+pub fn clock_survey(survey: &Survey, level: f64, circumstances: &Environment) -> ClocksDocument {
+    ClocksDocument {
+        schema: ClocksSchema::V1,
+        command: COMMAND.into(),
+        environment: circumstances.clone(),
+        timed_by: survey.timed_by.clone(),
+        rates_against: survey.against.clone(),
+        clocks: survey.clocks.iter().map(|report| clock(report, level)).collect(),
+        findings: survey.findings.iter().map(FindingJson::from).collect(),
+    }
+}
+
+fn clock(report: &Report, level: f64) -> ClockFoundJson {
+    let clock = &report.clock;
+    ClockFoundJson {
+        name: clock.name.into(),
+        description: clock.description.into(),
+        available: report.state.is_ok(),
+        available_reason: report.state.as_ref().err().cloned(),
+        ordered_before: clock.ordering.before.map(str::to_owned),
+        ordered_after: clock.ordering.after.map(str::to_owned),
+        width_bits: clock.width.count(),
+        counts: clock.counts.into(),
+        nominal_hz: clock.nominal_hz.and_then(finite),
+        measured: report.state.as_ref().ok().map(|found| measured(clock, found, level)),
+    }
+}
+
+fn measured(clock: &Clock, found: &Measured, level: f64) -> MeasuredJson {
+    let reading = &found.reading;
+    let quantum = (reading.quantum > 0).then_some(reading.quantum);
+    let cost = found.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref().map(|ns| ns.estimate(level)));
+    let (rate, rate_provenance) = match &found.rate {
+        RateSeen::Measured(rate) => (Some(rate), rate.provenance.clone()),
+        RateSeen::Reference => (None, "rates are measured against it".to_owned()),
+        RateSeen::NotApplicable(reason) => (None, reason.clone()),
+    };
+    let (pairs, across_cpus_reason) = match &found.across {
+        Across::Tried(pairs) => (pairs.iter().map(|pair| HandOverJson::of(pair, found.reading.quantum)).collect(), None),
+        Across::NotTried(reason) => (Vec::new(), Some(reason.clone())),
+    };
+    let reason = || found.cost.as_ref().err().cloned().unwrap_or_else(|| "the rate of the clock that timed it is not known".into());
+    MeasuredJson {
+        granularity_ticks: quantum,
+        granularity_ns: quantum.zip(found.hz(clock)).and_then(|(ticks, hz)| finite(ticks as f64 * 1e9 / hz)),
+        steps: reading.steps,
+        back_to_back_ticks: finite(reading.back_to_back_mean),
+        back_to_back_min_ticks: reading.back_to_back_min,
+        backward: reading.backward,
+        read_cost_ns: cost.and_then(Estimate::if_finite),
+        read_cost_reason: cost.is_none().then(reason),
+        rate_hz: rate.and_then(|rate| Estimate::of_rate(rate, level).if_finite()),
+        rate_off_ppm: rate.zip(clock.nominal_hz).and_then(|(rate, hz)| off_ppm(rate, hz, level).if_finite()),
+        rate_provenance,
+        across_cpus: pairs,
+        across_cpus_reason,
+    }
+}
+
+/// Distance of a rate from the nominal one, in parts per million of that.
+fn off_ppm(rate: &Rate, nominal_hz: f64, level: f64) -> hairspring_core::Estimate {
+    let relative = Estimate::of_rate(rate, level).scaled(1e6 / nominal_hz);
+    hairspring_core::Estimate { value: relative.value - 1e6, low: relative.low - 1e6, high: relative.high - 1e6, level }
+}

@@ -1,0 +1,110 @@
+//! Two clocks over the same spans.
+
+use super::{percent, short_time};
+use crate::clocks::{Compared, Comparison, SpanPoint, constant_ns};
+use hairspring_core::Estimate;
+use hairspring_host::clock::Counts;
+use hairspring_result::Environment;
+use hairspring_view::clean::{clean, pad};
+use hairspring_view::format::{count, plus_minus, significant};
+use hairspring_view::page::{Page, Style, Tone};
+use hairspring_view::text::machine_line;
+
+/// The comparison as text.
+pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Environment, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    let (a, b) = (clean(&comparison.a.name), clean(&comparison.b.name));
+    page.line(&format!("hairspring clocks: {a} compared with {b}"), Tone::Strong);
+    page.gap();
+    let difference = pad("difference in percent", DIFFERENCE);
+    let head = format!("  {:>7}  {:>8}  {difference}  {:>10}  {:>6}  {:>8}", "aimed", "seen", "single, sd", "used", "left out");
+    page.line(&head, Tone::Strong);
+    let constant = constant_ns(&comparison.points, level);
+    for point in &comparison.points {
+        line(&mut page, point, constant.as_ref(), level);
+    }
+    page.gap();
+    let text = format!(
+        "difference: time by {a} less time by {b}, in percent of it, on the mean; intervals of {} confidence, * where it is more than the constant explains. Either clock is \
+         read outside the other as often, and both ends are read alike behind other reads, so the cost of the reads is in neither; what is left of it is the constant. seen: mean length by {b}. \
+         single: the same for one span. left out: something else ran within the span or between the reads of the two.",
+        percent(level)
+    );
+    page.marked("", &text);
+    page.gap();
+    if let Some(constant) = constant {
+        let text =
+            format!("{} ns, the same over every span: what is left of the reads, no difference of the clocks", plus_minus(&constant));
+        page.item("constant", &text, Tone::Plain);
+    }
+    too_short(&mut page, comparison);
+    coarse(&mut page, comparison, level);
+    for clock in [&comparison.a, &comparison.b] {
+        counting(&mut page, clock);
+        let rate = &clock.rate;
+        let ppm = if rate.uncertainty_ppm > 0.0 { format!(" +- {} ppm", significant(rate.uncertainty_ppm, 2)) } else { String::new() };
+        let step = short_time(clock.step_ns);
+        let text = format!("{}: {} MHz{ppm}, {}; steps by {step}", clock.name, significant(rate.hz / 1e6, 9), rate.provenance);
+        page.item("clock", &text, Tone::Quiet);
+    }
+    machine_line(&mut page, circumstances);
+    page.finish()
+}
+
+/// Columns of a difference.
+const DIFFERENCE: usize = 24;
+
+fn too_short(page: &mut Page, comparison: &Comparison) {
+    if comparison.too_short_ns.is_empty() {
+        return;
+    }
+    let all: Vec<String> = comparison.too_short_ns.iter().map(|ns| short_time(*ns)).collect();
+    let text =
+        format!("spans of {} cannot be had: the reads of both clocks alone take {}", all.join(", "), short_time(comparison.least_span_ns));
+    page.item("reads", &text, Tone::Warning);
+}
+
+/// The clock that is too coarse for some of the spans.
+fn coarse(page: &mut Page, comparison: &Comparison, level: f64) {
+    let (a, b) = (&comparison.a, &comparison.b);
+    let unknown = |point: &&SpanPoint| point.percent.is_none() || point.bound_percent(level).is_some();
+    let Some(longest) = comparison.points.iter().rfind(unknown) else { return };
+    let clock = if a.step_ns > b.step_ns { a } else { b };
+    if clock.step_ns <= longest.aimed_ns {
+        return;
+    }
+    let text = format!(
+        "{} steps by {}, too coarse for spans of {} and less: it cannot be told whether they differ; compare it with a finer clock over longer times",
+        clock.name,
+        short_time(clock.step_ns),
+        short_time(longest.aimed_ns)
+    );
+    page.item("coarse", &text, Tone::Warning);
+}
+
+fn counting(page: &mut Page, clock: &Compared) {
+    let whose = match clock.counts {
+        Counts::Always => return,
+        Counts::WhileThreadRuns => "this thread runs",
+        Counts::WhileProcessRuns => "threads of this process run",
+    };
+    let text = format!(
+        "{} counts only while {whose}: what else ran on the CPU, and time in the hypervisor, is a difference of what is counted, not of the rates",
+        clock.name
+    );
+    page.item("counts", &text, Tone::Warning);
+}
+
+fn line(page: &mut Page, point: &SpanPoint, constant: Option<&Estimate>, level: f64) {
+    let difference = point.percent.as_ref().map(|percent| percent.estimate(level));
+    let text = match (difference, point.bound_percent(level)) {
+        (_, Some(bound)) => format!("not told: up to {}", significant(bound, 2)),
+        (Some(estimate), None) => plus_minus(&estimate),
+        (None, None) => point.reason().to_owned(),
+    };
+    let sd = if point.sd_percent.is_finite() { significant(point.sd_percent, 3) } else { "-".into() };
+    let (used, out) = (count(point.used), count(point.left_out));
+    let mark = if point.differs(constant, level) { "*" } else { " " };
+    let (aimed, seen) = (short_time(point.aimed_ns), if point.used > 0 { short_time(point.seen_ns) } else { "-".into() });
+    page.line(&format!("  {aimed:>7}  {seen:>8}  {}{mark} {sd:>10}  {used:>6}  {out:>8}", pad(&text, DIFFERENCE)), Tone::Plain);
+}

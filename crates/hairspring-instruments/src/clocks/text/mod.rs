@@ -1,0 +1,55 @@
+//! Reports on the clocks of the machine and on the stopwatch.
+
+mod comparison;
+mod detail;
+mod latency;
+mod overhead;
+mod table;
+
+pub use comparison::clock_comparison;
+pub use latency::clock_latency;
+pub use overhead::stopwatch_overhead;
+
+use crate::clocks::Survey;
+use crate::lines::written;
+use hairspring_result::Environment;
+use hairspring_view::format::{significant, time_unit};
+use hairspring_view::page::{Page, Style, Tone};
+use hairspring_view::text::all_findings;
+use hairspring_view::text::machine_line;
+
+/// The survey of all clocks: a table, or everything that is known of each.
+pub fn clock_survey(survey: &Survey, verbose: bool, level: f64, circumstances: &Environment, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    let missing = survey.clocks.iter().filter(|report| report.state.is_err()).count();
+    let here = survey.clocks.len() - missing;
+    let clocks = if here == 1 { "1 clock".to_owned() } else { format!("{here} clocks") };
+    let rest = if missing > 0 { format!(", {missing} not here") } else { String::new() };
+    page.line(&format!("hairspring clocks: {clocks}{rest}"), Tone::Strong);
+    page.gap();
+    if verbose {
+        survey.clocks.iter().for_each(|report| detail::detail(&mut page, report, survey, level));
+    } else {
+        table::tables(&mut page, survey, level);
+    }
+    all_findings(&mut page, &written(&survey.findings));
+    page.gap();
+    machine_line(&mut page, circumstances);
+    page.finish()
+}
+
+/// A time in the unit in which it is read easily: `10 ns`, `4 ms`.
+fn short_time(ns: f64) -> String {
+    let (factor, unit) = match ns.abs() {
+        size if size < 1e3 => (1.0, "ns"),
+        size if size < 1e6 => (1e-3, "us"),
+        size if size < 1e9 => (1e-6, "ms"),
+        _ => time_unit(1e12),
+    };
+    format!("{} {unit}", significant(ns * factor, 3))
+}
+
+/// A confidence level as a percentage.
+fn percent(level: f64) -> String {
+    format!("{} %", significant(100.0 * level, 4))
+}

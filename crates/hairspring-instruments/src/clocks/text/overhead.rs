@@ -1,0 +1,77 @@
+//! The overhead of the stopwatch, as StopWatch's Table 2 has it.
+
+use super::{percent, short_time};
+use crate::clocks::{ClockOverhead, OverheadReport};
+use hairspring_measure::stopwatch::{Moments, Overhead};
+use hairspring_result::Environment;
+use hairspring_view::clean::{clean, pad};
+use hairspring_view::format::{count, significant};
+use hairspring_view::page::{Page, Style, Tone};
+use hairspring_view::text::machine_line;
+
+/// The overhead as text.
+pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &Environment, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    page.line("hairspring clocks --overhead: what a stopwatch says of nothing", Tone::Strong);
+    page.gap();
+    let title: Vec<String> = report.clocks.iter().map(|clock| clean(&clock.clock)).collect();
+    row(&mut page, "", title, Tone::Strong);
+    let figure = |of: fn(&Overhead) -> &Moments, what: fn(&Moments) -> f64| {
+        report.clocks.iter().map(|clock| clock.steadiest().map_or_else(String::new, |o| both(what(of(o)), clock))).collect::<Vec<_>>()
+    };
+    let half = |of: fn(&Overhead) -> &Moments| {
+        let text = |clock: &ClockOverhead| clock.mean(of, level).map_or_else(String::new, |mean| both(mean.half_width(), clock));
+        report.clocks.iter().map(text).collect::<Vec<_>>()
+    };
+    let hertz = report.clocks.iter().map(|clock| format!("{} MHz", significant(clock.rate.hz / 1e6, 7))).collect();
+    row(&mut page, "tick rate", hertz, Tone::Plain);
+    row(&mut page, "total overhead", figure(|o| &o.total, |m| m.mean), Tone::Plain);
+    row(&mut page, "  +-", half(|o| &o.total), Tone::Plain);
+    row(&mut page, "  its deviation", figure(|o| &o.total, |m| m.sd), Tone::Plain);
+    row(&mut page, "two reads in a row", figure(|o| &o.read, |m| m.mean), Tone::Plain);
+    row(&mut page, "  +-", half(|o| &o.read), Tone::Plain);
+    row(&mut page, "mean calibrator", figure(|o| &o.calibrator, |m| m.mean), Tone::Plain);
+    row(&mut page, "  +-", half(|o| &o.calibrator), Tone::Plain);
+    row(&mut page, "  its deviation", figure(|o| &o.calibrator, |m| m.sd), Tone::Plain);
+    row(&mut page, "total, lowest of 5", report.clocks.iter().map(|clock| both(clock.range().0, clock)).collect(), Tone::Plain);
+    row(&mut page, "total, highest of 5", report.clocks.iter().map(|clock| both(clock.range().1, clock)).collect(), Tone::Plain);
+    row(&mut page, "runs used", report.clocks.iter().map(runs).collect(), Tone::Plain);
+    page.gap();
+    let text = "ticks of the clock, and time. total: between start and stop with nothing in between; it is taken off what the \
+                stopwatch says, and its deviation is part of the result's uncertainty. calibrator: the total less two reads in \
+                a row, run by run: the stopwatch's own part. Of five repetitions the one with the least deviation is shown, as \
+                in the paper; runs with an interrupt in them are left out.";
+    page.marked("", &format!("{text} +-: intervals of {} confidence, from the spread of the five.", percent(level)));
+    page.gap();
+    report.clocks.iter().for_each(|clock| coarse(&mut page, clock));
+    machine_line(&mut page, circumstances);
+    page.finish()
+}
+
+/// A clock that steps by more than what it shows has seen it now and then only.
+fn coarse(page: &mut Page, clock: &ClockOverhead) {
+    let Some(total) = clock.steadiest().map(|steadiest| steadiest.total.mean) else { return };
+    if clock.quantum as f64 <= total {
+        return;
+    }
+    let step = short_time(clock.quantum as f64 * 1e9 / clock.rate.hz);
+    let text = format!(
+        "{} steps by {step}, by more than its overhead: single runs show nothing, the mean does as far as its interval says",
+        clock.clock
+    );
+    page.item("coarse", &text, Tone::Warning);
+}
+
+fn row(page: &mut Page, label: &str, cells: Vec<String>, tone: Tone) {
+    let cells: Vec<String> = cells.iter().map(|cell| pad(cell, 18)).collect();
+    page.line(&format!("  {} {}", pad(label, 20), cells.join(" ")), tone);
+}
+
+/// `69.7 (26.8 ns)`.
+fn both(ticks: f64, clock: &ClockOverhead) -> String {
+    format!("{} ({})", significant(ticks, 4), short_time(ticks * 1e9 / clock.rate.hz))
+}
+
+fn runs(clock: &ClockOverhead) -> String {
+    clock.steadiest().map_or_else(String::new, |o| format!("{} of {}", count(o.total.used), count(o.total.all)))
+}

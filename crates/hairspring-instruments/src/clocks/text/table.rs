@@ -1,0 +1,133 @@
+//! All clocks in two tables of 80 columns: how they are ordered and what a read costs; how fast and how well together
+//! they run.
+
+use super::{percent, short_time};
+use crate::clocks::{Across, Measured, RateSeen, Survey};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::{Contribution, Source, Uncertain};
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::Clock;
+use hairspring_view::cells::{Cell, align};
+use hairspring_view::clean::{clean, pad};
+use hairspring_view::format::{count, fixed, frequency_unit, plus_minus, significant};
+use hairspring_view::page::{Page, Tone};
+
+/// Columns of a name.
+const NAME: usize = 16;
+/// Columns of what orders a read.
+const ORDER: usize = 9;
+
+pub fn tables(page: &mut Page, survey: &Survey, level: f64) {
+    let here: Vec<(&Clock, &Measured)> =
+        survey.clocks.iter().filter_map(|report| report.state.as_ref().ok().map(|found| (&report.clock, found))).collect();
+    if !here.is_empty() {
+        reads(page, &here, level);
+        rates(page, &here, level);
+        legend(page, survey, level);
+    }
+    for report in &survey.clocks {
+        if let Err(reason) = &report.state {
+            page.item("not here", &format!("{}: {reason}", report.clock.name), Tone::Quiet);
+        }
+    }
+    page.gap();
+}
+
+fn reads(page: &mut Page, here: &[(&Clock, &Measured)], level: f64) {
+    let costs = align(&here.iter().map(|(_, found)| cost(found, level)).collect::<Vec<_>>());
+    let line = |name: &str, before: &str, after: &str, step: &str, cost: &str| {
+        format!("  {} {} {} {step:>8}  {cost}", pad(name, NAME), pad(before, ORDER), pad(after, ORDER))
+    };
+    page.line(&line("clock", "ordered", "behind", "step", "a read"), Tone::Strong);
+    for ((clock, found), cost) in here.iter().zip(&costs) {
+        let step = if found.reading.quantum == 0 { "none".to_owned() } else { time(clock, found, found.reading.quantum as f64) };
+        let (before, after) = (clock.ordering.before.unwrap_or("NO"), clock.ordering.after.unwrap_or("NO"));
+        page.line(&line(&clean(clock.name), before, after, &step, cost), Tone::Plain);
+    }
+    page.gap();
+}
+
+/// Ticks of a clock as a time, where its rate is known.
+fn time(clock: &Clock, found: &Measured, number: f64) -> String {
+    found.hz(clock).map_or_else(|| format!("{} ticks", ticks(number)), |hz| short_time(number * 1e9 / hz))
+}
+
+fn cost(found: &Measured, level: f64) -> Cell {
+    let ns = found.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref().map(|ns| ns.estimate(level)));
+    ns.map_or_else(Cell::default, |ns| Cell::time(&ns, true))
+}
+
+fn rates(page: &mut Page, here: &[(&Clock, &Measured)], level: f64) {
+    const RATE: usize = 28;
+    let line =
+        |name: &str, row: &str, rate: &str, together: &str| format!("  {} {row:>8}  {} {together}", pad(name, NAME), pad(rate, RATE));
+    page.line(&line("clock", "in a row", "rate", "from CPU to CPU"), Tone::Strong);
+    for (clock, found) in here {
+        let (together, tone) = together(found);
+        let row = time(clock, found, found.reading.back_to_back_mean);
+        page.line(&line(&clean(clock.name), &row, &rate(clock, &found.rate, level), &together), tone);
+    }
+    page.gap();
+}
+
+/// `2.59614381 GHz +- 0.28 ppm`, or `1 GHz, runs -3.1 +- 0.3 ppm off`.
+pub fn rate(clock: &Clock, seen: &RateSeen, level: f64) -> String {
+    match (seen, clock.nominal_hz) {
+        (RateSeen::Reference, Some(hz)) => format!("{}, by definition", frequency(hz, 7)),
+        (RateSeen::Reference, None) => "by definition".into(),
+        (RateSeen::NotApplicable(_), _) => "none of its own".into(),
+        (RateSeen::Measured(rate), Some(hz)) => {
+            let off = off_ppm(rate, hz, level);
+            // A coarse clock's rate is off by so many ppm that percent are read more easily.
+            let (shown, unit) = if off.value.abs() + off.half_width() < 1e4 { (off, "ppm") } else { (off.scaled(1e-4), "%") };
+            let text = plus_minus(&shown);
+            let sign = if off.value >= 0.0 && !text.starts_with('-') { "+" } else { "" };
+            format!("{}, {sign}{text} {unit}", frequency(hz, 7))
+        }
+        (RateSeen::Measured(rate), None) => {
+            let ppm = off_ppm(rate, rate.hz, level).half_width();
+            format!("{} +- {} ppm", frequency(rate.hz, 9), significant(ppm, 2))
+        }
+    }
+}
+
+fn frequency(hz: f64, digits: i32) -> String {
+    let (factor, unit) = frequency_unit(hz);
+    format!("{} {unit}", significant(hz * factor, digits))
+}
+
+/// Distance of a measured rate from a nominal one, in parts per million.
+pub fn off_ppm(rate: &Rate, nominal_hz: f64, level: f64) -> Estimate {
+    let value = 1e6 * (rate.hz / nominal_hz - 1.0);
+    Uncertain { value, budget: vec![Contribution::standard(Source::Rate, rate.uncertainty_ppm, f64::INFINITY)] }.estimate(level)
+}
+
+fn together(found: &Measured) -> (String, Tone) {
+    match (&found.across, found.across.counted()) {
+        (Across::NotTried(_), _) => ("not tried".into(), Tone::Plain),
+        (Across::Tried(_), (all, 0)) => (format!("0 of {} fell", count(all as usize)), Tone::Plain),
+        (Across::Tried(_), (all, lower)) => {
+            (format!("{} % FELL, {}", significant(100.0 * lower as f64 / all as f64, 2), count(lower as usize)), Tone::Alarm)
+        }
+    }
+}
+
+fn legend(page: &mut Page, survey: &Survey, level: f64) {
+    let text = format!(
+        "ordered, behind: what makes earlier instructions done before the read, and keeps later ones behind it. \
+         a read: slope over 2 to 32 reads in a straight line, timed by {}. in a row: mean step of consecutive reads, which \
+         for unordered or coarse clocks is not the cost. rate: measured against {}, with intervals of {} confidence; the \
+         error of {} itself is not in them. from CPU to CPU: readings taken behind one of another CPU, and how many of them fell below it. hairspring clocks NAME has more.",
+        survey.timed_by,
+        survey.against,
+        percent(level),
+        survey.against
+    );
+    page.marked("", &text);
+    page.gap();
+}
+
+/// A number of ticks with few decimals.
+pub fn ticks(number: f64) -> String {
+    if number.abs() >= 100.0 { fixed(number, 0) } else { significant(number, 3) }
+}

@@ -1,0 +1,130 @@
+//! The document of `mhz`: the core clock of every CPU asked for, with the clock's own rate beside it.
+
+use crate::mhz::classic::ClassicResult;
+use crate::mhz::{ChainUnits, CoreClock};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::levels::Level;
+use hairspring_result::Environment;
+use hairspring_result::FindingJson;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum MhzSchema {
+    /// First version.
+    #[serde(rename = "hairspring/mhz/1")]
+    V1,
+}
+
+/// The core clock of one CPU or of several.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Hairspring core clock")]
+pub struct MhzDocument {
+    /// Name and version of this format.
+    pub schema: MhzSchema,
+    /// The verb that made it.
+    pub command: String,
+    /// Circumstances.
+    pub environment: Environment,
+    /// One entry for each CPU.
+    pub results: Vec<CoreClockJson>,
+    /// What the method of the fifth paper says, where it was asked for: its expressions, tries and votes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classic: Option<Value>,
+}
+
+/// The core clock of a CPU.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CoreClockJson {
+    /// Number of the CPU.
+    pub cpu: usize,
+    /// Core clock in Hz; where it stepped, of the level that it was on for the longest.
+    pub core_hz: Option<Estimate>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core_hz_reason: Option<String>,
+    /// Ticks per second of the clock that the chains were timed with: not the core's clock.
+    pub tick_hz: Option<Estimate>,
+    /// Name of that clock.
+    pub clock: Option<String>,
+    /// How its rate is known.
+    pub tick_provenance: Option<String>,
+    /// Core cycles for each tick.
+    pub cycles_per_tick: Option<f64>,
+    /// Whether the chains exclude a common factor; if not, the core clock is known up to it.
+    pub factor_known: Option<bool>,
+    /// Levels that the core clock was on during the run, the most frequent first.
+    pub levels: Vec<LevelJson>,
+    /// Chains and the integers that they are.
+    pub chains: Vec<ChainUnitsJson>,
+    /// Rounds of all chains.
+    pub rounds: Option<u32>,
+    /// Time that it took, in milliseconds.
+    pub elapsed_ms: Option<f64>,
+    /// Doubts.
+    pub findings: Vec<FindingJson>,
+}
+
+/// A level of the core clock.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LevelJson {
+    /// Core clock on it, in Hz.
+    pub core_hz: Option<Estimate>,
+    /// Share of the run, from 0 to 1.
+    pub share: f64,
+}
+
+/// A chain.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ChainUnitsJson {
+    /// Its name.
+    pub name: String,
+    /// Length of one copy in core cycles.
+    pub cycles: Option<Estimate>,
+    /// The integer that it is; `null` for a chain that breaks the lattice and was left out.
+    pub integer: Option<u32>,
+}
+
+impl From<&Level> for LevelJson {
+    fn from(level: &Level) -> Self {
+        LevelJson { core_hz: level.value.if_finite(), share: level.share }
+    }
+}
+
+impl From<&ChainUnits> for ChainUnitsJson {
+    fn from(chain: &ChainUnits) -> Self {
+        ChainUnitsJson { name: chain.name.clone(), cycles: chain.cycles.if_finite(), integer: chain.integer }
+    }
+}
+
+/// The document: for every CPU what was found, or why nothing was.
+pub fn mhz(cpus: &[(usize, Result<CoreClock, String>)], classic: Option<&ClassicResult>, circumstances: &Environment) -> MhzDocument {
+    MhzDocument {
+        schema: MhzSchema::V1,
+        command: "mhz".into(),
+        environment: circumstances.clone(),
+        results: cpus.iter().map(|(cpu, found)| core_clock(*cpu, found.as_ref())).collect(),
+        classic: classic.and_then(|classic| serde_json::to_value(classic).ok()),
+    }
+}
+
+fn core_clock(cpu: usize, found: Result<&CoreClock, &String>) -> CoreClockJson {
+    let known = found.ok();
+    CoreClockJson {
+        cpu,
+        core_hz: known.and_then(|found| found.core_hz.if_finite()),
+        core_hz_reason: found.err().cloned(),
+        tick_hz: known.and_then(|found| Estimate::of_rate(&found.rate, found.core_hz.level).if_finite()),
+        clock: known.map(|found| found.clock.clone()),
+        tick_provenance: known.map(|found| found.rate.provenance.clone()),
+        cycles_per_tick: known.map(|found| found.core_hz.value / found.rate.hz),
+        factor_known: known.map(|found| found.factor_known),
+        levels: known.map_or_else(Vec::new, |found| found.levels.iter().map(LevelJson::from).collect()),
+        chains: known.map_or_else(Vec::new, |found| found.chains.iter().map(ChainUnitsJson::from).collect()),
+        rounds: known.map(|found| found.rounds),
+        elapsed_ms: known.map(|found| found.elapsed.as_secs_f64() * 1e3),
+        findings: known.map_or_else(Vec::new, |found| found.findings.iter().map(FindingJson::from).collect()),
+    }
+}

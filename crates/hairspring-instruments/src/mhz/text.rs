@@ -1,0 +1,150 @@
+//! The core clock as text: a table of CPUs, the proof of each, and the paper's method beside it.
+
+use crate::lines::written;
+use crate::mhz::CoreClock;
+use crate::mhz::classic::{ClassicResult, ExpressionResult, Outcome};
+use hairspring_core::Estimate;
+use hairspring_result::Environment;
+use hairspring_view::clean::pad;
+use hairspring_view::format::{count, digits, significant};
+use hairspring_view::page::{Page, Style, Tone};
+use hairspring_view::text::all_findings;
+use hairspring_view::text::machine_line;
+
+/// CPUs with what was found of each, or why nothing was.
+pub type Cpus<'a> = &'a [(usize, Result<CoreClock, String>)];
+
+/// The report.
+pub fn mhz(cpus: Cpus, classic: Option<&ClassicResult>, circumstances: &Environment, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    page.line("hairspring mhz: core clock from the lattice of dependent chains", Tone::Strong);
+    page.gap();
+    table(&mut page, cpus);
+    for (cpu, found) in cpus {
+        page.gap();
+        match found {
+            Ok(found) => proof(&mut page, found, cpus.len() > 1),
+            Err(reason) => page.item(&format!("CPU {cpu}"), reason, Tone::Alarm),
+        }
+    }
+    if let Some(result) = classic {
+        page.gap();
+        classic_part(&mut page, result);
+    }
+    page.gap();
+    machine_line(&mut page, circumstances);
+    page.finish()
+}
+
+/// One line of `--watch`, and its head where `found` is `None`.
+pub fn mhz_line(seconds: f64, found: Option<&Result<CoreClock, String>>) -> String {
+    match found {
+        None => format!("  {:>8}  {}\n", "s", head()),
+        Some(Ok(found)) => format!("  {seconds:>8.2}  {}{}\n", row(found), others(found)),
+        Some(Err(reason)) => format!("  {seconds:>8.2}  {reason}\n"),
+    }
+}
+
+/// Further levels, for a line that has no room for their shares.
+fn others(found: &CoreClock) -> String {
+    let further: Vec<String> = found.levels.iter().skip(1).map(|level| format!("{:.0}", level.value.value / 1e6)).collect();
+    if further.is_empty() { String::new() } else { format!("  also {}", further.join(", ")) }
+}
+
+fn head() -> String {
+    format!("{}  {}  {}", pad("core MHz", 20), pad("clock's tick MHz", 26), "cycles a tick")
+}
+
+fn row(found: &CoreClock) -> String {
+    let ticks = Estimate::of_rate(&found.rate, found.core_hz.level);
+    let ratio = significant(found.core_hz.value / found.rate.hz, 5);
+    format!("{}  {}  {ratio}", pad(&megahertz(&found.core_hz), 20), pad(&megahertz(&ticks), 26))
+}
+
+/// `3,694.81 +- 0.12`.
+fn megahertz(hz: &Estimate) -> String {
+    let shown = digits(&hz.scaled(1e-6));
+    if hz.half_width() > 0.0 { format!("{} +- {}", shown.value, shown.half) } else { significant(hz.value * 1e-6, 9) }
+}
+
+fn table(page: &mut Page, cpus: Cpus) {
+    page.line(&format!("  {:>3}  {}", "CPU", head()), Tone::Strong);
+    for (cpu, found) in cpus {
+        match found {
+            Ok(found) => page.line(&format!("  {cpu:>3}  {}", row(found)), Tone::Plain),
+            Err(_) => page.line(&format!("  {cpu:>3}  not known, see below"), Tone::Alarm),
+        }
+    }
+    if let Some(found) = cpus.iter().find_map(|(_, found)| found.as_ref().ok()) {
+        let level = significant(100.0 * found.core_hz.level, 4);
+        page.marked("", &format!("intervals of {level} % confidence; the tick rate of a clock is not the core's clock"));
+    }
+}
+
+fn proof(page: &mut Page, found: &CoreClock, several: bool) {
+    if several {
+        page.line(&format!("  CPU {}", found.cpu), Tone::Strong);
+    }
+    let chain = |chain: &crate::mhz::ChainUnits| {
+        let integer = chain.integer.map_or_else(|| "left out".to_owned(), |integer| integer.to_string());
+        format!("{} {:.3} = {integer}", chain.name, chain.cycles.value)
+    };
+    let chains: Vec<String> = found.chains.iter().map(chain).collect();
+    page.item("chains", &format!("{} core cycles", chains.join(", ")), Tone::Quiet);
+    if found.levels.len() > 1 {
+        let levels: Vec<String> =
+            found.levels.iter().map(|level| format!("{} MHz for {:.0} %", megahertz(&level.value), 100.0 * level.share)).collect();
+        page.item("levels", &format!("the core clock stepped: {} of the run", levels.join(", ")), Tone::Warning);
+    }
+    page.item("ticks", &format!("{}: {}", found.clock, found.rate.provenance), Tone::Quiet);
+    let run = format!("{} rounds in {:.0} ms", count(found.rounds as usize), found.elapsed.as_secs_f64() * 1e3);
+    page.item("run", &run, Tone::Quiet);
+    all_findings(page, &written(&found.findings));
+}
+
+/// The paper's method.
+fn classic_part(page: &mut Page, result: &ClassicResult) {
+    page.line("  --classic: the method of the paper (Staelin and McVoy, 1998)", Tone::Strong);
+    page.item("answer", &answer(result), if result.mhz.is_some() { Tone::Strong } else { Tone::Alarm });
+    page.line(
+        &format!("  {}  {:>9}  {:>9}  {:>7}  {:>7}  {}", pad("expression", 16), "min ns", "next ns", "cycles", "used", "guard"),
+        Tone::Strong,
+    );
+    result.expressions.iter().for_each(|expression| page.line(&expression_row(expression), Tone::Plain));
+    if result.expressions.iter().any(|expression| expression.guard.guarded) {
+        page.marked("", "guarded: the compiler would fold it; a barrier on a register keeps it");
+    }
+    let tries = format!(
+        "{} of intervals of {:.1} ms ({}), {:.2} s in all",
+        if result.attempts.len() == 1 { "1 try".to_owned() } else { format!("{} tries", result.attempts.len()) },
+        result.window_ns / 1e6,
+        if result.enough.proven { "found to be enough for 1 %" } else { "no shorter one was found to be enough for 1 %" },
+        result.seconds
+    );
+    page.item("run", &tries, Tone::Quiet);
+}
+
+fn answer(result: &ClassicResult) -> String {
+    match (result.outcome, result.mhz) {
+        (_, Some(mhz)) => format!(
+            "{} MHz from the minima, {} from the next larger values; the middle half of the subsets says {} to {}; no interval",
+            mhz.value, mhz.next, mhz.middle_half.0, mhz.middle_half.1
+        ),
+        (Outcome::OutOfBudget, None) => "none within the budget; give it more (--budget)".into(),
+        (_, None) => "system too busy: minima and next larger values disagree in every try".into(),
+    }
+}
+
+fn expression_row(expression: &ExpressionResult) -> String {
+    let number = |number: Option<f64>| number.map_or_else(|| "-".to_owned(), |number| format!("{number:.3}"));
+    let times = expression.time_ns.map(|times| times.minimum);
+    format!(
+        "  {}  {:>9}  {:>9}  {:>7}  {:>7}  {}",
+        pad(&expression.name, 16),
+        number(times.map(|times| times.value)),
+        number(times.map(|times| times.next)),
+        number(expression.cycles.map(|cycles| cycles.value)),
+        if expression.used { "yes" } else { "no" },
+        if expression.guard.guarded { "guarded" } else { "plain" }
+    )
+}

@@ -1,0 +1,155 @@
+//! The document of `verify`: the instrument's certificate.
+
+use crate::verify::{Certificate, ChainResult, PairResult};
+use hairspring_core::Estimate;
+use hairspring_host::chains::RULER;
+use hairspring_result::FindingJson;
+use hairspring_result::document::finite;
+use hairspring_result::{Clock, Environment, Reference};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum CertificateSchema {
+    /// First version.
+    #[serde(rename = "hairspring/certificate/1")]
+    V1,
+}
+
+/// The certificate that the instrument measures right on this machine.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Hairspring certificate")]
+pub struct CertificateDocument {
+    /// Name and version of this format.
+    pub schema: CertificateSchema,
+    /// The verb that made it.
+    pub command: String,
+    /// Circumstances.
+    pub environment: Environment,
+    /// The clock.
+    pub clock: Option<Clock>,
+    /// Quantum of the clock in ticks; `null` where it never moved.
+    pub granularity_ticks: Option<u64>,
+    /// Mean time between two reads, in ticks.
+    pub read_cost_ticks: Option<f64>,
+    /// Times that the clock went backwards.
+    pub backward: usize,
+    /// Overhead of a row in ticks.
+    pub overhead_ticks: Option<Estimate>,
+    /// Core clock in Hz.
+    pub core_hz: Option<Estimate>,
+    /// Ticks per second.
+    pub tick_hz: Option<Estimate>,
+    /// Chains whose lengths prove themselves as integers.
+    pub chains: Vec<ChainJson>,
+    /// Init and body pairs of known lengths.
+    pub pairs: Vec<PairJson>,
+    /// Doubts.
+    pub findings: Vec<FindingJson>,
+    /// What is not as it should be.
+    pub failures: Vec<String>,
+    /// Whether the instrument measures right: no failures.
+    pub passed: bool,
+}
+
+/// A chain.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ChainJson {
+    /// Its name.
+    pub name: String,
+    /// Length in core cycles.
+    pub cycles: Option<Estimate>,
+    /// The integer it is closest to.
+    pub integer: u32,
+    /// Distance from the integer, in percent of it.
+    pub distance_percent: Option<f64>,
+    /// Share of short runs whose interval contained the integer; `null` where that was not tried.
+    pub coverage: Option<f64>,
+}
+
+impl From<&ChainResult> for ChainJson {
+    fn from(chain: &ChainResult) -> Self {
+        ChainJson {
+            name: chain.name.clone(),
+            cycles: chain.cycles.if_finite(),
+            integer: chain.integer,
+            distance_percent: finite(chain.distance_percent),
+            coverage: chain.coverage.and_then(|coverage| finite(coverage.share())),
+        }
+    }
+}
+
+/// An init and body pair.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PairJson {
+    /// Its name.
+    pub name: String,
+    /// The body.
+    pub body: PartJson,
+    /// The init.
+    pub init: PartJson,
+}
+
+impl From<&PairResult> for PairJson {
+    fn from(pair: &PairResult) -> Self {
+        PairJson { name: pair.name.clone(), body: part(&pair.body), init: part(&pair.init) }
+    }
+}
+
+/// A component of known length.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PartJson {
+    /// Measured, in core cycles.
+    pub cycles: Option<Estimate>,
+    /// True length in core cycles.
+    pub true_cycles: f64,
+    /// Distance from the true length, in percent of it.
+    pub distance_percent: Option<f64>,
+}
+
+fn part((measured, truth): &(Estimate, f64)) -> PartJson {
+    PartJson { cycles: measured.if_finite(), true_cycles: *truth, distance_percent: finite(100.0 * (measured.value / truth - 1.0)) }
+}
+
+/// The JSON document of a certificate.
+pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> CertificateDocument {
+    let (reading, failures) = (&certificate.reading, certificate.failures());
+    let granularity_ticks = (reading.quantum > 0).then_some(reading.quantum);
+    let circumstances = certified(certificate, circumstances);
+    CertificateDocument {
+        schema: CertificateSchema::V1,
+        command: "verify".into(),
+        environment: circumstances.clone(),
+        clock: circumstances.clock,
+        granularity_ticks,
+        read_cost_ticks: finite(reading.back_to_back_mean),
+        backward: reading.backward,
+        overhead_ticks: certificate.overhead_ticks.if_finite(),
+        core_hz: certificate.core_hz.if_finite(),
+        tick_hz: Estimate::of_rate(&certificate.rate, certificate.core_hz.level).if_finite(),
+        chains: certificate.chains.iter().map(ChainJson::from).collect(),
+        pairs: certificate.pairs.iter().map(PairJson::from).collect(),
+        findings: certificate.findings.iter().map(FindingJson::from).collect(),
+        passed: failures.is_empty(),
+        failures,
+    }
+}
+
+/// The circumstances of a certificate, with clock and reference chain as the certificate found them. Only the clock's
+/// description is taken from the circumstances.
+pub(super) fn certified(certificate: &Certificate, circumstances: &Environment) -> Environment {
+    let reading = &certificate.reading;
+    let description = circumstances.clock.as_ref().map(|clock| clock.description.clone()).unwrap_or_default();
+    let clock = Clock::named(certificate.clock.clone(), description)
+        .with_rate(&certificate.rate)
+        .with_reading(reading.quantum, reading.back_to_back_mean);
+    let environment = Environment { clock: Some(clock), ..circumstances.clone() };
+    let provenance = format!("{RULER}, by the integer lattice of the chains");
+    let reference = certificate.chains.iter().find(|chain| chain.name == RULER);
+    let environment = match reference {
+        Some(chain) => environment.with_reference(Ok(Reference { cycles: f64::from(chain.integer), provenance })),
+        None => environment,
+    };
+    environment.with_core_clock(Some(&certificate.core_hz))
+}

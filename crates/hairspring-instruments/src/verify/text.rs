@@ -1,0 +1,115 @@
+//! The certificate of the instrument as text.
+
+use super::document::certified;
+use crate::lines::written;
+use crate::verify::coverage::{fewest_hits, least};
+use crate::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
+use hairspring_result::Environment;
+use hairspring_view::cells::{Cell, align};
+use hairspring_view::clean::{clean, pad, width};
+use hairspring_view::format::{count, plus_minus, significant};
+use hairspring_view::page::{Page, Style, Tone};
+use hairspring_view::text::all_findings;
+use hairspring_view::text::environment;
+
+/// The certificate as text.
+pub fn certificate(certificate: &Certificate, circumstances: &Environment, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    page.line("hairspring verify: chains of known length, measured", Tone::Strong);
+    page.gap();
+    chains(&mut page, &certificate.chains);
+    pairs(&mut page, &certificate.pairs);
+    let level = significant(100.0 * certificate.core_hz.level, 4);
+    page.marked("", &format!("core cycles; intervals of {level} % confidence"));
+    page.gap();
+    clock(&mut page, certificate);
+    page.gap();
+    all_findings(&mut page, &written(&certificate.findings));
+    page.gap();
+    environment(&mut page, &certified(certificate, circumstances));
+    page.gap();
+    verdict(&mut page, certificate);
+    page.finish()
+}
+
+fn chains(page: &mut Page, chains: &[ChainResult]) {
+    let name = chains.iter().map(|chain| width(&clean(&chain.name))).max().unwrap_or(0).clamp(8, 20);
+    let cycles = align(&chains.iter().map(cycles).collect::<Vec<_>>());
+    let second = cycles.first().map_or(0, |text| width(text)).max(6);
+    page.line(
+        &format!("  {}  {}  {:>7}  {:>9}  {:>8}", pad("chain", name), pad("cycles", second), "integer", "distance", "coverage"),
+        Tone::Strong,
+    );
+    for (chain, cycles) in chains.iter().zip(cycles) {
+        let distance = format!("{:+.3} %", chain.distance_percent);
+        let coverage = chain.coverage.map_or_else(|| "-".to_owned(), |coverage| format!("{:.0} %", 100.0 * coverage.share()));
+        let tone = if chain.distance_percent.abs() > ON_LATTICE_PERCENT { Tone::Alarm } else { Tone::Plain };
+        let name = pad(&clean(&chain.name), name);
+        page.line(&format!("  {name}  {}  {:>7}  {distance:>9}  {coverage:>8}", pad(&cycles, second), chain.integer), tone);
+    }
+}
+
+/// The reference chain is the unit, and so without an interval.
+fn cycles(chain: &ChainResult) -> Cell {
+    if chain.cycles.half_width() == 0.0 { Cell::exact(chain.cycles.value) } else { Cell::ratio(&chain.cycles) }
+}
+
+fn pairs(page: &mut Page, pairs: &[PairResult]) {
+    if pairs.is_empty() {
+        return;
+    }
+    page.gap();
+    let name = pairs.iter().map(|pair| width(&clean(&pair.name))).max().unwrap_or(0).clamp(8, 20);
+    let column = |cells: Vec<Cell>| align(&cells);
+    let bodies = column(pairs.iter().map(|pair| Cell::ratio(&pair.body.0)).collect());
+    let inits = column(pairs.iter().map(|pair| Cell::ratio(&pair.init.0)).collect());
+    let (second, third) = (bodies.first().map_or(0, |text| width(text)).max(4), inits.first().map_or(0, |text| width(text)).max(4));
+    let head = format!("  {}  {}  {:>5}  {}  {:>5}", pad("pair", name), pad("body", second), "true", pad("init", third), "true");
+    page.line(&head, Tone::Strong);
+    for ((pair, body), init) in pairs.iter().zip(bodies).zip(inits) {
+        let (name, body, init) = (pad(&clean(&pair.name), name), pad(&body, second), pad(&init, third));
+        page.line(
+            &format!("  {name}  {body}  {:>5}  {init}  {:>5}", significant(pair.body.1, 4), significant(pair.init.1, 4)),
+            Tone::Plain,
+        );
+    }
+}
+
+/// What the certificate itself says of the clock.
+fn clock(page: &mut Page, certificate: &Certificate) {
+    let reading = &certificate.reading;
+    page.item("overhead", &format!("{} ticks for a row", plus_minus(&certificate.overhead_ticks)), Tone::Quiet);
+    if reading.quantum == 0 {
+        page.item("quantum", "not known: the clock did not move between reads", Tone::Alarm);
+    }
+    if reading.backward > 0 {
+        page.item("backward", &format!("the clock went backwards {} times", count(reading.backward)), Tone::Alarm);
+    }
+}
+
+fn verdict(page: &mut Page, certificate: &Certificate) {
+    let failures = certificate.failures();
+    if failures.is_empty() {
+        let limits =
+            format!("chains within {ON_LATTICE_PERCENT} % of their integers, bodies within {PAIR_PERCENT} %{}", coverage(certificate));
+        page.item("PASSED", &limits, Tone::Strong);
+    }
+    for failure in &failures {
+        page.item("FAILED", failure, Tone::Alarm);
+    }
+    if !failures.is_empty() {
+        page.marked("-> ", REMEDY);
+    }
+}
+
+/// What to do about a failure.
+const REMEDY: &str = "verify again on a quieter machine or CPU (--cpu), or for longer (--budget is for each chain): a neighbour on the core's other hardware thread slows some chains and not others";
+
+/// The limits of the coverage, where there were short runs.
+fn coverage(certificate: &Certificate) -> String {
+    let (covered, level) = (certificate.covered(), certificate.core_hz.level);
+    let Some((_, first)) = covered.first() else { return String::new() };
+    let fewest = fewest_hits(first.runs, covered.len(), level);
+    let mean = significant(100.0 * least(level), 3);
+    format!(", coverage {mean} % or more on average and {fewest} of {} runs or more for each chain", first.runs)
+}

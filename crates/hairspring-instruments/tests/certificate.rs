@@ -1,0 +1,74 @@
+//! The certificate against the texts in `golden/` and against its schema.
+
+#[path = "../../hairspring-view/tests/samples/mod.rs"]
+mod samples;
+
+use hairspring_core::Estimate;
+use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::Reading;
+use hairspring_instruments::verify::coverage::Coverage;
+use hairspring_instruments::verify::{Certificate, ChainResult, PairResult, document, text};
+use hairspring_result::json;
+use hairspring_view::Style;
+use serde_json::Value;
+use std::path::PathBuf;
+
+fn e(value: f64, half: f64) -> Estimate {
+    Estimate { value, low: value - half, high: value + half, level: 0.95 }
+}
+
+fn chain(name: &str, cycles: Estimate, integer: u32, hits: Option<u32>) -> ChainResult {
+    let coverage = hits.map(|hits| Coverage { hits, runs: 40 });
+    let distance_percent = 100.0 * (cycles.value / f64::from(integer) - 1.0);
+    ChainResult { name: name.into(), cycles, integer, distance_percent, coverage }
+}
+
+/// A certificate that passes, and one that fails.
+pub fn certificates() -> Vec<(&'static str, Certificate)> {
+    let good = Certificate {
+        clock: "tsc".into(),
+        reading: Reading { quantum: 2, back_to_back_min: 60, back_to_back_mean: 62.3, steps: 2_000, backward: 0 },
+        rate: Rate { hz: 2.596_144e9, uncertainty_ppm: 0.1, provenance: "measured against a quartz over 211 ms".into() },
+        overhead_ticks: e(58.94, 0.12),
+        core_hz: e(3.6941e9, 2.1e5),
+        chains: vec![
+            chain("imul", e(3.0, 0.0), 3, None),
+            chain("add", e(0.9996, 0.0011), 1, Some(39)),
+            chain("divsd", e(13.996, 0.012), 14, Some(38)),
+        ],
+        pairs: vec![PairResult { name: "imul10/imul40".into(), body: (e(30.01, 0.06), 30.0), init: (e(119.99, 0.05), 120.0) }],
+        findings: Vec::new(),
+    };
+    let mut bad = good.clone();
+    bad.chains[1] = chain("add", e(1.02, 0.03), 1, Some(28));
+    bad.findings.push(Finding::new(Severity::Note, FindingKind::FrequencyStepped { low_percent: -8.0, high_percent: 3.0 }));
+    vec![("certificate", good), ("certificate-failed", bad)]
+}
+
+#[test]
+fn certificates_are_as_they_were() {
+    for (name, certificate) in certificates() {
+        let text = text::certificate(&certificate, &samples::environment(), &Style::default());
+        assert!(text.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')), "{text}");
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
+        if std::env::var_os("HAIRSPRING_BLESS").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let known = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(known == text, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{text}", path.display());
+    }
+}
+
+#[test]
+fn every_certificate_keeps_to_the_schema() {
+    let schema = json::schema::<document::CertificateDocument>();
+    for (_, certificate) in certificates() {
+        let document = document::certificate(&certificate, &samples::environment());
+        assert_eq!(document.passed, document.failures.is_empty());
+        let value: Value = serde_json::from_str(&json::print(&document)).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+}

@@ -1,0 +1,250 @@
+//! Two results, series by series: the ratio of their bodies with its interval, and what was not the same.
+
+mod document;
+
+pub use document::{Change as ChangeEntry, CompareDocument, CompareSchema, Side, Unpaired};
+
+use crate::document::{Environment, Figure, ResultDocument, Series, Unit};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::ratio::apart;
+use hairspring_core::judge::{Finding, FindingKind, Severity, Verdict, verdict};
+use indexmap::IndexMap;
+use serde::Serialize;
+
+/// Core clocks that differ by more than this share are a finding.
+const SAME_CORE_CLOCK: f64 = 0.02;
+
+/// What two results say about each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// Series that both have, in the order of the new result.
+    pub pairs: Vec<Pair>,
+    /// Series of the old result that the new one does not have.
+    pub missing: Vec<Series>,
+    /// Series of the new result that the old one does not have.
+    pub added: Vec<Series>,
+    /// What was not the same between the two, the heaviest first.
+    pub findings: Vec<Finding>,
+    /// Share by which a body may take longer, where one was given.
+    pub threshold: Option<f64>,
+}
+
+/// One series of both results.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// Name of the series in the new result.
+    pub name: String,
+    /// The code.
+    pub code: Option<String>,
+    /// The component that is compared: the first one.
+    pub component: String,
+    /// Times and their ratio, or why there is none.
+    pub change: Result<Change, String>,
+}
+
+/// How a time changed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// Unit of the two times.
+    pub unit: Unit,
+    /// The old time, as an interval that reaches down to zero where it is below resolution.
+    pub old: Estimate,
+    /// The new time.
+    pub new: Estimate,
+    /// New over old ([`apart`]).
+    pub ratio: Estimate,
+    /// What the ratio's interval says; undecided where one of the two is not to be trusted.
+    pub verdict: Verdict,
+    /// Whether neither result has a finding that takes the trust away.
+    pub trusted: bool,
+}
+
+/// Where an interval lies against the threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// All of it is past the threshold.
+    Past,
+    /// All of it is within.
+    Within,
+    /// The threshold is inside of it, or there is no ratio.
+    Undecided,
+}
+
+impl Change {
+    /// The same without a verdict where the results are not to be trusted.
+    fn if_trusted(self, trusted: bool) -> Change {
+        Change { trusted, verdict: if trusted { self.verdict } else { Verdict::Undecided }, ..self }
+    }
+}
+
+impl Compared {
+    /// Where a pair lies against the threshold; `None` where none was given.
+    pub fn limit(&self, pair: &Pair) -> Option<Limit> {
+        let most = 1.0 + self.threshold?;
+        Some(match &pair.change {
+            Ok(change) if !change.trusted => Limit::Undecided,
+            Ok(change) if change.ratio.low > most => Limit::Past,
+            Ok(change) if change.ratio.high <= most => Limit::Within,
+            _ => Limit::Undecided,
+        })
+    }
+
+    /// Pairs that took longer than the threshold allows, with certainty.
+    pub fn past(&self) -> usize {
+        self.pairs.iter().filter(|pair| self.limit(pair) == Some(Limit::Past)).count()
+    }
+}
+
+/// Compares two results. Series belong together that have the same name and code, else the same code.
+pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64>) -> Compared {
+    let partners = partners(&old.results, &new.results);
+    let mut findings = circumstances(&old.environment, &new.environment);
+    let mut pairs = Vec::new();
+    for (at, now) in new.results.iter().enumerate() {
+        if let Some(before) = partners[at].map(|partner| &old.results[partner]) {
+            let pair = pair(before, now, &old.environment, &new.environment);
+            findings.extend(core_clock(&old.environment, &new.environment, &pair));
+            findings.extend(doubts(before, now));
+            pairs.push(pair);
+        }
+    }
+    let compared = || partners.iter().enumerate().filter_map(|(at, partner)| partner.map(|partner| (partner, at)));
+    findings.extend(untrusted("old", compared().map(|(partner, _)| &old.results[partner])));
+    findings.extend(untrusted("new", compared().map(|(_, at)| &new.results[at])));
+    let mut told: Vec<Finding> = Vec::new();
+    findings.retain(|finding| {
+        !told.contains(finding) && {
+            told.push(finding.clone());
+            true
+        }
+    });
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let missing = old.results.iter().enumerate().filter(|(at, _)| !partners.contains(&Some(*at))).map(|(_, series)| series.clone());
+    let added = new.results.iter().zip(&partners).filter(|(_, partner)| partner.is_none()).map(|(series, _)| series.clone());
+    Compared { pairs, missing: missing.collect(), added: added.collect(), findings, threshold }
+}
+
+/// For every new series the old one that it belongs to.
+fn partners(old: &[Series], new: &[Series]) -> Vec<Option<usize>> {
+    let mut partners = vec![None; new.len()];
+    let mut taken = vec![false; old.len()];
+    let same_both = |a: &Series, b: &Series| a.name == b.name && a.code == b.code;
+    let same_code = |a: &Series, b: &Series| a.code.is_some() && a.code == b.code;
+    for same in [&same_both as &dyn Fn(&Series, &Series) -> bool, &same_code] {
+        for (at, now) in new.iter().enumerate() {
+            if partners[at].is_none() {
+                partners[at] = (0..old.len()).find(|other| !taken[*other] && same(&old[*other], now));
+                partners[at].into_iter().for_each(|other| taken[other] = true);
+            }
+        }
+    }
+    partners
+}
+
+fn pair(old: &Series, new: &Series, before: &Environment, after: &Environment) -> Pair {
+    let component = new.body().map_or_else(|| "body".to_owned(), |(name, _)| name.to_owned());
+    let trusted = [old, new].iter().all(|series| series.is_trusted());
+    let change = match (old.body(), new.body()) {
+        (Some(old), Some(new)) => {
+            change(&old.1.figure, &new.1.figure, clock(before) == clock(after)).map(|change| change.if_trusted(trusted))
+        }
+        (None, _) => Err("the old result has no component".to_owned()),
+        (_, None) => Err("the new result has no component".to_owned()),
+    };
+    Pair { name: new.name.clone(), code: new.code.clone(), component, change }
+}
+
+/// In core cycles where both have them, else in nanoseconds, else in ticks of the same clock.
+fn change(old: &Figure, new: &Figure, same_clock: bool) -> Result<Change, String> {
+    let both = |unit| Some((unit, old.interval(unit)?, new.interval(unit)?));
+    let ticks = || both(Unit::Ticks).filter(|_| same_clock);
+    let Some((unit, old, new)) = both(Unit::Cycles).or_else(|| both(Unit::Nanoseconds)).or_else(ticks) else {
+        return Err("the two have no time in the same unit: one has none, or one is in nanoseconds and one in ticks, or both in ticks of different clocks".into());
+    };
+    let ratio = apart(&new, &old).ok_or("the old time is negative: there is nothing to relate the new one to")?;
+    Ok(Change { unit, old, new, ratio, verdict: verdict(&ratio), trusted: true })
+}
+
+fn clock(environment: &Environment) -> Option<&str> {
+    environment.clock.as_ref().map(|clock| clock.name.as_str())
+}
+
+/// What was not the same, as findings.
+fn circumstances(old: &Environment, new: &Environment) -> Vec<Finding> {
+    let machine = |environment: &Environment| {
+        let machine = environment.cpu.as_ref()?;
+        let guest = if machine.hypervisor { ", virtual machine" } else { "" };
+        Some(format!("{}, {}, {} CPUs{guest}", machine.model, machine.architecture, machine.cpus))
+    };
+    let name = |environment: &Environment| clock(environment).map(str::to_owned);
+    let cpu = |environment: &Environment| environment.pinned_cpu.map(|cpu| cpu.to_string());
+    [
+        (Severity::Warning, "machine", machine(old), machine(new)),
+        (Severity::Note, "system", old.system.clone(), new.system.clone()),
+        (Severity::Warning, "clock", name(old), name(new)),
+        (Severity::Warning, "compiler", old.compiler.clone(), new.compiler.clone()),
+        (Severity::Warning, "compiler flags", old.compiler_flags.clone(), new.compiler_flags.clone()),
+        (Severity::Note, "CPU bound to", cpu(old), cpu(new)),
+    ]
+    .into_iter()
+    .filter_map(|(severity, what, old, new)| differ(severity, what, old, new))
+    .collect()
+}
+
+fn differ(severity: Severity, what: &str, old: Option<String>, new: Option<String>) -> Option<Finding> {
+    let shown = |text: Option<String>| match text {
+        Some(text) if text.is_empty() => "none".to_owned(),
+        Some(text) => format!("`{text}`"),
+        None => "not known".to_owned(),
+    };
+    (old != new).then(|| Finding::new(severity, FindingKind::CircumstancesDiffer { what: what.into(), old: shown(old), new: shown(new) }))
+}
+
+/// The core's frequency matters where nanoseconds are compared.
+fn core_clock(old: &Environment, new: &Environment, pair: &Pair) -> Option<Finding> {
+    let (before, after) = (old.core_clock_hz?.value, new.core_clock_hz?.value);
+    let in_time = pair.change.as_ref().is_ok_and(|change| change.unit != Unit::Cycles);
+    let apart = (after / before - 1.0).abs() > SAME_CORE_CLOCK;
+    let shown = |hz: f64| Some(format!("{} MHz", (hz / 1e6).round()));
+    (in_time && apart).then(|| differ(Severity::Warning, "core clock", shown(before), shown(after))).flatten()
+}
+
+/// The series of one result that are not to be trusted, those with the same reason together.
+fn untrusted<'s>(which: &str, all: impl Iterator<Item = &'s Series>) -> Vec<Finding> {
+    let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for series in all {
+        if let Some(found) = series.distrust() {
+            by_reason.entry(&found.message).or_default().push(series.title().to_owned());
+        }
+    }
+    let kind =
+        |(reason, series): (&str, Vec<String>)| FindingKind::ComparedUntrusted { result: which.into(), series, reason: reason.into() };
+    by_reason.into_iter().map(|found| Finding::new(Severity::Untrusted, kind(found))).collect()
+}
+
+/// Another mode, level or component.
+fn doubts(old: &Series, new: &Series) -> Vec<Finding> {
+    let title = shortened(new.title());
+    let mode = |series: &Series| series.body().and_then(|(_, component)| component.mode).map(|mode| mode.word().to_owned());
+    let level = |series: &Series| Some((100.0 * series.body()?.1.figure.time()?.level).to_string() + " %");
+    let component = |series: &Series| series.body().map(|(name, _)| name.to_owned());
+    [
+        differ(Severity::Warning, &format!("mode of {title}"), mode(old), mode(new)),
+        level(old).and(level(new)).and_then(|_| differ(Severity::Note, "confidence level", level(old), level(new))),
+        differ(Severity::Warning, &format!("component of {title}"), component(old), component(new)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The beginning of a title that is too long for a sentence.
+fn shortened(title: &str) -> String {
+    const MOST: usize = 40;
+    match title.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &title[..end]),
+        None => title.to_owned(),
+    }
+}

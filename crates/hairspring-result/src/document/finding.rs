@@ -1,0 +1,68 @@
+//! Findings in JSON: kind, weight, numbers, words.
+
+use hairspring_core::judge::{Finding, Severity};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A doubt about the measurement. Its numbers stand beside the fields named here; spec/result.md lists them by kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FindingJson {
+    /// What was found, as `non_linear`; readers must expect kinds that they do not know.
+    pub kind: String,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// The finding in words, with its numbers.
+    pub message: String,
+    /// What to do about it.
+    #[serde(default)]
+    pub remedy: String,
+    /// The numbers of this kind.
+    #[serde(flatten)]
+    pub numbers: Map<String, Value>,
+}
+
+impl From<&Finding> for FindingJson {
+    fn from(finding: &Finding) -> Self {
+        let mut numbers = match serde_json::to_value(&finding.kind) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        let kind = numbers.remove("kind").and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
+        name_units(&mut numbers);
+        FindingJson { kind, severity: finding.severity, message: finding.message.clone(), remedy: finding.remedy.clone(), numbers }
+    }
+}
+
+/// Puts a unit that stands beside its number into the number's key: `bound` in `ns` becomes `bound_ns`.
+fn name_units(numbers: &mut Map<String, Value>) {
+    let Some(unit) = numbers.remove("unit").and_then(|unit| unit.as_str().map(str::to_owned)) else { return };
+    for key in ["bound", "value", "at_end", "in_place", "fenced"] {
+        if let Some(number) = numbers.remove(key) {
+            numbers.insert(format!("{key}_{unit}"), number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_core::judge::FindingKind;
+
+    #[test]
+    fn keys_end_in_their_unit() {
+        let kind = FindingKind::BelowResolution { component: "body".into(), bound: 0.5, unit: "ns".into() };
+        let json = serde_json::to_value(FindingJson::from(&Finding::new(Severity::Warning, kind))).unwrap();
+        assert_eq!(json["kind"], "below_resolution");
+        assert_eq!(json["severity"], "warning");
+        assert_eq!(json["bound_ns"], 0.5);
+        assert_eq!(json.get("unit"), None);
+    }
+
+    #[test]
+    fn a_number_that_is_none_becomes_null() {
+        let kind = FindingKind::NonLinear { lack_of_fit_f: f64::NAN, departure_percent: 1.0 };
+        let json = serde_json::to_value(FindingJson::from(&Finding::new(Severity::Untrusted, kind))).unwrap();
+        assert_eq!(json["lack_of_fit_f"], Value::Null);
+    }
+}

@@ -1,0 +1,29 @@
+//! Several documents as one.
+
+use super::{ResultDocument, Run};
+
+/// Several documents of one run as one: results and comparisons one after the other, circumstances of the first. `None`
+/// where there is none.
+pub fn joined(documents: impl IntoIterator<Item = ResultDocument>) -> Option<ResultDocument> {
+    documents.into_iter().reduce(|mut all, one| {
+        all.results.extend(one.results);
+        all.comparisons.extend(one.comparisons);
+        all.methods.extend(one.methods);
+        all.run = joined_runs(all.run, one.run);
+        all
+    })
+}
+
+/// Rounds and times together; why they ended, where all ended alike.
+pub fn joined_runs(all: Option<Run>, one: Option<Run>) -> Option<Run> {
+    let (Some(all), Some(one)) = (&all, &one) else { return all.or(one) };
+    let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
+    Some(Run {
+        rounds: all.rounds.saturating_add(one.rounds),
+        measured_ms: sum(all.measured_ms, one.measured_ms),
+        elapsed_ms: sum(all.elapsed_ms, one.elapsed_ms),
+        stop: if all.stop == one.stop { all.stop.clone() } else { "differs from benchmark to benchmark".to_owned() },
+        stolen_ms: sum(all.stolen_ms, one.stolen_ms),
+        processes: all.processes,
+    })
+}

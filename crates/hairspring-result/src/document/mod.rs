@@ -1,0 +1,379 @@
+//! The document of a measurement: the one model of a result. What is written is what is read.
+
+mod build;
+mod environment;
+mod figure;
+mod finding;
+mod joined;
+mod time;
+
+pub use build::part_budget;
+pub use environment::{Clock, Cpu, Environment, Reference};
+pub use figure::{Figure, Scale, Unit, finite, present};
+pub use finding::FindingJson;
+pub use joined::{joined, joined_runs};
+pub use time::{Standing, standing};
+
+use crate::compare::CompareDocument;
+use hairspring_core::estimate::{Estimate, LeftOut, Source};
+use hairspring_core::judge::{Severity, Verdict};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ResultSchema {
+    /// First version.
+    #[serde(rename = "hairspring/result/1")]
+    V1,
+}
+
+/// A measurement. Numbers are always finite; a figure that cannot be had is `null`, with a `..._reason` beside it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring result"))]
+pub struct ResultDocument {
+    /// Name and version of this format.
+    pub schema: ResultSchema,
+    /// The verb that made it: `time` or `fit`.
+    pub command: String,
+    /// Circumstances.
+    #[serde(default)]
+    pub environment: Environment,
+    /// One entry for each piece of code, or series of the observations.
+    pub results: Vec<Series>,
+    /// Every further result against the first.
+    #[serde(default)]
+    pub comparisons: Vec<Comparison>,
+    /// The results against a baseline, where one was given.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<CompareDocument>>,
+    /// Other methods beside the line fit, where they were asked for.
+    #[serde(default)]
+    pub methods: Vec<MethodTable>,
+    /// How the run went; `null` where the observations come from a file.
+    pub run: Option<Run>,
+}
+
+/// All that is said of one piece of code, or of one series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Series {
+    /// Name of the series.
+    pub name: String,
+    /// The code that was timed.
+    pub code: Option<String>,
+    /// Hash of the code ([`crate::identity::code_hash`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_hash: Option<String>,
+    /// Machine code for one copy, in bytes.
+    pub bytes_per_copy: Option<f64>,
+    /// Time of each component, or of each combination that can be told apart (`B4 + B6`), in the order of the columns.
+    pub components: IndexMap<String, Component>,
+    /// What all rows have in common.
+    pub overhead: Option<Figure>,
+    /// Why there is no overhead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead_reason: Option<String>,
+    /// How the rows lie on the line (or plane).
+    #[serde(default)]
+    pub fit: Fit,
+    /// For each component what makes it uncertain.
+    #[serde(default)]
+    pub budget: IndexMap<String, Vec<BudgetEntry>>,
+    /// Doubts, the heaviest first.
+    #[serde(default)]
+    pub findings: Vec<FindingJson>,
+}
+
+/// A component.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Component {
+    /// Its time.
+    #[serde(flatten)]
+    pub figure: Figure,
+    /// What the slope means; `null` where that is not known.
+    pub mode: Option<Mode>,
+    /// Why that mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode_reason: Option<String>,
+    /// Largest change when any one row is left out, in nanoseconds; `null` where that was not tried.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub row_influence_ns: Option<Option<f64>>,
+    /// The same in ticks.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub row_influence_ticks: Option<Option<f64>>,
+    /// What each of several processes found, where there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Vec<RunValue>>,
+}
+
+/// What one of several processes found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunValue {
+    /// In nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<Estimate>,
+    /// In ticks, where the clock's rate is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticks: Option<Estimate>,
+    /// In core cycles.
+    pub cycles: Option<Estimate>,
+    /// Whether it was not to be trusted, and left out.
+    pub left_out: bool,
+}
+
+/// How the rows lie on the line.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Fit {
+    /// Rows used.
+    pub rows: usize,
+    /// Rows left out.
+    pub left_out: usize,
+    /// Unknowns that the counts tell apart, the overhead included.
+    pub rank: usize,
+    /// Unknowns that were asked for, the overhead included.
+    pub unknowns: usize,
+    /// The rows' departure from the line against the noise of the repeats.
+    pub lack_of_fit: Option<LackOfFit>,
+    /// Why there is no lack of fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lack_of_fit_reason: Option<String>,
+    /// Root mean square of the residuals of the rows used, in nanoseconds.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub residual_ns: Option<Option<f64>>,
+    /// The same in ticks.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub residual_ticks: Option<Option<f64>>,
+    /// Readings in all.
+    pub readings: usize,
+    /// Readings used.
+    pub readings_used: usize,
+    /// Names of the counts in `rows_detail`; empty where there are no rows in detail.
+    pub columns: Vec<String>,
+    /// Every row.
+    pub rows_detail: Vec<Row>,
+    /// Why the rows are not listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_detail_reason: Option<String>,
+}
+
+/// F test of the lack of fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LackOfFit {
+    /// Mean square of the rows' deviations over the mean square that noise explains.
+    pub f: Option<f64>,
+    /// Rows minus unknowns.
+    pub dof: usize,
+    /// Probability of such an F where the model holds.
+    pub p: Option<f64>,
+    /// Standard deviation of the rows' systematic departure from the line, in nanoseconds.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub departure_ns: Option<Option<f64>>,
+    /// The same in ticks.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub departure_ticks: Option<Option<f64>>,
+}
+
+/// One row of the design.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Row {
+    /// How often each component ran, in the order of `columns`.
+    pub counts: Vec<f64>,
+    /// Readings of it.
+    pub readings: usize,
+    /// Readings used.
+    pub used: usize,
+    /// Robust location of its readings, in nanoseconds.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub location_ns: Option<Option<f64>>,
+    /// The same in ticks.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub location_ticks: Option<Option<f64>>,
+    /// Standard deviation of a single reading, in nanoseconds.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub sd_ns: Option<Option<f64>>,
+    /// The same in ticks.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub sd_ticks: Option<Option<f64>>,
+    /// Location minus fitted value, in nanoseconds.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub residual_ns: Option<Option<f64>>,
+    /// The same in ticks.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub residual_ticks: Option<Option<f64>>,
+    /// Why it was left out; `null` for a row in use.
+    pub left_out: Option<LeftOut>,
+}
+
+/// One entry of the error budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BudgetEntry {
+    /// Where it comes from.
+    pub source: Source,
+    /// Half-width that it alone would give, in nanoseconds.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub half_width_ns: Option<Option<f64>>,
+    /// The same in ticks.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub half_width_ticks: Option<Option<f64>>,
+}
+
+/// Two results compared by their first component.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// The series compared ...
+    pub a: String,
+    /// ... and the one it is compared with.
+    pub b: String,
+    /// Time of `a` over time of `b`.
+    pub ratio: Option<Estimate>,
+    /// Why there is no ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_reason: Option<String>,
+    /// What the interval says.
+    pub verdict: Verdict,
+}
+
+/// Several methods for one series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MethodTable {
+    /// Name of the series.
+    pub name: String,
+    /// One row for each method.
+    pub rows: Vec<Method>,
+}
+
+/// One method's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Method {
+    /// The method.
+    pub technique: String,
+    /// Time of one execution, in nanoseconds.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<Option<Estimate>>,
+    /// The same in ticks.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub ticks: Option<Option<Estimate>>,
+    /// Standard deviation of a single such measurement, in nanoseconds.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub sd_ns: Option<Option<f64>>,
+    /// The same in ticks.
+    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    pub sd_ticks: Option<Option<f64>>,
+    /// Distance from the line fit, in percent of it.
+    pub distance_percent: Option<f64>,
+}
+
+/// How the run went.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Run {
+    /// Rounds of all rows.
+    pub rounds: u32,
+    /// Time spent in rows, in milliseconds.
+    pub measured_ms: Option<f64>,
+    /// Time of the whole run, in milliseconds.
+    pub elapsed_ms: Option<f64>,
+    /// Why it ended.
+    pub stop: String,
+    /// Time that the hypervisor took, in milliseconds.
+    pub stolen_ms: Option<f64>,
+    /// Processes that ran one after the other, where there were several: times are the means of their answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u32>,
+}
+
+/// What the slope of the line means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Every copy waits for the one before: a latency.
+    Latency,
+    /// The copies may overlap: a reciprocal throughput.
+    Throughput,
+}
+
+impl Mode {
+    /// The mode as a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Latency => "latency",
+            Mode::Throughput => "throughput",
+        }
+    }
+}
+
+impl ResultDocument {
+    /// The confidence level of all intervals.
+    pub fn level(&self) -> f64 {
+        let mut figures = self.results.iter().flat_map(|series| series.components.values()).map(|component| &component.figure);
+        figures.find_map(Figure::time).map_or(0.95, |time| time.level)
+    }
+
+    /// The comparison of a series with the first one, if there is one.
+    pub fn comparison(&self, name: &str) -> Option<&Comparison> {
+        self.comparisons.iter().find(|comparison| comparison.a == name)
+    }
+}
+
+impl Series {
+    /// What it is called where nothing else stands beside it: the code, or the name of the series where there is none.
+    pub fn title(&self) -> &str {
+        self.code.as_deref().unwrap_or(&self.name)
+    }
+
+    /// The first component: what a comparison is about.
+    pub fn body(&self) -> Option<(&str, &Component)> {
+        self.components.first().map(|(name, component)| (name.as_str(), component))
+    }
+
+    /// The finding that says that the numbers are not to be trusted, if there is one.
+    pub fn distrust(&self) -> Option<&FindingJson> {
+        self.findings.iter().find(|finding| finding.severity == Severity::Untrusted)
+    }
+
+    /// Whether no finding says that the numbers are not to be trusted.
+    pub fn is_trusted(&self) -> bool {
+        self.distrust().is_none()
+    }
+}
+
+impl Row {
+    /// Location of its readings in the unit of the document; NaN where it is not a finite number.
+    pub fn location(&self) -> f64 {
+        self.location_ns.or(self.location_ticks).flatten().unwrap_or(f64::NAN)
+    }
+
+    /// Location minus fitted value, likewise.
+    pub fn residual(&self) -> f64 {
+        self.residual_ns.or(self.residual_ticks).flatten().unwrap_or(f64::NAN)
+    }
+}
+
+impl Method {
+    /// Time of one execution in the unit of the document.
+    pub fn time(&self) -> Option<Estimate> {
+        self.time_ns.or(self.ticks).flatten()
+    }
+
+    /// Whether the intervals of this method and of the line do not touch.
+    pub fn departs(&self, line: &Method) -> bool {
+        let (Some(own), Some(line)) = (self.time(), line.time()) else { return false };
+        (own.value - line.value).abs() > own.half_width() + line.half_width()
+    }
+}

@@ -1,0 +1,38 @@
+//! The result of a measurement as a document: what is written is what is read.
+//!
+//! A source fills a [`Measurement`]; [`ResultDocument::new`] makes the document of it, [`json::print`] writes it and
+//! [`read::read`] reads it again. [`compare::compare`] compares two documents, [`runs::between`] merges those of several
+//! processes. Text for people is made from documents by `hairspring-view`. Nothing here measures, prints or opens a file.
+//!
+//! ```
+//! use hairspring_core::judge::{Question, assess};
+//! use hairspring_core::observations::read_csv;
+//! use hairspring_result::{Environment, Measurement, ResultDocument, json, read::read};
+//!
+//! let table = read_csv("# rate_hz: 1e9\nbody,ticks\n1,59\n2,99\n4,180\n8,341\n16,660\n".as_bytes()).unwrap();
+//! let document = ResultDocument::new(&Measurement {
+//!     command: "fit".into(),
+//!     environment: Environment::unknown("the file holds no reference chain"),
+//!     assessment: assess(&table, &Question::default()).unwrap(),
+//!     ns_per_unit: table.origin.ns_per_unit(),
+//!     subjects: Vec::new(),
+//!     methods: Vec::new(),
+//!     run: None,
+//! });
+//! assert_eq!(read(&json::print(&document)).unwrap(), document);
+//! ```
+
+pub mod compare;
+pub mod document;
+pub mod identity;
+pub mod json;
+pub mod read;
+pub mod runs;
+
+mod measurement;
+
+pub use document::{
+    Clock, Comparison, Component, Cpu, Environment, Figure, FindingJson, Mode, Reference, ResultDocument, Run, Series, Unit,
+};
+pub use identity::Identity;
+pub use measurement::{Measurement, Subject};

@@ -1,0 +1,41 @@
+//! What a document of a measurement is made of: an assessment, its circumstances, and what is known of the code.
+
+use crate::document::{Environment, Mode, Run};
+use hairspring_core::judge::methods::MethodTable;
+use hairspring_core::judge::{Assessment, Finding};
+
+/// A measurement that has been assessed, as its source hands it over. [`crate::ResultDocument`] is what is made of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// The verb that made it, as `time` or `fit`.
+    pub command: String,
+    /// Circumstances.
+    pub environment: Environment,
+    /// What was found.
+    pub assessment: Assessment,
+    /// Nanoseconds for one unit of the table (`Origin::ns_per_unit`); `None` where the clock's rate is unknown.
+    pub ns_per_unit: Option<f64>,
+    /// What is known of the series beyond the numbers, by the name of the series.
+    pub subjects: Vec<Subject>,
+    /// Other methods beside the line fit, where they were asked for.
+    pub methods: Vec<MethodTable>,
+    /// How the run went, where there was one.
+    pub run: Option<Run>,
+}
+
+/// What is known of a series beyond its numbers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Subject {
+    /// Name of the series in the assessment.
+    pub name: String,
+    /// The code that was timed.
+    pub code: Option<String>,
+    /// What the slope means.
+    pub mode: Option<Mode>,
+    /// Why, in words, as `chained through x`; may be empty.
+    pub mode_reason: String,
+    /// Machine code for one copy, in bytes.
+    pub bytes_per_copy: Option<f64>,
+    /// Findings beyond those of the assessment.
+    pub findings: Vec<Finding>,
+}

@@ -1,0 +1,57 @@
+//! Reading a document of a measurement.
+//!
+//! Keys that are not known are skipped: within a version keys may be added. What a reader relies on is checked when it is
+//! read, so that no interval is upside down behind it.
+
+use crate::document::ResultDocument;
+use serde::Deserialize;
+
+/// The format that is read.
+const SCHEMA: &str = "hairspring/result/1";
+
+/// Reads a document.
+///
+/// # Errors
+/// What is wrong with it and what is expected: no JSON (with line and column), another document, an interval upside down.
+pub fn read(text: &str) -> Result<ResultDocument, String> {
+    #[derive(Deserialize)]
+    struct Head {
+        schema: Option<String>,
+    }
+    let head: Head = serde_json::from_str(text).map_err(|error| format!("is no JSON document of hairspring: {error}"))?;
+    match head.schema.as_deref() {
+        Some(SCHEMA) => serde_json::from_str(text).map_err(|error| format!("is no sound {SCHEMA} document: {error}")),
+        Some(other) => {
+            Err(format!("is a document of `{}`: expected {SCHEMA}, what `time --json` and `fit --json` print", other.escape_debug()))
+        }
+        None => Err(format!("has no key `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_core::Estimate;
+
+    #[test]
+    fn other_documents_are_told_apart() {
+        for (text, reason) in [
+            ("", "is no JSON document"),
+            ("{\"schema\": \"hairspring/mhz/1\"}", "is a document of `hairspring/mhz/1`"),
+            ("{}", "has no key `schema`"),
+            ("{\"schema\": \"hairspring/result/1\"}", "is no sound hairspring/result/1 document: missing field"),
+            ("[1, 2", "is no JSON document"),
+        ] {
+            assert!(read(text).is_err_and(|error| error.contains(reason)), "{text}: {:?}", read(text));
+        }
+    }
+
+    #[test]
+    fn intervals_upside_down_are_refused() {
+        let estimate = |text: &str| serde_json::from_str::<Estimate>(text);
+        assert!(estimate(r#"{"value": 1.0, "low": 2.0, "high": 3.0, "level": 0.95}"#).is_err());
+        assert!(estimate(r#"{"value": 1.0, "low": 0.0, "high": 3.0, "level": 95}"#).is_err());
+        let open = estimate(r#"{"value": 1.0, "low": null, "high": 3.0, "level": 0.95}"#).unwrap();
+        assert_eq!((open.low, open.high), (f64::NEG_INFINITY, 3.0));
+    }
+}

@@ -1,0 +1,191 @@
+//! Several runs of the same benchmarks, each in a process of its own, as one document.
+
+use crate::document::{
+    BudgetEntry, Comparison, Component, Figure, FindingJson, ResultDocument, RunValue, Series, joined_runs, part_budget,
+};
+use hairspring_core::Estimate;
+use hairspring_core::estimate::{Uncertain, between_runs};
+use hairspring_core::judge::{Finding, FindingKind, Severity, verdict};
+
+/// One document of several: a time is the mean of the runs, and its interval contains how they differ. Runs that are not to
+/// be trusted are left out where at least two, and at least half of all, are. The rest (circumstances, rows) is of the
+/// first run. A single document stays as it is; `None` for none.
+pub fn between(documents: Vec<ResultDocument>) -> Option<ResultDocument> {
+    let (first, others) = documents.split_first()?;
+    if others.is_empty() {
+        return Some(first.clone());
+    }
+    let mut all = first.clone();
+    for series in &mut all.results {
+        let runs: Vec<&Series> = documents.iter().filter_map(|document| find_series(document, &series.name)).collect();
+        let merged = merged(series, &runs);
+        *series = merged;
+    }
+    for comparison in &mut all.comparisons {
+        compared(comparison, &documents);
+    }
+    all.run = documents.iter().map(|document| document.run.clone()).reduce(joined_runs).flatten();
+    if let Some(run) = &mut all.run {
+        run.processes = u32::try_from(documents.len()).ok();
+    }
+    Some(all)
+}
+
+fn find_series<'d>(document: &'d ResultDocument, name: &str) -> Option<&'d Series> {
+    document.results.iter().find(|series| series.name == name)
+}
+
+/// Whether so many runs that are to be trusted can stand for all.
+fn is_enough(trusted: usize, runs: usize) -> bool {
+    trusted >= 2 && 2 * trusted >= runs
+}
+
+fn merged(first: &Series, runs: &[&Series]) -> Series {
+    let trusted: Vec<&Series> = runs.iter().copied().filter(|run| run.is_trusted()).collect();
+    let enough = is_enough(trusted.len(), runs.len());
+    let used = if enough { &trusted[..] } else { runs };
+    let mut series = first.clone();
+    for (name, component) in &mut series.components {
+        let of_run = |run: &&Series| run.components.get(name).map(|component| component.figure.clone());
+        let figures: Vec<Figure> = used.iter().filter_map(of_run).collect();
+        let value = |run: &&Series| run_value(run.components.get(name), enough && !run.is_trusted());
+        component.runs = Some(runs.iter().filter_map(value).collect());
+        series.budget.insert(name.clone(), figure(component, &figures));
+    }
+    let overheads: Vec<Figure> = used.iter().filter_map(|run| run.overhead.clone()).collect();
+    if let Some(overhead) = &mut series.overhead {
+        between_figures(overhead, &overheads);
+    }
+    series.findings = findings(used, runs.len() - used.len(), runs.len());
+    series
+}
+
+fn run_value(component: Option<&Component>, left_out: bool) -> Option<RunValue> {
+    let figure = &component?.figure;
+    Some(RunValue { time_ns: figure.time_ns.flatten(), ticks: figure.ticks.flatten(), cycles: figure.cycles, left_out })
+}
+
+/// Puts the mean of the runs in place of the first one's figure; its budget.
+fn figure(component: &mut Component, figures: &[Figure]) -> Vec<BudgetEntry> {
+    let in_ns = component.figure.time_ns.is_some();
+    let Some((uncertain, level)) = between_figures(&mut component.figure, figures) else { return Vec::new() };
+    part_budget(&uncertain.budget, in_ns, level)
+}
+
+/// The time with its level, for a budget. Below resolution is what was so in any run, or is so in their mean.
+fn between_figures(figure: &mut Figure, figures: &[Figure]) -> Option<(Uncertain, f64)> {
+    let (uncertain, estimate) = mean(&figures.iter().map(Figure::time).collect::<Option<Vec<Estimate>>>()?)?;
+    let e = estimate.if_finite();
+    let bounds = figures.iter().filter_map(|one| one.bound_ns.or(one.bound_ticks).flatten());
+    let below = estimate.low <= 0.0 || figures.iter().any(|one| one.below_resolution);
+    let bound = below.then(|| Some(bounds.fold(estimate.high.max(0.0), f64::max)));
+    if figure.time_ns.is_some() {
+        (figure.time_ns, figure.bound_ns) = (Some(e), bound);
+    } else {
+        (figure.ticks, figure.bound_ticks) = (Some(e), bound);
+    }
+    figure.below_resolution = below;
+    let cycles = figures.iter().map(|one| one.cycles).collect::<Option<Vec<Estimate>>>().and_then(|cycles| mean(&cycles));
+    if let Some((_, cycles)) = cycles {
+        figure.cycles = cycles.if_finite();
+    }
+    Some((uncertain, estimate.level))
+}
+
+/// The mean of the runs with what makes it uncertain.
+fn mean(runs: &[Estimate]) -> Option<(Uncertain, Estimate)> {
+    let uncertain = between_runs(runs)?;
+    let estimate = uncertain.estimate(runs[0].level);
+    Some((uncertain, estimate))
+}
+
+fn compared(comparison: &mut Comparison, documents: &[ResultDocument]) {
+    let same = |other: &&Comparison| other.a == comparison.a && other.b == comparison.b;
+    let trusted = |document: &&ResultDocument| {
+        [&comparison.a, &comparison.b].into_iter().all(|name| find_series(document, name).is_some_and(Series::is_trusted))
+    };
+    let ratios = |documents: Vec<&ResultDocument>| -> Vec<Estimate> {
+        documents.iter().filter_map(|document| document.comparisons.iter().find(same)?.ratio).collect()
+    };
+    let (good, all) = (ratios(documents.iter().filter(trusted).collect()), ratios(documents.iter().collect()));
+    let used = if is_enough(good.len(), all.len()) { good } else { all };
+    if let Some((_, ratio)) = mean(&used) {
+        comparison.ratio = ratio.if_finite();
+        comparison.verdict = verdict(&ratio);
+    }
+}
+
+/// The findings of all runs that are used, each kind once, with a note about those that are not.
+fn findings(used: &[&Series], left_out: usize, runs: usize) -> Vec<FindingJson> {
+    let mut all: Vec<FindingJson> = Vec::new();
+    for finding in used.iter().flat_map(|run| &run.findings) {
+        let component = finding.numbers.get("component");
+        match all.iter_mut().find(|known| known.kind == finding.kind && known.numbers.get("component") == component) {
+            Some(known) if finding.severity > known.severity => *known = finding.clone(),
+            Some(_) => {}
+            None => all.push(finding.clone()),
+        }
+    }
+    if left_out > 0 {
+        all.push((&Finding::new(Severity::Note, FindingKind::RunsLeftOut { left_out, runs })).into());
+    }
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_core::estimate::Source;
+    use serde_json::{Value, json};
+
+    fn run(value: f64, severity: Option<&str>) -> ResultDocument {
+        let e = |value: f64| json!({"value": value, "low": value - 0.01, "high": value + 0.01, "level": 0.95});
+        let series = |name: &str, value: f64| {
+            let findings: Vec<Value> =
+                severity.iter().map(|word| json!({"kind": "preempted", "severity": word, "message": "m", "remedy": "r"})).collect();
+            json!({"name": name, "components": {"body": {"time_ns": e(value), "cycles": e(3.0 * value), "below_resolution": false}},
+                "overhead": null, "fit": {"rows": 5, "left_out": 0, "rank": 2, "unknowns": 2, "readings": 9, "readings_used": 9,
+                "columns": [], "rows_detail": []}, "budget": {}, "findings": findings})
+        };
+        let text = json!({"schema": "hairspring/result/1", "command": "run", "environment": {},
+            "results": [series("a", value), series("b", 2.0 * value)],
+            "comparisons": [{"a": "b", "b": "a", "ratio": e(2.0), "verdict": "slower"}], "methods": [],
+            "run": {"rounds": 10, "measured_ms": 1.0, "elapsed_ms": 2.0, "stop": "precision reached", "stolen_ms": null}});
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn times_are_means_with_the_spread_of_the_runs() {
+        let all = between(vec![run(1.0, None), run(1.2, None), run(1.4, None)]).unwrap();
+        let body = &all.results[0].components["body"];
+        let time = body.figure.time_ns.flatten().unwrap();
+        assert!((time.value - 1.2).abs() < 1e-9 && time.high > 1.6, "{time:?}");
+        assert!((body.figure.cycles.unwrap().value - 3.6).abs() < 1e-9);
+        assert_eq!(body.runs.as_ref().map(Vec::len), Some(3));
+        assert_eq!(all.results[0].budget["body"][0].source, Source::Runs);
+        assert_eq!(all.run.as_ref().map(|run| (run.processes, run.rounds)), Some((Some(3), 30)));
+    }
+
+    #[test]
+    fn runs_that_are_not_trusted_are_left_out_where_enough_are() {
+        let all = between(vec![run(9.0, Some("untrusted")), run(1.0, None), run(1.0, Some("warning"))]).unwrap();
+        let series = &all.results[0];
+        assert!((series.components["body"].figure.time_ns.flatten().unwrap().value - 1.0).abs() < 1e-9);
+        let kinds: Vec<&str> = series.findings.iter().map(|finding| finding.kind.as_str()).collect();
+        assert_eq!(kinds, ["preempted", "runs_left_out"]);
+        let all = between(vec![run(9.0, Some("untrusted")), run(1.0, Some("untrusted")), run(1.0, None)]).unwrap();
+        assert!(all.results[0].components["body"].figure.time_ns.flatten().unwrap().value > 3.0);
+        assert_eq!(all.results[0].findings[0].severity, Severity::Untrusted);
+    }
+
+    #[test]
+    fn what_is_below_resolution_in_a_run_is_so_in_all() {
+        let mut low = run(1.0, None);
+        let figure = &mut low.results[0].components["body"].figure;
+        (figure.below_resolution, figure.bound_ns) = (true, Some(Some(5.0)));
+        let all = between(vec![run(1.0, None), low]).unwrap();
+        let figure = &all.results[0].components["body"].figure;
+        assert_eq!((figure.below_resolution, figure.bound_ns), (true, Some(Some(5.0))));
+    }
+}

@@ -1,0 +1,124 @@
+//! A page: lines with a label at the left and text that wraps beside it.
+
+use crate::clean::{clean, cut, pad, width, wrap};
+
+/// How the report may look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether colours may be used: only on a terminal.
+    pub color: bool,
+    /// Columns of the terminal. The report uses 60 to 80 of them, the source lines of `blocks` up to 160.
+    pub width: usize,
+    /// Whether plots are drawn in plain ASCII instead of braille.
+    pub ascii: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Style { color: false, width: 80, ascii: true }
+    }
+}
+
+/// What a piece of text is painted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// Text without a meaning of its own.
+    Plain,
+    /// Headings and results.
+    Strong,
+    /// Circumstances.
+    Quiet,
+    /// A warning.
+    Warning,
+    /// What takes the trust away.
+    Alarm,
+}
+
+/// Columns in front of the text of an item.
+pub const INDENT: usize = 12;
+
+/// The page being written.
+#[derive(Debug)]
+pub struct Page {
+    style: Style,
+    out: String,
+}
+
+impl Page {
+    /// An empty page.
+    pub fn new(style: Style) -> Page {
+        Page { style, out: String::new() }
+    }
+
+    /// Columns that may be used.
+    pub fn width(&self) -> usize {
+        self.style.width.clamp(60, 80)
+    }
+
+    /// Whether plots are drawn in plain ASCII.
+    pub fn ascii(&self) -> bool {
+        self.style.ascii
+    }
+
+    /// An empty line, unless the line before is one.
+    pub fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// Columns that a table may use where the terminal is wide.
+    pub fn table_width(&self) -> usize {
+        self.style.width.clamp(60, 160)
+    }
+
+    /// One line of a table, cut to the width of the terminal.
+    pub fn table_line(&mut self, text: &str, tone: Tone) {
+        let line = self.paint(cut(text, self.table_width()).trim_end(), tone);
+        self.out += &line;
+        self.out.push('\n');
+    }
+
+    /// One line as it is, cut to the width of the page.
+    pub fn line(&mut self, text: &str, tone: Tone) {
+        let line = self.paint(cut(text, self.width()).trim_end(), tone);
+        self.out += &line;
+        self.out.push('\n');
+    }
+
+    /// A label, and a text that wraps beside it. Both may come from users.
+    pub fn item(&mut self, label: &str, text: &str, tone: Tone) {
+        let label = pad(&clean(label), INDENT - 4);
+        for (at, line) in wrap(&clean(text), self.width() - INDENT).iter().enumerate() {
+            let label = if at == 0 { self.paint(&label, tone) } else { " ".repeat(INDENT - 4) };
+            self.out += format!("  {label}  {line}").trim_end();
+            self.out.push('\n');
+        }
+    }
+
+    /// A text that wraps beside an empty label, with a mark in front of its first line.
+    pub fn marked(&mut self, mark: &str, text: &str) {
+        let room = self.width() - INDENT - width(mark);
+        for (at, line) in wrap(&clean(text), room).iter().enumerate() {
+            let mark = if at == 0 { mark.to_owned() } else { " ".repeat(width(mark)) };
+            self.out += &format!("{}{mark}{line}\n", " ".repeat(INDENT));
+        }
+    }
+
+    /// The finished text.
+    pub fn finish(self) -> String {
+        self.out
+    }
+
+    fn paint(&self, text: &str, tone: Tone) -> String {
+        let code = match tone {
+            Tone::Plain => return text.to_owned(),
+            _ if !self.style.color => return text.to_owned(),
+            Tone::Strong => "1",
+            Tone::Quiet => "2",
+            Tone::Warning => "33",
+            Tone::Alarm => "1;31",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}

@@ -1,0 +1,136 @@
+//! The comparison of two saved results as text.
+
+use super::findings::findings;
+use crate::clean::{clean, cut};
+use crate::format::{plus_minus, significant};
+use crate::page::{Page, Style, Tone};
+use hairspring_core::Estimate;
+use hairspring_core::judge::{Severity, Verdict};
+use hairspring_result::compare::{Change, Compared, Limit, Pair};
+use hairspring_result::{FindingJson, Series, Unit};
+
+/// The comparison; `old` and `new` say where the two come from.
+pub fn compare(compared: &Compared, old: &str, new: &str, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    page.line("hairspring compare: new over old", Tone::Strong);
+    page.item("old", old, Tone::Quiet);
+    page.item("new", new, Tone::Quiet);
+    body(&mut page, compared);
+    page.finish()
+}
+
+/// The same behind a report, against a baseline.
+pub fn against_baseline(compared: &Compared, baseline: &str, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    page.line("", Tone::Plain);
+    page.line(&format!("against the baseline {}: new over old", clean(baseline)), Tone::Strong);
+    body(&mut page, compared);
+    page.finish()
+}
+
+fn body(page: &mut Page, compared: &Compared) {
+    let all: Vec<FindingJson> = compared.findings.iter().map(FindingJson::from).collect();
+    if compared.findings.iter().any(|finding| finding.severity == Severity::Untrusted) {
+        page.gap();
+        findings(page, &all, Severity::Untrusted);
+    }
+    for pair in &compared.pairs {
+        page.gap();
+        one(page, compared, pair);
+    }
+    page.gap();
+    unpaired(page, "missing", "only in the old result", &compared.missing);
+    unpaired(page, "new", "only in the new result", &compared.added);
+    findings(page, &all, Severity::Warning);
+    findings(page, &all, Severity::Note);
+    page.gap();
+    page.item("result", &summary(compared), if compared.past() > 0 { Tone::Alarm } else { Tone::Strong });
+    if compared.pairs.iter().any(|pair| pair.change.is_ok()) {
+        page.marked(
+            "",
+            "not measured in the same rounds, so nothing cancels: an interval of a ratio takes the worst ends of both; verdicts come from it alone",
+        );
+    }
+}
+
+fn one(page: &mut Page, compared: &Compared, pair: &Pair) {
+    let title = pair.code.as_deref().unwrap_or(&pair.name);
+    page.line(&format!("  {}", cut(&clean(title), page.width() - 2)), Tone::Strong);
+    match &pair.change {
+        Err(reason) => page.item("ratio", &format!("none, undecided: {reason}"), Tone::Plain),
+        Ok(change) => {
+            page.item(&pair.component, &format!("{} -> {}", time(&change.old, change.unit), time(&change.new, change.unit)), Tone::Plain);
+            let tone = if compared.limit(pair) == Some(Limit::Past) { Tone::Alarm } else { Tone::Strong };
+            page.item("ratio", &format!("{}: {}", ratio(&change.ratio), says(compared, pair, change)), tone);
+        }
+    }
+}
+
+/// A time, or the most that it can be.
+fn time(estimate: &Estimate, unit: Unit) -> String {
+    if estimate.low <= 0.0 && estimate.high >= 0.0 {
+        return format!("below {} {}", crate::format::bound(estimate.high), unit.word());
+    }
+    format!("{} {}", plus_minus(estimate), unit.word())
+}
+
+/// An interval that reaches further up than down by this factor is shown by its ends.
+const LOPSIDED: f64 = 1.2;
+
+fn ratio(ratio: &Estimate) -> String {
+    match (ratio.low.is_finite(), ratio.high.is_finite()) {
+        (true, true) if ratio.high - ratio.value > LOPSIDED * (ratio.value - ratio.low) => {
+            format!("{} ({} to {})", significant(ratio.value, 2), significant(ratio.low, 2), significant(ratio.high, 2))
+        }
+        (true, true) => plus_minus(ratio),
+        (true, false) => format!("at least {}", significant(ratio.low, 3)),
+        _ => "not known".to_owned(),
+    }
+}
+
+fn says(compared: &Compared, pair: &Pair, change: &Change) -> String {
+    let verdict = match change.verdict {
+        Verdict::Faster => "new is faster",
+        Verdict::Slower => "new is slower",
+        Verdict::NoDifference => "no difference",
+        Verdict::Undecided => "undecided: the interval contains 1 and is wide",
+    };
+    if !change.trusted {
+        return "undecided: not both are to be trusted".to_owned();
+    }
+    let most = compared.threshold.map(|share| significant(100.0 * share, 4)).unwrap_or_default();
+    match compared.limit(pair) {
+        Some(Limit::Past) => format!("{verdict}, past the threshold of {most} %"),
+        Some(Limit::Undecided) => format!("{verdict}; the threshold of {most} % lies inside the interval"),
+        _ => verdict.to_owned(),
+    }
+}
+
+/// Series written out; more are counted.
+const MOST: usize = 20;
+
+fn unpaired(page: &mut Page, label: &str, what: &str, series: &[Series]) {
+    for one in series.iter().take(MOST) {
+        page.item(label, &format!("{} ({what})", cut(&clean(one.title()), 200)), Tone::Warning);
+    }
+    if series.len() > MOST {
+        page.marked("", &format!("and {} more {what}", series.len() - MOST));
+    }
+}
+
+fn summary(compared: &Compared) -> String {
+    let count = |verdict| compared.pairs.iter().filter(|pair| pair.change.as_ref().is_ok_and(|change| change.verdict == verdict)).count();
+    let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::NoDifference].map(count);
+    let pairs = compared.pairs.len();
+    let mut parts = vec![
+        format!("{slower} slower"),
+        format!("{faster} faster"),
+        format!("{same} no difference"),
+        format!("{} undecided", pairs - slower - faster - same),
+    ];
+    parts.retain(|part| !part.starts_with("0 "));
+    if compared.threshold.is_some() {
+        parts.push(format!("{} past the threshold", compared.past()));
+    }
+    format!("{pairs} compared: {}", if parts.is_empty() { "nothing in common".to_owned() } else { parts.join(", ") })
+}

@@ -1,0 +1,32 @@
+//! The report for people: plain text of 80 columns at the most.
+
+mod compare;
+mod environment;
+mod findings;
+mod fit;
+mod methods;
+mod report;
+mod table;
+
+pub use compare::{against_baseline, compare};
+pub use environment::{clock, environment, machine_line};
+pub use findings::{all_findings, findings};
+pub use report::report;
+pub use table::table;
+
+use crate::page::{Page, Style};
+use hairspring_result::{Environment, FindingJson};
+
+/// The circumstances alone, for verbs with a report of their own.
+pub fn circumstances(circumstances: &Environment, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    environment(&mut page, circumstances);
+    page.finish()
+}
+
+/// Findings alone, the heaviest first; empty where there are none.
+pub fn findings_alone(all: &[FindingJson], style: &Style) -> String {
+    let mut page = Page::new(*style);
+    all_findings(&mut page, all);
+    page.finish()
+}

@@ -1,0 +1,212 @@
+//! The report of a measurement from its heading to its circumstances.
+
+use super::environment::environment;
+use super::findings::findings;
+use super::fit::{fit, plots, run as run_text};
+use super::methods::methods;
+use crate::cells::{Cell, align};
+use crate::clean::{clean, cut, pad, width};
+use crate::format::{plus_minus, significant};
+use crate::page::{INDENT, Page, Style, Tone};
+use hairspring_core::judge::{Severity, Verdict};
+use hairspring_result::document::{Standing, standing};
+use hairspring_result::{Figure, ResultDocument, Series};
+
+/// More components than this are laid out in as many columns as the page holds.
+const MANY: usize = 20;
+
+/// The report as text. It ends with a newline, and without `Style::color` it holds no control character but newlines.
+pub fn report(document: &ResultDocument, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    let all = &document.results;
+    heading(&mut page, document);
+    distrust(&mut page, all);
+    page.gap();
+    times(&mut page, all);
+    ratios(&mut page, document);
+    let level = significant(100.0 * document.level(), 4);
+    page.marked("", &format!("intervals of {level} % confidence; the overhead is not in the times"));
+    for (series, key) in all.iter().zip(keys(all)) {
+        details(&mut page, series, key.as_deref());
+    }
+    for table in &document.methods {
+        page.gap();
+        if document.methods.len() > 1 {
+            page.line(&format!("  {}", clean(&table.name)), Tone::Strong);
+        }
+        methods(&mut page, table);
+    }
+    page.gap();
+    if let Some(run) = &document.run {
+        page.item("run", &run_text(run), Tone::Quiet);
+    }
+    environment(&mut page, &document.environment);
+    page.finish()
+}
+
+/// What stands in front of the lines of each series: nothing where there is one, else its name or, where that is long, a number.
+fn keys(all: &[Series]) -> Vec<Option<String>> {
+    let names: Vec<String> = all.iter().map(|series| clean(&series.name)).collect();
+    let short = names.iter().all(|name| !name.is_empty() && width(name) <= INDENT - 4);
+    let key = |(at, name): (usize, &String)| if short { name.clone() } else { (at + 1).to_string() };
+    names.iter().enumerate().map(|named| (all.len() > 1).then(|| key(named))).collect()
+}
+
+fn heading(page: &mut Page, document: &ResultDocument) {
+    let (command, all) = (clean(&document.command), &document.results);
+    if let [series] = &all[..] {
+        page.line(&format!("hairspring {command}: {}", clean(series.title())), Tone::Strong);
+        if let Some(text) = meaning(series) {
+            page.marked("", &text);
+        }
+        return;
+    }
+    page.line(&format!("hairspring {command}: {} alternatives", all.len()), Tone::Strong);
+    page.gap();
+    for (series, key) in all.iter().zip(keys(all)) {
+        let title = cut(&clean(series.title()), page.width() - INDENT);
+        page.item(key.as_deref().unwrap_or_default(), &title, Tone::Strong);
+        if let Some(text) = meaning(series) {
+            page.marked("", &text);
+        }
+    }
+}
+
+/// `latency, chained through x; 4 bytes for each copy`.
+fn meaning(series: &Series) -> Option<String> {
+    let body = series.body().map(|(_, body)| body);
+    let mode = body.and_then(|body| body.mode).map(|mode| mode.word().to_owned());
+    let mode: Vec<String> = mode.into_iter().chain(body.and_then(|body| body.mode_reason.clone())).collect();
+    let bytes = series.bytes_per_copy.map(|bytes| format!("{} bytes for each copy", significant(bytes, 3)));
+    let parts: Vec<String> = Some(mode.join(", ")).filter(|text| !text.is_empty()).into_iter().chain(bytes).collect();
+    Some(parts.join("; ")).filter(|text| !text.is_empty())
+}
+
+/// What takes the trust away comes before any number.
+fn distrust(page: &mut Page, all: &[Series]) {
+    for (series, key) in all.iter().zip(keys(all)).filter(|(series, _)| !series.is_trusted()) {
+        page.gap();
+        let which = key.map(|key| format!("{key}: ")).unwrap_or_default();
+        page.line(&format!("  {which}NOT TO BE TRUSTED"), Tone::Alarm);
+        findings(page, &series.findings, Severity::Untrusted);
+    }
+}
+
+/// One line for each component of each series; of a single series, one for the overhead.
+fn times(page: &mut Page, all: &[Series]) {
+    let mut lines: Vec<(String, &Figure)> = Vec::new();
+    for (series, key) in all.iter().zip(keys(all)) {
+        let label = |component: &str| match (&key, series.components.len()) {
+            (Some(key), 1) => key.clone(),
+            (Some(key), _) => format!("{key}: {}", clean(component)),
+            (None, _) => clean(component),
+        };
+        lines.extend(series.components.iter().map(|(component, part)| (label(component), &part.figure)));
+    }
+    let many = lines.len() > MANY;
+    let [series] = all else { return table(page, &lines, many) };
+    let overhead = series.overhead.as_ref();
+    let in_table = overhead.filter(|figure| !many && standing_of(figure) != Some(Standing::Negative));
+    lines.extend(in_table.map(|figure| ("overhead".to_owned(), figure)));
+    table(page, &lines, many);
+    match overhead {
+        Some(figure) if in_table.is_none() => page.item("overhead", &intercept(figure), Tone::Plain),
+        Some(_) => {}
+        None => page.item("overhead", "merged with a component: the counts do not tell them apart", Tone::Plain),
+    }
+}
+
+fn standing_of(figure: &Figure) -> Option<Standing> {
+    figure.time().as_ref().map(standing)
+}
+
+/// An overhead by itself; a negative one is where the line meets the axis, and not a time.
+fn intercept(figure: &Figure) -> String {
+    let unit = if figure.in_ns() { "ns" } else { "ticks" };
+    match figure.time().filter(|time| standing(time) == Standing::Negative) {
+        Some(time) => format!("none: the line meets the axis at {} {unit}", plus_minus(&time)),
+        None => time_cell(figure).text(),
+    }
+}
+
+/// A time, or the most that it can be where it is below resolution.
+fn time_cell(figure: &Figure) -> Cell {
+    match (figure.bound(), figure.time()) {
+        (Some(most), _) => Cell::below(most, figure.in_ns()),
+        (None, Some(time)) => Cell::time(&time, figure.in_ns()),
+        (None, None) => Cell::default(),
+    }
+}
+
+fn cycles_cell(figure: &Figure) -> Cell {
+    let cycles = || figure.cycles.as_ref().map_or_else(Cell::default, Cell::cycles);
+    figure.bound_cycles.map_or_else(cycles, Cell::cycles_below)
+}
+
+fn table(page: &mut Page, lines: &[(String, &Figure)], many: bool) {
+    let times = align(&lines.iter().map(|(_, figure)| time_cell(figure)).collect::<Vec<_>>());
+    let cycles = align(&lines.iter().map(|(_, figure)| cycles_cell(figure)).collect::<Vec<_>>());
+    let numbers: Vec<String> = times.iter().zip(&cycles).map(|(time, cycles)| format!("{time}   {cycles}")).collect();
+    let numbers: Vec<&str> = numbers.iter().map(|text| text.trim_end()).collect();
+    let widest = numbers.iter().map(|text| width(text)).max().unwrap_or(0);
+    let wanted = lines.iter().map(|(label, _)| width(label)).max().unwrap_or(0).max(if many { 1 } else { INDENT - 4 });
+    let label = wanted.min(page.width().saturating_sub(widest + 4).max(8));
+    let rows: Vec<String> = lines.iter().zip(&numbers).map(|((name, _), text)| format!("  {}  {text}", pad(name, label))).collect();
+    if many { in_columns(page, &rows) } else { rows.iter().for_each(|row| page.line(row, Tone::Plain)) }
+}
+
+/// Lays short lines out in as many columns as fit, going down the columns.
+fn in_columns(page: &mut Page, rows: &[String]) {
+    let widest = rows.iter().map(|row| width(row)).max().unwrap_or(1) + 2;
+    let columns = (page.width() / widest).max(1);
+    let height = rows.len().div_ceil(columns);
+    for at in 0..height {
+        let line: String = rows.iter().skip(at).step_by(height).map(|row| pad(row, widest)).collect();
+        page.line(&line, Tone::Plain);
+    }
+}
+
+/// Every further series against the first, by the first component.
+fn ratios(page: &mut Page, document: &ResultDocument) {
+    let keys: Vec<String> = keys(&document.results).into_iter().flatten().collect();
+    let Some((first, others)) = keys.split_first() else { return };
+    page.gap();
+    let found: Vec<_> = document.results[1..].iter().map(|series| document.comparison(&series.name)).collect();
+    let ratio = |at: usize| found[at].and_then(|found| found.ratio);
+    let cells = align(&(0..found.len()).map(|at| ratio(at).as_ref().map_or_else(Cell::default, Cell::ratio)).collect::<Vec<_>>());
+    let widest = others.iter().map(|key| width(key)).max().unwrap_or(0);
+    for (at, (key, cell)) in others.iter().zip(cells).enumerate() {
+        let says = match found[at] {
+            Some(found) if found.ratio.is_some() => format!("{cell}   {}", verdict(found.verdict, key, first)),
+            other => format!("no ratio: {}", other.and_then(|found| found.ratio_reason.as_deref()).unwrap_or("the two were not compared")),
+        };
+        page.line(&format!("  {} / {first}  {says}", pad(key, widest)), Tone::Strong);
+    }
+}
+
+fn verdict(verdict: Verdict, a: &str, b: &str) -> String {
+    match verdict {
+        Verdict::Faster => format!("{a} is faster than {b}"),
+        Verdict::Slower => format!("{a} is slower than {b}"),
+        Verdict::NoDifference => "no difference".into(),
+        Verdict::Undecided => "undecided: the interval contains 1 and is wide".into(),
+    }
+}
+
+/// Fit, plots and the lighter findings of one series.
+fn details(page: &mut Page, series: &Series, key: Option<&str>) {
+    page.gap();
+    if let Some(key) = key {
+        page.line(&format!("  {key}"), Tone::Strong);
+        if let Some(overhead) = &series.overhead {
+            page.item("overhead", &intercept(overhead), Tone::Quiet);
+        }
+    }
+    fit(page, series);
+    if key.is_none() {
+        plots(page, series);
+        page.gap();
+    }
+    findings(page, &series.findings, Severity::Warning);
+    findings(page, &series.findings, Severity::Note);
+}

@@ -1,0 +1,163 @@
+//! One table for many benchmarks: a line for each component, ratios of those that ran together, doubts below.
+
+use crate::cells::{Cell, align};
+use crate::clean::{clean, cut, pad, width, wrap};
+use crate::page::{Page, Style, Tone};
+use hairspring_core::judge::{Severity, Verdict};
+use hairspring_result::{Component, Figure, FindingJson, ResultDocument, Series};
+
+/// Columns of a name; a longer one has a line of its own.
+const NAME: usize = 20;
+/// Findings that are written out; more are counted.
+const MOST_FINDINGS: usize = 40;
+
+/// The table of a result. Notes are left to the JSON and to the detailed report.
+pub fn table(result: &ResultDocument, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    let lines: Vec<Line> = result.results.iter().flat_map(lines).collect();
+    let times = align(&lines.iter().map(|line| line.time.clone()).collect::<Vec<_>>());
+    let cycles = align(&lines.iter().map(|line| line.cycles.clone()).collect::<Vec<_>>());
+    let widest = times.iter().zip(&cycles).map(|(time, cycles)| 2 + NAME + 4 + width(time) + width(cycles.trim_end())).max();
+    let apart = widest.is_some_and(|widest| widest > page.width());
+    for ((line, time), cycles) in lines.iter().zip(times).zip(cycles) {
+        let name = named(&mut page, line);
+        let (mark, tone) = if line.untrusted { ('!', Tone::Alarm) } else { (' ', Tone::Strong) };
+        let joint = if apart { format!("\n  {}  ", " ".repeat(NAME)) } else { "  ".to_owned() };
+        let text = format!("{mark} {name}  {time}{joint}{cycles}");
+        text.lines().filter(|text| !text.trim().is_empty()).for_each(|text| page.line(text, tone));
+    }
+    no_cycles(&mut page, result);
+    ratios(&mut page, result);
+    level(&mut page, result);
+    doubts(&mut page, result);
+    page.finish()
+}
+
+/// Why some have no core cycles: a time alone may be that of another core clock.
+fn no_cycles(page: &mut Page, result: &ResultDocument) {
+    let parts = result.results.iter().flat_map(|series| series.components.values());
+    let without = parts.map(|part| &part.figure).filter(|figure| figure.cycles.is_none() && !figure.below_resolution);
+    let mut reasons: Vec<&String> = without.filter_map(|figure| figure.cycles_reason.as_ref()).collect();
+    reasons.sort();
+    reasons.dedup();
+    if !reasons.is_empty() {
+        page.gap();
+    }
+    for reason in reasons {
+        page.item("cycles", &format!("not known: {reason}"), Tone::Quiet);
+    }
+}
+
+struct Line {
+    name: String,
+    time: Cell,
+    cycles: Cell,
+    untrusted: bool,
+}
+
+fn lines(series: &Series) -> Vec<Line> {
+    let several = series.components.len() > 1;
+    let line = |(component, part): (&String, &Component)| {
+        let name = if several { format!("{}: {component}", series.name) } else { series.name.clone() };
+        Line { name: clean(&name), time: time(&part.figure), cycles: cycles(&part.figure), untrusted: !series.is_trusted() }
+    };
+    series.components.iter().map(line).collect()
+}
+
+fn time(figure: &Figure) -> Cell {
+    match (figure.bound(), figure.time()) {
+        (Some(bound), _) => Cell::below(bound, figure.in_ns()),
+        (None, Some(time)) => Cell::time(&time, figure.in_ns()),
+        (None, None) => Cell::default(),
+    }
+}
+
+fn cycles(figure: &Figure) -> Cell {
+    figure.cycles.as_ref().filter(|_| !figure.below_resolution).map_or_else(Cell::default, Cell::cycles)
+}
+
+/// The name as wide as its column; one that is too long goes on a line before.
+fn named(page: &mut Page, line: &Line) -> String {
+    if width(&line.name) <= NAME {
+        return pad(&line.name, NAME);
+    }
+    page.line(&format!("  {}", cut(&line.name, page.width() - 2)), Tone::Plain);
+    " ".repeat(NAME)
+}
+
+fn ratios(page: &mut Page, result: &ResultDocument) {
+    if !result.comparisons.is_empty() {
+        page.gap();
+    }
+    for comparison in &result.comparisons {
+        let (a, b) = (clean(&comparison.a), clean(&comparison.b));
+        let says = match comparison.verdict {
+            Verdict::Faster => format!("{a} is faster than {b}"),
+            Verdict::Slower => format!("{a} is slower than {b}"),
+            Verdict::NoDifference => format!("{a} and {b}: no difference"),
+            Verdict::Undecided => format!("{a} and {b}: undecided"),
+        };
+        let ratio = comparison.ratio.map_or_else(|| "no ratio".to_owned(), |ratio| Cell::ratio(&ratio).text());
+        let (one, room) = (format!("  {says}: {ratio} times the time"), page.width());
+        if width(&one) <= room {
+            page.line(&one, Tone::Plain);
+        } else {
+            wrap(&format!("{says}:"), room - 2).iter().for_each(|line| page.line(&format!("  {line}"), Tone::Plain));
+            page.line(&format!("      {ratio} times the time"), Tone::Plain);
+        }
+    }
+}
+
+fn level(page: &mut Page, result: &ResultDocument) {
+    let mut parts = result.results.iter().flat_map(|series| series.components.values());
+    if let Some(level) = parts.find_map(|part| part.figure.time()).map(|time| time.level) {
+        page.gap();
+        let level = crate::format::significant(100.0 * level, 4);
+        page.line(&format!("  intervals of {level} % confidence; the overhead is not in the times"), Tone::Quiet);
+    }
+}
+
+/// What is doubted, by series; a doubt that several have in the same words is told once.
+fn doubts(page: &mut Page, result: &ResultDocument) {
+    let all = result.results.iter().flat_map(|series| series.findings.iter().map(move |finding| (series, finding)));
+    let doubts: Vec<(&Series, &FindingJson)> = all.filter(|(_, finding)| finding.severity != Severity::Note).collect();
+    if !doubts.is_empty() {
+        page.gap();
+    }
+    if doubts.iter().any(|(_, finding)| finding.severity == Severity::Untrusted) {
+        page.line("! NOT TO BE TRUSTED", Tone::Alarm);
+    }
+    for (series, finding) in doubts.iter().take(MOST_FINDINGS) {
+        let (label, tone) = if finding.severity == Severity::Untrusted { ("distrust", Tone::Alarm) } else { ("warning", Tone::Warning) };
+        page.item(label, &format!("{}: {}", series.name, finding.message), tone);
+        if !finding.remedy.is_empty() {
+            page.marked("-> ", &finding.remedy);
+        }
+    }
+    if doubts.len() > MOST_FINDINGS {
+        page.marked("", &format!("and {} more, in the JSON document", doubts.len() - MOST_FINDINGS));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_result::read::read;
+
+    const SAVED: &str = r#"{"schema": "hairspring/result/1", "command": "run", "environment": {}, "results": [
+        {"name": "multiply", "components": {"body": {"time_ns": {"value": 0.812, "low": 0.811, "high": 0.813, "level": 0.95},
+         "cycles": {"value": 3.0, "low": 2.99, "high": 3.01, "level": 0.95}}}, "fit": {}},
+        {"name": "a name that is far too long for its column\u001b[31m", "components": {"body": {"below_resolution": true,
+         "bound_ns": 0.2, "time_ns": {"value": 0.1, "low": -0.1, "high": 0.2, "level": 0.95}}, "init": {}}, "fit": {},
+         "findings": [{"kind": "k", "severity": "untrusted", "message": "it was disturbed", "remedy": "try again"}, {"kind": "l", "severity": "note", "message": "n"}]}],
+        "comparisons": [{"a": "multiply", "b": "x", "ratio": {"value": 0.5, "low": 0.4, "high": 0.6, "level": 0.95}, "verdict": "faster"}]}"#;
+
+    #[test]
+    fn components_ratios_and_doubts_have_their_lines() {
+        let text = table(&read(SAVED).unwrap(), &Style::default());
+        assert!(text.contains("  multiply                    0.81200 ns +- 0.00100  3.0000 cycles +- 0.0100\n"), "{text}");
+        assert!(text.contains("!                       below 0.2") && text.contains("! NOT TO BE TRUSTED"), "{text}");
+        assert!(text.contains("multiply is faster than x: 0.50 +- 0.10 times the time") && text.contains("-> try again"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80) && !text.contains('\u{1b}'), "{text}");
+    }
+}

@@ -1,0 +1,229 @@
+//! Saved results compared: what belongs together, what is said of it, and that only intervals decide.
+
+mod samples;
+
+use hairspring_core::judge::{FindingKind, Verdict};
+use hairspring_result::compare::{CompareDocument, Compared, Limit, compare};
+use hairspring_result::read::read;
+use hairspring_result::{ResultDocument, Unit, json};
+use hairspring_view::{Style, text};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// A result with these series: name, code, and body in ns with its half-width.
+fn result(series: &[(&str, Option<&str>, f64, f64)]) -> Value {
+    let e = |value: f64, half: f64| json!({ "value": value, "low": value - half, "high": value + half, "level": 0.95 });
+    let entries = series.iter().map(|(name, code, ns, half)| {
+        json!({
+            "name": name,
+            "code": code,
+            "components": { "body": { "time_ns": e(*ns, *half), "cycles": e(3.0 * ns, 3.0 * half), "below_resolution": ns <= half,
+                "bound_ns": if ns <= half { Some(ns.max(0.0) + half) } else { None }, "mode": "latency" } },
+            "overhead": null,
+            "fit": { "readings_used": 10, "rows_detail": [] },
+            "findings": [],
+        })
+    });
+    json!({
+        "schema": "hairspring/result/1",
+        "command": "time",
+        "environment": {
+            "cpu": { "model": "Invented 9000", "cpus": 2, "architecture": "x86_64", "hypervisor": true },
+            "system": "Linux 6.18",
+            "clock": { "name": "tsc" },
+            "core_clock_hz": e(3e9, 1e6),
+            "compiler": "gcc 12.2.0",
+            "compiler_flags": "-O2",
+            "pinned_cpu": 1,
+        },
+        "results": entries.collect::<Vec<_>>(),
+    })
+}
+
+fn saved(document: &Value) -> ResultDocument {
+    read(&document.to_string()).unwrap()
+}
+
+fn compared(old: &Value, new: &Value, threshold: Option<f64>) -> Compared {
+    compare(&saved(old), &saved(new), threshold)
+}
+
+fn verdicts(found: &Compared) -> Vec<Verdict> {
+    found.pairs.iter().map(|pair| pair.change.as_ref().unwrap().verdict).collect()
+}
+
+#[test]
+fn series_belong_together_by_name_and_code() {
+    let old = result(&[("a", Some("f"), 10.0, 0.1), ("b", Some("g"), 20.0, 0.1), ("c", None, 5.0, 0.01), ("d", Some("h"), 1.0, 0.1)]);
+    let new = result(&[("c", None, 5.0, 0.01), ("a", Some("g"), 10.0, 0.1), ("d", Some("i"), 1.0, 0.1), ("a", Some("f"), 20.0, 0.1)]);
+    let found = compared(&old, &new, None);
+    let names: Vec<&str> = found.pairs.iter().map(|pair| pair.code.as_deref().unwrap_or(&pair.name)).collect();
+    assert_eq!(names, ["c", "g", "f"]);
+    assert_eq!(verdicts(&found), [Verdict::NoDifference, Verdict::Faster, Verdict::Slower]);
+    assert_eq!((found.missing[0].title(), found.missing.len()), ("h", 1));
+    assert_eq!((found.added[0].title(), found.added.len()), ("i", 1));
+    assert!(found.pairs.iter().all(|pair| pair.change.as_ref().unwrap().unit == Unit::Cycles));
+}
+
+#[test]
+fn nothing_differs_from_itself() {
+    let document = serde_json::to_value(ResultDocument::new(&samples::init_and_body())).unwrap();
+    let found = compared(&document, &document, Some(0.01));
+    assert_eq!((found.findings.len(), found.missing.len(), found.added.len()), (0, 0, 0));
+    assert_eq!(verdicts(&found), [Verdict::NoDifference]);
+}
+
+#[test]
+fn only_a_whole_interval_past_the_threshold_is_past_it() {
+    let old = result(&[("code", Some("f"), 10.0, 0.1)]);
+    for (ns, half, limit, verdict) in [
+        (12.0, 0.1, Limit::Past, Verdict::Slower),
+        // The value is past 5 %, the interval is not.
+        (10.7, 0.2, Limit::Undecided, Verdict::Slower),
+        (12.0, 3.0, Limit::Undecided, Verdict::Undecided),
+        (10.2, 0.1, Limit::Within, Verdict::Undecided),
+        (5.0, 0.1, Limit::Within, Verdict::Faster),
+        (10.05, 0.04, Limit::Within, Verdict::NoDifference),
+    ] {
+        let found = compared(&old, &result(&[("code", Some("f"), ns, half)]), Some(0.05));
+        assert_eq!((found.limit(&found.pairs[0]), verdicts(&found)[0]), (Some(limit), verdict), "{ns} +- {half}");
+        assert_eq!(found.past(), usize::from(limit == Limit::Past));
+    }
+}
+
+#[test]
+fn what_was_below_resolution_is_judged_by_its_bound() {
+    for was in [0.01, -0.01] {
+        let old = result(&[("code", Some("f"), was, 0.05)]);
+        let found = compared(&old, &result(&[("code", Some("f"), 3.0, 0.05)]), Some(0.05));
+        assert_eq!((verdicts(&found)[0], found.past()), (Verdict::Slower, 1));
+        let both = compared(&old, &old, Some(0.05));
+        assert_eq!((verdicts(&both)[0], both.past()), (Verdict::Undecided, 0));
+    }
+    let new = result(&[("code", Some("f"), 0.01, 0.05)]);
+    assert_eq!(verdicts(&compared(&result(&[("code", Some("f"), 3.0, 0.05)]), &new, None))[0], Verdict::Faster);
+}
+
+#[test]
+fn circumstances_that_differ_are_findings() {
+    let old = result(&[("code", Some("f"), 10.0, 0.1)]);
+    let changes: [(&str, &str, Value); 8] = [
+        ("/environment/cpu/model", "machine", json!("Other")),
+        ("/environment/system", "system", json!("Linux 7")),
+        ("/environment/clock/name", "clock", json!("monotonic")),
+        ("/environment/compiler", "compiler", json!("clang 19")),
+        ("/environment/compiler_flags", "compiler flags", Value::Null),
+        ("/environment/pinned_cpu", "CPU bound to", json!(0)),
+        ("/results/0/components/body/mode", "mode of f", json!("throughput")),
+        ("/results/0/components/body/time_ns/level", "confidence level", json!(0.99)),
+    ];
+    for (path, what, value) in changes {
+        let mut new = old.clone();
+        *new.pointer_mut(path).unwrap() = value;
+        let found = compared(&old, &new, None);
+        let said: Vec<&str> = found
+            .findings
+            .iter()
+            .map(|finding| match &finding.kind {
+                FindingKind::CircumstancesDiffer { what, .. } => what.as_str(),
+                _ => "another",
+            })
+            .collect();
+        assert_eq!(said, [what]);
+    }
+    let mut new = old.clone();
+    new["environment"]["core_clock_hz"] = json!({ "value": 2e9, "low": 2e9, "high": 2e9, "level": 0.95 });
+    assert!(compared(&old, &new, None).findings.is_empty(), "core cycles do not change with the core clock");
+    new["results"][0]["components"]["body"]["cycles"] = Value::Null;
+    let found = compared(&old, &new, None);
+    assert!(found.findings[0].message.starts_with("not the same core clock: `3000 MHz`"), "{}", found.findings[0].message);
+    assert_eq!(found.pairs[0].change.as_ref().unwrap().unit, Unit::Nanoseconds);
+}
+
+#[test]
+fn times_without_a_unit_in_common_have_no_ratio() {
+    let old = result(&[("code", Some("f"), 10.0, 0.1)]);
+    let ticks = |clock: &str| {
+        let mut new = old.clone();
+        let body = new.pointer_mut("/results/0/components/body").unwrap();
+        *body = json!({ "ticks": body["time_ns"], "cycles": null });
+        new["environment"]["clock"]["name"] = json!(clock);
+        new
+    };
+    assert!(compared(&old, &ticks("tsc"), None).pairs[0].change.is_err());
+    assert!(compared(&ticks("other"), &ticks("tsc"), Some(0.05)).pairs[0].change.is_err());
+    let found = compared(&ticks("tsc"), &ticks("tsc"), None);
+    assert_eq!(found.pairs[0].change.as_ref().unwrap().unit, Unit::Ticks);
+}
+
+#[test]
+fn distrust_is_carried_over() {
+    let old = result(&[("a", Some("f"), 10.0, 0.1), ("b", Some("g"), 10.0, 0.1)]);
+    let mut new = old.clone();
+    for at in 0..2 {
+        new["results"][at]["findings"] = json!([{ "kind": "core_shared", "severity": "untrusted", "message": "shared", "remedy": "" }]);
+    }
+    new["results"][0]["components"]["body"]["cycles"] = json!({ "value": 90.0, "low": 89.0, "high": 91.0, "level": 0.95 });
+    let found = compared(&old, &new, Some(0.05));
+    assert_eq!(found.findings.len(), 1);
+    assert_eq!((verdicts(&found)[0], found.limit(&found.pairs[0]), found.past()), (Verdict::Undecided, Some(Limit::Undecided), 0));
+    assert!(found.findings[0].message.contains("the new result of f; g is not to be trusted: shared"), "{:?}", found.findings);
+}
+
+/// One of everything: slower, faster, undecided, below resolution, no unit in common, missing, new, findings.
+fn one_of_everything() -> (Value, Value) {
+    let old = result(&[
+        ("a", Some("x = x * c"), 0.81, 0.0004),
+        ("b", Some("sort(a, 16)"), 120.0, 2.0),
+        ("c", Some("noisy()"), 10.0, 4.0),
+        ("d", Some("was_optimised_away()"), 0.001, 0.01),
+        ("e", Some("gone()"), 10.0, 0.1),
+        ("f", None, 10.0, 0.1),
+    ]);
+    let mut new = result(&[
+        ("a", Some("x = x * c"), 1.08, 0.0005),
+        ("b", Some("sort(a, 16)"), 100.0, 2.0),
+        ("c", Some("noisy()"), 11.0, 4.0),
+        ("d", Some("was_optimised_away()"), 3.0, 0.01),
+        ("f", None, 10.0, 0.1),
+        ("g", Some("newcomer()"), 10.0, 0.1),
+    ]);
+    new["environment"]["compiler_flags"] = json!("-O3 -march=native");
+    new["results"][4]["components"]["body"] = json!({ "ticks": null, "cycles": null, "time_ns": null });
+    (old, new)
+}
+
+#[test]
+fn the_report_is_as_it_was_and_the_document_keeps_to_its_schema() {
+    let (old, new) = one_of_everything();
+    let found = compared(&old, &new, Some(0.05));
+    let report = text::compare(&found, "old.json", "new.json", &Style::default());
+    assert!(report.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')), "{report}");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/compare.txt");
+    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
+        std::fs::write(&path, &report).unwrap();
+    }
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(known == report, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{report}", path.display());
+
+    let document = CompareDocument::new(&found, (Some("old.json"), &saved(&old)), (Some("new.json"), &saved(&new)));
+    let value: Value = serde_json::from_str(&json::print(&document)).unwrap();
+    let errors: Vec<String> =
+        jsonschema::validator_for(&json::schema::<CompareDocument>()).unwrap().iter_errors(&value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert_eq!(value["past_threshold"], 2);
+    let below = &value["comparisons"][3];
+    assert!(below["ratio"]["high"].is_null() && below["verdict"] == "slower", "{below:#}");
+    assert_eq!(value["comparisons"][4]["verdict"], "undecided");
+    assert!(value["comparisons"][4]["ratio_reason"].is_string());
+}
+
+#[test]
+fn every_sample_is_read_back_and_compared_with_another() {
+    let all: Vec<Value> = samples::all().iter().map(|(_, document)| serde_json::to_value(ResultDocument::new(document)).unwrap()).collect();
+    for (old, new) in all.iter().zip(all.iter().cycle().skip(1)) {
+        let found = compared(old, new, Some(0.05));
+        text::against_baseline(&found, "main", &Style::default());
+        assert_eq!(found.pairs.len() + found.added.len(), new["results"].as_array().unwrap().len());
+    }
+}

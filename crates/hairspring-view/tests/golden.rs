@@ -1,0 +1,117 @@
+//! Whole reports against the texts in `golden/`. `HAIRSPRING_BLESS=1` writes them anew.
+
+mod samples;
+
+use hairspring_result::{FindingJson, ResultDocument, json};
+use hairspring_view::{Style, text};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Compares a text with the file of that name below this package, or writes the file.
+fn matches(path: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(known == text, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{text}", path.display());
+}
+
+/// Nine significant digits: the last ones of a double differ with the instructions that the processor has.
+fn round(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => *value = format!("{:.8e}", number.as_f64().unwrap()).parse::<f64>().unwrap().into(),
+        Value::Array(all) => all.iter_mut().for_each(round),
+        Value::Object(map) => map.values_mut().for_each(round),
+        _ => {}
+    }
+}
+
+fn sound(text: &str, columns: usize) {
+    for line in text.lines() {
+        assert!(unicode_width::UnicodeWidthStr::width(line) <= columns, "too wide: {line}");
+        assert!(!line.chars().any(char::is_control), "control character: {line:?}");
+        assert!(!line.ends_with(' '), "blanks at the end: {line:?}");
+    }
+}
+
+#[test]
+fn reports_are_as_they_were() {
+    for (name, measurement) in samples::all() {
+        let text = text::report(&ResultDocument::new(&measurement), &Style::default());
+        sound(&text, 80);
+        matches(&format!("tests/golden/{name}.txt"), &text);
+    }
+}
+
+#[test]
+fn braille_plots_are_as_they_were() {
+    let text = text::report(&ResultDocument::new(&samples::line()), &Style { ascii: false, ..Style::default() });
+    sound(&text, 80);
+    matches("tests/golden/braille.txt", &text);
+}
+
+#[test]
+fn a_narrow_page_is_kept() {
+    for (_, measurement) in samples::all() {
+        sound(&text::report(&ResultDocument::new(&measurement), &Style { width: 60, ..Style::default() }), 60);
+    }
+}
+
+#[test]
+fn colour_is_only_there_when_asked_for() {
+    let document = ResultDocument::new(&samples::bent());
+    let plain = text::report(&document, &Style::default());
+    let painted = text::report(&document, &Style { color: true, ..Style::default() });
+    assert!(!plain.contains('\u{1b}') && painted.contains("\u{1b}[1;31m"));
+    let stripped: String =
+        painted.split('\u{1b}').map(|part| part.strip_prefix('[').map_or(part, |rest| &rest[rest.find('m').unwrap() + 1..])).collect();
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn the_sample_of_the_specification_is_as_it_was() {
+    let mut example = serde_json::to_value(ResultDocument::new(&samples::line())).unwrap();
+    round(&mut example);
+    matches("../../spec/result.example.json", &json::print(&example));
+}
+
+#[test]
+fn an_untrusted_result_says_so_before_any_number() {
+    let text = text::report(&ResultDocument::new(&samples::bent()), &Style::default());
+    let (warning, body) = (text.find("NOT TO BE TRUSTED").unwrap(), text.find("\n  body").unwrap());
+    assert!(warning < body);
+}
+
+#[test]
+fn below_resolution_is_neither_zero_nor_negative() {
+    let text = text::report(&ResultDocument::new(&samples::below_resolution()), &Style::default());
+    let body = text.lines().find(|line| line.starts_with("  body")).unwrap();
+    assert!(body.contains("below 0.") && !body.contains('-'), "{body}");
+}
+
+#[test]
+fn every_component_is_listed() {
+    let text = text::report(&ResultDocument::new(&samples::many()), &Style::default());
+    for block in 0..200 {
+        assert!(text.split_whitespace().any(|word| word == format!("B{block}")), "B{block} is missing");
+    }
+}
+
+#[test]
+fn parts_of_a_report_can_be_had_alone() {
+    let measurement = samples::bent();
+    let findings: Vec<FindingJson> = measurement.assessment.series[0].findings.iter().map(FindingJson::from).collect();
+    assert!(text::findings_alone(&findings, &Style::default()).starts_with("  distrust"));
+    assert!(text::findings_alone(&[], &Style::default()).is_empty());
+    assert!(text::circumstances(&measurement.environment, &Style::default()).contains("  core"));
+}
+
+#[test]
+fn a_document_that_was_written_and_read_gives_the_same_report() {
+    for (name, measurement) in samples::all() {
+        let document = ResultDocument::new(&measurement);
+        let read = hairspring_result::read::read(&json::print(&document)).unwrap();
+        assert_eq!(text::report(&read, &Style::default()), text::report(&document, &Style::default()), "{name}");
+    }
+}

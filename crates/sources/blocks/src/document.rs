@@ -1,0 +1,397 @@
+//! The document of `blocks`: the function's graph, what each part takes, and what is missing.
+
+use crate::Measured;
+use crate::analysis::{Analysis, Missing, Place, Quality, Unknowns};
+use crate::graph::{EdgeKind, block_name};
+use hairspring_result::Environment;
+use hairspring_result::Figure;
+use hairspring_result::FindingJson;
+use hairspring_result::document::finite;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum BlocksSchema {
+    /// First version.
+    #[serde(rename = "hairspring/blocks/1")]
+    V1,
+}
+
+/// Times of the parts of a function.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Hairspring blocks")]
+pub struct BlocksDocument {
+    /// Name and version of this format.
+    pub schema: BlocksSchema,
+    /// The verb that made it.
+    pub command: String,
+    /// Circumstances.
+    pub environment: Environment,
+    /// The function.
+    pub function: FunctionJson,
+    /// The inputs.
+    pub inputs: InputsJson,
+    /// How the function was followed.
+    pub trace: TraceJson,
+    /// Rounds over all rows.
+    pub rounds: u32,
+    /// Time that the rounds took, in milliseconds.
+    pub measured_ms: Option<f64>,
+    /// What was solved for: `blocks` or `edges`.
+    pub unknowns: String,
+    /// Edges whose counts do not follow from those of the blocks.
+    pub undetermined_edges: Vec<String>,
+    /// How well the parts add up.
+    pub model: ModelJson,
+    /// A whole call on average over the rows, the overhead of the timing included.
+    pub mean_call_ticks: Option<f64>,
+    /// The blocks by address.
+    pub blocks: Vec<BlockJson>,
+    /// The edges.
+    pub edges: Vec<EdgeJson>,
+    /// Where to find the time of each block or edge.
+    pub parts: Vec<PlaceJson>,
+    /// Times, or sums and differences of times, that can be told apart.
+    pub components: Vec<BlockComponentJson>,
+    /// What all rows have in common; `null` where it cannot be told from a part.
+    pub overhead: Option<Figure>,
+    /// Parts that always run as often as a sum of others, in words.
+    pub dependencies: Vec<String>,
+    /// Coarser parts.
+    pub loops: Vec<LoopJson>,
+    /// What is missing, and what would help.
+    pub missing: Vec<MissingJson>,
+    /// Doubts.
+    pub findings: Vec<FindingJson>,
+}
+
+/// The function.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FunctionJson {
+    /// Its name.
+    pub name: String,
+    /// The file that it is in.
+    pub object: String,
+    /// Address of its entry in the file, as `0x1149`.
+    pub entry: String,
+    /// Bytes of code.
+    pub bytes: u64,
+}
+
+/// The inputs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct InputsJson {
+    /// Inputs given.
+    pub given: usize,
+    /// Whole calls that were timed.
+    pub calls: usize,
+    /// Calls that were ended early.
+    pub partial: usize,
+    /// Inputs left out, with the reason.
+    pub skipped: Vec<SkippedJson>,
+}
+
+/// An input that was left out.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SkippedJson {
+    /// Its number, from 1.
+    pub input: usize,
+    /// The line.
+    pub text: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// How the function was followed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TraceJson {
+    /// Instructions of the function.
+    pub instructions: u64,
+    /// Time in seconds.
+    pub seconds: Option<f64>,
+    /// Times that programs were stopped.
+    pub stops: u64,
+}
+
+/// How well a sum describes the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ModelJson {
+    /// Share of the variation between rows that the sum explains; `null` where rows hardly vary, or nothing checks the sum.
+    pub explained: Option<f64>,
+    /// Root mean square of what it leaves, as a share of the mean row; `null` where nothing checks the sum.
+    pub departure: Option<f64>,
+    /// Rows of different counts beyond the number of unknowns.
+    pub spare_rows: usize,
+    /// Whether times of single parts can be believed; if not, or if nothing checks the sum (`null`), they are `null`.
+    pub carried: Option<bool>,
+    /// Why times of single parts are `null`.
+    pub reason: Option<String>,
+}
+
+/// A block.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BlockJson {
+    /// Its name.
+    pub name: String,
+    /// Address of its first instruction in the file.
+    pub address: String,
+    /// Address behind its last instruction.
+    pub end: String,
+    /// Instructions.
+    pub instructions: u32,
+    /// Source file.
+    pub file: Option<String>,
+    /// Lowest line.
+    pub line: Option<u32>,
+    /// Highest line.
+    pub last_line: Option<u32>,
+    /// Functions that it calls; their time is in its time.
+    pub calls: Vec<String>,
+    /// How often it ran in all whole calls.
+    pub runs: f64,
+    /// Its share of all runs of blocks.
+    pub count_share: Option<f64>,
+}
+
+/// An edge.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EdgeJson {
+    /// Its name.
+    pub name: String,
+    /// The block that it leaves.
+    pub from: String,
+    /// The block that it enters; `null` out of the function.
+    pub to: Option<String>,
+    /// `fallthrough`, `jump`, `taken`, `indirect` or `leave`.
+    pub kind: String,
+    /// How often it ran in all whole calls.
+    pub runs: f64,
+}
+
+/// Where to find the time of a part.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PlaceJson {
+    /// The block or edge.
+    pub name: String,
+    /// `alone`, `merged` with parts that always run equally often, `combined` with others, `common` to all calls, or
+    /// `never_ran`.
+    pub place: String,
+    /// Name of the component.
+    pub component: Option<String>,
+}
+
+/// A time that can be told apart.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BlockComponentJson {
+    /// The part, or the combination spelled out.
+    pub name: String,
+    /// Parts and how often each is in it.
+    pub parts: Vec<TermJson>,
+    /// Its time; `null` where the model does not carry it.
+    pub time: Option<Figure>,
+    /// Share of the time of all whole calls; `null` for a difference of times.
+    pub share: Option<f64>,
+}
+
+/// A part with its coefficient.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TermJson {
+    /// The part.
+    pub name: String,
+    /// How often it is in the combination.
+    pub coefficient: f64,
+}
+
+/// A loop.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LoopJson {
+    /// The block where a trip begins.
+    pub header: String,
+    /// Its blocks.
+    pub blocks: Vec<String>,
+    /// Trips in all whole calls.
+    pub trips: f64,
+    /// Time of a trip, without the trips of inner loops.
+    pub time: Figure,
+    /// How well a sum of trips describes the rows.
+    pub model: ModelJson,
+}
+
+/// What is missing.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MissingJson {
+    /// `not_reached`, `inseparable`, `not_separated` or `not_varied`.
+    pub kind: String,
+    /// In words.
+    pub message: String,
+    /// What would help.
+    pub remedy: String,
+}
+
+/// The document.
+pub fn blocks(measured: &Measured, circumstances: &Environment) -> BlocksDocument {
+    let analysis = &measured.analysis;
+    let whole = measured.rows.iter().filter(|row| row.until.is_none()).count();
+    BlocksDocument {
+        schema: BlocksSchema::V1,
+        command: "blocks".into(),
+        environment: circumstances.clone().with_core_clock(analysis.assessment.core_hz.as_ref()),
+        function: FunctionJson {
+            name: measured.function.name.clone(),
+            object: measured.function.object.display().to_string(),
+            entry: format!("{:#x}", measured.function.entry),
+            bytes: measured.function.bytes,
+        },
+        inputs: InputsJson {
+            given: measured.inputs,
+            calls: whole,
+            partial: measured.rows.len() - whole,
+            skipped: measured.skipped.iter().map(skipped).collect(),
+        },
+        trace: TraceJson {
+            instructions: measured.traced.instructions,
+            seconds: finite(measured.traced.seconds),
+            stops: measured.traced.stops,
+        },
+        rounds: measured.rounds,
+        measured_ms: finite(measured.measured.as_secs_f64() * 1e3),
+        unknowns: if analysis.unknowns == Unknowns::Blocks { "blocks" } else { "edges" }.to_owned(),
+        undetermined_edges: analysis.undetermined.clone(),
+        model: model(&analysis.quality),
+        mean_call_ticks: finite(analysis.mean_call),
+        blocks: block_list(measured),
+        edges: edge_list(measured),
+        parts: analysis.names.iter().zip(&analysis.places).map(|(name, place)| placed(name, *place, analysis)).collect(),
+        components: (0..analysis.series().components.len()).map(|at| component(at, measured, circumstances)).collect(),
+        overhead: analysis.series().overhead.as_ref().map(|time| figure(time, measured, circumstances)),
+        dependencies: dependencies(analysis),
+        loops: loops(measured, circumstances),
+        missing: analysis.missing.iter().map(missing).collect(),
+        findings: analysis.findings.iter().map(FindingJson::from).collect(),
+    }
+}
+
+fn skipped(skipped: &crate::Skipped) -> SkippedJson {
+    SkippedJson { input: skipped.input, text: skipped.text.clone(), reason: skipped.reason.clone() }
+}
+
+fn model(quality: &Quality) -> ModelJson {
+    ModelJson {
+        explained: quality.explained.and_then(finite),
+        departure: quality.departure.and_then(finite),
+        spare_rows: quality.spare,
+        carried: quality.carried,
+        reason: quality.refusal().map(str::to_owned),
+    }
+}
+
+fn level(measured: &Measured) -> f64 {
+    measured.analysis.series().components.first().map_or(0.95, |part| part.time.ticks.level)
+}
+
+fn figure(time: &hairspring_core::judge::Time, measured: &Measured, circumstances: &Environment) -> Figure {
+    let no_cycles = circumstances.reference_reason.as_deref().unwrap_or("the reference chain could not be measured");
+    Figure::of(time, level(measured), no_cycles)
+}
+
+fn runs(measured: &Measured, count: impl Fn(&crate::graph::Counts) -> u64) -> f64 {
+    measured.rows.iter().filter(|row| row.until.is_none()).map(|row| count(&row.counts) as f64).sum()
+}
+
+fn block_list(measured: &Measured) -> Vec<BlockJson> {
+    let all: f64 = runs(measured, |counts| counts.blocks.iter().sum());
+    let block = |(at, block): (usize, &crate::graph::Block)| {
+        let runs = runs(measured, |counts| counts.blocks[at]);
+        BlockJson {
+            name: block_name(at),
+            address: format!("{:#x}", block.start),
+            end: format!("{:#x}", block.end),
+            instructions: block.instructions,
+            file: block.source.as_ref().map(|source| source.file.clone()),
+            line: block.source.as_ref().map(|source| source.line),
+            last_line: block.source.as_ref().map(|source| source.last_line),
+            calls: block.calls.clone(),
+            runs,
+            count_share: finite(runs / all),
+        }
+    };
+    measured.graph.blocks.iter().enumerate().map(block).collect()
+}
+
+fn edge_list(measured: &Measured) -> Vec<EdgeJson> {
+    let word = |kind| match kind {
+        EdgeKind::Fallthrough => "fallthrough",
+        EdgeKind::Jump => "jump",
+        EdgeKind::Taken => "taken",
+        EdgeKind::Indirect => "indirect",
+        EdgeKind::Leave => "leave",
+    };
+    let edge = |(at, edge): (usize, &crate::graph::Edge)| EdgeJson {
+        name: measured.graph.edge_name(edge),
+        from: block_name(edge.from),
+        to: edge.to.map(block_name),
+        kind: word(edge.kind).to_owned(),
+        runs: runs(measured, |counts| counts.edges[at]),
+    };
+    measured.graph.edges.iter().enumerate().map(edge).collect()
+}
+
+fn placed(name: &str, place: Place, analysis: &Analysis) -> PlaceJson {
+    let (word, component) = match place {
+        Place::NeverRan => ("never_ran", None),
+        Place::Alone(at) => ("alone", Some(at)),
+        Place::With(at) => ("merged", Some(at)),
+        Place::Combined(at) => ("combined", Some(at)),
+        Place::Common => ("common", None),
+    };
+    let component = component.map(|at| analysis.series().components[at].name.clone());
+    PlaceJson { name: name.to_owned(), place: word.to_owned(), component }
+}
+
+fn component(at: usize, measured: &Measured, circumstances: &Environment) -> BlockComponentJson {
+    let analysis = &measured.analysis;
+    let part = &analysis.series().components[at];
+    let carried = analysis.quality.is_carried();
+    BlockComponentJson {
+        name: part.name.clone(),
+        parts: analysis.series().solution.components[at]
+            .parts
+            .iter()
+            .map(|(name, coefficient)| TermJson { name: name.clone(), coefficient: *coefficient })
+            .collect(),
+        time: carried.then(|| figure(&part.time, measured, circumstances)),
+        share: analysis.share(at).and_then(finite).filter(|_| carried),
+    }
+}
+
+fn dependencies(analysis: &Analysis) -> Vec<String> {
+    let solution = &analysis.series().solution;
+    let name = |at: &usize| solution.columns[*at].clone();
+    let spelled = |(column, sum): &(usize, hairspring_core::estimate::Combination)| {
+        let terms: Vec<(String, f64)> = sum.terms.iter().map(|(at, coefficient)| (name(at), *coefficient)).collect();
+        format!("{} runs as often as {}", name(column), hairspring_core::estimate::solution::spell(&terms))
+    };
+    solution.rank.dependent.iter().map(spelled).collect()
+}
+
+fn loops(measured: &Measured, circumstances: &Environment) -> Vec<LoopJson> {
+    let region = |region: &crate::analysis::Region| LoopJson {
+        header: block_name(region.header),
+        blocks: region.blocks.iter().map(|at| block_name(*at)).collect(),
+        trips: region.trips,
+        time: figure(&region.time.time, measured, circumstances),
+        model: model(&region.quality),
+    };
+    measured.analysis.regions.iter().map(region).collect()
+}
+
+fn missing(missing: &Missing) -> MissingJson {
+    let kind = match missing {
+        Missing::NotReached { .. } => "not_reached",
+        Missing::Inseparable { .. } => "inseparable",
+        Missing::NotSeparated { .. } => "not_separated",
+        Missing::NotVaried { .. } => "not_varied",
+    };
+    MissingJson { kind: kind.to_owned(), message: missing.message(), remedy: missing.remedy() }
+}

@@ -1,0 +1,333 @@
+//! The report of `blocks`: a listing with a line for each block, the combinations that can be told apart, what is missing.
+
+mod listing;
+
+use crate::Measured;
+use crate::analysis::{Missing, Quality, Unknowns};
+use crate::graph::block_name;
+use hairspring_core::judge::Severity;
+use hairspring_result::Environment;
+use hairspring_result::FindingJson;
+use hairspring_view::clean::{clean, cut};
+use hairspring_view::format::{count, fixed, significant};
+use hairspring_view::page::{Page, Style, Tone};
+use hairspring_view::text::{environment, findings};
+use listing::{Listing, base, percent, runs, shown};
+use std::collections::HashMap;
+
+/// Lines about what is missing, inputs left out, combinations and loops; more are in the JSON document.
+const MOST_MISSING: usize = 8;
+const MOST_SKIPPED: usize = 20;
+const MOST_COMBINATIONS: usize = 60;
+const MOST_LOOPS: usize = 40;
+/// Columns of a text that names blocks.
+const MOST_NAMES: usize = 300;
+
+/// The report.
+pub fn blocks(measured: &Measured, circumstances: &Environment, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    let listing = Listing::of(measured);
+    head(&mut page, &listing);
+    distrust(&mut page, measured);
+    listing.write(&mut page);
+    combinations(&mut page, &listing);
+    loops(&mut page, measured);
+    page.gap();
+    summary(&mut page, measured);
+    missing(&mut page, measured);
+    doubts(&mut page, measured);
+    page.gap();
+    let core_hz = measured.analysis.assessment.core_hz.as_ref();
+    environment(&mut page, &circumstances.clone().with_core_clock(core_hz));
+    page.finish()
+}
+
+fn head(page: &mut Page, listing: &Listing) {
+    let measured = listing.measured;
+    let (function, graph) = (&measured.function, &measured.graph);
+    let object = function.object.display();
+    page.line(&format!("hairspring blocks: {}", clean(&function.name)), Tone::Strong);
+    page.gap();
+    page.item("object", &format!("{object}, entry at {:#x}, {}", function.entry, many(function.bytes as usize, "byte")), Tone::Quiet);
+    if let Some((main, others)) = listing.files().split_first() {
+        const NAMED: usize = 5;
+        let names: Vec<&str> = others.iter().take(NAMED).map(|file| base(file)).collect();
+        let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
+        let others =
+            if names.is_empty() { String::new() } else { format!("; lines of others with their name: {}{more}", names.join(", ")) };
+        page.item("source", &format!("{main}{others}"), Tone::Quiet);
+    }
+    let partial = measured.rows.iter().filter(|row| row.until.is_some()).count();
+    let ended_early = if partial > 0 { format!(", {} ended early", count(partial)) } else { String::new() };
+    page.item(
+        "rows",
+        &format!(
+            "{} of {}{ended_early}; {}, {}; {} in {} ms",
+            many(measured.analysis.calls, "whole call"),
+            many(measured.inputs, "input"),
+            many(graph.blocks.len(), "block"),
+            many(graph.edges.len(), "edge"),
+            many(measured.rounds as usize, "round"),
+            significant(measured.measured.as_secs_f64() * 1e3, 3)
+        ),
+        Tone::Quiet,
+    );
+    page.gap();
+}
+
+/// A number of things.
+fn many(number: usize, thing: &str) -> String {
+    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// What takes the trust away comes before any number.
+fn distrust(page: &mut Page, measured: &Measured) {
+    let all: Vec<FindingJson> = measured.analysis.findings.iter().map(FindingJson::from).collect();
+    if all.iter().any(|finding| finding.severity == Severity::Untrusted) {
+        page.line("  NOT TO BE TRUSTED", Tone::Alarm);
+        findings(page, &all, Severity::Untrusted);
+        page.gap();
+    }
+}
+
+/// Sums and differences that can be told apart, where no single block can.
+fn combinations(page: &mut Page, listing: &Listing) {
+    let combined = &listing.combined;
+    if combined.is_empty() || !listing.measured.analysis.quality.is_carried() {
+        return;
+    }
+    page.gap();
+    page.line("what can be told apart, where no single time can:", Tone::Quiet);
+    let groups = groups(listing.measured);
+    for component in combined.iter().take(MOST_COMBINATIONS) {
+        let (time, share) = listing.timed(*component);
+        let name = cut(&grouped(listing.measured, *component, &groups), MOST_NAMES);
+        page.item(&format!("[{}]", listing.number(*component)), &name, Tone::Plain);
+        let share = share.map_or_else(String::new, |share| format!(", {} of the total", percent(share)));
+        page.marked("", &format!("{time}{share}"));
+    }
+    if combined.len() > MOST_COMBINATIONS {
+        page.marked("", &format!("and {} more, in the JSON document", count(combined.len() - MOST_COMBINATIONS)));
+    }
+}
+
+/// The group of each unknown that runs as often as others, by name.
+fn groups(measured: &Measured) -> HashMap<&str, usize> {
+    let analysis = &measured.analysis;
+    let of_group = |(number, group): (usize, &'_ Vec<usize>)| group.iter().map(|at| (*at, number)).collect::<Vec<_>>();
+    analysis.groups.iter().enumerate().flat_map(of_group).map(|(at, number)| (analysis.names[at].as_str(), number)).collect()
+}
+
+/// The combination with equal counts in one bracket: `(B1 B4 overhead) + 2 B3`.
+fn grouped(measured: &Measured, component: usize, groups: &HashMap<&str, usize>) -> String {
+    let parts = &measured.analysis.series().solution.components[component].parts;
+    let mut terms: Vec<(Vec<&str>, f64)> = Vec::new();
+    let mut known: HashMap<(usize, u64), usize> = HashMap::new();
+    for (name, coefficient) in parts {
+        let key = groups.get(name.as_str()).map(|group| (*group, coefficient.to_bits()));
+        match key.and_then(|key| known.get(&key)) {
+            Some(at) => terms[*at].0.push(name),
+            None => {
+                key.map(|key| known.insert(key, terms.len()));
+                terms.push((vec![name], *coefficient));
+            }
+        }
+    }
+    let spelled: Vec<(String, f64)> = terms
+        .into_iter()
+        .map(|(names, coefficient)| (if names.len() > 1 { format!("({})", names.join(" ")) } else { names[0].to_owned() }, coefficient))
+        .collect();
+    hairspring_core::estimate::solution::spell(&spelled)
+}
+
+fn loops(page: &mut Page, measured: &Measured) {
+    let analysis = &measured.analysis;
+    if analysis.regions.is_empty() {
+        if !analysis.quality.is_carried() && !measured.graph.loops().is_empty() {
+            page.gap();
+            page.item("loops", "sums of their trips do not describe the calls either: no time is shown", Tone::Alarm);
+        }
+        return;
+    }
+    page.gap();
+    page.line("loops, by the trip (inner loops apart):", Tone::Quiet);
+    let most = analysis.regions.iter().map(|region| region.time.time.ticks.value * region.trips).fold(0.0, f64::max);
+    for region in analysis.regions.iter().take(MOST_LOOPS) {
+        let calls = analysis.calls.max(1) as f64;
+        let line = measured.graph.blocks[region.header].source.as_ref().map(|source| format!(", line {}", source.line)).unwrap_or_default();
+        let tone = if region.time.time.ticks.value * region.trips == most { Tone::Strong } else { Tone::Plain };
+        let blocks = many(region.blocks.len(), "block");
+        page.item(
+            &block_name(region.header),
+            &format!("{} a trip{line}, {} trips/call, {blocks}", shown(&region.time.time), runs(region.trips / calls)),
+            tone,
+        );
+    }
+    if analysis.regions.len() > MOST_LOOPS {
+        page.marked("", &format!("and {} more, in the JSON document", count(analysis.regions.len() - MOST_LOOPS)));
+    }
+}
+
+fn summary(page: &mut Page, measured: &Measured) {
+    let analysis = &measured.analysis;
+    let quality = &analysis.quality;
+    let solution = &analysis.series().solution;
+    let factor = measured.table.origin.ns_per_unit();
+    let mean = factor.map_or_else(
+        || format!("{} ticks", significant(analysis.mean_call, 4)),
+        |factor| {
+            let (scale, unit) = hairspring_view::format::time_unit(analysis.mean_call * factor);
+            format!("{} {unit}", significant(analysis.mean_call * factor * scale, 4))
+        },
+    );
+    let overhead = analysis.series().overhead.as_ref().map_or_else(
+        || "the overhead of the timing cannot be told from what runs once in every call".to_owned(),
+        |time| format!("overhead of the timing {}", shown(time)),
+    );
+    page.item("call", &format!("{mean} on average; {overhead}"), Tone::Plain);
+    let (text, tone) = model(quality);
+    let (rank, unknowns) = (solution.rank.pivots.len(), solution.columns.len());
+    page.item("model", &format!("{text}; {rank} of {unknowns} unknowns can be told apart"), tone);
+    let needs = &analysis.undetermined;
+    if !needs.is_empty() {
+        let what = if analysis.unknowns == Unknowns::Edges { "so edges are the unknowns" } else { "--unknowns edges tells them apart" };
+        let named = cut(&needs.join(", "), 60).to_owned();
+        page.item("edges", &format!("counts of blocks do not tell how often these were taken: {named}; {what}"), Tone::Plain);
+    }
+    let traced = &measured.traced;
+    let speed = traced.instructions as f64 / traced.seconds.max(1e-9);
+    page.item(
+        "followed",
+        &format!(
+            "{} instructions in {} ms: {} a second",
+            count(traced.instructions as usize),
+            significant(traced.seconds * 1e3, 3),
+            count(speed as usize)
+        ),
+        Tone::Quiet,
+    );
+}
+
+/// What is to be said of the sum of the parts.
+fn model(quality: &Quality) -> (String, Tone) {
+    let Some(departure) = quality.departure else {
+        let unchecked =
+            "NOTHING CHECKS THE SUM: there are as many unknowns as rows of different counts; whatever these take, some times fit";
+        let negative = if quality.negative { "; one came out negative" } else { "" };
+        return (format!("{unchecked}{negative}"), Tone::Alarm);
+    };
+    let (verdict, tone) = match (quality.is_carried(), quality.is_rough()) {
+        (true, false) => ("the parts add up: their sum", Tone::Plain),
+        (true, true) => ("the parts add up, roughly: their sum", Tone::Warning),
+        (false, _) if quality.negative => ("THE PARTS DO NOT ADD UP: a time came out negative, though their sum", Tone::Alarm),
+        (false, _) => ("THE PARTS DO NOT ADD UP: their sum", Tone::Alarm),
+    };
+    let explains = match quality.explained {
+        // Rounded down: less than all is not all.
+        Some(share) if share > 0.0 => format!("explains {} % of the variation between rows and", fixed((1e4 * share).floor() / 100.0, 2)),
+        Some(_) => "explains nothing of the variation between rows and".to_owned(),
+        None => "hardly has to vary, and".to_owned(),
+    };
+    let departs = match 100.0 * departure {
+        small if small < 0.01 => "below 0.01 %".to_owned(),
+        other => format!("{} %", significant(other, 2)),
+    };
+    (format!("{verdict} {explains} departs from them by {departs}"), tone)
+}
+
+/// What is missing, said once for each block: what always runs together in one item.
+fn missing(page: &mut Page, measured: &Measured) {
+    let all = wanting(&measured.analysis.missing);
+    for (at, (message, remedy)) in all.iter().take(MOST_MISSING).enumerate() {
+        page.item(if at == 0 { "missing" } else { "" }, &cut(message, MOST_NAMES), Tone::Warning);
+        if !remedy.is_empty() {
+            page.marked("-> ", &cut(remedy, MOST_NAMES));
+        }
+    }
+    if all.len() > MOST_MISSING {
+        page.marked("", &format!("and {} more, in the JSON document", all.len() - MOST_MISSING));
+    }
+    for skipped in measured.skipped.iter().take(MOST_SKIPPED) {
+        page.item("left out", &format!("input {} ({}): {}", skipped.input, skipped.text, skipped.reason), Tone::Warning);
+    }
+    if measured.skipped.len() > MOST_SKIPPED {
+        page.marked("", &format!("and {} more inputs, in the JSON document", count(measured.skipped.len() - MOST_SKIPPED)));
+    }
+}
+
+/// Messages and remedies: all groups of blocks that run equally often are one.
+fn wanting(all: &[Missing]) -> Vec<(String, String)> {
+    let together: Vec<&Vec<usize>> = all
+        .iter()
+        .filter_map(|missing| if let Missing::Inseparable { blocks, once: false } = missing { Some(blocks) } else { None })
+        .collect();
+    let mut said = Vec::new();
+    let mut is_first = true;
+    for missing in all {
+        if !matches!(missing, Missing::Inseparable { once: false, .. }) {
+            said.push((missing.message(), missing.remedy()));
+        } else if std::mem::take(&mut is_first) {
+            let names = |blocks: &&Vec<usize>| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ");
+            let groups: Vec<String> = together.iter().map(names).collect();
+            let message = format!("run equally often in every whole call: {}", groups.join("; "));
+            said.push((message, "--until with the last block of them (a run that stops before it), or --until each".to_owned()));
+        }
+    }
+    said
+}
+
+fn doubts(page: &mut Page, measured: &Measured) {
+    let all: Vec<FindingJson> = measured.analysis.findings.iter().map(FindingJson::from).collect();
+    for severity in [Severity::Warning, Severity::Note] {
+        findings(page, &all, severity);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_a_thing_is_no_plural() {
+        assert_eq!(
+            (many(1, "block"), many(0, "block"), many(1_200, "input")),
+            ("1 block".into(), "0 blocks".into(), "1,200 inputs".into())
+        );
+    }
+
+    #[test]
+    fn groups_that_run_together_are_said_in_one_item() {
+        let group = |blocks: &[usize], once| Missing::Inseparable { blocks: blocks.to_vec(), once };
+        let said = wanting(&[group(&[0, 3], true), group(&[1, 2], false), group(&[4, 5], false)]);
+        assert_eq!(said.len(), 2);
+        assert_eq!(said[1].0, "run equally often in every whole call: B2 B3; B5 B6");
+    }
+
+    fn model_of(explained: Option<f64>, departure: Option<f64>, carried: Option<bool>) -> String {
+        model(&Quality {
+            explained,
+            departure,
+            spare: 1,
+            carried,
+            negative: carried == Some(false) && departure.is_none_or(|share| share < 0.01),
+        })
+        .0
+    }
+
+    #[test]
+    fn less_than_all_is_never_100_percent_and_nothing_is_no_negative_share() {
+        assert!(model_of(Some(0.999_999), Some(0.001), Some(true)).contains("explains 99.99 % of"));
+        assert!(model_of(Some(-1e-10), Some(0.2), Some(false)).contains("explains nothing of"));
+        assert!(model_of(None, Some(1.3e-16), Some(true)).contains("departs from them by below 0.01 %"));
+    }
+
+    #[test]
+    fn a_sum_that_nothing_checks_is_not_said_to_add_up() {
+        let text = model_of(None, None, None);
+        assert!(text.contains("NOTHING CHECKS THE SUM") && !text.contains("add up"), "{text}");
+        assert!(model_of(Some(0.98), Some(0.03), Some(true)).contains("add up, roughly"));
+        assert!(model_of(Some(0.5), Some(0.3), Some(false)).contains("DO NOT ADD UP"));
+        assert!(model_of(None, None, Some(false)).contains("came out negative"));
+        assert!(model_of(Some(0.999), Some(0.005), Some(false)).contains("DO NOT ADD UP: a time came out negative"));
+    }
+}
