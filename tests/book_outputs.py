@@ -1,12 +1,13 @@
-"""Runs the commands that the book shows, and compares what they print. Reads file names on standard input, one per line.
+"""Runs the commands that the book shows, and compares what they print. Reads file names on standard input, one a line.
 
 A block of the language `console` holds commands (`$ ...`) and what they print. Its commands run in bash, in a folder of
-their own that has the project's folders in it; all blocks of a page share this folder, so one can use what an earlier one
-wrote. A block that is followed by "Measured on MACHINE, DATE" is not run: its figures are those of that machine and day.
+their own that has the project's folders in it. All blocks of a page share this folder, so that one can use what an
+earlier one wrote. A block that is followed by "Measured on MACHINE, DATE" is not run: its figures are those of that
+machine and day.
 
 With HAIRSPRING_BLESS=1 in the environment the pages are written anew with what the commands print.
 
-It also sees to it that each verb of the command has its page, which shows its options.
+Also checks that each verb of the command has its page, and that the page shows the options of the verb.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from book_pages import Block, Page
+from book_pages import Block, Page, documents
 
 SECONDS = 60
 LINKED = ("bench", "docs", "examples", "probe", "spec")
@@ -118,7 +119,7 @@ def main() -> int:
     parser.add_argument("binary", type=Path, help="the command `hairspring`")
     binary: Path = parser.parse_args().binary
     root, bless = Path.cwd(), os.environ.get("HAIRSPRING_BLESS") == "1"
-    names = [name for name in sys.stdin.read().splitlines() if name.endswith(".md") and not name.startswith("bench/record/")]
+    names = documents(sys.stdin.read().splitlines(), root)
     wrong = list(without_page(binary, root))
     for name in names:
         wrong += check_page(name, root, binary, bless)

@@ -28,7 +28,10 @@ CODE_COLUMNS = 100
 MADE = re.compile(r"(?:Measured on|Simulated with) .+?, \d{4}-\d{2}-\d{2}\b")
 INCLUDE = re.compile(r"\{\{#include ([^}:]+)(?::[^}]*)?\}\}")
 # What gives the same output everywhere. Anything else needs the line that says where and when it was made.
-SAME_EVERYWHERE = re.compile(r"hairspring (?:fit|capture|compare|report)\b|hairspring (?:\w+ )?--(?:help|version)\b|cat |printf |head |python3 examples/")
+SAME_EVERYWHERE = re.compile(
+    r"hairspring (?:fit|capture|compare|report)\b|hairspring (?:\w+ )?--(?:help|version)\b"
+    r"|cat |printf |head |python3 examples/"
+)
 RECORDS = "bench/record/"
 
 
@@ -45,7 +48,7 @@ class Complaint(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A fenced block of the language `console`, with the first line of its content (from 0) and the paragraph behind it."""
+    """A block of the language `console`: the first line of its content (from 0), and the paragraph behind it."""
 
     first: int
     lines: list[str]
@@ -154,11 +157,23 @@ def check_tables(page: Page) -> Iterator[Complaint]:
         elif token.type == "inline" and page.tokens[at - 1].type == "paragraph_open" and token.map:
             for number in range(*token.map):
                 if page.lines[number].lstrip().startswith("|"):
-                    yield page.complaint(number, "table", "a row outside of a table: is its header or an empty line missing?")
+                    yield page.complaint(number, "table", "a row outside of a table: no header, or no empty line?")
                     break
 
 
 # ---- code blocks and outputs
+
+
+def check_block(page: Page, token: Token) -> Iterator[Complaint]:
+    """A code block is closed, and its lines are not too long."""
+    first, last = token.map or [0, 0]
+    closed = last - first > 1 and page.lines[last - 1].strip().startswith(token.markup)
+    if token.type == "fence" and not closed:
+        yield page.complaint(first, "code", "the block is not closed")
+    for number in range(first, last):
+        columns = len(page.lines[number])
+        if columns > CODE_COLUMNS:
+            yield page.complaint(number, "code", f"{columns} characters; at most {CODE_COLUMNS}")
 
 
 def check_code(page: Page) -> Iterator[Complaint]:
@@ -166,17 +181,14 @@ def check_code(page: Page) -> Iterator[Complaint]:
     depth = 0
     for at, token in enumerate(page.tokens):
         depth += token.nesting if token.type.endswith(("list_open", "list_close")) else 0
-        if token.type in ("fence", "code_block") and token.map:
-            first, last = token.map
-            if token.type == "fence" and (last - first < 2 or not page.lines[last - 1].strip().startswith(token.markup)):
-                yield page.complaint(first, "code", "the block is not closed")
-            for number in range(first, last):
-                if len(page.lines[number]) > CODE_COLUMNS:
-                    yield page.complaint(number, "code", f"{len(page.lines[number])} characters; at most {CODE_COLUMNS}")
+        if token.type in ("fence", "code_block"):
+            yield from check_block(page, token)
         elif depth == 0 and token.type == "inline" and page.tokens[at - 1].type == "paragraph_open" and token.map:
             for number in range(token.map[0] + 1, token.map[1]):
                 if page.lines[number].startswith("    "):
-                    yield page.complaint(number, "code", "part of the paragraph above: a block needs an empty line before it")
+                    yield page.complaint(
+                        number, "code", "a part of the paragraph above: no empty line before the block"
+                    )
                     break
 
 
@@ -257,6 +269,13 @@ def check_html(folder: Path) -> Iterator[Complaint]:
                 yield Complaint(str(path.relative_to(folder.resolve())), line, "link", f"{target}: no such anchor")
 
 
+def documents(listed: list[str], root: Path) -> list[str]:
+    """The Markdown files that are written by hand."""
+    return [
+        name for name in listed if name.endswith(".md") and not name.startswith(RECORDS) and (root / name).is_file()
+    ]
+
+
 def main() -> int:
     """Prints every complaint."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -266,8 +285,7 @@ def main() -> int:
     if html:
         complaints, looked_at = list(check_html(html)), "the built book"
     else:
-        listed = sys.stdin.read().splitlines()
-        files = [name for name in listed if name.endswith(".md") and not name.startswith(RECORDS) and (root / name).is_file()]
+        files = documents(sys.stdin.read().splitlines(), root)
         pages = [Page(name, (root / name).read_text(encoding="utf-8")) for name in files]
         complaints = [complaint for page in pages for complaint in check_page(page, root)]
         complaints += check_summary(files, root)

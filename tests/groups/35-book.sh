@@ -12,12 +12,14 @@ MDBOOK="$CACHE/mdbook-$MDBOOK_VERSION/bin/mdbook"
 BUILT="$CARGO_TARGET_DIR/book"
 status=0
 
-# No distribution and no registry of wheels has mdBook, so it is built, once. Without its server and its search.
+# No distribution and no registry of wheels has mdBook, so it is built, once. Without its server and its search,
+# and unoptimised: that takes a third of the time, and the book is small.
 need_mdbook() {
   [ ! -x "$MDBOOK" ] || return 0
   need_rust || return
-  say "building mdBook $MDBOOK_VERSION into .cache (cargo install; some minutes, once)"
+  say "building mdBook $MDBOOK_VERSION into .cache (cargo install; a few minutes, once)"
   quietly cargo install mdbook --version "=$MDBOOK_VERSION" --no-default-features --locked \
+    --debug --config profile.dev.debug=false \
     --root "$CACHE/mdbook-$MDBOOK_VERSION" --target-dir "$CACHE/mdbook-target" ||
     missing "mdBook $MDBOOK_VERSION" "cargo install mdbook --version =$MDBOOK_VERSION" || return
   rm -rf "$CACHE/mdbook-target"
