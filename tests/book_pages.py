@@ -4,10 +4,12 @@ link      A link leads to a file that exists, and its anchor to a heading of tha
 include   A file that a page includes ({{#include FILE}}) exists.
 table     A table has a header, an empty line before it, and as many cells in each row as in its header.
           A `|` within a cell is written `\\|`, in a code span too.
-code      A code block is closed, is no continuation of a paragraph, and has lines of at most 100 characters.
+code      A code block is closed, is no continuation of a paragraph, and has lines of at most 120 characters (commands in
+          `sh` may be longer: a reader copies them as one line).
 output    Where a command is shown with its output, the block's language is `console`. Either tests/book_outputs.py
           can run it, or the line behind it says where and when it was made: "Measured on MACHINE, DATE."
 summary   The book's table of contents names every page of docs/.
+findings  docs/findings.md has every kind of finding that spec/result.md lists.
 
 With the folder of the built book as an argument (--html FOLDER), links are checked in its pages instead.
 """
@@ -24,7 +26,7 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-CODE_COLUMNS = 100
+CODE_COLUMNS = 120
 MADE = re.compile(r"(?:Measured on|Simulated with) .+?, \d{4}-\d{2}-\d{2}\b")
 INCLUDE = re.compile(r"\{\{#include ([^}:]+)(?::[^}]*)?\}\}")
 # What gives the same output everywhere. Anything else needs the line that says where and when it was made.
@@ -172,7 +174,7 @@ def check_block(page: Page, token: Token) -> Iterator[Complaint]:
         yield page.complaint(first, "code", "the block is not closed")
     for number in range(first, last):
         columns = len(page.lines[number])
-        if columns > CODE_COLUMNS:
+        if columns > CODE_COLUMNS and token.info.strip() != "sh":
             yield page.complaint(number, "code", f"{columns} characters; at most {CODE_COLUMNS}")
 
 
@@ -228,6 +230,24 @@ def check_summary(files: list[str], root: Path) -> Iterator[Complaint]:
         for file in files:
             if file.startswith("docs/") and file.endswith(".md") and file not in listed | {name}:
                 yield page.complaint(0, "summary", f"{file} is not in the table of contents")
+
+
+KIND = re.compile(r"^\| ((?:`\w+`(?:, )?)+) \|", re.MULTILINE)
+
+
+def kinds(text: str) -> set[str]:
+    """The names in the first column of the tables."""
+    return {name for row in KIND.findall(text) for name in re.findall(r"\w+", row)}
+
+
+def check_findings(files: list[str], root: Path) -> Iterator[Complaint]:
+    """Rule findings."""
+    listed, explained = "spec/result.md", "docs/findings.md"
+    if {listed, explained} <= set(files):
+        _, _, section = (root / listed).read_text(encoding="utf-8").partition("#### findings[]\n")
+        missing = kinds(section.partition("\n#")[0]) - kinds((root / explained).read_text(encoding="utf-8"))
+        for kind in sorted(missing):
+            yield Complaint(explained, 1, "findings", f"`{kind}` of {listed} is not explained")
 
 
 # ---- the built book
@@ -288,7 +308,7 @@ def main() -> int:
         files = documents(sys.stdin.read().splitlines(), root)
         pages = [Page(name, (root / name).read_text(encoding="utf-8")) for name in files]
         complaints = [complaint for page in pages for complaint in check_page(page, root)]
-        complaints += check_summary(files, root)
+        complaints += [*check_summary(files, root), *check_findings(files, root)]
         looked_at = f"{len(files)} pages"
     print("\n".join([*map(str, complaints), f"{looked_at} looked at, {len(complaints)} complaints"]))
     return 1 if complaints else 0

@@ -44,7 +44,8 @@ def test_code_blocks_that_do_not_render_are_found(tmp_path: Path) -> None:
     assert rules("text\n\n    code\n\n```sh\nx\n```\n\n- item\n  goes on\n", tmp_path) == []
     assert rules("text\n    no code\n", tmp_path) == [(2, "code")]
     assert rules("```sh\nopen\n", tmp_path) == [(1, "code")]
-    assert rules(f"```sh\n{'x' * 101}\n```\n", tmp_path) == [(2, "code")]
+    assert rules(f"```c\n{'x' * 121}\n```\n", tmp_path) == [(2, "code")]
+    assert rules(f"```sh\n{'x' * 121}\n```\n", tmp_path) == []
 
 
 def test_an_output_is_run_or_measured(tmp_path: Path) -> None:
@@ -63,6 +64,17 @@ def test_a_page_that_is_in_no_table_of_contents_is_found(tmp_path: Path) -> None
     (tmp_path / "docs" / "SUMMARY.md").write_text("- [A](a.md)\n", encoding="utf-8")
     files = ["docs/SUMMARY.md", "docs/a.md", "docs/b.md", "spec/c.md"]
     assert [complaint.text.split()[0] for complaint in book_pages.check_summary(files, tmp_path)] == ["docs/b.md"]
+
+
+def test_a_finding_that_is_not_explained_is_found(tmp_path: Path) -> None:
+    for folder in ("docs", "spec"):
+        (tmp_path / folder).mkdir()
+    rows = "| kind | numbers |\n|---|---|\n| `one`, `two` | `x` |\n| `three` | |\n"
+    listed = f"# A\n\n#### findings[]\n\n{rows}\n## B\n\n| `four` | |\n"
+    (tmp_path / "spec" / "result.md").write_text(listed, encoding="utf-8")
+    (tmp_path / "docs" / "findings.md").write_text("| kind |\n|---|\n| `one` |\n| `three` |\n", encoding="utf-8")
+    found = book_pages.check_findings(["spec/result.md", "docs/findings.md"], tmp_path)
+    assert [complaint.text.split()[0] for complaint in found] == ["`two`"]
 
 
 def test_broken_links_of_the_built_book_are_found(tmp_path: Path) -> None:
