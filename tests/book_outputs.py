@@ -102,11 +102,21 @@ def without_page(binary: Path, root: Path) -> Iterator[str]:
             yield f"{page.relative_to(root)}: does not show the options: `$ hairspring {verb} --help`"
 
 
+def without_last_digits(lines: list[str]) -> list[str]:
+    """Numbers of more than nine digits, rounded to nine: the last ones depend on the processor's arithmetic."""
+    long = re.compile(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?")
+    return [
+        long.sub(lambda found: f"{float(found[0]):.9g}" if len(found[0]) > 10 else found[0], line) for line in lines
+    ]
+
+
 def check_page(name: str, root: Path, binary: Path, bless: bool) -> list[str]:
     """The differences of a page from what its commands print; blessed, there are none any more."""
     page = Page(name, (root / name).read_text(encoding="utf-8"))
     lines = as_printed(page, root, binary)
-    if bless and lines != page.lines:
+    if without_last_digits(lines) == without_last_digits(page.lines):
+        return []
+    if bless:
         (root / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
         print(f"{name}: written anew")
         return []

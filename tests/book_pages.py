@@ -4,8 +4,8 @@ link      A link leads to a file that exists, and its anchor to a heading of tha
 include   A file that a page includes ({{#include FILE}}) exists.
 table     A table has a header, an empty line before it, and as many cells in each row as in its header.
           A `|` within a cell is written `\\|`, in a code span too.
-code      A code block is closed, is no continuation of a paragraph, and has lines of at most 120 characters (commands in
-          `sh` may be longer: a reader copies them as one line).
+code      A code block is closed, is no continuation of a paragraph, and has lines of at most 120 characters (commands
+          in `sh` may be longer: a reader copies them as one line).
 output    Where a command is shown with its output, the block's language is `console`. Either tests/book_outputs.py
           can run it, or the line behind it says where and when it was made: "Measured on MACHINE, DATE."
 summary   The book's table of contents names every page of docs/.

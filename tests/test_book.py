@@ -109,6 +109,14 @@ def test_outputs_are_compared_and_blessed(book: Path) -> None:
     assert not os.path.exists(book / "out")
 
 
+def test_the_last_digits_of_long_numbers_are_not_compared(book: Path) -> None:
+    for old, new, same in (("48.00707514692156", "48.00707514692159", True), ("48.007075147", "48.007074147", False)):
+        page = book / "docs" / "page.md"
+        page.write_text(f"```console\n$ hairspring fit a\n{old}\n```\n", encoding="utf-8")
+        (book / "command").write_text(f"#!/bin/sh\necho {new}\n", encoding="utf-8")
+        assert (book_outputs.check_page("docs/page.md", book, book / "command", bless=False) == []) is same
+
+
 def test_a_verb_needs_a_page_with_its_options(book: Path) -> None:
     listing = "Commands:\\n  fit   Solve\\n        more words\\n  time  Time\\n  help  Help\\n\\nOptions:\\n  -h\\n"
     (book / "command").write_text(f"#!/bin/sh\nprintf '{listing}'\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 old.csv, new.csv   observations of a parser before and after a change, of invented times: 62 and 48 ns a copy
 sample.json        the same kind of loop as Criterion.rs saves it, with 25 ns of overhead in each sample
-pin.vcd            a simulated pin: frames with 1 to 8 copies of 100 us, 2 us of overhead in each pulse
+pin.vcd            a simulated pin: frames with 1 to 8 copies of 100 us; each pulse is 2 us too long, +- 15 ns of noise
 """
 
 import json
@@ -56,7 +56,7 @@ def frame(pulses: int, dither: random.Random) -> Iterator[int]:
             yield UNIT
     for number in range(pulses):
         yield (2 + number % 3) * UNIT + dither.randrange(UNIT // 2)
-        yield (number + 1) * 100_000 + 2_000
+        yield round((number + 1) * 100_000 + 2_000 + dither.gauss(0, 15))
     yield 5 * UNIT + dither.randrange(UNIT // 2)
     yield UNIT
 
@@ -65,7 +65,7 @@ def pin() -> None:
     """What a simulator dumps of a pin."""
     dither, now, high = random.Random(4), 0, 0
     lines = ["$timescale 1 ns $end", "$var wire 1 ! PB7 $end", "$enddefinitions $end", "#0", "0!"]
-    for _ in range(5):
+    for _ in range(8):
         for length in frame(8, dither):
             now, high = now + length, 1 - high
             lines += [f"#{now}", f"{high}!"]

@@ -35,6 +35,14 @@ need_binary() {
 pages() { project_files '*.md' | python3 tests/book_pages.py; }
 outputs() { project_files '*.md' | python3 tests/book_outputs.py "$HAIRSPRING"; }
 
+# The files of which the book shows results are those that their script makes.
+example_files() {
+  rm -rf "$CACHE/example-files"
+  mkdir "$CACHE/example-files"
+  cp examples/files/make.py "$CACHE/example-files"
+  python3 "$CACHE/example-files/make.py" && diff -rq examples/files "$CACHE/example-files"
+}
+
 build() {
   rm -rf "$BUILT"
   "$MDBOOK" build --dest-dir "$BUILT" 2>&1 | sed 's/^[-0-9: ]* //' >"$CACHE/mdbook.log"
@@ -48,6 +56,7 @@ need_mdbook
 need_binary
 
 step "links, tables, code blocks" pages
+step "examples/files" example_files
 step "outputs" outputs
 step "mdbook build" build
 step "links of the built book" python3 tests/book_pages.py --html "$BUILT"
