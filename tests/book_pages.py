@@ -277,6 +277,8 @@ def check_html(folder: Path) -> Iterator[Complaint]:
         for path in sorted(folder.rglob("*.html"))
         if path.name not in ("print.html", "404.html", "toc.html")
     }
+    if not pages:
+        yield Complaint(str(folder), 1, "link", "there are no pages")
     for path, page in pages.items():
         for line, target in page.targets:
             name, _, anchor = target.partition("#")

@@ -78,6 +78,7 @@ def test_a_finding_that_is_not_explained_is_found(tmp_path: Path) -> None:
 
 
 def test_broken_links_of_the_built_book_are_found(tmp_path: Path) -> None:
+    assert [complaint.text for complaint in book_pages.check_html(tmp_path)] == ["there are no pages"]
     (tmp_path / "a.html").write_text('<h1 id="x"><a href="b.html#y">b</a><a href="#x">x</a></h1>', encoding="utf-8")
     (tmp_path / "b.html").write_text('<a href="a.html#x"></a><a href="c.html"></a><img src="d.png">', encoding="utf-8")
     found = [complaint.text for complaint in book_pages.check_html(tmp_path)]
