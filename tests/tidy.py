@@ -1,7 +1,7 @@
 """The rules that no compiler checks. Reads the project's file names on standard input, one per line.
 
 missing-path    A path that a document names exists: `code spans` that look like a path of this project (its first
-                folders may be left out; NN- stands for a number, NAME for a name), and the trees drawn in plain code
+                folders may be left out; NN-, NAME and PREFIX stand for others), and the trees drawn in plain code
                 blocks. The changelog and the records of benchmarks are not checked: they name what was there then.
                 Links are checked by tests/book_pages.py.
 machine-path    No file names a folder of the machine that it was written on.
@@ -31,7 +31,7 @@ ADDRESS = re.compile(
 )
 PATH_SHAPE = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*/?")
 # What stands for a name, what is built, and an ending alone.
-NO_FILE = re.compile(r"NN-|NAME|(?:^|/)target/|^\.\w+$")
+NO_FILE = re.compile(r"NN-|NAME|PREFIX|(?:^|/)target/|^\.\w+$")
 FILE_ENDING = re.compile(r"\.(?:md|rs|toml|sh|py|txt|c|h|hpp|f90|csv|json|yml|html)$")
 
 
