@@ -40,6 +40,9 @@ def test_only_what_looks_like_a_path_of_the_project_is_one(tmp_path: Path) -> No
         "x * c",
         "crates/<name>/src",
         "tests/NN-name.sh",
+        "crates/NAME.rs",
+        "bench/target/peers/",
+        ".csv",
     ):
         assert not tidy.looks_like_path(name, tmp_path), name
 
@@ -51,11 +54,13 @@ def test_a_drawn_tree_names_paths() -> None:
     assert paths == expected
 
 
-def test_links_and_code_spans_are_checked(tmp_path: Path) -> None:
-    (tmp_path / "here.md").touch()
-    text = "[a](here.md#part) [b](gone.md) [c](https://example.org/x) and `lost.rs`, `in/deep.rs`\n"
-    found = [finding.subject for finding in tidy.check_named_paths("README.md", text, tmp_path, ["far/in/deep.rs"])]
-    assert sorted(found) == ["gone.md", "lost.rs"]
+def test_code_spans_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "beside.md").touch()
+    text = "`lost.rs`, `in/deep.rs`, `beside.md`, `built/target/x.json`, `own.c`\n\n    cat >own.c\n"
+    for file, expected in (("docs/page.md", ["lost.rs"]), ("bench/record/x.md", []), ("CHANGELOG.md", [])):
+        found = [finding.subject for finding in tidy.check_named_paths(file, text, tmp_path, ["far/in/deep.rs"])]
+        assert found == expected, file
 
 
 def test_paths_of_a_machine_and_registries_are_seen() -> None:

@@ -8,6 +8,7 @@ cd "$ROOT"
 shell_scripts() {
   local file
   project_files | while read -r file; do
+    [ -f "$file" ] || continue # a link to a folder
     if [[ $file == *.sh ]] || head -n 1 "$file" | grep -qaE '^#!.*\b(ba)?sh\b'; then printf '%s\n' "$file"; fi
   done
 }

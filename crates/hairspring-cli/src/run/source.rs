@@ -63,7 +63,7 @@ fn compile(path: &Path, language: &Compiled, arguments: &RunArguments) -> Result
     let program = folder.path().join("program");
     let library = library_flags();
     if library.is_none() && !language.alone {
-        return Err(format!("{} needs the installed library: pkg-config finds no `hairspring` (see README.md)", language.what));
+        return Err(format!("{} needs the installed library: pkg-config finds no `hairspring` (see docs/install.md)", language.what));
     }
     std::fs::write(folder.path().join("hairspring.h"), HEADER).map_err(|error| format!("a temporary file: {error}"))?;
     let mut command = Command::new(arguments.cc.as_deref().unwrap_or(language.compiler));

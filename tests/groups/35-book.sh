@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The README, the book in docs/ and the other documents: links, tables and code blocks (tests/book_pages.py); the outputs
+# that they show (tests/book_outputs.py); the book is built, and the links of its pages lead somewhere.
+# HAIRSPRING_BLESS=1 ./test book writes the outputs anew. HAIRSPRING=PATH takes a command that is built already.
+# shellcheck disable=SC2317 # the checks are called by `step`
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+cd "$ROOT"
+
+MDBOOK_VERSION=0.4.52 # the last one that builds with the oldest Rust that the project supports
+MDBOOK="$CACHE/mdbook-$MDBOOK_VERSION/bin/mdbook"
+BUILT="$CARGO_TARGET_DIR/book"
+status=0
+
+# No distribution and no registry of wheels has mdBook, so it is built, once. Without its server and its search,
+# and unoptimised: that takes a third of the time, and the book is small.
+need_mdbook() {
+  [ ! -x "$MDBOOK" ] || return 0
+  need_rust || return
+  say "building mdBook $MDBOOK_VERSION into .cache (cargo install; a few minutes, once)"
+  quietly cargo install mdbook --version "=$MDBOOK_VERSION" --no-default-features --locked \
+    --debug --config profile.dev.debug=false \
+    --root "$CACHE/mdbook-$MDBOOK_VERSION" --target-dir "$CACHE/mdbook-target" ||
+    missing "mdBook $MDBOOK_VERSION" "cargo install mdbook --version =$MDBOOK_VERSION" || return
+  rm -rf "$CACHE/mdbook-target"
+}
+
+need_binary() {
+  [ -z "${HAIRSPRING:-}" ] || return 0
+  need_rust || return
+  quietly cargo build --release --package hairspring-cli
+  HAIRSPRING="$CARGO_TARGET_DIR/release/hairspring"
+}
+
+pages() { project_files '*.md' | python3 tests/book_pages.py; }
+outputs() { project_files '*.md' | python3 tests/book_outputs.py "$HAIRSPRING"; }
+
+# The files of which the book shows results are those that their script makes.
+example_files() {
+  rm -rf "$CACHE/example-files"
+  mkdir "$CACHE/example-files"
+  cp examples/files/make.py "$CACHE/example-files"
+  python3 "$CACHE/example-files/make.py" && diff -rq examples/files "$CACHE/example-files"
+}
+
+build() {
+  rm -rf "$BUILT"
+  "$MDBOOK" build --dest-dir "$BUILT" >"$CACHE/mdbook.log" 2>&1 || { cat "$CACHE/mdbook.log" && return 1; }
+  if grep -E '\[(WARN|ERROR)\]' "$CACHE/mdbook.log"; then return 1; fi # a file that is not there is no failure to mdBook
+}
+
+mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')
+need_venv "$ROOT/.venv" "${requirements[@]}" # as in group python
+PATH="$ROOT/.venv/bin:$PATH"
+need_mdbook
+need_binary
+
+step "links, tables, code blocks" pages
+step "examples/files" example_files
+step "outputs" outputs
+step "mdbook build" build
+step "links of the built book" python3 tests/book_pages.py --html "$BUILT"
+exit "$status"
