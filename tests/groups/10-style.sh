@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Rust and shell source: formatted, and free of what shellcheck knows to be traps.
+# Rust and shell source: formatted, free of what shellcheck knows to be traps, and with no arrow that runs back
+# (tests/arrows.txt).
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
@@ -15,9 +16,11 @@ shell_scripts() {
 
 need_rust_tool fmt
 need_command shellcheck shellcheck
+need_command python3 python3
 
 status=0
 cargo fmt --all --check || status=1
 mapfile -t scripts < <(shell_scripts)
 shellcheck --external-sources --source-path=SCRIPTDIR "${scripts[@]}" || status=1
+python3 tests/arrows.py tests/arrows.txt . || status=1
 exit "$status"

@@ -1,0 +1,57 @@
+"""The check of the arrows finds arrows that run back, planted in a small project."""
+
+from pathlib import Path
+
+import arrows
+import pytest
+
+TABLE = "one:\nhairspring-core:\nhairspring-view: hairspring-core  # and nobody else\nhairspring-core/low:\nhairspring-core/high: low\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A sound project of two crates."""
+    for name, dependencies in (("core", ""), ("view", "hairspring-core.workspace = true\n")):
+        source = tmp_path / "crates" / f"hairspring-{name}" / "src"
+        source.mkdir(parents=True)
+        manifest = f'[package]\nname = "hairspring-{name}"\n[dependencies]\n{dependencies}'
+        (source.parent / "Cargo.toml").write_text(manifest)
+        (source / "lib.rs").write_text("//! See hairspring_cli::main.\npub mod low;\n")
+    source = tmp_path / "crates/hairspring-core/src"
+    (source / "low.rs").write_text("use crate::low::Own;\n#[cfg(test)]\nmod tests {\n    use crate::high::Up;\n}\n")
+    (source / "high.rs").write_text("use crate::{\n    low::{A, B},\n    other,\n};\n")
+    (tmp_path / "crates/hairspring-view/src/lib.rs").write_text("use hairspring_core::low;\n")
+    return tmp_path
+
+
+def found(project: Path, table: str = TABLE.removeprefix("one:\n")) -> list[str]:
+    """The breaches without the folder of the test."""
+    return [breach.replace(str(project) + "/", "") for breach in arrows.breaches(project, arrows.read_table(table))]
+
+
+def test_a_sound_project_has_no_breach(project: Path) -> None:
+    assert found(project) == []
+
+
+def test_a_manifest_that_points_back_is_found(project: Path) -> None:
+    manifest = project / "crates/hairspring-core/Cargo.toml"
+    manifest.write_text(manifest.read_text() + "[target.'cfg(unix)'.dependencies]\nhairspring-view = { path = '../x' }\n")
+    assert found(project) == ["crates/hairspring-core/Cargo.toml: hairspring-core must not depend on hairspring-view"]
+
+
+def test_a_path_that_points_back_is_found(project: Path) -> None:
+    (project / "crates/hairspring-core/src/lib.rs").write_text("fn f() -> hairspring_view::Page { todo!() }\n")
+    assert found(project) == ["crates/hairspring-core/src/lib.rs: hairspring-core must not name hairspring-view"]
+
+
+@pytest.mark.parametrize("line", ["use crate::high::Up;", "use crate::{high, other};", "fn f() { crate::high::g() }"])
+def test_a_module_that_points_back_is_found(project: Path, line: str) -> None:
+    (project / "crates/hairspring-core/src/low.rs").write_text(line + "\n")
+    assert found(project) == ["crates/hairspring-core/src/low.rs: low must not name high"]
+
+
+def test_the_table_and_the_project_have_the_same_crates(project: Path) -> None:
+    assert found(project, TABLE) == ["the table of arrows names one, and there is no such crate"]
+    assert found(project, "hairspring-core:\n") == [
+        "hairspring-view is not in the table of arrows: add a line that says whom it may know"
+    ]
