@@ -15,8 +15,8 @@ pub struct Started {
     _folder: Option<Folder>,
 }
 
-/// The header for C programs that need no library.
-const HEADER: &str = include_str!("../../../../probe/hairspring.h");
+/// The header for C programs that need no library: a link to probe/, so that the crate's package has it.
+const HEADER: &str = include_str!("hairspring.h");
 
 /// A language that is compiled: endings of its files, the compiler, the headers that are at hand without the library.
 struct Compiled {
