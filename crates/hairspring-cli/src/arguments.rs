@@ -45,6 +45,10 @@ pub enum Verb {
     Compare(crate::compare::CompareArguments),
     /// Put a saved result into the format of another tool: Bencher, benchstat, Google Benchmark, hyperfine, CSV
     Report(crate::report::SavedReportArguments),
+    /// Print the completions of this command for a shell
+    Completions(crate::completions::CompletionsArguments),
+    /// Print the manual page of this command or of a verb, or write all of them into a folder
+    Man(crate::man::ManArguments),
 }
 
 /// Options of every verb that reports.
