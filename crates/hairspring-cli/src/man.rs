@@ -58,6 +58,6 @@ fn name(command: &Command) -> &str {
 
 fn page(command: Command) -> Result<String, AnyError> {
     let mut page = Vec::new();
-    Man::new(command).manual("Hairspring").render(&mut page)?;
+    Man::new(command).manual("Hairspring").source(concat!("hairspring ", env!("CARGO_PKG_VERSION"))).render(&mut page)?;
     Ok(String::from_utf8(page)?)
 }

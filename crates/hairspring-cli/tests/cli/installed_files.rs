@@ -32,7 +32,7 @@ fn every_verb_has_a_page_with_all_its_options() {
     assert!(ended.file("share/man/man1/hairspring.1").contains("hairspring\\-time(1)"), "the verbs' pages are named");
     for verb in verbs() {
         let page = ended.file(&format!("share/man/man1/hairspring-{verb}.1"));
-        assert!(page.contains(&format!(".TH hairspring-{verb} 1")) && page.contains(".SH SYNOPSIS"), "{page}");
+        assert!(page.contains(&format!(".TH hairspring-{verb} 1  \"hairspring 0.")) && page.contains(".SH SYNOPSIS"), "{page}");
         let help = Hairspring::new().with(&verb).with("--help").succeeds().output;
         let options = options(&help);
         assert!(options.iter().any(|option| option == "help"), "{help}");
