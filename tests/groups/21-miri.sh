@@ -31,14 +31,14 @@ miri_toolchain() {
   command -v rustup >/dev/null || return 1
   local toolchain
   while read -r toolchain; do
-    cargo "+$toolchain" miri --version >/dev/null 2>&1 && echo "$toolchain" && return 0
+    rustup run "$toolchain" cargo miri --version >/dev/null 2>&1 && echo "$toolchain" && return 0
   done < <(rustup toolchain list | sed -n 's/^\(nightly[^ ]*\).*/\1/p')
   return 1
 }
 
 # Isolation keeps the tests from the machine's clocks and files: these need none.
 under_miri() { # TOOLCHAIN
-  CARGO_TARGET_DIR="$CACHE/miri" runs_some cargo "+$1" miri test --quiet -p hairspring --lib -- "${TESTS[@]}"
+  CARGO_TARGET_DIR="$CACHE/miri" runs_some rustup run "$1" cargo miri test --quiet -p hairspring --lib -- "${TESTS[@]}"
 }
 
 need_rust
