@@ -2,7 +2,9 @@
  *
  * Every call returns a status; hairspring_last_error has the text of what went wrong in the calling thread. Handles may
  * be used by several threads, and are given back once, with the _free function of their kind. Structs begin with their
- * size, which the caller sets (HAIRSPRING_SIZED): one of another size is refused. */
+ * size, which the caller sets (HAIRSPRING_SIZED), and may grow at their end. A program with the header of another version
+ * is served: fields that its struct lacks are 0, which is their default, and are not written; fields that this library does
+ * not know must be 0, and are set to 0. */
 
 #ifndef HAIRSPRING_ENGINE_H
 #define HAIRSPRING_ENGINE_H
@@ -34,7 +36,7 @@ typedef enum hairspring_status {
    */
   HAIRSPRING_STATUS_BAD_POINTER = 1,
   /**
-   * A struct has another size than this library's.
+   * A struct has a size that cannot be right, or fields are set in it that this library does not know.
    */
   HAIRSPRING_STATUS_WRONG_SIZE = 2,
   /**

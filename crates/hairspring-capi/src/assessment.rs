@@ -1,10 +1,12 @@
 //! From a table to an array of estimates, findings and comparisons.
 
 use crate::observations::ObservationsHandle;
-use crate::wall::{Refusal, Status, c_text, fill, free, hand_out, level, shared, sized, wall};
+use crate::sized::{Growing, fill, input};
+use crate::wall::{Refusal, Status, c_text, free, hand_out, level, shared, wall};
 use hairspring_core::estimate::{self, Options};
 use hairspring_core::judge::{self, Assessment, ComponentResult, SeriesResult, Setting, Severity, Time, Verdict, assess};
 use std::ffi::{CString, c_char};
+use std::mem::offset_of;
 
 /// A value with its confidence interval.
 #[repr(C)]
@@ -38,6 +40,11 @@ pub struct Question {
     pub precision: f64,
     /// 1 where all rows must be used, 0 where rows off the line may be left out.
     pub keep_all_rows: u32,
+}
+
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for Question {
+    const LEAST: usize = size_of::<usize>();
 }
 
 /// What an estimate is of.
@@ -74,6 +81,11 @@ pub struct ComponentEstimate {
     pub cycles: Estimate,
 }
 
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for ComponentEstimate {
+    const LEAST: usize = offset_of!(ComponentEstimate, ns);
+}
+
 /// How heavy a doubt is.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +112,11 @@ pub struct FindingText {
     pub message: *const c_char,
     /// What to do about it.
     pub remedy: *const c_char,
+}
+
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for FindingText {
+    const LEAST: usize = offset_of!(FindingText, remedy);
 }
 
 /// What a comparison says.
@@ -130,6 +147,11 @@ pub struct ComparisonEstimate {
     pub ratio: Estimate,
     /// What the interval says.
     pub verdict: VerdictOfComparison,
+}
+
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for ComparisonEstimate {
+    const LEAST: usize = size_of::<ComparisonEstimate>();
 }
 
 /// All that can be said of a table. It never changes, so that threads may share it.
@@ -229,7 +251,7 @@ pub unsafe extern "C" fn hairspring_assess(
             judge::Question::default()
         } else {
             // SAFETY: passed on to the caller.
-            asked(unsafe { sized(question, "the question") }?)?
+            asked(&unsafe { input(question, "the question") }?)?
         };
         let asked = judge::Question { setting: Setting::Table, ..asked };
         let copy = table.with(|table| table.clone());

@@ -1,8 +1,10 @@
 //! Clocks by name.
 
-use crate::wall::{Refusal, Status, c_text, exclusive, sized_out, text, wall};
+use crate::sized::{Growing, output};
+use crate::wall::{Refusal, Status, c_text, exclusive, text, wall};
 use hairspring_host::clock::{Clock, catalogue, default_clock, find, granularity};
 use std::ffi::{CString, c_char};
+use std::mem::offset_of;
 use std::sync::OnceLock;
 
 /// A clock of this machine. The texts live as long as the program.
@@ -25,6 +27,11 @@ pub struct ClockInfo {
     pub quantum: u64,
     /// Bits of the counter: one of fewer than 64 wraps.
     pub bits: u32,
+}
+
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for ClockInfo {
+    const LEAST: usize = offset_of!(ClockInfo, unavailable);
 }
 
 /// A clock with its texts as C has them.
@@ -90,10 +97,10 @@ pub unsafe extern "C" fn hairspring_clock_count(count: *mut usize) -> Status {
 pub unsafe extern "C" fn hairspring_clock_at(index: usize, clock: *mut ClockInfo) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let clock = unsafe { sized_out(clock, "the clock") }?;
+        let clock = unsafe { output(clock, "the clock") }?;
         let found =
             list().get(index).ok_or_else(|| Refusal::new(Status::BadValue, format!("clock {index}: there are {}", list().len())))?;
-        *clock = found.info();
+        clock.write(&found.info());
         Ok(())
     })
 }
@@ -104,10 +111,10 @@ pub unsafe extern "C" fn hairspring_clock_at(index: usize, clock: *mut ClockInfo
 pub unsafe extern "C" fn hairspring_clock_find(name: *const c_char, clock: *mut ClockInfo) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let (out, found) = unsafe { (sized_out(clock, "the clock")?, chosen(name)?) };
+        let (out, found) = unsafe { (output(clock, "the clock")?, chosen(name)?) };
         let listed = list().iter().find(|listed| listed.clock.name == found.name);
         let listed = listed.ok_or_else(|| Refusal::new(Status::ClockUnavailable, format!("clock `{}` is not in the list", found.name)))?;
-        *out = ClockInfo { quantum: granularity(&found).quantum, ..listed.info() };
+        out.write(&ClockInfo { quantum: granularity(&found).quantum, ..listed.info() });
         Ok(())
     })
 }

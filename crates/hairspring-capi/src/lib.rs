@@ -1,7 +1,7 @@
 //! The C ABI of the engine: every call goes through one wall that turns an error or a panic into a status with a text.
 //!
-//! Handles are opaque and may be used by several threads; plain structs begin with their size, and one of another size is
-//! refused. The header is `include/hairspring_engine.h`, made by cbindgen from these files.
+//! Handles are opaque and may be used by several threads; plain structs begin with their size and may grow
+//! (`sized`). The header is `include/hairspring_engine.h`, made by cbindgen from these files.
 #![allow(unsafe_code, reason = "the C ABI: pointers come from the caller, and each is checked for null and alignment first")]
 #![allow(clippy::missing_safety_doc, reason = "what C callers must keep to is said once, at the head of the header")]
 
@@ -12,6 +12,7 @@ mod lmbench_text;
 mod measure;
 mod observations;
 mod procedure;
+mod sized;
 mod stopwatch;
 mod trials;
 mod wall;

@@ -1,9 +1,11 @@
 //! Benchmarks of a C program, run by the engine: measured into a table, or as a whole program with a command line.
 
 use crate::observations::ObservationsHandle;
-use crate::wall::{Answer, Refusal, Status, elements, hand_out, last_error, same_size, shared, sized, text, wall};
+use crate::sized::{Growing, input, inputs};
+use crate::wall::{Answer, Refusal, Status, elements, hand_out, last_error, shared, text, wall};
 use hairspring_program::{Benchmark, Error, FLUSH, Group, Manner, Order, Row, Session, Settings};
 use std::ffi::{CStr, OsString, c_char, c_int};
+use std::mem::offset_of;
 use std::time::Duration;
 
 /// Arguments of a benchmark at the most.
@@ -45,6 +47,11 @@ pub struct BenchmarkSeries {
     pub argument: i64,
 }
 
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for BenchmarkSeries {
+    const LEAST: usize = offset_of!(BenchmarkSeries, argument);
+}
+
 /// How to measure.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +64,11 @@ pub struct MeasurementPlan {
     pub milliseconds: u32,
     /// 1 leaves out the reference chain, and with it the core cycles.
     pub without_cycles: u32,
+}
+
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for MeasurementPlan {
+    const LEAST: usize = size_of::<usize>();
 }
 
 /// Code to be timed, made by HAIRSPRING_BENCHMARK.
@@ -91,6 +103,12 @@ pub struct BenchmarkEntry {
     pub alternative: u32,
 }
 
+// SAFETY: `repr(C)`, and all its fields may be 0.
+unsafe impl Growing for BenchmarkEntry {
+    const LEAST: usize = offset_of!(BenchmarkEntry, setup);
+    const SIZE_FIRST: bool = false;
+}
+
 impl From<Error> for Refusal {
     fn from(error: Error) -> Refusal {
         match error {
@@ -112,9 +130,8 @@ pub unsafe extern "C" fn hairspring_measure(
     out: *mut *mut ObservationsHandle,
 ) -> Status {
     wall(|| {
-        same_size::<BenchmarkSeries>(element_size, "a benchmark")?;
         // SAFETY: passed on to the caller.
-        let series = unsafe { elements(series, count, "the array of benchmarks") }?;
+        let series = unsafe { inputs(series, element_size, count, "a benchmark") }?;
         // SAFETY: passed on to the caller.
         let settings = unsafe { settings(plan) }?;
         // SAFETY: passed on to the caller.
@@ -129,7 +146,7 @@ unsafe fn settings(plan: *const MeasurementPlan) -> Answer<Settings> {
     let mut settings = Settings::default();
     if !plan.is_null() {
         // SAFETY: passed on to the caller.
-        let plan = unsafe { sized(plan, "the plan") }?;
+        let plan = unsafe { input(plan, "the plan") }?;
         if plan.milliseconds > 0 {
             settings.budget = Duration::from_millis(plan.milliseconds.into());
         }
@@ -141,7 +158,6 @@ unsafe fn settings(plan: *const MeasurementPlan) -> Answer<Settings> {
 }
 
 unsafe fn of_series<'a>(from: &BenchmarkSeries) -> Answer<Benchmark<'a>> {
-    same_size::<BenchmarkSeries>(from.size, "a benchmark")?;
     // SAFETY: passed on to the caller.
     let name = unsafe { text(from.name, "a benchmark's name") }?;
     // SAFETY: passed on to the caller.
@@ -176,9 +192,8 @@ pub unsafe extern "C" fn hairspring_run_program(
     count: usize,
 ) -> c_int {
     let declared = || {
-        same_size::<BenchmarkEntry>(element_size, "an entry of the benchmarks")?;
         // SAFETY: passed on to the caller.
-        unsafe { groups(elements(entries, count, "the array of benchmarks")?) }
+        unsafe { groups(&inputs(entries, element_size, count, "an entry of the benchmarks")?) }
     };
     // SAFETY: passed on to the caller.
     unsafe { run_program(argc, argv, declared) }

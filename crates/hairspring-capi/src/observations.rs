@@ -1,6 +1,7 @@
 //! The table of observations.
 
-use crate::wall::{Answer, Refusal, Status, elements, exclusive, free, hand_out, locked, shared, sized, text, wall};
+use crate::sized::{Growing, input};
+use crate::wall::{Answer, Refusal, Status, elements, exclusive, free, hand_out, locked, shared, text, wall};
 use hairspring_core::observations::{Flags, Observations, Rate, Unit, read_csv, write_csv};
 use std::ffi::c_char;
 use std::fs::File;
@@ -43,6 +44,11 @@ pub struct ClockOfTable {
     pub quantum: f64,
     /// 0 where the readings are ticks, 1 where they are nanoseconds.
     pub in_nanoseconds: u32,
+}
+
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for ClockOfTable {
+    const LEAST: usize = size_of::<usize>();
 }
 
 fn bad(text: impl Into<String>) -> Refusal {
@@ -100,7 +106,7 @@ pub unsafe extern "C" fn hairspring_observations_set_clock(
 ) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let (table, clock) = unsafe { (shared(table, "the table")?, sized(clock, "the clock")?) };
+        let (table, clock) = unsafe { (shared(table, "the table")?, input(clock, "the clock")?) };
         // SAFETY: passed on to the caller.
         let name = if name.is_null() { None } else { Some(unsafe { text(name, "the clock's name") }?.to_owned()) };
         let usable = |number: f64| number.is_finite() && number >= 0.0;

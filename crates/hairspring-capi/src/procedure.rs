@@ -4,10 +4,12 @@
 //! the answer; a procedure that does nothing, run as an alternative, shows how much that is.
 
 use crate::measure::run_program;
-use crate::wall::{Answer, Refusal, Status, elements, same_size, text};
+use crate::sized::{Growing, inputs};
+use crate::wall::{Answer, Refusal, Status, text};
 use hairspring_host::clock::ReadFn;
 use hairspring_program::{Benchmark, Group, Order, Row};
 use std::ffi::{c_char, c_int, c_void};
+use std::mem::offset_of;
 
 /// A procedure; `context` is whatever was declared with it.
 type Procedure = unsafe extern "C" fn(context: *mut c_void);
@@ -34,6 +36,12 @@ pub struct ProcedureEntry {
     pub alternative: u32,
 }
 
+// SAFETY: `repr(C)`, and all its fields may be 0.
+unsafe impl Growing for ProcedureEntry {
+    const LEAST: usize = offset_of!(ProcedureEntry, init);
+    const SIZE_FIRST: bool = false;
+}
+
 /// Runs a program of benchmarks of procedures, as `hairspring_run_program` does: reads the command line, measures, and
 /// prints. The time of an indirect call is part of every answer. Returns the exit status of the program.
 #[unsafe(no_mangle)]
@@ -45,11 +53,10 @@ pub unsafe extern "C" fn hairspring_run_procedures(
     count: usize,
 ) -> c_int {
     let declared = || {
-        same_size::<ProcedureEntry>(element_size, "an entry of the procedures")?;
         // SAFETY: passed on to the caller.
-        let procedures = unsafe { elements(procedures, count, "the array of procedures") }?;
+        let procedures = unsafe { inputs(procedures, element_size, count, "an entry of the procedures") }?;
         let mut groups: Vec<Group> = Vec::new();
-        for entry in procedures {
+        for entry in &procedures {
             // SAFETY: passed on to the caller.
             let benchmark = unsafe { benchmark(entry) }?;
             match groups.last_mut() {

@@ -5,12 +5,14 @@
 
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
-use crate::wall::{Answer, Status, exclusive, free, hand_out, level, locked, shared, sized, sized_out, wall};
-use hairspring_host::clock::{Clock, ReadFn, granularity};
+use crate::sized::{Growing, input, output};
+use crate::wall::{Answer, Status, exclusive, free, hand_out, level, locked, shared, wall};
 use hairspring_measure::rounds::Dither;
+use hairspring_host::clock::{Clock, ReadFn, granularity};
 use hairspring_measure::stopwatch::{Run, Span, Stopwatch};
 use std::ffi::c_char;
 use std::hint::black_box;
+use std::mem::offset_of;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -53,6 +55,11 @@ pub struct StopwatchSpan {
     pub pairs: u32,
 }
 
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for StopwatchSpan {
+    const LEAST: usize = size_of::<StopwatchSpan>();
+}
+
 /// A span as a time.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +76,11 @@ pub struct ElapsedTime {
     pub overhead_ticks: f64,
     /// Standard deviation of the overhead, in ticks.
     pub overhead_sd_ticks: f64,
+}
+
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for ElapsedTime {
+    const LEAST: usize = offset_of!(ElapsedTime, overhead_ticks);
 }
 
 impl From<Span> for StopwatchSpan {
@@ -212,8 +224,8 @@ unsafe fn within<'a>(
 /// Gives a span to C, where there is room for it; only then is it taken.
 unsafe fn put(out: *mut StopwatchSpan, take: impl FnOnce() -> hairspring_host::Result<Span>) -> Answer<()> {
     // SAFETY: passed on to the caller.
-    let out = unsafe { sized_out(out, "the span") }?;
-    *out = take()?.into();
+    let out = unsafe { output(out, "the span") }?;
+    out.write(&take()?.into());
     Ok(())
 }
 
@@ -228,19 +240,19 @@ pub unsafe extern "C" fn hairspring_stopwatch_elapsed(
     wall(|| {
         // SAFETY: passed on to the caller.
         let (stopwatch, span, out) =
-            unsafe { (shared(stopwatch, "the stopwatch")?, sized(span, "the span")?, sized_out(elapsed, "the time")?) };
+            unsafe { (shared(stopwatch, "the stopwatch")?, input(span, "the span")?, output(elapsed, "the time")?) };
         let level = level(if confidence_level == 0.0 { 0.95 } else { confidence_level })?;
         let stopwatch = locked(&stopwatch.stopwatch);
         let found = stopwatch.elapsed(Span { ticks: span.ticks, pairs: span.pairs });
         let (bound, overhead) = (found.below_resolution(level), stopwatch.overhead().total);
-        *out = ElapsedTime {
+        out.write(&ElapsedTime {
             size: size_of::<ElapsedTime>(),
             ns: found.ns.estimate(level).into(),
             below_resolution: u32::from(bound.is_some()),
             bound_ns: bound.unwrap_or(0.0),
             overhead_ticks: overhead.mean,
             overhead_sd_ticks: overhead.sd,
-        };
+        });
         Ok(())
     })
 }

@@ -6,14 +6,16 @@
 
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
-use crate::wall::{Answer, Refusal, Status, exclusive, free, hand_out, level, locked, shared, sized, sized_out, wall};
+use crate::sized::{Growing, input, output};
+use crate::wall::{Answer, Refusal, Status, exclusive, free, hand_out, level, locked, shared, wall};
+use hairspring_measure::harness::{Bench, Harness, LoopOverhead, LoopWatch, Overheads, Settings, Trials, experiments_for};
+use hairspring_host::clock::{Clock, RateMeter, ReadFn, granularity};
 use hairspring_core::design::enough::{ACCURACY, WINDOWS_NS, resolution_window_ns};
 use hairspring_core::design::loops::LoopRow;
 use hairspring_core::estimate;
 use hairspring_core::judge::upper_bound;
-use hairspring_host::clock::{Clock, RateMeter, ReadFn, granularity};
-use hairspring_measure::harness::{Bench, Harness, LoopOverhead, LoopWatch, Overheads, Settings, Trials, experiments_for};
 use std::ffi::c_char;
+use std::mem::offset_of;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -79,6 +81,11 @@ pub struct TrialsPlan {
     pub empty_loop: Option<unsafe extern "C" fn(copies: u32, trips: u64)>,
 }
 
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for TrialsPlan {
+    const LEAST: usize = size_of::<usize>();
+}
+
 /// What the experiments with a loop say.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -102,6 +109,11 @@ pub struct TripTime {
     pub timing_ns: Estimate,
     /// The time of the loop itself, subtracted once for each trip.
     pub loop_ns: Estimate,
+}
+
+// SAFETY: `repr(C)`, the size first, and all its fields may be 0.
+unsafe impl Growing for TripTime {
+    const LEAST: usize = offset_of!(TripTime, experiments);
 }
 
 /// What is known of a clock, and of loops by it.
@@ -299,7 +311,7 @@ pub unsafe extern "C" fn hairspring_trials_new(
 ) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let plan = if plan.is_null() { PLAN } else { *unsafe { sized(plan, "the plan") }? };
+        let plan = if plan.is_null() { PLAN } else { unsafe { input(plan, "the plan") }? };
         // SAFETY: passed on to the caller.
         unsafe { open(&plan, now, out) }
     })
@@ -359,8 +371,8 @@ pub unsafe extern "C" fn hairspring_trials_next(trials: *const TrialsHandle, tic
 pub unsafe extern "C" fn hairspring_trials_result(trials: *const TrialsHandle, confidence_level: f64, result: *mut TripTime) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let (trials, out) = unsafe { (shared(trials, "the experiments")?, sized_out(result, "the result")?) };
-        *out = result_of(trials, confidence_level)?;
+        let (trials, out) = unsafe { (shared(trials, "the experiments")?, output(result, "the result")?) };
+        out.write(&result_of(trials, confidence_level)?);
         Ok(())
     })
 }

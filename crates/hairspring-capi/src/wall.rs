@@ -13,7 +13,7 @@ pub enum Status {
     Ok = 0,
     /// A pointer is null that must not be, or not aligned.
     BadPointer = 1,
-    /// A struct has another size than this library's.
+    /// A struct has a size that cannot be right, or fields are set in it that this library does not know.
     WrongSize = 2,
     /// An argument is out of its range, or no UTF-8 text.
     BadValue = 3,
@@ -144,7 +144,8 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn checked<T>(pointer: *const T, what: &str) -> Answer<()> {
+/// Refuses a pointer that is null or not aligned.
+pub fn checked<T>(pointer: *const T, what: &str) -> Answer<()> {
     let refuse = |why| Err(Refusal::new(Status::BadPointer, format!("{what} is {why}")));
     match pointer {
         _ if pointer.is_null() => refuse("a null pointer"),
@@ -165,34 +166,6 @@ pub unsafe fn exclusive<'a, T>(pointer: *mut T, what: &str) -> Answer<&'a mut T>
     checked(pointer, what)?;
     // SAFETY: neither null nor misaligned; that it points to a living T of nobody else is the caller's word.
     Ok(unsafe { &mut *pointer })
-}
-
-/// Refuses a struct of another size before anything behind its first member is touched.
-unsafe fn check_size<T>(pointer: *const T, what: &str) -> Answer<()> {
-    checked(pointer, what)?;
-    // SAFETY: every sized struct begins with its size.
-    let size = unsafe { *pointer.cast::<usize>() };
-    same_size::<T>(size, what)
-}
-
-/// Whether the caller's struct has the size of this library's.
-pub fn same_size<T>(size: usize, what: &str) -> Answer<()> {
-    let known = size_of::<T>();
-    let text =
-        || format!("{what} has a size of {size} bytes where this library's has {known}: set its size, and use the header of this version");
-    if size == known { Ok(()) } else { Err(Refusal::new(Status::WrongSize, text())) }
-}
-
-/// A struct that begins with its size.
-pub unsafe fn sized<'a, T>(pointer: *const T, what: &str) -> Answer<&'a T> {
-    // SAFETY: the size is checked before the rest is used.
-    unsafe { check_size(pointer, what).and_then(|()| shared(pointer, what)) }
-}
-
-/// A struct that begins with its size, to be filled.
-pub unsafe fn sized_out<'a, T>(pointer: *mut T, what: &str) -> Answer<&'a mut T> {
-    // SAFETY: the size is checked before the rest is used.
-    unsafe { check_size(pointer, what).and_then(|()| exclusive(pointer, what)) }
 }
 
 /// So many elements; none may be a null pointer.
@@ -219,21 +192,6 @@ pub unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Answer<&'a str> {
 /// Text for C, without the 0 bytes that it may hold.
 pub fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', "")).unwrap_or_default()
-}
-
-/// Copies as many elements as there is room for, and says how many there are.
-pub unsafe fn fill<T: Copy>(array: *mut T, element_size: usize, room: usize, count: *mut usize, from: &[T]) -> Answer<()> {
-    same_size::<T>(element_size, "an element of the array")?;
-    // SAFETY: passed on to the caller.
-    let count = unsafe { exclusive(count, "the pointer for the count") }?;
-    let copied = room.min(from.len());
-    if copied > 0 {
-        checked(array, "the array")?;
-        // SAFETY: neither null nor misaligned; that there is the room is the caller's word.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), array, copied) };
-    }
-    *count = from.len();
-    Ok(())
 }
 
 /// A confidence level that the engine takes.

@@ -45,6 +45,10 @@ pub enum Verb {
     Compare(crate::compare::CompareArguments),
     /// Put a saved result into the format of another tool: Bencher, benchstat, Google Benchmark, hyperfine, CSV
     Report(crate::report::SavedReportArguments),
+    /// Print the completions of this command for a shell
+    Completions(crate::completions::CompletionsArguments),
+    /// Print the manual page of this command or of a verb, or write all of them into a folder
+    Man(crate::man::ManArguments),
 }
 
 /// Options of every verb that reports.
@@ -130,7 +134,7 @@ pub struct TimeArguments {
     /// The compiler
     #[arg(long, value_name = "COMMAND")]
     pub cc: Option<String>,
-    /// Flags for the compiler, in place of the default
+    /// Flags for the compiler, in place of the default; split as a shell does, quotes included
     #[arg(long, value_name = "FLAGS", default_value = "-O2", allow_hyphen_values = true)]
     pub cflags: String,
     /// Flags for the linker

@@ -6,8 +6,10 @@ mod blocks;
 mod capture;
 mod clocks;
 mod compare;
+mod completions;
 mod fit;
 mod interrupt;
+mod man;
 mod mhz;
 mod misuse;
 mod period;
@@ -56,6 +58,8 @@ fn main() -> ExitCode {
         Verb::Blocks(arguments) => blocks::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
+        Verb::Completions(arguments) => completions::run(&arguments),
+        Verb::Man(arguments) => man::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

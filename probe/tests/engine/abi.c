@@ -139,7 +139,7 @@ static void wrong_sizes_and_values_are_refused(void) {
   hairspring_component found[2];
   size_t count = 0;
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK(hairspring_assessment_components(assessment, found, sizeof found[0] + 8, 2, &count) == HAIRSPRING_STATUS_WRONG_SIZE);
+  CHECK(hairspring_assessment_components(assessment, found, sizeof found[0] + 4, 2, &count) == HAIRSPRING_STATUS_WRONG_SIZE);
   hairspring_assessment_free(assessment);
   hairspring_observations_free(table);
   const char *twice[] = {"a", "a"}, *reserved[] = {"ticks"};

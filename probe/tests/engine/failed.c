@@ -32,7 +32,7 @@ static void procedures_are_called_or_refused(void) {
   const char *words[2] = {"program", "--test"};
   hairspring_procedure one = {.name = "count", .procedure = count, .init = count, .context = &calls};
   CHECK(hairspring_run_procedures(2, words, &one, sizeof one, 1) == 0 && calls == 2);
-  CHECK(hairspring_run_procedures(2, words, &one, sizeof one - 8, 1) == 1);
+  CHECK(hairspring_run_procedures(2, words, &one, sizeof one - 4, 1) == 1);
   CHECK(hairspring_run_procedures(2, words, NULL, sizeof one, 1) == 1);
   one.procedure = NULL;
   CHECK(hairspring_run_procedures(2, words, &one, sizeof one, 1) == 1);

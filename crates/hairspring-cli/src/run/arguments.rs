@@ -58,7 +58,7 @@ pub struct RunArguments {
     /// The compiler for source files
     #[arg(long, value_name = "COMMAND")]
     pub cc: Option<String>,
-    /// Flags for the compiler
+    /// Flags for the compiler, in place of the default; split as a shell does, quotes included
     #[arg(long, value_name = "FLAGS", default_value = "-O2", allow_hyphen_values = true)]
     pub cflags: String,
     /// Baselines.

@@ -34,9 +34,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// Finds out how a file is run; source is compiled.
-    pub fn prepare(file: &Path, arguments: &RunArguments) -> Result<Program, AnyError> {
-        let started = source::prepare(file, arguments).map_err(|error| format!("{}: {error}", shown(file)))?;
+    /// Finds out how a file is run; source is compiled with these flags.
+    pub fn prepare(file: &Path, flags: &[String], arguments: &RunArguments) -> Result<Program, AnyError> {
+        let started = source::prepare(file, flags, arguments).map_err(|error| format!("{}: {error}", shown(file)))?;
         Ok(Program { shown: shown(file), chosen: Vec::new(), started, names: Vec::new(), observes: false })
     }
 

@@ -15,8 +15,8 @@ pub struct Started {
     _folder: Option<Folder>,
 }
 
-/// The header for C programs that need no library.
-const HEADER: &str = include_str!("../../../../probe/hairspring.h");
+/// The header for C programs that need no library: a link to probe/, so that the crate's package has it.
+const HEADER: &str = include_str!("hairspring.h");
 
 /// A language that is compiled: endings of its files, the compiler, the headers that are at hand without the library.
 struct Compiled {
@@ -36,14 +36,14 @@ const COMPILED: [Compiled; 3] = [
 ///
 /// # Errors
 /// What the file is not, or what its compiler said.
-pub fn prepare(file: &Path, arguments: &RunArguments) -> Result<Started, String> {
+pub fn prepare(file: &Path, flags: &[String], arguments: &RunArguments) -> Result<Started, String> {
     let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let path = file.canonicalize().map_err(|error| error.to_string())?;
     if path.is_dir() {
         return Err("is a folder: name the programs in it".into());
     }
     if let Some(language) = COMPILED.iter().find(|language| language.endings.contains(&ending)) {
-        return compile(&path, language, arguments);
+        return compile(&path, language, flags, arguments);
     }
     let command = if ending == "py" { vec![OsString::from("python3"), path.into()] } else { executable(&path)? };
     Ok(Started { command, _folder: None })
@@ -58,7 +58,7 @@ fn executable(path: &Path) -> Result<Vec<OsString>, String> {
     Ok(vec![path.into()])
 }
 
-fn compile(path: &Path, language: &Compiled, arguments: &RunArguments) -> Result<Started, String> {
+fn compile(path: &Path, language: &Compiled, flags: &[String], arguments: &RunArguments) -> Result<Started, String> {
     let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
     let program = folder.path().join("program");
     let library = library_flags();
@@ -67,7 +67,7 @@ fn compile(path: &Path, language: &Compiled, arguments: &RunArguments) -> Result
     }
     std::fs::write(folder.path().join("hairspring.h"), HEADER).map_err(|error| format!("a temporary file: {error}"))?;
     let mut command = Command::new(arguments.cc.as_deref().unwrap_or(language.compiler));
-    command.args(arguments.cflags.split_whitespace());
+    command.args(flags);
     if language.what == "Fortran" {
         // The module comes as source; what is made of it stays in the folder.
         command.arg("-J").arg(folder.path()).args(module());

@@ -20,6 +20,7 @@ mod document;
 mod fit;
 mod fit_bad_input;
 mod fit_other_tools;
+mod installed_files;
 mod interrupted;
 mod measurement;
 mod mhz;

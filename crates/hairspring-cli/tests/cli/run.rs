@@ -122,6 +122,25 @@ fn a_source_file_is_compiled_and_its_observations_are_solved() {
     run().beside("bad.c", "int main(void) { return x; }").with("bad.c").fails("bad.c: does not compile");
 }
 
+/// `run` and `time` take the same text: quotes keep blanks, and the compiler sees no shell.
+#[test]
+fn flags_for_the_compiler_are_split_as_in_time() {
+    needs("cc");
+    let source = "#include \"hairspring.h\"\n\
+        HAIRSPRING_BENCHMARK(sum, (uint64_t x = 3), x += SUM; HAIRSPRING_OPAQUE(x));\n\
+        HAIRSPRING_MAIN({.benchmark = &sum})\n";
+    let run_with = |flags: &str| run().beside("bench.c", source).with("bench.c").with("--list").option("--cflags", flags);
+    let time_with = |flags: &str| crate::command::time("x += SUM").given("long x = 3").option("--cflags", flags);
+    for flags in ["-O1 -DSUM='1 + 2'", " -DSUM=\"( 1 )\"\t-O2 ", "-DSUM=1\\ +\\ 2 -w"] {
+        run_with(flags).succeeds();
+        time_with(flags).succeeds();
+    }
+    for flags in ["-DSUM='1", "-DSUM=1\\"] {
+        run_with(flags).ends_with(2).complains("--cflags").complains("open quote").in_one_line();
+        time_with(flags).ends_with(2).complains("--cflags").complains("open quote").in_one_line();
+    }
+}
+
 #[test]
 fn what_is_no_program_with_benchmarks_is_told() {
     run().with("README").ends_with(2).complains("there is no file `README`");

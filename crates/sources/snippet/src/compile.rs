@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, io};
 use crate::messages::{hint, tidy};
-use crate::request::{Language, Request, bad};
+use crate::request::{Language, Request, words};
 use crate::source::{self, RowSpec};
 use hairspring_host::process::{Group, wait_until};
 use std::ffi::OsStr;
@@ -95,7 +95,6 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
 
 /// Runs the compiler; `Some` holds its messages if it failed.
 fn run(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsStr], quiet: &[&str]) -> Result<Option<String>> {
-    let words = |what: &str, text: &str| shlex::split(text).ok_or_else(|| bad(what, format!("`{text}` has an open quote")));
     let mut command = Command::new(&compiler.command);
     // What it leaves behind when it is stopped goes with the folder.
     command.args(&compiler.flags).env("LC_ALL", "C").env("TMPDIR", folder);

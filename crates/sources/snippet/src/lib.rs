@@ -31,5 +31,5 @@ pub use declaration::Declaration;
 pub use error::{Error, Failure, Result};
 pub use mode::{Judged, Mode};
 pub use protocol::{Ended, Ready};
-pub use request::{Language, Request};
+pub use request::{Language, Request, words};
 pub use session::{Measured, REFERENCE, Stop, measure, series_names};

@@ -153,6 +153,36 @@ impl Request {
     }
 }
 
+/// Splits the text of an option into arguments as a shell does: at blanks, with quotes and backslashes. No variable is
+/// replaced and no pattern is expanded.
+///
+/// # Errors
+/// [`Error::BadRequest`] with the option's name if a quote is open or a backslash is the last character.
+pub fn words(option: &str, text: &str) -> Result<Vec<String>> {
+    shlex::split(text).ok_or_else(|| bad(option, format!("`{text}` has an open quote, or a backslash at its end")))
+}
+
 pub(crate) fn bad(what: &str, reason: String) -> Error {
     Error::BadRequest { what: what.to_owned(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_split_as_a_shell_splits_them() {
+        let split = |text| words("--cflags", text).unwrap();
+        assert_eq!(split(" -O2\t -DA='1 + 2'\n"), ["-O2", "-DA=1 + 2"]);
+        assert_eq!(split("-DNAME='\"a b\"' -Ia\\ b \"\" $HOME *"), ["-DNAME=\"a b\"", "-Ia b", "", "$HOME", "*"]);
+        assert_eq!(split(""), [""; 0]);
+    }
+
+    #[test]
+    fn flags_that_a_shell_would_wait_to_see_closed_are_an_error_of_the_option() {
+        for text in ["'", "-O2 \"-DA", "-DA=\\"] {
+            let error = words("--cflags", text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("--cflags: `{text}` has an open quote")), "{error}");
+        }
+    }
 }

@@ -1,0 +1,224 @@
+//! Structs that may grow: a program that was compiled with an older or a newer header is served.
+//!
+//! The rules are those of Linux for the structs of its system calls (`copy_struct_from_user`, `copy_struct_to_user`):
+//!
+//! - A smaller struct comes from an older header. What it lacks is read as 0, and 0 is the default of every field. Nothing is
+//!   written behind its end.
+//! - A larger struct comes from a newer header. What this library does not know must be 0 where it is read: a field that is
+//!   set and ignored would make a wrong answer. It becomes 0 where it is written.
+//!
+//! So a struct grows at its end, by whole multiples of its alignment, and its fields keep their place and their meaning. A
+//! field in what was padding could not be told from what an older caller happens to have there.
+
+use crate::wall::{Answer, Refusal, Status, checked};
+use std::mem::MaybeUninit;
+
+/// The largest size that is believed: one that nobody set would have memory read or written that is not the caller's.
+const MOST: usize = 4096;
+
+/// A struct that may grow.
+///
+/// # Safety
+/// It is `repr(C)`, it begins with its size as a `usize` where `SIZE_FIRST` says so, and zero bytes are valid in all its fields.
+pub unsafe trait Growing: Copy {
+    /// Bytes that every caller's struct has: the fields without which it says nothing.
+    const LEAST: usize;
+    /// Whether its first member is its size. Of some arrays the size of an element is an argument, and not in the element.
+    const SIZE_FIRST: bool = true;
+}
+
+fn wrong(text: String) -> Refusal {
+    Refusal::new(Status::WrongSize, text)
+}
+
+/// Whether the caller's struct may have this size.
+pub fn check<T: Growing>(size: usize, what: &str) -> Answer<()> {
+    let (least, step) = (T::LEAST, align_of::<T>());
+    if (least..=MOST).contains(&size) && size % step == 0 {
+        return Ok(());
+    }
+    let text =
+        format!("{what} has a size of {size} bytes: a multiple of {step} from {least} to {MOST} is expected; set its size to its sizeof");
+    Err(wrong(text))
+}
+
+/// The size that a struct begins with.
+unsafe fn own_size<T: Growing>(pointer: *const T, what: &str) -> Answer<usize> {
+    checked(pointer, what)?;
+    // SAFETY: neither null nor misaligned; it begins with its size.
+    let size = unsafe { *pointer.cast::<usize>() };
+    check::<T>(size, what)?;
+    Ok(size)
+}
+
+/// A struct that begins with its size.
+pub unsafe fn input<T: Growing>(pointer: *const T, what: &str) -> Answer<T> {
+    const { assert!(T::SIZE_FIRST) };
+    // SAFETY: passed on to the caller.
+    unsafe { own_size(pointer, what).and_then(|size| read(pointer, size, what)) }
+}
+
+/// The elements of an array, each of so many bytes; a size within them must be the same.
+pub unsafe fn inputs<T: Growing>(array: *const T, element_size: usize, count: usize, what: &str) -> Answer<Vec<T>> {
+    check::<T>(element_size, what)?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    checked(array, what)?;
+    if count > isize::MAX as usize / element_size {
+        return Err(Refusal::new(Status::BadValue, format!("{what}: {count} elements are more than any memory holds")));
+    }
+    let element = |at: usize| {
+        // SAFETY: the caller's word is that the array has that many elements of that size.
+        let pointer = unsafe { array.byte_add(at * element_size) };
+        // SAFETY: as above.
+        let named = if T::SIZE_FIRST { unsafe { own_size(pointer, what) }? } else { element_size };
+        if named != element_size {
+            return Err(wrong(format!("{what} has a size of {named} bytes in an array of elements of {element_size}")));
+        }
+        // SAFETY: as above.
+        unsafe { read(pointer, element_size, what) }
+    };
+    (0..count).map(element).collect()
+}
+
+/// What the caller has of a struct, and 0 for the rest.
+unsafe fn read<T: Growing>(pointer: *const T, size: usize, what: &str) -> Answer<T> {
+    let known = size.min(size_of::<T>());
+    // SAFETY: the caller's word is that the struct has its size.
+    let unknown = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
+    if let Some(at) = unknown.iter().position(|byte| *byte != 0) {
+        let text = format!(
+            "{what} has {size} bytes, of which this library knows the first {known}, and byte {} is not 0: a field is set that this \
+             library does not know; leave it 0, or use the library of that header",
+            known + at
+        );
+        return Err(wrong(text));
+    }
+    let mut value = MaybeUninit::<T>::zeroed();
+    // SAFETY: both have that many bytes, and they do not overlap.
+    unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), known) };
+    // SAFETY: what is not the caller's is 0, which is valid.
+    Ok(unsafe { value.assume_init() })
+}
+
+/// Room for a struct in the caller's memory.
+#[derive(Debug)]
+pub struct Output<T> {
+    pointer: *mut T,
+    size: usize,
+}
+
+/// Room for a struct that begins with its size.
+pub unsafe fn output<T: Growing>(pointer: *mut T, what: &str) -> Answer<Output<T>> {
+    const { assert!(T::SIZE_FIRST) };
+    // SAFETY: passed on to the caller.
+    let size = unsafe { own_size(pointer, what) }?;
+    Ok(Output { pointer, size })
+}
+
+impl<T: Growing> Output<T> {
+    /// Writes what there is room for, and 0 behind what this library knows; the size stays the caller's.
+    pub fn write(self, value: &T) {
+        let known = self.size.min(size_of::<T>());
+        let bytes = self.pointer.cast::<u8>();
+        // SAFETY: the caller's word is that the struct has its size, which is at least that of the first member.
+        unsafe {
+            std::ptr::copy_nonoverlapping(std::ptr::from_ref(value).cast::<u8>(), bytes, known);
+            bytes.add(known).write_bytes(0, self.size - known);
+            self.pointer.cast::<usize>().write(self.size);
+        }
+    }
+}
+
+/// Copies as many elements as there is room for, each of so many bytes, and says how many there are.
+pub unsafe fn fill<T: Growing>(array: *mut T, element_size: usize, room: usize, count: *mut usize, from: &[T]) -> Answer<()> {
+    const { assert!(T::SIZE_FIRST) };
+    check::<T>(element_size, "an element of the array")?;
+    // SAFETY: passed on to the caller.
+    let count = unsafe { crate::wall::exclusive(count, "the pointer for the count") }?;
+    let copied = room.min(from.len());
+    if copied > 0 {
+        checked(array, "the array")?;
+    }
+    for (at, value) in from[..copied].iter().enumerate() {
+        // SAFETY: the caller's word is that there is room for so many elements of that size.
+        let pointer = unsafe { array.byte_add(at * element_size) };
+        Output { pointer, size: element_size }.write(value);
+    }
+    *count = from.len();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[repr(C)]
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Known {
+        size: usize,
+        needed: u64,
+        added: f64,
+    }
+
+    // SAFETY: `repr(C)`, the size first, numbers.
+    unsafe impl Growing for Known {
+        const LEAST: usize = offset_of!(Known, added);
+    }
+
+    const WHOLE: Known = Known { size: 24, needed: 7, added: 0.5 };
+
+    /// A caller's struct as words, the size first; what lies behind it is the test's.
+    fn read_words(words: &[u64]) -> Answer<Known> {
+        // SAFETY: the sizes of the tests are those of their words, or refused.
+        unsafe { input(words.as_ptr().cast::<Known>(), "the struct") }
+    }
+
+    #[test]
+    fn a_smaller_struct_is_read_with_defaults() {
+        assert_eq!(read_words(&[16, 7, 0.5f64.to_bits()]).unwrap(), Known { size: 16, needed: 7, added: 0.0 });
+        assert_eq!(read_words(&[24, 7, 0.5f64.to_bits()]).unwrap(), WHOLE);
+    }
+
+    #[test]
+    fn a_larger_struct_is_read_if_nothing_unknown_is_set() {
+        assert_eq!(read_words(&[40, 7, 0, 0, 0]).unwrap().needed, 7);
+        let refused = read_words(&[40, 7, 0, 0, 1 << 16]).unwrap_err().to_string();
+        assert!(refused.contains("byte 34 is not 0"), "{refused}");
+    }
+
+    #[test]
+    fn sizes_that_no_struct_has_are_refused_before_anything_is_read() {
+        for size in [0, 8, 17, 23, 4104, u64::MAX, u64::MAX - 7] {
+            let refused = read_words(&[size]).unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("the struct has a size of {size} bytes")), "{refused}");
+        }
+    }
+
+    #[test]
+    fn only_the_callers_bytes_are_written() {
+        for (size, expected) in [(16, [16, 7, 9, 9]), (24, [24, 7, 0.5f64.to_bits(), 9]), (32, [32, 7, 0.5f64.to_bits(), 0])] {
+            let mut words = [size, 9, 9, 9];
+            // SAFETY: the words are the room.
+            unsafe { output(words.as_mut_ptr().cast::<Known>(), "the struct") }.unwrap().write(&WHOLE);
+            assert_eq!(words, expected);
+        }
+    }
+
+    #[test]
+    fn arrays_have_the_callers_stride() {
+        let mut words = [9u64; 9];
+        let mut count = 0;
+        // SAFETY: room for two elements of 32 bytes.
+        unsafe { fill(words.as_mut_ptr().cast::<Known>(), 32, 2, &raw mut count, &[WHOLE, Known { needed: 8, ..WHOLE }, WHOLE]) }.unwrap();
+        let half = 0.5f64.to_bits();
+        assert_eq!((words, count), ([32, 7, half, 0, 32, 8, half, 0, 9], 3));
+        // SAFETY: two elements of 32 bytes.
+        let read = |size| unsafe { inputs(words.as_ptr().cast::<Known>(), size, 2, "an element") };
+        assert_eq!(read(32).unwrap().iter().map(|one| one.needed).collect::<Vec<_>>(), [7, 8]);
+        let refused = read(24).unwrap_err().to_string();
+        assert!(refused.contains("32 bytes in an array of elements of 24"), "{refused}");
+    }
+}
