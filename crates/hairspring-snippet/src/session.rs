@@ -2,9 +2,9 @@
 
 use crate::child::{Child, HostProgram, Printed, unexpected, used_up};
 use crate::cleanup::Folder;
-use crate::compile::{Compiler, Library, compile, find};
+use crate::compile::{Compiler, Library, PILOT, ROWS, compile, find};
 use crate::error::{Result, io};
-use crate::mode::{Judged, judge};
+use crate::copy::{Copy, look};
 use crate::plan;
 use crate::protocol::{Command, Ended, Load, Ready, Reply};
 use crate::request::Request;
@@ -47,8 +47,8 @@ pub enum Stop {
 pub struct Measured {
     /// The raw table, the reference chain included.
     pub table: Observations,
-    /// Mode of each alternative.
-    pub modes: Vec<Judged>,
+    /// What the machine code of each alternative tells: its mode, its disassembly.
+    pub copies: Vec<Copy>,
     /// Code size of one copy of each alternative, in bytes, where it can be known.
     pub copy_bytes: Vec<Option<f64>>,
     /// The compiler.
@@ -81,10 +81,14 @@ pub fn series_names(request: &Request) -> Vec<String> {
 /// What is wrong with the request, what the compiler said, how the code ended its process, or that a clock or CPU is
 /// not to be had.
 pub fn measure(request: &Request, host: &HostProgram) -> Result<Measured> {
-    measure_unexplained(request, host).map_err(|error| crate::registers::explain(request, error))
+    let mut copies = Vec::new();
+    measure_unexplained(request, host, &mut copies).map_err(|error| {
+        let changed: Vec<String> = copies.iter().flat_map(|copy| copy.written.clone()).collect();
+        crate::registers::explain(request, &changed, error)
+    })
 }
 
-fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured> {
+fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<Copy>) -> Result<Measured> {
     let begin = Instant::now();
     request.check()?;
     if let Some(name) = &request.clock {
@@ -92,9 +96,9 @@ fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured
     }
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
-    let (pilots, ruler) = pilot(request, &compiler, host, &folder)?;
+    let (pilots, ruler) = pilot(request, &compiler, host, &folder, copies)?;
     let rows = plan::rows(request, &pilots, ruler.is_ok());
-    let library = compile(request, &compiler, &rows, folder.path(), "rows")?;
+    let library = compile(request, &compiler, &rows, folder.path(), ROWS)?;
     let beside = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
     let load = Load {
         chains: beside.iter().flat_map(Beside::names).collect(),
@@ -110,7 +114,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured
     let ended = run.end()?;
     used_up(&ended)?;
     Ok(Measured {
-        modes: request.codes.iter().map(|code| judge(request, code)).collect(),
+        copies: std::mem::take(copies),
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
         compiler,
         printed: run.child.printed(&ended),
@@ -145,10 +149,12 @@ fn pilot(
     compiler: &Compiler,
     host: &HostProgram,
     folder: &Folder,
+    copies: &mut Vec<Copy>,
 ) -> Result<(Vec<Pilot>, std::result::Result<Ruler, String>)> {
     const TIME_MS: u64 = 5;
     let rows = plan::pilot_rows(request);
-    let library = compile(request, compiler, &rows, folder.path(), "pilot")?;
+    let library = compile(request, compiler, &rows, folder.path(), PILOT)?;
+    *copies = look(request, &library.path, &rows);
     let (mut child, ready) = Child::start(host, load(request, &library, rows.len()), request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
     let first = ticks(&mut child, &singles, TIME_MS, 20)?;

@@ -1,0 +1,164 @@
+//! What a value at some place is made of, and what is known of its number.
+
+use iced_x86::Register;
+use std::collections::BTreeMap;
+
+/// Something that holds a value from one copy to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// A variable of the request, by its number.
+    Variable(usize),
+    /// A full register.
+    Register(Register),
+    /// One bit of the flags, as in `iced_x86::RflagsBits`.
+    Flag(u32),
+    /// Bytes of memory, by the number of their cell.
+    Memory(usize),
+}
+
+/// Why a dependence may not be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// A branch decides.
+    Condition,
+    /// Two addresses may be the same, or not.
+    Memory,
+    /// Some processors have it and others do not.
+    Processor,
+    /// A function that was not followed decides.
+    Call,
+}
+
+/// How a value depends on what a place held at the start of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// Why it may not; `None` where it does on every path.
+    pub doubt: Option<Doubt>,
+    /// Whether an instruction worked on the way: a value that is only moved between registers makes nothing wait.
+    pub worked: bool,
+}
+
+/// All that a value depends on.
+pub type Origins = BTreeMap<Place, Link>;
+
+/// Adds what is not there yet.
+pub fn add_missing(to: &mut Origins, from: &Origins) {
+    for (place, link) in from {
+        to.entry(*place).or_insert(*link);
+    }
+}
+
+/// The value of a place itself, untouched.
+pub fn untouched(place: Place) -> Origins {
+    Origins::from([(place, Link { doubt: None, worked: false })])
+}
+
+/// Adds what a second operand depends on.
+pub fn add(to: &mut Origins, from: &Origins) {
+    for (place, link) in from {
+        to.entry(*place)
+            .and_modify(|old| *old = Link { doubt: old.doubt.and(link.doubt), worked: old.worked || link.worked })
+            .or_insert(*link);
+    }
+}
+
+/// The same after an instruction worked on the value.
+pub fn worked(mut origins: Origins) -> Origins {
+    origins.values_mut().for_each(|link| link.worked = true);
+    origins
+}
+
+/// The same where it may not hold, for this reason.
+pub fn doubted(origins: &Origins, doubt: Doubt) -> Origins {
+    origins.iter().map(|(place, link)| (*place, Link { doubt: link.doubt.or(Some(doubt)), ..*link })).collect()
+}
+
+/// What the value depends on where one of two paths was taken: only what both depend on is sure.
+pub fn either(a: &Origins, b: &Origins) -> Origins {
+    let alone = |link: &Link| Link { doubt: link.doubt.or(Some(Doubt::Condition)), ..*link };
+    let mut all: Origins = a.iter().map(|(place, link)| (*place, alone(link))).collect();
+    for (place, link) in b {
+        let joined = match a.get(place) {
+            Some(other) => Link { doubt: other.doubt.or(link.doubt), worked: other.worked || link.worked },
+            None => alone(link),
+        };
+        all.insert(*place, joined);
+    }
+    all
+}
+
+/// A number that is not known, under a name that stands for the same number wherever it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unknown {
+    /// A register when the function began.
+    Entry(Register),
+    /// What the instruction at an address left in a register, or read from memory (`Register::None`).
+    Made(u64, Register),
+    /// What a register held that the instruction at an address took for an address.
+    Used(u64, Register),
+}
+
+/// A number as a sum of unknown ones and a constant, as addresses are.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Sum {
+    /// Each unknown number once, in order, with its factor.
+    pub terms: Vec<(Unknown, i64)>,
+    /// The constant.
+    pub constant: i64,
+}
+
+impl Sum {
+    pub fn constant(constant: i64) -> Sum {
+        Sum { terms: Vec::new(), constant }
+    }
+
+    pub fn unknown(unknown: Unknown) -> Sum {
+        Sum { terms: vec![(unknown, 1)], constant: 0 }
+    }
+
+    pub fn plus(&self, other: &Sum) -> Sum {
+        let mut terms: BTreeMap<Unknown, i64> = self.terms.iter().copied().collect();
+        for (unknown, factor) in &other.terms {
+            let sum = terms.entry(*unknown).or_insert(0);
+            *sum = sum.wrapping_add(*factor);
+        }
+        Sum {
+            terms: terms.into_iter().filter(|(_, factor)| *factor != 0).collect(),
+            constant: self.constant.wrapping_add(other.constant),
+        }
+    }
+
+    pub fn times(&self, factor: i64) -> Sum {
+        let scaled = self.terms.iter().map(|(unknown, by)| (*unknown, by.wrapping_mul(factor)));
+        Sum { terms: scaled.filter(|(_, by)| *by != 0).collect(), constant: self.constant.wrapping_mul(factor) }
+    }
+
+    pub fn offset(&self, by: i64) -> Sum {
+        Sum { terms: self.terms.clone(), constant: self.constant.wrapping_add(by) }
+    }
+
+    pub fn mentions(&self, unknown: Unknown) -> bool {
+        self.terms.iter().any(|(term, _)| *term == unknown)
+    }
+
+    /// The number, where it is known.
+    pub fn number(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+}
+
+/// What a place holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value {
+    /// What it depends on.
+    pub origins: Origins,
+    /// Its number; `None` where paths or rounds of a loop left several.
+    pub number: Option<Sum>,
+}
+
+impl Value {
+    /// The same value, or one that nothing is known of but what it depends on.
+    pub fn same_as(&self, other: &Value) -> bool {
+        self.number.is_some() && self == other
+    }
+}
