@@ -1,6 +1,6 @@
 //! From what a copy carries into the next to latency or throughput, in words.
 
-use super::value::{Doubt, Link, Place};
+use super::value::{Doubt, Place};
 use super::walk::Carried;
 use super::Row;
 use crate::registers::name;
@@ -58,13 +58,13 @@ fn chained(row: &Row, carried: &Carried, doubts: &[Doubt]) -> Option<String> {
             Place::Register(register) => !carried.taken.contains(register) && !assembly,
             _ => false,
         };
-        carried.edges.iter().filter(|(place, _)| own(place)).find(|(place, from)| from.get(place).is_some_and(|link| link.worked && counts(link, doubts))).map(|(place, _)| place)
+        carried.edges.iter().filter(|(place, _)| own(place)).find(|(place, from)| from.get(&(**place, true)).is_some_and(|doubt| counts(doubt, doubts))).map(|(place, _)| place)
     };
     found.or_else(merged).map(|place| name_of(row, carried, *place))
 }
 
-fn counts(link: &Link, doubts: &[Doubt]) -> bool {
-    link.doubt.is_none_or(|doubt| doubts.contains(&doubt))
+fn counts(doubt: &Option<Doubt>, doubts: &[Doubt]) -> bool {
+    doubt.is_none_or(|doubt| doubts.contains(&doubt))
 }
 
 /// Whether a value comes round to its own place, and is worked on on the way.
@@ -72,8 +72,9 @@ fn comes_round(carried: &Carried, place: Place, doubts: &[Doubt], stays: &impl F
     let mut seen: BTreeSet<(Place, bool)> = BTreeSet::new();
     let mut open = vec![(place, false)];
     while let Some((next, worked)) = open.pop() {
-        for (origin, link) in carried.edges.get(&next).into_iter().flatten().filter(|(origin, link)| stays(origin) && counts(link, doubts)) {
-            let worked = worked || link.worked;
+        let from = carried.edges.get(&next).into_iter().flatten();
+        for ((origin, by_work), _) in from.filter(|((origin, _), doubt)| stays(origin) && counts(doubt, doubts)) {
+            let worked = worked || *by_work;
             if *origin == place && worked {
                 return true;
             }

@@ -124,7 +124,7 @@ impl<'a> Row<'a> {
         }
         let first = self.notes.first().map(|(_, note)| note.address).ok_or_else(lost)?;
         let entry = self.image.symbol(first).map(|(start, ..)| *start).ok_or_else(lost)?;
-        let mut walk = Walk::new(self.image, &events, self.cells(entry));
+        let mut walk = Walk::new(self.image, &events, self.cells(entry), self.request.language != Language::Asm);
         walk.follow(entry, 1)?;
         let mut carried = std::mem::take(&mut walk.carried);
         carried.name_cells(self, &walk.cells);
@@ -145,7 +145,7 @@ impl Carried {
         let numbers: Vec<usize> = self.edges.keys().filter_map(|place| if let value::Place::Memory(cell) = place { Some(*cell) } else { None }).collect();
         for number in numbers {
             let address = &cells.get(number).address;
-            let by_symbol = || row.image.symbol(address.number()? as u64).map(|(_, _, name)| name.split('.').next().unwrap_or(name).to_owned());
+            let by_symbol = || row.image.symbol(address.number()? as u64).map(|(_, _, name)| plain(name));
             let holder = self.numbers.iter().find(|(register, sum)| *register != Register::RSP && !address.terms.is_empty() && sum.terms == address.terms);
             let by_register = || holder.map(|(register, _)| format!("the memory at {}", row.name_of(*register)));
             let in_frame = address.terms.iter().any(|(term, _)| cells.frames.contains(term)) || address.terms == [(Unknown::Entry(Register::RSP), 1)];
@@ -163,6 +163,13 @@ impl Row<'_> {
         let variable = held.and_then(|(id, _)| self.request.lets.get(id.what?));
         variable.map_or_else(|| name(full), |declaration| declaration.name.clone())
     }
+}
+
+/// A variable's name without what compilers add to it.
+fn plain(symbol: &str) -> String {
+    let name = symbol.split('.').next().unwrap_or(symbol);
+    let local = name.strip_prefix("_ZL").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    local.filter(|rest| !rest.is_empty()).unwrap_or(name).to_owned()
 }
 
 /// Whether a function hands out addresses in its frame: an address of the stack goes into a register that is no frame pointer.

@@ -54,7 +54,12 @@ impl Cells {
         self.cells.len()
     }
 
-    fn in_frame(&self, cell: &Cell) -> bool {
+    /// Whether a cell lies in the function's own part of the stack.
+    pub fn in_frame(&self, cell: usize) -> bool {
+        self.is_framed(&self.cells[cell])
+    }
+
+    fn is_framed(&self, cell: &Cell) -> bool {
         cell.address.terms.iter().any(|(term, _)| self.frames.contains(term))
     }
 
@@ -73,7 +78,7 @@ impl Cells {
                 () => Overlap::None,
             };
         }
-        let (in_frame, static_object) = ((self.in_frame(a), self.in_frame(b)), self.object(a).zip(self.object(b)));
+        let (in_frame, static_object) = ((self.is_framed(a), self.is_framed(b)), self.object(a).zip(self.object(b)));
         let apart = match in_frame {
             (true, true) => false,
             (true, false) | (false, true) => !self.frame_leaks || a.address.terms.is_empty() || b.address.terms.is_empty(),
@@ -106,7 +111,7 @@ pub struct State {
 impl State {
     /// What a register holds; at the start of the function that is unknown.
     pub fn register(&self, register: Register) -> Value {
-        let entry = || Value { origins: Origins::new(), number: Some(Sum::unknown(Unknown::Entry(register))) };
+        let entry = || Value::new(Origins::new(), Some(Sum::unknown(Unknown::Entry(register))));
         self.registers.get(&register).cloned().unwrap_or_else(entry)
     }
 
@@ -141,7 +146,7 @@ impl State {
             }
         }
         add(&mut origins, &self.lost);
-        let value = Value { origins, number: Some(Sum::unknown(fresh)) };
+        let value = Value::new(origins, Some(Sum::unknown(fresh)));
         if !parts {
             self.cells.insert(cell, Held { value: value.clone(), stored: false });
         }
@@ -172,29 +177,33 @@ impl State {
             if a.same_as(b) {
                 return a.clone();
             }
-            let mut origins = either(&a.origins, &b.origins);
-            add_missing(&mut origins, &decided);
-            Value { origins, number: a.number.clone().filter(|_| a.number == b.number) }
+            let together = |a: &Origins, b: &Origins| {
+                let mut origins = either(a, b);
+                add_missing(&mut origins, &decided);
+                origins
+            };
+            let rest = a.rest.as_ref().or(b.rest.as_ref()).map(|(written, _)| (*written, together(&a.bytes(8), &b.bytes(8))));
+            Value { origins: together(&a.origins, &b.origins), rest, number: a.number.clone().filter(|_| a.number == b.number) }
         };
         let mut joined = State { lost: either(&self.lost, &other.lost), ..State::default() };
         for register in self.registers.keys().chain(other.registers.keys()) {
             joined.registers.insert(*register, join(&self.register(*register), &other.register(*register)));
         }
         for flag in self.flags.keys().chain(other.flags.keys()) {
-            let of = |state: &State| Value { origins: state.flags.get(flag).cloned().unwrap_or_default(), number: None };
+            let of = |state: &State| Value::new(state.flags.get(flag).cloned().unwrap_or_default(), None);
             joined.flags.insert(*flag, join(&of(self), &of(other)).origins);
         }
         for cell in self.cells.keys().chain(other.cells.keys()) {
             let (a, b) = (self.held(*cell), other.held(*cell));
             // What neither wrote is the same on both paths.
-            let value = if !a.stored && !b.stored { Value { number: a.value.number.clone().filter(|_| a.value.number == b.value.number), origins: either(&a.value.origins, &b.value.origins) } } else { join(&a.value, &b.value) };
+            let value = if !a.stored && !b.stored { Value::new(either(&a.value.origins, &b.value.origins), a.value.number.clone().filter(|_| a.value.number == b.value.number)) } else { join(&a.value, &b.value) };
             joined.cells.insert(*cell, Held { value, stored: a.stored || b.stored });
         }
         State { conditions, ..joined }
     }
 
     fn held(&self, cell: usize) -> Held {
-        let untouched = || Held { value: Value { origins: untouched(Place::Memory(cell)), number: None }, stored: false };
+        let untouched = || Held { value: Value::new(untouched(Place::Memory(cell)), None), stored: false };
         self.cells.get(&cell).cloned().unwrap_or_else(untouched)
     }
 }

@@ -12,6 +12,9 @@ pub struct Stepper<'c> {
     pub is_constant: &'c dyn Fn(i64) -> bool,
     /// Whether the instruction was followed before: what it made then has the same name.
     pub again: bool,
+    /// Whether a compiler made the code: then a part of a register is written for its own sake, and what goes to the stack
+    /// and back, or is made longer, stays the value that it is.
+    pub compiled: bool,
 }
 
 /// What an instruction worked on.
@@ -46,7 +49,7 @@ impl Stepper<'_> {
             return Step::default();
         }
         let info = self.factory.info(i).clone();
-        if moves(i) {
+        if moves(i) || self.compiled && extends(i) {
             self.moved(state, i, &info);
             return Step::default();
         }
@@ -68,12 +71,16 @@ impl Stepper<'_> {
         } else if i.op_kind(source) == OpKind::Register {
             state.register(full(i.op_register(source)))
         } else {
-            Value { origins: Origins::new(), number: Some(Sum::constant(i.immediate(source) as i64)) }
+            Value::new(Origins::new(), Some(Sum::constant(i.immediate(source) as i64)))
         };
         let stack = self.stack_after(state, i);
+        if i.op_count() > 1 && i.op_kind(source) == OpKind::Register {
+            value.origins = value.bytes(i.op_register(source).size());
+        }
+        value.rest = None;
         let destination = (i.mnemonic() != Mnemonic::Push && i.op0_kind() == OpKind::Register).then(|| i.op0_register());
         if let Some(register) = destination {
-            let whole = register.size() >= 8 || value.number.as_ref().and_then(Sum::number).is_some_and(|n| (0..=i64::from(u32::MAX)).contains(&n));
+            let whole = register.size() >= 8 && !extends(i) || value.number.as_ref().and_then(Sum::number).is_some_and(|n| (0..=i64::from(u32::MAX)).contains(&n));
             if !whole {
                 value.number = Some(self.made(state, i, full(register)));
             }
@@ -91,8 +98,8 @@ impl Stepper<'_> {
         let clears = clears(i);
         let mut sources = Origins::new();
         let mut operands = Vec::new();
-        for register in self.registers_read(i, info) {
-            let origins = state.register(register).origins;
+        for (register, bytes) in self.registers_read(i, info) {
+            let origins = state.register(register).bytes(bytes);
             operands.push(!origins.is_empty());
             add(&mut sources, &origins);
         }
@@ -107,10 +114,10 @@ impl Stepper<'_> {
         let sources = if clears { Origins::new() } else { worked(sources) };
         let number = self.number(state, i, clears);
         let stack = self.stack_after(state, i);
-        self.stored(state, i, info, &Value { origins: sources.clone(), number: None });
+        self.stored(state, i, info, &Value::new(sources.clone(), None));
         self.flags(state, i, &sources);
-        for (register, merges) in written(info) {
-            self.write(state, i, register, merges && !clears, &sources, &number);
+        for (register, part) in written(info) {
+            self.write(state, i, register, part.filter(|_| !clears), &sources, &number);
         }
         if let Some(stack) = stack {
             state.registers.insert(Register::RSP, stack);
@@ -118,23 +125,23 @@ impl Stepper<'_> {
         Step { on_values: operands.iter().all(|operand| *operand) && !operands.is_empty() }
     }
 
-    fn write(&mut self, state: &mut State, i: &Instruction, register: Register, merges: bool, sources: &Origins, number: &Option<Sum>) {
-        let mut origins = sources.clone();
-        let old = state.register(register).origins;
-        if merges {
-            add(&mut origins, &worked(old));
-        } else if waits_on_some(i) {
-            let old = worked(doubted(&old, Doubt::Processor));
-            add_missing(&mut origins, &old);
+    fn write(&mut self, state: &mut State, i: &Instruction, register: Register, part: Option<usize>, sources: &Origins, number: &Option<Sum>) {
+        let (mut origins, old) = (sources.clone(), state.register(register));
+        let keeps_rest = part.filter(|bytes| *bytes > 0 && self.compiled);
+        let rest = keeps_rest.map(|bytes| (bytes, worked(old.bytes(8))));
+        if part.is_some() && rest.is_none() {
+            add(&mut origins, &worked(old.bytes(8)));
+        } else if waits_on_some(i) && !self.compiled {
+            add_missing(&mut origins, &worked(doubted(&old.origins, Doubt::Processor)));
         }
         let is_first = i.op_count() > 0 && i.op0_kind() == OpKind::Register && full(i.op0_register()) == register;
-        let number = number.clone().filter(|_| is_first && !merges).unwrap_or_else(|| self.made(state, i, register));
+        let number = number.clone().filter(|_| is_first && part.is_none()).unwrap_or_else(|| self.made(state, i, register));
         // The stack's pointer carries nothing: its steps are done before the code waits for them.
         let origins = if register == Register::RSP { Origins::new() } else { origins };
         if register == Register::RSP && number.terms.iter().any(|(unknown, _)| matches!(unknown, Unknown::Made(..))) {
             number.terms.iter().for_each(|(unknown, _)| self.cells.frames.push(*unknown));
         }
-        state.registers.insert(register, Value { origins, number: Some(number) });
+        state.registers.insert(register, Value { origins, rest, number: Some(number) });
     }
 
     fn flags(&mut self, state: &mut State, i: &Instruction, sources: &Origins) {
@@ -152,16 +159,17 @@ impl Stepper<'_> {
     }
 
     /// Registers whose values go into the result: not those that only make the address of what is written.
-    fn registers_read(&self, i: &Instruction, info: &InstructionInfo) -> Vec<Register> {
+    fn registers_read(&self, i: &Instruction, info: &InstructionInfo) -> Vec<(Register, usize)> {
         let loads = info.used_memory().iter().any(|memory| reads(memory.access())) || i.mnemonic() == Mnemonic::Lea;
         let named = |register: Register| (0..i.op_count()).any(|at| i.op_kind(at) == OpKind::Register && full(i.op_register(at)) == register && reads(info.op_access(at)));
         let in_address = |register: Register| info.used_memory().iter().any(|memory| full(memory.base()) == register || full(memory.index()) == register);
-        let mut read: Vec<Register> = Vec::new();
+        let mut read: Vec<(Register, usize)> = Vec::new();
         for used in info.used_registers().iter().filter(|used| reads(used.access())) {
             let register = full(used.register());
             let address_only = in_address(register) && !named(register) && !loads;
-            if !address_only && !register.is_segment_register() && !read.contains(&register) {
-                read.push(register);
+            let part = (register, used.register().size());
+            if !address_only && !register.is_segment_register() && !register.is_st() && !read.contains(&part) {
+                read.push(part);
             }
         }
         read
@@ -178,13 +186,16 @@ impl Stepper<'_> {
                 state.forget(fresh, self.cells);
             }
             let mut value = match constant {
-                true => Value { origins: Origins::new(), number: None },
+                true => Value::new(Origins::new(), None),
                 false => state.load(cell, self.cells, fresh),
             };
             for register in [memory.base(), memory.index()].into_iter().filter(|register| *register != Register::None && !register.is_ip()) {
                 add(&mut value.origins, &state.register(full(register)).origins);
             }
-            value.origins = worked(value.origins);
+            let spilled = self.compiled && self.cells.in_frame(cell);
+            if !spilled {
+                value.origins = worked(value.origins);
+            }
             if memory.memory_size().size() != 8 && !constant {
                 value.number = None;
             }
@@ -193,7 +204,7 @@ impl Stepper<'_> {
                 None => all = Some(value),
             }
         }
-        all.unwrap_or(Value { origins: Origins::new(), number: None })
+        all.unwrap_or(Value::new(Origins::new(), None))
     }
 
     fn stored(&mut self, state: &mut State, i: &Instruction, info: &InstructionInfo, value: &Value) {
@@ -256,10 +267,10 @@ impl Stepper<'_> {
         let moved = i.stack_pointer_increment();
         if i.mnemonic() == Mnemonic::Leave {
             let frame = self.known(state, i, Register::RBP);
-            return Some(Value { origins: Origins::new(), number: Some(frame.offset(8)) });
+            return Some(Value::new(Origins::new(), Some(frame.offset(8))));
         }
         let number = (moved != 0).then(|| self.known(state, i, Register::RSP))?;
-        Some(Value { origins: Origins::new(), number: Some(number.offset(i64::from(moved))) })
+        Some(Value::new(Origins::new(), Some(number.offset(i64::from(moved)))))
     }
 
     /// The number that the first operand gets, where it can be told.
@@ -304,14 +315,20 @@ impl Stepper<'_> {
     }
 }
 
-/// Registers that are written, and whether a part of the old value stays.
-pub fn written(info: &InstructionInfo) -> Vec<(Register, bool)> {
-    let mut all: Vec<(Register, bool)> = Vec::new();
+/// Registers that are written; with the bytes that are written where the rest keeps its value, 0 where all of it may.
+pub fn written(info: &InstructionInfo) -> Vec<(Register, Option<usize>)> {
+    let mut all: Vec<(Register, Option<usize>)> = Vec::new();
     for used in info.used_registers().iter().filter(|used| writes(used.access())) {
         let register = used.register();
-        let merges = register.is_gpr8() || register.is_gpr16() || matches!(used.access(), OpAccess::CondWrite | OpAccess::ReadCondWrite);
-        if !all.iter().any(|(other, _)| *other == full(register)) && !register.is_segment_register() {
-            all.push((full(register), merges));
+        let at_times = matches!(used.access(), OpAccess::CondWrite | OpAccess::ReadCondWrite);
+        let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
+        let part = match () {
+            () if at_times || high => Some(0),
+            () if register.is_gpr8() || register.is_gpr16() => Some(register.size()),
+            () => None,
+        };
+        if !all.iter().any(|(other, _)| *other == full(register)) && !register.is_segment_register() && !register.is_st() {
+            all.push((full(register), part));
         }
     }
     all
@@ -337,6 +354,11 @@ fn moves(i: &Instruction) -> bool {
         Movss | Movsd | Vmovss | Vmovsd => i.op_count() == 2 && i.op_mask() == Register::None && !register_pair() && !i.is_string_instruction(),
         _ => false,
     }
+}
+
+/// Whether an instruction makes a whole number longer.
+fn extends(i: &Instruction) -> bool {
+    matches!(i.mnemonic(), Mnemonic::Movsxd | Mnemonic::Movsx | Mnemonic::Movzx) && i.op0_register().size() >= 4
 }
 
 /// `xor eax, eax` and its kin: the result is the same whatever the register held, and processors know it.

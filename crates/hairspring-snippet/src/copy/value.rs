@@ -29,60 +29,52 @@ pub enum Doubt {
     Call,
 }
 
-/// How a value depends on what a place held at the start of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link {
-    /// Why it may not; `None` where it does on every path.
-    pub doubt: Option<Doubt>,
-    /// Whether an instruction worked on the way: a value that is only moved between registers makes nothing wait.
-    pub worked: bool,
-}
-
-/// All that a value depends on.
-pub type Origins = BTreeMap<Place, Link>;
-
-/// Adds what is not there yet.
-pub fn add_missing(to: &mut Origins, from: &Origins) {
-    for (place, link) in from {
-        to.entry(*place).or_insert(*link);
-    }
-}
+/// All that a value depends on: places with what they held at the start of a copy, and whether an instruction worked on
+/// it on the way (a value that is only moved makes nothing wait). Each has the reason why the dependence may not be
+/// there; `None` where it is there on every path.
+pub type Origins = BTreeMap<(Place, bool), Option<Doubt>>;
 
 /// The value of a place itself, untouched.
 pub fn untouched(place: Place) -> Origins {
-    Origins::from([(place, Link { doubt: None, worked: false })])
+    Origins::from([((place, false), None)])
 }
 
 /// Adds what a second operand depends on.
 pub fn add(to: &mut Origins, from: &Origins) {
-    for (place, link) in from {
-        to.entry(*place)
-            .and_modify(|old| *old = Link { doubt: old.doubt.and(link.doubt), worked: old.worked || link.worked })
-            .or_insert(*link);
+    for (origin, doubt) in from {
+        to.entry(*origin).and_modify(|old| *old = old.and(*doubt)).or_insert(*doubt);
+    }
+}
+
+/// Adds what is not there yet.
+pub fn add_missing(to: &mut Origins, from: &Origins) {
+    for (origin, doubt) in from {
+        to.entry(*origin).or_insert(*doubt);
     }
 }
 
 /// The same after an instruction worked on the value.
-pub fn worked(mut origins: Origins) -> Origins {
-    origins.values_mut().for_each(|link| link.worked = true);
-    origins
+pub fn worked(origins: Origins) -> Origins {
+    let mut all = Origins::new();
+    origins.into_iter().for_each(|((place, _), doubt)| add(&mut all, &Origins::from([((place, true), doubt)])));
+    all
 }
 
 /// The same where it may not hold, for this reason.
-pub fn doubted(origins: &Origins, doubt: Doubt) -> Origins {
-    origins.iter().map(|(place, link)| (*place, Link { doubt: link.doubt.or(Some(doubt)), ..*link })).collect()
+pub fn doubted(origins: &Origins, reason: Doubt) -> Origins {
+    origins.iter().map(|(origin, doubt)| (*origin, doubt.or(Some(reason)))).collect()
 }
 
 /// What the value depends on where one of two paths was taken: only what both depend on is sure.
 pub fn either(a: &Origins, b: &Origins) -> Origins {
-    let alone = |link: &Link| Link { doubt: link.doubt.or(Some(Doubt::Condition)), ..*link };
-    let mut all: Origins = a.iter().map(|(place, link)| (*place, alone(link))).collect();
-    for (place, link) in b {
-        let joined = match a.get(place) {
-            Some(other) => Link { doubt: other.doubt.or(link.doubt), worked: other.worked || link.worked },
-            None => alone(link),
-        };
-        all.insert(*place, joined);
+    let is_sure = |origins: &Origins, place| [false, true].iter().any(|worked| origins.get(&(place, *worked)) == Some(&None));
+    let mut all = Origins::new();
+    for (from, other) in [(a, b), (b, a)] {
+        for ((place, worked), doubt) in from {
+            let doubt = doubt.or((!is_sure(other, *place)).then_some(Doubt::Condition));
+            // What is doubted on one of the paths is doubted.
+            all.entry((*place, *worked)).and_modify(|old| *old = old.or(doubt)).or_insert(doubt);
+        }
     }
     all
 }
@@ -152,11 +144,27 @@ impl Sum {
 pub struct Value {
     /// What it depends on.
     pub origins: Origins,
+    /// What the rest of a register depends on of which only so many bytes at its lower end were written.
+    pub rest: Option<(usize, Origins)>,
     /// Its number; `None` where paths or rounds of a loop left several.
     pub number: Option<Sum>,
 }
 
 impl Value {
+    /// A value that fills its place.
+    pub fn new(origins: Origins, number: Option<Sum>) -> Value {
+        Value { origins, rest: None, number }
+    }
+
+    /// What so many bytes of it depend on.
+    pub fn bytes(&self, bytes: usize) -> Origins {
+        let mut origins = self.origins.clone();
+        if let Some((_, rest)) = self.rest.as_ref().filter(|(written, _)| *written < bytes) {
+            add(&mut origins, rest);
+        }
+        origins
+    }
+
     /// The same value, or one that nothing is known of but what it depends on.
     pub fn same_as(&self, other: &Value) -> bool {
         self.number.is_some() && self == other

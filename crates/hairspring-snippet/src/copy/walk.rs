@@ -4,7 +4,7 @@ use super::image::Image;
 use super::library::{Signature, never_returns, pure};
 use super::state::{Cell, Cells, State};
 use super::step::{Stepper, bits, full, writes};
-use super::value::{Doubt, Link, Origins, Place, Sum, Unknown, Value, add, add_missing, doubted, untouched, worked};
+use super::value::{Doubt, Origins, Place, Sum, Unknown, Value, add, add_missing, doubted, untouched, worked};
 use super::work::Work;
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,12 +65,14 @@ pub struct Walk<'i> {
     pub carried: Carried,
     /// Whether what is carried is recorded: only in the last copy.
     last: bool,
+    /// Whether a compiler made the code of it.
+    compiled: bool,
 }
 
 impl<'i> Walk<'i> {
-    pub fn new(image: &'i Image, events: &'i Events, cells: Cells) -> Walk<'i> {
+    pub fn new(image: &'i Image, events: &'i Events, cells: Cells, compiled: bool) -> Walk<'i> {
         let (factory, carried) = (InstructionInfoFactory::new(), Carried::default());
-        Walk { image, events, cells, factory, steps: MOST_STEPS, visited: BTreeSet::new(), carried, last: false }
+        Walk { image, events, cells, factory, steps: MOST_STEPS, visited: BTreeSet::new(), carried, last: false, compiled }
     }
 
     /// Follows from the entry to the boundary of the last copy; what is carried over it is then in `carried`.
@@ -82,7 +84,8 @@ impl<'i> Walk<'i> {
         let mut points = vec![((Vec::new(), entry), State::default())];
         for copy in 0..=last {
             self.last = copy == last;
-            self.carried = Carried::default();
+            let taken = std::mem::take(&mut self.carried.taken);
+            self.carried = Carried { taken, ..Carried::default() };
             points = self.until(points, copy)?;
             if points.is_empty() {
                 return Err("the end of a copy is not reached".into());
@@ -165,9 +168,10 @@ impl<'i> Walk<'i> {
                             let both = super::value::either(&old, &value.origins);
                             self.carried.edges.insert(Place::Variable(*variable), both);
                         }
-                        self.carried.taken.insert(*register);
                     }
+                    self.carried.taken.insert(*register);
                     value.origins = untouched(Place::Variable(*variable));
+                    value.rest = None;
                     state.registers.insert(*register, value);
                 }
             }
@@ -198,7 +202,7 @@ impl<'i> Walk<'i> {
                 };
                 self.carried.edges.insert(place, edge);
             }
-            origins.insert(place, Link { doubt: None, worked: false });
+            origins.insert((place, false), None);
         }
         state.conditions.clear();
     }
@@ -273,7 +277,7 @@ impl<'i> Walk<'i> {
         point.1 = back;
         let stack = state.register(Register::RSP);
         let number = stack.number.map(|number| number.offset(8));
-        state.registers.insert(Register::RSP, Value { origins: Origins::new(), number });
+        state.registers.insert(Register::RSP, Value::new(Origins::new(), number));
         Ok(Next::On)
     }
 
@@ -297,9 +301,9 @@ impl<'i> Walk<'i> {
         let number = stack.number.map(|number| number.offset(-8));
         if let Some(address) = number.clone() {
             let cell = self.cells.number(Cell { address, bytes: 8 });
-            state.store(cell, Value { origins: Origins::new(), number: None }, &self.cells);
+            state.store(cell, Value::new(Origins::new(), None), &self.cells);
         }
-        state.registers.insert(Register::RSP, Value { origins: Origins::new(), number });
+        state.registers.insert(Register::RSP, Value::new(Origins::new(), number));
         Ok(Next::On)
     }
 
@@ -342,7 +346,7 @@ impl<'i> Walk<'i> {
         self.scratch(state, &Origins::new());
         let results: &[Register] = if signature.gives_float { &[Register::ZMM0] } else { &[Register::RAX, Register::RDX] };
         for register in results {
-            state.registers.insert(*register, Value { origins: from.clone(), number: None });
+            state.registers.insert(*register, Value::new(from.clone(), None));
         }
     }
 
@@ -355,7 +359,7 @@ impl<'i> Walk<'i> {
         let from = worked(doubted(&from, Doubt::Call));
         self.scratch(state, &Origins::new());
         for register in [Register::RAX, Register::RDX, Register::ZMM0, Register::ZMM1] {
-            state.registers.insert(register, Value { origins: from.clone(), number: None });
+            state.registers.insert(register, Value::new(from.clone(), None));
         }
         for (cell, held) in &mut state.cells {
             let address = &self.cells.get(*cell).address;
@@ -374,7 +378,7 @@ impl<'i> Walk<'i> {
     fn scratch(&mut self, state: &mut State, origins: &Origins) {
         let general = [Register::RAX, Register::RCX, Register::RDX, Register::RSI, Register::RDI, Register::R8, Register::R9, Register::R10, Register::R11];
         for register in general.into_iter().chain((0..32).map(vector)) {
-            state.registers.insert(register, Value { origins: origins.clone(), number: None });
+            state.registers.insert(register, Value::new(origins.clone(), None));
         }
         state.flags.values_mut().for_each(|flag| *flag = origins.clone());
         self.carried.written.extend(general);
@@ -395,7 +399,7 @@ impl<'i> Walk<'i> {
         }
         let image = self.image;
         let is_constant = |address: i64| image.is_constant(address as u64);
-        let mut stepper = Stepper { cells: &mut self.cells, factory: &mut self.factory, is_constant: &is_constant, again };
+        let mut stepper = Stepper { cells: &mut self.cells, factory: &mut self.factory, is_constant: &is_constant, again, compiled: self.compiled };
         let step = stepper.step(state, i);
         if !again {
             self.carried.work.count(i, step.on_values);
