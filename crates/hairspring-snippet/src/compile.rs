@@ -81,6 +81,9 @@ pub const PILOT: Name = Name("pilot", true);
 /// Rows that are measured.
 pub const ROWS: Name = Name("rows", false);
 
+/// Rows without optimisation, for counting what the source asks for.
+pub const PLAIN: Name = Name("plain", true);
+
 /// Compiles rows into a library in a folder.
 ///
 /// # Errors

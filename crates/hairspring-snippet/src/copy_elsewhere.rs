@@ -22,6 +22,24 @@ pub struct Copy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {}
 
+/// Operations of which the compiled copy holds fewer than the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost {
+    /// Their name.
+    pub operation: &'static str,
+    /// How many there are in the copy.
+    pub copy: u32,
+    /// How many there are in the source.
+    pub source: u32,
+}
+
+impl Work {
+    /// Nothing is known.
+    pub fn lost(&self, _: &Work) -> Vec<Lost> {
+        Vec::new()
+    }
+}
+
 /// Looks at one copy of each alternative.
 pub fn look(request: &Request, _: &Path, _: &[RowSpec]) -> Vec<Copy> {
     let judged = || fenced(request).unwrap_or_else(|| Judged::not_known("machine code of this architecture is not looked at"));

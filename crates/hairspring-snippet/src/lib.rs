@@ -30,7 +30,7 @@ pub mod host;
 
 pub use child::{HostProgram, Printed};
 pub use compile::Compiler;
-pub use copy::{Copy, Work};
+pub use copy::{Copy, Lost, Work};
 pub use declaration::Declaration;
 pub use error::{Error, Failure, Result};
 pub use mode::{Judged, Mode};

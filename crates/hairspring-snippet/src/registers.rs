@@ -74,7 +74,10 @@ fn hint(unnamed: &[String]) -> String {
     match unnamed.first() {
         None => format!("{HOW}: an address that the code follows must be one that it set up (--setup), and the stack must be as it was"),
         Some(first) => {
-            format!("{HOW}, and the code changes {} without naming them: name each in --setup, as in `xor {first}, {first}`", unnamed.join(", "))
+            format!(
+                "{HOW}, and the code changes {} without naming them: name each in --setup, as in `xor {first}, {first}`",
+                unnamed.join(", ")
+            )
         }
     }
 }
@@ -94,7 +97,9 @@ mod tests {
     #[test]
     fn registers_are_named_whole() {
         assert_eq!(registers("xor %eax, %r8d\nvmovapd %ymm3, (%rsp)"), ["r8", "rax", "xmm3"]);
-        for (word, whole) in [("al", "rax"), ("ah", "rax"), ("sil", "rsi"), ("r9b", "r9"), ("r15w", "r15"), ("R10D", "r10"), ("zmm31", "xmm31")] {
+        for (word, whole) in
+            [("al", "rax"), ("ah", "rax"), ("sil", "rsi"), ("r9b", "r9"), ("r15w", "r15"), ("R10D", "r10"), ("zmm31", "xmm31")]
+        {
             assert_eq!(register(word).map(name).as_deref(), Some(whole), "{word}");
         }
         assert!(["none", "st0", "k1", "rex", "r16", "xmm", "cs"].iter().all(|word| register(word).is_none()));

@@ -2,12 +2,12 @@
 
 use crate::child::{Child, HostProgram, Printed, unexpected, used_up};
 use crate::cleanup::Folder;
-use crate::compile::{Compiler, Library, PILOT, ROWS, compile, find};
+use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, find};
+use crate::copy::{Copy, Lost, look};
 use crate::error::{Result, io};
-use crate::copy::{Copy, look};
 use crate::plan;
 use crate::protocol::{Command, Ended, Load, Ready, Reply};
-use crate::request::Request;
+use crate::request::{Language, Request};
 use crate::source::{Arrangement, RowSpec, SHADOW_COPIES};
 use hairspring_engine::acquire::Raw;
 use hairspring_engine::design::Pilot;
@@ -49,6 +49,8 @@ pub struct Measured {
     pub table: Observations,
     /// What the machine code of each alternative tells: its mode, its disassembly.
     pub copies: Vec<Copy>,
+    /// What the compiler took out of each alternative's copies.
+    pub lost: Vec<Vec<Lost>>,
     /// Code size of one copy of each alternative, in bytes, where it can be known.
     pub copy_bytes: Vec<Option<f64>>,
     /// The compiler.
@@ -98,7 +100,8 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
     let (pilots, ruler) = pilot(request, &compiler, host, &folder, copies)?;
     let rows = plan::rows(request, &pilots, ruler.is_ok());
-    let library = compile(request, &compiler, &rows, folder.path(), ROWS)?;
+    let (library, lost) = compiled(request, &compiler, &rows, &folder, copies);
+    let library = library?;
     let beside = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
     let load = Load {
         chains: beside.iter().flat_map(Beside::names).collect(),
@@ -115,6 +118,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     used_up(&ended)?;
     Ok(Measured {
         copies: std::mem::take(copies),
+        lost,
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
         compiler,
         printed: run.child.printed(&ended),
@@ -141,6 +145,44 @@ fn load(request: &Request, library: &Library, rows: usize) -> Load {
         prove_ruler: true,
         most_cpu_seconds,
     }
+}
+
+/// Compiles the rows; beside it, where there is a CPU for that, one copy of each alternative without optimisation, to see
+/// what the compiler took out of the copies.
+fn compiled(
+    request: &Request,
+    compiler: &Compiler,
+    rows: &[RowSpec],
+    folder: &Folder,
+    copies: &[Copy],
+) -> (Result<Library>, Vec<Vec<Lost>>) {
+    let rows = || compile(request, compiler, rows, folder.path(), ROWS);
+    let optimised =
+        request.language != Language::Asm && copies.iter().any(|copy| copy.work.is_some_and(|work| !work.branches && !work.calls));
+    let nothing = || vec![Vec::new(); request.codes.len()];
+    if !optimised || std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1) {
+        return (rows(), nothing());
+    }
+    std::thread::scope(|scope| {
+        let plain = scope.spawn(|| plain(request, compiler, folder));
+        let library = rows();
+        let plain = plain.join().ok().flatten().unwrap_or_default();
+        let lost = copies
+            .iter()
+            .zip(plain)
+            .map(|(copy, plain)| copy.work.zip(plain.work).map_or_else(Vec::new, |(work, plain)| work.lost(&plain)));
+        let lost: Vec<Vec<Lost>> = lost.collect();
+        (library, if lost.is_empty() { nothing() } else { lost })
+    })
+}
+
+/// One copy of each alternative without optimisation; `None` where it does not compile so.
+fn plain(request: &Request, compiler: &Compiler, folder: &Folder) -> Option<Vec<Copy>> {
+    let plain = Request { flags: format!("{} -O0", request.flags), ..request.clone() };
+    let row = |subject| RowSpec { subject, arrangement: Arrangement::AtEnd, bodies: 1, inits: 1, flushes: 1 };
+    let rows: Vec<RowSpec> = (0..request.codes.len()).map(row).collect();
+    let library = compile(&plain, compiler, &rows, folder.path(), PLAIN).ok()?;
+    Some(look(&plain, &library.path, &rows))
 }
 
 /// Rough time and size of one evaluation of every alternative, on the best clock of the machine.

@@ -184,6 +184,7 @@ mod tests {
             MethodsDepart { methods: vec!["direct 1x".into()], most_percent: 9.0 },
             KeptInMemory { variables: vec!["x".into()] },
             NotOptimised { flags: "-g".into() },
+            WorkChanged { operation: "multiplication".into(), copy: 4, source: 10 },
             Printed { bytes: 3, first_line: "x".into() },
         ]
     }

@@ -68,6 +68,7 @@ fn series(entry: &Entry, document: &Document, scale: Scale) -> SeriesJson {
         name: result.name.clone(),
         code: entry.subject.and_then(|subject| subject.code.clone()),
         bytes_per_copy: entry.subject.and_then(|subject| subject.bytes_per_copy).and_then(finite),
+        disassembly: entry.subject.map(|subject| subject.disassembly.clone()).filter(|lines| !lines.is_empty()),
         components,
         overhead: result.overhead.as_ref().map(|time| Figure::of(time, level, &reason)),
         overhead_reason: result.overhead.is_none().then(|| "the counts do not tell it from a component".to_owned()),

@@ -190,6 +190,18 @@ fn verdict(verdict: Verdict, a: &str, b: &str) -> String {
 }
 
 /// Fit, plots and the lighter findings of one series.
+/// The instructions of one copy, where they are to be shown.
+fn disassembly(page: &mut Page, entry: &Entry) {
+    let lines = entry.subject.map_or(&[][..], |subject| &subject.disassembly[..]);
+    for (at, line) in lines.iter().enumerate() {
+        let label = if at == 0 { "one copy" } else { "" };
+        page.line(&format!("  {}{}", pad(label, INDENT - 2), clean(line)), Tone::Plain);
+    }
+    if !lines.is_empty() {
+        page.gap();
+    }
+}
+
 fn details(page: &mut Page, entry: &Entry, key: Option<&str>, document: &Document) {
     page.gap();
     if let Some(key) = key {
@@ -198,6 +210,7 @@ fn details(page: &mut Page, entry: &Entry, key: Option<&str>, document: &Documen
             page.item("overhead", &intercept(time, document.level()), Tone::Quiet);
         }
     }
+    disassembly(page, entry);
     fit(page, entry, document);
     if key.is_none() {
         plots(page, entry, document);

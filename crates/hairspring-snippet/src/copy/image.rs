@@ -48,7 +48,8 @@ impl Image {
     pub fn read(path: &Path) -> Result<Image> {
         let data = std::fs::read(path).map_err(io("reading the compiled rows"))?;
         let file = object::File::parse(&*data).map_err(|e| Error::Host(format!("the compiled rows cannot be read: {e}")))?;
-        let mut image = Image { notes: file.section_by_name(NOTES).map_or_else(Vec::new, |s| notes(s.data().unwrap_or_default())), ..Image::default() };
+        let mut image =
+            Image { notes: file.section_by_name(NOTES).map_or_else(Vec::new, |s| notes(s.data().unwrap_or_default())), ..Image::default() };
         image.sections = file.sections().filter_map(section).collect();
         for symbol in file.symbols().filter(|symbol| symbol.is_definition() && symbol.address() > 0) {
             let name = symbol.name().unwrap_or_default();
@@ -70,18 +71,25 @@ impl Image {
     /// An image of bare code, for tests.
     #[cfg(test)]
     pub fn of_code(address: u64, bytes: &[u8], notes: Vec<Note>) -> Image {
-        Image { sections: vec![Section { address, bytes: bytes.to_vec(), code: true, constant: true }], notes, ..Image::default() }
+        Image {
+            sections: vec![Section { address, bytes: bytes.to_vec(), code: true, constant: true }],
+            symbols: vec![(address, address + bytes.len() as u64, "row".to_owned())],
+            notes,
+            ..Image::default()
+        }
     }
 
     /// The code from an address on; empty where there is none.
     pub fn code(&self, address: u64) -> &[u8] {
-        let holds = |section: &&Section| section.code && address.checked_sub(section.address).is_some_and(|at| at < section.bytes.len() as u64);
+        let holds =
+            |section: &&Section| section.code && address.checked_sub(section.address).is_some_and(|at| at < section.bytes.len() as u64);
         self.sections.iter().find(holds).map_or(&[], |section| &section.bytes[(address - section.address) as usize..])
     }
 
     /// Whether nothing writes to an address.
     pub fn is_constant(&self, address: u64) -> bool {
-        let holds = |section: &&Section| section.constant && (section.address..section.address + section.bytes.len() as u64).contains(&address);
+        let holds =
+            |section: &&Section| section.constant && (section.address..section.address + section.bytes.len() as u64).contains(&address);
         self.sections.iter().any(|section| holds(&section))
     }
 
@@ -113,7 +121,11 @@ fn section(section: object::Section<'_, '_>) -> Option<Section> {
     let code = section.kind() == SectionKind::Text;
     let name = section.name().unwrap_or_default();
     // The linker's tables are written before the code runs.
-    let constant = code || section.kind() == SectionKind::ReadOnlyData || section.kind() == SectionKind::ReadOnlyString || name.starts_with(".got") || name.starts_with(".data.rel.ro");
+    let constant = code
+        || section.kind() == SectionKind::ReadOnlyData
+        || section.kind() == SectionKind::ReadOnlyString
+        || name.starts_with(".got")
+        || name.starts_with(".data.rel.ro");
     let bytes = section.data().ok()?;
     (section.address() > 0 && !bytes.is_empty()).then(|| Section { address: section.address(), bytes: bytes.to_vec(), code, constant })
 }

@@ -1,10 +1,10 @@
 //! From what a copy carries into the next to latency or throughput, in words.
 
+use super::Row;
 use super::value::{Doubt, Place};
 use super::walk::Carried;
-use super::Row;
-use crate::registers::name;
 use crate::mode::{Judged, Mode};
+use crate::registers::name;
 use crate::request::Language;
 use iced_x86::Register;
 use std::collections::BTreeSet;
@@ -58,7 +58,12 @@ fn chained(row: &Row, carried: &Carried, doubts: &[Doubt]) -> Option<String> {
             Place::Register(register) => !carried.taken.contains(register) && !assembly,
             _ => false,
         };
-        carried.edges.iter().filter(|(place, _)| own(place)).find(|(place, from)| from.get(&(**place, true)).is_some_and(|doubt| counts(doubt, doubts))).map(|(place, _)| place)
+        carried
+            .edges
+            .iter()
+            .filter(|(place, _)| own(place))
+            .find(|(place, from)| from.get(&(**place, true)) == Some(&None))
+            .map(|(place, _)| place)
     };
     found.or_else(merged).map(|place| name_of(row, carried, *place))
 }

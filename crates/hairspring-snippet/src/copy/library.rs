@@ -7,12 +7,14 @@ pub struct Signature {
     pub floats: usize,
     pub integers: usize,
     pub gives_float: bool,
+    /// Whether the value takes two registers.
+    pub gives_pair: bool,
     /// Whether it reads what its arguments point to.
     pub reads_memory: bool,
 }
 
 const fn signature(floats: usize, integers: usize, gives_float: bool, reads_memory: bool) -> Signature {
-    Signature { floats, integers, gives_float, reads_memory }
+    Signature { floats, integers, gives_float, gives_pair: false, reads_memory }
 }
 
 /// Functions of `math.h`; each has a form for `float` (f).
@@ -29,19 +31,17 @@ const MATH: [(Signature, &str); 5] = [
 ];
 
 /// Others of the C library and of the compilers' own.
-const OTHERS: [(Signature, &str); 4] = [
+const OTHERS: [(Signature, &str); 6] = [
     (
         signature(0, 1, false, false),
         " abs labs llabs isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower toupper \
           htons htonl ntohs ntohl ffs ffsl ffsll __popcountdi2 __popcountsi2 __clzdi2 __ctzdi2 __paritydi2 __bswapdi2 __bswapsi2 ",
     ),
     (signature(0, 0, false, false), " __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __errno_location "),
-    (signature(0, 2, false, false), " div ldiv lldiv "),
-    (
-        signature(0, 3, false, true),
-        " strlen strnlen strcmp strncmp strcasecmp strncasecmp memcmp bcmp strchr strrchr memchr rawmemchr strstr strspn strcspn strpbrk atoi \
-          atol atoll ",
-    ),
+    (Signature { gives_pair: true, ..signature(0, 2, false, false) }, " div ldiv lldiv "),
+    (signature(0, 1, false, true), " strlen atoi atol atoll "),
+    (signature(0, 2, false, true), " strnlen strcmp strcasecmp strchr strrchr rawmemchr strstr strspn strcspn strpbrk "),
+    (signature(0, 3, false, true), " strncmp strncasecmp memcmp bcmp memchr "),
 ];
 
 /// Functions that never come back.

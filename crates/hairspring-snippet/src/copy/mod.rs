@@ -28,7 +28,7 @@ use std::path::Path;
 use value::Unknown;
 use walk::{Carried, Event, Events, Walk};
 
-pub use work::Work;
+pub use work::{Lost, Work};
 
 /// What the machine code of one alternative tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,13 +57,15 @@ pub fn look(request: &Request, library: &Path, rows: &[RowSpec]) -> Vec<Copy> {
         let longest = (0..rows.len()).filter(|row| rows[*row].subject == subject).max_by_key(|row| rows[*row].bodies)?;
         Some(Row::new(image.as_ref().ok()?, request, longest).copy())
     };
-    let missing = || Copy { judged: Judged::not_known("the compiled rows cannot be read"), disassembly: Vec::new(), work: None, written: Vec::new() };
+    let missing =
+        || Copy { judged: Judged::not_known("the compiled rows cannot be read"), disassembly: Vec::new(), work: None, written: Vec::new() };
     (0..request.codes.len()).map(|subject| of(subject).unwrap_or_else(missing)).collect()
 }
 
 impl<'a> Row<'a> {
     fn new(image: &'a Image, request: &'a Request, row: usize) -> Row<'a> {
-        let mut notes: Vec<(NoteId, &Note)> = image.notes.iter().map(|note| (NoteId::of(note.number), note)).filter(|(id, _)| id.row == row).collect();
+        let mut notes: Vec<(NoteId, &Note)> =
+            image.notes.iter().map(|note| (NoteId::of(note.number), note)).filter(|(id, _)| id.row == row).collect();
         if request.language == Language::Asm {
             // The assembler repeats the note with the copy: they count in order.
             for in_body in [false, true] {
@@ -101,7 +103,8 @@ impl<'a> Row<'a> {
     /// Addresses between which the copy lies.
     fn border(&self) -> Option<(u64, u64)> {
         let at = self.looked_at()?;
-        let address = |copy| self.notes.iter().find(|(id, _)| id.what.is_none() && !id.in_body && id.copy == copy).map(|(_, note)| note.address);
+        let address =
+            |copy| self.notes.iter().find(|(id, _)| id.what.is_none() && !id.in_body && id.copy == copy).map(|(_, note)| note.address);
         Some((address(at)?, address(at + 1)?))
     }
 
@@ -142,13 +145,18 @@ impl<'a> Row<'a> {
 impl Carried {
     /// Names for the memory in the edges, as a reader knows it.
     fn name_cells(&mut self, row: &Row, cells: &Cells) {
-        let numbers: Vec<usize> = self.edges.keys().filter_map(|place| if let value::Place::Memory(cell) = place { Some(*cell) } else { None }).collect();
+        let numbers: Vec<usize> =
+            self.edges.keys().filter_map(|place| if let value::Place::Memory(cell) = place { Some(*cell) } else { None }).collect();
         for number in numbers {
             let address = &cells.get(number).address;
             let by_symbol = || row.image.symbol(address.number()? as u64).map(|(_, _, name)| plain(name));
-            let holder = self.numbers.iter().find(|(register, sum)| *register != Register::RSP && !address.terms.is_empty() && sum.terms == address.terms);
+            let holder = self
+                .numbers
+                .iter()
+                .find(|(register, sum)| *register != Register::RSP && !address.terms.is_empty() && sum.terms == address.terms);
             let by_register = || holder.map(|(register, _)| format!("the memory at {}", row.name_of(*register)));
-            let in_frame = address.terms.iter().any(|(term, _)| cells.frames.contains(term)) || address.terms == [(Unknown::Entry(Register::RSP), 1)];
+            let in_frame =
+                address.terms.iter().any(|(term, _)| cells.frames.contains(term)) || address.terms == [(Unknown::Entry(Register::RSP), 1)];
             let on_stack = || in_frame.then(|| "a variable on the stack".to_owned());
             let name = by_symbol().or_else(on_stack).or_else(by_register).unwrap_or_else(|| "memory".to_owned());
             self.cell_names.insert(number, name);

@@ -100,7 +100,7 @@ pub struct Held {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct State {
     pub registers: BTreeMap<Register, Value>,
-    pub flags: BTreeMap<u32, Origins>,
+    pub flags: BTreeMap<u32, Value>,
     pub cells: BTreeMap<usize, Held>,
     /// What was stored where the address is not known any more.
     pub lost: Origins,
@@ -115,6 +115,12 @@ impl State {
         self.registers.get(&register).cloned().unwrap_or_else(entry)
     }
 
+    /// One bit of the flags.
+    pub fn flag(&self, flag: u32) -> Value {
+        let entry = || Value::new(Origins::new(), Some(Sum::unknown(Unknown::Entry(Register::RIP))));
+        self.flags.get(&flag).cloned().unwrap_or_else(entry)
+    }
+
     /// Forgets what had this name in a former round of a loop.
     pub fn forget(&mut self, unknown: Unknown, cells: &Cells) {
         let stale: Vec<usize> = self.cells.keys().copied().filter(|cell| cells.get(*cell).address.mentions(unknown)).collect();
@@ -123,7 +129,7 @@ impl State {
                 add(&mut self.lost, &doubted(&held.value.origins, Doubt::Memory));
             }
         }
-        for value in self.registers.values_mut().chain(self.cells.values_mut().map(|held| &mut held.value)) {
+        for value in self.registers.values_mut().chain(self.flags.values_mut()).chain(self.cells.values_mut().map(|held| &mut held.value)) {
             value.number = value.number.take().filter(|number| !number.mentions(unknown));
         }
     }
@@ -190,13 +196,16 @@ impl State {
             joined.registers.insert(*register, join(&self.register(*register), &other.register(*register)));
         }
         for flag in self.flags.keys().chain(other.flags.keys()) {
-            let of = |state: &State| Value::new(state.flags.get(flag).cloned().unwrap_or_default(), None);
-            joined.flags.insert(*flag, join(&of(self), &of(other)).origins);
+            joined.flags.insert(*flag, join(&self.flag(*flag), &other.flag(*flag)));
         }
         for cell in self.cells.keys().chain(other.cells.keys()) {
             let (a, b) = (self.held(*cell), other.held(*cell));
             // What neither wrote is the same on both paths.
-            let value = if !a.stored && !b.stored { Value::new(either(&a.value.origins, &b.value.origins), a.value.number.clone().filter(|_| a.value.number == b.value.number)) } else { join(&a.value, &b.value) };
+            let value = if !a.stored && !b.stored {
+                Value::new(either(&a.value.origins, &b.value.origins), a.value.number.clone().filter(|_| a.value.number == b.value.number))
+            } else {
+                join(&a.value, &b.value)
+            };
             joined.cells.insert(*cell, Held { value, stored: a.stored || b.stored });
         }
         State { conditions, ..joined }

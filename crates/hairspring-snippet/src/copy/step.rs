@@ -53,7 +53,11 @@ impl Stepper<'_> {
             self.moved(state, i, &info);
             return Step::default();
         }
-        if i.mnemonic() == Mnemonic::Xchg && i.op0_kind() == OpKind::Register && i.op1_kind() == OpKind::Register && i.op0_register() == full(i.op0_register()) {
+        if i.mnemonic() == Mnemonic::Xchg
+            && i.op0_kind() == OpKind::Register
+            && i.op1_kind() == OpKind::Register
+            && i.op0_register() == full(i.op0_register())
+        {
             let (a, b) = (i.op0_register(), i.op1_register());
             let (of_a, of_b) = (state.register(a), state.register(b));
             state.registers.extend([(a, of_b), (b, of_a)]);
@@ -80,7 +84,8 @@ impl Stepper<'_> {
         value.rest = None;
         let destination = (i.mnemonic() != Mnemonic::Push && i.op0_kind() == OpKind::Register).then(|| i.op0_register());
         if let Some(register) = destination {
-            let whole = register.size() >= 8 && !extends(i) || value.number.as_ref().and_then(Sum::number).is_some_and(|n| (0..=i64::from(u32::MAX)).contains(&n));
+            let whole = register.size() >= 8 && !extends(i)
+                || value.number.as_ref().and_then(Sum::number).is_some_and(|n| (0..=i64::from(u32::MAX)).contains(&n));
             if !whole {
                 value.number = Some(self.made(state, i, full(register)));
             }
@@ -100,7 +105,9 @@ impl Stepper<'_> {
         let mut operands = Vec::new();
         for (register, bytes) in self.registers_read(i, info) {
             let origins = state.register(register).bytes(bytes);
-            operands.push(!origins.is_empty());
+            // The upper half of what is divided is made of the lower half, or is 0.
+            let upper = register == Register::RDX && matches!(i.mnemonic(), Mnemonic::Div | Mnemonic::Idiv);
+            operands.extend((!upper).then_some(!origins.is_empty()));
             add(&mut sources, &origins);
         }
         if info.used_memory().iter().any(|memory| reads(memory.access())) && i.mnemonic() != Mnemonic::Lea {
@@ -109,7 +116,7 @@ impl Stepper<'_> {
             add(&mut sources, &origins);
         }
         for flag in bits(i.rflags_read()) {
-            add(&mut sources, &state.flags.get(&flag).cloned().unwrap_or_default());
+            add(&mut sources, &state.flag(flag).origins);
         }
         let sources = if clears { Origins::new() } else { worked(sources) };
         let number = self.number(state, i, clears);
@@ -125,7 +132,15 @@ impl Stepper<'_> {
         Step { on_values: operands.iter().all(|operand| *operand) && !operands.is_empty() }
     }
 
-    fn write(&mut self, state: &mut State, i: &Instruction, register: Register, part: Option<usize>, sources: &Origins, number: &Option<Sum>) {
+    fn write(
+        &mut self,
+        state: &mut State,
+        i: &Instruction,
+        register: Register,
+        part: Option<usize>,
+        sources: &Origins,
+        number: &Option<Sum>,
+    ) {
         let (mut origins, old) = (sources.clone(), state.register(register));
         let keeps_rest = part.filter(|bytes| *bytes > 0 && self.compiled);
         let rest = keeps_rest.map(|bytes| (bytes, worked(old.bytes(8))));
@@ -147,22 +162,39 @@ impl Stepper<'_> {
     fn flags(&mut self, state: &mut State, i: &Instruction, sources: &Origins) {
         let constant = i.rflags_cleared() | i.rflags_set();
         // A shift by a register that holds 0 leaves the flags as they are.
-        let keeps = matches!(i.mnemonic(), Mnemonic::Shl | Mnemonic::Shr | Mnemonic::Sar | Mnemonic::Sal | Mnemonic::Rol | Mnemonic::Ror | Mnemonic::Rcl | Mnemonic::Rcr | Mnemonic::Shld | Mnemonic::Shrd)
-            && i.op_kind(i.op_count() - 1) == OpKind::Register;
+        let keeps = matches!(
+            i.mnemonic(),
+            Mnemonic::Shl
+                | Mnemonic::Shr
+                | Mnemonic::Sar
+                | Mnemonic::Sal
+                | Mnemonic::Rol
+                | Mnemonic::Ror
+                | Mnemonic::Rcl
+                | Mnemonic::Rcr
+                | Mnemonic::Shld
+                | Mnemonic::Shrd
+        ) && i.op_kind(i.op_count() - 1) == OpKind::Register;
+        let number = self.made(state, i, Register::RIP);
         for flag in bits(i.rflags_modified()) {
             let mut origins = if constant & flag != 0 { Origins::new() } else { sources.clone() };
             if keeps {
-                add(&mut origins, &worked(state.flags.get(&flag).cloned().unwrap_or_default()));
+                add(&mut origins, &worked(state.flag(flag).origins));
             }
-            state.flags.insert(flag, origins);
+            state.flags.insert(flag, Value::new(origins, Some(number.clone())));
         }
     }
 
     /// Registers whose values go into the result: not those that only make the address of what is written.
     fn registers_read(&self, i: &Instruction, info: &InstructionInfo) -> Vec<(Register, usize)> {
         let loads = info.used_memory().iter().any(|memory| reads(memory.access())) || i.mnemonic() == Mnemonic::Lea;
-        let named = |register: Register| (0..i.op_count()).any(|at| i.op_kind(at) == OpKind::Register && full(i.op_register(at)) == register && reads(info.op_access(at)));
-        let in_address = |register: Register| info.used_memory().iter().any(|memory| full(memory.base()) == register || full(memory.index()) == register);
+        let named = |register: Register| {
+            (0..i.op_count())
+                .any(|at| i.op_kind(at) == OpKind::Register && full(i.op_register(at)) == register && reads(info.op_access(at)))
+        };
+        let in_address = |register: Register| {
+            info.used_memory().iter().any(|memory| full(memory.base()) == register || full(memory.index()) == register)
+        };
         let mut read: Vec<(Register, usize)> = Vec::new();
         for used in info.used_registers().iter().filter(|used| reads(used.access())) {
             let register = full(used.register());
@@ -189,11 +221,10 @@ impl Stepper<'_> {
                 true => Value::new(Origins::new(), None),
                 false => state.load(cell, self.cells, fresh),
             };
-            for register in [memory.base(), memory.index()].into_iter().filter(|register| *register != Register::None && !register.is_ip()) {
-                add(&mut value.origins, &state.register(full(register)).origins);
-            }
-            let spilled = self.compiled && self.cells.in_frame(cell);
-            if !spilled {
+            // What a compiler lays aside on the stack is where it says.
+            let laid_aside = self.compiled && self.cells.in_frame(cell);
+            if !laid_aside {
+                self.address_origins(state, memory, &mut value.origins);
                 value.origins = worked(value.origins);
             }
             if memory.memory_size().size() != 8 && !constant {
@@ -205,6 +236,12 @@ impl Stepper<'_> {
             }
         }
         all.unwrap_or(Value::new(Origins::new(), None))
+    }
+
+    fn address_origins(&self, state: &State, memory: &UsedMemory, to: &mut Origins) {
+        for register in [memory.base(), memory.index()].into_iter().filter(|register| *register != Register::None && !register.is_ip()) {
+            add(to, &state.register(full(register)).origins);
+        }
     }
 
     fn stored(&mut self, state: &mut State, i: &Instruction, info: &InstructionInfo, value: &Value) {
@@ -296,7 +333,9 @@ impl Stepper<'_> {
             Mnemonic::Sub => Some(self.known(state, i, register).plus(&second(self, state)?.times(-1))),
             Mnemonic::Inc => Some(self.known(state, i, register).offset(1)),
             Mnemonic::Dec => Some(self.known(state, i, register).offset(-1)),
-            Mnemonic::Shl if i.op1_kind() == OpKind::Immediate8 && i.immediate8() < 32 => Some(self.known(state, i, register).times(1 << i.immediate8())),
+            Mnemonic::Shl if i.op1_kind() == OpKind::Immediate8 && i.immediate8() < 32 => {
+                Some(self.known(state, i, register).times(1 << i.immediate8()))
+            }
             _ => None,
         }
     }
@@ -337,21 +376,46 @@ pub fn written(info: &InstructionInfo) -> Vec<(Register, Option<usize>)> {
 fn ignored(i: &Instruction) -> bool {
     matches!(
         i.mnemonic(),
-        Mnemonic::Nop | Mnemonic::Endbr64 | Mnemonic::Endbr32 | Mnemonic::Pause | Mnemonic::Prefetcht0 | Mnemonic::Prefetcht1 | Mnemonic::Prefetcht2 | Mnemonic::Prefetchnta | Mnemonic::Prefetchw | Mnemonic::Clflush | Mnemonic::Clflushopt | Mnemonic::Clwb | Mnemonic::Mfence | Mnemonic::Lfence | Mnemonic::Sfence
+        Mnemonic::Nop
+            | Mnemonic::Endbr64
+            | Mnemonic::Endbr32
+            | Mnemonic::Pause
+            | Mnemonic::Prefetcht0
+            | Mnemonic::Prefetcht1
+            | Mnemonic::Prefetcht2
+            | Mnemonic::Prefetchnta
+            | Mnemonic::Prefetchw
+            | Mnemonic::Clflush
+            | Mnemonic::Clflushopt
+            | Mnemonic::Clwb
+            | Mnemonic::Mfence
+            | Mnemonic::Lfence
+            | Mnemonic::Sfence
     )
 }
 
 /// Whether an instruction only moves a whole value.
 fn moves(i: &Instruction) -> bool {
     use Mnemonic::*;
-    let whole = || (0..i.op_count()).all(|at| i.op_kind(at) != OpKind::Register || i.op_register(at).size() >= 4 && (i.op_register(at).is_gpr() || i.op_register(at).is_vector_register()));
+    let whole = || {
+        (0..i.op_count()).all(|at| {
+            i.op_kind(at) != OpKind::Register
+                || i.op_register(at).size() >= 4 && (i.op_register(at).is_gpr() || i.op_register(at).is_vector_register())
+        })
+    };
     let register_pair = || i.op0_kind() == OpKind::Register && i.op1_kind() == OpKind::Register;
     match i.mnemonic() {
         Push | Pop => i.op0_kind() != OpKind::Memory && whole(),
-        Mov => whole() && (i.op0_kind() != OpKind::Memory || i.memory_size().size() >= 4 && !(i.op1_kind() == OpKind::Register && i.op1_register().size() < 4)),
-        Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Movq | Movd | Vmovaps | Vmovapd | Vmovups | Vmovupd | Vmovdqa | Vmovdqu | Vmovq | Vmovd | Vmovdqa32 | Vmovdqa64
-        | Vmovdqu32 | Vmovdqu64 => i.op_mask() == Register::None,
-        Movss | Movsd | Vmovss | Vmovsd => i.op_count() == 2 && i.op_mask() == Register::None && !register_pair() && !i.is_string_instruction(),
+        Mov => {
+            whole()
+                && (i.op0_kind() != OpKind::Memory
+                    || i.memory_size().size() >= 4 && !(i.op1_kind() == OpKind::Register && i.op1_register().size() < 4))
+        }
+        Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Movq | Movd | Vmovaps | Vmovapd | Vmovups | Vmovupd | Vmovdqa | Vmovdqu
+        | Vmovq | Vmovd | Vmovdqa32 | Vmovdqa64 | Vmovdqu32 | Vmovdqu64 => i.op_mask() == Register::None,
+        Movss | Movsd | Vmovss | Vmovsd => {
+            i.op_count() == 2 && i.op_mask() == Register::None && !register_pair() && !i.is_string_instruction()
+        }
         _ => false,
     }
 }
@@ -366,12 +430,47 @@ fn clears(i: &Instruction) -> bool {
     use Mnemonic::*;
     let clearing = matches!(
         i.mnemonic(),
-        Xor | Sub | Xorps | Xorpd | Pxor | Psubb | Psubw | Psubd | Psubq | Pcmpeqb | Pcmpeqw | Pcmpeqd | Pcmpeqq | Pcmpgtb | Pcmpgtw | Pcmpgtd | Pcmpgtq
-            | Vxorps | Vxorpd | Vpxor | Vpxord | Vpxorq | Vpsubb | Vpsubw | Vpsubd | Vpsubq | Vpcmpeqb | Vpcmpeqw | Vpcmpeqd | Vpcmpeqq | Vpcmpgtb | Vpcmpgtw | Vpcmpgtd | Vpcmpgtq
+        Xor | Sub
+            | Xorps
+            | Xorpd
+            | Pxor
+            | Psubb
+            | Psubw
+            | Psubd
+            | Psubq
+            | Pcmpeqb
+            | Pcmpeqw
+            | Pcmpeqd
+            | Pcmpeqq
+            | Pcmpgtb
+            | Pcmpgtw
+            | Pcmpgtd
+            | Pcmpgtq
+            | Vxorps
+            | Vxorpd
+            | Vpxor
+            | Vpxord
+            | Vpxorq
+            | Vpsubb
+            | Vpsubw
+            | Vpsubd
+            | Vpsubq
+            | Vpcmpeqb
+            | Vpcmpeqw
+            | Vpcmpeqd
+            | Vpcmpeqq
+            | Vpcmpgtb
+            | Vpcmpgtw
+            | Vpcmpgtd
+            | Vpcmpgtq
     );
     let last = i.op_count().saturating_sub(1);
     let registers = last >= 1 && i.op_kind(last) == OpKind::Register && i.op_kind(last - 1) == OpKind::Register;
-    clearing && registers && i.op_register(last) == i.op_register(last - 1) && i.op_register(last).size() >= 4 && i.op_mask() == Register::None
+    clearing
+        && registers
+        && i.op_register(last) == i.op_register(last - 1)
+        && i.op_register(last).size() >= 4
+        && i.op_mask() == Register::None
 }
 
 /// Counts of bits that wait for their destination on some processors and not on others.

@@ -117,14 +117,31 @@ fn functions_that_may_keep_state_are_not_known() {
 
 #[test]
 fn chains_through_memory_are_seen_where_the_address_is_the_same() {
-    let all = ["uint64_t x = 3", "int a[4]", "struct p { int v; } s", "int *p = calloc(4, 4)", "char *t = \"text\"", "int q[4]", "int i = 1"];
+    let all =
+        ["uint64_t x = 3", "int a[4]", "struct p { int v; } s", "int *p = calloc(4, 4)", "char *t = \"text\"", "int q[4]", "int i = 1"];
     let request = Request { lets: lets(&all), ..Request::default() };
-    expect(&request, LATENCY, &["a[0] = a[0] * 3", "a[1]++", "++a[1]", "s.v = s.v + 1", "p->v += 2", "*p = *p + 1", "(x) = x + 1", "x = x + a[0]"].map(|code| if code == "p->v += 2" { "((struct p *)p)->v += 2" } else { code }));
+    expect(
+        &request,
+        LATENCY,
+        &["a[0] = a[0] * 3", "a[1]++", "++a[1]", "s.v = s.v + 1", "p->v += 2", "*p = *p + 1", "(x) = x + 1", "x = x + a[0]"]
+            .map(|code| if code == "p->v += 2" { "((struct p *)p)->v += 2" } else { code }),
+    );
     expect(&request, None, &["*p = q[1] + 3; q[1] = p[2]", "a[i] = a[x] + 1"]);
-    let codes = ["x & 3", "a[0] * 3", "strlen(t)", "int y = x; y += 2; x = y < a[0]; x = 3", "for (int i = 0; i < 3; i++) x = i", "x = a[1] && *p", "a[0] = q[1] * 3"];
+    let codes = [
+        "x & 3",
+        "a[0] * 3",
+        "strlen(t)",
+        "int y = x; y += 2; x = y < a[0]; x = 3",
+        "for (int i = 0; i < 3; i++) x = i",
+        "x = a[1] && *p",
+        "a[0] = q[1] * 3",
+    ];
     expect(&request, THROUGHPUT, &codes);
     let reason = |code| copies(&request, &[code], "gcc")[0].judged.reason.clone();
-    assert_eq!([reason("a[1]++"), reason("*p = *p + 1"), reason("x = x + a[0]")], ["chained through a", "chained through the memory at p", "chained through x"]);
+    assert_eq!(
+        [reason("a[1]++"), reason("*p = *p + 1"), reason("x = x + a[0]")],
+        ["chained through a", "chained through the memory at p", "chained through x"]
+    );
 }
 
 #[test]
@@ -136,7 +153,8 @@ fn an_init_is_part_of_the_chain() {
         ("if (y) d = 1.5; else d = 2.5", "d = d * d", THROUGHPUT),
         ("for (int i = 0; i < 4; i++) d = i", "d = d * d", THROUGHPUT),
         ("rand()", "d = y * y", None),
-        ("d = rand() + y", "y = d * d", None),
+        ("d = rand()", "y = d * d", None),
+        ("d = rand() + y", "y = d * d", LATENCY),
         ("x = x + 1", "x = x * x", LATENCY),
         ("memcpy(&d, &y, 8)", "d = d * d", THROUGHPUT),
     ] {
@@ -262,4 +280,183 @@ fn assembly_that_cannot_be_told_is_not_known() {
         "syscall",
     ];
     expect(&assembly(), None, &codes);
+}
+
+/// A row of several copies of some machine code.
+fn bare(copy: &[u8], copies: usize) -> Copy {
+    const START: u64 = 0x1000;
+    let code: Vec<u8> = copy.repeat(copies).into_iter().chain([0xc3]).collect();
+    let number = NoteId { row: 0, copy: 0, in_body: false, what: None }.number();
+    let note = |at: usize| Note { address: START + (at * copy.len()) as u64, number, operand: String::new() };
+    let image = Image::of_code(START, &code, (0..=copies).map(note).collect());
+    Row::new(&image, &Request { codes: vec!["nop".into()], ..assembly() }, 0).copy()
+}
+
+#[test]
+fn bytes_are_judged_as_what_they_are() {
+    // imul %rcx, %rax
+    assert_eq!(bare(&[0x48, 0x0f, 0xaf, 0xc1], 4).judged, Judged::known(Mode::Latency, "chained through rax"));
+    // lea (%rcx,%rdx), %rax
+    let copy = bare(&[0x48, 0x8d, 0x04, 0x11], 4);
+    assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries one copy into the next"));
+    assert_eq!((copy.disassembly.len(), copy.written), (1, vec!["rax".to_owned()]));
+    // mov %rax, 8(%rsp); mov 8(%rsp), %rax, as one goes to the stack and comes back.
+    assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
+    // mov %rax, 8(%rsp); mov 16(%rsp), %rax
+    assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x10], 2).judged.mode, THROUGHPUT);
+    // Four bytes into the middle of eight: mov %eax, 12(%rsp); mov 8(%rsp), %rax
+    assert_eq!(bare(&[0x89, 0x44, 0x24, 0x0c, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
+}
+
+#[test]
+fn hostile_code_is_not_known() {
+    let reason = |copy: &[u8], copies| {
+        let copy = bare(copy, copies);
+        assert_eq!(copy.judged.mode, None, "{:?}", copy.judged);
+        copy.judged.reason
+    };
+    assert!(reason(&[0x06], 3).contains("are no instruction"));
+    assert!(reason(&[0xff, 0xff, 0xff], 3).contains("are no instruction"));
+    // A jump to itself, out of the code, and to a computed address.
+    assert!(reason(&[0xeb, 0xfe], 3).contains("too long"));
+    assert!(reason(&[0xe9, 0, 0, 0, 0x7f], 3).contains("are no instruction"));
+    assert!(reason(&[0xff, 0xe0], 3).contains("computed address"));
+    assert!(reason(&[0xc3], 3).contains("is not reached"));
+    // A call of itself, without end.
+    assert!(reason(&[0xe8, 0xfb, 0xff, 0xff, 0xff], 3).contains("not known"));
+    assert!(reason(&[0x90].repeat(300_000), 2).contains("too long"));
+    // Stores everywhere: movb $0, N(%rax) for very many N.
+    let stores: Vec<u8> = (0..3_000u32).flat_map(|n| [vec![0xc6, 0x80], (n * 4).to_le_bytes().to_vec(), vec![0]].concat()).collect();
+    assert!(reason(&stores, 2).contains("too long"));
+    assert!(reason(&[0x90], 0).contains("not to be found"));
+}
+
+/// Operations on two registers, as the oracle knows them: moves, sums, products, and constants.
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Move,
+    Add,
+    Multiply,
+    Constant,
+    Clear,
+}
+
+/// Registers by the numbers that their encoding has; without the stack's and the frame's.
+const NUMBERS: [u8; 6] = [0, 1, 2, 3, 6, 7];
+
+fn encoded(program: &[(Operation, usize, usize)]) -> Vec<u8> {
+    let one = |(operation, to, from): &(Operation, usize, usize)| {
+        let (to, from) = (NUMBERS[*to], NUMBERS[*from]);
+        match operation {
+            Operation::Move => vec![0x48, 0x89, 0xc0 | from << 3 | to],
+            Operation::Add => vec![0x48, 0x01, 0xc0 | from << 3 | to],
+            Operation::Multiply => vec![0x48, 0x0f, 0xaf, 0xc0 | to << 3 | from],
+            Operation::Constant => vec![0xb8 | to, 1, 2, 3, 4],
+            Operation::Clear => vec![0x31, 0xc0 | to << 3 | to],
+        }
+    };
+    program.iter().flat_map(one).collect()
+}
+
+/// Length of the longest chain of sums and products after so many copies, counted one by one.
+fn longest_chain(program: &[(Operation, usize, usize)], copies: usize) -> u32 {
+    let mut chains = [0; NUMBERS.len()];
+    let mut longest = 0;
+    for _ in 0..copies {
+        for (operation, to, from) in program {
+            chains[*to] = match operation {
+                Operation::Move => chains[*from],
+                Operation::Add | Operation::Multiply => chains[*to].max(chains[*from]) + 1,
+                Operation::Constant | Operation::Clear => 0,
+            };
+            longest = longest.max(chains[*to]);
+        }
+    }
+    longest
+}
+
+proptest::proptest! {
+    #[test]
+    fn straight_line_code_is_judged_as_by_counting_every_chain(
+        program in proptest::collection::vec((0..5usize, 0..NUMBERS.len(), 0..NUMBERS.len()), 1..12)
+    ) {
+        use Operation::*;
+        let program: Vec<_> = program.into_iter().map(|(o, to, from)| ([Move, Add, Multiply, Constant, Clear][o], to, from)).collect();
+        // A chain that goes on grows with every round of the registers; any other ends within one.
+        let grows = longest_chain(&program, 60) > longest_chain(&program, 30);
+        let judged = bare(&encoded(&program), 4).judged;
+        proptest::prop_assert_eq!(judged.mode, if grows { LATENCY } else { THROUGHPUT }, "{:?}: {}", program, judged.reason);
+    }
+
+    #[test]
+    fn no_bytes_panic(code in proptest::collection::vec(0u8.., 1..60), copies in 0..4usize) {
+        let _ = bare(&code, copies);
+    }
+}
+
+/// What the compiler took out of some code.
+fn lost(request: &Request, code: &str, compiler: &str) -> Vec<(&'static str, u32, u32)> {
+    let plain = Request { flags: "-O2 -O0".into(), ..request.clone() };
+    let [fast, plain] = [request, &plain].map(|request| copies(request, &[code], compiler)[0].work.unwrap_or_default());
+    fast.lost(&plain).into_iter().map(|lost| (lost.operation, lost.copy, lost.source)).collect()
+}
+
+#[test]
+fn work_that_the_compiler_took_out_is_counted() {
+    let all = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "double y = 2", "int a[4]", "long z = 3", "int *p = a"];
+    let request = Request { lets: lets(&all), ..Request::default() };
+    for compiler in COMPILERS {
+        let found = |code: &str| lost(&request, code, compiler);
+        // Both make nothing of what is not used.
+        assert_eq!(found("uint64_t t = x * c; x = 3"), [("multiplication", 0, 1)], "{compiler}");
+        assert_eq!(found("uint64_t t = x / c; x = 3"), [("division", 0, 1)], "{compiler}");
+        assert_eq!(found("uint64_t t = x * c; x = t + x * c"), [("multiplication", 1, 2)], "{compiler}");
+        for code in [
+            "x = x * c",
+            "x * c",
+            "x = x * 3",
+            "x = x * 10 + c * 7",
+            "x / 3",
+            "d = d * 2.0 + y / 4.0",
+            "d = d * y * y",
+            "x = x / c",
+            "x = a[x & 3] * c",
+            "for (int i = 0; i < 3; i++) x += i * 2",
+            "int n = 5; x = x + n * 7",
+            "*p = *p + a[2]",
+            "z = (__int128)z * (long)c >> 64",
+            "if (x) x = x * c",
+            "x = c > 3 ? x * c : c * c",
+            "d = d * y; x = x * c; z = z / (long)c",
+            "d = sqrt(d) * y",
+        ] {
+            assert_eq!(found(code), [], "{code} with {compiler}");
+        }
+    }
+    // A power takes fewer products than its factors.
+    let power = lost(&request, &"x = x * c; ".repeat(10), "gcc");
+    assert!(matches!(power[..], [("multiplication", copy, 10)] if copy < 10), "{power:?}");
+}
+
+#[test]
+fn code_without_optimisation_is_judged_alike() {
+    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), flags: "-O0".into(), ..Request::default() };
+    expect(&request, LATENCY, &["x = x * c", "x++", "x = c; c = x + 1"]);
+    expect(&request, THROUGHPUT, &["x * c", "x = c * 2"]);
+}
+
+#[test]
+fn the_disassembly_is_in_the_users_syntax() {
+    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), ..Request::default() };
+    let shown = |request: &Request, code: &str| copies(request, &[code], "gcc")[0].disassembly.join("; ");
+    let product = shown(&request, "x = x * c");
+    assert!(product.starts_with("imul %") && product.matches(';').count() == 0, "{product}");
+    assert_eq!(shown(&assembly(), "imul rax, rcx"), "imul rax, rcx");
+    assert_eq!(shown(&assembly(), "imul %rcx, %rax"), "imul %rcx, %rax");
+}
+
+#[test]
+fn long_code_is_judged_in_time() {
+    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), ..Request::default() };
+    expect(&request, LATENCY, &[&"x = x + c; ".repeat(2_000)]);
 }

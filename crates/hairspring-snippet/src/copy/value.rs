@@ -114,10 +114,7 @@ impl Sum {
             let sum = terms.entry(*unknown).or_insert(0);
             *sum = sum.wrapping_add(*factor);
         }
-        Sum {
-            terms: terms.into_iter().filter(|(_, factor)| *factor != 0).collect(),
-            constant: self.constant.wrapping_add(other.constant),
-        }
+        Sum { terms: terms.into_iter().filter(|(_, factor)| *factor != 0).collect(), constant: self.constant.wrapping_add(other.constant) }
     }
 
     pub fn times(&self, factor: i64) -> Sum {

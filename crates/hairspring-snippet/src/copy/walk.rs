@@ -6,7 +6,9 @@ use super::state::{Cell, Cells, State};
 use super::step::{Stepper, bits, full, writes};
 use super::value::{Doubt, Origins, Place, Sum, Unknown, Value, add, add_missing, doubted, untouched, worked};
 use super::work::Work;
-use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register};
+use iced_x86::{
+    CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register, RflagsBits,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions followed, in all, before the code counts as too long.
@@ -113,14 +115,21 @@ impl<'i> Walk<'i> {
             known.insert(point.clone(), state.clone());
             self.run(point, state, copy, &mut open, &mut ends)?;
         }
-        for state in ends.values_mut() {
-            self.boundary(state);
+        for ((_, address), state) in &mut ends {
+            self.boundary(state, *address);
         }
         Ok(ends.into_iter().collect())
     }
 
     /// Follows the instructions from a point to the next branch.
-    fn run(&mut self, mut point: Point, mut state: State, copy: usize, open: &mut Vec<(Point, State)>, ends: &mut BTreeMap<Point, State>) -> Result<(), String> {
+    fn run(
+        &mut self,
+        mut point: Point,
+        mut state: State,
+        copy: usize,
+        open: &mut Vec<(Point, State)>,
+        ends: &mut BTreeMap<Point, State>,
+    ) -> Result<(), String> {
         let mut decoder = Decoder::new(64, &[], DecoderOptions::NONE);
         let mut at = None;
         loop {
@@ -180,19 +189,30 @@ impl<'i> Walk<'i> {
     }
 
     /// At the end of a copy every place becomes an origin of its own, beside what its value came from.
-    fn boundary(&mut self, state: &mut State) {
+    fn boundary(&mut self, state: &mut State, address: u64) {
         let last = self.last;
         let mut places: Vec<(Place, &mut Origins)> = Vec::new();
-        if state.flags.is_empty() {
-            state.flags = bits(0x8d5).map(|bit| (bit, Origins::new())).collect();
-        }
-        for register in Register::values().filter(|register| full(*register) == *register && (register.is_gpr64() || register.is_zmm() || register.is_k())) {
+        state.flags = bits(ALL_FLAGS).map(|bit| (bit, state.flag(bit))).collect();
+        for register in Register::values()
+            .filter(|register| full(*register) == *register && (register.is_gpr64() || register.is_zmm() || register.is_k()))
+        {
             let value = state.register(register);
             state.registers.insert(register, value);
         }
+        // Whatever they are: from here on they are the same.
+        let registers = state.registers.iter_mut().map(|(register, value)| (*register, value));
+        for (register, value) in registers.chain(state.flags.values_mut().map(|value| (Register::RIP, value))) {
+            value.number.get_or_insert_with(|| Sum::unknown(Unknown::Used(address, register)));
+        }
         self.carried.numbers.extend(state.registers.iter().filter_map(|(register, value)| Some((*register, value.number.clone()?))));
-        places.extend(state.registers.iter_mut().filter(|(register, _)| **register != Register::RSP).map(|(register, value)| (Place::Register(*register), &mut value.origins)));
-        places.extend(state.flags.iter_mut().map(|(flag, origins)| (Place::Flag(*flag), origins)));
+        places.extend(
+            state
+                .registers
+                .iter_mut()
+                .filter(|(register, _)| **register != Register::RSP)
+                .map(|(register, value)| (Place::Register(*register), &mut value.origins)),
+        );
+        places.extend(state.flags.iter_mut().map(|(flag, value)| (Place::Flag(*flag), &mut value.origins)));
         places.extend(state.cells.iter_mut().map(|(cell, held)| (Place::Memory(*cell), &mut held.value.origins)));
         for (place, origins) in places {
             if last {
@@ -219,12 +239,10 @@ impl<'i> Walk<'i> {
                 self.unknown_call(state);
                 Ok(Next::On)
             }
-            FlowControl::UnconditionalBranch => {
-                self.jumped(state, i.near_branch_target(), point)
-            }
+            FlowControl::UnconditionalBranch => self.jumped(state, i.near_branch_target(), point),
             FlowControl::ConditionalBranch => {
                 let mut looked_at = Origins::new();
-                bits(i.rflags_read()).for_each(|flag| add(&mut looked_at, &state.flags.get(&flag).cloned().unwrap_or_default()));
+                bits(i.rflags_read()).for_each(|flag| add(&mut looked_at, &state.flag(flag).origins));
                 if !i.is_jcc_short_or_near() {
                     add(&mut looked_at, &state.register(Register::RCX).origins);
                     self.plain(state, i, again);
@@ -344,7 +362,11 @@ impl<'i> Walk<'i> {
         }
         let from = worked(from);
         self.scratch(state, &Origins::new());
-        let results: &[Register] = if signature.gives_float { &[Register::ZMM0] } else { &[Register::RAX, Register::RDX] };
+        let results: &[Register] = match signature {
+            Signature { gives_float: true, .. } => &[Register::ZMM0],
+            Signature { gives_pair: true, .. } => &[Register::RAX, Register::RDX],
+            _ => &[Register::RAX],
+        };
         for register in results {
             state.registers.insert(*register, Value::new(from.clone(), None));
         }
@@ -376,11 +398,21 @@ impl<'i> Walk<'i> {
 
     /// Registers that a function may change.
     fn scratch(&mut self, state: &mut State, origins: &Origins) {
-        let general = [Register::RAX, Register::RCX, Register::RDX, Register::RSI, Register::RDI, Register::R8, Register::R9, Register::R10, Register::R11];
+        let general = [
+            Register::RAX,
+            Register::RCX,
+            Register::RDX,
+            Register::RSI,
+            Register::RDI,
+            Register::R8,
+            Register::R9,
+            Register::R10,
+            Register::R11,
+        ];
         for register in general.into_iter().chain((0..32).map(vector)) {
             state.registers.insert(register, Value::new(origins.clone(), None));
         }
-        state.flags.values_mut().for_each(|flag| *flag = origins.clone());
+        state.flags.values_mut().for_each(|flag| *flag = Value::new(origins.clone(), None));
         self.carried.written.extend(general);
         self.carried.work.calls = true;
     }
@@ -399,7 +431,8 @@ impl<'i> Walk<'i> {
         }
         let image = self.image;
         let is_constant = |address: i64| image.is_constant(address as u64);
-        let mut stepper = Stepper { cells: &mut self.cells, factory: &mut self.factory, is_constant: &is_constant, again, compiled: self.compiled };
+        let mut stepper =
+            Stepper { cells: &mut self.cells, factory: &mut self.factory, is_constant: &is_constant, again, compiled: self.compiled };
         let step = stepper.step(state, i);
         if !again {
             self.carried.work.count(i, step.on_values);
@@ -415,6 +448,9 @@ enum Next {
     Ends,
     Either(u64),
 }
+
+/// The flags of arithmetic.
+const ALL_FLAGS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF | RflagsBits::DF;
 
 const INTEGERS: [Register; 6] = [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
 

@@ -5,30 +5,56 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 /// What stands in a copy of straight-line code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Multiplications of two values of which neither is a constant.
-    pub products: u32,
-    /// All multiplications.
-    pub multiplications: u32,
-    /// Divisions by values that are no constants.
-    pub quotients: u32,
-    /// All divisions.
-    pub divisions: u32,
+    multiplications: Count,
+    divisions: Count,
     /// Whether it branches: then what stands there need not run, or runs more than once.
     pub branches: bool,
     /// Whether it calls what was not followed.
     pub calls: bool,
+    /// Whether a multiplication gives a result of twice the width: without optimisation it may be made of several.
+    wide: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Count {
+    /// Those of values that are no constants: a constant's may be part of an address, or be done by shifts.
+    of_values: u32,
+    all: u32,
+}
+
+/// Operations of which the compiled copy holds fewer than the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost {
+    /// Their name.
+    pub operation: &'static str,
+    /// How many there are in the copy.
+    pub copy: u32,
+    /// How many there are in the source.
+    pub source: u32,
 }
 
 impl Work {
     /// Counts an instruction; `on_values` tells that no operand of it is a constant.
     pub fn count(&mut self, i: &Instruction, on_values: bool) {
-        if is_multiplication(i) {
-            self.multiplications += lanes(i);
-            self.products += if on_values && !has_immediate(i) { lanes(i) } else { 0 };
-        } else if is_division(i) {
-            self.divisions += lanes(i);
-            self.quotients += if on_values { lanes(i) } else { 0 };
+        let count = match () {
+            () if is_multiplication(i) => &mut self.multiplications,
+            () if is_division(i) => &mut self.divisions,
+            () => return,
+        };
+        count.all += lanes(i);
+        count.of_values += if on_values && !has_immediate(i) { lanes(i) } else { 0 };
+        self.wide |= is_multiplication(i) && i.op_count() == 1;
+    }
+
+    /// What the compiler took out, against the same code without optimisation. Only straight-line code is compared: there
+    /// every instruction runs once.
+    pub fn lost(&self, plain: &Work) -> Vec<Lost> {
+        if self.branches || self.calls || plain.branches || plain.calls || plain.wide {
+            return Vec::new();
         }
+        let of = |operation, copy: Count, source: Count| Lost { operation, copy: copy.all, source: source.of_values };
+        let both = [of("multiplication", self.multiplications, plain.multiplications), of("division", self.divisions, plain.divisions)];
+        both.into_iter().filter(|lost| lost.copy < lost.source).collect()
     }
 }
 
@@ -41,8 +67,27 @@ fn is_multiplication(i: &Instruction) -> bool {
     let name = || format!("{:?}", i.mnemonic());
     matches!(
         i.mnemonic(),
-        Imul | Mul | Mulx | Mulss | Mulsd | Mulps | Mulpd | Vmulss | Vmulsd | Vmulps | Vmulpd | Pmulld | Vpmulld | Pmullw | Vpmullw | Pmuludq | Vpmuludq | Pmuldq | Vpmuldq | Vpmullq
-    ) || name().starts_with("Vfm") || name().starts_with("Vfnm")
+        Imul | Mul
+            | Mulx
+            | Mulss
+            | Mulsd
+            | Mulps
+            | Mulpd
+            | Vmulss
+            | Vmulsd
+            | Vmulps
+            | Vmulpd
+            | Pmulld
+            | Vpmulld
+            | Pmullw
+            | Vpmullw
+            | Pmuludq
+            | Vpmuludq
+            | Pmuldq
+            | Vpmuldq
+            | Vpmullq
+    ) || name().starts_with("Vfm")
+        || name().starts_with("Vfnm")
 }
 
 fn is_division(i: &Instruction) -> bool {
