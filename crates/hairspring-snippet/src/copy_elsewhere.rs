@@ -35,6 +35,11 @@ pub struct Lost {
 
 impl Work {
     /// Nothing is known.
+    pub fn is_straight(&self) -> bool {
+        false
+    }
+
+    /// Nothing is known.
     pub fn lost(&self, _: &Work) -> Vec<Lost> {
         Vec::new()
     }

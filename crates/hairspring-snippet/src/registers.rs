@@ -64,7 +64,7 @@ pub fn explain(request: &Request, changed: &[String], error: Error) -> Error {
     let code: Vec<&str> = request.codes.iter().chain(&request.init).chain(&request.setup).map(String::as_str).collect();
     if request.language == Language::Asm && failure.what.contains("SIG") {
         failure.hint += if failure.hint.is_empty() { "" } else { "\n" };
-        failure.hint += &hint(&unnamed(&code.join("\n"), changed, request));
+        failure.hint += &hint(&unnamed(&code.join("\n"), changed));
     }
     Error::CodeFailed(failure)
 }
@@ -83,11 +83,10 @@ fn hint(unnamed: &[String]) -> String {
 }
 
 /// Registers that the code changes and that stand nowhere in it.
-fn unnamed(code: &str, changed: &[String], request: &Request) -> Vec<String> {
+fn unnamed(code: &str, changed: &[String]) -> Vec<String> {
     let named = registers(code);
-    let operand = |_: &&String| request.lets.is_empty();
     let general = |name: &&String| name.starts_with('r') && *name != "rsp";
-    changed.iter().filter(general).filter(|name| !named.contains(name)).filter(operand).cloned().collect()
+    changed.iter().filter(general).filter(|name| !named.contains(name)).cloned().collect()
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -108,10 +107,9 @@ mod tests {
     #[test]
     fn registers_that_nobody_named_are_told() {
         let changed: Vec<String> = ["rax", "rbx", "rcx", "rdx"].map(String::from).to_vec();
-        let request = Request::default();
-        assert_eq!(unnamed("cpuid", &changed, &request), changed);
-        assert_eq!(unnamed("xor eax, eax\ncpuid\nmov ecx, ebx", &changed, &request), ["rdx"]);
-        assert!(unnamed("imul rax, rcx", &changed[..1], &request).is_empty());
+        assert_eq!(unnamed("cpuid", &changed), changed);
+        assert_eq!(unnamed("xor eax, eax\ncpuid\nmov ecx, ebx", &changed), ["rdx"]);
+        assert!(unnamed("imul rax, rcx", &changed[..1]).is_empty());
     }
 
     #[test]

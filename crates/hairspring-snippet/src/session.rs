@@ -157,8 +157,7 @@ fn compiled(
     copies: &[Copy],
 ) -> (Result<Library>, Vec<Vec<Lost>>) {
     let rows = || compile(request, compiler, rows, folder.path(), ROWS);
-    let optimised =
-        request.language != Language::Asm && copies.iter().any(|copy| copy.work.is_some_and(|work| !work.branches && !work.calls));
+    let optimised = request.language != Language::Asm && copies.iter().any(|copy| copy.work.is_some_and(|work| work.is_straight()));
     let nothing = || vec![Vec::new(); request.codes.len()];
     if !optimised || std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1) {
         return (rows(), nothing());

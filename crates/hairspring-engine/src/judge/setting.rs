@@ -198,7 +198,10 @@ mod tests {
     #[test]
     fn remedies_name_options_that_the_verb_has() {
         for (setting, options) in [
-            (Setting::Code, &["--init", "--save", "--cpu", "--clock", "--budget", "--let", "--fence", "--cflags", "--method"][..]),
+            (
+                Setting::Code,
+                &["--init", "--save", "--cpu", "--clock", "--budget", "--let", "--fence", "--cflags", "--method", "--show"][..],
+            ),
             (Setting::Program, &["--details", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Python, &["--init", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Table, &["--keep-all", "--json"][..]),

@@ -39,7 +39,7 @@ pub struct Copy {
     pub disassembly: Vec<String>,
     /// How much one copy does; `None` where it could not be followed.
     pub work: Option<Work>,
-    /// Registers that one copy changes, in lower case.
+    /// Registers that one copy changes and that hold no variable, in lower case.
     pub written: Vec<String>,
 }
 
@@ -90,8 +90,17 @@ impl<'a> Row<'a> {
             judged,
             disassembly: show::disassembly(self.image, &own, self.border(), self.request),
             work: carried.as_ref().map(|carried| carried.work),
-            written: carried.map_or_else(Vec::new, |carried| carried.written.iter().map(|register| name(*register)).collect()),
+            written: carried.map_or_else(Vec::new, |carried| self.written(&carried)),
         }
+    }
+
+    /// Registers that the copy changes, but for those that hold variables.
+    fn written(&self, carried: &Carried) -> Vec<String> {
+        let holds_variable = |full: &Register| self.notes.iter().any(|(_, note)| register(&note.operand) == Some(*full));
+        let mut names: Vec<String> =
+            carried.written.iter().filter(|register| !holds_variable(register)).map(|register| name(*register)).collect();
+        names.sort();
+        names
     }
 
     /// Number of the copy that is looked at: one in the middle, where there is one.

@@ -46,10 +46,15 @@ impl Work {
         self.wide |= is_multiplication(i) && i.op_count() == 1;
     }
 
+    /// Whether every instruction runs, and runs once.
+    pub fn is_straight(&self) -> bool {
+        !self.branches && !self.calls
+    }
+
     /// What the compiler took out, against the same code without optimisation. Only straight-line code is compared: there
     /// every instruction runs once.
     pub fn lost(&self, plain: &Work) -> Vec<Lost> {
-        if self.branches || self.calls || plain.branches || plain.calls || plain.wide {
+        if !self.is_straight() || !plain.is_straight() || plain.wide {
             return Vec::new();
         }
         let of = |operation, copy: Count, source: Count| Lost { operation, copy: copy.all, source: source.of_values };
