@@ -87,6 +87,13 @@ pub enum Method {
     All,
 }
 
+/// What is shown beside the times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Show {
+    /// The disassembly of one copy
+    Asm,
+}
+
 const TIME_EXAMPLES: &str = "\
 Examples:
   hairspring time 'x = x * c' --let 'uint64_t x = 3' --let 'uint64_t c = 5'     latency
@@ -94,14 +101,15 @@ Examples:
   hairspring time 'sort(a, 16)' --init 'memcpy(a, b, sizeof a)' --file sort.c \\
              --let 'int a[16]' --let 'int b[16] = {5, 3, 9, 1}' --fence
   hairspring time --lang asm 'imul rax, rcx'
+  hairspring time 'x = x / 3' --let 'unsigned x = 7' --show asm                  what the compiler made of it
   hairspring time 'x / 7' --vs 'x >> 3' --let 'unsigned x = 1000'";
 
 /// Options of `time`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = TIME_EXAMPLES)]
 pub struct TimeArguments {
-    /// The code: an expression (its value is kept alive, copies are independent: throughput), an assignment to a --let
-    /// variable (copies are chained: latency), or statements
+    /// The code: an expression (its value is kept alive), an assignment to a --let variable, or statements. The compiled
+    /// copies tell what its time is: a latency where each waits for the one before, as in `x = x * c`, else a throughput
     #[arg(value_name = "CODE", allow_hyphen_values = true)]
     pub code: String,
     /// Declare a variable that is opaque to the compiler before every copy (repeatable)
@@ -159,6 +167,9 @@ pub struct TimeArguments {
     /// How to measure; anything but the line is shown beside it
     #[arg(long, value_enum, default_value = "line")]
     pub method: Method,
+    /// Show more than times: `asm` is the disassembly of one copy, in AT&T syntax for C and C++
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub show: Vec<Show>,
     /// Write the raw observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! `hairspring time`: measure a piece of code and report it.
 
-use crate::arguments::{LanguageArgument, Method, TimeArguments};
+use crate::arguments::{LanguageArgument, Method, Show, TimeArguments};
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
@@ -113,7 +113,7 @@ fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, a
         command: "time".into(),
         environment: environment(request, measured),
         ns_per_unit: measured.table.origin.ns_per_unit(),
-        subjects: subjects(request, measured, &methods),
+        subjects: subjects(request, measured, &methods, arguments.show.contains(&Show::Asm)),
         methods,
         run: Some(Run {
             rounds: measured.rounds,
@@ -161,7 +161,7 @@ fn environment(request: &Request, measured: &Measured) -> Environment {
     }
 }
 
-fn subjects(request: &Request, measured: &Measured, tables: &[MethodTable]) -> Vec<Subject> {
+fn subjects(request: &Request, measured: &Measured, tables: &[MethodTable], show: bool) -> Vec<Subject> {
     let names = series_names(request);
     let doubts = |name: &str| tables.iter().filter(|table| table.subject == name).flat_map(methods::doubts).collect::<Vec<_>>();
     names
@@ -171,11 +171,12 @@ fn subjects(request: &Request, measured: &Measured, tables: &[MethodTable]) -> V
             findings: findings(request, measured, at).into_iter().chain(doubts(&name)).collect(),
             name,
             code: Some(request.codes[at].clone()),
-            mode: measured.modes[at].mode.map(|mode| match mode {
+            mode: measured.copies[at].judged.mode.map(|mode| match mode {
                 hairspring_snippet::Mode::Latency => Mode::Latency,
                 hairspring_snippet::Mode::Throughput => Mode::Throughput,
             }),
-            mode_reason: measured.modes[at].reason.clone(),
+            mode_reason: measured.copies[at].judged.reason.clone(),
+            disassembly: if show { measured.copies[at].disassembly.clone() } else { Vec::new() },
             bytes_per_copy: measured.copy_bytes[at],
         })
         .collect()
@@ -193,7 +194,16 @@ fn findings(request: &Request, measured: &Measured, at: usize) -> Vec<Finding> {
     let printed = measured.printed.as_ref().filter(|_| at == 0).map(|printed| {
         Finding::new(Severity::Warning, FindingKind::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
     });
-    optimised.into_iter().chain(printed).chain(notes(request, at)).collect()
+    optimised.into_iter().chain(changed_work(measured, at)).chain(printed).chain(notes(request, at)).collect()
+}
+
+/// What the compiler took out of the copy.
+fn changed_work(measured: &Measured, at: usize) -> impl Iterator<Item = Finding> {
+    let lost = measured.lost[at].iter();
+    lost.map(|lost| {
+        let kind = FindingKind::WorkChanged { operation: lost.operation.to_owned(), copy: lost.copy, source: lost.source };
+        Finding::new(Severity::Warning, kind)
+    })
 }
 
 /// What is worth knowing of the request itself.

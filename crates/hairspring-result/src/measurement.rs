@@ -36,6 +36,8 @@ pub struct Subject {
     pub mode_reason: String,
     /// Machine code for one copy, in bytes.
     pub bytes_per_copy: Option<f64>,
+    /// The instructions of one copy, where they are to be shown.
+    pub disassembly: Vec<String>,
     /// Findings beyond those of the assessment.
     pub findings: Vec<Finding>,
 }

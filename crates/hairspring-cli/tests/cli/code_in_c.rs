@@ -135,3 +135,22 @@ fn any_compiler_and_its_flags_can_be_used() {
         assert_eq!(document.0["environment"]["compiler_flags"], flags);
     }
 }
+
+#[test]
+fn one_copy_is_shown_where_asked_for() {
+    let document = chain().option("--show", "asm").document();
+    let lines = document.result_of(0)["disassembly"].as_array().cloned().unwrap_or_default();
+    assert!(lines.len() == 1 && lines[0].as_str().is_some_and(|line| line.starts_with("imul %")), "{lines:?}");
+    assert!(chain().document().result_of(0).get("disassembly").is_none());
+    chain().option("--show", "asm").succeeds().says("one copy").says("imul %");
+}
+
+#[test]
+fn work_that_the_compiler_took_out_is_told() {
+    let ten = time(&"x = x * c; ".repeat(10)).given("uint64_t x = 3").given("uint64_t c = 5").option("--cc", "gcc");
+    let document = ten.document();
+    let finding = document.finding("work_changed");
+    assert_eq!((&finding["operation"], &finding["source"]), (&"multiplication".into(), &10.into()));
+    assert!(finding["copy"].as_u64().is_some_and(|copy| copy < 10), "{finding:#}");
+    assert!(!chain().document().findings(0).contains(&"work_changed"));
+}

@@ -63,6 +63,8 @@ pub enum FindingKind {
     KeptInMemory { variables: Vec<String> },
     /// The flags given to the compiler name no level of optimisation.
     NotOptimised { flags: String },
+    /// The compiled copy holds fewer operations than the source: the compiler folded, merged or dropped some.
+    WorkChanged { operation: String, copy: u32, source: u32 },
     /// Some components cannot be told apart.
     RankDeficient { rank: usize, unknowns: usize, dependent: Vec<String> },
     /// Components that ran in no row.
@@ -296,6 +298,13 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             ),
             "add -O2 to --cflags, unless unoptimised code is what you want to time",
         ),
+        WorkChanged { operation, copy, source } => (
+            format!(
+                "the compiled copy holds {}, the source has {source}: the compiler folded, merged or dropped some",
+                counted(*copy, operation)
+            ),
+            "the time is that of the copy: see it with --show asm; to time every operation, give one of them as the code, or hide the value in between from the compiler with `__asm__ volatile(\"\" : \"+r\"(x));`",
+        ),
         RankDeficient { rank, unknowns, dependent } => (
             format!("the counts tell {rank} of {unknowns} unknowns apart; always the same combination: {}", shortened(dependent)),
             "the combinations that can be told apart are reported; add rows in which the counts of the others change independently",
@@ -381,6 +390,11 @@ fn words(kind: &FindingKind) -> (String, &'static str) {
             (format!("the {result} result of {} is not to be trusted: {reason}", shortened(series)), "measure it again, then compare")
         }
     }
+}
+
+/// `1 multiplication`, `4 multiplications`.
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn not_additive(explained: Option<f64>, departure: Option<f64>) -> String {

@@ -184,6 +184,7 @@ mod tests {
             MethodsDepart { methods: vec!["direct 1x".into()], most_percent: 9.0 },
             KeptInMemory { variables: vec!["x".into()] },
             NotOptimised { flags: "-g".into() },
+            WorkChanged { operation: "multiplication".into(), copy: 4, source: 10 },
             Printed { bytes: 3, first_line: "x".into() },
         ]
     }
@@ -197,7 +198,10 @@ mod tests {
     #[test]
     fn remedies_name_options_that_the_verb_has() {
         for (setting, options) in [
-            (Setting::Code, &["--init", "--save", "--cpu", "--clock", "--budget", "--let", "--fence", "--cflags", "--method"][..]),
+            (
+                Setting::Code,
+                &["--init", "--save", "--cpu", "--clock", "--budget", "--let", "--fence", "--cflags", "--method", "--show"][..],
+            ),
             (Setting::Program, &["--details", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Python, &["--init", "--save", "--cpu", "--clock", "--budget"][..]),
             (Setting::Table, &["--keep-all", "--json"][..]),

@@ -88,6 +88,7 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
         code: code.cloned(),
         code_hash: code.map(|code| code_hash(code)),
         bytes_per_copy: entry.subject.and_then(|subject| subject.bytes_per_copy).and_then(finite),
+        disassembly: entry.subject.map(|subject| subject.disassembly.clone()).filter(|lines| !lines.is_empty()),
         components,
         overhead: result.overhead.as_ref().map(|time| Figure::of(time, level, &reason)),
         overhead_reason: result.overhead.is_none().then(|| "the counts do not tell it from a component".to_owned()),

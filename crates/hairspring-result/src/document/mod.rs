@@ -69,6 +69,9 @@ pub struct Series {
     pub code_hash: Option<String>,
     /// Machine code for one copy, in bytes.
     pub bytes_per_copy: Option<f64>,
+    /// The instructions of one copy, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disassembly: Option<Vec<String>>,
     /// Time of each component, or of each combination that can be told apart (`B4 + B6`), in the order of the columns.
     pub components: IndexMap<String, Component>,
     /// What all rows have in common.

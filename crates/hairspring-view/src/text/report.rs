@@ -193,6 +193,16 @@ fn verdict(verdict: Verdict, a: &str, b: &str) -> String {
     }
 }
 
+/// The instructions of one copy, where they are to be shown.
+fn disassembly(page: &mut Page, series: &Series) {
+    let Some(lines) = &series.disassembly else { return };
+    for (at, line) in lines.iter().enumerate() {
+        let label = if at == 0 { "one copy" } else { "" };
+        page.line(&format!("  {}{}", pad(label, INDENT - 2), clean(line)), Tone::Plain);
+    }
+    page.gap();
+}
+
 /// Fit, plots and the lighter findings of one series.
 fn details(page: &mut Page, series: &Series, key: Option<&str>) {
     page.gap();
@@ -202,6 +212,7 @@ fn details(page: &mut Page, series: &Series, key: Option<&str>) {
             page.item("overhead", &intercept(overhead), Tone::Quiet);
         }
     }
+    disassembly(page, series);
     fit(page, series);
     if key.is_none() {
         plots(page, series);

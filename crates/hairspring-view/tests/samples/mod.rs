@@ -111,6 +111,7 @@ pub fn subject(name: &str, code: &str, mode: Mode) -> Subject {
         mode: Some(mode),
         mode_reason: mode_reason.into(),
         bytes_per_copy: Some(4.0),
+        disassembly: Vec::new(),
         findings: Vec::new(),
     }
 }

@@ -72,13 +72,25 @@ fn compiler(command: &str) -> Option<Compiler> {
     named(command, &[]).or_else(|| as_words().and_then(|words| named(&words[0], &words[1..])))
 }
 
+/// Name of a library's files, and whether its copies carry notes.
+#[derive(Debug, Clone, Copy)]
+pub struct Name(pub &'static str, pub bool);
+
+/// Rows whose copies carry notes, for looking at the machine code.
+pub const PILOT: Name = Name("pilot", true);
+/// Rows that are measured.
+pub const ROWS: Name = Name("rows", false);
+
+/// Rows without optimisation, for counting what the source asks for.
+pub const PLAIN: Name = Name("plain", true);
+
 /// Compiles rows into a library in a folder.
 ///
 /// # Errors
 /// [`Error::DoesNotCompile`] with the compiler's messages about the user's own lines.
-pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, name: &str) -> Result<Library> {
-    let (file, path) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
-    std::fs::write(&file, source::rows(request, rows)).map_err(io("writing the generated source"))?;
+pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, name: Name) -> Result<Library> {
+    let (file, path) = (folder.join(format!("{}.c", name.0)), folder.join(format!("{}.so", name.0)));
+    std::fs::write(&file, source::rows(request, rows, name.1)).map_err(io("writing the generated source"))?;
     // Calls of functions in the user's objects are direct: none goes through the linkage table, which would be in the time.
     let flags = ["-shared", "-Wl,-Bsymbolic-functions", "-o"].map(OsStr::new);
     let messages = run(request, compiler, folder, &[&[file.as_os_str()], &flags[..], &[path.as_os_str()]].concat(), &["-w"])?;

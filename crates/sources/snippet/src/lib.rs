@@ -8,25 +8,28 @@
 mod asm;
 mod child;
 mod compile;
+#[cfg(target_arch = "x86_64")]
+mod copy;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "copy_elsewhere.rs"]
+mod copy;
 mod declaration;
 mod error;
-mod flow;
-mod functions;
 mod messages;
 mod mode;
-mod origins;
 mod plan;
 mod protocol;
 mod registers;
 mod request;
 mod session;
 mod source;
-mod tokens;
+mod text;
 
 pub mod host;
 
 pub use child::{HostProgram, Printed};
 pub use compile::Compiler;
+pub use copy::{Copy, Lost, Work};
 pub use declaration::Declaration;
 pub use error::{Error, Failure, Result};
 pub use mode::{Judged, Mode};

@@ -1,66 +1,115 @@
-//! Why assembly may crash without a wrong address in it: an instruction changed a register that it does not name.
+//! Registers by their names, and why assembly may crash without a wrong address in it: an instruction changed a register
+//! that the code does not name.
 
-use crate::asm::{registers, whole_register};
 use crate::error::Error;
 use crate::request::{Language, Request};
+pub use names::{Register, register};
 
-/// Instructions that change registers without naming them (Intel's manual, volume 2), with the registers.
-const IMPLICIT: [(&str, &[&str]); 12] = [
-    ("cpuid", &["rax", "rbx", "rcx", "rdx"]),
-    ("rdtscp", &["rax", "rcx", "rdx"]),
-    ("rdtsc", &["rax", "rdx"]),
-    ("rdpmc", &["rax", "rdx"]),
-    ("xgetbv", &["rax", "rdx"]),
-    ("syscall", &["rax", "rcx", "r11"]),
-    ("idiv", &["rax", "rdx"]),
-    ("div", &["rax", "rdx"]),
-    ("mul", &["rax", "rdx"]),
-    ("rep", &["rcx", "rsi", "rdi"]),
-    ("cmpxchg16b", &["rax", "rdx"]),
-    ("call", &["rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"]),
-];
+/// Names of the registers of x86-64.
+#[cfg(target_arch = "x86_64")]
+mod names {
+    use std::collections::HashMap;
+    use std::sync::LazyLock;
 
-/// Adds to a crash of assembly which registers its instructions change without naming them.
-pub fn explain(request: &Request, error: Error) -> Error {
+    pub use iced_x86::Register;
+
+    static NAMES: LazyLock<HashMap<String, Register>> = LazyLock::new(|| {
+        let all = Register::values().filter(|register| register.is_gpr() || register.is_vector_register());
+        // The lowest byte of r8 is r8b for an assembler.
+        let name = |register: &Register| match format!("{register:?}").to_lowercase() {
+            byte if register.is_gpr8() && byte.starts_with('r') => byte.replace('l', "b"),
+            name => name,
+        };
+        all.map(|register| (name(&register), register)).collect()
+    });
+
+    /// The full register that a word names, with or without `%`.
+    pub fn register(word: &str) -> Option<Register> {
+        NAMES.get(&word.trim_start_matches('%').to_lowercase()).map(|register| register.full_register())
+    }
+}
+
+/// Of other processors no names are known.
+#[cfg(not(target_arch = "x86_64"))]
+mod names {
+    /// There is none.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Register {}
+
+    /// The register that a word names.
+    pub fn register(_: &str) -> Option<Register> {
+        None
+    }
+}
+
+/// A register's name, vectors by that of their shortest part.
+pub fn name(register: Register) -> String {
+    let name = format!("{register:?}").to_lowercase();
+    name.strip_prefix("zmm").map_or(name.clone(), |number| format!("xmm{number}"))
+}
+
+/// Registers that the text of some assembly names, for the list of what it changes.
+pub fn registers(code: &str) -> Vec<String> {
+    let words = code.split(|c: char| !c.is_alphanumeric());
+    let mut found: Vec<String> = words.filter_map(register).map(name).filter(|register| register != "rsp").collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Adds to a crash of assembly which registers its instructions change without naming them; `changed` are those that the
+/// compiled copies change.
+pub fn explain(request: &Request, changed: &[String], error: Error) -> Error {
     let Error::CodeFailed(mut failure) = error else { return error };
     let code: Vec<&str> = request.codes.iter().chain(&request.init).chain(&request.setup).map(String::as_str).collect();
-    let unnamed = unnamed(&code.join("\n"));
     if request.language == Language::Asm && failure.what.contains("SIG") {
         failure.hint += if failure.hint.is_empty() { "" } else { "\n" };
-        failure.hint += &hint(&unnamed);
+        failure.hint += &hint(&unnamed(&code.join("\n"), changed));
     }
     Error::CodeFailed(failure)
 }
 
-fn hint(unnamed: &[(&str, Vec<&str>)]) -> String {
+fn hint(unnamed: &[String]) -> String {
     const HOW: &str = "the compiler keeps values in registers that the code does not name";
-    let Some((_, registers)) = unnamed.first() else {
-        return format!("{HOW}: an address that the code follows must be one that it set up (--setup), and the stack must be as it was");
-    };
-    let changes: Vec<String> = unnamed.iter().map(|(word, registers)| format!("{word} changes {}", registers.join(", "))).collect();
-    format!("{HOW}, and {}: name each of them in --setup, as in `xor {}, {}`", changes.join("; "), registers[0], registers[0])
+    match unnamed.first() {
+        None => format!("{HOW}: an address that the code follows must be one that it set up (--setup), and the stack must be as it was"),
+        Some(first) => {
+            format!(
+                "{HOW}, and the code changes {} without naming them: name each in --setup, as in `xor {first}, {first}`",
+                unnamed.join(", ")
+            )
+        }
+    }
 }
 
-/// Instructions in the code with the registers that they change and that stand nowhere in it.
-fn unnamed(code: &str) -> Vec<(&'static str, Vec<&'static str>)> {
+/// Registers that the code changes and that stand nowhere in it.
+fn unnamed(code: &str, changed: &[String]) -> Vec<String> {
     let named = registers(code);
-    let words: Vec<String> = code.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-    let used = |word: &str| words.iter().any(|other| other == word && whole_register(other).is_none());
-    let lost = |all: &[&'static str]| all.iter().copied().filter(|register| !named.iter().any(|name| name == register)).collect();
-    let found = IMPLICIT.iter().filter(|(word, _)| used(word)).map(|(word, all)| -> (_, Vec<&'static str>) { (*word, lost(all)) });
-    found.filter(|(_, lost)| !lost.is_empty()).collect()
+    let general = |name: &&String| name.starts_with('r') && *name != "rsp";
+    changed.iter().filter(general).filter(|name| !named.contains(name)).cloned().collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
 
     #[test]
+    fn registers_are_named_whole() {
+        assert_eq!(registers("xor %eax, %r8d\nvmovapd %ymm3, (%rsp)"), ["r8", "rax", "xmm3"]);
+        for (word, whole) in
+            [("al", "rax"), ("ah", "rax"), ("sil", "rsi"), ("r9b", "r9"), ("r15w", "r15"), ("R10D", "r10"), ("zmm31", "xmm31")]
+        {
+            assert_eq!(register(word).map(name).as_deref(), Some(whole), "{word}");
+        }
+        assert!(["none", "st0", "k1", "rex", "r16", "xmm", "cs"].iter().all(|word| register(word).is_none()));
+    }
+
+    #[test]
     fn registers_that_nobody_named_are_told() {
-        assert_eq!(unnamed("cpuid"), [("cpuid", vec!["rax", "rbx", "rcx", "rdx"])]);
-        assert_eq!(unnamed("xor eax, eax\ncpuid\nmov ecx, ebx"), [("cpuid", vec!["rdx"])]);
-        assert_eq!(unnamed("imul rax, rcx"), []);
-        assert_eq!(unnamed("mov eax, 5; mov edx, 0; div rcx"), []);
+        let changed: Vec<String> = ["rax", "rbx", "rcx", "rdx"].map(String::from).to_vec();
+        assert_eq!(unnamed("cpuid", &changed), changed);
+        assert_eq!(unnamed("xor eax, eax\ncpuid\nmov ecx, ebx", &changed), ["rdx"]);
+        assert!(unnamed("imul rax, rcx", &changed[..1]).is_empty());
     }
 
     #[test]
@@ -68,9 +117,11 @@ mod tests {
         let failure = |what: &str| {
             Error::CodeFailed(crate::error::Failure { what: what.into(), place: "while it was measured".into(), hint: String::new() })
         };
+        let changed: Vec<String> = ["rax", "rbx"].map(String::from).to_vec();
         let request = |language| Request { codes: vec!["cpuid".into()], language, ..Request::default() };
-        assert!(explain(&request(Language::Asm), failure("was ended by SIGSEGV")).to_string().contains("cpuid changes rax, rbx"));
-        assert!(!explain(&request(Language::Asm), failure("did not return")).to_string().contains("cpuid"));
-        assert!(!explain(&request(Language::C), failure("was ended by SIGSEGV")).to_string().contains("cpuid"));
+        let explained = |language, what| explain(&request(language), &changed, failure(what)).to_string();
+        assert!(explained(Language::Asm, "was ended by SIGSEGV").contains("changes rax, rbx"));
+        assert!(!explained(Language::Asm, "did not return").contains("rax"));
+        assert!(!explained(Language::C, "was ended by SIGSEGV").contains("rax"));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::declaration::Declaration;
 use crate::error::{Error, Result, io};
-use crate::mode::{is_empty, returns};
+use crate::text::{is_empty, returns};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,12 +1,12 @@
 //! From a request to observations: pilot, design, compilation, rounds until the interval is narrow enough.
 
 use crate::child::{Child, HostProgram, Printed, unexpected, used_up};
-use crate::compile::{Compiler, Library, compile, find};
+use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, find};
+use crate::copy::{Copy, Lost, look};
 use crate::error::{Result, io};
-use crate::mode::{Judged, judge};
 use crate::plan;
 use crate::protocol::{Command, Ended, Load, Ready, Reply};
-use crate::request::Request;
+use crate::request::{Language, Request};
 use crate::source::{Arrangement, RowSpec, SHADOW_COPIES};
 use hairspring_core::design::Pilot;
 use hairspring_core::judge::precise_enough;
@@ -47,8 +47,10 @@ pub enum Stop {
 pub struct Measured {
     /// The raw table, the reference chain included.
     pub table: Observations,
-    /// Mode of each alternative.
-    pub modes: Vec<Judged>,
+    /// What the machine code of each alternative tells: its mode, its disassembly.
+    pub copies: Vec<Copy>,
+    /// What the compiler took out of each alternative's copies.
+    pub lost: Vec<Vec<Lost>>,
     /// Code size of one copy of each alternative, in bytes, where it can be known.
     pub copy_bytes: Vec<Option<f64>>,
     /// The compiler.
@@ -81,10 +83,14 @@ pub fn series_names(request: &Request) -> Vec<String> {
 /// What is wrong with the request, what the compiler said, how the code ended its process, or that a clock or CPU is
 /// not to be had.
 pub fn measure(request: &Request, host: &HostProgram) -> Result<Measured> {
-    measure_unexplained(request, host).map_err(|error| crate::registers::explain(request, error))
+    let mut copies = Vec::new();
+    measure_unexplained(request, host, &mut copies).map_err(|error| {
+        let changed: Vec<String> = copies.iter().flat_map(|copy| copy.written.clone()).collect();
+        crate::registers::explain(request, &changed, error)
+    })
 }
 
-fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured> {
+fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<Copy>) -> Result<Measured> {
     let begin = Instant::now();
     request.check()?;
     if let Some(name) = &request.clock {
@@ -92,9 +98,10 @@ fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured
     }
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
-    let (pilots, ruler) = pilot(request, &compiler, host, &folder)?;
+    let (pilots, ruler) = pilot(request, &compiler, host, &folder, copies)?;
     let rows = plan::rows(request, &pilots, ruler.is_ok());
-    let library = compile(request, &compiler, &rows, folder.path(), "rows")?;
+    let (library, lost) = compiled(request, &compiler, &rows, &folder, copies);
+    let library = library?;
     let beside = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
     let load = Load {
         chains: beside.iter().flat_map(Beside::names).collect(),
@@ -110,7 +117,8 @@ fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured
     let ended = run.end()?;
     used_up(&ended)?;
     Ok(Measured {
-        modes: request.codes.iter().map(|code| judge(request, code)).collect(),
+        copies: std::mem::take(copies),
+        lost,
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
         compiler,
         printed: run.child.printed(&ended),
@@ -139,16 +147,55 @@ fn load(request: &Request, library: &Library, rows: usize) -> Load {
     }
 }
 
+/// Compiles the rows; beside it, where there is a CPU for that, one copy of each alternative without optimisation, to see
+/// what the compiler took out of the copies.
+fn compiled(
+    request: &Request,
+    compiler: &Compiler,
+    rows: &[RowSpec],
+    folder: &Folder,
+    copies: &[Copy],
+) -> (Result<Library>, Vec<Vec<Lost>>) {
+    let rows = || compile(request, compiler, rows, folder.path(), ROWS);
+    let optimised = request.language != Language::Asm && copies.iter().any(|copy| copy.work.is_some_and(|work| work.is_straight()));
+    let nothing = || vec![Vec::new(); request.codes.len()];
+    if !optimised || std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1) {
+        return (rows(), nothing());
+    }
+    std::thread::scope(|scope| {
+        let plain = scope.spawn(|| plain(request, compiler, folder));
+        let library = rows();
+        let plain = plain.join().ok().flatten().unwrap_or_default();
+        let lost = copies
+            .iter()
+            .zip(plain)
+            .map(|(copy, plain)| copy.work.zip(plain.work).map_or_else(Vec::new, |(work, plain)| work.lost(&plain)));
+        let lost: Vec<Vec<Lost>> = lost.collect();
+        (library, if lost.is_empty() { nothing() } else { lost })
+    })
+}
+
+/// One copy of each alternative without optimisation; `None` where it does not compile so.
+fn plain(request: &Request, compiler: &Compiler, folder: &Folder) -> Option<Vec<Copy>> {
+    let plain = Request { flags: format!("{} -O0", request.flags), ..request.clone() };
+    let row = |subject| RowSpec { subject, arrangement: Arrangement::AtEnd, bodies: 1, inits: 1, flushes: 1 };
+    let rows: Vec<RowSpec> = (0..request.codes.len()).map(row).collect();
+    let library = compile(&plain, compiler, &rows, folder.path(), PLAIN).ok()?;
+    Some(look(&plain, &library.path, &rows))
+}
+
 /// Rough time and size of one evaluation of every alternative, on the best clock of the machine.
 fn pilot(
     request: &Request,
     compiler: &Compiler,
     host: &HostProgram,
     folder: &Folder,
+    copies: &mut Vec<Copy>,
 ) -> Result<(Vec<Pilot>, std::result::Result<Ruler, String>)> {
     const TIME_MS: u64 = 5;
     let rows = plan::pilot_rows(request);
-    let library = compile(request, compiler, &rows, folder.path(), "pilot")?;
+    let library = compile(request, compiler, &rows, folder.path(), PILOT)?;
+    *copies = look(request, &library.path, &rows);
     let (mut child, ready) = Child::start(host, load(request, &library, rows.len()), request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
     let first = ticks(&mut child, &singles, TIME_MS, 20)?;

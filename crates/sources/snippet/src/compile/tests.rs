@@ -21,7 +21,7 @@ fn rows() -> Vec<RowSpec> {
 fn occurrences(request: &Request, pattern: &[u8]) -> Vec<usize> {
     let folder = cleanup::Folder::new().unwrap();
     let compiler = find(request).expect("gcc and clang are needed here: apt-get install gcc clang");
-    let library = compile(request, &compiler, &rows(), folder.path(), "rows").unwrap();
+    let library = compile(request, &compiler, &rows(), folder.path(), ROWS).unwrap();
     let data = std::fs::read(&library.path).unwrap();
     let file = object::File::parse(&*data).unwrap();
     let largest =
@@ -84,7 +84,7 @@ fn the_same_holds_for_cpp() {
 fn the_size_of_a_row_grows_with_its_copies() {
     let request = request("x = x * c", &["uint64_t x = 3", "uint64_t c = 5"], Language::C);
     let folder = cleanup::Folder::new().unwrap();
-    let library = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), "rows").unwrap();
+    let library = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), ROWS).unwrap();
     assert!(library.row_bytes.is_sorted() && library.row_bytes[0] > 0, "{:?}", library.row_bytes);
 }
 
@@ -92,7 +92,7 @@ fn the_size_of_a_row_grows_with_its_copies() {
 fn messages_are_about_the_users_lines() {
     let request = request("x = x *\n nonsense", &["uint64_t x = 3"], Language::C);
     let folder = cleanup::Folder::new().unwrap();
-    let error = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), "rows").unwrap_err().to_string();
+    let error = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), ROWS).unwrap_err().to_string();
     assert!(error.contains("CODE:2:") && error.contains("nonsense") && !error.contains("hs_"), "{error}");
     assert_eq!(error.matches("error:").count(), 1, "{error}");
 }

@@ -1,8 +1,9 @@
 //! Rows of assembly: one block of the compiler's extended form for each, repeated by the assembler.
 
-use super::{Arrangement, RowSpec, SETUP_SYMBOL, SHADOW_COPIES, mark, symbol};
-use crate::asm::{is_intel, registers};
+use super::{Arrangement, NoteId, RowSpec, SETUP_SYMBOL, SHADOW_COPIES, mark, symbol};
+use crate::asm::is_intel;
 use crate::declaration::Declaration;
+use crate::registers::registers;
 use crate::request::Request;
 use std::fmt::Write;
 use std::path::Path;
@@ -10,7 +11,7 @@ use std::path::Path;
 /// Waits until all before it is done.
 const ORDER: &str = if cfg!(target_arch = "x86_64") { "lfence" } else { "isb" };
 
-pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec]) {
+pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec], noted: bool) {
     let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void);\nvoid {SETUP_SYMBOL}(void) {{ }}");
     for (at, row) in rows.iter().enumerate() {
         let name = symbol(at);
@@ -20,7 +21,8 @@ pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec]) {
         }
         text.push_str(&mark(at));
         text.push_str("uint64_t hs_start = hs_now();\n");
-        block(text, request, &lines(request, row));
+        let notes = if noted && cfg!(target_arch = "x86_64") { Some(at) } else { None };
+        block(text, request, &lines(request, row), notes);
         text.push_str("return hs_now() - hs_start; }\n");
     }
 }
@@ -31,15 +33,42 @@ fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
     let (before, after) = row.inits_before_and_after();
     let mut lines: Vec<String> = request.setup.iter().cloned().collect();
     lines.push(format!(".rept {}", row.bodies));
+    lines.push(BORDER.to_owned());
     (0..before).for_each(|_| lines.extend(init.iter().cloned()));
+    lines.push(BODY.to_owned());
     lines.extend(body(request, row));
     lines.push(".endr".to_owned());
+    lines.push(BORDER.to_owned());
     if after > 0 && !init.is_empty() {
         lines.push(format!(".rept {after}"));
         lines.extend(init);
         lines.push(".endr".to_owned());
     }
     lines
+}
+
+/// Lines where a note may stand; without one they go.
+const BORDER: &str = "\0border";
+const BODY: &str = "\0body";
+
+/// The assembler's directives for a note.
+fn note(note: NoteId, operand: &str) -> String {
+    format!("661: .pushsection .hairspring,\"\"; .quad 661b; .asciz \"{} {operand}\"; .popsection", note.number())
+}
+
+/// Lines with the notes in their places, and those that tell where the variables are.
+fn with_notes(request: &Request, lines: &[String], row: Option<usize>) -> Vec<String> {
+    let id = |copy, in_body| row.map(|row| NoteId { row, copy, in_body, what: None });
+    let variables = (0..request.lets.len()).filter_map(|at| {
+        let operand = format!("%[{}]", request.lets[at].name);
+        Some(note(id(NoteId::FOR_ALL, false)?.for_variable(at)?, &operand))
+    });
+    let line = |line: &String| match line.as_str() {
+        BORDER => id(0, false).map(|id| note(id, "")),
+        BODY => id(0, true).map(|id| note(id, "")),
+        _ => Some(line.clone()),
+    };
+    variables.chain(lines.iter().filter_map(line)).collect()
 }
 
 fn init(request: &Request, row: &RowSpec) -> Vec<String> {
@@ -57,13 +86,14 @@ fn body(request: &Request, row: &RowSpec) -> Vec<String> {
     vec![link.to_owned(); SHADOW_COPIES as usize]
 }
 
-fn block(text: &mut String, request: &Request, lines: &[String]) {
-    let all = lines.join("\n");
+fn block(text: &mut String, request: &Request, lines: &[String], row: Option<usize>) {
+    let own: Vec<String> = lines.iter().filter(|line| !line.starts_with('\0')).cloned().collect();
+    let (own, all) = (own.join("\n"), with_notes(request, lines, row).join("\n"));
     // The first line shares its number with the directive, so that the assembler counts as the user does.
-    let wrapped = if is_intel(&all) { format!(".intel_syntax noprefix; {all}\n.att_syntax prefix") } else { all.clone() };
+    let wrapped = if is_intel(&own) { format!(".intel_syntax noprefix; {all}\n.att_syntax prefix") } else { all.clone() };
     let quoted: String = wrapped.lines().map(|line| format!("{}\\n\\t", quoted(line))).collect();
     let operands: Vec<String> = request.lets.iter().map(operand).collect();
-    let clobbers: String = registers(&all).iter().map(|register| format!(", \"{register}\"")).collect();
+    let clobbers: String = registers(&own).iter().map(|register| format!(", \"{register}\"")).collect();
     let flags = if cfg!(target_arch = "x86_64") { ", \"cc\"" } else { "" };
     let _ = writeln!(text, "__asm__ volatile(\"{quoted}\" : {} : : \"memory\"{flags}{clobbers});", operands.join(", "));
 }
@@ -104,7 +134,7 @@ pub fn checked(text: &mut String, request: &Request, folder: &Path) {
     for (name, part) in others.chain(parts) {
         for (line, one) in part.lines().enumerate() {
             let _ = writeln!(text, "#line {} \"{folder}/{name}\"", line + 1);
-            block(text, request, &[one.to_owned()]);
+            block(text, request, &[one.to_owned()], None);
         }
     }
     text.push_str("}\n");

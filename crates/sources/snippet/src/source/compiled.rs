@@ -1,18 +1,17 @@
 //! Rows of C and C++.
 
-use super::{Arrangement, RowSpec, SETUP_SYMBOL, SHADOW_COPIES, mark, symbol};
+use super::{Arrangement, NoteId, RowSpec, SETUP_SYMBOL, SHADOW_COPIES, mark, symbol};
 use crate::declaration::Declaration;
-use crate::mode::is_expression;
 use crate::request::{Language, Request};
-use crate::tokens::split_directives;
+use crate::text::{is_expression, split_directives};
 use std::fmt::Write;
 use std::path::Path;
 
-pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec]) {
+pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec], noted: bool) {
     globals(text, request);
     setup(text, request);
     for (at, row) in rows.iter().enumerate() {
-        one_row(text, request, at, row);
+        one_row(text, request, at, row, noted);
     }
 }
 
@@ -45,7 +44,7 @@ fn is_argument(request: &Request, declaration: &Declaration) -> bool {
     !declaration.array && !cold
 }
 
-fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec) {
+fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, noted: bool) {
     let arguments: Vec<&Declaration> = request.lets.iter().filter(|declaration| is_argument(request, declaration)).collect();
     let parameters: String = arguments.iter().map(|declaration| parameter(request.language, &declaration.name)).collect();
     let values: String = arguments.iter().map(|declaration| format!(", {}", declaration.name)).collect();
@@ -55,8 +54,9 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec) {
         let _ = writeln!(text, "HS_TOUCH({});", extent(data));
     }
     text.push_str("uint64_t hs_start = hs_now();\n");
-    copies(text, request, row);
-    opaque(text, request);
+    let note = |copy: u32| noted.then_some(NoteId { row: at, copy: copy as usize, in_body: false, what: None });
+    copies(text, request, row, note);
+    opaque(text, request, note(row.bodies));
     text.push_str("return hs_now() - hs_start; }\n");
     let _ = writeln!(
         text,
@@ -72,28 +72,28 @@ fn parameter(language: Language, name: &str) -> String {
 }
 
 /// (flush init body) for every body, then the inits and flushes that are more than the bodies.
-fn copies(text: &mut String, request: &Request, row: &RowSpec) {
-    let init = init(request, row);
+fn copies(text: &mut String, request: &Request, row: &RowSpec, note: impl Fn(u32) -> Option<NoteId>) {
     let flush: String = request.cold.iter().map(|data| format!("HS_FLUSH({});\n", extent(data))).collect();
     let (before, after) = row.inits_before_and_after();
-    let mut one = String::new();
-    (0..before).for_each(|_| one += &init);
-    one += &flush;
-    if request.init.is_some() || !flush.is_empty() {
-        // The init or the flush may have changed what the body works on.
-        opaque(&mut one, request);
+    let body = body(request, row);
+    for copy in 0..row.bodies {
+        (0..before).for_each(|at| text.push_str(&init(request, row, note(copy).filter(|_| at == 0))));
+        text.push_str(&flush);
+        if request.init.is_some() || !flush.is_empty() {
+            // The init or the flush may have changed what the body works on.
+            opaque(text, request, note(copy).map(|note| NoteId { in_body: true, ..note }));
+        }
+        text.push_str(&body);
     }
-    one += &body(request, row);
-    (0..row.bodies).for_each(|_| text.push_str(&one));
-    (0..after).for_each(|_| text.push_str(&init));
+    (0..after).for_each(|_| text.push_str(&init(request, row, None)));
     (row.bodies..row.flushes).for_each(|_| text.push_str(&flush));
 }
 
 /// One init with what stands around it; without an init, what stands before a body.
-fn init(request: &Request, row: &RowSpec) -> String {
+fn init(request: &Request, row: &RowSpec, note: Option<NoteId>) -> String {
     let fence = if row.fenced(request) { "HS_ORDER();\n" } else { "" };
     let mut text = fence.to_owned();
-    opaque(&mut text, request);
+    opaque(&mut text, request, note);
     if let Some(init) = request.init.as_deref().filter(|_| row.arrangement != Arrangement::Shadow) {
         let _ = writeln!(text, "{{\n{init}\n; }}\nHS_BARRIER();");
     }
@@ -115,11 +115,17 @@ fn evaluation(code: &str) -> String {
     format!("{{\n{code}\n; }}\n")
 }
 
-/// Makes every variable opaque: copies are neither folded nor merged.
-fn opaque(text: &mut String, request: &Request) {
+/// Makes every variable opaque: copies are neither folded nor merged. A note tells where the variables are then.
+fn opaque(text: &mut String, request: &Request, note: Option<NoteId>) {
     text.push_str("HS_BARRIER();\n");
-    for declaration in &request.lets {
-        let _ = writeln!(text, "HS_OPAQUE({});", declaration.name);
+    for (at, declaration) in request.lets.iter().enumerate() {
+        let _ = match note.and_then(|note| note.for_variable(at)) {
+            Some(note) => writeln!(text, "HS_OPAQUE_AT({}, {});", note.number(), declaration.name),
+            None => writeln!(text, "HS_OPAQUE({});", declaration.name),
+        };
+    }
+    if let Some(note) = note {
+        let _ = writeln!(text, "HS_BORDER({});", note.number());
     }
 }
 

@@ -64,6 +64,50 @@ impl RowSpec {
     }
 }
 
+/// What a note in the machine code stands at. Notes are left in a section that is not loaded; they cost no instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoteId {
+    /// The row.
+    pub row: usize,
+    /// The copy that begins there; the number of copies where the last one ends.
+    pub copy: usize,
+    /// Whether the init of the copy has run.
+    pub in_body: bool,
+    /// The variable whose place it tells; `None` for the border of the copy itself.
+    pub what: Option<usize>,
+}
+
+impl NoteId {
+    /// Variables that notes can tell apart; further ones have no note. Compilers print numbers of 32 bits only.
+    const MOST_VARIABLES: u64 = 1 << 10;
+    /// Copies that notes can tell apart.
+    const MOST_COPIES: u64 = 1 << 5;
+    /// The copy of the notes that stand once for all copies.
+    pub const FOR_ALL: usize = Self::MOST_COPIES as usize - 1;
+
+    /// The note for a variable.
+    pub fn for_variable(self, at: usize) -> Option<NoteId> {
+        (at as u64 + 1 < Self::MOST_VARIABLES).then_some(NoteId { what: Some(at), ..self })
+    }
+
+    /// Its number.
+    pub fn number(self) -> u64 {
+        let copy = (self.row as u64 * Self::MOST_COPIES + self.copy as u64) * 2 + u64::from(self.in_body);
+        copy * Self::MOST_VARIABLES + self.what.map_or(0, |what| what as u64 + 1)
+    }
+
+    /// The note of a number.
+    pub fn of(number: u64) -> NoteId {
+        let (copy, what) = (number / Self::MOST_VARIABLES, number % Self::MOST_VARIABLES);
+        NoteId {
+            row: (copy / 2 / Self::MOST_COPIES) as usize,
+            copy: (copy / 2 % Self::MOST_COPIES) as usize,
+            in_body: copy % 2 == 1,
+            what: what.checked_sub(1).map(|what| what as usize),
+        }
+    }
+}
+
 /// Copies of the chain in a body of [`Arrangement::Shadow`].
 pub const SHADOW_COPIES: u32 = 16;
 
@@ -80,12 +124,12 @@ fn mark(row: usize) -> String {
 /// Name of the function that runs the setup.
 pub const SETUP_SYMBOL: &str = "hs_setup";
 
-/// The source of all rows.
-pub fn rows(request: &Request, rows: &[RowSpec]) -> String {
+/// The source of all rows; with notes at the borders of their copies, where these are wanted.
+pub fn rows(request: &Request, rows: &[RowSpec], noted: bool) -> String {
     let mut text = head(request);
     match request.language {
-        Language::Asm => assembly::rows(&mut text, request, rows),
-        Language::C | Language::Cpp => compiled::rows(&mut text, request, rows),
+        Language::Asm => assembly::rows(&mut text, request, rows, noted),
+        Language::C | Language::Cpp => compiled::rows(&mut text, request, rows, noted),
     }
     text
 }

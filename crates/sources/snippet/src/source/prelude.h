@@ -50,6 +50,14 @@ typedef uint64_t (*hs_read)(void);
             (void)hs_at[hs_i];                                                                                         \
     } while (0)
 
+/* A note in a section that is not loaded: its address, its number, and where an operand is. It costs no instruction. */
+#if defined(__x86_64__)
+#define HS_NOTE(text) "661:\n\t.pushsection .hairspring,\"\"\n\t.quad 661b\n\t.asciz \"" text "\"\n\t.popsection"
+#else
+#define HS_NOTE(text) ""
+#endif
+#define HS_BORDER(number) __asm__ volatile(HS_NOTE(#number " ") : : : "memory")
+
 #ifdef __cplusplus
 #include <type_traits>
 #define HS_INLINE __attribute__((always_inline)) inline
@@ -65,6 +73,10 @@ template <class T> struct hs_other { static const bool value = !hs_in_float<T>::
 template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_FLOAT_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+r"(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
+/* The same with a note of the place. */
+template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_FLOAT_REGISTER(v) : "i"(N)); }
+template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+r"(v) : "i"(N)); }
+template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque_at(T &v) { hs_opaque(v); }
 /* "The value is used here." */
 template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : HS_FLOAT_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(v)); }
@@ -79,6 +91,7 @@ HS_INLINE void hs_keep(const hs_nothing &) {}
 template <class T, bool S = std::is_scalar<T>::value> struct hs_argument { typedef T type; };
 template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_OPAQUE(v) hs_opaque(v)
+#define HS_OPAQUE_AT(number, v) hs_opaque_at<number>(v)
 #define HS_KEEP(...) hs_keep(((__VA_ARGS__), hs_nothing()))
 #else
 #define HS_EXPORT __attribute__((visibility("default")))
@@ -87,16 +100,18 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_IN_FLOAT(v) (HS_KIND(v) == 8 && sizeof(v) <= 8)
 #define HS_IN_INTEGER(v) (HS_KIND(v) >= 1 && HS_KIND(v) <= 5 && sizeof(v) <= 8)
 /* The branches not taken must still be valid: they work on a null pointer that is never followed. */
-#define HS_OPAQUE(v)                                                                                                   \
+#define HS_OPAQUE_AS(text, v)                                                                                          \
     do {                                                                                                               \
         if (HS_IN_FLOAT(v)) {                                                                                          \
-            __asm__ volatile("" : "+" HS_FLOAT_REGISTER(*__builtin_choose_expr(HS_IN_FLOAT(v), &(v), (double *)0)));   \
+            __asm__ volatile(text : "+" HS_FLOAT_REGISTER(*__builtin_choose_expr(HS_IN_FLOAT(v), &(v), (double *)0))); \
         } else if (HS_IN_INTEGER(v)) {                                                                                 \
-            __asm__ volatile("" : "+r"(*__builtin_choose_expr(HS_IN_INTEGER(v), &(v), (long *)0)));                    \
+            __asm__ volatile(text : "+r"(*__builtin_choose_expr(HS_IN_INTEGER(v), &(v), (long *)0)));                  \
         } else {                                                                                                       \
-            __asm__ volatile("" : "+m"(v));                                                                            \
+            __asm__ volatile(text : "+m"(v));                                                                          \
         }                                                                                                              \
     } while (0)
+#define HS_OPAQUE(v) HS_OPAQUE_AS("", v)
+#define HS_OPAQUE_AT(number, v) HS_OPAQUE_AS(HS_NOTE(#number " %0"), v)
 #define HS_IS_VOID(...) __builtin_types_compatible_p(__typeof__((__VA_ARGS__)), void)
 #define HS_KEEP(...)                                                                                                   \
     do {                                                                                                               \

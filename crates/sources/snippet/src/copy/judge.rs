@@ -1,0 +1,104 @@
+//! From what a copy carries into the next to latency or throughput, in words.
+
+use super::Row;
+use super::value::{Doubt, Place};
+use super::walk::Carried;
+use crate::mode::{Judged, Mode};
+use crate::registers::name;
+use crate::request::Language;
+use iced_x86::Register;
+use std::collections::BTreeSet;
+
+const INDEPENDENT: &str = "no variable carries one copy into the next";
+
+/// Judges what is carried; `body` gives what the copy without its init carries.
+pub fn judge(row: &Row, whole: &Carried, body: impl FnOnce() -> Result<Option<Carried>, String>) -> Judged {
+    if let Some(place) = chained(row, whole, &[]) {
+        return Judged::known(Mode::Latency, format!("chained through {place}"));
+    }
+    if let Some(fence) = &whole.fence {
+        return Judged::known(Mode::Latency, format!("fenced: {fence} waits until all before it is done"));
+    }
+    if let Some(why) = &whole.doubt {
+        return Judged::not_known(why);
+    }
+    for doubt in [Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call] {
+        if let Some(place) = chained(row, whole, &[doubt]) {
+            return Judged::not_known(&words(doubt, &place));
+        }
+    }
+    if let Some(place) = chained(row, whole, &[Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call]) {
+        return Judged::not_known(&words(Doubt::Memory, &place));
+    }
+    let body = body().ok().flatten();
+    let alone = body.and_then(|body| chained(row, &body, &[Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call]));
+    match alone {
+        Some(place) => Judged::known(Mode::Throughput, format!("--init sets {place} anew: copies are independent")),
+        None => Judged::known(Mode::Throughput, INDEPENDENT.to_owned()),
+    }
+}
+
+fn words(doubt: Doubt, place: &str) -> String {
+    match doubt {
+        Doubt::Processor => format!("some processors wait for the old {place} before they write it"),
+        Doubt::Condition => format!("a condition decides whether {place} carries one copy into the next"),
+        Doubt::Memory => format!("two addresses may be the same, so that {place} carries one copy into the next"),
+        Doubt::Call => format!("a function that was not followed may carry one copy into the next through {place}"),
+    }
+}
+
+/// The first place through which a copy waits for the one before, if these doubts are taken for dependences.
+fn chained(row: &Row, carried: &Carried, doubts: &[Doubt]) -> Option<String> {
+    let assembly = row.request.language == Language::Asm;
+    // In compiled code a value lies in one register here and in another there; only variables and memory stay what they are.
+    let stays = |place: &Place| assembly || matches!(place, Place::Variable(_) | Place::Memory(_));
+    let found = carried.edges.keys().find(|place| stays(place) && comes_round(carried, **place, doubts, &stays));
+    let merged = || {
+        let own = |place: &&Place| match place {
+            Place::Register(register) => !carried.taken.contains(register) && !assembly,
+            _ => false,
+        };
+        carried
+            .edges
+            .iter()
+            .filter(|(place, _)| own(place))
+            .find(|(place, from)| from.get(&(**place, true)) == Some(&None))
+            .map(|(place, _)| place)
+    };
+    found.or_else(merged).map(|place| name_of(row, carried, *place))
+}
+
+fn counts(doubt: &Option<Doubt>, doubts: &[Doubt]) -> bool {
+    doubt.is_none_or(|doubt| doubts.contains(&doubt))
+}
+
+/// Whether a value comes round to its own place, and is worked on on the way.
+fn comes_round(carried: &Carried, place: Place, doubts: &[Doubt], stays: &impl Fn(&Place) -> bool) -> bool {
+    let mut seen: BTreeSet<(Place, bool)> = BTreeSet::new();
+    let mut open = vec![(place, false)];
+    while let Some((next, worked)) = open.pop() {
+        let from = carried.edges.get(&next).into_iter().flatten();
+        for ((origin, by_work), _) in from.filter(|((origin, _), doubt)| stays(origin) && counts(doubt, doubts)) {
+            let worked = worked || *by_work;
+            if *origin == place && worked {
+                return true;
+            }
+            if seen.insert((*origin, worked)) {
+                open.push((*origin, worked));
+            }
+        }
+    }
+    false
+}
+
+fn name_of(row: &Row, carried: &Carried, place: Place) -> String {
+    match place {
+        Place::Variable(at) => row.request.lets.get(at).map_or_else(String::new, |declaration| declaration.name.clone()),
+        Place::Register(register) if row.request.language == Language::Asm => row.name_of(register),
+        Place::Register(Register::None) => String::new(),
+        Place::Register(register) => name(register),
+        Place::Flag(iced_x86::RflagsBits::CF) => "the carry flag".to_owned(),
+        Place::Flag(_) => "the flags".to_owned(),
+        Place::Memory(cell) => carried.cell_names.get(&cell).cloned().unwrap_or_else(|| "memory".to_owned()),
+    }
+}

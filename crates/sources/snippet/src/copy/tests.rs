@@ -1,0 +1,462 @@
+//! Modes of real code, by both compilers.
+
+use super::*;
+use crate::compile::{PILOT, compile, find};
+use crate::declaration::Declaration;
+use crate::mode::Mode;
+use crate::plan;
+use hairspring_host::process::Folder;
+
+const COMPILERS: [&str; 2] = ["gcc", "clang"];
+const CPP_COMPILERS: [&str; 2] = ["g++", "clang++"];
+
+fn lets(texts: &[&str]) -> Vec<Declaration> {
+    texts.iter().map(|text| Declaration::parse(text).unwrap()).collect()
+}
+
+/// Alternatives of one request, compiled and looked at; at most as many as a request may hold are compiled at once.
+fn copies(request: &Request, codes: &[&str], compiler: &str) -> Vec<Copy> {
+    let chunk = |codes: &[&str]| {
+        let codes: Vec<String> = codes.iter().map(|code| (*code).to_owned()).collect();
+        let request = Request { codes, compiler: Some(compiler.into()), ..request.clone() };
+        let folder = Folder::new().unwrap();
+        let rows = plan::pilot_rows(&request);
+        let found = find(&request).expect("gcc and clang are needed here: apt-get install gcc g++ clang");
+        let library = compile(&request, &found, &rows, folder.path(), PILOT).unwrap_or_else(|e| panic!("{compiler}: {e}"));
+        look(&request, &library.path, &rows)
+    };
+    codes.chunks(16).flat_map(chunk).collect()
+}
+
+/// What is wrong with the modes of some codes, by all compilers.
+fn wrong(request: &Request, expected: Option<Mode>, codes: &[&str]) -> Vec<String> {
+    let compilers = if request.language == Language::Cpp { CPP_COMPILERS } else { COMPILERS };
+    let mut wrong = Vec::new();
+    for compiler in compilers {
+        for (code, copy) in codes.iter().zip(copies(request, codes, compiler)) {
+            if copy.judged.mode != expected {
+                wrong.push(format!("{compiler}: {code}: {:?}\n    {}", copy.judged, copy.disassembly.join("\n    ")));
+            }
+        }
+    }
+    wrong
+}
+
+fn expect(request: &Request, expected: Option<Mode>, codes: &[&str]) {
+    let wrong = wrong(request, expected, codes);
+    assert!(wrong.is_empty(), "expected {expected:?}\n{}", wrong.join("\n"));
+}
+
+const LATENCY: Option<Mode> = Some(Mode::Latency);
+const THROUGHPUT: Option<Mode> = Some(Mode::Throughput);
+
+fn cpp() -> Request {
+    let all = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "void *p = &p", "double y = 2", "std::vector<int> v"];
+    let includes = ["vector", "algorithm", "cctype", "cmath"].map(String::from).to_vec();
+    Request { lets: lets(&all), language: Language::Cpp, includes, ..Request::default() }
+}
+
+#[test]
+fn assignments_that_feed_on_themselves_are_chains() {
+    let codes = [
+        "x = x * c",
+        "x *= c",
+        "x++",
+        "--x",
+        "x = c; c = x + 1",
+        "p = *(void **)p",
+        "if (x > 3) x = x / 2; else x = 3 * x + 1;",
+        "if (c) x = x * 2",
+        "x = x > 3 ? x / 2 : 3 * x + 1",
+        "d = sqrt(d)",
+        "d = std::max(d, 2.0) + (double)(d)",
+        "while (x < 100) x = x * c",
+        "for (int i = 0; i < 3; i++) { x += i; }",
+        "do { x = x * 3; } while (x < 50)",
+        "c = (x = x + 1)",
+        // The end of the vector.
+        "v.push_back(1)",
+        "#define TWICE(a) \\\n  ((a) * 2)\nx = TWICE(x) + 1",
+        "switch (c) { case 1: x = x + 1; break; default: x = x * 3; }",
+    ];
+    expect(&cpp(), LATENCY, &codes);
+}
+
+#[test]
+fn copies_that_use_nothing_of_the_one_before_are_independent() {
+    let codes = [
+        "x * c",
+        "x = c * 2",
+        "#define N 12\nx = c * N",
+        "sqrt(d)",
+        "sqrtf(d) + __builtin_popcount(x) + isalpha(x)",
+        "x == c",
+        "y = 3 /* x = x + 1 */",
+        "y = x; x = 3",
+        "x = sizeof(x)",
+        "x, x = 3",
+        "3 & x",
+        "std::min(x, c) + std::abs(d) + std::max<int>(x, 3)",
+        "static_cast<double>(x) * double(c) + v.size()",
+        "uint64_t t = x + 1; c = t",
+        "if (c) d = 1; else d = 2;",
+        "x = strlen(\"x = x\")",
+    ];
+    expect(&cpp(), THROUGHPUT, &codes);
+}
+
+#[test]
+fn functions_that_may_keep_state_are_not_known() {
+    let codes = ["rand()", "x = rand()", "getenv(\"x\")", "x = (uint64_t)malloc(3)", "(*f)(3)", "std::cout << x"];
+    let functions = ["vector", "iostream"].map(String::from).to_vec();
+    let request = Request { lets: lets(&["uint64_t x = 3", "std::vector<int> v", "int (*f)(int) = abs"]), includes: functions, ..cpp() };
+    expect(&request, None, &codes);
+    let reason = &copies(&request, &["rand()"], "g++")[0].judged.reason;
+    assert_eq!(reason, "latency or throughput: not known, rand may keep state or change what it is handed");
+}
+
+#[test]
+fn chains_through_memory_are_seen_where_the_address_is_the_same() {
+    let all =
+        ["uint64_t x = 3", "int a[4]", "struct p { int v; } s", "int *p = calloc(4, 4)", "char *t = \"text\"", "int q[4]", "int i = 1"];
+    let request = Request { lets: lets(&all), ..Request::default() };
+    expect(
+        &request,
+        LATENCY,
+        &["a[0] = a[0] * 3", "a[1]++", "++a[1]", "s.v = s.v + 1", "p->v += 2", "*p = *p + 1", "(x) = x + 1", "x = x + a[0]"]
+            .map(|code| if code == "p->v += 2" { "((struct p *)p)->v += 2" } else { code }),
+    );
+    expect(&request, None, &["*p = q[1] + 3; q[1] = p[2]", "a[i] = a[x] + 1"]);
+    let codes = [
+        "x & 3",
+        "a[0] * 3",
+        "strlen(t)",
+        "int y = x; y += 2; x = y < a[0]; x = 3",
+        "for (int i = 0; i < 3; i++) x = i",
+        "x = a[1] && *p",
+        "a[0] = q[1] * 3",
+    ];
+    expect(&request, THROUGHPUT, &codes);
+    let reason = |code| copies(&request, &[code], "gcc")[0].judged.reason.clone();
+    assert_eq!(
+        [reason("a[1]++"), reason("*p = *p + 1"), reason("x = x + a[0]")],
+        ["chained through a", "chained through the memory at p", "chained through x"]
+    );
+}
+
+#[test]
+fn an_init_is_part_of_the_chain() {
+    let request = |init: &str| Request { init: Some(init.into()), ..cpp() };
+    for (init, code, mode) in [
+        ("d = y", "y = d * d", LATENCY),
+        ("d = 1.5", "d = d * d", THROUGHPUT),
+        ("if (y) d = 1.5; else d = 2.5", "d = d * d", THROUGHPUT),
+        ("for (int i = 0; i < 4; i++) d = i", "d = d * d", THROUGHPUT),
+        ("rand()", "d = y * y", None),
+        ("d = rand()", "y = d * d", None),
+        ("d = rand() + y", "y = d * d", LATENCY),
+        ("x = x + 1", "x = x * x", LATENCY),
+        ("memcpy(&d, &y, 8)", "d = d * d", THROUGHPUT),
+    ] {
+        expect(&request(init), mode, &[code]);
+    }
+    assert_eq!(copies(&request("d = 1.5"), &["d = d * d"], "g++")[0].judged.reason, "--init sets d anew: copies are independent");
+}
+
+fn assembly() -> Request {
+    Request { language: Language::Asm, ..Request::default() }
+}
+
+#[test]
+fn chains_of_assembly_are_seen_in_both_syntaxes() {
+    let codes = [
+        "imul rax, rcx",
+        "imul %rcx, %rax",
+        "mov (%rdx), %rdx",
+        "mov rdx, [rdx]",
+        "popcnt rax, rax",
+        "mulsd xmm0, xmm1",
+        "xor eax, ecx; imul rax, rdx",
+        "mov rbx, rax\nadd rbx, rcx\nmov rax, rbx",
+        "inc rax",
+        "vaddpd ymm0, ymm0, ymm1",
+        "sqrtsd xmm0, xmm1",
+        "cvtsi2sd xmm0, rax",
+        "cvtss2sd xmm0, xmm1",
+        "cvtsd2ss xmm0, xmm1",
+        "rcpss xmm0, xmm1",
+        "roundsd xmm0, xmm1, 1",
+        "movhps xmm0, [rdx]",
+        "movlpd xmm0, [rdx]",
+        "movsd xmm0, xmm1",
+        "insertps xmm0, xmm1, 16",
+        "shufps xmm0, xmm1, 3",
+        "shufps $3, %xmm1, %xmm0",
+        "palignr xmm0, xmm1, 4",
+        "pinsrd xmm0, eax, 1",
+        "blendps xmm0, xmm1, 1",
+        "cmpps xmm0, xmm1, 2",
+        "cmpltsd xmm0, xmm1",
+        "subsd xmm0, xmm0",
+        "bsf rax, rcx",
+        "bsr rax, rcx",
+        "mov al, cl",
+        "movw %cx, %ax",
+        "test rcx, rcx; setz al",
+        "test rax, rax; setz cl; movzx eax, cl",
+        "mov ecx, 0; vucomisd xmm0, xmm1; setz cl; vcvtsi2sd xmm0, xmm2, ecx",
+        "mov r8, rax; lea rax, [rcx + 1]; lea rcx, [r8 + 1]",
+        "vfmadd231pd ymm0, ymm1, ymm2",
+        "vaddpd zmm0{k1}, zmm1, zmm2",
+        "mul rcx",
+        // These the text could not tell.
+        "cpuid",
+        "add [rdx], rcx",
+        "add qword ptr [rdx], 1",
+        "mov [rdx], rax; mov rax, [rdx]",
+        "push rax; pop rax",
+        "cmc",
+        "cdqe",
+        "lfence",
+        "xchg rax, rcx; inc rax",
+        "adc rax, rcx",
+    ];
+    expect(&assembly(), LATENCY, &codes);
+    let lets = lets(&["uint64_t x = 3", "uint64_t c = 3"]);
+    let request = Request { lets, ..assembly() };
+    for compiler in COMPILERS {
+        assert_eq!(copies(&request, &["imul %[c], %[x]"], compiler)[0].judged.reason, "chained through x");
+        assert_eq!(copies(&assembly(), &["add [rdx], rcx"], compiler)[0].judged.reason, "chained through the memory at rdx");
+    }
+}
+
+#[test]
+fn assembly_that_writes_its_results_whole_is_no_chain() {
+    let codes = [
+        "mov rax, rcx",
+        "lea rax, [rcx + rdx]",
+        "nop",
+        "mov rax, 3; imul rax, rcx",
+        "cmp rax, rcx",
+        "vsqrtsd xmm0, xmm1, xmm1",
+        "sqrtpd xmm0, xmm1",
+        "vcvtsi2sd xmm0, xmm1, rax",
+        "vsqrtpd ymm0, ymm1",
+        "vmovapd ymm0, ymm1",
+        "vshufps xmm0, xmm1, xmm2, 3",
+        "vcmpps ymm0, ymm1, ymm2, 2",
+        "pshufd xmm0, xmm1, 3",
+        "movzx eax, cl",
+        "mov eax, ecx",
+        "pcmpeqd xmm0, xmm0",
+        "vpcmpeqb ymm0, ymm1, ymm1; vpaddb ymm1, ymm0, ymm2",
+        "xor eax, eax; test rcx, rcx; setz al",
+        "mov r8d, 3; inc r8; cmovz r8, rcx",
+        "cmp rcx, rdx; cmc; xor eax, eax",
+        "mov [rdx], rax",
+        "vaddpd ymm0, ymm1, ymm2",
+        "xor eax, eax; imul rax, rax",
+        "pxor xmm0, xmm0; addsd xmm0, xmm1",
+        // These the text could not tell.
+        "adc rax, rcx; xor eax, eax",
+        "mov eax, 3; setc cl",
+        "clc; lea rax, [rcx]; jz 1f; nop; 1:",
+        "mov rax, [rdx]; mov [rsp - 64], rcx",
+    ];
+    let codes = codes.map(|code| if code == "mov eax, 3; setc cl" { "mov eax, 3; mov ecx, 0; setc cl" } else { code });
+    expect(&assembly(), THROUGHPUT, &codes);
+}
+
+#[test]
+fn assembly_that_cannot_be_told_is_not_known() {
+    let codes = [
+        "popcnt rax, rcx",
+        "fadd st, st(1)",
+        "fld1",
+        "test rcx, rcx; jz 1f; mov rax, 3; 1: imul rax, rdx",
+        "mov [rdx], rax; mov rax, [rcx]",
+        "lea rax, [rip + 1f]; jmp rax; 1:",
+        "call rax",
+        "syscall",
+    ];
+    expect(&assembly(), None, &codes);
+}
+
+/// A row of several copies of some machine code.
+fn bare(copy: &[u8], copies: usize) -> Copy {
+    const START: u64 = 0x1000;
+    let code: Vec<u8> = copy.repeat(copies).into_iter().chain([0xc3]).collect();
+    let number = NoteId { row: 0, copy: 0, in_body: false, what: None }.number();
+    let note = |at: usize| Note { address: START + (at * copy.len()) as u64, number, operand: String::new() };
+    let image = Image::of_code(START, &code, (0..=copies).map(note).collect());
+    Row::new(&image, &Request { codes: vec!["nop".into()], ..assembly() }, 0).copy()
+}
+
+#[test]
+fn bytes_are_judged_as_what_they_are() {
+    // imul %rcx, %rax
+    assert_eq!(bare(&[0x48, 0x0f, 0xaf, 0xc1], 4).judged, Judged::known(Mode::Latency, "chained through rax"));
+    // lea (%rcx,%rdx), %rax
+    let copy = bare(&[0x48, 0x8d, 0x04, 0x11], 4);
+    assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries one copy into the next"));
+    assert_eq!((copy.disassembly.len(), copy.written), (1, vec!["rax".to_owned()]));
+    // mov %rax, 8(%rsp); mov 8(%rsp), %rax, as one goes to the stack and comes back.
+    assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
+    // mov %rax, 8(%rsp); mov 16(%rsp), %rax
+    assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x10], 2).judged.mode, THROUGHPUT);
+    // Four bytes into the middle of eight: mov %eax, 12(%rsp); mov 8(%rsp), %rax
+    assert_eq!(bare(&[0x89, 0x44, 0x24, 0x0c, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
+}
+
+#[test]
+fn hostile_code_is_not_known() {
+    let reason = |copy: &[u8], copies| {
+        let copy = bare(copy, copies);
+        assert_eq!(copy.judged.mode, None, "{:?}", copy.judged);
+        copy.judged.reason
+    };
+    assert!(reason(&[0x06], 3).contains("are no instruction"));
+    assert!(reason(&[0xff, 0xff, 0xff], 3).contains("are no instruction"));
+    // A jump to itself, out of the code, and to a computed address.
+    assert!(reason(&[0xeb, 0xfe], 3).contains("too long"));
+    assert!(reason(&[0xe9, 0, 0, 0, 0x7f], 3).contains("are no instruction"));
+    assert!(reason(&[0xff, 0xe0], 3).contains("computed address"));
+    assert!(reason(&[0xc3], 3).contains("is not reached"));
+    // A call of itself, without end.
+    assert!(reason(&[0xe8, 0xfb, 0xff, 0xff, 0xff], 3).contains("not known"));
+    assert!(reason(&[0x90].repeat(300_000), 2).contains("too long"));
+    // Stores everywhere: movb $0, N(%rax) for very many N.
+    let stores: Vec<u8> = (0..3_000u32).flat_map(|n| [vec![0xc6, 0x80], (n * 4).to_le_bytes().to_vec(), vec![0]].concat()).collect();
+    assert!(reason(&stores, 2).contains("too long"));
+    assert!(reason(&[0x90], 0).contains("not to be found"));
+}
+
+/// Operations on two registers, as the oracle knows them: moves, sums, products, and constants.
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Move,
+    Add,
+    Multiply,
+    Constant,
+    Clear,
+}
+
+/// Registers by the numbers that their encoding has; without the stack's and the frame's.
+const NUMBERS: [u8; 6] = [0, 1, 2, 3, 6, 7];
+
+fn encoded(program: &[(Operation, usize, usize)]) -> Vec<u8> {
+    let one = |(operation, to, from): &(Operation, usize, usize)| {
+        let (to, from) = (NUMBERS[*to], NUMBERS[*from]);
+        match operation {
+            Operation::Move => vec![0x48, 0x89, 0xc0 | from << 3 | to],
+            Operation::Add => vec![0x48, 0x01, 0xc0 | from << 3 | to],
+            Operation::Multiply => vec![0x48, 0x0f, 0xaf, 0xc0 | to << 3 | from],
+            Operation::Constant => vec![0xb8 | to, 1, 2, 3, 4],
+            Operation::Clear => vec![0x31, 0xc0 | to << 3 | to],
+        }
+    };
+    program.iter().flat_map(one).collect()
+}
+
+/// Length of the longest chain of sums and products after so many copies, counted one by one.
+fn longest_chain(program: &[(Operation, usize, usize)], copies: usize) -> u32 {
+    let mut chains = [0; NUMBERS.len()];
+    let mut longest = 0;
+    for _ in 0..copies {
+        for (operation, to, from) in program {
+            chains[*to] = match operation {
+                Operation::Move => chains[*from],
+                Operation::Add | Operation::Multiply => chains[*to].max(chains[*from]) + 1,
+                Operation::Constant | Operation::Clear => 0,
+            };
+            longest = longest.max(chains[*to]);
+        }
+    }
+    longest
+}
+
+proptest::proptest! {
+    #[test]
+    fn straight_line_code_is_judged_as_by_counting_every_chain(
+        program in proptest::collection::vec((0..5usize, 0..NUMBERS.len(), 0..NUMBERS.len()), 1..12)
+    ) {
+        use Operation::*;
+        let program: Vec<_> = program.into_iter().map(|(o, to, from)| ([Move, Add, Multiply, Constant, Clear][o], to, from)).collect();
+        // A chain that goes on grows with every round of the registers; any other ends within one.
+        let grows = longest_chain(&program, 60) > longest_chain(&program, 30);
+        let judged = bare(&encoded(&program), 4).judged;
+        proptest::prop_assert_eq!(judged.mode, if grows { LATENCY } else { THROUGHPUT }, "{:?}: {}", program, judged.reason);
+    }
+
+    #[test]
+    fn no_bytes_panic(code in proptest::collection::vec(0u8.., 1..60), copies in 0..4usize) {
+        let _ = bare(&code, copies);
+    }
+}
+
+/// What the compiler took out of some code.
+fn lost(request: &Request, code: &str, compiler: &str) -> Vec<(&'static str, u32, u32)> {
+    let plain = Request { flags: "-O2 -O0".into(), ..request.clone() };
+    let [fast, plain] = [request, &plain].map(|request| copies(request, &[code], compiler)[0].work.unwrap_or_default());
+    fast.lost(&plain).into_iter().map(|lost| (lost.operation, lost.copy, lost.source)).collect()
+}
+
+#[test]
+fn work_that_the_compiler_took_out_is_counted() {
+    let all = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "double y = 2", "int a[4]", "long z = 3", "int *p = a"];
+    let request = Request { lets: lets(&all), ..Request::default() };
+    for compiler in COMPILERS {
+        let found = |code: &str| lost(&request, code, compiler);
+        // Both make nothing of what is not used.
+        assert_eq!(found("uint64_t t = x * c; x = 3"), [("multiplication", 0, 1)], "{compiler}");
+        assert_eq!(found("uint64_t t = x / c; x = 3"), [("division", 0, 1)], "{compiler}");
+        assert_eq!(found("uint64_t t = x * c; x = t + x * c"), [("multiplication", 1, 2)], "{compiler}");
+        for code in [
+            "x = x * c",
+            "x * c",
+            "x = x * 3",
+            "x = x * 10 + c * 7",
+            "x / 3",
+            "d = d * 2.0 + y / 4.0",
+            "d = d * y * y",
+            "x = x / c",
+            "x = a[x & 3] * c",
+            "for (int i = 0; i < 3; i++) x += i * 2",
+            "int n = 5; x = x + n * 7",
+            "*p = *p + a[2]",
+            "z = (__int128)z * (long)c >> 64",
+            "if (x) x = x * c",
+            "x = c > 3 ? x * c : c * c",
+            "d = d * y; x = x * c; z = z / (long)c",
+            "d = sqrt(d) * y",
+        ] {
+            assert_eq!(found(code), [], "{code} with {compiler}");
+        }
+    }
+    // A power takes fewer products than its factors.
+    let power = lost(&request, &"x = x * c; ".repeat(10), "gcc");
+    assert!(matches!(power[..], [("multiplication", copy, 10)] if copy < 10), "{power:?}");
+}
+
+#[test]
+fn code_without_optimisation_is_judged_alike() {
+    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), flags: "-O0".into(), ..Request::default() };
+    expect(&request, LATENCY, &["x = x * c", "x++", "x = c; c = x + 1"]);
+    expect(&request, THROUGHPUT, &["x * c", "x = c * 2"]);
+}
+
+#[test]
+fn the_disassembly_is_in_the_users_syntax() {
+    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), ..Request::default() };
+    let shown = |request: &Request, code: &str| copies(request, &[code], "gcc")[0].disassembly.join("; ");
+    let product = shown(&request, "x = x * c");
+    assert!(product.starts_with("imul %") && product.matches(';').count() == 0, "{product}");
+    assert_eq!(shown(&assembly(), "imul rax, rcx"), "imul rax, rcx");
+    assert_eq!(shown(&assembly(), "imul %rcx, %rax"), "imul %rcx, %rax");
+}
+
+#[test]
+fn long_code_is_judged_in_time() {
+    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), ..Request::default() };
+    expect(&request, LATENCY, &[&"x = x + c; ".repeat(2_000)]);
+}

@@ -1,0 +1,169 @@
+//! What a value at some place is made of, and what is known of its number.
+
+use iced_x86::Register;
+use std::collections::BTreeMap;
+
+/// Something that holds a value from one copy to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// A variable of the request, by its number.
+    Variable(usize),
+    /// A full register.
+    Register(Register),
+    /// One bit of the flags, as in `iced_x86::RflagsBits`.
+    Flag(u32),
+    /// Bytes of memory, by the number of their cell.
+    Memory(usize),
+}
+
+/// Why a dependence may not be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// A branch decides.
+    Condition,
+    /// Two addresses may be the same, or not.
+    Memory,
+    /// Some processors have it and others do not.
+    Processor,
+    /// A function that was not followed decides.
+    Call,
+}
+
+/// All that a value depends on: places with what they held at the start of a copy, and whether an instruction worked on
+/// it on the way (a value that is only moved makes nothing wait). Each has the reason why the dependence may not be
+/// there; `None` where it is there on every path.
+pub type Origins = BTreeMap<(Place, bool), Option<Doubt>>;
+
+/// The value of a place itself, untouched.
+pub fn untouched(place: Place) -> Origins {
+    Origins::from([((place, false), None)])
+}
+
+/// Adds what a second operand depends on.
+pub fn add(to: &mut Origins, from: &Origins) {
+    for (origin, doubt) in from {
+        to.entry(*origin).and_modify(|old| *old = old.and(*doubt)).or_insert(*doubt);
+    }
+}
+
+/// Adds what is not there yet.
+pub fn add_missing(to: &mut Origins, from: &Origins) {
+    for (origin, doubt) in from {
+        to.entry(*origin).or_insert(*doubt);
+    }
+}
+
+/// The same after an instruction worked on the value.
+pub fn worked(origins: Origins) -> Origins {
+    let mut all = Origins::new();
+    origins.into_iter().for_each(|((place, _), doubt)| add(&mut all, &Origins::from([((place, true), doubt)])));
+    all
+}
+
+/// The same where it may not hold, for this reason.
+pub fn doubted(origins: &Origins, reason: Doubt) -> Origins {
+    origins.iter().map(|(origin, doubt)| (*origin, doubt.or(Some(reason)))).collect()
+}
+
+/// What the value depends on where one of two paths was taken: only what both depend on is sure.
+pub fn either(a: &Origins, b: &Origins) -> Origins {
+    let is_sure = |origins: &Origins, place| [false, true].iter().any(|worked| origins.get(&(place, *worked)) == Some(&None));
+    let mut all = Origins::new();
+    for (from, other) in [(a, b), (b, a)] {
+        for ((place, worked), doubt) in from {
+            let doubt = doubt.or((!is_sure(other, *place)).then_some(Doubt::Condition));
+            // What is doubted on one of the paths is doubted.
+            all.entry((*place, *worked)).and_modify(|old| *old = old.or(doubt)).or_insert(doubt);
+        }
+    }
+    all
+}
+
+/// A number that is not known, under a name that stands for the same number wherever it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unknown {
+    /// A register when the function began.
+    Entry(Register),
+    /// What the instruction at an address left in a register, or read from memory (`Register::None`).
+    Made(u64, Register),
+    /// What a register held that the instruction at an address took for an address.
+    Used(u64, Register),
+}
+
+/// A number as a sum of unknown ones and a constant, as addresses are.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Sum {
+    /// Each unknown number once, in order, with its factor.
+    pub terms: Vec<(Unknown, i64)>,
+    /// The constant.
+    pub constant: i64,
+}
+
+impl Sum {
+    pub fn constant(constant: i64) -> Sum {
+        Sum { terms: Vec::new(), constant }
+    }
+
+    pub fn unknown(unknown: Unknown) -> Sum {
+        Sum { terms: vec![(unknown, 1)], constant: 0 }
+    }
+
+    pub fn plus(&self, other: &Sum) -> Sum {
+        let mut terms: BTreeMap<Unknown, i64> = self.terms.iter().copied().collect();
+        for (unknown, factor) in &other.terms {
+            let sum = terms.entry(*unknown).or_insert(0);
+            *sum = sum.wrapping_add(*factor);
+        }
+        Sum { terms: terms.into_iter().filter(|(_, factor)| *factor != 0).collect(), constant: self.constant.wrapping_add(other.constant) }
+    }
+
+    pub fn times(&self, factor: i64) -> Sum {
+        let scaled = self.terms.iter().map(|(unknown, by)| (*unknown, by.wrapping_mul(factor)));
+        Sum { terms: scaled.filter(|(_, by)| *by != 0).collect(), constant: self.constant.wrapping_mul(factor) }
+    }
+
+    pub fn offset(&self, by: i64) -> Sum {
+        Sum { terms: self.terms.clone(), constant: self.constant.wrapping_add(by) }
+    }
+
+    pub fn mentions(&self, unknown: Unknown) -> bool {
+        self.terms.iter().any(|(term, _)| *term == unknown)
+    }
+
+    /// The number, where it is known.
+    pub fn number(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+}
+
+/// What a place holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value {
+    /// What it depends on.
+    pub origins: Origins,
+    /// What the rest of a register depends on of which only so many bytes at its lower end were written.
+    pub rest: Option<(usize, Origins)>,
+    /// Its number; `None` where paths or rounds of a loop left several.
+    pub number: Option<Sum>,
+}
+
+impl Value {
+    /// A value that fills its place.
+    pub fn new(origins: Origins, number: Option<Sum>) -> Value {
+        Value { origins, rest: None, number }
+    }
+
+    /// What so many bytes of it depend on.
+    pub fn bytes(&self, bytes: usize) -> Origins {
+        let mut origins = self.origins.clone();
+        if let Some((_, rest)) = self.rest.as_ref().filter(|(written, _)| *written < bytes) {
+            add(&mut origins, rest);
+        }
+        origins
+    }
+
+    /// The same value, or one that nothing is known of but what it depends on.
+    pub fn same_as(&self, other: &Value) -> bool {
+        self.number.is_some() && self == other
+    }
+}

@@ -1,0 +1,151 @@
+//! What the generator must know of a piece of C or C++ before a compiler sees it: whether it is an expression, whose value
+//! is kept alive, or statements; whether there is any; and whether it leaves the measurement.
+
+/// The preprocessor's lines at the start of a piece of code, and the rest.
+pub fn split_directives(code: &str) -> (&str, &str) {
+    let mut end = 0;
+    let mut goes_on = false;
+    for line in code.split_inclusive('\n') {
+        if !goes_on && !line.trim_start().starts_with('#') {
+            break;
+        }
+        goes_on = line.trim_end_matches(['\r', '\n']).ends_with('\\');
+        end += line.len();
+    }
+    code.split_at(end)
+}
+
+/// Words, numbers, literals and operators; comments and the preprocessor's lines fall away.
+fn tokens(code: &str) -> Vec<String> {
+    const OPERATORS: [&str; 22] = [
+        "<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "&&", "||", "<<", ">>",
+        "::",
+    ];
+    let mut found = Vec::new();
+    let mut rest = code;
+    while let Some(c) = rest.chars().next() {
+        let length = if c.is_alphanumeric() || c == '_' {
+            rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+        } else if c == '"' || c == '\'' {
+            literal_length(rest, c)
+        } else if c == '#' {
+            split_directives(rest).0.len()
+        } else if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |at| at + 2)
+        } else {
+            OPERATORS.iter().find(|operator| rest.starts_with(**operator)).map_or(c.len_utf8(), |operator| operator.len())
+        };
+        let (token, tail) = rest.split_at(length);
+        // A comment that nobody ends is something for the compiler to complain about.
+        let comment = token.starts_with("//") || token.starts_with("/*") && token.len() > 3 && token.ends_with("*/");
+        if !c.is_whitespace() && c != '#' && !comment {
+            found.push(token.to_owned());
+        }
+        rest = tail;
+    }
+    found
+}
+
+fn literal_length(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let ends = *c == quote && !escaped;
+        escaped = *c == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
+}
+
+/// Whether a token gives the variable beside it a value.
+fn is_assignment(token: &str) -> bool {
+    matches!(token, "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++" | "--")
+}
+
+/// Whether a token is a name (or a keyword).
+fn is_word(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// Whether the code is a single expression whose value must be kept alive (not statements, not an assignment).
+pub fn is_expression(code: &str) -> bool {
+    let code = code.trim().trim_end_matches(';');
+    let tokens = tokens(code);
+    let statement_words = ["if", "for", "while", "do", "switch", "return", "goto", "asm", "__asm__", "throw", "delete", "static"];
+    let first_is_word = tokens.first().is_some_and(|first| statement_words.contains(&first.as_str()));
+    !first_is_word
+        && !tokens.iter().any(|token| token == ";")
+        && tokens.first().is_none_or(|first| first != "{")
+        && !looks_declared(&tokens)
+        && !assigns_at_top(&tokens)
+}
+
+/// `double y = ...`: two words in a row before an `=`.
+fn looks_declared(tokens: &[String]) -> bool {
+    let equals = tokens.iter().position(|token| token == "=").unwrap_or(0);
+    equals >= 2
+        && is_word(&tokens[equals - 1])
+        && (is_word(&tokens[equals - 2]) || tokens[equals - 2] == "*" && equals >= 3 && is_word(&tokens[equals - 3]))
+}
+
+fn assigns_at_top(tokens: &[String]) -> bool {
+    let mut depth = 0i32;
+    tokens.iter().any(|token| {
+        match token.as_str() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && is_assignment(token)
+    })
+}
+
+/// Whether there is nothing but comments and semicolons.
+pub fn is_empty(code: &str) -> bool {
+    !code.contains('#') && tokens(code).iter().all(|token| token == ";")
+}
+
+/// Whether the code returns to whoever runs it, and so past the end of the measurement. A lambda returns to the code.
+pub fn returns(code: &str) -> bool {
+    let tokens = tokens(code);
+    let lambda = tokens.windows(2).any(|pair| pair[0] == "]" && matches!(pair[1].as_str(), "(" | "{"));
+    tokens.iter().any(|token| token == "return") && !lambda
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_returns_is_told_from_code_with_a_lambda() {
+        assert!(returns("if (x) return 3;") && returns("return"));
+        assert!(!returns("[&](int y) { return y; }(3)") && !returns("\"return\"") && !returns("returns(x)"));
+    }
+
+    #[test]
+    fn directives_stand_before_the_code() {
+        assert_eq!(split_directives("#define F(a) \\\n a\n# if 1\nF(x)\n#endif"), ("#define F(a) \\\n a\n# if 1\n", "F(x)\n#endif"));
+        assert!(is_expression("#define F(a) a = 3;\nF(x)") && !is_expression("#define F 3\nx = F"));
+        assert!(is_empty(" // x\n/* y */;") && !is_empty("x // y") && !is_empty("#error") && !is_empty("/* x"));
+    }
+
+    #[test]
+    fn expressions_are_told_from_statements() {
+        for code in ["x * c", "sqrt(d)", "f()", "x == c", "f(a = 3)", "x * c;", "(x, c)", "a[x] < c"] {
+            assert!(is_expression(code), "{code}");
+        }
+        for code in
+            ["x = x * c", "x += 1;", "int y = x; y++", "for (;;) x++", "{ f(); }", "a; b", "double y = sqrt(d)", "x++", "char *q = p"]
+        {
+            assert!(!is_expression(code), "{code}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,60}") {
+            let _ = (is_expression(&text), is_empty(&text), returns(&text), split_directives(&text));
+        }
+    }
+}
