@@ -11,6 +11,7 @@ mod lmbench;
 mod measure;
 mod observations;
 mod procedure;
+mod remedies;
 mod stopwatch;
 mod trials;
 mod wall;

@@ -11,6 +11,7 @@ mod interrupt;
 mod mhz;
 mod misuse;
 mod period;
+mod remedies;
 mod report;
 mod run;
 mod time;

@@ -3,12 +3,13 @@
 use crate::arguments::{LanguageArgument, Method, TimeArguments};
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
+use crate::remedies::TIME;
 use crate::{AnyError, Outcome, output};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
+use hairspring_core::judge::{Assessment, Finding, Question, Severity};
 use hairspring_core::observations::write_csv;
 use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
-use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
+use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, SnippetFinding, Stop, measure, series_names};
 use std::time::{Duration, Instant};
 
 /// Default budget and precision.
@@ -53,9 +54,8 @@ fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File
         options: Options { level: request.level, ..Options::default() },
         precision: Some(request.precision),
         stolen_ms: measured.ended.stolen_ms,
-        setting: Setting::Code,
     };
-    let assessment = assess(&measured.table, &question)?;
+    let assessment = TIME.assess(&measured.table, &question)?;
     let reached = precise(&assessment, request);
     Ok((document(arguments, request, &measured, assessment, begin), reached))
 }
@@ -190,11 +190,13 @@ fn findings(request: &Request, measured: &Measured, at: usize) -> Vec<Finding> {
     let constant = |bytes: f64| !uses_variable && !code.contains('(') && bytes <= 10.0 && request.language != Language::Asm;
     let optimised = measured.copy_bytes[at]
         .filter(|bytes| *bytes < 1.0 || constant(*bytes))
-        .map(|bytes| Finding::new(Severity::Warning, FindingKind::OptimisedAway { bytes_per_copy: bytes.max(0.0) }));
+        .map(|bytes| Finding::new(Severity::Warning, SnippetFinding::OptimisedAway { bytes_per_copy: bytes.max(0.0) }));
     let printed = measured.printed.as_ref().filter(|_| at == 0).map(|printed| {
-        Finding::new(Severity::Warning, FindingKind::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
+        Finding::new(Severity::Warning, SnippetFinding::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
     });
-    optimised.into_iter().chain(printed).chain(notes(request, at)).collect()
+    let mut all: Vec<Finding> = optimised.into_iter().chain(printed).chain(notes(request, at)).collect();
+    TIME.apply(&mut all);
+    all
 }
 
 /// What is worth knowing of the request itself.
@@ -203,8 +205,8 @@ fn notes(request: &Request, at: usize) -> impl Iterator<Item = Finding> {
     let wide = |declaration: &&Declaration| declaration.is_wide_scalar() && code.contains(&declaration.name);
     let variables: Vec<String> = request.lets.iter().filter(wide).map(|declaration| declaration.name.clone()).collect();
     let compiled = request.language != Language::Asm;
-    let kept = (compiled && !variables.is_empty()).then_some(FindingKind::KeptInMemory { variables });
+    let kept = (compiled && !variables.is_empty()).then_some(SnippetFinding::KeptInMemory { variables });
     let plain = compiled && at == 0 && !request.flags.split_whitespace().any(|flag| flag.starts_with("-O"));
-    let plain = plain.then(|| FindingKind::NotOptimised { flags: request.flags.clone() });
+    let plain = plain.then(|| SnippetFinding::NotOptimised { flags: request.flags.clone() });
     kept.into_iter().chain(plain).map(|kind| Finding::new(Severity::Note, kind))
 }

@@ -1,10 +1,11 @@
 //! Two saved results, series by series: the ratio of their bodies with its interval, and what was not the same.
 
 use crate::clean::{clean, cut};
+use crate::kinds::ResultFinding;
 use crate::saved::{SavedEnvironment, SavedFigure, SavedFinding, SavedResult, SavedSeries, Unit};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::apart;
-use hairspring_core::judge::{Finding, FindingKind, Severity, Verdict, verdict};
+use hairspring_core::judge::{Finding, Severity, Verdict, verdict};
 use indexmap::IndexMap;
 
 /// Core clocks that differ by more than this share are a finding.
@@ -196,7 +197,7 @@ fn differ(severity: Severity, what: &str, old: Option<String>, new: Option<Strin
         Some(text) => format!("`{text}`"),
         None => "not known".to_owned(),
     };
-    (old != new).then(|| Finding::new(severity, FindingKind::CircumstancesDiffer { what: what.into(), old: shown(old), new: shown(new) }))
+    (old != new).then(|| Finding::new(severity, ResultFinding::CircumstancesDiffer { what: what.into(), old: shown(old), new: shown(new) }))
 }
 
 /// The core's frequency matters where nanoseconds are compared.
@@ -217,7 +218,7 @@ fn untrusted<'s>(which: &str, all: impl Iterator<Item = &'s SavedSeries>) -> Vec
         }
     }
     let kind =
-        |(reason, series): (&str, Vec<String>)| FindingKind::ComparedUntrusted { result: which.into(), series, reason: reason.into() };
+        |(reason, series): (&str, Vec<String>)| ResultFinding::ComparedUntrusted { result: which.into(), series, reason: reason.into() };
     by_reason.into_iter().map(|found| Finding::new(Severity::Untrusted, kind(found))).collect()
 }
 

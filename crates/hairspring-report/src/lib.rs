@@ -34,7 +34,9 @@ pub mod saved;
 pub mod text;
 
 mod clean;
+mod kinds;
 mod plot;
 
 pub use document::{ClockInfo, Document, Environment, MethodRow, MethodTable, Mode, Ruler, Run, Subject};
+pub use kinds::ResultFinding;
 pub use text::Style;

@@ -1,11 +1,12 @@
 //! The three methods side by side: line fit, differential and direct, from one table of observations.
 
 use crate::document::{MethodRow, MethodTable};
+use crate::kinds::ResultFinding;
 use hairspring_core::design::DIRECT;
 use hairspring_core::estimate::differential::differential;
 use hairspring_core::estimate::direct::direct;
 use hairspring_core::estimate::through_origin::through_origin;
-use hairspring_core::judge::{Assessment, Finding, FindingKind, SeriesResult, Severity};
+use hairspring_core::judge::{Assessment, Finding, SeriesResult, Severity};
 use hairspring_core::observations::Observations;
 
 /// A table of methods for each series of an assessment, in the unit of the observations.
@@ -68,7 +69,7 @@ pub fn doubts(table: &MethodTable) -> Vec<Finding> {
         let off: Vec<&MethodRow> = others.iter().filter(|row| row.technique.starts_with(method) && departs(row, line)).collect();
         let most_percent = off.iter().map(|row| row.distance_percent.abs()).fold(0.0, f64::max);
         let methods: Vec<String> = off.iter().map(|row| row.technique.clone()).collect();
-        (!methods.is_empty()).then(|| Finding::new(severity, FindingKind::MethodsDepart { methods, most_percent }))
+        (!methods.is_empty()).then(|| Finding::new(severity, ResultFinding::MethodsDepart { methods, most_percent }))
     };
     about("differential", Severity::Warning).into_iter().chain(about("direct", Severity::Note)).collect()
 }
@@ -108,13 +109,12 @@ mod tests {
         table.rows[1] = row("differential 2x - 1x", 7.0, 0.2);
         table.rows.extend([row("direct 1x", 30.0, 0.2), row("direct 10x", 12.0, 0.2)]);
         let found = doubts(&table);
-        let kinds: Vec<(Severity, FindingKind)> = found.into_iter().map(|finding| (finding.severity, finding.kind)).collect();
-        let departs = |methods: &[&str], most_percent| FindingKind::MethodsDepart {
-            methods: methods.iter().map(|name| (*name).to_owned()).collect(),
-            most_percent,
+        let departs = |severity, methods: &[&str], most_percent| {
+            let methods = methods.iter().map(|name| (*name).to_owned()).collect();
+            Finding::new(severity, ResultFinding::MethodsDepart { methods, most_percent })
         };
         let off = [100.0 * (7.0f64 / 10.0 - 1.0), 100.0 * (30.0f64 / 10.0 - 1.0)];
-        assert_eq!(kinds[0], (Severity::Warning, departs(&["differential 2x - 1x"], off[0].abs())));
-        assert_eq!(kinds[1], (Severity::Note, departs(&["direct 1x", "direct 10x"], off[1])));
+        assert_eq!(found[0], departs(Severity::Warning, &["differential 2x - 1x"], off[0].abs()));
+        assert_eq!(found[1], departs(Severity::Note, &["direct 1x", "direct 10x"], off[1]));
     }
 }

@@ -5,6 +5,7 @@ mod edges;
 
 pub use arguments::CaptureArguments;
 
+use crate::remedies::CAPTURE;
 use crate::{AnyError, Outcome, output};
 use arguments::{Counts, EdgeMethod, FormatArgument, Polarity};
 use edges::EdgeList;
@@ -12,9 +13,9 @@ use hairspring_capture::calibrate::Reference;
 use hairspring_capture::edge::Method;
 use hairspring_capture::pattern::Orientation;
 use hairspring_capture::read::{Format, Recording, Request};
-use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_rate, capture, read_edges};
+use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_rate, capture, doubt_counts, read_edges};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Question, Setting, assess};
+use hairspring_core::judge::Question;
 use hairspring_core::observations::write_csv;
 use hairspring_report::{Document, Environment, Subject, json, text};
 use std::fmt::Display;
@@ -79,14 +80,17 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
 fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<Document, hairspring_core::Error> {
     let table = &captured.table;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
-    let assessment = assess(table, &Question { options, setting: Setting::Recording, ..Question::default() })?;
+    let mut assessment = CAPTURE.assess(table, &Question { options, ..Question::default() })?;
+    doubt_counts(table, &mut assessment);
+    let mut findings = captured.findings.clone();
+    CAPTURE.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings).chain(&mut findings));
     let name = assessment.series.first().map(|series| series.name.clone()).unwrap_or_default();
     Ok(Document {
         command: "capture".into(),
         environment: Environment::unknown("a recording has no reference chain").with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
-        subjects: vec![Subject { name, findings: captured.findings.clone(), ..Subject::default() }],
+        subjects: vec![Subject { name, findings, ..Subject::default() }],
         methods: Vec::new(),
         run: None,
     })

@@ -8,6 +8,7 @@ pub mod distribution;
 pub mod exchange;
 pub mod frame;
 pub mod histogram;
+mod kinds;
 pub mod measure;
 pub mod moments;
 pub mod partner;
@@ -17,3 +18,5 @@ pub mod summary;
 pub mod system;
 pub mod tally;
 pub mod task;
+
+pub use kinds::{PeriodFinding, QUANTUM_HIDES_SPREAD};

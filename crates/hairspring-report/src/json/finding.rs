@@ -24,22 +24,16 @@ pub struct FindingJson {
 
 impl From<&Finding> for FindingJson {
     fn from(finding: &Finding) -> Self {
-        let mut numbers = match serde_json::to_value(&finding.kind) {
-            Ok(Value::Object(map)) => map,
+        let numbers = match serde_json::to_value(&finding.numbers) {
+            Ok(Value::Object(numbers)) => numbers,
             _ => Map::new(),
         };
-        let kind = numbers.remove("kind").and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
-        name_units(&mut numbers);
-        FindingJson { kind, severity: finding.severity.into(), message: finding.message.clone(), remedy: finding.remedy.clone(), numbers }
-    }
-}
-
-/// Puts a unit that stands beside its number into the number's key: `bound` in `ns` becomes `bound_ns`.
-fn name_units(numbers: &mut Map<String, Value>) {
-    let Some(unit) = numbers.remove("unit").and_then(|unit| unit.as_str().map(str::to_owned)) else { return };
-    for key in ["bound", "value", "at_end", "in_place", "fenced"] {
-        if let Some(number) = numbers.remove(key) {
-            numbers.insert(format!("{key}_{unit}"), number);
+        FindingJson {
+            kind: finding.code.to_string(),
+            severity: finding.severity.into(),
+            message: finding.message.clone(),
+            remedy: finding.remedy.to_string(),
+            numbers,
         }
     }
 }

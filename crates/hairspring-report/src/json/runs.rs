@@ -5,9 +5,10 @@ use super::figure::{E, Figure};
 use super::finding::FindingJson;
 use super::result::{BudgetJson, ComparisonJson, ComponentJson, ResultDocument, RunValueJson, SeriesJson};
 use super::words::SeverityWord;
+use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, FindingKind, Severity, verdict};
+use hairspring_core::judge::{Finding, Severity, verdict};
 
 /// One document of several: a time is the mean of the runs, and its interval contains how they differ. Runs that are not to
 /// be trusted are left out where at least two, and at least half of all, are. The rest (circumstances, rows) is of the
@@ -134,7 +135,7 @@ fn findings(used: &[&SeriesJson], left_out: usize, runs: usize) -> Vec<FindingJs
         }
     }
     if left_out > 0 {
-        all.push((&Finding::new(Severity::Note, FindingKind::RunsLeftOut { left_out, runs })).into());
+        all.push((&Finding::new(Severity::Note, ResultFinding::RunsLeftOut { left_out, runs })).into());
     }
     all.sort_by_key(|finding| std::cmp::Reverse(weight(finding.severity)));
     all

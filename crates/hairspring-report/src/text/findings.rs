@@ -2,7 +2,6 @@
 
 use super::page::{Page, Tone};
 use hairspring_core::judge::{Finding, Severity};
-use std::mem::{Discriminant, discriminant};
 
 /// Findings of one kind that are written out; more are counted.
 const MOST_OF_A_KIND: usize = 3;
@@ -10,13 +9,12 @@ const MOST_OF_A_KIND: usize = 3;
 /// The findings of one weight.
 pub fn findings(page: &mut Page, all: &[&Finding], severity: Severity) {
     let chosen: Vec<&Finding> = all.iter().copied().filter(|finding| finding.severity == severity).collect();
-    let mut done: Vec<Discriminant<_>> = Vec::new();
+    let mut done: Vec<&str> = Vec::new();
     for finding in &chosen {
-        let kind = discriminant(&finding.kind);
-        if !done.contains(&kind) {
-            let group: Vec<&Finding> = chosen.iter().copied().filter(|other| discriminant(&other.kind) == kind).collect();
+        if !done.contains(&finding.code.as_ref()) {
+            let group: Vec<&Finding> = chosen.iter().copied().filter(|other| other.is(&finding.code)).collect();
             same_kind(page, &group);
-            done.push(kind);
+            done.push(&finding.code);
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::clean::{clean, cut, pad, width};
 use crate::format::{Digits, count, digits, plus_minus, significant};
 use crate::period::PeriodReport;
 use hairspring_core::Estimate;
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::judge::{Finding, Severity};
+use hairspring_instruments::period::QUANTUM_HIDES_SPREAD;
 use hairspring_instruments::period::distribution::Distribution;
 use hairspring_instruments::period::histogram::Histogram;
 use hairspring_instruments::period::moments::Extreme;
@@ -95,11 +96,9 @@ fn mean(ns: &Estimate) -> String {
 /// The row of a clock. A spread that its quantum hides is not shown as one: it is below that quantum.
 fn of_clock(clock: &ClockPeriods, summary: &Summary) -> Row {
     let mut row = Row::of(&format!("error by {}", clock.name), &clock.error);
-    let hidden = summary.findings.iter().find_map(|finding| match &finding.kind {
-        FindingKind::QuantumHidesSpread { clock: name, quantum_ns, .. } if *name == clock.name => Some(*quantum_ns),
-        _ => None,
-    });
-    if let Some(quantum_ns) = hidden {
+    let hides = |finding: &&Finding| finding.is(QUANTUM_HIDES_SPREAD) && finding.text("clock") == Some(clock.name.as_str());
+    let hidden = summary.findings.iter().find(hides);
+    if let Some(quantum_ns) = hidden.and_then(|finding| finding.number("quantum_ns")) {
         row.cells[1] = format!("< {}", us(quantum_ns));
     }
     row
