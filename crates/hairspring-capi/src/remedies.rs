@@ -12,3 +12,23 @@ pub const ASSESS: Remedies = Remedies {
     ],
     more_rows: "add rows with other counts",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedies_name_what_the_header_has() {
+        let header = include_str!("../include/hairspring_engine.h");
+        let is_there = |name: &str| header.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name);
+        let mut seen = 0;
+        for words in ASSESS.words() {
+            assert!(!words.contains("--"), "an option of the command: {words}");
+            for name in words.split('`').skip(1).step_by(2) {
+                assert!(is_there(name), "no `{name}` in the header: {words}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 0);
+    }
+}
