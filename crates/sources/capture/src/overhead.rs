@@ -48,7 +48,6 @@ fn overhead_below_zero(solution: &Solution, first: &[f64], context: &Context<'st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinds::OVERHEAD_BELOW_ZERO;
     use hairspring_core::judge::{Question, assess};
 
     /// What is said of pulses of 100 ticks a copy and an overhead, with counts that are off and noise of a few ticks.
@@ -65,7 +64,7 @@ mod tests {
         table.origin.granularity = Some(quantum);
         let mut found = assess(&table, &Question::default()).unwrap();
         doubt_counts(&table, &mut found);
-        found.series[0].findings.iter().find(|finding| finding.is(OVERHEAD_BELOW_ZERO)).cloned()
+        found.series[0].findings.iter().find(|finding| finding.is("overhead_below_zero")).cloned()
     }
 
     #[test]

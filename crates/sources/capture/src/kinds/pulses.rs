@@ -23,9 +23,6 @@ pub enum PulseFinding {
     OverheadBelowZero { value: f64, unit: &'static str, copies: f64, component: String, first_pulse: String },
 }
 
-/// Code of [`PulseFinding::OverheadBelowZero`].
-pub const OVERHEAD_BELOW_ZERO: &str = "overhead_below_zero";
-
 impl Kind for PulseFinding {
     fn describe(self) -> Description {
         match self {
@@ -65,7 +62,7 @@ impl Kind for PulseFinding {
                 remedy: "dither the gaps between pulses by at least one sample, and the idle time between frames (spec/capture.md)",
             },
             PulseFinding::OverheadBelowZero { value, unit, copies, component, first_pulse } => Description {
-                code: OVERHEAD_BELOW_ZERO,
+                code: "overhead_below_zero",
                 message: format!(
                     "the overhead comes out as {value:.1} {unit}, and a toggle cannot take less than nothing: it is as if the counts were {} copies of {component} too high; the first pulse was taken as {first_pulse}",
                     few(copies)
