@@ -146,7 +146,7 @@ fn a_quantum_that_hides_the_spread_is_a_finding() {
     let coarse = Ended { known: [known("counter", 20_000, None), known("monotonic", 1, Some(1e9))], ..ended() };
     let summary = summarise(&wakes(200, 1, 0.0, even), None, &coarse).unwrap();
     let hidden = &summary.findings[0];
-    assert!(hidden.is(QUANTUM_HIDES_SPREAD) && hidden.number("quantum_ns") == Some(8_000.0));
+    assert!(hidden.is("quantum_hides_spread") && hidden.number("quantum_ns") == Some(8_000.0));
 }
 
 #[test]
