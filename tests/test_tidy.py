@@ -77,3 +77,27 @@ def test_an_exception_needs_a_reason(tmp_path: Path) -> None:
     keys, complaints = tidy.read_exceptions(listed)
     assert keys == {"long-file a.rs", "long-file b.rs"}
     assert len(complaints) == 1
+
+
+IMPURE = """//! No `unsafe`, no libc, std::fs is not here.
+#![forbid(unsafe_code)]
+use std::time::Duration;
+use std::{collections::HashMap, fs};
+fn f() { let text = "std::process"; let _ = std::thread::current(); println!("{text}"); }
+/// See --keep-all; a line -- of words, and an arrow -->.
+unsafe fn g() { std::time::Instant::now(); }
+"""
+
+
+def test_what_only_a_system_or_a_front_end_has_is_seen_in_the_core() -> None:
+    found = [(finding.line, finding.subject) for finding in tidy.check_purity("crates/hairspring-core/src/a/b.rs", IMPURE)]
+    assert found == [
+        (4, "std::{collections::HashMap, fs}"),
+        (5, "std::thread"),
+        (5, "println!"),
+        (7, "unsafe"),
+        (7, "Instant"),
+        (6, "--keep-all"),
+    ]
+    assert not list(tidy.check_purity("crates/hairspring-host/src/a.rs", IMPURE))
+    assert [finding.subject for finding in tidy.check_purity("crates/hairspring-core/Cargo.toml", "libc = 1\n")] == ["libc"]

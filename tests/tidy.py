@@ -8,6 +8,8 @@ machine-path    No file names a folder of the machine that it was written on.
 address         No file names a package registry or mirror: each user's own configuration decides about those.
 long-file       A Rust file has at most 600 lines.
 long-function   A Rust or Python function has at most 60 lines.
+impure          The core knows no operating system, no clock, no output and no front end: neither its sources nor its
+                manifest name what only one of them has.
 
 A line of the exceptions file is `RULE FILE [SUBJECT] -- REASON`; one that excuses nothing any more is an error too.
 """
@@ -142,9 +144,14 @@ RUST_NOT_CODE = re.compile(
 )
 
 
+def without_comments(source: str) -> str:
+    """Rust source with the same lines, its comments and its texts left out."""
+    return RUST_NOT_CODE.sub(lambda match: "\n" * match.group().count("\n"), source)
+
+
 def rust_functions(source: str) -> Iterator[tuple[str, int, int]]:
     """Name, first line and number of lines of each Rust function with a body, by matching its braces."""
-    code = RUST_NOT_CODE.sub(lambda match: "\n" * match.group().count("\n"), source)
+    code = without_comments(source)
     for match in re.finditer(r"\bfn\s+(\w+)", code):
         depth = 0
         for position in range(match.end(), len(code)):
@@ -176,6 +183,29 @@ def check_lengths(file: str, text: str) -> Iterator[Finding]:
             yield Finding("long-function", file, line, name, f"{name} has {length} lines; at most {FUNCTION_LINES}")
 
 
+# ---- the pure core
+
+CORE = "crates/hairspring-core/"
+OF_SYSTEM = r"(?:env|fs|net|os|process|thread)"
+IMPURE = re.compile(
+    r"\bunsafe\b|\b(?:asm|global_asm|naked_asm|println|eprintln|print|eprint|dbg)!"
+    rf"|\bstd::{OF_SYSTEM}\b|\bstd::\{{[^;]*\b{OF_SYSTEM}\b[^;]*\}}"
+    r"|\bio::(?:stdin|stdout|stderr)\b|\b(?:Instant|SystemTime)\b|\b(?:libc|nix|rustix|winapi|windows_sys)\b"
+)
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+
+
+def check_purity(file: str, text: str) -> Iterator[Finding]:
+    """Rule impure. An option's name is one in a comment, too; what a comment says of `unsafe` is none."""
+    if not file.startswith((f"{CORE}src/", f"{CORE}Cargo.toml")):
+        return
+    code = without_comments(text) if file.endswith(".rs") else text
+    for pattern, where in ((IMPURE, code), (OPTION, text)):
+        for match in pattern.finditer(where):
+            name = " ".join(match.group().split())
+            yield Finding("impure", file, where.count("\n", 0, match.start()) + 1, name, f"the pure core names {name}")
+
+
 # ---- the whole
 
 
@@ -188,6 +218,7 @@ def check_file(file: str, root: Path, files: list[str]) -> Iterator[Finding]:
     yield from check_named_paths(file, text, root, files)
     yield from check_patterns(file, text)
     yield from check_lengths(file, text)
+    yield from check_purity(file, text)
 
 
 def read_exceptions(path: Path) -> tuple[set[str], list[str]]:

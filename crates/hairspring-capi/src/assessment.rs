@@ -1,10 +1,11 @@
 //! From a table to an array of estimates, findings and comparisons.
 
 use crate::observations::ObservationsHandle;
+use crate::remedies::ASSESS;
 use crate::sized::{Growing, fill, input};
 use crate::wall::{Refusal, Status, c_text, free, hand_out, level, shared, wall};
 use hairspring_core::estimate::{self, Options};
-use hairspring_core::judge::{self, Assessment, ComponentResult, SeriesResult, Setting, Severity, Time, Verdict, assess};
+use hairspring_core::judge::{self, Assessment, ComponentResult, SeriesResult, Severity, Time, Verdict};
 use std::ffi::{CString, c_char};
 use std::mem::offset_of;
 
@@ -253,9 +254,8 @@ pub unsafe extern "C" fn hairspring_assess(
             // SAFETY: passed on to the caller.
             asked(&unsafe { input(question, "the question") }?)?
         };
-        let asked = judge::Question { setting: Setting::Table, ..asked };
         let copy = table.with(|table| table.clone());
-        let assessment = assess(&copy, &asked)?;
+        let assessment = ASSESS.assess(&copy, &asked)?;
         // SAFETY: passed on to the caller.
         unsafe { hand_out(out, AssessmentHandle::new(&assessment, asked.options.level)) }
     })

@@ -12,6 +12,7 @@ mod lmbench_text;
 mod measure;
 mod observations;
 mod procedure;
+mod remedies;
 mod sized;
 mod stopwatch;
 mod trials;

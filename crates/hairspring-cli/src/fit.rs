@@ -1,10 +1,11 @@
 //! `hairspring fit`: the same estimate and checks for observations from anywhere.
 
 use crate::arguments::{FitArguments, FitFormat};
+use crate::remedies::FIT;
 use crate::{AnyError, Outcome, output};
 use hairspring_core::estimate::Options;
+use hairspring_core::judge::Question;
 use hairspring_core::judge::methods::{self, MethodTable};
-use hairspring_core::judge::{Question, Setting, assess};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_import::{Tool, detect, head};
 use hairspring_program::circumstances::identity;
@@ -18,8 +19,7 @@ use std::path::Path;
 pub fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let (table, tool) = read(arguments)?;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
-    let assessment =
-        assess(&table, &Question { options, setting: Setting::Table, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    let assessment = FIT.assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
     let methods = if tool.is_some() { methods::beside_origin(&table, &assessment) } else { Vec::new() };
     let document = ResultDocument::new(&Measurement {
         command: "fit".into(),

@@ -13,6 +13,7 @@ mod man;
 mod mhz;
 mod misuse;
 mod period;
+mod remedies;
 mod report;
 mod run;
 mod time;

@@ -1,6 +1,7 @@
 //! `hairspring mhz`: the core clock.
 
 use crate::arguments::ReportArguments;
+use crate::remedies::MHZ;
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::Severity;
@@ -106,8 +107,15 @@ fn one(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> 
     let options = Options { time: arguments.time, level: arguments.report.confidence_level, ..Options::default() };
     on(cpu, |cpu| {
         let clock = default_clock();
-        (cpu, clock.ready().map_err(|error| error.to_string()).and_then(|()| measure(clock, cpu, &options)))
+        let ready = clock.ready().map_err(|error| error.to_string());
+        (cpu, ready.and_then(|()| measure(clock, cpu, &options)).map(told))
     })
+}
+
+/// The same with the remedies of this verb.
+fn told(mut found: CoreClock) -> CoreClock {
+    MHZ.apply(&mut found.findings);
+    found
 }
 
 /// Runs something on a thread of its own that is bound to a CPU: this one stays free to go to the next.

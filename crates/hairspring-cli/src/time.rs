@@ -3,15 +3,16 @@
 use crate::arguments::{LanguageArgument, Method, Show, TimeArguments};
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
+use crate::remedies::TIME;
 use crate::{AnyError, Outcome, output};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::methods::{self, MethodTable};
-use hairspring_core::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
+use hairspring_core::judge::{Assessment, Finding, Question, Severity};
 use hairspring_core::observations::write_csv;
 use hairspring_program::circumstances::here;
 use hairspring_result::runs::between;
 use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
-use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
+use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, SnippetFinding, Stop, measure, series_names};
 use hairspring_view::text;
 use std::time::{Duration, Instant};
 
@@ -56,9 +57,8 @@ fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File
         options: Options { level: request.level, ..Options::default() },
         precision: Some(request.precision),
         stolen_ms: measured.ended.stolen_ms,
-        setting: Setting::Code,
     };
-    let assessment = assess(&measured.table, &question)?;
+    let assessment = TIME.assess(&measured.table, &question)?;
     let reached = precise(&assessment, request);
     Ok((document(arguments, request, &measured, assessment, begin), reached))
 }
@@ -190,18 +190,20 @@ fn findings(request: &Request, measured: &Measured, at: usize) -> Vec<Finding> {
     let constant = |bytes: f64| !uses_variable && !code.contains('(') && bytes <= 10.0 && request.language != Language::Asm;
     let optimised = measured.copy_bytes[at]
         .filter(|bytes| *bytes < 1.0 || constant(*bytes))
-        .map(|bytes| Finding::new(Severity::Warning, FindingKind::OptimisedAway { bytes_per_copy: bytes.max(0.0) }));
+        .map(|bytes| Finding::new(Severity::Warning, SnippetFinding::OptimisedAway { bytes_per_copy: bytes.max(0.0) }));
     let printed = measured.printed.as_ref().filter(|_| at == 0).map(|printed| {
-        Finding::new(Severity::Warning, FindingKind::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
+        Finding::new(Severity::Warning, SnippetFinding::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
     });
-    optimised.into_iter().chain(changed_work(measured, at)).chain(printed).chain(notes(request, at)).collect()
+    let mut all: Vec<Finding> = optimised.into_iter().chain(changed_work(measured, at)).chain(printed).chain(notes(request, at)).collect();
+    TIME.apply(&mut all);
+    all
 }
 
 /// What the compiler took out of the copy.
 fn changed_work(measured: &Measured, at: usize) -> impl Iterator<Item = Finding> {
     let lost = measured.lost[at].iter();
     lost.map(|lost| {
-        let kind = FindingKind::WorkChanged { operation: lost.operation.to_owned(), copy: lost.copy, source: lost.source };
+        let kind = SnippetFinding::WorkChanged { operation: lost.operation.to_owned(), copy: lost.copy, source: lost.source };
         Finding::new(Severity::Warning, kind)
     })
 }
@@ -212,8 +214,8 @@ fn notes(request: &Request, at: usize) -> impl Iterator<Item = Finding> {
     let wide = |declaration: &&Declaration| declaration.is_wide_scalar() && code.contains(&declaration.name);
     let variables: Vec<String> = request.lets.iter().filter(wide).map(|declaration| declaration.name.clone()).collect();
     let compiled = request.language != Language::Asm;
-    let kept = (compiled && !variables.is_empty()).then_some(FindingKind::KeptInMemory { variables });
+    let kept = (compiled && !variables.is_empty()).then_some(SnippetFinding::KeptInMemory { variables });
     let plain = compiled && at == 0 && !request.flags.split_whitespace().any(|flag| flag.starts_with("-O"));
-    let plain = plain.then(|| FindingKind::NotOptimised { flags: request.flags.clone() });
+    let plain = plain.then(|| SnippetFinding::NotOptimised { flags: request.flags.clone() });
     kept.into_iter().chain(plain).map(|kind| Finding::new(Severity::Note, kind))
 }

@@ -2,6 +2,7 @@
 
 use crate::arguments::VerifyArguments;
 use crate::misuse::Misuse;
+use crate::remedies::VERIFY;
 use crate::{AnyError, Outcome, output};
 use hairspring_host::clock::{default_clock, find};
 use hairspring_host::thread::settle;
@@ -25,7 +26,8 @@ pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         level: arguments.report.confidence_level,
         ..Effort::default()
     };
-    let certificate = verify(clock, &effort)?;
+    let mut certificate = verify(clock, &effort)?;
+    VERIFY.apply(&mut certificate.findings);
     let circumstances = Environment {
         clock: Some(Clock::named(clock.name, clock.description)),
         pinned_cpu: Some(settled.cpu),

@@ -27,6 +27,8 @@
 //! assert!((solution.overhead.unwrap().value - 18.8).abs() < 1e-9);
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod design;
 pub mod error;
 pub mod estimate;

@@ -1,7 +1,7 @@
 //! Tables of many rows of which none was repeated.
 
 use hairspring_core::estimate::Source;
-use hairspring_core::judge::{FindingKind, Question, SeriesResult, assess};
+use hairspring_core::judge::{Question, SeriesResult, assess, code};
 use hairspring_core::observations::Observations;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -24,7 +24,7 @@ fn solved(bend: f64) -> SeriesResult {
 #[test]
 fn a_bent_plane_is_found() {
     let bent = solved(200.0);
-    assert!(bent.findings.iter().any(|finding| matches!(finding.kind, FindingKind::NonLinear { .. })), "{:?}", bent.findings);
+    assert!(bent.findings.iter().any(|finding| finding.is(code::NON_LINEAR)), "{:?}", bent.findings);
     let component = &bent.solution.components[0];
     assert!(component.uncertain.part(Source::LackOfFit, 0.95) > component.uncertain.part(Source::Stochastic, 0.95));
 }
@@ -54,7 +54,7 @@ fn of_eight(total: impl Fn(&[f64; 8]) -> f64) -> SeriesResult {
 }
 
 fn is_bent(found: &SeriesResult) -> bool {
-    found.findings.iter().any(|finding| matches!(finding.kind, FindingKind::NonLinear { .. }))
+    found.findings.iter().any(|finding| finding.is(code::NON_LINEAR))
 }
 
 #[test]

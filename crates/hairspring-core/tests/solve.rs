@@ -2,7 +2,7 @@
 
 use hairspring_core::Error;
 use hairspring_core::estimate::{LeftOut, Options, Solution, solve};
-use hairspring_core::judge::{FindingKind, Question, Setting, Severity, assess};
+use hairspring_core::judge::{Question, Severity, assess, code};
 use hairspring_core::observations::{Flags, Observations, read_csv};
 
 /// A table of one component: `time(copies)` in every round, with a small wobble that no two rows share.
@@ -62,7 +62,7 @@ fn a_row_far_off_is_left_out_and_listed() {
 fn a_curve_is_called_a_curve() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + 4.0 * f64::from(n * n));
     let found = assess(&table, &Question::default()).unwrap();
-    let worst = found.series[0].findings.iter().find(|finding| matches!(finding.kind, FindingKind::NonLinear { .. }));
+    let worst = found.series[0].findings.iter().find(|finding| finding.is(code::NON_LINEAR));
     assert!(worst.is_some_and(|finding| finding.severity >= Severity::Warning), "{:?}", found.series[0].findings);
 }
 
@@ -111,7 +111,7 @@ fn two_rows_are_a_differential_measurement_without_a_check() {
     let table = line(&[1, 2], 64, |n, _| 100.0 * f64::from(n) + 8.5);
     assert!((body(&table) - 100.0).abs() < 0.2);
     let found = assess(&table, &Question::default()).unwrap();
-    assert!(found.series[0].findings.iter().any(|finding| matches!(finding.kind, FindingKind::NotChecked { .. })));
+    assert!(found.series[0].findings.iter().any(|finding| finding.is(code::NOT_CHECKED)));
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn rows_that_lie_on_the_line_exactly_check_it() {
     };
     let unchecked = |off| {
         let table = read_csv(format!("body,ticks\n{}", rows(off)).as_bytes()).unwrap();
-        let found = assess(&table, &Question { setting: Setting::Table, ..Question::default() }).unwrap();
-        found.series[0].findings.iter().any(|finding| matches!(finding.kind, FindingKind::NotChecked { .. }))
+        let found = assess(&table, &Question::default()).unwrap();
+        found.series[0].findings.iter().any(|finding| finding.is(code::NOT_CHECKED))
     };
     assert!(!unchecked(0));
     assert!(unchecked(1));
@@ -142,10 +142,8 @@ fn too_little_is_an_error_with_numbers() {
 fn nothing_below_resolution_is_a_number_of_its_own() {
     let table = line(&COPIES, 64, |_, _| 60.0);
     let found = assess(&table, &Question::default()).unwrap();
-    let below = found.series[0].findings.iter().find_map(|finding| match finding.kind {
-        FindingKind::BelowResolution { bound, .. } => Some(bound),
-        _ => None,
-    });
+    let below = found.series[0].findings.iter().find(|finding| finding.is(code::BELOW_RESOLUTION));
+    let below = below.and_then(|finding| finding.number("bound_ticks"));
     assert!(below.is_some_and(|bound| bound > 0.0));
 }
 
@@ -162,7 +160,7 @@ fn a_clock_that_never_moved_gives_a_bound_from_its_quantum() {
     table.origin.granularity = Some(4e6);
     let found = assess(&table, &Question::default()).unwrap();
     assert!(found.series[0].components[0].time.ticks.high > 1e4);
-    assert!(found.series[0].findings.iter().any(|finding| matches!(finding.kind, FindingKind::BelowResolution { .. })));
+    assert!(found.series[0].findings.iter().any(|finding| finding.is(code::BELOW_RESOLUTION)));
 }
 
 #[test]

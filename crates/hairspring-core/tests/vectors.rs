@@ -1,7 +1,7 @@
 //! The vectors that every language must pass: spec/vectors.
 
 use hairspring_core::estimate::{Estimate, Options};
-use hairspring_core::judge::{Assessment, Question, Setting, Time, assess};
+use hairspring_core::judge::{Assessment, Question, Time, assess};
 use hairspring_core::observations::read_csv;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ fn folder() -> PathBuf {
 fn assessed(file: &str) -> Assessment {
     let table = read_csv(std::fs::File::open(folder().join(file)).unwrap()).unwrap();
     let options = Options { level: 0.95, ..Options::default() };
-    assess(&table, &Question { options, setting: Setting::Table, ..Question::default() }).unwrap()
+    assess(&table, &Question { options, ..Question::default() }).unwrap()
 }
 
 fn in_unit(time: &Time, unit: &str) -> Option<Estimate> {

@@ -1,10 +1,8 @@
-//! What the instruments have in common: the lines of the built-in chains in one table, and findings as documents hold them.
+//! The lines of the built-in chains in one table.
 
 use hairspring_core::estimate::{Component, Options, Solution, Uncertain, solve};
-use hairspring_core::judge::Finding;
 use hairspring_core::observations::{Observations, Rate};
 use hairspring_host::chains::chains;
-use hairspring_result::FindingJson;
 
 /// A solved chain.
 pub struct Line {
@@ -33,9 +31,4 @@ pub fn core_hz(chain: &Line, cycles: f64, rate: &Rate) -> Uncertain {
     let ticks = &chain.solution.components[0].uncertain;
     let hz = cycles * rate.hz / ticks.value;
     Uncertain { value: hz, budget: ticks.budget.iter().map(|entry| entry.scaled(hz / ticks.value)).collect() }
-}
-
-/// Findings as documents hold them.
-pub fn written(findings: &[Finding]) -> Vec<FindingJson> {
-    findings.iter().map(FindingJson::from).collect()
 }

@@ -5,7 +5,7 @@ mod samples;
 
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
-use hairspring_core::judge::{Finding, FindingKind, Question, SeriesResult, Severity, assess};
+use hairspring_core::judge::{Finding, Question, SeriesResult, Severity, assess};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, Counts, Ordering, Reading, Width, fake};
 use hairspring_instruments::clocks::*;
@@ -102,7 +102,7 @@ fn survey() -> Survey {
         ),
         (clock("perf", "core cycles of this thread", Ordering::both("lfence")), Err("not allowed (perf_event_paranoid is 4)".into())),
     ];
-    let kind = FindingKind::ClockBackward { clock: "rdtsc".into(), times: 4_182, readings: 340_304, worst_ns: Some(20.8) };
+    let kind = ClockFinding::ClockBackward { clock: "rdtsc".into(), times: 4_182, readings: 340_304, worst_ns: Some(20.8) };
     Survey {
         clocks: clocks.into_iter().map(|(clock, state)| Report { clock, state }).collect(),
         timed_by: "tsc".into(),

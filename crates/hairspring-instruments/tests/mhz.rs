@@ -5,9 +5,9 @@ mod samples;
 
 use hairspring_core::Estimate;
 use hairspring_core::estimate::levels::Level;
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Rate;
-use hairspring_instruments::mhz::{ChainUnits, CoreClock};
+use hairspring_instruments::mhz::{ChainUnits, CoreClock, CoreClockFinding};
 use hairspring_instruments::mhz::{document, text};
 use hairspring_result::{Environment, json};
 use hairspring_view::Style;
@@ -40,8 +40,8 @@ fn stepping(cpu: usize) -> CoreClock {
     found.chains[2] = ChainUnits { name: "load".into(), cycles: estimate(4.512, 0.01), integer: None };
     found.factor_known = false;
     found.findings = vec![
-        Finding::new(Severity::Warning, FindingKind::FactorUnknown { chains: 2 }),
-        Finding::new(Severity::Note, FindingKind::OffLattice { chains: vec!["load (4.512 cycles)".into()] }),
+        Finding::new(Severity::Warning, CoreClockFinding::FactorUnknown { chains: 2 }),
+        Finding::new(Severity::Note, CoreClockFinding::OffLattice { chains: vec!["load (4.512 cycles)".into()] }),
     ];
     found
 }

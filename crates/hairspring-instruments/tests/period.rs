@@ -3,10 +3,9 @@
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
 
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, Reading, Width, fake};
-use hairspring_instruments::period::PeriodReport;
 use hairspring_instruments::period::exchange::Answers;
 use hairspring_instruments::period::frame::{Frame, Kind};
 use hairspring_instruments::period::partner::Responded;
@@ -14,6 +13,7 @@ use hairspring_instruments::period::summary::{Ended, Exchange, summarise};
 use hairspring_instruments::period::system::Known;
 use hairspring_instruments::period::tally::{Bins, Tally, Tick, Wake};
 use hairspring_instruments::period::task::{Limit, Stop};
+use hairspring_instruments::period::{PeriodFinding, PeriodReport};
 use hairspring_instruments::period::{document, text};
 use hairspring_result::json;
 use hairspring_view::Style;
@@ -97,7 +97,7 @@ fn all() -> Vec<(&'static str, PeriodReport)> {
     let mut busy = report(&tally(2_000, 340_000), Some(exchange()), &ended(Stop::LimitExceeded, limit));
     busy.real_time = Err("cannot run at the real-time priority 80 (SCHED_FIFO): not permitted".into());
     let what = busy.real_time.clone().unwrap_err();
-    busy.summary.findings.push(Finding::new(Severity::Note, FindingKind::NotSettled { what }));
+    busy.summary.findings.push(Finding::new(Severity::Note, PeriodFinding::NotSettled { what }));
     let mut hopeless = tally(500, 0);
     hopeless.finish(2_000);
     vec![("period", quiet()), ("period-busy", busy), ("period-untrusted", report(&hopeless, None, &ended(Stop::Interrupted, None)))]

@@ -3,6 +3,7 @@
 
 mod code;
 mod errors;
+mod remedies;
 mod report;
 mod table;
 
@@ -10,7 +11,7 @@ use crate::code::{Declared, Failure, group};
 use crate::errors::{OptionError, of_core, of_program};
 use crate::report::Report;
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Question, Setting, assess};
+use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_program::{Manner, Session, Settings, Stop, document, values};
 use hairspring_result::{Environment, Measurement};
@@ -38,7 +39,7 @@ impl Asked {
             budget: valid("budget", &self.budget, values::duration)?,
             precision: self.precision()?.unwrap_or(default.precision),
             level: valid("confidence_level", &self.confidence_level, values::level)?,
-            setting: Setting::Python,
+            remedies: &remedies::TIME,
             ..default
         })
     }
@@ -93,17 +94,23 @@ fn fit_file(path: PathBuf, confidence_level: &str, keep_all: bool) -> PyResult<R
 fn fit(table: Observations, confidence_level: &str, keep_all: bool) -> PyResult<Report> {
     let level = valid("confidence_level", confidence_level, values::level)?;
     let options = Options { level, leave_rows_out: !keep_all, ..Options::default() };
-    let question = Question { options, setting: Setting::Table, ..Question::default() };
+    let question = Question { options, ..Question::default() };
     let document = Measurement {
         command: "fit".into(),
         environment: Environment::unknown("the observations have no reference chain").with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
-        assessment: assess(&table, &question).map_err(of_core)?,
+        assessment: remedies::FIT.assess(&table, &question).map_err(of_core)?,
         subjects: Vec::new(),
         methods: Vec::new(),
         run: None,
     };
     Ok(Report { document, precise: true, table })
+}
+
+/// The words of all remedies by the function that they are for: tests look for the arguments that they name.
+#[pyfunction]
+fn remedy_words() -> Vec<(&'static str, Vec<&'static str>)> {
+    [("time", &remedies::TIME), ("fit", &remedies::FIT)].map(|(of, all)| (of, all.words().collect())).into()
 }
 
 /// The native half of the package `hairspring`.
@@ -116,6 +123,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_program, module)?)?;
     module.add_function(wrap_pyfunction!(fit_columns, module)?)?;
     module.add_function(wrap_pyfunction!(fit_file, module)?)?;
+    module.add_function(wrap_pyfunction!(remedy_words, module)?)?;
     module.add_function(wrap_pyfunction!(report::joined, module)?)?;
     module.add_function(wrap_pyfunction!(report::as_table, module)?)
 }

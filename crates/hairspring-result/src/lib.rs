@@ -29,10 +29,11 @@ pub mod json;
 pub mod read;
 pub mod runs;
 
+mod kinds;
 mod measurement;
 
-pub use document::{
-    Clock, Comparison, Component, Cpu, Environment, Figure, FindingJson, Mode, Reference, ResultDocument, Run, Series, Unit,
-};
+pub use document::{Clock, Comparison, Component, Cpu, Environment, Figure, Mode, Reference, ResultDocument, Run, Series, Unit};
+pub use hairspring_core::judge::Finding;
 pub use identity::Identity;
+pub use kinds::ResultFinding;
 pub use measurement::{Measurement, Subject};

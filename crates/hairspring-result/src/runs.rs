@@ -1,11 +1,10 @@
 //! Several runs of the same benchmarks, each in a process of its own, as one document.
 
-use crate::document::{
-    BudgetEntry, Comparison, Component, Figure, FindingJson, ResultDocument, RunValue, Series, joined_runs, part_budget,
-};
+use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument, RunValue, Series, joined_runs, part_budget};
+use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, FindingKind, Severity, verdict};
+use hairspring_core::judge::{Finding, Severity, verdict};
 
 /// One document of several: a time is the mean of the runs, and its interval contains how they differ. Runs that are not to
 /// be trusted are left out where at least two, and at least half of all, are. The rest (circumstances, rows) is of the
@@ -116,18 +115,18 @@ fn compared(comparison: &mut Comparison, documents: &[ResultDocument]) {
 }
 
 /// The findings of all runs that are used, each kind once, with a note about those that are not.
-fn findings(used: &[&Series], left_out: usize, runs: usize) -> Vec<FindingJson> {
-    let mut all: Vec<FindingJson> = Vec::new();
+fn findings(used: &[&Series], left_out: usize, runs: usize) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
     for finding in used.iter().flat_map(|run| &run.findings) {
         let component = finding.numbers.get("component");
-        match all.iter_mut().find(|known| known.kind == finding.kind && known.numbers.get("component") == component) {
+        match all.iter_mut().find(|known| known.code == finding.code && known.numbers.get("component") == component) {
             Some(known) if finding.severity > known.severity => *known = finding.clone(),
             Some(_) => {}
             None => all.push(finding.clone()),
         }
     }
     if left_out > 0 {
-        all.push((&Finding::new(Severity::Note, FindingKind::RunsLeftOut { left_out, runs })).into());
+        all.push(Finding::new(Severity::Note, ResultFinding::RunsLeftOut { left_out, runs }));
     }
     all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     all
@@ -172,7 +171,7 @@ mod tests {
         let all = between(vec![run(9.0, Some("untrusted")), run(1.0, None), run(1.0, Some("warning"))]).unwrap();
         let series = &all.results[0];
         assert!((series.components["body"].figure.time_ns.flatten().unwrap().value - 1.0).abs() < 1e-9);
-        let kinds: Vec<&str> = series.findings.iter().map(|finding| finding.kind.as_str()).collect();
+        let kinds: Vec<&str> = series.findings.iter().map(|finding| finding.code.as_ref()).collect();
         assert_eq!(kinds, ["preempted", "runs_left_out"]);
         let all = between(vec![run(9.0, Some("untrusted")), run(1.0, Some("untrusted")), run(1.0, None)]).unwrap();
         assert!(all.results[0].components["body"].figure.time_ns.flatten().unwrap().value > 3.0);

@@ -2,7 +2,7 @@
 
 mod samples;
 
-use hairspring_core::judge::{FindingKind, Verdict};
+use hairspring_core::judge::Verdict;
 use hairspring_result::compare::{CompareDocument, Compared, Limit, compare};
 use hairspring_result::read::read;
 use hairspring_result::{ResultDocument, Unit, json};
@@ -124,10 +124,7 @@ fn circumstances_that_differ_are_findings() {
         let said: Vec<&str> = found
             .findings
             .iter()
-            .map(|finding| match &finding.kind {
-                FindingKind::CircumstancesDiffer { what, .. } => what.as_str(),
-                _ => "another",
-            })
+            .map(|finding| finding.text("what").filter(|_| finding.is("circumstances_differ")).unwrap_or("another"))
             .collect();
         assert_eq!(said, [what]);
     }

@@ -1,6 +1,6 @@
 //! Observations from anywhere, solved.
 
-use hairspring_core::judge::{Assessment, Question, Setting, assess};
+use hairspring_core::judge::{Assessment, Question, assess};
 use hairspring_core::observations::Observations;
 
 /// All that can be said of a table of observations, at a confidence level of 95 %: the time of each component, the overhead,
@@ -17,5 +17,5 @@ use hairspring_core::observations::Observations;
 /// # Errors
 /// A table with too few rows for its components, or with nothing to solve.
 pub fn fit(table: &Observations) -> hairspring_core::Result<Assessment> {
-    assess(table, &Question { setting: Setting::Table, ..Question::default() })
+    assess(table, &Question::default())
 }

@@ -6,6 +6,7 @@ mod progress;
 
 pub use arguments::BlocksArguments;
 
+use crate::remedies::BLOCKS;
 use crate::{AnyError, Outcome, output};
 use arguments::UnknownsArgument;
 use hairspring_blocks::{Error, Measured, Request, Wanted, measure};
@@ -37,7 +38,8 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     };
     let measured = measure(&request);
     progress::clear();
-    let measured = measured?;
+    let mut measured = measured.map_err(explained)?;
+    BLOCKS.apply(&mut measured.analysis.findings);
     for skipped in &measured.skipped {
         output::complain(&format!("input {} ({}) left out: {}", skipped.input, skipped.text, skipped.reason));
     }
@@ -52,6 +54,14 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         text::blocks(&measured, &circumstances, &output::style())
     })?;
     Ok(Outcome::Done)
+}
+
+/// The error with what helps here.
+fn explained(error: Error) -> Error {
+    match error {
+        Error::Core(reason) => Error::Core(BLOCKS.explain(reason)),
+        other => other,
+    }
 }
 
 /// The file for the observations, made before anything is measured.

@@ -5,6 +5,7 @@ mod edges;
 
 pub use arguments::CaptureArguments;
 
+use crate::remedies::CAPTURE;
 use crate::{AnyError, Outcome, output};
 use arguments::{Counts, EdgeMethod, FormatArgument, Polarity};
 use edges::EdgeList;
@@ -13,9 +14,9 @@ use hairspring_capture::edge::Method;
 use hairspring_capture::pattern::Orientation;
 use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::text::signal;
-use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_rate, capture, read_edges};
+use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_rate, capture, doubt_counts, read_edges};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Question, Setting, assess};
+use hairspring_core::judge::Question;
 use hairspring_core::observations::write_csv;
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
@@ -82,7 +83,10 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
 fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultDocument, hairspring_core::Error> {
     let table = &captured.table;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
-    let assessment = assess(table, &Question { options, setting: Setting::Recording, ..Question::default() })?;
+    let mut assessment = CAPTURE.assess(table, &Question { options, ..Question::default() })?;
+    doubt_counts(table, &mut assessment);
+    let mut findings = captured.findings.clone();
+    CAPTURE.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings).chain(&mut findings));
     let name = assessment.series.first().map(|series| series.name.clone()).unwrap_or_default();
     Ok(ResultDocument::new(&Measurement {
         command: "capture".into(),
@@ -90,7 +94,7 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
             .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
-        subjects: vec![Subject { name, findings: captured.findings.clone(), ..Subject::default() }],
+        subjects: vec![Subject { name, findings, ..Subject::default() }],
         methods: Vec::new(),
         run: None,
     }))

@@ -5,10 +5,11 @@ mod arguments;
 pub use arguments::PeriodArguments;
 
 use crate::misuse::Misuse;
-use crate::{AnyError, Outcome, interrupt, output};
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use crate::{AnyError, Outcome, interrupt, output, remedies};
+use hairspring_core::judge::{Finding, Severity};
 use hairspring_host::clock::{Clock, default_clock, find};
 use hairspring_host::thread::{RealTime, settle};
+use hairspring_instruments::period::PeriodFinding;
 use hairspring_instruments::period::measure::{Measured, PRIORITY, Priority, Request, measure};
 use hairspring_instruments::period::partner::{listen, respond};
 use hairspring_instruments::period::recorder::{CsvRecorder, Notes};
@@ -69,8 +70,9 @@ fn run_task(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
     let mut measured = measure(&request, recorder, &stop)?;
     let saved = save.map(|(recorder, end)| recorder.finish(&end, rates(&measured))).transpose();
     if let Ok(Some(cycles @ 1..)) = saved {
-        measured.summary.findings.push(Finding::new(Severity::Note, FindingKind::NotSaved { cycles }));
+        measured.summary.findings.push(Finding::new(Severity::Note, PeriodFinding::NotSaved { cycles }));
     }
+    remedies::PERIOD.apply(&mut measured.summary.findings);
     let report = PeriodReport::new(&measured, here("a period is measured in time, not in core cycles"));
     output::print(&if arguments.report.json { json::print(&document::period(&report)) } else { text::period(&report, &output::style()) })?;
     saved.map_err(|error| format!("--save: {error}"))?;

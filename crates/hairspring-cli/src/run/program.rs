@@ -5,10 +5,11 @@ use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Question, Setting, assess};
+use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_host::clock::{RateMeter, default_clock};
 use hairspring_host::process::Folder;
+use hairspring_program::PROGRAM;
 use hairspring_program::circumstances::here;
 use hairspring_result::read::read;
 use hairspring_result::{Measurement, ResultDocument};
@@ -111,7 +112,7 @@ impl Program {
             table.origin.rate = Some(meter.rate());
         }
         let options = Options { level, ..Options::default() };
-        let assessment = assess(&table, &Question { options, setting: Setting::Program, ..Question::default() })?;
+        let assessment = PROGRAM.assess(&table, &Question { options, ..Question::default() })?;
         let mut document = ResultDocument::new(&Measurement {
             command: "run".into(),
             environment: here("the program runs no reference chain").with_origin(&table.origin),

@@ -11,6 +11,7 @@ mod groups;
 mod interval;
 mod linear;
 mod location;
+mod parallel;
 mod rank;
 mod regression;
 mod replicated;

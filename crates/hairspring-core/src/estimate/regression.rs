@@ -9,6 +9,7 @@ use super::Options;
 use super::departure::{Departure, along_columns, clearest, departure, rounding};
 use super::interval::{Contribution, Source, Uncertain};
 use super::location::{Grouped, median};
+use super::parallel::in_parallel;
 use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use crate::error::{Error, MORE_ROWS, Result};
@@ -325,20 +326,4 @@ fn clearer(repeats: Option<LackOfFit>, neighbours: Option<LackOfFit>) -> Option<
         (Some(a), Some(b)) => Some(if b.p < a.p { b } else { a }),
         (a, b) => a.or(b),
     }
-}
-
-/// Does so many pieces of work on all processors, and returns the results in order.
-fn in_parallel<T: Send>(pieces: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(pieces).max(1);
-    if workers == 1 {
-        return (0..pieces).map(work).collect();
-    }
-    let share = |worker: usize| (worker..pieces).step_by(workers).map(|piece| (piece, work(piece))).collect::<Vec<(usize, T)>>();
-    let share = &share;
-    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let started: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
-        started.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
-    done.sort_by_key(|(piece, _)| *piece);
-    done.into_iter().map(|(_, result)| result).collect()
 }

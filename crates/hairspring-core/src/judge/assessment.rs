@@ -2,10 +2,9 @@
 //! compared with the first one.
 
 use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
-use super::pulses::overhead_below_zero;
 use super::resolution::{component_floor, overhead_floor};
 use super::{
-    Bound, Context, Finding, FindingKind, Setting, Severity, Verdict, check, clock_findings, control_finding, frequency_levels,
+    Bound, Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, control_finding, frequency_levels,
     interference_findings, precision_finding, upper_bound, verdict,
 };
 use crate::error::{Error, Result};
@@ -22,8 +21,6 @@ pub struct Question {
     pub precision: Option<f64>,
     /// Time that the hypervisor took during the run.
     pub stolen_ms: Option<f64>,
-    /// Where the observations come from: remedies depend on it.
-    pub setting: Setting,
 }
 
 /// A time in every unit that can be had.
@@ -70,6 +67,12 @@ impl SeriesResult {
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.severity).max()
     }
+
+    /// Adds a finding of somebody else's check, in its place by severity.
+    pub fn add(&mut self, finding: Finding) {
+        self.findings.push(finding);
+        sort(&mut self.findings);
+    }
 }
 
 /// Two series compared by their first component.
@@ -110,14 +113,13 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let idle = never_ran(table);
     let mut series = Vec::new();
     for (id, name) in names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name)) {
-        let mut solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len(), question.setting))?;
+        let mut solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
         let alone = standing_start(table, name, shadow, &question.options);
         let overlap = overlapping(table, name, &solution, alone.as_ref(), &question.options);
         corrected(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
         let mut result = series_result(name, solution, table, reference.as_ref(), question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
-        result.findings = result.findings.into_iter().map(|finding| finding.in_setting(question.setting)).collect();
-        result.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        sort(&mut result.findings);
         series.push(result);
     }
     if series.is_empty() {
@@ -128,12 +130,16 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     Ok(Assessment { series, comparisons, core_hz })
 }
 
-/// The error with the series that it is about, and with what helps where the observations come from.
-fn in_series(error: Error, name: &str, series: usize, setting: Setting) -> Error {
+/// The heaviest first.
+fn sort(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+}
+
+/// The error with the series that it is about.
+fn in_series(error: Error, name: &str, series: usize) -> Error {
     match error {
-        Error::TooFewRows { usable, unknowns, detail, .. } => {
-            let detail = if series > 1 { format!("series `{name}`; {detail}") } else { detail };
-            Error::TooFewRows { usable, unknowns, detail, advice: setting.more_rows() }
+        Error::TooFewRows { usable, unknowns, detail, advice } if series > 1 => {
+            Error::TooFewRows { usable, unknowns, detail: format!("series `{name}`; {detail}"), advice }
         }
         other => other,
     }
@@ -201,7 +207,7 @@ fn standing_start(table: &Observations, name: &str, shadow: Option<f64>, options
 fn overlapping(table: &Observations, name: &str, main: &Solution, alone: Option<&Alone>, options: &Options) -> Option<Finding> {
     let series = table.origin.variant(name, Role::InPlace).and_then(|series| table.find_series(series));
     let in_place = series.and_then(|series| solve(table, series, options).ok());
-    overlap(main, in_place.as_ref(), alone, &context(table))
+    overlap(main, in_place.as_ref(), alone, &Context::of(table))
 }
 
 /// Puts back what the fences of a series hid of its body; one that cannot be told from zero gets the bound that it has
@@ -301,16 +307,8 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
     }
 }
 
-/// The unit that findings speak in.
-fn context(table: &Observations) -> Context<'static> {
-    let factor = table.origin.ns_per_unit();
-    Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0) }
-}
-
 fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
-    let mut all = check(solution, &context(table));
-    let first = table.rows().first().filter(|_| question.setting == Setting::Recording);
-    all.extend(first.and_then(|row| overhead_below_zero(solution, &row.counts, &context(table))));
+    let mut all = check(solution, &Context::of(table));
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
     all.extend(interference_findings(share_disturbed(solution, table), longest, question.stolen_ms));
@@ -319,7 +317,7 @@ fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, qu
         let reason = format!("the reference chain `{name}` could not be measured in this run");
         all.push(Finding::new(Severity::Note, FindingKind::NoCycles { reason }));
     }
-    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    sort(&mut all);
     all
 }
 
@@ -332,6 +330,7 @@ fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::code;
     use crate::observations::Rate;
 
     fn table(slopes: &[(&str, f64)]) -> Observations {
@@ -367,11 +366,7 @@ mod tests {
     fn the_bound_is_the_same_in_the_finding_and_in_the_time() {
         let found = assess(&table(&[("a", 0.0)]), &Question::default()).unwrap();
         let in_time = found.series[0].components[0].time.bound.unwrap().shown;
-        let kind = |finding: &Finding| match &finding.kind {
-            FindingKind::BelowResolution { bound, .. } => Some(*bound),
-            _ => None,
-        };
-        assert_eq!(found.series[0].findings.iter().find_map(kind), Some(in_time));
+        assert_eq!(found.series[0].findings.iter().find_map(|finding| finding.number("bound_ns")), Some(in_time));
         assert!(in_time > 0.0);
         assert_eq!(found.series[0].overhead.as_ref().unwrap().bound, None);
     }
@@ -385,7 +380,8 @@ mod tests {
             table.push(row, 0, ticks);
         }
         let findings = &assess(&table, &Question::default()).unwrap().series[0].findings;
-        let named = |finding: &Finding| finding.kind == FindingKind::NeverRan { components: vec!["b".into(), "c".into()] };
+        let named =
+            |finding: &Finding| finding.is(code::NEVER_RAN) && finding.list("components") == Some(&["b".to_owned(), "c".to_owned()]);
         assert!(findings.iter().any(named), "{findings:?}");
     }
 
@@ -401,7 +397,7 @@ mod tests {
             }
         }
         let found = assess(&table, &Question::default()).unwrap();
-        let missed = |finding: &Finding| matches!(finding.kind, FindingKind::NeverRan { .. });
+        let missed = |finding: &Finding| finding.is(code::NEVER_RAN);
         assert!(!found.series.iter().flat_map(|series| &series.findings).any(missed));
     }
 
@@ -413,7 +409,7 @@ mod tests {
             table.origin.controls = vec![("control".into(), 1.0)];
             let found = assess(&table, &Question::default()).unwrap();
             assert_eq!(found.series.len(), 1);
-            assert_eq!(found.series[0].findings.iter().any(|f| matches!(f.kind, FindingKind::CoreShared { .. })), found_out);
+            assert_eq!(found.series[0].findings.iter().any(|f| f.is(code::CORE_SHARED)), found_out);
         }
     }
 

@@ -1,8 +1,10 @@
 //! The checks: each looks at one thing and answers with a finding or with nothing.
 
-use super::finding::{Finding, FindingKind, Severity};
+use super::finding::{Finding, Severity};
+use super::kinds::FindingKind;
 use super::resolution::{component_floor, upper_bound};
 use crate::estimate::{Estimate, LeftOut, Solution, Source};
+use crate::observations::Observations;
 
 /// What the checks have to know beside the solution.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +13,14 @@ pub struct Context<'a> {
     pub unit: &'a str,
     /// Factor from the solution's unit to that one.
     pub factor: f64,
+}
+
+impl Context<'static> {
+    /// That of a table: nanoseconds where the clock's rate is known.
+    pub fn of(table: &Observations) -> Context<'static> {
+        let factor = table.origin.ns_per_unit();
+        Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0) }
+    }
 }
 
 /// Rows to spare, and the residual relative to the longest row, at which the rows themselves show that the line is straight.

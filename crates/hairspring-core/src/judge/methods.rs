@@ -130,13 +130,12 @@ mod tests {
         table.rows[1] = row("differential 2x - 1x", 7.0, 0.2);
         table.rows.extend([row("direct 1x", 30.0, 0.2), row("direct 10x", 12.0, 0.2)]);
         let found = doubts(&table);
-        let kinds: Vec<(Severity, FindingKind)> = found.into_iter().map(|finding| (finding.severity, finding.kind)).collect();
-        let departs = |methods: &[&str], most_percent| FindingKind::MethodsDepart {
-            methods: methods.iter().map(|name| (*name).to_owned()).collect(),
-            most_percent,
+        let departs = |severity, methods: &[&str], most_percent| {
+            let methods = methods.iter().map(|name| (*name).to_owned()).collect();
+            Finding::new(severity, FindingKind::MethodsDepart { methods, most_percent })
         };
         let off = [100.0 * (7.0f64 / 10.0 - 1.0), 100.0 * (30.0f64 / 10.0 - 1.0)];
-        assert_eq!(kinds[0], (Severity::Warning, departs(&["differential 2x - 1x"], off[0].abs())));
-        assert_eq!(kinds[1], (Severity::Note, departs(&["direct 1x", "direct 10x"], off[1])));
+        assert_eq!(found[0], departs(Severity::Warning, &["differential 2x - 1x"], off[0].abs()));
+        assert_eq!(found[1], departs(Severity::Note, &["direct 1x", "direct 10x"], off[1]));
     }
 }

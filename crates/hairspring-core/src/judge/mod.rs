@@ -1,24 +1,26 @@
-//! What may be believed: findings with numbers and a remedy, and verdicts from intervals.
+//! What may be believed: findings with numbers and a remedy, and verdicts from intervals. It knows neither where a table
+//! comes from nor who reads what is said of it.
 
 mod assessment;
 mod checks;
 mod comparison;
 mod finding;
+mod kinds;
 mod overlap;
 mod precision;
-mod pulses;
-mod recordings;
+mod remedies;
 mod resolution;
-mod setting;
 mod shared;
+pub mod words;
 
 pub mod methods;
 
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
 pub use checks::{Context, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
 pub use comparison::{Verdict, verdict};
-pub use finding::{Finding, FindingKind, Severity};
+pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
+pub use kinds::{FindingKind, code};
 pub use precision::precise_enough;
+pub use remedies::Remedies;
 pub use resolution::{Bound, upper_bound};
-pub use setting::Setting;
 pub use shared::flag_shared_rounds;

@@ -77,7 +77,7 @@ pub(super) fn bounded_by(body: &Uncertain, alone: &Alone, level: f64) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::{Question, assess};
+    use crate::judge::{Question, assess, code};
     use crate::observations::{Observations, Role, Variant};
 
     /// A core that runs a body and an init at the same time as far as `hidden` says, and whose fence hides 2 cycles.
@@ -116,7 +116,7 @@ mod tests {
     fn findings(table: &Observations) -> Vec<Severity> {
         let found = assess(table, &Question::default()).unwrap();
         let code = found.series.iter().find(|series| series.name == "code").unwrap();
-        let overlaps = code.findings.iter().filter(|finding| matches!(finding.kind, FindingKind::Overlap { .. }));
+        let overlaps = code.findings.iter().filter(|finding| finding.is(code::OVERLAP));
         overlaps.map(|finding| finding.severity).collect()
     }
 

@@ -1,6 +1,6 @@
 //! Whether a measurement may end: the intervals are narrow enough, and nothing else used the core.
 
-use super::{Assessment, FindingKind, Question, assess, flag_shared_rounds};
+use super::{Assessment, Question, assess, code, flag_shared_rounds};
 use crate::estimate::{Options, Source};
 use crate::observations::Observations;
 
@@ -15,7 +15,7 @@ pub fn precise_enough(table: &mut Observations, level: f64, precision: f64) -> b
 
 fn alone_on_the_core(found: &Assessment) -> bool {
     let mut findings = found.series.iter().flat_map(|series| &series.findings);
-    !findings.any(|finding| matches!(finding.kind, FindingKind::CoreShared { .. }))
+    !findings.any(|finding| finding.is(code::CORE_SHARED))
 }
 
 /// Largest relative half-width of the bodies and of the ratios. What a fence hides is left away: no time narrows it.

@@ -1,7 +1,8 @@
 //! All clocks of the machine, each measured in every way.
 
+use super::kinds::ClockFinding;
 use super::{Across, across, read_cost};
-use hairspring_core::judge::{Finding, FindingKind, SeriesResult, Severity};
+use hairspring_core::judge::{Finding, SeriesResult, Severity};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, Counts, RateMeter, Reading, catalogue, default_clock, granularity, wall_name};
 use std::time::{Duration, Instant};
@@ -141,7 +142,7 @@ fn findings(clocks: &[Report]) -> Vec<Finding> {
     let costly = there.iter().filter_map(|(clock, found)| {
         let (name, least) = fastest?;
         let ns = cost(found).filter(|ns| *ns > COSTLY * least)?;
-        let kind = FindingKind::CostlyRead { clock: clock.name.into(), read_ns: ns, fastest: name.into(), fastest_ns: least };
+        let kind = ClockFinding::CostlyRead { clock: clock.name.into(), read_ns: ns, fastest: name.into(), fastest_ns: least };
         Some(Finding::new(Severity::Note, kind))
     });
     backward.chain(costly).collect()
@@ -155,7 +156,7 @@ fn backward(clock: &Clock, found: &Measured) -> Option<Finding> {
     (times > 0).then(|| {
         // What nothing orders may well be read before what it should follow: that is its nature, and no fault of the machine.
         let severity = if clock.ordering.before.is_some() { Severity::Warning } else { Severity::Note };
-        Finding::new(severity, FindingKind::ClockBackward { clock: clock.name.into(), times, readings, worst_ns })
+        Finding::new(severity, ClockFinding::ClockBackward { clock: clock.name.into(), times, readings, worst_ns })
     })
 }
 

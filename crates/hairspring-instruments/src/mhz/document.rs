@@ -5,7 +5,7 @@ use crate::mhz::{ChainUnits, CoreClock};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::levels::Level;
 use hairspring_result::Environment;
-use hairspring_result::FindingJson;
+use hairspring_result::Finding;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -64,7 +64,7 @@ pub struct CoreClockJson {
     /// Time that it took, in milliseconds.
     pub elapsed_ms: Option<f64>,
     /// Doubts.
-    pub findings: Vec<FindingJson>,
+    pub findings: Vec<Finding>,
 }
 
 /// A level of the core clock.
@@ -125,6 +125,6 @@ fn core_clock(cpu: usize, found: Result<&CoreClock, &String>) -> CoreClockJson {
         chains: known.map_or_else(Vec::new, |found| found.chains.iter().map(ChainUnitsJson::from).collect()),
         rounds: known.map(|found| found.rounds),
         elapsed_ms: known.map(|found| found.elapsed.as_secs_f64() * 1e3),
-        findings: known.map_or_else(Vec::new, |found| found.findings.iter().map(FindingJson::from).collect()),
+        findings: known.map_or_else(Vec::new, |found| found.findings.clone()),
     }
 }

@@ -6,7 +6,10 @@
 
 pub mod classic;
 pub mod document;
+mod kinds;
 pub mod text;
+
+pub use kinds::CoreClockFinding;
 
 use crate::lines::{Line, core_hz, lines};
 use hairspring_core::estimate::lattice::lattice;
@@ -18,6 +21,7 @@ use hairspring_core::observations::{Flags, Observations, Rate};
 use hairspring_host::chains::{CONTROLS, RULER, chains};
 use hairspring_host::clock::Clock;
 use hairspring_measure::sampling::Sampling;
+use kinds::{FACTOR_UNKNOWN, OFF_LATTICE};
 use std::time::{Duration, Instant};
 
 /// Chains that are run: of one instruction each, and sums of them, which show that the sums add up.
@@ -143,7 +147,7 @@ impl CoreClock {
         let Some((control_cycles, expected_cycles)) = shared else { return self };
         let half = self.core_hz.half_width() + SHARED * self.core_hz.value;
         self.core_hz = Estimate { low: self.core_hz.value - half, high: self.core_hz.value + half, ..self.core_hz };
-        self.findings.retain(|finding| !matches!(finding.kind, FindingKind::OffLattice { .. } | FindingKind::FactorUnknown { .. }));
+        self.findings.retain(|finding| !finding.is(OFF_LATTICE) && !finding.is(FACTOR_UNKNOWN));
         self.findings.insert(0, Finding::new(Severity::Warning, FindingKind::CoreShared { control_cycles, expected_cycles }));
         self
     }
@@ -284,12 +288,12 @@ fn findings(solved: &Solved, factor_known: bool) -> Vec<Finding> {
     let off: Vec<String> =
         chains.iter().filter(|chain| chain.integer.is_none()).map(|c| format!("{} ({:.3} cycles)", c.name, c.cycles.value)).collect();
     if !off.is_empty() {
-        all.push(Finding::new(Severity::Note, FindingKind::OffLattice { chains: off }));
+        all.push(Finding::new(Severity::Note, CoreClockFinding::OffLattice { chains: off }));
     }
     if !factor_known {
         all.push(Finding::new(
             Severity::Warning,
-            FindingKind::FactorUnknown { chains: chains.iter().filter(|c| c.integer.is_some()).count() },
+            CoreClockFinding::FactorUnknown { chains: chains.iter().filter(|c| c.integer.is_some()).count() },
         ));
     }
     let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / solved.lines.len() as f64;

@@ -1,6 +1,5 @@
 //! The core clock as text: a table of CPUs, the proof of each, and the paper's method beside it.
 
-use crate::lines::written;
 use crate::mhz::CoreClock;
 use crate::mhz::classic::{ClassicResult, ExpressionResult, Outcome};
 use hairspring_core::Estimate;
@@ -99,7 +98,7 @@ fn proof(page: &mut Page, found: &CoreClock, several: bool) {
     page.item("ticks", &format!("{}: {}", found.clock, found.rate.provenance), Tone::Quiet);
     let run = format!("{} rounds in {:.0} ms", count(found.rounds as usize), found.elapsed.as_secs_f64() * 1e3);
     page.item("run", &run, Tone::Quiet);
-    all_findings(page, &written(&found.findings));
+    all_findings(page, &found.findings);
 }
 
 /// The paper's method.

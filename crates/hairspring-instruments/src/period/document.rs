@@ -8,7 +8,7 @@ use crate::period::partner::Responded;
 use crate::period::summary::{ClockPeriods, Disagreement, Exchange};
 use crate::period::task::Stop;
 use hairspring_core::Estimate;
-use hairspring_result::FindingJson;
+use hairspring_result::Finding;
 use hairspring_result::document::finite;
 use hairspring_result::{Clock, Environment};
 use schemars::JsonSchema;
@@ -59,7 +59,7 @@ pub struct PeriodDocument {
     /// How the run went.
     pub run: PeriodRunJson,
     /// Doubts, the heaviest first.
-    pub findings: Vec<FindingJson>,
+    pub findings: Vec<Finding>,
 }
 
 /// Times of one kind.
@@ -333,7 +333,7 @@ pub fn period(report: &PeriodReport) -> PeriodDocument {
         exchange: summary.exchange.as_ref().map(ExchangeJson::from),
         limit: summary.limit.map(|limit| LimitJson { latency_ns: limit.latency_ns, exceeded: summary.limit_exceeded() }),
         run: run(report),
-        findings: summary.findings.iter().map(FindingJson::from).collect(),
+        findings: summary.findings.clone(),
     }
 }
 

@@ -1,12 +1,13 @@
 //! The whole measurement: settle the thread, see what machine and clocks can do, run, and sum up.
 
+use super::PeriodFinding;
 use super::partner::{Line, Master};
 use super::schedule::Schedule;
 use super::summary::{Ended, Exchange, FEWEST_PERIODS, Summary, summarise};
 use super::system::{Known, System, check_period, least_cycle_ns};
 use super::tally::{Bins, Tally, Tick};
 use super::task::{Limit, Machine, Partner, Recorder, Task};
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, RateMeter};
 use hairspring_host::interference::{StealMeter, Switches};
@@ -188,5 +189,5 @@ fn not_settled(settled: &Settled, real_time: &std::result::Result<i32, String>) 
     let memory = (!settled.memory_locked).then(|| "locking the memory (limit of `ulimit -l`)".to_owned());
     let asked = real_time.as_ref().err().filter(|reason| *reason != "not asked for");
     let all = asked.cloned().into_iter().chain(memory);
-    all.map(|what| Finding::new(Severity::Note, FindingKind::NotSettled { what })).collect()
+    all.map(|what| Finding::new(Severity::Note, PeriodFinding::NotSettled { what })).collect()
 }

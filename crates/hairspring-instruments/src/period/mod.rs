@@ -9,6 +9,7 @@ pub mod document;
 pub mod exchange;
 pub mod frame;
 pub mod histogram;
+mod kinds;
 pub mod measure;
 pub mod moments;
 pub mod partner;
@@ -23,3 +24,5 @@ pub mod text;
 mod report;
 
 pub use report::PeriodReport;
+
+pub use kinds::{PeriodFinding, QUANTUM_HIDES_SPREAD};

@@ -9,15 +9,17 @@
 //!
 //! **Mean of a latency or a round trip.** These do resemble their neighbours; the interval is that of batch means.
 
+use super::PeriodFinding;
 use super::distribution::Distribution;
 use super::exchange::{Answers, Ignored};
 use super::moments::Extreme;
 use super::system::Known;
 use super::tally::{Outlier, Tally};
 use super::task::{Limit, Stop};
+use crate::clocks::ClockFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Rate;
 
 /// Periods of one clock.
@@ -229,17 +231,17 @@ fn missed(tally: &Tally) -> Option<Finding> {
     let due = tally.cycles + tally.missed;
     let share_percent = 100.0 * tally.missed as f64 / due as f64;
     let severity = if share_percent >= MOST { Severity::Untrusted } else { Severity::Warning };
-    (tally.missed > 0).then(|| Finding::new(severity, FindingKind::CyclesMissed { missed: tally.missed, due, share_percent }))
+    (tally.missed > 0).then(|| Finding::new(severity, PeriodFinding::CyclesMissed { missed: tally.missed, due, share_percent }))
 }
 
 fn clock_findings(clock: &ClockPeriods, known: &Known, rate: &Rate) -> Vec<Finding> {
     let quantum_ns = known.reading.quantum as f64 * 1e9 / rate.hz;
     let hidden = quantum_ns > 0.5 * clock.error.sd_ns;
     let name = || clock.name.clone();
-    let coarse = hidden.then(|| FindingKind::QuantumHidesSpread { clock: name(), quantum_ns, sd_ns: clock.error.sd_ns });
+    let coarse = hidden.then(|| PeriodFinding::QuantumHidesSpread { clock: name(), quantum_ns, sd_ns: clock.error.sd_ns });
     let coarse = coarse.map(|kind| Finding::new(Severity::Note, kind));
     let readings = clock.error.count;
-    let back = (clock.backward > 0).then(|| FindingKind::ClockBackward { clock: name(), times: clock.backward, readings, worst_ns: None });
+    let back = (clock.backward > 0).then(|| ClockFinding::ClockBackward { clock: name(), times: clock.backward, readings, worst_ns: None });
     coarse.into_iter().chain(back.map(|kind| Finding::new(Severity::Untrusted, kind))).collect()
 }
 
@@ -248,13 +250,13 @@ const UNUSUAL_PPM: f64 = 100.0;
 
 fn disagree(found: &Disagreement, clocks: &[ClockPeriods; 2]) -> Option<Finding> {
     let unusual = found.ppm.value.abs() > UNUSUAL_PPM && !found.ppm.contains(0.0);
-    let kind = || FindingKind::ClocksDisagree { first: clocks[0].name.clone(), second: clocks[1].name.clone(), ppm: found.ppm.value };
+    let kind = || PeriodFinding::ClocksDisagree { first: clocks[0].name.clone(), second: clocks[1].name.clone(), ppm: found.ppm.value };
     unusual.then(|| Finding::new(Severity::Warning, kind()))
 }
 
 fn answers_missing(exchange: &Exchange) -> Option<Finding> {
     let Exchange { sent, lost, late, not_sent, .. } = *exchange;
-    (lost + late + not_sent > 0).then(|| Finding::new(Severity::Warning, FindingKind::AnswersMissing { sent, lost, late, not_sent }))
+    (lost + late + not_sent > 0).then(|| Finding::new(Severity::Warning, PeriodFinding::AnswersMissing { sent, lost, late, not_sent }))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A cyclic task as text. Times are in microseconds, as users of such tools expect.
 
 use super::PeriodReport;
-use crate::lines::written;
+use crate::period::QUANTUM_HIDES_SPREAD;
 use crate::period::distribution::Distribution;
 use crate::period::histogram::Histogram;
 use crate::period::moments::Extreme;
@@ -9,7 +9,7 @@ use crate::period::partner::Responded;
 use crate::period::summary::{ClockPeriods, Exchange, Summary};
 use crate::period::task::Stop;
 use hairspring_core::Estimate;
-use hairspring_core::judge::{FindingKind, Severity};
+use hairspring_core::judge::{Finding, Severity};
 use hairspring_view::clean::{clean, cut, pad, width};
 use hairspring_view::format::{Digits, count, digits, plus_minus, significant};
 use hairspring_view::page::{INDENT, Page, Style, Tone};
@@ -22,10 +22,10 @@ pub fn period(report: &PeriodReport, style: &Style) -> String {
     let summary = &report.summary;
     page.line(&format!("hairspring period: a task due every {}", time(summary.period_ns as f64)), Tone::Strong);
     page.gap();
-    let all = written(&summary.findings);
+    let all = &summary.findings;
     if all.iter().any(|finding| finding.severity == Severity::Untrusted) {
         page.line("  NOT TO BE TRUSTED", Tone::Alarm);
-        findings(&mut page, &all, Severity::Untrusted);
+        findings(&mut page, all, Severity::Untrusted);
         page.gap();
     }
     table(&mut page, summary);
@@ -39,7 +39,7 @@ pub fn period(report: &PeriodReport, style: &Style) -> String {
     }
     page.gap();
     for severity in [Severity::Warning, Severity::Note] {
-        findings(&mut page, &all, severity);
+        findings(&mut page, all, severity);
     }
     page.gap();
     circumstances(&mut page, report);
@@ -96,11 +96,9 @@ fn mean(ns: &Estimate) -> String {
 /// The row of a clock. A spread that its quantum hides is not shown as one: it is below that quantum.
 fn of_clock(clock: &ClockPeriods, summary: &Summary) -> Row {
     let mut row = Row::of(&format!("error by {}", clock.name), &clock.error);
-    let hidden = summary.findings.iter().find_map(|finding| match &finding.kind {
-        FindingKind::QuantumHidesSpread { clock: name, quantum_ns, .. } if *name == clock.name => Some(*quantum_ns),
-        _ => None,
-    });
-    if let Some(quantum_ns) = hidden {
+    let hides = |finding: &&Finding| finding.is(QUANTUM_HIDES_SPREAD) && finding.text("clock") == Some(clock.name.as_str());
+    let hidden = summary.findings.iter().find(hides);
+    if let Some(quantum_ns) = hidden.and_then(|finding| finding.number("quantum_ns")) {
         row.cells[1] = format!("< {}", us(quantum_ns));
     }
     row

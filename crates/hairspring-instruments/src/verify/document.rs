@@ -3,7 +3,7 @@
 use crate::verify::{Certificate, ChainResult, PairResult};
 use hairspring_core::Estimate;
 use hairspring_host::chains::RULER;
-use hairspring_result::FindingJson;
+use hairspring_result::Finding;
 use hairspring_result::document::finite;
 use hairspring_result::{Clock, Environment, Reference};
 use schemars::JsonSchema;
@@ -46,7 +46,7 @@ pub struct CertificateDocument {
     /// Init and body pairs of known lengths.
     pub pairs: Vec<PairJson>,
     /// Doubts.
-    pub findings: Vec<FindingJson>,
+    pub findings: Vec<Finding>,
     /// What is not as it should be.
     pub failures: Vec<String>,
     /// Whether the instrument measures right: no failures.
@@ -130,7 +130,7 @@ pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> Ce
         tick_hz: Estimate::of_rate(&certificate.rate, certificate.core_hz.level).if_finite(),
         chains: certificate.chains.iter().map(ChainJson::from).collect(),
         pairs: certificate.pairs.iter().map(PairJson::from).collect(),
-        findings: certificate.findings.iter().map(FindingJson::from).collect(),
+        findings: certificate.findings.clone(),
         passed: failures.is_empty(),
         failures,
     }

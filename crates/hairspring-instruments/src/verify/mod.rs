@@ -11,7 +11,7 @@ use coverage::Coverage;
 use hairspring_core::estimate::lattice::lattice;
 use hairspring_core::estimate::ratio::ratio;
 use hairspring_core::estimate::{Component, Estimate, Options, Solution, solve};
-use hairspring_core::judge::{Context, Finding, Setting, check, frequency_levels, interference_findings};
+use hairspring_core::judge::{Context, Finding, check, frequency_levels, interference_findings};
 use hairspring_core::observations::{Observations, Rate};
 use hairspring_host::chains::{RULER, chains, pairs};
 use hairspring_host::clock::{Clock, Reading, granularity};
@@ -240,5 +240,5 @@ fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
         .flat_map(|line| check(&line.solution, &context))
         .filter(|finding| finding.severity > hairspring_core::judge::Severity::Note);
     all.extend(serious);
-    all.into_iter().map(|finding| finding.in_setting(Setting::Chains)).collect()
+    all
 }

@@ -1,7 +1,6 @@
 //! The certificate of the instrument as text.
 
 use super::document::certified;
-use crate::lines::written;
 use crate::verify::coverage::{fewest_hits, least};
 use crate::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
 use hairspring_result::Environment;
@@ -24,7 +23,7 @@ pub fn certificate(certificate: &Certificate, circumstances: &Environment, style
     page.gap();
     clock(&mut page, certificate);
     page.gap();
-    all_findings(&mut page, &written(&certificate.findings));
+    all_findings(&mut page, &certificate.findings);
     page.gap();
     environment(&mut page, &certified(certificate, circumstances));
     page.gap();

@@ -1,9 +1,9 @@
 //! The document of a comparison of two saved results.
 
 use super::{Compared, Limit, Pair};
-use crate::document::{FindingJson, ResultDocument, Series, Unit};
+use crate::document::{ResultDocument, Series, Unit};
 use hairspring_core::Estimate;
-use hairspring_core::judge::Verdict;
+use hairspring_core::judge::{Finding, Verdict};
 use serde::Serialize;
 
 /// The schema's name.
@@ -37,7 +37,7 @@ pub struct CompareDocument {
     /// Series of the new result that the old one does not have.
     pub added: Vec<Unpaired>,
     /// What was not the same between the two, the heaviest first.
-    pub findings: Vec<FindingJson>,
+    pub findings: Vec<Finding>,
     /// Comparisons whose whole interval lies past the threshold.
     pub past_threshold: usize,
 }
@@ -110,7 +110,7 @@ impl CompareDocument {
             comparisons: compared.pairs.iter().map(|pair| pair_json(compared, pair)).collect(),
             missing: compared.missing.iter().map(unpaired).collect(),
             added: compared.added.iter().map(unpaired).collect(),
-            findings: compared.findings.iter().map(FindingJson::from).collect(),
+            findings: compared.findings.clone(),
             past_threshold: compared.past(),
         }
     }

@@ -5,9 +5,10 @@ mod document;
 pub use document::{Change as ChangeEntry, CompareDocument, CompareSchema, Side, Unpaired};
 
 use crate::document::{Environment, Figure, ResultDocument, Series, Unit};
+use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::apart;
-use hairspring_core::judge::{Finding, FindingKind, Severity, Verdict, verdict};
+use hairspring_core::judge::{Finding, Severity, Verdict, verdict};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -199,7 +200,7 @@ fn differ(severity: Severity, what: &str, old: Option<String>, new: Option<Strin
         Some(text) => format!("`{text}`"),
         None => "not known".to_owned(),
     };
-    (old != new).then(|| Finding::new(severity, FindingKind::CircumstancesDiffer { what: what.into(), old: shown(old), new: shown(new) }))
+    (old != new).then(|| Finding::new(severity, ResultFinding::CircumstancesDiffer { what: what.into(), old: shown(old), new: shown(new) }))
 }
 
 /// The core's frequency matters where nanoseconds are compared.
@@ -220,7 +221,7 @@ fn untrusted<'s>(which: &str, all: impl Iterator<Item = &'s Series>) -> Vec<Find
         }
     }
     let kind =
-        |(reason, series): (&str, Vec<String>)| FindingKind::ComparedUntrusted { result: which.into(), series, reason: reason.into() };
+        |(reason, series): (&str, Vec<String>)| ResultFinding::ComparedUntrusted { result: which.into(), series, reason: reason.into() };
     by_reason.into_iter().map(|found| Finding::new(Severity::Untrusted, kind(found))).collect()
 }
 

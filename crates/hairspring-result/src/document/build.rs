@@ -94,7 +94,7 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
         overhead_reason: result.overhead.is_none().then(|| "the counts do not tell it from a component".to_owned()),
         fit: fit(&result.solution, scale),
         budget,
-        findings: entry.findings.iter().map(|finding| (*finding).into()).collect(),
+        findings: entry.findings.iter().map(|finding| (*finding).clone()).collect(),
     }
 }
 

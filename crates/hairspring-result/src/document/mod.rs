@@ -3,20 +3,18 @@
 mod build;
 mod environment;
 mod figure;
-mod finding;
 mod joined;
 mod time;
 
 pub use build::part_budget;
 pub use environment::{Clock, Cpu, Environment, Reference};
 pub use figure::{Figure, Scale, Unit, finite, present};
-pub use finding::FindingJson;
 pub use joined::{joined, joined_runs};
 pub use time::{Standing, standing};
 
 use crate::compare::CompareDocument;
 use hairspring_core::estimate::{Estimate, LeftOut, Source};
-use hairspring_core::judge::{Severity, Verdict};
+use hairspring_core::judge::{Finding, Severity, Verdict};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +85,7 @@ pub struct Series {
     pub budget: IndexMap<String, Vec<BudgetEntry>>,
     /// Doubts, the heaviest first.
     #[serde(default)]
-    pub findings: Vec<FindingJson>,
+    pub findings: Vec<Finding>,
 }
 
 /// A component.
@@ -346,7 +344,7 @@ impl Series {
     }
 
     /// The finding that says that the numbers are not to be trusted, if there is one.
-    pub fn distrust(&self) -> Option<&FindingJson> {
+    pub fn distrust(&self) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.severity == Severity::Untrusted)
     }
 

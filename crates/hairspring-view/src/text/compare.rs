@@ -7,7 +7,7 @@ use crate::page::{Page, Style, Tone};
 use hairspring_core::Estimate;
 use hairspring_core::judge::{Severity, Verdict};
 use hairspring_result::compare::{Change, Compared, Limit, Pair};
-use hairspring_result::{FindingJson, Series, Unit};
+use hairspring_result::{Finding, Series, Unit};
 
 /// The comparison; `old` and `new` say where the two come from.
 pub fn compare(compared: &Compared, old: &str, new: &str, style: &Style) -> String {
@@ -29,7 +29,7 @@ pub fn against_baseline(compared: &Compared, baseline: &str, style: &Style) -> S
 }
 
 fn body(page: &mut Page, compared: &Compared) {
-    let all: Vec<FindingJson> = compared.findings.iter().map(FindingJson::from).collect();
+    let all: Vec<Finding> = compared.findings.clone();
     if compared.findings.iter().any(|finding| finding.severity == Severity::Untrusted) {
         page.gap();
         findings(page, &all, Severity::Untrusted);

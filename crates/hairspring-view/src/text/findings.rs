@@ -2,32 +2,32 @@
 
 use crate::page::{Page, Tone};
 use hairspring_core::judge::Severity;
-use hairspring_result::FindingJson;
+use hairspring_result::Finding;
 
 /// Findings of one kind that are written out; more are counted.
 const MOST_OF_A_KIND: usize = 3;
 
 /// The findings of one severity.
-pub fn findings(page: &mut Page, all: &[FindingJson], severity: Severity) {
-    let chosen: Vec<&FindingJson> = all.iter().filter(|finding| finding.severity == severity).collect();
+pub fn findings(page: &mut Page, all: &[Finding], severity: Severity) {
+    let chosen: Vec<&Finding> = all.iter().filter(|finding| finding.severity == severity).collect();
     let mut done: Vec<&str> = Vec::new();
     for finding in &chosen {
-        if !done.contains(&finding.kind.as_str()) {
-            let group: Vec<&FindingJson> = chosen.iter().copied().filter(|other| other.kind == finding.kind).collect();
+        if !done.contains(&finding.code.as_ref()) {
+            let group: Vec<&Finding> = chosen.iter().copied().filter(|other| other.code == finding.code).collect();
             same_kind(page, &group);
-            done.push(&finding.kind);
+            done.push(&finding.code);
         }
     }
 }
 
 /// All findings, the heaviest first.
-pub fn all_findings(page: &mut Page, all: &[FindingJson]) {
+pub fn all_findings(page: &mut Page, all: &[Finding]) {
     for severity in [Severity::Untrusted, Severity::Warning, Severity::Note] {
         findings(page, all, severity);
     }
 }
 
-fn same_kind(page: &mut Page, group: &[&FindingJson]) {
+fn same_kind(page: &mut Page, group: &[&Finding]) {
     let (label, tone) = match group[0].severity {
         Severity::Note => ("note", Tone::Plain),
         Severity::Warning => ("warning", Tone::Warning),

@@ -15,7 +15,7 @@ pub use report::report;
 pub use table::table;
 
 use crate::page::{Page, Style};
-use hairspring_result::{Environment, FindingJson};
+use hairspring_result::{Environment, Finding};
 
 /// The circumstances alone, for verbs with a report of their own.
 pub fn circumstances(circumstances: &Environment, style: &Style) -> String {
@@ -25,7 +25,7 @@ pub fn circumstances(circumstances: &Environment, style: &Style) -> String {
 }
 
 /// Findings alone, the heaviest first; empty where there are none.
-pub fn findings_alone(all: &[FindingJson], style: &Style) -> String {
+pub fn findings_alone(all: &[Finding], style: &Style) -> String {
     let mut page = Page::new(*style);
     all_findings(&mut page, all);
     page.finish()

@@ -4,7 +4,7 @@ use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width, wrap};
 use crate::page::{Page, Style, Tone};
 use hairspring_core::judge::{Severity, Verdict};
-use hairspring_result::{Component, Figure, FindingJson, ResultDocument, Series};
+use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
 
 /// Columns of a name; a longer one has a line of its own.
 const NAME: usize = 20;
@@ -120,7 +120,7 @@ fn level(page: &mut Page, result: &ResultDocument) {
 /// What is doubted, by series; a doubt that several have in the same words is told once.
 fn doubts(page: &mut Page, result: &ResultDocument) {
     let all = result.results.iter().flat_map(|series| series.findings.iter().map(move |finding| (series, finding)));
-    let doubts: Vec<(&Series, &FindingJson)> = all.filter(|(_, finding)| finding.severity != Severity::Note).collect();
+    let doubts: Vec<(&Series, &Finding)> = all.filter(|(_, finding)| finding.severity != Severity::Note).collect();
     if !doubts.is_empty() {
         page.gap();
     }

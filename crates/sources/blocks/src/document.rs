@@ -5,7 +5,7 @@ use crate::analysis::{Analysis, Missing, Place, Quality, Unknowns};
 use crate::graph::{EdgeKind, block_name};
 use hairspring_result::Environment;
 use hairspring_result::Figure;
-use hairspring_result::FindingJson;
+use hairspring_result::Finding;
 use hairspring_result::document::finite;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -63,7 +63,7 @@ pub struct BlocksDocument {
     /// What is missing, and what would help.
     pub missing: Vec<MissingJson>,
     /// Doubts.
-    pub findings: Vec<FindingJson>,
+    pub findings: Vec<Finding>,
 }
 
 /// The function.
@@ -268,7 +268,7 @@ pub fn blocks(measured: &Measured, circumstances: &Environment) -> BlocksDocumen
         dependencies: dependencies(analysis),
         loops: loops(measured, circumstances),
         missing: analysis.missing.iter().map(missing).collect(),
-        findings: analysis.findings.iter().map(FindingJson::from).collect(),
+        findings: analysis.findings.clone(),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::analysis::{Missing, Quality, Unknowns};
 use crate::graph::block_name;
 use hairspring_core::judge::Severity;
 use hairspring_result::Environment;
-use hairspring_result::FindingJson;
+use hairspring_result::Finding;
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::format::{count, fixed, significant};
 use hairspring_view::page::{Page, Style, Tone};
@@ -82,7 +82,7 @@ fn many(number: usize, thing: &str) -> String {
 
 /// What takes the trust away comes before any number.
 fn distrust(page: &mut Page, measured: &Measured) {
-    let all: Vec<FindingJson> = measured.analysis.findings.iter().map(FindingJson::from).collect();
+    let all: Vec<Finding> = measured.analysis.findings.clone();
     if all.iter().any(|finding| finding.severity == Severity::Untrusted) {
         page.line("  NOT TO BE TRUSTED", Tone::Alarm);
         findings(page, &all, Severity::Untrusted);
@@ -277,7 +277,7 @@ fn wanting(all: &[Missing]) -> Vec<(String, String)> {
 }
 
 fn doubts(page: &mut Page, measured: &Measured) {
-    let all: Vec<FindingJson> = measured.analysis.findings.iter().map(FindingJson::from).collect();
+    let all: Vec<Finding> = measured.analysis.findings.clone();
     for severity in [Severity::Warning, Severity::Note] {
         findings(page, &all, severity);
     }

@@ -3,12 +3,13 @@
 use crate::calibrate::{Reference, rate};
 use crate::edge::{Edge, Method, Signal};
 use crate::error::{Error, Place, Result};
+use crate::kinds::{FileFinding, PulseFinding, SignalFinding};
 use crate::list::deal;
 use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, read_csv, read_sigrok, read_vcd, read_wav};
 use crate::short::{Short, leave_out_short};
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::{Observations, Rate};
 use std::io::{Cursor, Read, Seek};
 
@@ -272,7 +273,7 @@ impl Gathered {
         let rounds = self.collector.frames;
         let Some((mut table, doubted)) = self.collector.finish() else { return Err(Error::Unusable("no frame".into())) };
         if doubted > 0 {
-            findings.push(finding(Severity::Warning, FindingKind::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
+            findings.push(Finding::new(Severity::Warning, PulseFinding::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
         }
         let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1)) as f64;
         if recording.signal.is_some() {
@@ -334,10 +335,6 @@ fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce(
     }))
 }
 
-fn finding(severity: Severity, kind: FindingKind) -> Finding {
-    Finding::new(severity, kind)
-}
-
 /// A place in words.
 fn at(ticks: f64, hz: Option<f64>) -> String {
     hz.map_or(Place::Ticks(ticks), |hz| Place::Seconds(ticks / hz)).to_string()
@@ -345,57 +342,57 @@ fn at(ticks: f64, hz: Option<f64>) -> String {
 
 fn remarks(recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
     let kind = |remark: &Remark| match remark.clone() {
-        Remark::Truncated { place, reason } => (Severity::Warning, FindingKind::RecordingCut { place: place.to_string(), reason }),
-        Remark::WrongSizes { stated, found } => (Severity::Note, FindingKind::SizesWrong { stated, found }),
-        Remark::Undefined { times, first } => (Severity::Warning, FindingKind::LevelUndefined { times, first_at: at(first, hz) }),
-        Remark::OtherChannels { taken, all } => (Severity::Note, FindingKind::ChannelAssumed { taken, all }),
+        Remark::Truncated { place, reason } => (Severity::Warning, FileFinding::RecordingCut { place: place.to_string(), reason }),
+        Remark::WrongSizes { stated, found } => (Severity::Note, FileFinding::SizesWrong { stated, found }),
+        Remark::Undefined { times, first } => (Severity::Warning, FileFinding::LevelUndefined { times, first_at: at(first, hz) }),
+        Remark::OtherChannels { taken, all } => (Severity::Note, FileFinding::ChannelAssumed { taken, all }),
     };
-    let of_file = recording.remarks.iter().map(kind);
+    let of_file = recording.remarks.iter().map(kind).map(|(severity, kind)| Finding::new(severity, kind));
     let of_signal = recording.signal.iter().flat_map(|signal| of_signal(signal, hz));
-    of_file.chain(of_signal).map(|(severity, kind)| finding(severity, kind)).collect()
+    of_file.chain(of_signal.map(|(severity, kind)| Finding::new(severity, kind))).collect()
 }
 
-fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, FindingKind)> {
+fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, SignalFinding)> {
     let mut kinds = Vec::new();
     if let Some(first) = signal.first_clipped {
-        kinds.push((Severity::Warning, FindingKind::Clipped { samples: signal.clipped, first_at: at(first as f64, hz) }));
+        kinds.push((Severity::Warning, SignalFinding::Clipped { samples: signal.clipped, first_at: at(first as f64, hz) }));
     }
     if let (None, Some((steps, first))) = (signal.first_clipped, signal.overload) {
-        kinds.push((Severity::Warning, FindingKind::Overloaded { steps, first_at: at(first, hz) }));
+        kinds.push((Severity::Warning, SignalFinding::Overloaded { steps, first_at: at(first, hz) }));
     }
     if let Some(first) = signal.first_not_number {
-        kinds.push((Severity::Warning, FindingKind::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64, hz) }));
+        kinds.push((Severity::Warning, SignalFinding::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64, hz) }));
     }
     if signal.averaged > 1 {
-        kinds.push((Severity::Note, FindingKind::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));
+        kinds.push((Severity::Note, SignalFinding::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));
     }
     if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY * signal.step) {
-        kinds.push((Severity::Warning, FindingKind::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
+        kinds.push((Severity::Warning, SignalFinding::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
     }
     if signal.wander > WANDERING * signal.step {
-        kinds.push((Severity::Note, FindingKind::LevelWanders { share_percent: 100.0 * signal.wander / signal.step }));
+        kinds.push((Severity::Note, SignalFinding::LevelWanders { share_percent: 100.0 * signal.wander / signal.step }));
     }
     if let Some(first) = signal.first_weak {
-        kinds.push((Severity::Warning, FindingKind::WeakEdges { edges: signal.weak, first_at: at(first, hz) }));
+        kinds.push((Severity::Warning, SignalFinding::WeakEdges { edges: signal.weak, first_at: at(first, hz) }));
     }
     kinds
 }
 
 fn too_short(short: Short, needed: f64, averaged: f64) -> Finding {
-    let kind = FindingKind::PulsesTooShort {
+    let kind = PulseFinding::PulsesTooShort {
         rows: short.rows,
         of: short.of,
         samples: short.shortest / averaged,
         needed,
         left_out: short.left_out,
     };
-    finding(if short.left_out { Severity::Warning } else { Severity::Untrusted }, kind)
+    Finding::new(if short.left_out { Severity::Warning } else { Severity::Untrusted }, kind)
 }
 
 fn doubts(collector: &Collector, outside: u64, method: Method, recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
     let mut all = Vec::new();
     if let Some(first) = collector.problems.first() {
-        let kind = FindingKind::FramesLeftOut {
+        let kind = PulseFinding::FramesLeftOut {
             left_out: collector.left_out,
             frames: collector.left_out + collector.frames,
             first_at: at(first.at, hz),
@@ -403,16 +400,16 @@ fn doubts(collector: &Collector, outside: u64, method: Method, recording: &Recor
         };
         // A recording rarely ends where a frame does.
         let only_the_end = collector.left_out == 1 && first.trouble == Trouble::Unfinished;
-        all.push(finding(if only_the_end { Severity::Note } else { Severity::Warning }, kind));
+        all.push(Finding::new(if only_the_end { Severity::Note } else { Severity::Warning }, kind));
     }
     if outside > 0 {
-        all.push(finding(Severity::Note, FindingKind::PulsesOutside { pulses: outside }));
+        all.push(Finding::new(Severity::Note, PulseFinding::PulsesOutside { pulses: outside }));
     }
     let coverage = collector.phases().coverage();
     if recording.signal.is_some() && coverage.locked > 0 {
-        let kind = FindingKind::PhaseLocked { rows: coverage.locked, of: coverage.rows, concentration: coverage.most };
+        let kind = PulseFinding::PhaseLocked { rows: coverage.locked, of: coverage.rows, concentration: coverage.most };
         // The bias of the band-limited estimator is small at any phase.
-        all.push(finding(if method == Method::BandLimited { Severity::Note } else { Severity::Warning }, kind));
+        all.push(Finding::new(if method == Method::BandLimited { Severity::Note } else { Severity::Warning }, kind));
     }
     all
 }

@@ -35,8 +35,10 @@ pub mod calibrate;
 mod capture;
 pub mod edge;
 pub mod error;
+mod kinds;
 mod list;
 pub mod observe;
+mod overhead;
 pub mod pattern;
 pub mod phase;
 pub mod read;
@@ -45,5 +47,7 @@ pub mod simulate;
 pub mod text;
 
 pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_rate, capture, read_edges};
+pub use kinds::{FileFinding, PulseFinding, SignalFinding};
 pub use list::deal;
 pub use observe::OVERHEAD;
+pub use overhead::doubt_counts;

@@ -3,9 +3,10 @@
 use crate::benchmark::Group;
 use crate::circumstances::here;
 use crate::error::Result;
+use crate::remedies::PROGRAM;
 use crate::session::{Measured, Session, Stop};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Assessment, Question, Setting, assess};
+use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_host::thread::Seat;
 use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject};
 
@@ -14,12 +15,12 @@ use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject
 /// # Errors
 /// If the observations are too few to be solved.
 pub fn assessed(measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
-    assessed_in(Setting::Program, measured, level, precision)
+    assessed_with(&PROGRAM, measured, level, precision)
 }
 
-fn assessed_in(setting: Setting, measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
+fn assessed_with(remedies: &Remedies, measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
     let options = Options { level, ..Options::default() };
-    Ok(assess(&measured.table, &Question { options, precision, stolen_ms: measured.stolen_ms, setting })?)
+    Ok(remedies.assess(&measured.table, &Question { options, precision, stolen_ms: measured.stolen_ms })?)
 }
 
 /// The document of a group; `command` says who made it.
@@ -35,7 +36,7 @@ pub fn document(session: &Session, group: &Group, measured: &Measured, command: 
     Ok(Measurement {
         command: command.to_owned(),
         environment: environment(session),
-        assessment: assessed_in(session.settings.setting, measured, session.settings.level, precision)?,
+        assessment: assessed_with(session.settings.remedies, measured, session.settings.level, precision)?,
         ns_per_unit: measured.table.origin.ns_per_unit(),
         subjects: group.benchmarks.iter().zip(&measured.names).map(subject).collect(),
         methods: Vec::new(),

@@ -3,8 +3,9 @@
 use crate::benchmark::{FLUSH, Group, Order, Row, SHADOW_COPIES, free_name};
 use crate::choose::{FEWEST_ROWS, choose};
 use crate::error::{Error, Result};
+use crate::remedies::PROGRAM;
 use crate::rounds::{Piece, Pieces, Plan, until_precise};
-use hairspring_core::judge::Setting;
+use hairspring_core::judge::Remedies;
 use hairspring_core::observations::{Observations, Role, RowId, Variant};
 use hairspring_host::clock::{Clock, RateMeter, Reading, default_clock, find, granularity};
 use hairspring_host::interference::StealMeter;
@@ -33,8 +34,8 @@ pub struct Settings {
     pub cycles: bool,
     /// Whether the thread keeps to one CPU at a raised priority meanwhile.
     pub seated: bool,
-    /// What the remedies of findings speak of.
-    pub setting: Setting,
+    /// What its findings tell the reader to do.
+    pub remedies: &'static Remedies,
 }
 
 impl Default for Settings {
@@ -47,7 +48,7 @@ impl Default for Settings {
             level: 0.95,
             cycles: true,
             seated: true,
-            setting: Setting::Program,
+            remedies: &PROGRAM,
         }
     }
 }

@@ -6,7 +6,7 @@ use hairspring_core::Estimate;
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, Counts};
 use hairspring_result::Environment;
-use hairspring_result::FindingJson;
+use hairspring_result::Finding;
 use hairspring_result::document::finite;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub struct ClocksDocument {
     /// The clocks.
     pub clocks: Vec<ClockFoundJson>,
     /// Doubts.
-    pub findings: Vec<FindingJson>,
+    pub findings: Vec<Finding>,
 }
 
 /// A clock.
@@ -160,7 +160,7 @@ pub fn clock_survey(survey: &Survey, level: f64, circumstances: &Environment) ->
         timed_by: survey.timed_by.clone(),
         rates_against: survey.against.clone(),
         clocks: survey.clocks.iter().map(|report| clock(report, level)).collect(),
-        findings: survey.findings.iter().map(FindingJson::from).collect(),
+        findings: survey.findings.clone(),
     }
 }
 

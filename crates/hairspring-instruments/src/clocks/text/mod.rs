@@ -11,7 +11,6 @@ pub use latency::clock_latency;
 pub use overhead::stopwatch_overhead;
 
 use crate::clocks::Survey;
-use crate::lines::written;
 use hairspring_result::Environment;
 use hairspring_view::format::{significant, time_unit};
 use hairspring_view::page::{Page, Style, Tone};
@@ -32,7 +31,7 @@ pub fn clock_survey(survey: &Survey, verbose: bool, level: f64, circumstances: &
     } else {
         table::tables(&mut page, survey, level);
     }
-    all_findings(&mut page, &written(&survey.findings));
+    all_findings(&mut page, &survey.findings);
     page.gap();
     machine_line(&mut page, circumstances);
     page.finish()

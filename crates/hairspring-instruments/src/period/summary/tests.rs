@@ -103,7 +103,8 @@ fn the_disagreement_of_the_clocks_is_found_to_parts_of_a_million() {
 #[test]
 fn clocks_that_differ_by_more_than_steering_are_a_finding() {
     let summary = summarise(&wakes(2_000, 1, -400.0, even), None, &ended()).unwrap();
-    assert!(matches!(summary.findings[0].kind, FindingKind::ClocksDisagree { ppm, .. } if (ppm + 400.0).abs() < 5.0));
+    let disagree = &summary.findings[0];
+    assert!(disagree.is("clocks_disagree") && disagree.number("ppm").is_some_and(|ppm| (ppm + 400.0).abs() < 5.0));
 }
 
 #[test]
@@ -144,7 +145,8 @@ fn missed_cycles_are_a_finding_and_most_of_them_take_the_trust_away() {
 fn a_quantum_that_hides_the_spread_is_a_finding() {
     let coarse = Ended { known: [known("counter", 20_000, None), known("monotonic", 1, Some(1e9))], ..ended() };
     let summary = summarise(&wakes(200, 1, 0.0, even), None, &coarse).unwrap();
-    assert!(matches!(&summary.findings[0].kind, FindingKind::QuantumHidesSpread { quantum_ns, .. } if *quantum_ns == 8_000.0));
+    let hidden = &summary.findings[0];
+    assert!(hidden.is("quantum_hides_spread") && hidden.number("quantum_ns") == Some(8_000.0));
 }
 
 #[test]

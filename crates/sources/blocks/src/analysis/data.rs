@@ -1,8 +1,8 @@
 //! Blocks whose time may depend on the data: those that call functions, and those with string instructions.
 
-use super::{Analysis, CountRow};
+use super::{Analysis, BlocksFinding, CountRow};
 use crate::graph::{Graph, block_name};
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::judge::{Finding, Severity};
 
 /// A lack of fit below this probability is no noise.
 const SURE: f64 = 0.001;
@@ -24,7 +24,7 @@ pub fn depends_on_data(graph: &Graph, rows: &[CountRow], repeated: &[usize], ana
     };
     let blocks: Vec<String> = (0..graph.blocks.len()).filter(suspected).map(named).collect();
     let severity = if departure > WARNING { Severity::Warning } else { Severity::Note };
-    let kind = FindingKind::DependsOnData { blocks, departure_percent: 100.0 * departure, lack_of_fit_f: lack.f };
-    let found = departure > NOTE && matches!(&kind, FindingKind::DependsOnData { blocks, .. } if !blocks.is_empty());
+    let found = departure > NOTE && !blocks.is_empty();
+    let kind = BlocksFinding::DependsOnData { blocks, departure_percent: 100.0 * departure, lack_of_fit_f: lack.f };
     found.then(|| Finding::new(severity, kind))
 }

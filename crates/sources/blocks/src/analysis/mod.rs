@@ -1,12 +1,14 @@
 //! From counts and times to what can be said of the parts.
 
 mod data;
+mod kinds;
 mod missing;
 mod quality;
 mod regions;
 mod structure;
 
 pub use data::depends_on_data;
+pub use kinds::BlocksFinding;
 pub use missing::{Missing, missing};
 pub use quality::Quality;
 pub use regions::{Region, regions};
@@ -15,7 +17,7 @@ pub use structure::{Structure, identical};
 use crate::error::Result;
 use crate::graph::{Counts, Graph, block_name};
 use hairspring_core::estimate::{Component, RowFit, Solution, Source};
-use hairspring_core::judge::{Assessment, Finding, FindingKind, Question, SeriesResult, Severity, assess};
+use hairspring_core::judge::{Assessment, Finding, FindingKind, Question, SeriesResult, Severity, assess, code};
 use hairspring_core::observations::Observations;
 use std::collections::{HashMap, HashSet};
 
@@ -201,7 +203,7 @@ pub fn analyse(
         analysis.quality = analysis.quality.with_negative();
     }
     analysis.findings = findings(analysis.series(), &analysis.quality);
-    let is_said = analysis.findings.iter().any(|finding| matches!(finding.kind, FindingKind::Negative { .. }));
+    let is_said = analysis.findings.iter().any(|finding| finding.is(code::NEGATIVE));
     analysis.doubt(negative.filter(|_| !is_said));
     Ok(analysis)
 }
@@ -256,18 +258,17 @@ fn mean_call(solution: &Solution, rows: &[CountRow]) -> f64 {
 
 /// The engine's findings, with what this model says in its own words.
 fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
-    use FindingKind::{BelowResolution, NeverRan, NonLinear, NotChecked, RankDeficient, WideInterval};
-    let shown_elsewhere = |finding: &&Finding| {
-        matches!(finding.kind, NonLinear { .. } | RankDeficient { .. } | NeverRan { .. } | BelowResolution { .. } | WideInterval { .. })
-    };
+    const SHOWN_ELSEWHERE: [&str; 5] =
+        [code::NON_LINEAR, code::RANK_DEFICIENT, code::NEVER_RAN, code::BELOW_RESOLUTION, code::WIDE_INTERVAL];
+    let shown_elsewhere = |finding: &&Finding| SHOWN_ELSEWHERE.contains(&finding.code.as_ref());
     let mut all: Vec<Finding> = result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().map(of_control).collect();
-    for finding in all.iter_mut().filter(|finding| matches!(finding.kind, NotChecked { .. })) {
+    for finding in all.iter_mut().filter(|finding| finding.is(code::NOT_CHECKED)) {
         finding.severity = if quality.carried.is_none() { Severity::Untrusted } else { finding.severity };
     }
     if quality.carried == Some(false) && !quality.negative {
         let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
         let kind =
-            FindingKind::NotAdditive { explained_percent: percent(quality.explained), departure_percent: percent(quality.departure) };
+            BlocksFinding::NotAdditive { explained_percent: percent(quality.explained), departure_percent: percent(quality.departure) };
         all.push(Finding::new(Severity::Untrusted, kind));
     }
     all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -277,11 +278,11 @@ fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
 /// A control chain that is off by less than what is asked of a block's cycles is no reason to distrust them.
 fn of_control(finding: Finding) -> Finding {
     const ASKED: f64 = 0.02;
-    match finding.kind {
-        FindingKind::CoreShared { control_cycles, expected_cycles } if (control_cycles / expected_cycles - 1.0).abs() < ASKED => {
-            Finding { severity: finding.severity.min(Severity::Warning), ..finding }
-        }
-        _ => finding,
+    let off = |finding: &Finding| Some((finding.number("control_cycles")? / finding.number("expected_cycles")? - 1.0).abs());
+    if finding.is(code::CORE_SHARED) && off(&finding).is_some_and(|off| off < ASKED) {
+        Finding { severity: finding.severity.min(Severity::Warning), ..finding }
+    } else {
+        finding
     }
 }
 
@@ -313,7 +314,7 @@ mod tests {
         assert!(overlapping(0.0).quality.carried == Some(true), "{:?}", overlapping(0.0).quality);
         let found = overlapping(4.0);
         assert!(found.quality.negative && !found.quality.is_carried(), "{:?}", found.quality);
-        assert!(found.findings.iter().any(|finding| matches!(finding.kind, FindingKind::Negative { .. })), "{:?}", found.findings);
+        assert!(found.findings.iter().any(|finding| finding.is(code::NEGATIVE)), "{:?}", found.findings);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::graph::{Block, Graph};
 use crate::result::{FunctionInfo, Measured, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
 use hairspring_core::estimate::{Options, exact_rank};
-use hairspring_core::judge::{Question, Setting};
+use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, Origin};
 use hairspring_host::clock::{RateMeter, find, granularity};
 use hairspring_host::thread::settle;
@@ -52,11 +52,8 @@ pub fn measure(request: &Request) -> Result<Measured> {
         ..Origin::default()
     };
     let table = tabulate(&graph, &rows, unknowns, &readings, &chains, origin);
-    let question = Question {
-        options: Options { level: request.level, departure_follows_counts: true, ..Options::default() },
-        setting: Setting::Blocks,
-        ..Question::default()
-    };
+    let question =
+        Question { options: Options { level: request.level, departure_follows_counts: true, ..Options::default() }, ..Question::default() };
     let mut analysis = analyse(&graph, &structure, &rows, unknowns, &table, &question)?;
     let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     analysis.doubt(doubt);

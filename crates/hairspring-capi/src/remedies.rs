@@ -1,0 +1,34 @@
+//! What a caller of the C ABI is told to do: fields of its structs by name. A test looks for every name in backquotes in the
+//! header.
+
+use hairspring_core::judge::Remedies;
+
+/// Remedies of `hairspring_assess`.
+pub const ASSESS: Remedies = Remedies {
+    by_code: &[
+        ("bend_left_out", "nothing to do, the remaining rows are straight; `keep_all_rows` of the `hairspring_question` uses all of them"),
+        ("outliers", "look at these rows; `keep_all_rows` of the `hairspring_question` uses all of them"),
+        ("precision_missed", "repeat the rows more often, observe rows with larger counts, or ask for less `precision`"),
+    ],
+    more_rows: "add rows with other counts",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedies_name_what_the_header_has() {
+        let header = include_str!("../include/hairspring_engine.h");
+        let is_there = |name: &str| header.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name);
+        let mut seen = 0;
+        for words in ASSESS.words() {
+            assert!(!words.contains("--"), "an option of the command: {words}");
+            for name in words.split('`').skip(1).step_by(2) {
+                assert!(is_there(name), "no `{name}` in the header: {words}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 0);
+    }
+}

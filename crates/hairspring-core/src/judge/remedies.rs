@@ -1,0 +1,82 @@
+//! What a front end tells its readers to do. A finding comes with a remedy in neutral words; a front end that can say more,
+//! because it knows the names of its options, arguments or fields, has a table of its own.
+
+use super::{Assessment, Finding, Question, assess};
+use crate::error::{Error, Result};
+use crate::observations::Observations;
+
+/// The remedies of one front end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Remedies {
+    /// The code of a finding, and what to do about it here. Findings that are not listed keep their own remedy.
+    pub by_code: &'static [(&'static str, &'static str)],
+    /// What to do where the usable rows are fewer than the unknowns ([`Error::TooFewRows`]).
+    pub more_rows: &'static str,
+}
+
+impl Remedies {
+    /// The remedy for a code, if there is one here.
+    pub fn find(&self, code: &str) -> Option<&'static str> {
+        self.by_code.iter().find(|(known, _)| *known == code).map(|(_, remedy)| *remedy)
+    }
+
+    /// Puts the remedies of this front end into findings.
+    pub fn apply<'f>(&self, findings: impl IntoIterator<Item = &'f mut Finding>) {
+        for finding in findings {
+            if let Some(remedy) = self.find(&finding.code) {
+                finding.remedy = remedy.into();
+            }
+        }
+    }
+
+    /// [`assess`] with the remedies of this front end, in findings and in the error.
+    ///
+    /// # Errors
+    /// As [`assess`].
+    pub fn assess(&self, table: &Observations, question: &Question) -> Result<Assessment> {
+        let mut assessment = assess(table, question).map_err(|error| self.explain(error))?;
+        self.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings));
+        Ok(assessment)
+    }
+
+    /// Puts the advice of this front end into an error.
+    pub fn explain(&self, error: Error) -> Error {
+        match error {
+            Error::TooFewRows { usable, unknowns, detail, .. } => Error::TooFewRows { usable, unknowns, detail, advice: self.more_rows },
+            other => other,
+        }
+    }
+
+    /// All words of this front end, for tests of what they name.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.by_code.iter().map(|(_, remedy)| *remedy).chain([self.more_rows])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{FindingKind, Severity};
+    use super::*;
+
+    const HERE: Remedies = Remedies { by_code: &[("outliers", "set `all` to see them")], more_rows: "call `row` more often" };
+
+    #[test]
+    fn a_front_end_replaces_the_remedies_that_it_knows_and_no_others() {
+        let kinds = [FindingKind::Outliers { rows: 1 }, FindingKind::BendLeftOut { rows: 1 }];
+        let mut findings = kinds.map(|kind| Finding::new(Severity::Note, kind));
+        let neutral = findings[1].remedy.clone();
+        HERE.apply(&mut findings);
+        assert_eq!(findings[0].remedy, "set `all` to see them");
+        assert_eq!(findings[1].remedy, neutral);
+    }
+
+    #[test]
+    fn an_error_gets_the_advice_of_the_front_end() {
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("main");
+        let row = table.row(series, &[1.0]);
+        table.push(row, 0, 59.0);
+        let error = HERE.assess(&table, &Question::default()).unwrap_err().to_string();
+        assert!(error.ends_with(": call `row` more often"), "{error}");
+    }
+}

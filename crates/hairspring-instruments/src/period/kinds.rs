@@ -1,0 +1,73 @@
+//! What is found of a cyclic task.
+
+use hairspring_core::judge::words::in_percent;
+use hairspring_core::judge::{Description, Kind};
+use hairspring_core::numbers;
+
+/// Doubts about the periods of a cyclic task, and about what it exchanges and saves.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+pub enum PeriodFinding {
+    /// The thread could not be settled as wished.
+    NotSettled { what: String },
+    /// The task did not keep its period: cycles were skipped because the ones before took too long.
+    CyclesMissed { missed: u64, due: u64, share_percent: f64 },
+    /// The quantum of a clock hides the spread of a period.
+    QuantumHidesSpread { clock: String, quantum_ns: f64, sd_ns: f64 },
+    /// Two clocks run at different rates, beyond their uncertainty.
+    ClocksDisagree { first: String, second: String, ppm: f64 },
+    /// A partner's answers did not come in time, or not at all.
+    AnswersMissing { sent: u64, lost: u64, late: u64, not_sent: u64 },
+    /// Raw observations that could not be written fast enough.
+    NotSaved { cycles: u64 },
+}
+
+/// Code of [`PeriodFinding::QuantumHidesSpread`].
+pub const QUANTUM_HIDES_SPREAD: &str = "quantum_hides_spread";
+
+impl Kind for PeriodFinding {
+    fn describe(self) -> Description {
+        match self {
+            PeriodFinding::NotSettled { what } => Description {
+                code: "not_settled",
+                message: format!("not allowed here: {what}"),
+                numbers: numbers! { what },
+                remedy: "run with the right to raise priority and lock memory for steadier readings",
+            },
+            PeriodFinding::CyclesMissed { missed, due, share_percent } => Description {
+                code: "cycles_missed",
+                numbers: numbers! { missed, due, share_percent },
+                message: format!(
+                    "{missed} of {due} cycles were missed ({}): the cycle before was not done when they were due. They have no latency: mean and shares of the latency look better than they are",
+                    in_percent(share_percent)
+                ),
+                remedy: "ask for a longer period, raise the priority, or use a CPU that has nothing else to do",
+            },
+            PeriodFinding::QuantumHidesSpread { clock, quantum_ns, sd_ns } => Description {
+                code: QUANTUM_HIDES_SPREAD,
+                message: format!("clock `{clock}` steps by {quantum_ns:.0} ns: its spread of {sd_ns:.0} ns is mostly its own quantum"),
+                numbers: numbers! { clock, quantum_ns, sd_ns },
+                remedy: "use a finer clock; the mean is not touched by it",
+            },
+            PeriodFinding::ClocksDisagree { first, second, ppm } => Description {
+                code: "clocks_disagree",
+                message: format!("`{first}` and `{second}` differ by {ppm:+.1} ppm, more than their uncertainty"),
+                numbers: numbers! { first, second, ppm },
+                remedy: "one of them is steered (NTP) or off; monotonic_raw is not steered",
+            },
+            PeriodFinding::AnswersMissing { sent, lost, late, not_sent } => Description {
+                code: "answers_missing",
+                numbers: numbers! { sent, lost, late, not_sent },
+                message: format!("of {sent} frames {lost} were never answered and {late} answered late; {not_sent} could not be sent"),
+                remedy: "look at the partner's load, the network and its queues; the round trips are those of the answers that came",
+            },
+            PeriodFinding::NotSaved { cycles } => Description {
+                code: "not_saved",
+                numbers: numbers! { cycles },
+                message: format!("{cycles} cycles are missing in the saved file: it could not be written fast enough"),
+                remedy: "save to a faster disk, or ask for a longer period",
+            },
+        }
+    }
+}

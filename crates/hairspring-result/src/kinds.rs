@@ -1,0 +1,43 @@
+//! What is found of results as a whole: of several runs and of two that are compared.
+
+use hairspring_core::judge::words::shortened;
+use hairspring_core::judge::{Description, Kind};
+use hairspring_core::numbers;
+
+/// Doubts about results.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+pub enum ResultFinding {
+    /// Of several processes, some were not to be trusted, and their answers left out.
+    RunsLeftOut { left_out: usize, runs: usize },
+    /// Two results that are compared were not measured under the same circumstances.
+    CircumstancesDiffer { what: String, old: String, new: String },
+    /// Series of a result that is compared are themselves not to be trusted.
+    ComparedUntrusted { result: String, series: Vec<String>, reason: String },
+}
+
+impl Kind for ResultFinding {
+    fn describe(self) -> Description {
+        match self {
+            ResultFinding::RunsLeftOut { left_out, runs } => Description {
+                code: "runs_left_out",
+                numbers: numbers! { left_out, runs },
+                message: format!("{left_out} of {runs} processes were not to be trusted and are left out"),
+                remedy: "nothing to do; each process's answer stands in the JSON document",
+            },
+            ResultFinding::CircumstancesDiffer { what, old, new } => Description {
+                code: "circumstances_differ",
+                message: format!("not the same {what}: {old} in the old result, {new} in the new one"),
+                numbers: numbers! { what, old, new },
+                remedy: "measure both under the same circumstances: the ratio holds this difference too",
+            },
+            ResultFinding::ComparedUntrusted { result, series, reason } => Description {
+                code: "compared_untrusted",
+                message: format!("the {result} result of {} is not to be trusted: {reason}", shortened(&series)),
+                numbers: numbers! { result, series, reason },
+                remedy: "measure it again, then compare",
+            },
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What is found of the blocks of a function, beside what the core finds of any table.
+
+use hairspring_core::judge::words::{in_percent, shortened};
+use hairspring_core::judge::{Description, Kind};
+use hairspring_core::numbers;
+
+/// Doubts about times of blocks.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+pub enum BlocksFinding {
+    /// The times of the parts do not add up to those of the rows.
+    NotAdditive { explained_percent: Option<f64>, departure_percent: Option<f64> },
+    /// Rows depart from the sum of their parts, and parts run code whose time may depend on the data.
+    DependsOnData { blocks: Vec<String>, departure_percent: f64, lack_of_fit_f: f64 },
+}
+
+impl Kind for BlocksFinding {
+    fn describe(self) -> Description {
+        match self {
+            BlocksFinding::NotAdditive { explained_percent, departure_percent } => Description {
+                code: "not_additive",
+                numbers: numbers! { explained_percent, departure_percent },
+                message: format!("the parts do not add up: {}", not_additive(explained_percent, departure_percent)),
+                remedy: "times of single parts say nothing here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges",
+            },
+            BlocksFinding::DependsOnData { blocks, departure_percent, lack_of_fit_f } => Description {
+                code: "depends_on_data",
+                message: format!(
+                    "calls depart from the sum of their blocks by {} where noise explains less (F = {lack_of_fit_f:.1}), and the time of some may depend on the data: {}",
+                    in_percent(departure_percent),
+                    shortened(&blocks)
+                ),
+                numbers: numbers! { blocks, departure_percent, lack_of_fit_f },
+                remedy: "if it does, what goes along with another block's count is counted as that block's time: keep the data of these calls alike, or end calls before such a block to see what it takes by itself",
+            },
+        }
+    }
+}
+
+fn not_additive(explained: Option<f64>, departure: Option<f64>) -> String {
+    let explains = match explained {
+        // Rounded down: less than all is not all.
+        Some(share) if share > 0.0 => format!("explains {:.2} %", (share * 100.0).floor() / 100.0),
+        Some(_) => "explains nothing".to_owned(),
+        None => "has little to explain".to_owned(),
+    };
+    match departure {
+        Some(departure) => format!("their sum {explains} of the variation between rows and departs from them by {}", in_percent(departure)),
+        None => "a time of a part came out negative".to_owned(),
+    }
+}

@@ -1,0 +1,82 @@
+//! Doubts about frames and pulses.
+
+use hairspring_core::judge::words::counted;
+use hairspring_core::judge::{Description, Kind};
+use hairspring_core::numbers;
+
+/// What is found of the frames and their pulses.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+pub enum PulseFinding {
+    /// Frames in which a pulse is missing or too many.
+    FramesLeftOut { left_out: u32, frames: u32, first_at: String, reason: String },
+    /// Pulses that cannot be of their row.
+    PulsesDoubted { pulses: usize, of: usize },
+    /// Pulses whose two edges move each other.
+    PulsesTooShort { rows: usize, of: usize, samples: f64, needed: f64, left_out: bool },
+    /// Pulses outside of all frames.
+    PulsesOutside { pulses: u64 },
+    /// Edges that lie at the same place between two samples in every round.
+    PhaseLocked { rows: usize, of: usize, concentration: f64 },
+    /// The overhead is surely below zero, as if the counts were so many copies too high.
+    OverheadBelowZero { value: f64, unit: &'static str, copies: f64, component: String, first_pulse: String },
+}
+
+impl Kind for PulseFinding {
+    fn describe(self) -> Description {
+        match self {
+            PulseFinding::FramesLeftOut { left_out, frames, first_at, reason } => Description {
+                code: "frames_left_out",
+                message: format!("{left_out} of {frames} frames left out; the first {first_at}: {reason}"),
+                numbers: numbers! { left_out, frames, first_at, reason },
+                remedy: "look at the signal there; none of its pulses was given a k",
+            },
+            PulseFinding::PulsesDoubted { pulses, of } => Description {
+                code: "pulses_doubted",
+                message: format!("{pulses} of {of} pulses are far from all others of their k and left out"),
+                numbers: numbers! { pulses, of },
+                remedy: "look at them (flag x in the observations): a glitch in the place of a pulse, or an interrupt on the chip",
+            },
+            PulseFinding::PulsesTooShort { rows, of, samples, needed, left_out } => Description {
+                code: "pulses_too_short",
+                message: format!(
+                    "the pulses of {rows} of {of} rows are shorter than {needed:.0} samples (the shortest {samples:.1}): the two edges of such a pulse move each other; {}",
+                    if left_out { "those rows are left out" } else { "all rows are used, as too few would be left" }
+                ),
+                numbers: numbers! { rows, of, samples, needed, left_out },
+                remedy: "begin with more copies, record at a higher rate, or put a fixed delay into every pulse",
+            },
+            PulseFinding::PulsesOutside { pulses } => Description {
+                code: "pulses_outside",
+                message: format!("{} not used", counted(pulses, "pulse outside of all frames is", "pulses outside of all frames are")),
+                numbers: numbers! { pulses },
+                remedy: "nothing to do if the pin has other uses between the frames; else look for glitches",
+            },
+            PulseFinding::PhaseLocked { rows, of, concentration } => Description {
+                code: "phase_locked",
+                message: format!(
+                    "the pulses of {rows} of {of} rows always begin at the same place between two samples (concentration {concentration:.2}): the bias of the edges does not average out"
+                ),
+                numbers: numbers! { rows, of, concentration },
+                remedy: "dither the gaps between pulses by at least one sample, and the idle time between frames (spec/capture.md)",
+            },
+            PulseFinding::OverheadBelowZero { value, unit, copies, component, first_pulse } => Description {
+                code: "overhead_below_zero",
+                message: format!(
+                    "the overhead comes out as {value:.1} {unit}, and a toggle cannot take less than nothing: it is as if the counts were {} copies of {component} too high; the first pulse was taken as {first_pulse}",
+                    few(copies)
+                ),
+                numbers: [(format!("value_{unit}").into(), value.into())]
+                    .into_iter()
+                    .chain(numbers! { copies, component, first_pulse })
+                    .collect(),
+                remedy: "compare the counts in the firmware's headers with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
+            },
+        }
+    }
+}
+
+fn few(copies: f64) -> String {
+    if copies < 0.01 { "less than 0.01".to_owned() } else { format!("{copies:.*}", if copies < 0.1 { 2 } else { 1 }) }
+}

@@ -1,0 +1,86 @@
+//! Doubts about a sampled signal.
+
+use hairspring_core::judge::words::counted;
+use hairspring_core::judge::{Description, Kind};
+use hairspring_core::numbers;
+
+/// What is found of the signal.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+pub enum SignalFinding {
+    /// Samples at full scale.
+    Clipped { samples: u64, first_at: String },
+    /// Steps that are lower than others because the signal was cut before the converter.
+    Overloaded { steps: u64, first_at: String },
+    /// Samples that are NaN or infinite.
+    NotNumbers { samples: u64, first_at: String },
+    /// So many samples for an edge that some of them are averaged.
+    Oversampled { rise_samples: f64, averaged: usize },
+    /// Noise that is large against the steps.
+    NoisySignal { noise_percent: f64 },
+    /// A level that moves: hum, or an input without direct current.
+    LevelWanders { share_percent: f64 },
+    /// Steps between edges and noise.
+    WeakEdges { edges: u64, first_at: String },
+}
+
+impl Kind for SignalFinding {
+    fn describe(self) -> Description {
+        match self {
+            SignalFinding::Clipped { samples, first_at } => Description {
+                code: "clipped",
+                message: format!("{samples} samples are clipped, the first {first_at}: edges may be off where the signal is cut"),
+                numbers: numbers! { samples, first_at },
+                remedy: "record at a lower level",
+            },
+            SignalFinding::Overloaded { steps, first_at } => Description {
+                code: "overloaded",
+                message: format!(
+                    "{} lower than the others and stop at one level, the first {first_at}: the signal is clipped before the converter, below full scale, and edges may be off",
+                    counted(steps, "step is", "steps are")
+                ),
+                numbers: numbers! { steps, first_at },
+                remedy: "make the signal smaller at the recorder's input, with a divider of two resistors for instance; a lower gain alone does not help",
+            },
+            SignalFinding::NotNumbers { samples, first_at } => Description {
+                code: "not_numbers",
+                message: format!(
+                    "{}, the first {first_at}: there is no edge at them",
+                    counted(samples, "sample is no number", "samples are no numbers")
+                ),
+                numbers: numbers! { samples, first_at },
+                remedy: "record or convert it again",
+            },
+            SignalFinding::Oversampled { rise_samples, averaged } => Description {
+                code: "oversampled",
+                message: format!("an edge rises over {rise_samples:.0} samples: {averaged} of them are averaged"),
+                numbers: numbers! { rise_samples, averaged },
+                remedy: "nothing to do: a rate of so many times less would give the same; edges that rise faster are surer",
+            },
+            SignalFinding::NoisySignal { noise_percent } => Description {
+                code: "noisy_signal",
+                message: format!("the noise is {noise_percent:.1} % of a step: edges scatter, and some may be missed"),
+                numbers: numbers! { noise_percent },
+                remedy: "record at a higher level, with a shorter or shielded wire",
+            },
+            SignalFinding::LevelWanders { share_percent } => Description {
+                code: "level_wanders",
+                message: format!(
+                    "the level wanders by {share_percent:.0} % of a step: hum, or the drift of an input without direct current"
+                ),
+                numbers: numbers! { share_percent },
+                remedy: "nothing to do if the intervals suit: edges are found by their slope; else shield the wire and join the grounds",
+            },
+            SignalFinding::WeakEdges { edges, first_at } => Description {
+                code: "weak_edges",
+                message: format!(
+                    "{} too small for an edge and too large for noise, the first {first_at}: not used",
+                    counted(edges, "step is", "steps are")
+                ),
+                numbers: numbers! { edges, first_at },
+                remedy: "look at the signal there: a glitch, another signal that leaks in, or a contact that is loose",
+            },
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What programs with benchmarks tell their readers to do. A benchmark is changed in its source; what is left are the options
+//! of the program's command line.
+
+use hairspring_core::judge::Remedies;
+
+/// Remedies of a program with benchmarks.
+pub const PROGRAM: Remedies = Remedies {
+    by_code: &[
+        (
+            "non_linear",
+            "look at the row times (--details): if the time depends on what earlier runs left behind, give the benchmark an init; else try another --cpu",
+        ),
+        ("outliers", "look at these rows with --details, or keep the raw readings with --save"),
+        ("clock_too_coarse", "use a finer clock (--clock) or more copies"),
+        ("core_shared", "measure again; choose another CPU (--cpu)"),
+        (
+            "overlap",
+            "a body that begins before its init has ended is measured short: put a fence behind the init, or make its input depend on the init's result",
+        ),
+        ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
+        ("below_resolution", "if it is not that fast, the compiler removed it: make its inputs opaque and use its result"),
+        ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
+        ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),
+        ("not_checked", "give it more time (--budget), or time a shorter piece of code"),
+        ("unordered_clock", "use --clock tsc unless this is what you study"),
+    ],
+    more_rows: "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Arguments;
+    use clap::CommandFactory;
+
+    #[test]
+    fn remedies_name_options_that_the_program_has() {
+        let command = Arguments::command();
+        let options: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+        let mut seen = 0;
+        for words in PROGRAM.words() {
+            for name in words.split(|c: char| !c.is_ascii_lowercase() && c != '-').filter_map(|word| word.strip_prefix("--")) {
+                assert!(options.contains(&name), "no option --{name}: {words}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 5, "only {seen} options are named");
+    }
+}

@@ -1,0 +1,64 @@
+//! Findings about the code and the request, rather than about readings.
+
+use hairspring_core::judge::words::shortened;
+use hairspring_core::judge::{Description, Kind};
+use hairspring_core::numbers;
+
+/// What is found of a piece of code that was compiled and run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+pub enum SnippetFinding {
+    /// The compiler left no code for a copy.
+    OptimisedAway { bytes_per_copy: f64 },
+    /// Variables of types that no register holds are kept in memory: each copy loads and stores them.
+    KeptInMemory { variables: Vec<String> },
+    /// The flags given to the compiler name no level of optimisation.
+    NotOptimised { flags: String },
+    /// The compiled copy holds fewer operations than the source: the compiler folded, merged or dropped some.
+    WorkChanged { operation: String, copy: u32, source: u32 },
+    /// The code under test wrote to its output while it was measured.
+    Printed { bytes: u64, first_line: String },
+}
+
+impl Kind for SnippetFinding {
+    fn describe(self) -> Description {
+        match self {
+            SnippetFinding::OptimisedAway { bytes_per_copy } => Description {
+                code: "optimised_away",
+                numbers: numbers! { bytes_per_copy },
+                message: format!("optimised away: the compiler left {bytes_per_copy:.1} bytes of code for each copy"),
+                remedy: "make every input a variable that the compiler does not know, and assign the result to one",
+            },
+            SnippetFinding::KeptInMemory { variables } => Description {
+                code: "kept_in_memory",
+                message: format!("kept in memory between copies, for want of a register that holds the type: {}", shortened(&variables)),
+                numbers: numbers! { variables },
+                remedy: "the time includes a load and a store of each copy; a latency through such a variable goes through memory",
+            },
+            SnippetFinding::NotOptimised { flags } => Description {
+                code: "not_optimised",
+                message: format!(
+                    "the compiler's flags `{flags}` name no level of optimisation: they replace the default -O2, and the code is compiled without"
+                ),
+                numbers: numbers! { flags },
+                remedy: "add -O2 to the flags, unless unoptimised code is what you want to time",
+            },
+            SnippetFinding::WorkChanged { operation, copy, source } => Description {
+                code: "work_changed",
+                message: format!(
+                    "the compiled copy holds {copy} {operation}{}, the source has {source}: the compiler folded, merged or dropped some",
+                    if copy == 1 { "" } else { "s" }
+                ),
+                numbers: numbers! { operation, copy, source },
+                remedy: "the time is that of the copy: look at its disassembly; to time every operation, give one of them as the code, or hide the value in between from the compiler",
+            },
+            SnippetFinding::Printed { bytes, first_line } => Description {
+                code: "printed",
+                message: format!("the code wrote {bytes} bytes while it was measured, first: {first_line:?}"),
+                numbers: numbers! { bytes, first_line },
+                remedy: "its output was dropped; the time includes the writing",
+            },
+        }
+    }
+}

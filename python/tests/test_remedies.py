@@ -1,0 +1,28 @@
+"""What findings advise is what the functions of the package can do."""
+
+import inspect
+import re
+
+import hairspring
+from hairspring import _native
+
+FUNCTIONS = {"time": hairspring.time, "fit": hairspring.fit}
+
+
+def test_remedies_name_arguments_that_the_function_has() -> None:
+    seen = 0
+    for function, texts in _native.remedy_words():
+        parameters = inspect.signature(FUNCTIONS[function]).parameters
+        for text in texts:
+            assert "--" not in text, text
+            for name in re.findall("`([^`]+)`", text):
+                assert name in parameters, f"{function} has no argument {name}: {text}"
+                seen += 1
+    assert seen > 5
+
+
+def test_a_fit_speaks_of_its_argument() -> None:
+    ticks = {9: 5000.0}
+    table = [(k, ticks.get(k, 100.0 * k) + (7 * r + 13 * k) % 5) for k in range(1, 17) for r in range(8)]
+    (outliers,) = [finding for finding in hairspring.fit(table).findings if finding.kind == "outliers"]
+    assert "keep_all" in outliers.remedy

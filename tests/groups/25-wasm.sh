@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# The core builds for WebAssembly without a system (wasm32-unknown-unknown): there is no clock, no file and no thread that
+# it could use. The standard library for that target comes with rustup; without it, it is built from its sources, which
+# Debian has: next to its own compiler, or unpacked into .cache with the compiler of the same version.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+cd "$ROOT"
+
+TARGET=wasm32-unknown-unknown
+OWN="$CACHE/wasm"
+
+has_target() { [ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET/lib" ]; }
+has_sources() { [ -f "$("$1" --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ]; } # RUSTC
+
+add_target() { command -v rustup >/dev/null && quietly timeout 120 rustup target add "$TARGET"; }
+
+# The compiler and the sources of the standard library, of one version, as Debian has them.
+debian_packages() {
+  apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances \
+    rustc-web rust-web-src 2>/dev/null | grep -Ex 'rustc-web|rust-web-src|libstd-rust-web.*|libllvm[0-9]+' | sort -u
+}
+
+unpacked_rustc() {
+  LD_LIBRARY_PATH="$OWN/root/usr/lib/$(uname -m)-linux-gnu"
+  export LD_LIBRARY_PATH
+  RUSTC_OF_SOURCES="$OWN/root/usr/bin/rustc"
+  [ -x "$RUSTC_OF_SOURCES" ] && has_sources "$RUSTC_OF_SOURCES"
+}
+
+unpack_debian() {
+  local packages package
+  packages="$(debian_packages)" || return
+  grep -qx rust-web-src <<<"$packages" || return
+  say "unpacking Debian's rustc-web and rust-web-src into .cache/wasm"
+  rm -rf "$OWN/root" && mkdir -p "$OWN/root" "$OWN/packages"
+  # shellcheck disable=SC2086 # one word for each package
+  (cd "$OWN/packages" && rm -f ./*.deb && quietly apt-get download $packages) || return
+  for package in "$OWN/packages"/*.deb; do dpkg-deb -x "$package" "$OWN/root" || return; done
+  rm -rf "$OWN/packages"
+}
+
+# Finds a compiler with the sources of its standard library.
+find_sources() {
+  RUSTC_OF_SOURCES="$(command -v rustc)"
+  has_sources "$RUSTC_OF_SOURCES" && return
+  if [ "$(rust_origin)" = rustc-web ] && need_apt rust-web-src; then has_sources "$RUSTC_OF_SOURCES" && return; fi
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return
+  unpacked_rustc && return
+  apt_update || true
+  unpack_debian && unpacked_rustc
+}
+
+check() { cargo check --quiet --package hairspring-core --target "$TARGET" "$@"; }
+
+# Building the standard library is not stable yet: the compiler of a release does it when it is told so.
+check_from_sources() {
+  RUSTC_BOOTSTRAP=1 RUSTC="$RUSTC_OF_SOURCES" CARGO_TARGET_DIR="$CARGO_TARGET_DIR/wasm" check -Zbuild-std=std,panic_abort
+}
+
+need_rust
+if has_target || { add_target && has_target; }; then
+  check
+elif find_sources; then
+  check_from_sources
+else
+  missing "Rust's standard library for $TARGET, or its sources" "rustup target add $TARGET, or on Debian $(apt_command rust-web-src)"
+fi
