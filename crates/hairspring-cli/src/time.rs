@@ -7,13 +7,14 @@ use crate::{AnyError, Outcome, output};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Assessment, Finding, FindingKind, Question, Setting, Severity, assess};
 use hairspring_core::observations::write_csv;
+use hairspring_measure::Stop;
+use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
-use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, Stop, measure, series_names};
+use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, measure, series_names};
 use std::time::{Duration, Instant};
 
-/// Default budget and precision.
+/// Default budget.
 const BUDGET: Duration = Duration::from_millis(800);
-const PRECISION: f64 = 0.005;
 
 /// Runs the verb.
 pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
@@ -47,15 +48,15 @@ fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File
     let measured = measure(request, &HostProgram::current()?)?;
     // The raw readings are kept even where nothing can be made of them.
     if let Some(file) = save {
-        write_csv(&measured.table, file).map_err(|e| format!("--save: {e}"))?;
+        write_csv(&measured.run.table, file).map_err(|e| format!("--save: {e}"))?;
     }
     let question = Question {
         options: Options { level: request.level, ..Options::default() },
         precision: Some(request.precision),
-        stolen_ms: measured.ended.stolen_ms,
+        stolen_ms: measured.run.stolen_ms,
         setting: Setting::Code,
     };
-    let assessment = assess(&measured.table, &question)?;
+    let assessment = assess(&measured.run.table, &question)?;
     let reached = precise(&assessment, request);
     Ok((document(arguments, request, &measured, assessment, begin), reached))
 }
@@ -89,7 +90,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
         clock: arguments.clock.clone(),
         cpu: arguments.cpu,
         budget: arguments.budget.unwrap_or(BUDGET),
-        precision: arguments.precision.unwrap_or(PRECISION),
+        precision: arguments.precision.unwrap_or(DEFAULT_PRECISION),
         level: arguments.report.confidence_level,
         timeout: arguments.timeout,
         all_methods,
@@ -105,25 +106,24 @@ fn precise(assessment: &Assessment, request: &Request) -> bool {
 }
 
 fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, assessment: Assessment, begin: Instant) -> Document {
-    let methods = chosen_methods(arguments.method, methods::methods(&measured.table, &assessment));
+    let methods = chosen_methods(arguments.method, methods::methods(&measured.run.table, &assessment));
     Document {
         command: "time".into(),
         environment: environment(request, measured),
-        ns_per_unit: measured.table.origin.ns_per_unit(),
+        ns_per_unit: measured.run.table.origin.ns_per_unit(),
         subjects: subjects(request, measured, &methods),
         methods,
         run: Some(Run {
-            rounds: measured.rounds,
-            measured_ms: measured.measuring.as_secs_f64() * 1e3,
+            rounds: measured.run.rounds,
+            measured_ms: measured.run.measuring.as_secs_f64() * 1e3,
             elapsed_ms: begin.elapsed().as_secs_f64() * 1e3,
-            stop: match measured.stop {
-                Stop::Precise => "precision reached".into(),
+            stop: match measured.run.stop {
                 Stop::Budget if begin.elapsed() > 2 * request.budget => {
                     format!("budget of {} ms overrun: compiling and loading take longer", request.budget.as_secs_f64() * 1e3)
                 }
-                Stop::Budget => "budget spent".into(),
+                stop => stop.to_string(),
             },
-            stolen_ms: measured.ended.stolen_ms,
+            stolen_ms: measured.run.stolen_ms,
         }),
         assessment,
     }

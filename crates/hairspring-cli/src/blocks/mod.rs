@@ -41,7 +41,7 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     }
     measured.notes.iter().for_each(|note| output::complain(note));
     if let Some(file) = save.take() {
-        hairspring_core::observations::write_csv(&measured.table, std::io::BufWriter::new(file)).map_err(|e| format!("--save: {e}"))?;
+        hairspring_core::observations::write_csv(&measured.run.table, std::io::BufWriter::new(file)).map_err(|e| format!("--save: {e}"))?;
     }
     let circumstances = circumstances(&measured);
     output::print(&if arguments.report.json {
@@ -75,7 +75,7 @@ fn program(arguments: &BlocksArguments) -> Result<std::path::PathBuf, AnyError> 
 }
 
 fn circumstances(measured: &Measured) -> Environment {
-    let origin = &measured.table.origin;
+    let origin = &measured.run.table.origin;
     Environment {
         machine: Some(hairspring_host::environment::machine()),
         clock: Some(ClockInfo {

@@ -65,8 +65,8 @@ fn head(page: &mut Page, listing: &Listing) {
             many(measured.inputs, "input"),
             many(graph.blocks.len(), "block"),
             many(graph.edges.len(), "edge"),
-            many(measured.rounds as usize, "round"),
-            significant(measured.measured.as_secs_f64() * 1e3, 3)
+            many(measured.run.rounds as usize, "round"),
+            significant(measured.run.measuring.as_secs_f64() * 1e3, 3)
         ),
         Tone::Quiet,
     );
@@ -170,7 +170,7 @@ fn summary(page: &mut Page, measured: &Measured) {
     let analysis = &measured.analysis;
     let quality = &analysis.quality;
     let solution = &analysis.series().solution;
-    let factor = measured.table.origin.ns_per_unit();
+    let factor = measured.run.table.origin.ns_per_unit();
     let mean = factor.map_or_else(
         || format!("{} ticks", significant(analysis.mean_call, 4)),
         |factor| {

@@ -5,9 +5,11 @@ use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::output;
 use crate::report::document;
-use crate::session::{Session, Settings, Stop};
+use crate::session::{Session, Settings};
 use crate::values::{duration, level, share};
 use clap::Parser;
+use hairspring_measure::Stop;
+use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_report::json::{joined, print, result};
 use hairspring_report::{Document, text};
 use std::ffi::OsString;
@@ -138,7 +140,7 @@ impl Arguments {
             clock: self.clock.clone(),
             cpu: self.cpu,
             budget: self.budget,
-            precision: self.precision.unwrap_or(0.005),
+            precision: self.precision.unwrap_or(DEFAULT_PRECISION),
             level: self.confidence_level,
             ..Settings::default()
         }
@@ -248,9 +250,9 @@ fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: us
     let measured = session.measure(group)?;
     drop(guard);
     if let Some(folder) = &arguments.save {
-        save(&measured.table, folder, at, group.name())?;
+        save(&measured.run.table, folder, at, group.name())?;
     }
-    Ok((document(session, group, &measured, "run", arguments.precision)?, measured.stop))
+    Ok((document(session, group, &measured, "run", arguments.precision)?, measured.run.stop))
 }
 
 fn report(arguments: &Arguments, documents: &[Document]) -> Result<()> {

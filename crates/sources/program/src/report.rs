@@ -2,7 +2,7 @@
 
 use crate::benchmark::Group;
 use crate::error::Result;
-use crate::session::{Measured, Session, Stop};
+use crate::session::{Measured, Session};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Assessment, Question, Setting, assess};
 use hairspring_report::{ClockInfo, Document, Environment, Run, Subject};
@@ -17,7 +17,7 @@ pub fn assessed(measured: &Measured, level: f64, precision: Option<f64>) -> Resu
 
 fn assessed_in(setting: Setting, measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
     let options = Options { level, ..Options::default() };
-    Ok(assess(&measured.table, &Question { options, precision, stolen_ms: measured.stolen_ms, setting })?)
+    Ok(assess(&measured.run.table, &Question { options, precision, stolen_ms: measured.run.stolen_ms, setting })?)
 }
 
 /// The document of a group; `command` says who made it.
@@ -34,15 +34,15 @@ pub fn document(session: &Session, group: &Group, measured: &Measured, command: 
         command: command.to_owned(),
         environment: environment(session),
         assessment: assessed_in(session.settings.setting, measured, session.settings.level, precision)?,
-        ns_per_unit: measured.table.origin.ns_per_unit(),
+        ns_per_unit: measured.run.table.origin.ns_per_unit(),
         subjects: group.benchmarks.iter().zip(&measured.names).map(subject).collect(),
         methods: Vec::new(),
         run: Some(Run {
-            rounds: measured.rounds,
-            measured_ms: measured.measuring.as_secs_f64() * 1e3,
-            elapsed_ms: measured.measuring.as_secs_f64() * 1e3,
-            stop: if measured.stop == Stop::Precise { "precision reached".into() } else { "budget spent".into() },
-            stolen_ms: measured.stolen_ms,
+            rounds: measured.run.rounds,
+            measured_ms: measured.run.measuring.as_secs_f64() * 1e3,
+            elapsed_ms: measured.run.elapsed.as_secs_f64() * 1e3,
+            stop: measured.run.stop.to_string(),
+            stolen_ms: measured.run.stolen_ms,
         }),
     })
 }

@@ -21,6 +21,7 @@ mod registers;
 mod request;
 mod session;
 mod source;
+mod table;
 mod tokens;
 
 pub mod host;
@@ -32,4 +33,4 @@ pub use error::{Error, Failure, Result};
 pub use mode::{Judged, Mode};
 pub use protocol::{Ended, Ready};
 pub use request::{Language, Request};
-pub use session::{Measured, REFERENCE, Stop, measure, series_names};
+pub use session::{Measured, measure, series_names};
