@@ -10,7 +10,7 @@ use hairspring_core::observations::write_csv;
 use hairspring_measure::Stop;
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_report::{ClockInfo, Document, Environment, MethodTable, Mode, Run, Subject, json, methods, text};
-use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, measure, series_names};
+use hairspring_snippet::{Declaration, HostProgram, Language, MeasuredCode, Request, measure, series_names};
 use std::time::{Duration, Instant};
 
 /// Default budget.
@@ -105,7 +105,7 @@ fn precise(assessment: &Assessment, request: &Request) -> bool {
     })
 }
 
-fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, assessment: Assessment, begin: Instant) -> Document {
+fn document(arguments: &TimeArguments, request: &Request, measured: &MeasuredCode, assessment: Assessment, begin: Instant) -> Document {
     let methods = chosen_methods(arguments.method, methods::methods(&measured.run.table, &assessment));
     Document {
         command: "time".into(),
@@ -142,7 +142,7 @@ fn chosen_methods(method: Method, mut tables: Vec<MethodTable>) -> Vec<MethodTab
     tables
 }
 
-fn environment(request: &Request, measured: &Measured) -> Environment {
+fn environment(request: &Request, measured: &MeasuredCode) -> Environment {
     let ready = &measured.ready;
     Environment {
         machine: Some(hairspring_host::environment::machine()),
@@ -162,7 +162,7 @@ fn environment(request: &Request, measured: &Measured) -> Environment {
     }
 }
 
-fn subjects(request: &Request, measured: &Measured, tables: &[MethodTable]) -> Vec<Subject> {
+fn subjects(request: &Request, measured: &MeasuredCode, tables: &[MethodTable]) -> Vec<Subject> {
     let names = series_names(request);
     let doubts = |name: &str| tables.iter().filter(|table| table.subject == name).flat_map(methods::doubts).collect::<Vec<_>>();
     names
@@ -183,7 +183,7 @@ fn subjects(request: &Request, measured: &Measured, tables: &[MethodTable]) -> V
 }
 
 /// Findings about the code rather than about its readings.
-fn findings(request: &Request, measured: &Measured, at: usize) -> Vec<Finding> {
+fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Finding> {
     let code = &request.codes[at];
     let uses_variable = request.lets.iter().any(|declaration| code.contains(&declaration.name));
     // A constant loaded into a register takes up to ten bytes; with no variable in it nothing else was asked for.

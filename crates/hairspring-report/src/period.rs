@@ -3,7 +3,7 @@
 use crate::document::{ClockInfo, Environment};
 use hairspring_core::observations::Rate;
 use hairspring_host::environment::Machine;
-use hairspring_instruments::period::measure::Measured;
+use hairspring_instruments::period::measure::MeasuredTask;
 use hairspring_instruments::period::summary::Summary;
 use hairspring_instruments::period::system::Known;
 
@@ -30,7 +30,7 @@ pub struct PeriodReport {
 
 impl PeriodReport {
     /// The report of a measurement on a machine.
-    pub fn of(measured: &Measured, machine: Machine) -> PeriodReport {
+    pub fn of(measured: &MeasuredTask, machine: Machine) -> PeriodReport {
         let clock = |at: usize| clock_info(&measured.known[at], &measured.rates[at]);
         PeriodReport {
             summary: measured.summary.clone(),

@@ -8,7 +8,7 @@ pub use arguments::BlocksArguments;
 
 use crate::{AnyError, Outcome, output};
 use arguments::UnknownsArgument;
-use hairspring_blocks::{Error, Measured, Request, Wanted, measure};
+use hairspring_blocks::{Error, MeasuredFunction, Request, Wanted, measure};
 use hairspring_report::{ClockInfo, Environment, json, text};
 use std::fs::File;
 use std::path::Path;
@@ -74,7 +74,7 @@ fn program(arguments: &BlocksArguments) -> Result<std::path::PathBuf, AnyError> 
     Ok(std::fs::canonicalize(found)?)
 }
 
-fn circumstances(measured: &Measured) -> Environment {
+fn circumstances(measured: &MeasuredFunction) -> Environment {
     let origin = &measured.run.table.origin;
     Environment {
         machine: Some(hairspring_host::environment::machine()),

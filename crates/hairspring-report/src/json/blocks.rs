@@ -4,7 +4,7 @@ use super::environment::{EnvironmentJson, environment};
 use super::figure::{Figure, finite};
 use super::finding::FindingJson;
 use crate::document::Environment;
-use hairspring_blocks::Measured;
+use hairspring_blocks::MeasuredFunction;
 use hairspring_blocks::analysis::{Analysis, Missing, Place, Quality, Unknowns};
 use hairspring_blocks::graph::{EdgeKind, block_name};
 use schemars::JsonSchema;
@@ -236,7 +236,7 @@ pub fn blocks_schema() -> Value {
 }
 
 /// The document.
-pub fn blocks(measured: &Measured, circumstances: &Environment) -> BlocksDocument {
+pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> BlocksDocument {
     let analysis = &measured.analysis;
     let whole = measured.rows.iter().filter(|row| row.until.is_none()).count();
     BlocksDocument {
@@ -292,20 +292,20 @@ fn model(quality: &Quality) -> ModelJson {
     }
 }
 
-fn level(measured: &Measured) -> f64 {
+fn level(measured: &MeasuredFunction) -> f64 {
     measured.analysis.series().components.first().map_or(0.95, |part| part.time.ticks.level)
 }
 
-fn figure(time: &hairspring_core::judge::Time, measured: &Measured, circumstances: &Environment) -> Figure {
+fn figure(time: &hairspring_core::judge::Time, measured: &MeasuredFunction, circumstances: &Environment) -> Figure {
     let no_cycles = circumstances.ruler.as_ref().err().map_or("the reference chain could not be measured", String::as_str);
     Figure::of(time, level(measured), no_cycles)
 }
 
-fn runs(measured: &Measured, count: impl Fn(&hairspring_blocks::graph::Counts) -> u64) -> f64 {
+fn runs(measured: &MeasuredFunction, count: impl Fn(&hairspring_blocks::graph::Counts) -> u64) -> f64 {
     measured.rows.iter().filter(|row| row.until.is_none()).map(|row| count(&row.counts) as f64).sum()
 }
 
-fn block_list(measured: &Measured) -> Vec<BlockJson> {
+fn block_list(measured: &MeasuredFunction) -> Vec<BlockJson> {
     let all: f64 = runs(measured, |counts| counts.blocks.iter().sum());
     let block = |(at, block): (usize, &hairspring_blocks::graph::Block)| {
         let runs = runs(measured, |counts| counts.blocks[at]);
@@ -325,7 +325,7 @@ fn block_list(measured: &Measured) -> Vec<BlockJson> {
     measured.graph.blocks.iter().enumerate().map(block).collect()
 }
 
-fn edge_list(measured: &Measured) -> Vec<EdgeJson> {
+fn edge_list(measured: &MeasuredFunction) -> Vec<EdgeJson> {
     let word = |kind| match kind {
         EdgeKind::Fallthrough => "fallthrough",
         EdgeKind::Jump => "jump",
@@ -355,7 +355,7 @@ fn placed(name: &str, place: Place, analysis: &Analysis) -> PlaceJson {
     PlaceJson { name: name.to_owned(), place: word.to_owned(), component }
 }
 
-fn component(at: usize, measured: &Measured, circumstances: &Environment) -> BlockComponentJson {
+fn component(at: usize, measured: &MeasuredFunction, circumstances: &Environment) -> BlockComponentJson {
     let analysis = &measured.analysis;
     let part = &analysis.series().components[at];
     let carried = analysis.quality.is_carried();
@@ -381,7 +381,7 @@ fn dependencies(analysis: &Analysis) -> Vec<String> {
     solution.rank.dependent.iter().map(spelled).collect()
 }
 
-fn loops(measured: &Measured, circumstances: &Environment) -> Vec<LoopJson> {
+fn loops(measured: &MeasuredFunction, circumstances: &Environment) -> Vec<LoopJson> {
     let region = |region: &hairspring_blocks::analysis::Region| LoopJson {
         header: block_name(region.header),
         blocks: region.blocks.iter().map(|at| block_name(*at)).collect(),

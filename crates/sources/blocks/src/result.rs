@@ -107,7 +107,7 @@ pub struct Traced {
 
 /// All that was measured and found.
 #[derive(Debug)]
-pub struct Measured {
+pub struct MeasuredFunction {
     /// The function.
     pub function: FunctionInfo,
     /// Its graph.

@@ -34,4 +34,4 @@ pub use command::{Arguments, ChoiceArguments, Manner, main, nothing_chosen};
 pub use error::{Error, Result};
 pub use hairspring_measure::Stop;
 pub use report::{assessed, document};
-pub use session::{Measured, Session, Settings};
+pub use session::{MeasuredGroup, Session, Settings};

@@ -2,7 +2,7 @@
 
 use crate::benchmark::Group;
 use crate::error::Result;
-use crate::session::{Measured, Session};
+use crate::session::{MeasuredGroup, Session};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Assessment, Question, Setting, assess};
 use hairspring_report::{ClockInfo, Document, Environment, Run, Subject};
@@ -11,11 +11,11 @@ use hairspring_report::{ClockInfo, Document, Environment, Run, Subject};
 ///
 /// # Errors
 /// If the observations are too few to be solved.
-pub fn assessed(measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
+pub fn assessed(measured: &MeasuredGroup, level: f64, precision: Option<f64>) -> Result<Assessment> {
     assessed_in(Setting::Program, measured, level, precision)
 }
 
-fn assessed_in(setting: Setting, measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
+fn assessed_in(setting: Setting, measured: &MeasuredGroup, level: f64, precision: Option<f64>) -> Result<Assessment> {
     let options = Options { level, ..Options::default() };
     Ok(assess(&measured.run.table, &Question { options, precision, stolen_ms: measured.run.stolen_ms, setting })?)
 }
@@ -24,7 +24,7 @@ fn assessed_in(setting: Setting, measured: &Measured, level: f64, precision: Opt
 ///
 /// # Errors
 /// As [`assessed`].
-pub fn document(session: &Session, group: &Group, measured: &Measured, command: &str, precision: Option<f64>) -> Result<Document> {
+pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, command: &str, precision: Option<f64>) -> Result<Document> {
     let subject = |(benchmark, name): (&crate::Benchmark, &String)| Subject {
         name: name.clone(),
         code: benchmark.code.clone(),

@@ -58,7 +58,7 @@ impl Default for Settings {
 
 /// What comes of measuring a group.
 #[derive(Debug)]
-pub struct Measured {
+pub struct MeasuredGroup {
     /// The rounds.
     pub run: Run,
     /// Names of the series of the benchmarks in it, in the order of the group.
@@ -100,7 +100,7 @@ impl Session {
     ///
     /// # Errors
     /// An empty group, a benchmark with fewer than 4 rows, or one whose code failed.
-    pub fn measure(&self, group: &mut Group) -> Result<Measured> {
+    pub fn measure(&self, group: &mut Group) -> Result<MeasuredGroup> {
         let names = group.series_names();
         let Plan { mut table, rows } = self.plan(group, &names)?;
         let steal = self.seat.as_ref().map(|seat| StealMeter::start(seat.cpu));
@@ -108,7 +108,7 @@ impl Session {
         let begin = Instant::now();
         let ended = until_precise(&self.goal(), &mut table, &mut rows, &|| begin.elapsed());
         let ended = ended.map_err(|_| failed(&names, rows.rig.failed().unwrap_or(names.len())))?;
-        Ok(Measured { run: Run::new(table, ended, self.meter.rate(), steal.and_then(|meter| meter.stolen_ms())), names })
+        Ok(MeasuredGroup { run: Run::new(table, ended, self.meter.rate(), steal.and_then(|meter| meter.stolen_ms())), names })
     }
 
     /// What ends the rounds. A body that takes a tenth of a second has two rows only.

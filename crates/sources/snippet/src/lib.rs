@@ -33,4 +33,4 @@ pub use error::{Error, Failure, Result};
 pub use mode::{Judged, Mode};
 pub use protocol::{Ended, Ready};
 pub use request::{Language, Request};
-pub use session::{Measured, measure, series_names};
+pub use session::{MeasuredCode, measure, series_names};

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// What a session brings back.
 #[derive(Debug)]
-pub struct Measured {
+pub struct MeasuredCode {
     /// The rounds.
     pub run: Run,
     /// Mode of each alternative.
@@ -49,11 +49,11 @@ pub fn series_names(request: &Request) -> Vec<String> {
 /// # Errors
 /// What is wrong with the request, what the compiler said, how the code ended its process, or that a clock or CPU is
 /// not to be had.
-pub fn measure(request: &Request, host: &HostProgram) -> Result<Measured> {
+pub fn measure(request: &Request, host: &HostProgram) -> Result<MeasuredCode> {
     measure_unexplained(request, host).map_err(|error| crate::registers::explain(request, error))
 }
 
-fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured> {
+fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<MeasuredCode> {
     let begin = Instant::now();
     request.check()?;
     if let Some(name) = &request.clock {
@@ -77,7 +77,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured
     let run = until_precise(&goal(request), &mut table, &mut child, &|| begin.elapsed())?;
     let ended = child.end()?;
     used_up(&ended)?;
-    Ok(Measured {
+    Ok(MeasuredCode {
         run: Run::new(table, run, ended.rate.clone(), ended.stolen_ms),
         modes: request.codes.iter().map(|code| judge(request, code)).collect(),
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),

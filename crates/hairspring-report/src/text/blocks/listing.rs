@@ -4,7 +4,7 @@ use super::super::cells::Cell;
 use super::super::page::{Page, Tone};
 use crate::clean::{clean, cut, pad, width};
 use crate::format::{count, digits, fixed, significant};
-use hairspring_blocks::Measured;
+use hairspring_blocks::MeasuredFunction;
 use hairspring_blocks::analysis::{Place, Unknowns};
 use hairspring_blocks::graph::{Block, Source};
 use hairspring_core::judge::Time;
@@ -18,7 +18,7 @@ const MOST_COLUMNS: [usize; 3] = [16, 24, 32];
 /// What is known of the components for the whole report.
 pub struct Listing<'a> {
     /// What was measured.
-    pub measured: &'a Measured,
+    pub measured: &'a MeasuredFunction,
     /// Components that are no time of a single block or of blocks that always run together.
     pub combined: Vec<usize>,
     /// The numbers that these have in the report.
@@ -39,7 +39,7 @@ struct Line {
 
 impl<'a> Listing<'a> {
     /// That of a measurement.
-    pub fn of(measured: &'a Measured) -> Listing<'a> {
+    pub fn of(measured: &'a MeasuredFunction) -> Listing<'a> {
         let analysis = &measured.analysis;
         let (mut shown, mut listed) = (HashSet::new(), HashSet::new());
         for place in &analysis.places {

@@ -8,7 +8,7 @@ use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse, depends_on
 use crate::binary::{Code, Flow, Image, Lines, callee, flow};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
-use crate::result::{FunctionInfo, Measured, Progress, Request, Skipped, Wanted};
+use crate::result::{FunctionInfo, MeasuredFunction, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
 use hairspring_core::estimate::{Options, exact_rank};
 use hairspring_core::judge::{Question, Setting};
@@ -27,7 +27,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// A program or function that cannot be traced, no input that can be used, or fewer rows than unknowns.
-pub fn measure(request: &Request) -> Result<Measured> {
+pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let clock = find("tsc")?;
     let settled = settle(request.cpu)?;
     let quantum = granularity(&clock).quantum;
@@ -61,7 +61,7 @@ pub fn measure(request: &Request) -> Result<Measured> {
     let mut analysis = analyse(&graph, &structure, &rows, unknowns, &table, &question)?;
     let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     analysis.doubt(doubt);
-    Ok(Measured {
+    Ok(MeasuredFunction {
         function: session.function(),
         inputs: request.inputs.len(),
         notes: until::notes(&request.until, &graph),
