@@ -68,3 +68,32 @@ pub fn sample(mut table: Table, rig: impl Rig, clock: Clock, time: Duration, see
     rows.run(batch, &|| begin.elapsed(), &mut table).unwrap_or_default();
     table.finished(meter.rate())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_host::clock::{ReadFn, fake};
+
+    extern "C" fn row(read: ReadFn) -> u64 {
+        let begin = read();
+        fake::advance(700);
+        read() - begin
+    }
+
+    #[test]
+    fn without_time_the_fewest_rounds_are_run_and_the_table_says_by_which_clock() {
+        fake::set(fake::Settings { quantum: 10, per_read: 20, ..fake::Settings::default() });
+        let mut table = Table::new(vec!["body".into()]);
+        table.add_row("code", &[1.0]);
+        let found = sample(table, Functions { now: fake::read, rows: vec![row] }, fake::clock(64), Duration::ZERO, 1);
+        assert_eq!((found.rounds(), found.readings().len()), (FEWEST_ROUNDS, FEWEST_ROUNDS as usize));
+        assert!(
+            found
+                .readings()
+                .iter()
+                .all(|reading| (710.0..=730.0).contains(&reading.ticks)
+                    && !reading.flags.contains(hairspring_core::observations::Flags::GAP))
+        );
+        assert_eq!((found.origin.clock.as_deref(), found.origin.granularity), (Some("fake"), Some(10.0)));
+    }
+}

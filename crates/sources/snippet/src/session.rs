@@ -74,11 +74,11 @@ fn measure_unexplained(request: &Request, host: &HostProgram) -> Result<Measured
     let (mut child, ready) = Child::start(host, load, request.timeout)?;
     drop(folder);
     let mut table = table::new(request, &rows, &companions, &ready);
-    let run = until_precise(&goal(request), &mut table, &mut child, &|| begin.elapsed())?;
+    let stopped = until_precise(&goal(request), &mut table, &mut child, &|| begin.elapsed())?;
     let ended = child.end()?;
     used_up(&ended)?;
     Ok(MeasuredCode {
-        run: Run::new(table, run, ended.rate.clone(), ended.stolen_ms),
+        run: Run::new(table, stopped, ended.rate.clone(), ended.stolen_ms),
         modes: request.codes.iter().map(|code| judge(request, code)).collect(),
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
         compiler,

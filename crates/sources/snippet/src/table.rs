@@ -72,8 +72,8 @@ mod tests {
         let settled = Settled { cpu: 0, priority_raised: false, memory_locked: false };
         let ready = Ready { settled, clock: ("tsc".into(), String::new()), quantum: 26, read_cost: 40.0, ruler: None };
         let rows = plan::rows(request, &vec![pilot; request.codes.len()], true);
-        let (companions, quiet) = (companions(&ruler), ready);
-        let table = new(request, &rows, &companions, &quiet);
+        let companions = companions(&ruler);
+        let table = new(request, &rows, &companions, &ready);
         assert_eq!(table.rows(), rows.len() + companions.iter().map(|chain| chain.copies.len()).sum::<usize>());
         table
     }
