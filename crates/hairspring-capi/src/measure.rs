@@ -138,7 +138,7 @@ pub unsafe extern "C" fn hairspring_measure(
         let benchmarks = series.iter().map(|one| unsafe { of_series(one) }).collect::<Answer<Vec<Benchmark>>>()?;
         let measured = Session::new(&settings)?.measure(&mut Group { benchmarks })?;
         // SAFETY: passed on to the caller.
-        unsafe { hand_out(out, ObservationsHandle::new(measured.table)) }
+        unsafe { hand_out(out, ObservationsHandle::new(measured.run.table)) }
     })
 }
 

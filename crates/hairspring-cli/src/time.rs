@@ -9,16 +9,17 @@ use hairspring_core::estimate::Options;
 use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Assessment, Finding, Question, Severity};
 use hairspring_core::observations::write_csv;
+use hairspring_measure::Stop;
+use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_program::circumstances::here;
 use hairspring_result::runs::between;
 use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
-use hairspring_snippet::{Declaration, HostProgram, Language, Measured, Request, SnippetFinding, Stop, measure, series_names};
+use hairspring_snippet::{Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, measure, series_names};
 use hairspring_view::text;
 use std::time::{Duration, Instant};
 
-/// Default budget and precision.
+/// Default budget.
 const BUDGET: Duration = Duration::from_millis(800);
-const PRECISION: f64 = 0.005;
 
 /// Runs the verb.
 pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
@@ -51,14 +52,14 @@ fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File
     let measured = measure(request, &HostProgram::current()?)?;
     // The raw readings are kept even where nothing can be made of them.
     if let Some(file) = save {
-        write_csv(&measured.table, file).map_err(|e| format!("--save: {e}"))?;
+        write_csv(&measured.run.table, file).map_err(|e| format!("--save: {e}"))?;
     }
     let question = Question {
         options: Options { level: request.level, ..Options::default() },
         precision: Some(request.precision),
-        stolen_ms: measured.ended.stolen_ms,
+        stolen_ms: measured.run.stolen_ms,
     };
-    let assessment = TIME.assess(&measured.table, &question)?;
+    let assessment = TIME.assess(&measured.run.table, &question)?;
     let reached = precise(&assessment, request);
     Ok((document(arguments, request, &measured, assessment, begin), reached))
 }
@@ -92,7 +93,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
         clock: arguments.clock.clone(),
         cpu: arguments.cpu,
         budget: arguments.budget.unwrap_or(BUDGET),
-        precision: arguments.precision.unwrap_or(PRECISION),
+        precision: arguments.precision.unwrap_or(DEFAULT_PRECISION),
         level: arguments.report.confidence_level,
         timeout: arguments.timeout,
         all_methods,
@@ -107,26 +108,31 @@ fn precise(assessment: &Assessment, request: &Request) -> bool {
     })
 }
 
-fn document(arguments: &TimeArguments, request: &Request, measured: &Measured, assessment: Assessment, begin: Instant) -> ResultDocument {
-    let methods = chosen_methods(arguments.method, methods::methods(&measured.table, &assessment));
+fn document(
+    arguments: &TimeArguments,
+    request: &Request,
+    measured: &MeasuredCode,
+    assessment: Assessment,
+    begin: Instant,
+) -> ResultDocument {
+    let methods = chosen_methods(arguments.method, methods::methods(&measured.run.table, &assessment));
     ResultDocument::new(&Measurement {
         command: "time".into(),
         environment: environment(request, measured),
-        ns_per_unit: measured.table.origin.ns_per_unit(),
+        ns_per_unit: measured.run.table.origin.ns_per_unit(),
         subjects: subjects(request, measured, &methods, arguments.show.contains(&Show::Asm)),
         methods,
         run: Some(Run {
-            rounds: measured.rounds,
-            measured_ms: Some(measured.measuring.as_secs_f64() * 1e3),
+            rounds: measured.run.rounds,
+            measured_ms: Some(measured.run.measuring.as_secs_f64() * 1e3),
             elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
-            stop: match measured.stop {
-                Stop::Precise => "precision reached".into(),
+            stop: match measured.run.stop {
                 Stop::Budget if begin.elapsed() > 2 * request.budget => {
                     format!("budget of {} ms overrun: compiling and loading take longer", request.budget.as_secs_f64() * 1e3)
                 }
-                Stop::Budget => "budget spent".into(),
+                stop => stop.to_string(),
             },
-            stolen_ms: measured.ended.stolen_ms,
+            stolen_ms: measured.run.stolen_ms,
             processes: None,
         }),
         assessment,
@@ -146,7 +152,7 @@ fn chosen_methods(method: Method, mut tables: Vec<MethodTable>) -> Vec<MethodTab
     tables
 }
 
-fn environment(request: &Request, measured: &Measured) -> Environment {
+fn environment(request: &Request, measured: &MeasuredCode) -> Environment {
     let ready = &measured.ready;
     let clock = Clock::named(ready.clock.0.clone(), ready.clock.1.clone());
     let reference = measured.ruler.clone().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
@@ -161,7 +167,7 @@ fn environment(request: &Request, measured: &Measured) -> Environment {
     }
 }
 
-fn subjects(request: &Request, measured: &Measured, tables: &[MethodTable], show: bool) -> Vec<Subject> {
+fn subjects(request: &Request, measured: &MeasuredCode, tables: &[MethodTable], show: bool) -> Vec<Subject> {
     let names = series_names(request);
     let doubts = |name: &str| tables.iter().filter(|table| table.subject == name).flat_map(methods::doubts).collect::<Vec<_>>();
     names
@@ -183,7 +189,7 @@ fn subjects(request: &Request, measured: &Measured, tables: &[MethodTable], show
 }
 
 /// Findings about the code rather than about its readings.
-fn findings(request: &Request, measured: &Measured, at: usize) -> Vec<Finding> {
+fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Finding> {
     let code = &request.codes[at];
     let uses_variable = request.lets.iter().any(|declaration| code.contains(&declaration.name));
     // A constant loaded into a register takes up to ten bytes; with no variable in it nothing else was asked for.
@@ -200,7 +206,7 @@ fn findings(request: &Request, measured: &Measured, at: usize) -> Vec<Finding> {
 }
 
 /// What the compiler took out of the copy.
-fn changed_work(measured: &Measured, at: usize) -> impl Iterator<Item = Finding> {
+fn changed_work(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
     let lost = measured.lost[at].iter();
     lost.map(|lost| {
         let kind = SnippetFinding::WorkChanged { operation: lost.operation.to_owned(), copy: lost.copy, source: lost.source };

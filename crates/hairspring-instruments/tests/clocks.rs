@@ -48,9 +48,9 @@ fn cost(slope: f64) -> Result<SeriesResult, String> {
     Ok(assess(&table, &Question::default()).unwrap().series.remove(0))
 }
 
-fn measured(quantum: u64, slope: f64, rate: RateSeen, across: Across) -> Measured {
+fn measured(quantum: u64, slope: f64, rate: RateSeen, across: Across) -> MeasuredClock {
     let reading = Reading { quantum, back_to_back_min: 52, back_to_back_mean: 70.5, steps: 2_000, backward: 0 };
-    Measured { reading, cost: cost(slope), rate, across }
+    MeasuredClock { reading, cost: cost(slope), rate, across }
 }
 
 fn pair(violations: u64) -> Across {
@@ -98,7 +98,7 @@ fn survey() -> Survey {
                 nominal_hz: Some(1e9),
                 ..clock("monotonic_raw", "nanoseconds, not steered", Ordering { before: Some("vdso"), after: None })
             },
-            Ok(Measured { cost: Err("no rows".into()), ..measured(0, 85.0, RateSeen::Reference, pair(0)) }),
+            Ok(MeasuredClock { cost: Err("no rows".into()), ..measured(0, 85.0, RateSeen::Reference, pair(0)) }),
         ),
         (clock("perf", "core cycles of this thread", Ordering::both("lfence")), Err("not allowed (perf_event_paranoid is 4)".into())),
     ];

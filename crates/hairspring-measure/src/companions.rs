@@ -1,37 +1,39 @@
-//! Chains of known length that run in the same rounds as the code: the ruler that core cycles are counted with, and a
-//! control that tells whether something else used the core.
+//! Chains of known length that run in the same rounds as the code: the reference chain, which core cycles are counted with,
+//! and the control chains, which tell whether something else used the core.
 
 use crate::ruler::Ruler;
+use crate::table::{CONTROL, REFERENCE, free_name};
 use hairspring_core::observations::{Observations, RowId};
 use hairspring_host::chains::{CONTROLS, RULER, RowFn, chains};
 
-/// Copies of the ruler, and of controls that are short and long: about as many cycles for all of them.
+/// Copies of the reference chain, and of controls that are short and long: about as many cycles for all of them.
 const RULER_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
 const SHORT_COPIES: [u32; 4] = [64, 192, 384, 512];
 const MIDDLE_COPIES: [u32; 3] = [64, 128, 256];
 const LONG_COPIES: [u32; 3] = [32, 64, 96];
 
-/// A chain beside the code.
+/// A chain that runs in the same rounds as the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beside {
+pub struct Companion {
     /// Name of the chain.
     pub chain: &'static str,
     /// Copies of its rows.
     pub copies: &'static [u32],
     /// Core cycles of a copy.
     pub cycles: u32,
-    /// Whether it is the ruler; else it is the control.
-    pub is_ruler: bool,
+    /// Whether it is the reference chain; otherwise it is a control.
+    pub is_reference: bool,
 }
 
-/// The chains that run beside the code.
-pub fn beside(ruler: &Ruler) -> Vec<Beside> {
-    let reference = Beside { chain: RULER, copies: &RULER_COPIES, cycles: ruler.cycles, is_ruler: true };
+/// The reference and control chains that go with a proved ruler, as far as this machine has them.
+pub fn companions(ruler: &Ruler) -> Vec<Companion> {
+    let reference = Companion { chain: RULER, copies: &RULER_COPIES, cycles: ruler.cycles, is_reference: true };
     let control = |(name, cycles): &(String, u32)| {
         let chain = CONTROLS.iter().find(|known| *known == name)?;
-        Some(Beside { chain, copies: copies(*cycles), cycles: *cycles, is_ruler: false })
+        Some(Companion { chain, copies: copies(*cycles), cycles: *cycles, is_reference: false })
     };
-    std::iter::once(reference).chain(ruler.controls.iter().filter_map(control)).collect()
+    let all = std::iter::once(reference).chain(ruler.controls.iter().filter_map(control));
+    all.filter(|companion| companion.code().len() == companion.copies.len()).collect()
 }
 
 fn copies(cycles: u32) -> &'static [u32] {
@@ -42,13 +44,15 @@ fn copies(cycles: u32) -> &'static [u32] {
     }
 }
 
-impl Beside {
-    /// Adds the chain's rows to a table as a series of this name, and says in the table what it is.
-    pub fn declare(&self, table: &mut Observations, name: &str) -> Vec<RowId> {
-        let series = table.series(name);
+impl Companion {
+    /// Adds the chain's rows to a table as a series of their own, and says in the table what it is.
+    pub fn declare(&self, table: &mut Observations) -> Vec<RowId> {
+        let name = if self.is_reference { REFERENCE.to_owned() } else { format!("{CONTROL} {}", self.chain) };
+        let name = free_name(&name, table.series_names());
+        let series = table.series(&name);
         let unused = vec![0.0; table.components().len() - 1];
-        let known = (name.to_owned(), f64::from(self.cycles));
-        if self.is_ruler {
+        let known = (name, f64::from(self.cycles));
+        if self.is_reference {
             table.origin.reference = Some(known)
         } else {
             table.origin.controls.push(known)
@@ -82,15 +86,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_chain_beside_the_code_has_all_its_rows() {
-        let controls = vec![("xor".to_owned(), 1), ("load".to_owned(), 4), ("divsd".to_owned(), 13)];
-        let ruler = Ruler { cycles: 3, controls, provenance: String::new() };
-        let (all, mut table) = (beside(&ruler), Observations::new(vec!["body".into(), "init".into()]));
-        for chain in &all {
-            assert!(chain.code().is_empty() || chain.code().len() == chain.copies.len());
-            assert_eq!(chain.declare(&mut table, chain.chain).len(), chain.copies.len());
+    fn every_companion_has_all_its_rows_and_a_series_of_its_own() {
+        let controls: Vec<(String, u32)> = CONTROLS.iter().zip([1, 4, 13]).map(|(name, cycles)| ((*name).to_owned(), cycles)).collect();
+        let ruler = Ruler { cycles: 3, controls: controls.clone(), provenance: String::new() };
+        let (all, mut table) = (companions(&ruler), Observations::new(vec!["body".into(), "init".into()]));
+        // A user may call his code what he likes.
+        table.series(REFERENCE);
+        for companion in &all {
+            assert_eq!((companion.code().len(), companion.declare(&mut table).len()), (companion.copies.len(), companion.copies.len()));
         }
-        assert_eq!(table.origin.reference, Some((RULER.to_owned(), 3.0)));
-        assert_eq!(table.origin.controls.iter().map(|(_, cycles)| *cycles).collect::<Vec<_>>(), [1.0, 4.0, 13.0]);
+        if !chains().is_empty() {
+            assert_eq!(table.origin.reference, Some(("reference (2)".into(), 3.0)));
+            let declared = table.origin.controls.iter().cloned();
+            assert!(declared.eq(controls.into_iter().map(|(name, cycles)| (format!("control {name}"), f64::from(cycles)))));
+        }
     }
 }

@@ -1,7 +1,10 @@
-//! Running built-in rows in this process and keeping the readings as one table.
+//! Rounds for a given time over rows that are at hand, in this process: chains, pairs, reads of a clock.
 
-use crate::rounds::{Dither, Functions, Rounds};
-use hairspring_core::observations::{Observations, RowId};
+use crate::batches::{Batches, InProcess};
+use crate::limits::{Batch, FEWEST_ROUNDS};
+use crate::rounds::{Functions, Rig};
+use crate::table::Table;
+use hairspring_core::observations::Observations;
 use hairspring_host::chains::{Chain, InitBody, RowFn};
 use hairspring_host::clock::{Clock, RateMeter, granularity};
 use std::time::{Duration, Instant};
@@ -9,8 +12,7 @@ use std::time::{Duration, Instant};
 /// Rows to be run, and the table that their readings go to.
 #[derive(Debug)]
 pub struct Sampling {
-    table: Observations,
-    rows: Vec<RowId>,
+    table: Table,
     functions: Vec<RowFn>,
     clock: Clock,
 }
@@ -18,16 +20,14 @@ pub struct Sampling {
 impl Sampling {
     /// No rows yet.
     pub fn new(clock: Clock) -> Sampling {
-        let table = Observations::new(vec!["body".into(), "init".into()]);
-        Sampling { table, rows: Vec::new(), functions: Vec::new(), clock }
+        Sampling { table: Table::new(vec!["body".into(), "init".into()]), functions: Vec::new(), clock }
     }
 
     /// Adds a chain as a series of its own name.
     #[must_use]
     pub fn with_chain(mut self, chain: &Chain) -> Sampling {
-        let series = self.table.series(chain.name);
         for (copies, run) in &chain.rows {
-            self.rows.push(self.table.row(series, &[f64::from(*copies), 0.0]));
+            self.table.add_row(chain.name, &[f64::from(*copies), 0.0]);
             self.functions.push(*run);
         }
         self
@@ -43,32 +43,57 @@ impl Sampling {
     /// Adds an init and body pair as a series of its own name.
     #[must_use]
     pub fn with_pair(mut self, pair: &InitBody) -> Sampling {
-        let series = self.table.series(pair.name);
         for (bodies, inits, run) in &pair.rows {
-            self.rows.push(self.table.row(series, &[f64::from(*bodies), f64::from(*inits)]));
+            self.table.add_row(pair.name, &[f64::from(*bodies), f64::from(*inits)]);
             self.functions.push(*run);
         }
         self
     }
 
-    /// Runs interleaved rounds for about so long, at least 32 of them, and no more than memory has room for.
-    pub fn run(mut self, time: Duration, seed: u64) -> Observations {
-        const FEWEST_ROUNDS: u32 = 32;
-        const MOST_READINGS: usize = 4_000_000;
-        let quantum = granularity(&self.clock).quantum;
-        let mut rig = Functions { now: self.clock.read, rows: self.functions };
-        let mut rounds = Rounds::new(self.rows.len(), seed, Dither::over(&self.clock, quantum), quantum).with_width(self.clock.width);
-        let (meter, begin) = (RateMeter::start(self.clock), Instant::now());
-        let mut round = 0;
-        while round < FEWEST_ROUNDS || begin.elapsed() < time && self.table.readings().len() < MOST_READINGS {
-            for (row, raw) in self.rows.iter().zip(rounds.round(&mut rig)) {
-                self.table.push_flagged(*row, round, raw.ticks as f64, raw.flags);
-            }
-            round += 1;
-        }
-        self.table.origin.clock = Some(self.clock.name.to_owned());
-        self.table.origin.rate = Some(meter.rate());
-        self.table.origin.granularity = (quantum > 0).then_some(quantum as f64);
-        self.table
+    /// Runs rounds for about so long.
+    pub fn run(self, time: Duration, seed: u64) -> Observations {
+        sample(self.table, Functions { now: self.clock.read, rows: self.functions }, self.clock, time, seed)
+    }
+}
+
+/// Runs rounds over the rows of a rig, which are those of the table, for about so long: at least [`FEWEST_ROUNDS`], and no more
+/// than the table has room for. A row that fails ends them.
+pub fn sample(mut table: Table, rig: impl Rig, clock: Clock, time: Duration, seed: u64) -> Observations {
+    let quantum = granularity(&clock).quantum;
+    table.set_clock(clock.name, quantum);
+    let mut rows = InProcess::new(rig, &clock, quantum, seed);
+    let (meter, begin) = (RateMeter::start(clock), Instant::now());
+    let batch = Batch { time, fewest: FEWEST_ROUNDS, most: u32::MAX }.at_most(table.room());
+    // The rounds before a failure are in the table, and are all there is.
+    rows.run(batch, &|| begin.elapsed(), &mut table).unwrap_or_default();
+    table.finished(meter.rate())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_host::clock::{ReadFn, fake};
+
+    extern "C" fn row(read: ReadFn) -> u64 {
+        let begin = read();
+        fake::advance(700);
+        read() - begin
+    }
+
+    #[test]
+    fn without_time_the_fewest_rounds_are_run_and_the_table_says_by_which_clock() {
+        fake::set(fake::Settings { quantum: 10, per_read: 20, ..fake::Settings::default() });
+        let mut table = Table::new(vec!["body".into()]);
+        table.add_row("code", &[1.0]);
+        let found = sample(table, Functions { now: fake::read, rows: vec![row] }, fake::clock(64), Duration::ZERO, 1);
+        assert_eq!((found.rounds(), found.readings().len()), (FEWEST_ROUNDS, FEWEST_ROUNDS as usize));
+        assert!(
+            found
+                .readings()
+                .iter()
+                .all(|reading| (710.0..=730.0).contains(&reading.ticks)
+                    && !reading.flags.contains(hairspring_core::observations::Flags::GAP))
+        );
+        assert_eq!((found.origin.clock.as_deref(), found.origin.granularity), (Some("fake"), Some(10.0)));
     }
 }

@@ -64,7 +64,7 @@ fn measure(py: Python<'_>, declared: Vec<Declared>, asked: Asked) -> PyResult<Re
     let session = Session::new(&settings).map_err(of_program)?;
     let measured = session.measure(&mut group).map_err(|error| failure.take().unwrap_or_else(|| of_program(error)))?;
     let document = document(&session, &group, &measured, "time", precision).map_err(of_program)?;
-    Ok(Report { document, precise: measured.stop == Stop::Precise, table: measured.table })
+    Ok(Report { document, precise: measured.run.stop == Stop::Precise, table: measured.run.table })
 }
 
 /// Runs a program with benchmarks: `arguments` with the program's name first. Returns the exit status. An exception of the

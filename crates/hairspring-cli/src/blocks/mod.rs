@@ -9,7 +9,7 @@ pub use arguments::BlocksArguments;
 use crate::remedies::BLOCKS;
 use crate::{AnyError, Outcome, output};
 use arguments::UnknownsArgument;
-use hairspring_blocks::{Error, Measured, Request, Wanted, measure};
+use hairspring_blocks::{Error, MeasuredFunction, Request, Wanted, measure};
 use hairspring_blocks::{document, text};
 use hairspring_program::circumstances::here;
 use hairspring_result::{Clock, Environment, Reference, json};
@@ -45,7 +45,7 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     }
     measured.notes.iter().for_each(|note| output::complain(note));
     if let Some(file) = save.take() {
-        hairspring_core::observations::write_csv(&measured.table, std::io::BufWriter::new(file)).map_err(|e| format!("--save: {e}"))?;
+        hairspring_core::observations::write_csv(&measured.run.table, std::io::BufWriter::new(file)).map_err(|e| format!("--save: {e}"))?;
     }
     let circumstances = circumstances(&measured);
     output::print(&if arguments.report.json {
@@ -86,8 +86,8 @@ fn program(arguments: &BlocksArguments) -> Result<std::path::PathBuf, AnyError> 
     Ok(std::fs::canonicalize(found)?)
 }
 
-fn circumstances(measured: &Measured) -> Environment {
-    let origin = &measured.table.origin;
+fn circumstances(measured: &MeasuredFunction) -> Environment {
+    let origin = &measured.run.table.origin;
     let clock = Clock { granularity_ticks: origin.granularity, ..Clock::named("tsc", "time stamp counter, lfence before and after") };
     let reference = measured.ruler.clone().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {

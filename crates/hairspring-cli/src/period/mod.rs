@@ -10,7 +10,7 @@ use hairspring_core::judge::{Finding, Severity};
 use hairspring_host::clock::{Clock, default_clock, find};
 use hairspring_host::thread::{RealTime, settle};
 use hairspring_instruments::period::PeriodFinding;
-use hairspring_instruments::period::measure::{Measured, PRIORITY, Priority, Request, measure};
+use hairspring_instruments::period::measure::{MeasuredTask, PRIORITY, Priority, Request, measure};
 use hairspring_instruments::period::partner::{listen, respond};
 use hairspring_instruments::period::recorder::{CsvRecorder, Notes};
 use hairspring_instruments::period::system::DUE_CLOCK;
@@ -157,7 +157,7 @@ fn begin_saving(path: &std::path::Path, request: &Request) -> Result<Saving, Str
 }
 
 /// What is known of the clocks only when the run is over.
-fn rates(measured: &Measured) -> Notes {
+fn rates(measured: &MeasuredTask) -> Notes {
     let of = |name: &str, at: usize| {
         let rate = &measured.rates[at];
         [(format!("{name}_rate_hz"), rate.hz.to_string()), (format!("{name}_rate_uncertainty_ppm"), rate.uncertainty_ppm.to_string())]

@@ -7,20 +7,25 @@ pub mod loops;
 use serde::{Deserialize, Serialize};
 
 /// Length that the longest row aims at: long beside the clock's quantum, short beside the time between interrupts.
-const TARGET_WINDOW_NS: f64 = 1_500.0;
+pub const TARGET_WINDOW_NS: f64 = 1_500.0;
 /// ... and at so many quanta of a coarse clock.
 const TARGET_QUANTA: f64 = 5.0;
 /// No row is longer than this, if the body allows it: windows of 20 ms fail on a shared machine.
-const MOST_WINDOW_NS: f64 = 50_000.0;
+pub const MOST_WINDOW_NS: f64 = 50_000.0;
 /// Straight-line code of one row stays well below a first-level instruction cache of 32 KiB.
 const MOST_CODE_BYTES: f64 = 16_384.0;
 /// Most copies of a row: compile time grows with their sum.
 const MOST_COPIES: f64 = 256.0;
-/// Fewest copies of the longest row, whatever they cost.
-const FEWEST_COPIES: f64 = 4.0;
-/// Places of the rows on the line, as shares of the longest. Rows shorter than an eighth bend on out-of-order cores, and
-/// add little to what the longer ones say of the slope.
-const SHARES: [f64; 9] = [0.125, 0.1875, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
+/// Rows of a line, whatever they cost, and so the fewest copies of the longest row: two tell the line, and two more how far
+/// rows are off it.
+pub const FEWEST_ROWS: usize = 4;
+/// Rows with fewer bodies than the longest by more than this factor bend on out-of-order cores, and add little to what the
+/// longer ones say of the slope.
+pub const SHORTEST_SHARE: u32 = 8;
+/// The same for the rows of a check ([`rearranged`]), of which there are few.
+pub const SHORTEST_CHECK_SHARE: u32 = 4;
+/// Places of the rows on the line, as shares of the longest.
+const SHARES: [f64; 9] = [1.0 / SHORTEST_SHARE as f64, 0.1875, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
 /// What a pilot run found of one copy (of the body, or of init and body together).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -57,7 +62,19 @@ fn longest(pilot: Pilot) -> u32 {
     let most = if window > TARGET_WINDOW_NS { 2.0 * MOST_COPIES } else { MOST_COPIES };
     let wanted = (window / copy_ns).clamp(8.0, most);
     let allowed = (MOST_WINDOW_NS / copy_ns).min(MOST_CODE_BYTES / pilot.copy_bytes.max(1.0));
-    wanted.min(allowed).max(FEWEST_COPIES) as u32
+    wanted.min(allowed).max(FEWEST_ROWS as f64) as u32
+}
+
+/// Of rows with so many bodies, the places of those that are long enough for a straight line: none is shorter than the longest
+/// by more than the factor `share`.
+///
+/// ```
+/// use hairspring_core::design::{SHORTEST_SHARE, straight};
+/// assert_eq!(straight(&[1, 4, 8, 16, 32], SHORTEST_SHARE), [1, 2, 3, 4]);
+/// ```
+pub fn straight(bodies: &[u32], share: u32) -> Vec<usize> {
+    let most = bodies.iter().copied().max().unwrap_or(0);
+    (0..bodies.len()).filter(|at| bodies[*at].saturating_mul(share) >= most).collect()
 }
 
 /// Rows for the differential measurement of the report (3.1): one copy and two.
@@ -114,6 +131,10 @@ mod tests {
             let copies = line(pilot);
             proptest::prop_assert!(copies.len() >= 4 && copies.is_sorted());
             proptest::prop_assert!(copies.iter().sum::<u32>() < 2_000);
+            let (shortest, longest) = (copies[0], copies[copies.len() - 1]);
+            proptest::prop_assert!(longest <= 10 || (shortest + 1) * SHORTEST_SHARE > longest);
+            let checks: Vec<u32> = rearranged(pilot).iter().map(|(bodies, _)| *bodies).collect();
+            proptest::prop_assert_eq!(straight(&checks, SHORTEST_CHECK_SHARE).len(), checks.len());
             for rows in [pairs(pilot), cold(pilot), rearranged(pilot)] {
                 proptest::prop_assert!(rows.iter().all(|(n, m)| m >= n));
                 let design: Vec<Vec<f64>> = rows.iter().map(|(n, m)| vec![f64::from(*n), f64::from(*m), 1.0]).collect();

@@ -4,12 +4,11 @@ use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, SeriesResult, assess};
 use hairspring_core::observations::Observations;
 use hairspring_host::chains::{ReadsFn, reads};
-use hairspring_host::clock::{Clock, RateMeter, ReadFn, granularity};
-use hairspring_measure::rounds::{Dither, Rig, Rounds};
-use std::time::{Duration, Instant};
-
-/// Rounds that are run however long they take.
-const FEWEST_ROUNDS: u32 = 24;
+use hairspring_host::clock::{Clock, ReadFn};
+use hairspring_measure::Table;
+use hairspring_measure::rounds::Rig;
+use hairspring_measure::sampling::sample;
+use std::time::Duration;
 
 /// The rows of reads.
 struct Reads {
@@ -41,23 +40,10 @@ pub fn read_cost(clock: &Clock, outer: Clock, time: Duration, level: f64) -> Res
 }
 
 fn acquire(clock: &Clock, outer: Clock, time: Duration) -> Observations {
-    let mut table = Observations::new(vec!["read".into()]);
-    let series = table.series(clock.name);
-    let mut rig = Reads { outer: outer.read, inner: clock.read, rows: reads() };
-    let rows: Vec<_> = rig.rows.iter().map(|(copies, _)| table.row(series, &[f64::from(*copies)])).collect();
-    let quantum = granularity(&outer).quantum;
-    let mut rounds = Rounds::new(rows.len(), 1, Dither::over(&outer, quantum), quantum).with_width(outer.width);
-    let (meter, begin, mut round) = (RateMeter::start(outer), Instant::now(), 0);
-    while round < FEWEST_ROUNDS || begin.elapsed() < time {
-        for (row, raw) in rows.iter().zip(rounds.round(&mut rig)) {
-            table.push_flagged(*row, round, raw.ticks as f64, raw.flags);
-        }
-        round += 1;
-    }
-    table.origin.clock = Some(outer.name.to_owned());
-    table.origin.rate = Some(meter.rate());
-    table.origin.granularity = (quantum > 0).then_some(quantum as f64);
-    table
+    let rig = Reads { outer: outer.read, inner: clock.read, rows: reads() };
+    let mut table = Table::new(vec!["read".into()]);
+    rig.rows.iter().for_each(|(copies, _)| table.add_row(clock.name, &[f64::from(*copies)]));
+    sample(table, rig, outer, time, 1)
 }
 
 #[cfg(test)]

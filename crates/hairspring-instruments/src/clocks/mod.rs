@@ -22,4 +22,4 @@ pub use kinds::ClockFinding;
 pub use latency::{ClockLatency, Experiment, Latency, LatencyPlan, latency};
 pub use overhead::{ClockOverhead, OverheadReport, overheads};
 pub use summary::{Bin, Summary};
-pub use survey::{Measured, RateSeen, Report, Survey, SurveyPlan, survey};
+pub use survey::{MeasuredClock, RateSeen, Report, Survey, SurveyPlan, survey};

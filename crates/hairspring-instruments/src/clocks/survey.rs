@@ -33,7 +33,7 @@ pub enum RateSeen {
 
 /// What was found of a clock that is there.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct MeasuredClock {
     /// Resolution, and the cost of reads back to back.
     pub reading: Reading,
     /// Cost of a read by the line, timed by the best clock; why it is not known.
@@ -44,7 +44,7 @@ pub struct Measured {
     pub across: Across,
 }
 
-impl Measured {
+impl MeasuredClock {
     /// Ticks per second: measured where it can be, else as the interface defines it.
     pub fn hz(&self, clock: &Clock) -> Option<f64> {
         match &self.rate {
@@ -60,7 +60,7 @@ pub struct Report {
     /// The clock.
     pub clock: Clock,
     /// What was found.
-    pub state: Result<Measured, String>,
+    pub state: Result<MeasuredClock, String>,
 }
 
 /// All clocks.
@@ -101,7 +101,7 @@ pub fn survey(plan: &SurveyPlan) -> Survey {
         .into_iter()
         .map(|(clock, found)| {
             let state =
-                found.map(|(meter, reading, cost, across)| Measured { rate: rate(&clock, &meter, &reading), reading, cost, across });
+                found.map(|(meter, reading, cost, across)| MeasuredClock { rate: rate(&clock, &meter, &reading), reading, cost, across });
             Report { clock, state }
         })
         .collect();
@@ -134,9 +134,9 @@ fn rate(clock: &Clock, meter: &RateMeter, reading: &Reading) -> RateSeen {
 const COSTLY: f64 = 100.0;
 
 fn findings(clocks: &[Report]) -> Vec<Finding> {
-    let there: Vec<(&Clock, &Measured)> = clocks.iter().filter_map(|r| r.state.as_ref().ok().map(|found| (&r.clock, found))).collect();
+    let there: Vec<(&Clock, &MeasuredClock)> = clocks.iter().filter_map(|r| r.state.as_ref().ok().map(|found| (&r.clock, found))).collect();
     let backward = there.iter().filter_map(|(clock, found)| backward(clock, found));
-    let cost = |found: &Measured| Some(found.cost.as_ref().ok()?.components.first()?.time.ns.as_ref()?.value);
+    let cost = |found: &MeasuredClock| Some(found.cost.as_ref().ok()?.components.first()?.time.ns.as_ref()?.value);
     let ordered = there.iter().filter(|(clock, _)| clock.ordering.before.is_some() && clock.ordering.after.is_some());
     let fastest = ordered.filter_map(|(clock, found)| Some((clock.name, cost(found)?))).min_by(|a, b| a.1.total_cmp(&b.1));
     let costly = there.iter().filter_map(|(clock, found)| {
@@ -148,7 +148,7 @@ fn findings(clocks: &[Report]) -> Vec<Finding> {
     backward.chain(costly).collect()
 }
 
-fn backward(clock: &Clock, found: &Measured) -> Option<Finding> {
+fn backward(clock: &Clock, found: &MeasuredClock) -> Option<Finding> {
     let (handovers, violations) = found.across.counted();
     let times = violations + found.reading.backward as u64;
     let worst_ns = found.hz(clock).filter(|_| violations > 0).map(|hz| found.across.worst_ticks() as f64 * 1e9 / hz);
@@ -166,9 +166,9 @@ mod tests {
     use super::*;
     use hairspring_host::clock::fake;
 
-    fn found(violations: u64) -> Measured {
+    fn found(violations: u64) -> MeasuredClock {
         let pair = HandOver { cpus: (0, 1), handovers: 500, violations, worst_ticks: 120, least_ticks: (40, 60) };
-        Measured {
+        MeasuredClock {
             reading: Reading { quantum: 1, back_to_back_min: 20, back_to_back_mean: 20.0, steps: 100, backward: 0 },
             cost: Err("invented".into()),
             rate: RateSeen::Reference,

@@ -55,7 +55,7 @@ pub struct Request {
 
 /// What was measured, and under which circumstances.
 #[derive(Debug, Clone)]
-pub struct Measured {
+pub struct MeasuredTask {
     /// Estimates and findings.
     pub summary: Summary,
     /// How the thread was settled.
@@ -80,7 +80,7 @@ pub struct Measured {
 ///
 /// # Errors
 /// If CPU, priority, clocks, period or partner cannot be had, or the run ended before there was anything to measure.
-pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &AtomicBool) -> Result<Measured> {
+pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &AtomicBool) -> Result<MeasuredTask> {
     let mut settled = settle(request.cpu)?;
     let (_guard, real_time) = take_priority(request.priority)?;
     let mut system = System::new(request.clocks);
@@ -118,7 +118,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let mut summary = summarise(&tally, exchange, &ended).ok_or_else(|| too_short(&tally))?;
     summary.findings.extend(not_settled(&settled, &real_time));
     summary.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    Ok(Measured { summary, settled, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
+    Ok(MeasuredTask { summary, settled, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
 }
 
 /// The guard of the priority, and the priority or why there is none.

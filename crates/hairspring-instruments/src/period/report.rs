@@ -1,6 +1,6 @@
 //! What a report of a cyclic task is made of.
 
-use super::measure::Measured;
+use super::measure::MeasuredTask;
 use super::summary::Summary;
 use super::system::Known;
 use hairspring_core::observations::Rate;
@@ -29,7 +29,7 @@ pub struct PeriodReport {
 
 impl PeriodReport {
     /// The report of a measurement; `circumstances` says where it was made.
-    pub fn new(measured: &Measured, circumstances: Environment) -> PeriodReport {
+    pub fn new(measured: &MeasuredTask, circumstances: Environment) -> PeriodReport {
         let clock = |at: usize| clock_info(&measured.known[at], &measured.rates[at]);
         PeriodReport {
             summary: measured.summary.clone(),

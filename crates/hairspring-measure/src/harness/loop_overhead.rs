@@ -2,11 +2,13 @@
 //! made.
 
 use super::{Body, Harness};
+use crate::batches::run_batch;
 use crate::error::Result;
-use crate::rounds::{Dither, Loops, Raw, Rounds};
+use crate::limits::Batch;
+use crate::rounds::{Dither, Loops, Rounds};
+use crate::table::Table;
 use hairspring_core::design::loops::{ALONE, COMPONENTS, LoopRow, alone, two_equations};
 use hairspring_core::estimate::{Estimate, Options, solve};
-use hairspring_core::observations::Observations;
 use hairspring_host::clock::Clock;
 use std::time::{Duration, Instant};
 
@@ -14,10 +16,8 @@ use std::time::{Duration, Instant};
 const WINDOW_NS: f64 = 5e3;
 const WINDOW_QUANTA: f64 = 20.0;
 const MOST_WINDOW_NS: f64 = 1e6;
-/// Rounds over the rows, and the time after which no more are begun.
-const ROUNDS: u32 = 100;
-const FEWEST_ROUNDS: u32 = 12;
-const MOST_TIME: Duration = Duration::from_millis(40);
+/// Rounds over the rows: few, as this comes before the measurement that it is for, and what is left of doubt is in its interval.
+const ROUNDS: Batch = Batch { time: Duration::from_millis(40), fewest: 12, most: 100 };
 
 /// How long a loop is looked at again, in nanoseconds: a share of an experiment, so that what a neighbour does to the core
 /// from one microsecond to the next is in both alike.
@@ -101,50 +101,37 @@ impl Harness {
         let mut rig = Loops { now: self.now, rows: pair.iter().chain(&empty).copied().collect(), run };
         let dither = if quantum > 0.0 { Dither::over(clock, quantum as u64) } else { Dither::none() };
         let mut rounds = Rounds::new(rig.rows.len(), 1, dither, quantum as u64).with_width(clock.width);
-        let mut bodies = Rows::new(&COMPONENTS, quantum, pair.iter().map(|row| row.counts().to_vec()));
-        let mut nothing = Rows::new(&ALONE, quantum, empty.iter().map(|row| vec![row.trips as f64]));
+        let mut bodies = table(&COMPONENTS, quantum, pair.iter().map(|row| row.counts().to_vec()));
+        let mut nothing = table(&ALONE, quantum, empty.iter().map(|row| vec![row.trips as f64]));
         let begin = Instant::now();
-        for round in 0..ROUNDS {
-            let readings = rounds.round(&mut rig);
-            bodies.push(round, &readings[..pair.len()]);
-            nothing.push(round, &readings[pair.len()..]);
-            if round + 1 >= FEWEST_ROUNDS && begin.elapsed() >= MOST_TIME {
-                break;
-            }
-        }
-        let found = |rows: &Rows| rows.loop_ticks(level).map(|ticks| ticks.scaled(self.ns_per_tick));
+        let ran = run_batch(&mut rounds, &mut rig, ROUNDS, &|| begin.elapsed(), |readings| {
+            bodies.push(&readings[..pair.len()]);
+            nothing.push(&readings[pair.len()..]);
+        });
+        // Loops do not fail; if they did, the tables would be too short to be solved, which is an error below.
+        ran.unwrap_or_default();
+        let found = |table: &Table| loop_ticks(table, level).map(|ticks| ticks.scaled(self.ns_per_tick));
         Ok(LoopOverhead { by_two_equations_ns: found(&bodies)?, alone_ns: found(&nothing)? })
     }
 }
 
+/// Name of the one series.
+const SERIES: &str = "loops";
+
 /// A table of loops of one series, the time of a trip being its last component.
-struct Rows {
-    table: Observations,
-    ids: Vec<u32>,
+fn table(components: &[&str], quantum: f64, counts: impl Iterator<Item = Vec<f64>>) -> Table {
+    let mut table = Table::new(components.iter().map(|name| (*name).to_owned()).collect());
+    table.observations_mut().origin.granularity = (quantum > 0.0).then_some(quantum);
+    counts.for_each(|counts| table.add_row(SERIES, &counts));
+    table
 }
 
-impl Rows {
-    fn new(components: &[&str], quantum: f64, counts: impl Iterator<Item = Vec<f64>>) -> Rows {
-        let mut table = Observations::new(components.iter().map(|name| (*name).to_owned()).collect());
-        table.origin.granularity = (quantum > 0.0).then_some(quantum);
-        let series = table.series("loops");
-        let ids = counts.map(|counts| table.row(series, &counts)).collect();
-        Rows { table, ids }
-    }
-
-    fn push(&mut self, round: u32, readings: &[Raw]) {
-        for (id, raw) in self.ids.iter().zip(readings) {
-            self.table.push_flagged(*id, round, raw.ticks as f64, raw.flags);
-        }
-    }
-
-    fn loop_ticks(&self, level: f64) -> Result<Estimate> {
-        let mut table = self.table.clone();
-        let series = table.series("loops");
-        let solution = solve(&table, series, &Options { level, ..Options::default() })?;
-        // Both tables have full rank by their design (design::loops), so the component is there.
-        let found = solution.component(ALONE[0]).map(|component| component.ticks);
-        let missing = || hairspring_core::Error::BadTable("the time of a trip is unknown: some loops have no readings".into());
-        Ok(found.ok_or_else(missing)?)
-    }
+fn loop_ticks(table: &Table, level: f64) -> Result<Estimate> {
+    let observations = table.observations();
+    // Both tables have full rank by their design (design::loops), so the series and the component are there.
+    let missing = || hairspring_core::Error::BadTable("the time of a trip is unknown: some loops have no readings".into());
+    let series = observations.find_series(SERIES).ok_or_else(missing)?;
+    let solution = solve(observations, series, &Options { level, ..Options::default() })?;
+    let found = solution.component(ALONE[0]).map(|component| component.ticks);
+    Ok(found.ok_or_else(missing)?)
 }

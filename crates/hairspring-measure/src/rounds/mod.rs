@@ -2,9 +2,11 @@
 //! Doubts are flagged, readings are never altered.
 
 mod dither;
+mod gap;
 mod loops;
 
 pub use dither::Dither;
+pub use gap::Shortest;
 pub use loops::Loops;
 
 use hairspring_core::observations::Flags;
@@ -21,6 +23,10 @@ pub trait Rig {
     fn rows(&self) -> usize;
     /// Runs a row and returns what the clock said, in ticks.
     fn run(&mut self, row: usize) -> u64;
+    /// Whether a row failed: its reading and those behind it mean nothing.
+    fn has_failed(&self) -> bool {
+        false
+    }
 }
 
 /// Functions that read the clock themselves.
@@ -51,23 +57,26 @@ pub struct Raw {
     pub flags: Flags,
 }
 
+impl Raw {
+    /// The ticks as a table holds them: below zero where a full counter went backwards.
+    pub fn signed(&self) -> f64 {
+        self.ticks as i64 as f64
+    }
+}
+
 /// A row is run once for warming before it is run for the record, unless it took longer than this many ticks.
 const MOST_WARM_TICKS: u64 = 3_000_000;
 /// Rows longer than this many ticks have their involuntary switches counted one by one, shorter ones by the round.
 const SINGLE_WATCH_TICKS: u64 = 60_000;
-/// A reading above this many times the row's shortest, and above it by `GAP_TICKS`, has a gap in it.
-const GAP_FACTOR: u64 = 2;
-const GAP_TICKS: u64 = 60_000;
 
 /// Runs rounds over the rows of a rig.
 #[derive(Debug)]
 pub struct Rounds {
     order: Vec<usize>,
-    shortest: Vec<u64>,
+    shortest: Vec<Shortest>,
     random: Pcg64Mcg,
     dither: Dither,
     switches: Switches,
-    gap_ticks: u64,
     width: Width,
 }
 
@@ -77,11 +86,10 @@ impl Rounds {
         let random = Pcg64Mcg::seed_from_u64(seed);
         Rounds {
             order: (0..rows).collect(),
-            shortest: vec![u64::MAX; rows],
+            shortest: vec![Shortest::new(quantum); rows],
             random,
             dither,
             switches: Switches::start(),
-            gap_ticks: GAP_TICKS.max(3 * quantum),
             width: Width::FULL,
         }
     }
@@ -94,6 +102,11 @@ impl Rounds {
         self
     }
 
+    /// Begins a batch: what happened to the thread since the last round is no doubt about the next one.
+    pub(crate) fn resume(&mut self) {
+        self.switches.since_last();
+    }
+
     /// Runs every row once, in random order, and returns the readings in the order of the rows.
     pub fn round(&mut self, rig: &mut impl Rig) -> Vec<Raw> {
         self.order.shuffle(&mut self.random);
@@ -101,7 +114,7 @@ impl Rounds {
         let mut watched_singly = false;
         for at in 0..self.order.len() {
             let row = self.order[at];
-            let long = self.shortest[row] != u64::MAX && self.shortest[row] > SINGLE_WATCH_TICKS;
+            let long = self.shortest[row].ticks().is_some_and(|ticks| ticks > SINGLE_WATCH_TICKS);
             readings[row] = self.reading(rig, row, long);
             watched_singly |= long;
         }
@@ -113,7 +126,7 @@ impl Rounds {
     }
 
     fn reading(&mut self, rig: &mut impl Rig, row: usize, watch: bool) -> Raw {
-        if self.shortest[row] == u64::MAX || self.shortest[row] < MOST_WARM_TICKS {
+        if self.shortest[row].ticks().is_none_or(|ticks| ticks < MOST_WARM_TICKS) {
             rig.run(row);
         }
         if watch {
@@ -121,16 +134,8 @@ impl Rounds {
         }
         self.dither.wait(self.random.random());
         let ticks = self.width.wrapped(rig.run(row));
-        let mut flags = if watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
-        if ticks > self.width.half() {
-            flags = flags.with(Flags::BACKWARD);
-        } else {
-            self.shortest[row] = self.shortest[row].min(ticks);
-            if ticks > GAP_FACTOR * self.shortest[row] && ticks - self.shortest[row] > self.gap_ticks {
-                flags = flags.with(Flags::GAP);
-            }
-        }
-        Raw { ticks, flags }
+        let switched = if watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
+        Raw { ticks, flags: switched.with(self.shortest[row].doubt(ticks, self.width)) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The document of `blocks`: the function's graph, what each part takes, and what is missing.
 
-use crate::Measured;
+use crate::MeasuredFunction;
 use crate::analysis::{Analysis, Missing, Place, Quality, Unknowns};
 use crate::graph::{EdgeKind, block_name};
 use hairspring_result::Environment;
@@ -230,7 +230,7 @@ pub struct MissingJson {
 }
 
 /// The document.
-pub fn blocks(measured: &Measured, circumstances: &Environment) -> BlocksDocument {
+pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> BlocksDocument {
     let analysis = &measured.analysis;
     let whole = measured.rows.iter().filter(|row| row.until.is_none()).count();
     BlocksDocument {
@@ -254,8 +254,8 @@ pub fn blocks(measured: &Measured, circumstances: &Environment) -> BlocksDocumen
             seconds: finite(measured.traced.seconds),
             stops: measured.traced.stops,
         },
-        rounds: measured.rounds,
-        measured_ms: finite(measured.measured.as_secs_f64() * 1e3),
+        rounds: measured.run.rounds,
+        measured_ms: finite(measured.run.measuring.as_secs_f64() * 1e3),
         unknowns: if analysis.unknowns == Unknowns::Blocks { "blocks" } else { "edges" }.to_owned(),
         undetermined_edges: analysis.undetermined.clone(),
         model: model(&analysis.quality),
@@ -286,20 +286,20 @@ fn model(quality: &Quality) -> ModelJson {
     }
 }
 
-fn level(measured: &Measured) -> f64 {
+fn level(measured: &MeasuredFunction) -> f64 {
     measured.analysis.series().components.first().map_or(0.95, |part| part.time.ticks.level)
 }
 
-fn figure(time: &hairspring_core::judge::Time, measured: &Measured, circumstances: &Environment) -> Figure {
+fn figure(time: &hairspring_core::judge::Time, measured: &MeasuredFunction, circumstances: &Environment) -> Figure {
     let no_cycles = circumstances.reference_reason.as_deref().unwrap_or("the reference chain could not be measured");
     Figure::of(time, level(measured), no_cycles)
 }
 
-fn runs(measured: &Measured, count: impl Fn(&crate::graph::Counts) -> u64) -> f64 {
+fn runs(measured: &MeasuredFunction, count: impl Fn(&crate::graph::Counts) -> u64) -> f64 {
     measured.rows.iter().filter(|row| row.until.is_none()).map(|row| count(&row.counts) as f64).sum()
 }
 
-fn block_list(measured: &Measured) -> Vec<BlockJson> {
+fn block_list(measured: &MeasuredFunction) -> Vec<BlockJson> {
     let all: f64 = runs(measured, |counts| counts.blocks.iter().sum());
     let block = |(at, block): (usize, &crate::graph::Block)| {
         let runs = runs(measured, |counts| counts.blocks[at]);
@@ -319,7 +319,7 @@ fn block_list(measured: &Measured) -> Vec<BlockJson> {
     measured.graph.blocks.iter().enumerate().map(block).collect()
 }
 
-fn edge_list(measured: &Measured) -> Vec<EdgeJson> {
+fn edge_list(measured: &MeasuredFunction) -> Vec<EdgeJson> {
     let word = |kind| match kind {
         EdgeKind::Fallthrough => "fallthrough",
         EdgeKind::Jump => "jump",
@@ -349,7 +349,7 @@ fn placed(name: &str, place: Place, analysis: &Analysis) -> PlaceJson {
     PlaceJson { name: name.to_owned(), place: word.to_owned(), component }
 }
 
-fn component(at: usize, measured: &Measured, circumstances: &Environment) -> BlockComponentJson {
+fn component(at: usize, measured: &MeasuredFunction, circumstances: &Environment) -> BlockComponentJson {
     let analysis = &measured.analysis;
     let part = &analysis.series().components[at];
     let carried = analysis.quality.is_carried();
@@ -375,7 +375,7 @@ fn dependencies(analysis: &Analysis) -> Vec<String> {
     solution.rank.dependent.iter().map(spelled).collect()
 }
 
-fn loops(measured: &Measured, circumstances: &Environment) -> Vec<LoopJson> {
+fn loops(measured: &MeasuredFunction, circumstances: &Environment) -> Vec<LoopJson> {
     let region = |region: &crate::analysis::Region| LoopJson {
         header: block_name(region.header),
         blocks: region.blocks.iter().map(|at| block_name(*at)).collect(),

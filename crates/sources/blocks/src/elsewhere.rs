@@ -1,13 +1,13 @@
 //! Machines on which programs cannot be traced yet.
 
 use crate::error::{Error, Result};
-use crate::result::{Measured, Request};
+use crate::result::{MeasuredFunction, Request};
 
 /// Says that it cannot be done here.
 ///
 /// # Errors
 /// Always.
-pub fn measure(_: &Request) -> Result<Measured> {
+pub fn measure(_: &Request) -> Result<MeasuredFunction> {
     Err(Error::BadRequest(format!(
         "blocks are traced on x86-64 Linux only, and this is {} {}: counts from elsewhere can be solved with `hairspring fit`",
         std::env::consts::ARCH,

@@ -30,4 +30,4 @@ pub use error::{Error, Result};
 pub use inputs::{Input, read as read_inputs};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use measure::measure;
-pub use result::{FunctionInfo, Measured, Progress, Request, Skipped, Traced, Wanted};
+pub use result::{FunctionInfo, MeasuredFunction, Progress, Request, Skipped, Traced, Wanted};

@@ -3,8 +3,8 @@
 use crate::analysis::{Analysis, CountRow};
 use crate::graph::Graph;
 use crate::inputs::Input;
-use hairspring_core::observations::Observations;
 use hairspring_host::thread::Settled;
+use hairspring_measure::Run;
 use hairspring_measure::ruler::Ruler;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -107,7 +107,7 @@ pub struct Traced {
 
 /// All that was measured and found.
 #[derive(Debug)]
-pub struct Measured {
+pub struct MeasuredFunction {
     /// The function.
     pub function: FunctionInfo,
     /// Its graph.
@@ -122,12 +122,8 @@ pub struct Measured {
     pub rows: Vec<CountRow>,
     /// Following.
     pub traced: Traced,
-    /// The readings.
-    pub table: Observations,
-    /// Rounds.
-    pub rounds: u32,
-    /// Time that the rounds took.
-    pub measured: Duration,
+    /// The rounds.
+    pub run: Run,
     /// What was found.
     pub analysis: Analysis,
     /// How the thread was settled.

@@ -2,7 +2,7 @@
 
 mod listing;
 
-use crate::Measured;
+use crate::MeasuredFunction;
 use crate::analysis::{Missing, Quality, Unknowns};
 use crate::graph::block_name;
 use hairspring_core::judge::Severity;
@@ -24,7 +24,7 @@ const MOST_LOOPS: usize = 40;
 const MOST_NAMES: usize = 300;
 
 /// The report.
-pub fn blocks(measured: &Measured, circumstances: &Environment, style: &Style) -> String {
+pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &Style) -> String {
     let mut page = Page::new(*style);
     let listing = Listing::of(measured);
     head(&mut page, &listing);
@@ -67,8 +67,8 @@ fn head(page: &mut Page, listing: &Listing) {
             many(measured.inputs, "input"),
             many(graph.blocks.len(), "block"),
             many(graph.edges.len(), "edge"),
-            many(measured.rounds as usize, "round"),
-            significant(measured.measured.as_secs_f64() * 1e3, 3)
+            many(measured.run.rounds as usize, "round"),
+            significant(measured.run.measuring.as_secs_f64() * 1e3, 3)
         ),
         Tone::Quiet,
     );
@@ -81,7 +81,7 @@ fn many(number: usize, thing: &str) -> String {
 }
 
 /// What takes the trust away comes before any number.
-fn distrust(page: &mut Page, measured: &Measured) {
+fn distrust(page: &mut Page, measured: &MeasuredFunction) {
     let all: Vec<Finding> = measured.analysis.findings.clone();
     if all.iter().any(|finding| finding.severity == Severity::Untrusted) {
         page.line("  NOT TO BE TRUSTED", Tone::Alarm);
@@ -112,14 +112,14 @@ fn combinations(page: &mut Page, listing: &Listing) {
 }
 
 /// The group of each unknown that runs as often as others, by name.
-fn groups(measured: &Measured) -> HashMap<&str, usize> {
+fn groups(measured: &MeasuredFunction) -> HashMap<&str, usize> {
     let analysis = &measured.analysis;
     let of_group = |(number, group): (usize, &'_ Vec<usize>)| group.iter().map(|at| (*at, number)).collect::<Vec<_>>();
     analysis.groups.iter().enumerate().flat_map(of_group).map(|(at, number)| (analysis.names[at].as_str(), number)).collect()
 }
 
 /// The combination with equal counts in one bracket: `(B1 B4 overhead) + 2 B3`.
-fn grouped(measured: &Measured, component: usize, groups: &HashMap<&str, usize>) -> String {
+fn grouped(measured: &MeasuredFunction, component: usize, groups: &HashMap<&str, usize>) -> String {
     let parts = &measured.analysis.series().solution.components[component].parts;
     let mut terms: Vec<(Vec<&str>, f64)> = Vec::new();
     let mut known: HashMap<(usize, u64), usize> = HashMap::new();
@@ -140,7 +140,7 @@ fn grouped(measured: &Measured, component: usize, groups: &HashMap<&str, usize>)
     hairspring_core::estimate::solution::spell(&spelled)
 }
 
-fn loops(page: &mut Page, measured: &Measured) {
+fn loops(page: &mut Page, measured: &MeasuredFunction) {
     let analysis = &measured.analysis;
     if analysis.regions.is_empty() {
         if !analysis.quality.is_carried() && !measured.graph.loops().is_empty() {
@@ -168,11 +168,11 @@ fn loops(page: &mut Page, measured: &Measured) {
     }
 }
 
-fn summary(page: &mut Page, measured: &Measured) {
+fn summary(page: &mut Page, measured: &MeasuredFunction) {
     let analysis = &measured.analysis;
     let quality = &analysis.quality;
     let solution = &analysis.series().solution;
-    let factor = measured.table.origin.ns_per_unit();
+    let factor = measured.run.table.origin.ns_per_unit();
     let mean = factor.map_or_else(
         || format!("{} ticks", significant(analysis.mean_call, 4)),
         |factor| {
@@ -236,7 +236,7 @@ fn model(quality: &Quality) -> (String, Tone) {
 }
 
 /// What is missing, said once for each block: what always runs together in one item.
-fn missing(page: &mut Page, measured: &Measured) {
+fn missing(page: &mut Page, measured: &MeasuredFunction) {
     let all = wanting(&measured.analysis.missing);
     for (at, (message, remedy)) in all.iter().take(MOST_MISSING).enumerate() {
         page.item(if at == 0 { "missing" } else { "" }, &cut(message, MOST_NAMES), Tone::Warning);
@@ -276,7 +276,7 @@ fn wanting(all: &[Missing]) -> Vec<(String, String)> {
     said
 }
 
-fn doubts(page: &mut Page, measured: &Measured) {
+fn doubts(page: &mut Page, measured: &MeasuredFunction) {
     let all: Vec<Finding> = measured.analysis.findings.clone();
     for severity in [Severity::Warning, Severity::Note] {
         findings(page, &all, severity);

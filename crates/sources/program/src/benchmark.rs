@@ -1,7 +1,7 @@
 //! What a binding declares: rows, benchmarks made of them, and groups that run in the same rounds.
 
-use hairspring_core::observations::Role;
 use hairspring_host::clock::ReadFn;
+use hairspring_measure::table::free_name;
 
 /// What the second component is called where it takes data out of the caches before every body, with fences around it.
 pub const FLUSH: &str = "flush";
@@ -15,22 +15,9 @@ pub enum Order {
     InPlace,
     /// A fence before and behind every init: a check with bodies that overlap with nothing.
     Fenced,
-    /// A chain of `SHADOW_COPIES` multiplications in place of the body of a fenced row: what the fence hides.
+    /// A chain of [`hairspring_measure::table::SHADOW_COPIES`] multiplications in place of the body of a fenced row: what the
+    /// fence hides.
     Shadow,
-}
-
-/// Length of the chain that stands for the body in rows of [`Order::Shadow`], in multiples of the reference chain.
-pub const SHADOW_COPIES: u32 = 16;
-
-impl Order {
-    /// The role of a series with such rows beside the answer's.
-    pub(crate) fn role(self) -> Option<Role> {
-        match self {
-            Order::InPlace => Some(Role::InPlace),
-            Order::Fenced => Some(Role::Fenced),
-            Order::AtEnd | Order::Shadow => None,
-        }
-    }
 }
 
 /// Code of a row: reads the clock that it is handed, runs its copies, reads the clock again, and gives the ticks in between,
@@ -123,12 +110,6 @@ impl Group<'_> {
         }
         names
     }
-}
-
-/// The name, with a number behind it where it is taken.
-pub(crate) fn free_name(name: &str, taken: &[String]) -> String {
-    let mut candidates = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name} ({number})")));
-    candidates.find(|candidate| !taken.contains(candidate)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,22 +1,15 @@
 //! The pilot: which of a benchmark's rows are run.
 
 use crate::benchmark::{Order, Row};
+use hairspring_core::design::{FEWEST_ROWS, MOST_WINDOW_NS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE, TARGET_WINDOW_NS, straight};
 use hairspring_host::clock::{Clock, ReadFn};
 
-/// Length that the longest row aims at, and the longest that a row may take where there are enough shorter ones.
-const TARGET_NS: f64 = 1_500.0;
-const MOST_NS: f64 = 50_000.0;
-/// A row that takes longer than this is not run again to see how long it takes.
+/// A row that takes longer than this is not run again to see how long it takes: a first run that found nothing in the caches
+/// is not much longer than the next then.
 const LONG_NS: f64 = 1e6;
 /// With a body this long, two numbers of copies have to do.
 const VERY_LONG_NS: f64 = 1e8;
-/// Rows that are kept however long they take.
-pub(crate) const FEWEST_ROWS: usize = 4;
 const FEWEST_LONG_ROWS: usize = 2;
-/// Rows with fewer bodies than this share of the most bend on out-of-order cores.
-const SHORTEST_SHARE: u32 = 8;
-/// The same for rows that check an init, of which there are fewer.
-const CHECKS_SHARE: u32 = 4;
 /// Copies of a check's rows that are run however long they take.
 const SHORTEST_CHECKS: u32 = 6;
 /// Runs of a short row.
@@ -35,17 +28,17 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
         let per_copy = taken.last().and_then(|last: &usize| Some(lengths[*last]? / f64::from(rows[*last].copies())));
         let expected = per_copy.map_or(0.0, |ns| ns * f64::from(rows[at].copies()));
         let fewest = if longest > VERY_LONG_NS { FEWEST_LONG_ROWS.max(1 + usize::from(rows[at].inits > 0) * 2) } else { FEWEST_ROWS };
-        if taken.len() >= fewest && expected > MOST_NS {
+        if taken.len() >= fewest && expected > MOST_WINDOW_NS {
             break;
         }
         let ns = length(&mut rows[at], clock, ns_per_tick, expected)?;
         (lengths[at], longest) = (Some(ns), longest.max(ns));
         taken.push(at);
-        if ns >= TARGET_NS && straight(&taken, rows, SHORTEST_SHARE).len() > FEWEST_ROWS {
+        if ns >= TARGET_WINDOW_NS && straight_of(&taken, rows, SHORTEST_SHARE).len() > FEWEST_ROWS {
             break;
         }
     }
-    let straight = straight(&taken, rows, SHORTEST_SHARE);
+    let straight = straight_of(&taken, rows, SHORTEST_SHARE);
     let chosen = if straight.len() > FEWEST_ROWS { straight } else { taken };
     let most = chosen.iter().map(|at| rows[*at].copies()).max().unwrap_or(0);
     let checks = checks(rows, most);
@@ -57,7 +50,7 @@ fn checks(rows: &[Row], most: u32) -> Vec<usize> {
     let of = |order| -> Vec<usize> {
         let short = |at: &usize| rows[*at].order == order && rows[*at].copies() <= most.max(SHORTEST_CHECKS);
         let mine: Vec<usize> = (0..rows.len()).filter(short).collect();
-        let straight = straight(&mine, rows, CHECKS_SHARE);
+        let straight = straight_of(&mine, rows, SHORTEST_CHECK_SHARE);
         let enough = [straight, mine].into_iter().find(|rows| rows.len() >= FEWEST_ROWS);
         enough.unwrap_or_default()
     };
@@ -75,10 +68,10 @@ fn length(row: &mut Row, clock: &Clock, ns_per_tick: f64, expected_ns: f64) -> O
     Some(least)
 }
 
-/// Rows with at least such a share (one part in `share`) of the most bodies.
-fn straight(taken: &[usize], rows: &[Row], share: u32) -> Vec<usize> {
-    let most = taken.iter().map(|at| rows[*at].bodies).max().unwrap_or(0);
-    taken.iter().copied().filter(|at| rows[*at].bodies.saturating_mul(share) >= most).collect()
+/// Those of the rows taken that are long enough for a straight line.
+fn straight_of(taken: &[usize], rows: &[Row], share: u32) -> Vec<usize> {
+    let bodies: Vec<u32> = taken.iter().map(|at| rows[*at].bodies).collect();
+    straight(&bodies, share).into_iter().map(|at| taken[at]).collect()
 }
 
 #[cfg(test)]

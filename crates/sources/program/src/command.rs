@@ -5,9 +5,11 @@ use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::output;
 use crate::report::document;
-use crate::session::{Session, Settings, Stop};
+use crate::session::{Session, Settings};
 use crate::values::{duration, level, share};
 use clap::Parser;
+use hairspring_measure::Stop;
+use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_result::ResultDocument;
 use hairspring_result::document::joined;
 use hairspring_result::json::print;
@@ -140,7 +142,7 @@ impl Arguments {
             clock: self.clock.clone(),
             cpu: self.cpu,
             budget: self.budget,
-            precision: self.precision.unwrap_or(0.005),
+            precision: self.precision.unwrap_or(DEFAULT_PRECISION),
             level: self.confidence_level,
             ..Settings::default()
         }
@@ -250,10 +252,10 @@ fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: us
     let measured = session.measure(group)?;
     drop(guard);
     if let Some(folder) = &arguments.save {
-        save(&measured.table, folder, at, group.name())?;
+        save(&measured.run.table, folder, at, group.name())?;
     }
     let measurement = document(session, group, &measured, "run", arguments.precision)?;
-    Ok((ResultDocument::new(&measurement), measured.stop))
+    Ok((ResultDocument::new(&measurement), measured.run.stop))
 }
 
 fn report(arguments: &Arguments, documents: &[ResultDocument]) -> Result<()> {

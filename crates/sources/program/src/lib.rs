@@ -14,7 +14,7 @@
 //! let mut group = Group::from(Benchmark::new("turn", [64, 128, 192, 256].map(row).into()));
 //! let settings = Settings { budget: std::time::Duration::from_millis(20), ..Settings::default() };
 //! let measured = Session::new(&settings).unwrap().measure(&mut group).unwrap();
-//! assert!(measured.table.find_series("turn").is_some());
+//! assert!(measured.run.table.find_series("turn").is_some());
 //! ```
 
 pub mod circumstances;
@@ -28,12 +28,13 @@ mod error;
 mod guard;
 mod remedies;
 mod report;
-mod rounds;
+mod rows;
 mod session;
 
 pub use benchmark::{Benchmark, FLUSH, Group, Order, Row, RunRow};
 pub use command::{Arguments, ChoiceArguments, Manner, main, nothing_chosen};
 pub use error::{Error, Result};
+pub use hairspring_measure::Stop;
 pub use remedies::PROGRAM;
 pub use report::{assessed, document};
-pub use session::{Measured, Session, Settings, Stop};
+pub use session::{MeasuredGroup, Session, Settings};

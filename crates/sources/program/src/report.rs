@@ -4,7 +4,7 @@ use crate::benchmark::Group;
 use crate::circumstances::here;
 use crate::error::Result;
 use crate::remedies::PROGRAM;
-use crate::session::{Measured, Session, Stop};
+use crate::session::{MeasuredGroup, Session};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_host::thread::Seat;
@@ -14,20 +14,20 @@ use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject
 ///
 /// # Errors
 /// If the observations are too few to be solved.
-pub fn assessed(measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
+pub fn assessed(measured: &MeasuredGroup, level: f64, precision: Option<f64>) -> Result<Assessment> {
     assessed_with(&PROGRAM, measured, level, precision)
 }
 
-fn assessed_with(remedies: &Remedies, measured: &Measured, level: f64, precision: Option<f64>) -> Result<Assessment> {
+fn assessed_with(remedies: &Remedies, measured: &MeasuredGroup, level: f64, precision: Option<f64>) -> Result<Assessment> {
     let options = Options { level, ..Options::default() };
-    Ok(remedies.assess(&measured.table, &Question { options, precision, stolen_ms: measured.stolen_ms })?)
+    Ok(remedies.assess(&measured.run.table, &Question { options, precision, stolen_ms: measured.run.stolen_ms })?)
 }
 
 /// The document of a group; `command` says who made it.
 ///
 /// # Errors
 /// As [`assessed`].
-pub fn document(session: &Session, group: &Group, measured: &Measured, command: &str, precision: Option<f64>) -> Result<Measurement> {
+pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, command: &str, precision: Option<f64>) -> Result<Measurement> {
     let subject = |(benchmark, name): (&crate::Benchmark, &String)| Subject {
         name: name.clone(),
         code: benchmark.code.clone(),
@@ -37,15 +37,15 @@ pub fn document(session: &Session, group: &Group, measured: &Measured, command: 
         command: command.to_owned(),
         environment: environment(session),
         assessment: assessed_with(session.settings.remedies, measured, session.settings.level, precision)?,
-        ns_per_unit: measured.table.origin.ns_per_unit(),
+        ns_per_unit: measured.run.table.origin.ns_per_unit(),
         subjects: group.benchmarks.iter().zip(&measured.names).map(subject).collect(),
         methods: Vec::new(),
         run: Some(Run {
-            rounds: measured.rounds,
-            measured_ms: Some(measured.measuring.as_secs_f64() * 1e3),
-            elapsed_ms: Some(measured.measuring.as_secs_f64() * 1e3),
-            stop: if measured.stop == Stop::Precise { "precision reached".into() } else { "budget spent".into() },
-            stolen_ms: measured.stolen_ms,
+            rounds: measured.run.rounds,
+            measured_ms: Some(measured.run.measuring.as_secs_f64() * 1e3),
+            elapsed_ms: Some(measured.run.elapsed.as_secs_f64() * 1e3),
+            stop: measured.run.stop.to_string(),
+            stolen_ms: measured.run.stolen_ms,
             processes: None,
         }),
     })

@@ -1,17 +1,21 @@
 //! A session: the thread settled, the clock found, the core cycle proved, once for all benchmarks of a program.
 
-use crate::benchmark::{FLUSH, Group, Order, Row, SHADOW_COPIES, free_name};
-use crate::choose::{FEWEST_ROWS, choose};
+use crate::benchmark::{FLUSH, Group, Order, Row};
+use crate::choose::choose;
 use crate::error::{Error, Result};
 use crate::remedies::PROGRAM;
-use crate::rounds::{Piece, Pieces, Plan, until_precise};
+use crate::rows::{RowCode, Rows};
+use hairspring_core::design::FEWEST_ROWS;
 use hairspring_core::judge::Remedies;
-use hairspring_core::observations::{Observations, Role, RowId, Variant};
+use hairspring_core::observations::Role;
 use hairspring_host::clock::{Clock, RateMeter, Reading, default_clock, find, granularity};
 use hairspring_host::interference::StealMeter;
 use hairspring_host::thread::Seat;
-use hairspring_measure::companions::{Beside, beside};
+use hairspring_measure::batches::InProcess;
+use hairspring_measure::companions::companions;
+use hairspring_measure::limits::{DEFAULT_PRECISION, LEAST_ROUNDS};
 use hairspring_measure::ruler::{Ruler, find_ruler};
+use hairspring_measure::{Goal, Run, Table, until_precise};
 use std::time::{Duration, Instant};
 
 /// Time over which the rate of a clock is known well enough for a pilot.
@@ -44,7 +48,7 @@ impl Default for Settings {
             clock: None,
             cpu: None,
             budget: Duration::from_millis(500),
-            precision: 0.005,
+            precision: DEFAULT_PRECISION,
             level: 0.95,
             cycles: true,
             seated: true,
@@ -53,30 +57,13 @@ impl Default for Settings {
     }
 }
 
-/// Why the rounds of a group ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// The precision asked for was reached.
-    Precise,
-    /// The budget was spent.
-    Budget,
-}
-
 /// What comes of measuring a group.
 #[derive(Debug)]
-pub struct Measured {
-    /// The raw table, the chains of known length included.
-    pub table: Observations,
+pub struct MeasuredGroup {
+    /// The rounds.
+    pub run: Run,
     /// Names of the series of the benchmarks in it, in the order of the group.
     pub names: Vec<String>,
-    /// Rounds of all rows.
-    pub rounds: u32,
-    /// Time spent in the rounds.
-    pub measuring: Duration,
-    /// Why they ended.
-    pub stop: Stop,
-    /// Time that the hypervisor took meanwhile, where the system says.
-    pub stolen_ms: Option<f64>,
 }
 
 /// Everything that the benchmarks of a program are measured with.
@@ -114,21 +101,27 @@ impl Session {
     ///
     /// # Errors
     /// An empty group, a benchmark with fewer than 4 rows, or one whose code failed.
-    pub fn measure(&self, group: &mut Group) -> Result<Measured> {
+    pub fn measure(&self, group: &mut Group) -> Result<MeasuredGroup> {
         let names = group.series_names();
-        let mut plan = self.plan(group, &names)?;
+        let Plan { mut table, rows } = self.plan(group, &names)?;
         let steal = self.seat.as_ref().map(|seat| StealMeter::start(seat.cpu));
+        let mut rows = InProcess::new(rows, &self.clock, self.granularity.quantum, 1);
         let begin = Instant::now();
-        let (rounds, stop) = until_precise(&mut plan, self).map_err(|piece| failed(&names, piece))?;
-        let mut table = plan.table;
-        table.origin.rate = Some(self.meter.rate());
-        Ok(Measured { table, names, rounds, measuring: begin.elapsed(), stop, stolen_ms: steal.and_then(|meter| meter.stolen_ms()) })
+        let ended = until_precise(&self.goal(), &mut table, &mut rows, &|| begin.elapsed());
+        let ended = ended.map_err(|_| failed(&names, rows.rig.failed().unwrap_or(names.len())))?;
+        Ok(MeasuredGroup { run: Run::new(table, ended, self.meter.rate(), steal.and_then(|meter| meter.stolen_ms())), names })
+    }
+
+    /// What ends the rounds. A body that takes a tenth of a second has two rows only.
+    fn goal(&self) -> Goal {
+        let Settings { precision, level, budget, .. } = self.settings;
+        Goal { precision, level, budget, least_rounds: LEAST_ROUNDS }
     }
 
     fn plan<'g, 'a: 'g>(&self, group: &'g mut Group<'a>, names: &[String]) -> Result<Plan<'g>> {
         let second = group.benchmarks.iter().find(|one| one.rows.iter().any(|row| row.inits > 0)).map(|one| one.second);
         let components = std::iter::once("body").chain(second).map(str::to_owned).collect();
-        let mut plan = Plan { table: Observations::new(components), rig: Pieces::new(self.clock.read), rows: Vec::new() };
+        let mut plan = Plan { table: Table::new(components), rows: Rows::new(self.clock.read) };
         for (at, benchmark) in group.benchmarks.iter_mut().enumerate() {
             let answers = benchmark.rows.iter().filter(|row| row.order == Order::AtEnd).count();
             if answers < FEWEST_ROWS {
@@ -139,69 +132,56 @@ impl Session {
             let chosen = chosen.ok_or_else(|| failed(names, at))?;
             if benchmark.second == FLUSH {
                 // A flush has fences around it: nothing overlaps with the body, and the fence hides the body's beginning.
-                plan.table.origin.variants.push(Variant { series: names[at].clone(), role: Role::Fenced, of: names[at].clone() });
+                plan.table.declare_arrangement(&names[at], Role::Fenced);
             }
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
             self.add(&mut plan, (at, names), rows.map(|(_, row)| row));
         }
-        if plan.rows.is_empty() {
+        if plan.rows.all.is_empty() {
             return Err(Error::Empty);
         }
-        self.ruler.iter().flat_map(beside).for_each(|chain| add_chain(&mut plan, &chain));
-        plan.table.origin.clock = Some(self.clock.name.to_owned());
-        plan.table.origin.granularity = (self.granularity.quantum > 0).then_some(self.granularity.quantum as f64);
+        for companion in self.ruler.iter().flat_map(companions) {
+            plan.table.add_companion(&companion);
+            plan.rows.all.extend(companion.code().into_iter().map(RowCode::Chain));
+        }
+        plan.table.set_clock(self.clock.name, self.granularity.quantum);
         Ok(plan)
     }
 
     /// Adds the chosen rows of a benchmark; each order is a series of its own, and the table says what it is.
     fn add<'g, 'a: 'g>(&self, plan: &mut Plan<'g>, (at, names): (usize, &[String]), rows: impl Iterator<Item = &'g mut Row<'a>>) {
         let mut series: Vec<(Order, String)> = vec![(Order::AtEnd, names[at].clone())];
-        // What a fence hides is the same for all: one series of shadows is enough for a table.
-        let has_shadow = plan.table.origin.shadow.is_some();
-        for row in rows.filter(|row| row.order != Order::Shadow || !has_shadow) {
+        // One series of shadows is enough for a table, and says nothing without the length of its chain.
+        let wants_shadow = self.ruler.is_ok() && plan.table.observations().origin.shadow.is_none();
+        for row in rows.filter(|row| row.order != Order::Shadow || wants_shadow) {
             let known = series.iter().find(|(order, _)| *order == row.order).map(|(_, name)| name.clone());
             let name = known.unwrap_or_else(|| {
-                let name = self.declare(plan, row.order, &names[at], names);
+                let name = self.declare(&mut plan.table, row.order, &names[at], names);
                 series.push((row.order, name.clone()));
                 name
             });
-            let id = row_of(&mut plan.table, &name, row.bodies, row.inits);
-            plan.rows.push(id);
-            plan.rig.rows.push(Piece::Code(&mut *row.run, at));
+            let counts = [f64::from(row.bodies), f64::from(row.inits)];
+            let width = plan.table.observations().components().len();
+            plan.table.add_row(&name, &counts[..width]);
+            plan.rows.all.push(RowCode::Benchmark(&mut *row.run, at));
         }
     }
 
     /// Says in the table what a further series of a benchmark is, and how it is called.
-    fn declare(&self, plan: &mut Plan, order: Order, of: &str, names: &[String]) -> String {
-        let words = match order {
-            Order::InPlace => "in place",
-            Order::Shadow => "shadow",
-            _ => "fenced",
-        };
-        let name = free_name(&format!("{of} {words}"), &[names, plan.table.series_names()].concat());
-        if let Some(role) = order.role() {
-            plan.table.origin.variants.push(Variant { series: name.clone(), role, of: of.to_owned() });
-        } else if let Ok(ruler) = &self.ruler {
-            plan.table.origin.shadow = Some((name.clone(), f64::from(SHADOW_COPIES * ruler.cycles)));
+    fn declare(&self, table: &mut Table, order: Order, of: &str, names: &[String]) -> String {
+        match order {
+            Order::AtEnd => of.to_owned(),
+            Order::InPlace => table.declare_check(of, Role::InPlace, names),
+            Order::Fenced => table.declare_check(of, Role::Fenced, names),
+            Order::Shadow => table.declare_shadow(self.ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
         }
-        name
     }
 }
 
-fn row_of(table: &mut Observations, series: &str, bodies: u32, inits: u32) -> RowId {
-    let counts = [f64::from(bodies), f64::from(inits)];
-    let (id, width) = (table.series(series), table.components().len());
-    table.row(id, &counts[..width])
-}
-
-fn add_chain(plan: &mut Plan, chain: &Beside) {
-    let code = chain.code();
-    if code.len() == chain.copies.len() {
-        let role = if chain.is_ruler { "reference" } else { "control" };
-        let name = free_name(&format!("{role} {}", chain.chain), plan.table.series_names());
-        plan.rows.extend(chain.declare(&mut plan.table, &name));
-        plan.rig.rows.extend(code.into_iter().map(Piece::Chain));
-    }
+/// A table with its rows' code.
+struct Plan<'g> {
+    table: Table,
+    rows: Rows<'g>,
 }
 
 fn failed(names: &[String], at: usize) -> Error {

@@ -4,6 +4,10 @@ use crate::error::{Error, Failure, Result, io};
 use crate::host::{self, Phase};
 use crate::protocol::{Command, Ended, LastWords, Load, Received, Reply, receive, send};
 use hairspring_host::process::Group;
+use hairspring_measure::Table;
+use hairspring_measure::batches::Batches;
+use hairspring_measure::limits::{Batch, MOST_ROUNDS_OF_A_MESSAGE};
+use hairspring_measure::rounds::Raw;
 use nix::sys::signal::Signal;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -98,6 +102,28 @@ impl Child {
         }
     }
 
+    /// Runs rounds over some of the rows.
+    ///
+    /// # Errors
+    /// As [`Child::ask`].
+    pub fn run_rows(&mut self, rows: Vec<u32>, batch: Batch) -> Result<Vec<Raw>> {
+        match self.ask(&Command::Run { rows, batch: batch.at_most(MOST_ROUNDS_OF_A_MESSAGE) })? {
+            Reply::Batch(readings) => Ok(readings),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Ends the run, and asks what it was like.
+    ///
+    /// # Errors
+    /// As [`Child::ask`].
+    pub fn end(&mut self) -> Result<Ended> {
+        match self.ask(&Command::End)? {
+            Reply::Ended(ended) => Ok(ended),
+            _ => Err(unexpected()),
+        }
+    }
+
     /// Code that does not return: by itself, or because it waits for memory that it is refused.
     fn hangs(&self) -> Failure {
         let seconds = self.timeout.as_secs_f64();
@@ -187,6 +213,15 @@ impl Child {
     }
 }
 
+impl Batches for Child {
+    type Error = Error;
+
+    fn run(&mut self, batch: Batch, _: &dyn Fn() -> Duration, table: &mut Table) -> Result<()> {
+        table.push(&self.run_rows((0..table.rows() as u32).collect(), batch)?);
+        Ok(())
+    }
+}
+
 fn died_of(words: LastWords) -> Failure {
     let signal = words.signal as i32;
     let place = match words.phase {
@@ -258,7 +293,7 @@ const OWN_PART: Duration = Duration::from_secs(1);
 /// Time that a command takes by its own terms.
 fn working(command: &Command) -> Duration {
     match command {
-        Command::Run { milliseconds, .. } => Duration::from_millis(*milliseconds),
+        Command::Run { batch, .. } => batch.time,
         Command::Load(_) => OWN_LOADING,
         Command::End => Duration::ZERO,
     }

@@ -24,6 +24,7 @@ mod registers;
 mod request;
 mod session;
 mod source;
+mod table;
 mod text;
 
 pub mod host;
@@ -37,4 +38,4 @@ pub use findings::SnippetFinding;
 pub use mode::{Judged, Mode};
 pub use protocol::{Ended, Ready};
 pub use request::{Language, Request, words};
-pub use session::{Measured, REFERENCE, Stop, measure, series_names};
+pub use session::{MeasuredCode, measure, series_names};

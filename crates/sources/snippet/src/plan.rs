@@ -6,7 +6,8 @@ use hairspring_core::design::{DIFFERENTIAL, DIRECT, Pilot, cold, line, pairs, re
 
 /// Copies in the pilot rows of each alternative.
 pub const PILOT: [u32; 3] = [1, 2, 4];
-/// Longest window that the pilot takes as a reason to run longer rows at all.
+/// A copy that takes longer than this is timed by the row of one copy alone: the overhead is nothing beside it, and longer rows
+/// of up to 16 alternatives would use up the budget.
 pub const LONG_NS: f64 = 200_000.0;
 /// Evaluations in all rows together: compile time grows with them.
 const MOST_EVALUATIONS: u32 = 3_000;

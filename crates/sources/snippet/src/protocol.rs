@@ -2,6 +2,7 @@
 
 use hairspring_core::observations::Rate;
 use hairspring_host::thread::Settled;
+use hairspring_measure::limits::Batch;
 use hairspring_measure::rounds::Raw;
 use hairspring_measure::ruler::Ruler;
 use serde::de::DeserializeOwned;
@@ -13,14 +14,12 @@ use std::io::{Read, Write};
 pub enum Command {
     /// Load a library and get ready; answered by [`Reply::Ready`].
     Load(Load),
-    /// Run rounds over these rows for about so long; answered by [`Reply::Batch`].
+    /// Run rounds over these rows; answered by [`Reply::Batch`].
     Run {
         /// Rows to run, by index; reference rows come behind the library's.
         rows: Vec<u32>,
-        /// Time after which no new round begins.
-        milliseconds: u64,
-        /// Rounds at the most.
-        most_rounds: u32,
+        /// How many rounds.
+        batch: Batch,
     },
     /// Say what the whole run was like; answered by [`Reply::Ended`], and the child ends.
     End,

@@ -3,6 +3,7 @@
 use crate::declaration::Declaration;
 use crate::error::{Error, Result, io};
 use crate::text::{is_empty, returns};
+use hairspring_measure::limits::DEFAULT_PRECISION;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -80,7 +81,7 @@ impl Default for Request {
             clock: None,
             cpu: None,
             budget: Duration::from_millis(800),
-            precision: 0.005,
+            precision: DEFAULT_PRECISION,
             level: 0.95,
             timeout: Duration::from_secs(10),
             all_methods: false,

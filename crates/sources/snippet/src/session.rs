@@ -1,52 +1,27 @@
 //! From a request to observations: pilot, design, compilation, rounds until the interval is narrow enough.
 
-use crate::child::{Child, HostProgram, Printed, unexpected, used_up};
+use crate::child::{Child, HostProgram, Printed, used_up};
 use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, find};
 use crate::copy::{Copy, Lost, look};
 use crate::error::{Result, io};
 use crate::plan;
-use crate::protocol::{Command, Ended, Load, Ready, Reply};
+use crate::protocol::{Ended, Load, Ready};
 use crate::request::{Language, Request};
-use crate::source::{Arrangement, RowSpec, SHADOW_COPIES};
+use crate::source::{Arrangement, RowSpec};
+use crate::table;
 use hairspring_core::design::Pilot;
-use hairspring_core::judge::precise_enough;
-use hairspring_core::observations::{Observations, Rate, Role, RowId, Variant};
 use hairspring_host::process::Folder;
-use hairspring_measure::companions::{Beside, beside};
-use hairspring_measure::rounds::Raw;
+use hairspring_measure::companions::{Companion, companions};
+use hairspring_measure::limits::{Batch, LEAST_ROUNDS_OF_SPARE_ROWS};
 use hairspring_measure::ruler::Ruler;
+use hairspring_measure::{Goal, Run, until_precise};
 use std::time::{Duration, Instant};
-
-/// Name of the series of the reference chain, and what the names of those of the control chains begin with.
-pub const REFERENCE: &str = "reference";
-pub const CONTROL_SERIES: &str = "control";
-/// Name of the series that shows how much a fence hides.
-pub const SHADOW_SERIES: &str = "shadow";
-/// First batch; each further one doubles what there is.
-const FIRST_BATCH: Duration = Duration::from_millis(60);
-/// Measuring time that is spent in any case, however long the compiler took.
-const SHORTEST_RUN: Duration = Duration::from_millis(100);
-/// Rounds below which the intervals are not asked for, if the budget allows more.
-const FEWEST_ROUNDS: u32 = 32;
-/// Rounds of one batch at the most, so that a message stays small.
-const MOST_ROUNDS: u32 = 100_000;
-/// Readings kept at the most: memory stays bounded for any budget.
-const MOST_READINGS: usize = 8_000_000;
-
-/// Why the rounds ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// The interval asked for was reached.
-    Precise,
-    /// The budget was spent.
-    Budget,
-}
 
 /// What a session brings back.
 #[derive(Debug)]
-pub struct Measured {
-    /// The raw table, the reference chain included.
-    pub table: Observations,
+pub struct MeasuredCode {
+    /// The rounds.
+    pub run: Run,
     /// What the machine code of each alternative tells: its mode, its disassembly.
     pub copies: Vec<Copy>,
     /// What the compiler took out of each alternative's copies.
@@ -63,12 +38,6 @@ pub struct Measured {
     pub ended: Ended,
     /// What the code wrote.
     pub printed: Option<Printed>,
-    /// Rounds.
-    pub rounds: u32,
-    /// Time spent measuring.
-    pub measuring: Duration,
-    /// Why the rounds ended.
-    pub stop: Stop,
 }
 
 /// Names of the series of a request: the code itself where there is one, letters before it where there are more.
@@ -82,7 +51,7 @@ pub fn series_names(request: &Request) -> Vec<String> {
 /// # Errors
 /// What is wrong with the request, what the compiler said, how the code ended its process, or that a clock or CPU is
 /// not to be had.
-pub fn measure(request: &Request, host: &HostProgram) -> Result<Measured> {
+pub fn measure(request: &Request, host: &HostProgram) -> Result<MeasuredCode> {
     let mut copies = Vec::new();
     measure_unexplained(request, host, &mut copies).map_err(|error| {
         let changed: Vec<String> = copies.iter().flat_map(|copy| copy.written.clone()).collect();
@@ -90,7 +59,7 @@ pub fn measure(request: &Request, host: &HostProgram) -> Result<Measured> {
     })
 }
 
-fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<Copy>) -> Result<Measured> {
+fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<Copy>) -> Result<MeasuredCode> {
     let begin = Instant::now();
     request.check()?;
     if let Some(name) = &request.clock {
@@ -102,34 +71,36 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let rows = plan::rows(request, &pilots, ruler.is_ok());
     let (library, lost) = compiled(request, &compiler, &rows, &folder, copies);
     let library = library?;
-    let beside = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
+    let companions = ruler.as_ref().map_or_else(|_| Vec::new(), companions);
     let load = Load {
-        chains: beside.iter().flat_map(Beside::names).collect(),
+        chains: companions.iter().flat_map(Companion::names).collect(),
         prove_ruler: false,
         clock: request.clock.clone(),
         ..load(request, &library, rows.len())
     };
-    let (child, ready) = Child::start(host, load, request.timeout)?;
+    let (mut child, ready) = Child::start(host, load, request.timeout)?;
     drop(folder);
-    let table = Table::new(request, &rows, &beside, &ready);
-    let run = Run { child, table, request, deadline: begin + request.budget, measuring: Duration::ZERO, rounds: 0 };
-    let (mut run, stop) = run.until_precise()?;
-    let ended = run.end()?;
+    let mut table = table::new(request, &rows, &companions, &ready);
+    let stopped = until_precise(&goal(request), &mut table, &mut child, &|| begin.elapsed())?;
+    let ended = child.end()?;
     used_up(&ended)?;
-    Ok(Measured {
+    Ok(MeasuredCode {
+        run: Run::new(table, stopped, ended.rate.clone(), ended.stolen_ms),
         copies: std::mem::take(copies),
         lost,
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
         compiler,
-        printed: run.child.printed(&ended),
-        rounds: run.rounds,
-        measuring: run.measuring,
-        table: run.table.finished(ended.rate.clone()),
+        printed: child.printed(&ended),
         ready,
         ruler,
         ended,
-        stop,
     })
+}
+
+/// What ends the rounds. The rows are a design with rows to spare.
+fn goal(request: &Request) -> Goal {
+    let Request { precision, level, budget, .. } = *request;
+    Goal { precision, level, budget, least_rounds: LEAST_ROUNDS_OF_SPARE_ROWS }
 }
 
 fn load(request: &Request, library: &Library, rows: usize) -> Load {
@@ -192,21 +163,21 @@ fn pilot(
     folder: &Folder,
     copies: &mut Vec<Copy>,
 ) -> Result<(Vec<Pilot>, std::result::Result<Ruler, String>)> {
-    const TIME_MS: u64 = 5;
+    const TIME: Duration = Duration::from_millis(5);
     let rows = plan::pilot_rows(request);
     let library = compile(request, compiler, &rows, folder.path(), PILOT)?;
     *copies = look(request, &library.path, &rows);
     let (mut child, ready) = Child::start(host, load(request, &library, rows.len()), request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
-    let first = ticks(&mut child, &singles, TIME_MS, 20)?;
+    let first = ticks(&mut child, &singles, Batch { time: TIME, fewest: 1, most: 20 })?;
     // The default clock counts nanoseconds or something faster: without a rate yet, a tick is taken for a nanosecond.
     let longest = first.iter().copied().fold(0.0, f64::max);
     let times = if longest < plan::LONG_NS {
-        ticks(&mut child, &(0..rows.len() as u32).collect::<Vec<_>>(), 2 * TIME_MS, 2_000)?
+        ticks(&mut child, &(0..rows.len() as u32).collect::<Vec<_>>(), Batch { time: 2 * TIME, fewest: 1, most: 2_000 })?
     } else {
         Vec::new()
     };
-    let Reply::Ended(ended) = child.ask(&Command::End)? else { return Err(unexpected()) };
+    let ended = child.end()?;
     let ns = 1e9 / ended.rate.hz;
     let quantum_ns = quantum_ns(request)?;
     let pilots = (0..request.codes.len())
@@ -236,10 +207,8 @@ fn quantum_ns(request: &Request) -> Result<f64> {
 }
 
 /// Median ticks of each of the rows.
-fn ticks(child: &mut Child, rows: &[u32], milliseconds: u64, most_rounds: u32) -> Result<Vec<f64>> {
-    let Reply::Batch(readings) = child.ask(&Command::Run { rows: rows.to_vec(), milliseconds, most_rounds })? else {
-        return Err(unexpected());
-    };
+fn ticks(child: &mut Child, rows: &[u32], batch: Batch) -> Result<Vec<f64>> {
+    let readings = child.run_rows(rows.to_vec(), batch)?;
     Ok((0..rows.len())
         .map(|row| {
             let mut mine: Vec<u64> = readings.iter().skip(row).step_by(rows.len()).map(|raw| raw.ticks).collect();
@@ -262,134 +231,4 @@ fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64
     let (short, long) = (mine().min_by_key(|(row, _)| row.bodies)?, mine().max_by_key(|(row, _)| row.bodies)?);
     let copies = f64::from(long.0.bodies - short.0.bodies);
     (copies > 0.0 && *long.1 > 0).then(|| (*long.1 as f64 - *short.1 as f64) / copies)
-}
-
-fn series_of(chain: &Beside) -> String {
-    if chain.is_ruler { REFERENCE.to_owned() } else { format!("{CONTROL_SERIES} {}", chain.chain) }
-}
-
-/// The series of rows in this arrangement: those in another one than the answer's are systems of their own.
-fn series_name(request: &Request, name: &str, arrangement: Arrangement) -> String {
-    match arrangement {
-        Arrangement::Shadow => SHADOW_SERIES.to_owned(),
-        arrangement if arrangement == plan::arrangement(request) => name.to_owned(),
-        Arrangement::InPlace => format!("{name} in place"),
-        _ => format!("{name} fenced"),
-    }
-}
-
-/// Says in the table what the further series are.
-fn declare(table: &mut Observations, request: &Request, rows: &[RowSpec], names: &[String], beside: &[Beside]) {
-    let ran = |arrangement| rows.iter().any(|row| row.arrangement == arrangement);
-    let ruler = beside.iter().find(|chain| chain.is_ruler).map(|chain| chain.cycles * SHADOW_COPIES);
-    table.origin.shadow = ruler.filter(|_| ran(Arrangement::Shadow)).map(|cycles| (SHADOW_SERIES.to_owned(), f64::from(cycles)));
-    for name in names {
-        let mut variant = |series, role| table.origin.variants.push(Variant { series, role, of: name.clone() });
-        if plan::stands_alone(request) {
-            variant(name.clone(), Role::Fenced);
-        }
-        for arrangement in plan::checks(request).iter().copied().filter(|arrangement| ran(*arrangement)) {
-            let role = if arrangement == Arrangement::InPlace { Role::InPlace } else { Role::Fenced };
-            variant(series_name(request, name, arrangement), role);
-        }
-    }
-}
-
-/// The growing table.
-struct Table {
-    table: Observations,
-    rows: Vec<RowId>,
-}
-
-impl Table {
-    fn new(request: &Request, rows: &[RowSpec], beside: &[Beside], ready: &Ready) -> Table {
-        let mut table = Observations::new(request.components());
-        let names = series_names(request);
-        let mut ids: Vec<RowId> = rows
-            .iter()
-            .map(|row| {
-                let series = table.series(&series_name(request, &names[row.subject], row.arrangement));
-                table.row(series, &row.counts(request))
-            })
-            .collect();
-        declare(&mut table, request, rows, &names, beside);
-        beside.iter().for_each(|chain| ids.extend(chain.declare(&mut table, &series_of(chain))));
-        table.origin.clock = Some(ready.clock.0.clone());
-        table.origin.granularity = (ready.quantum > 0).then_some(ready.quantum as f64);
-        for (name, code) in names.iter().zip(&request.codes) {
-            table.origin.notes.push((format!("code {name}"), code.clone()));
-        }
-        Table { table, rows: ids }
-    }
-
-    fn add(&mut self, first_round: u32, readings: &[Raw]) {
-        for (round, chunk) in (first_round..).zip(readings.chunks_exact(self.rows.len())) {
-            for (row, raw) in self.rows.iter().zip(chunk) {
-                self.table.push_flagged(*row, round, raw.ticks as i64 as f64, raw.flags);
-            }
-        }
-    }
-
-    fn finished(mut self, rate: Rate) -> Observations {
-        self.table.origin.rate = Some(rate);
-        self.table
-    }
-}
-
-struct Run<'r> {
-    child: Child,
-    table: Table,
-    request: &'r Request,
-    deadline: Instant,
-    measuring: Duration,
-    rounds: u32,
-}
-
-impl<'r> Run<'r> {
-    /// Batches of rounds, each as long as all before it together, until the interval is narrow enough or the time is up.
-    fn until_precise(mut self) -> Result<(Run<'r>, Stop)> {
-        let mut batch = FIRST_BATCH.min(self.left(Duration::ZERO));
-        loop {
-            self.batch(batch)?;
-            let begin = Instant::now();
-            if self.rounds >= FEWEST_ROUNDS && precise_enough(&mut self.table.table, self.request.level, self.request.precision) {
-                return Ok((self, Stop::Precise));
-            }
-            // The table may double, and is assessed twice more.
-            let left = self.left(begin.elapsed() * 4);
-            if left.is_zero() || self.room() < 2 {
-                return Ok((self, Stop::Budget));
-            }
-            batch = self.measuring.min(left);
-        }
-    }
-
-    /// Time that is left for measuring when so much of it is needed for assessing; never less than the shortest run.
-    fn left(&self, assessing: Duration) -> Duration {
-        let shortest = SHORTEST_RUN.min(self.request.budget).saturating_sub(self.measuring);
-        self.deadline.saturating_duration_since(Instant::now()).saturating_sub(assessing).max(shortest)
-    }
-
-    /// Rounds for which there is room in the table.
-    fn room(&self) -> u32 {
-        (MOST_READINGS.saturating_sub(self.table.table.readings().len()) / self.table.rows.len()) as u32
-    }
-
-    fn batch(&mut self, time: Duration) -> Result<()> {
-        let rows: Vec<u32> = (0..self.table.rows.len() as u32).collect();
-        let begin = Instant::now();
-        let command = Command::Run { rows, milliseconds: time.as_millis() as u64, most_rounds: MOST_ROUNDS.min(self.room()).max(1) };
-        let Reply::Batch(readings) = self.child.ask(&command)? else { return Err(unexpected()) };
-        self.measuring += begin.elapsed();
-        self.table.add(self.rounds, &readings);
-        self.rounds += (readings.len() / self.table.rows.len()) as u32;
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<Ended> {
-        match self.child.ask(&Command::End)? {
-            Reply::Ended(ended) => Ok(ended),
-            _ => Err(unexpected()),
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! The document of the survey of all clocks.
 
 use super::COMMAND;
-use crate::clocks::{Across, HandOver, Measured, RateSeen, Report, Survey};
+use crate::clocks::{Across, HandOver, MeasuredClock, RateSeen, Report, Survey};
 use hairspring_core::Estimate;
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, Counts};
@@ -180,7 +180,7 @@ fn clock(report: &Report, level: f64) -> ClockFoundJson {
     }
 }
 
-fn measured(clock: &Clock, found: &Measured, level: f64) -> MeasuredJson {
+fn measured(clock: &Clock, found: &MeasuredClock, level: f64) -> MeasuredJson {
     let reading = &found.reading;
     let quantum = (reading.quantum > 0).then_some(reading.quantum);
     let cost = found.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref().map(|ns| ns.estimate(level)));

@@ -2,7 +2,7 @@
 
 use super::table::{rate, ticks};
 use super::{percent, short_time};
-use crate::clocks::{Across, HandOver, Measured, RateSeen, Report, Survey};
+use crate::clocks::{Across, HandOver, MeasuredClock, RateSeen, Report, Survey};
 use hairspring_core::judge::SeriesResult;
 use hairspring_host::clock::{Clock, Counts};
 use hairspring_view::clean::clean;
@@ -39,7 +39,7 @@ fn ordered(clock: &Clock) -> String {
     format!("{before}; {after}")
 }
 
-fn counter(clock: &Clock, found: &Measured) -> String {
+fn counter(clock: &Clock, found: &MeasuredClock) -> String {
     let bits = format!("{} bits", clock.width.count());
     let wraps = match (clock.width.period(), found.hz(clock)) {
         (None, _) => String::new(),
@@ -55,7 +55,7 @@ fn counter(clock: &Clock, found: &Measured) -> String {
     format!("{bits}{wraps}; {counts}{enabled}")
 }
 
-fn step(clock: &Clock, found: &Measured) -> String {
+fn step(clock: &Clock, found: &MeasuredClock) -> String {
     let reading = &found.reading;
     let time = |number: f64| match found.hz(clock) {
         Some(hz) => format!("{} ({})", counted(number), short_time(number * 1e9 / hz)),
@@ -76,14 +76,14 @@ fn counted(number: f64) -> String {
     format!("{} {}", ticks(number), if number == 1.0 { "tick" } else { "ticks" })
 }
 
-fn read(clock: &Clock, found: &Measured, survey: &Survey, level: f64) -> String {
+fn read(clock: &Clock, found: &MeasuredClock, survey: &Survey, level: f64) -> String {
     match &found.cost {
         Err(reason) => format!("cost not known: {reason}"),
         Ok(cost) => cost_in_words(clock, cost, found, survey, level),
     }
 }
 
-fn cost_in_words(clock: &Clock, cost: &SeriesResult, found: &Measured, survey: &Survey, level: f64) -> String {
+fn cost_in_words(clock: &Clock, cost: &SeriesResult, found: &MeasuredClock, survey: &Survey, level: f64) -> String {
     let Some(ns) = cost.components.first().and_then(|read| read.time.ns.as_ref()).map(|ns| ns.estimate(level)) else {
         return "cost not known in nanoseconds".into();
     };
@@ -103,7 +103,7 @@ fn cost_in_words(clock: &Clock, cost: &SeriesResult, found: &Measured, survey: &
     )
 }
 
-fn rate_in_words(clock: &Clock, found: &Measured, level: f64) -> String {
+fn rate_in_words(clock: &Clock, found: &MeasuredClock, level: f64) -> String {
     let text = rate(clock, &found.rate, level);
     match &found.rate {
         RateSeen::Measured(seen) => format!("{text}; {}", seen.provenance),
@@ -112,7 +112,7 @@ fn rate_in_words(clock: &Clock, found: &Measured, level: f64) -> String {
     }
 }
 
-fn across(page: &mut Page, clock: &Clock, found: &Measured) {
+fn across(page: &mut Page, clock: &Clock, found: &MeasuredClock) {
     match &found.across {
         Across::NotTried(reason) => page.item("CPUs", &format!("not tried: {reason}"), Tone::Quiet),
         Across::Tried(pairs) => {
@@ -124,7 +124,7 @@ fn across(page: &mut Page, clock: &Clock, found: &Measured) {
     }
 }
 
-fn hand_over(clock: &Clock, found: &Measured, pair: &HandOver) -> String {
+fn hand_over(clock: &Clock, found: &MeasuredClock, pair: &HandOver) -> String {
     let ns = found.hz(clock).map(|hz| 1e9 / hz);
     let time = |number: f64| ns.map_or_else(|| format!("{} ticks", ticks(number)), |ns| short_time(number * ns));
     let (offset, bound) = pair.offset_ticks(found.reading.quantum);

@@ -2,7 +2,7 @@
 //! they run.
 
 use super::{percent, short_time};
-use crate::clocks::{Across, Measured, RateSeen, Survey};
+use crate::clocks::{Across, MeasuredClock, RateSeen, Survey};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use hairspring_core::observations::Rate;
@@ -18,7 +18,7 @@ const NAME: usize = 16;
 const ORDER: usize = 9;
 
 pub fn tables(page: &mut Page, survey: &Survey, level: f64) {
-    let here: Vec<(&Clock, &Measured)> =
+    let here: Vec<(&Clock, &MeasuredClock)> =
         survey.clocks.iter().filter_map(|report| report.state.as_ref().ok().map(|found| (&report.clock, found))).collect();
     if !here.is_empty() {
         reads(page, &here, level);
@@ -33,7 +33,7 @@ pub fn tables(page: &mut Page, survey: &Survey, level: f64) {
     page.gap();
 }
 
-fn reads(page: &mut Page, here: &[(&Clock, &Measured)], level: f64) {
+fn reads(page: &mut Page, here: &[(&Clock, &MeasuredClock)], level: f64) {
     let costs = align(&here.iter().map(|(_, found)| cost(found, level)).collect::<Vec<_>>());
     let line = |name: &str, before: &str, after: &str, step: &str, cost: &str| {
         format!("  {} {} {} {step:>8}  {cost}", pad(name, NAME), pad(before, ORDER), pad(after, ORDER))
@@ -48,16 +48,16 @@ fn reads(page: &mut Page, here: &[(&Clock, &Measured)], level: f64) {
 }
 
 /// Ticks of a clock as a time, where its rate is known.
-fn time(clock: &Clock, found: &Measured, number: f64) -> String {
+fn time(clock: &Clock, found: &MeasuredClock, number: f64) -> String {
     found.hz(clock).map_or_else(|| format!("{} ticks", ticks(number)), |hz| short_time(number * 1e9 / hz))
 }
 
-fn cost(found: &Measured, level: f64) -> Cell {
+fn cost(found: &MeasuredClock, level: f64) -> Cell {
     let ns = found.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref().map(|ns| ns.estimate(level)));
     ns.map_or_else(Cell::default, |ns| Cell::time(&ns, true))
 }
 
-fn rates(page: &mut Page, here: &[(&Clock, &Measured)], level: f64) {
+fn rates(page: &mut Page, here: &[(&Clock, &MeasuredClock)], level: f64) {
     const RATE: usize = 28;
     let line =
         |name: &str, row: &str, rate: &str, together: &str| format!("  {} {row:>8}  {} {together}", pad(name, NAME), pad(rate, RATE));
@@ -102,7 +102,7 @@ pub fn off_ppm(rate: &Rate, nominal_hz: f64, level: f64) -> Estimate {
     Uncertain { value, budget: vec![Contribution::standard(Source::Rate, rate.uncertainty_ppm, f64::INFINITY)] }.estimate(level)
 }
 
-fn together(found: &Measured) -> (String, Tone) {
+fn together(found: &MeasuredClock) -> (String, Tone) {
     match (&found.across, found.across.counted()) {
         (Across::NotTried(_), _) => ("not tried".into(), Tone::Plain),
         (Across::Tried(_), (all, 0)) => (format!("0 of {} fell", count(all as usize)), Tone::Plain),

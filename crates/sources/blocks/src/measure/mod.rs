@@ -8,15 +8,16 @@ use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse, depends_on
 use crate::binary::{Code, Flow, Image, Lines, callee, flow};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
-use crate::result::{FunctionInfo, Measured, Progress, Request, Skipped, Wanted};
+use crate::result::{FunctionInfo, MeasuredFunction, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
 use hairspring_core::estimate::{Options, exact_rank};
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, Origin};
 use hairspring_host::clock::{RateMeter, find, granularity};
 use hairspring_host::thread::settle;
-use hairspring_measure::companions::{Beside, beside};
+use hairspring_measure::companions::{Companion, companions};
 use hairspring_measure::ruler::find_ruler;
+use hairspring_measure::{Run, Stop};
 use iced_x86::Instruction;
 use prepare::{Prepared, Session};
 use rounds::{Readings, Timing};
@@ -26,7 +27,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// A program or function that cannot be traced, no input that can be used, or fewer rows than unknowns.
-pub fn measure(request: &Request) -> Result<Measured> {
+pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let clock = find("tsc")?;
     let settled = settle(request.cpu)?;
     let quantum = granularity(&clock).quantum;
@@ -34,11 +35,11 @@ pub fn measure(request: &Request) -> Result<Measured> {
     let ruler = find_ruler(clock);
     let mut session = Session::new(request, settled.cpu, quantum)?;
     let mut prepared = session.prepare_all()?;
-    let chains = ruler.as_ref().map_or_else(|_| Vec::new(), beside);
+    let chains = ruler.as_ref().map_or_else(|_| Vec::new(), companions);
     let begin = Instant::now();
     let timing = Timing { clock, quantum, chains: &chains, budget: request.budget, timeout: request.timeout, progress: request.progress };
     let mut readings = timing.run(&mut prepared, &session.program);
-    let measured = begin.elapsed();
+    let measuring = begin.elapsed();
     (request.progress)(Progress::Solving);
     let prepared = session.keep(prepared, &mut readings)?;
     let graph = session.annotated_graph();
@@ -57,7 +58,7 @@ pub fn measure(request: &Request) -> Result<Measured> {
     let mut analysis = analyse(&graph, &structure, &rows, unknowns, &table, &question)?;
     let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     analysis.doubt(doubt);
-    Ok(Measured {
+    Ok(MeasuredFunction {
         function: session.function(),
         inputs: request.inputs.len(),
         notes: until::notes(&request.until, &graph),
@@ -65,9 +66,8 @@ pub fn measure(request: &Request) -> Result<Measured> {
         skipped: session.skipped,
         rows,
         traced: session.traced,
-        table,
-        rounds: readings.rounds,
-        measured,
+        // Only the budget ends these rounds: more inputs, not more rounds, are what a precise answer lacks.
+        run: Run { table, rounds: readings.rounds, measuring, elapsed: measuring, stop: Stop::Budget, stolen_ms: None },
         analysis,
         settled,
         ruler,
@@ -93,12 +93,19 @@ fn told_apart(unknowns: Unknowns, rows: &[CountRow]) -> usize {
 }
 
 /// The engine's table: one component for each unknown, and the chains as series of their own.
-fn tabulate(graph: &Graph, rows: &[CountRow], unknowns: Unknowns, readings: &Readings, chains: &[Beside], origin: Origin) -> Observations {
+fn tabulate(
+    graph: &Graph,
+    rows: &[CountRow],
+    unknowns: Unknowns,
+    readings: &Readings,
+    chains: &[Companion],
+    origin: Origin,
+) -> Observations {
     let mut table = Observations::new(unknowns.names(graph));
     table.origin = origin;
     let series = table.series(SERIES);
     let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &unknowns.counts(&row.counts))).collect();
-    let chain_ids: Vec<u32> = chains.iter().flat_map(|chain| chain.declare(&mut table, chain.chain)).collect();
+    let chain_ids: Vec<u32> = chains.iter().flat_map(|chain| chain.declare(&mut table)).collect();
     for reading in &readings.function {
         table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
     }

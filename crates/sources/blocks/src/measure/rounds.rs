@@ -5,21 +5,19 @@ use super::rows_of;
 use crate::error::{Error, Result};
 use crate::result::Progress;
 use crate::trace::Program;
-use hairspring_core::observations::{Flags, Reading};
-use hairspring_host::clock::Clock;
-use hairspring_measure::companions::Beside;
-use hairspring_measure::rounds::{Dither, Functions, Raw, Rounds};
+use hairspring_core::observations::Reading;
+use hairspring_host::clock::{Clock, Width};
+use hairspring_measure::companions::Companion;
+use hairspring_measure::limits::{MOST_READINGS, fits};
+use hairspring_measure::rounds::{Dither, Functions, Raw, Rounds, Shortest};
 use rand::seq::SliceRandom;
 use rand::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Rounds in any case, and in any case that takes no longer than so many budgets.
-const FEWEST_ROUNDS: u32 = 32;
-const MOST_BUDGETS: u32 = 4;
-/// Readings in all.
-const ALL_READINGS: usize = 3_000_000;
+/// Readings of the function at the most: while the table is made of them they are held twice.
+const MOST_FUNCTION_READINGS: usize = MOST_READINGS / 2;
 /// Ticks that one visit to a process warms up for, and measures: a visit itself costs about as much.
 const WARM_TICKS: u64 = 20_000;
 const TIMED_TICKS: u64 = 30_000;
@@ -27,9 +25,6 @@ const MOST_WARM: u64 = 24;
 const MOST_TIMED: u64 = 24;
 /// Ticks around a call in the timing code.
 const AROUND: u64 = 400;
-/// A reading above this many times the row's shortest, and above it by `GAP_TICKS`, has a gap in it.
-const GAP_FACTOR: u64 = 2;
-const GAP_TICKS: u64 = 60_000;
 /// Rows between two rounds of the chains.
 const ROWS_BETWEEN: usize = 64;
 
@@ -40,7 +35,7 @@ pub struct Timing<'a> {
     /// Its quantum in ticks.
     pub quantum: u64,
     /// Chains of known length.
-    pub chains: &'a [Beside],
+    pub chains: &'a [Companion],
     /// Time for the rounds.
     pub budget: Duration,
     /// Longest time of one visit.
@@ -65,14 +60,16 @@ pub struct Readings {
 #[derive(Clone, Copy)]
 struct Plan {
     warm: usize,
-    shortest: u64,
+    /// By the trial.
+    typical: u64,
+    shortest: Shortest,
     /// Time of one run, its surroundings with it.
     each: Duration,
 }
 
 /// Readings of one visit: as many for every row, or rows with few of them would count as disturbed.
 fn readings_each(plans: &[(usize, Plan)]) -> usize {
-    let mut all: Vec<u64> = plans.iter().map(|(_, plan)| plan.shortest).collect();
+    let mut all: Vec<u64> = plans.iter().map(|(_, plan)| plan.typical).collect();
     all.sort_unstable();
     let typical = all.get(all.len() / 2).copied().unwrap_or(1);
     (TIMED_TICKS / (typical + AROUND)).clamp(1, MOST_TIMED) as usize
@@ -86,7 +83,7 @@ impl Timing<'_> {
         let plans: Vec<Option<Plan>> = rows.iter().map(|place| self.plan(prepared, *place, program, &mut readings.lost)).collect();
         let mut plans: Vec<(usize, Plan)> = plans.into_iter().enumerate().filter_map(|(row, plan)| Some((row, plan?))).collect();
         let timed = readings_each(&plans);
-        let mut rig = Functions { now: self.clock.read, rows: self.chains.iter().flat_map(Beside::code).collect() };
+        let mut rig = Functions { now: self.clock.read, rows: self.chains.iter().flat_map(Companion::code).collect() };
         let dither = Dither::over(&self.clock, self.quantum);
         let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_width(self.clock.width);
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
@@ -112,8 +109,8 @@ impl Timing<'_> {
     }
 
     fn goes_on(&self, readings: &Readings, elapsed: Duration) -> bool {
-        let few = readings.rounds < FEWEST_ROUNDS && (elapsed < self.budget * MOST_BUDGETS || readings.rounds < 4);
-        few || elapsed < self.budget && readings.function.len() < ALL_READINGS
+        let room = u32::from(readings.function.len() < MOST_FUNCTION_READINGS);
+        fits(self.budget, readings.rounds, elapsed, room)
     }
 
     /// How often a row is run in one visit; `None` if its process is lost.
@@ -131,9 +128,13 @@ impl Timing<'_> {
         let begin = Instant::now();
         match self.runs(prepared, place, (TRIAL, 1), self.timeout * TRIAL as u32, program) {
             Ok(trial) => {
-                let shortest = trial.into_iter().min().unwrap_or(1).max(1);
-                let warm = (WARM_TICKS / (shortest + AROUND)).clamp(1, MOST_WARM) as usize;
-                Some(Plan { warm, shortest, each: begin.elapsed() / TRIAL as u32 })
+                let mut shortest = Shortest::new(self.quantum);
+                for ticks in trial {
+                    shortest.doubt(ticks, Width::FULL);
+                }
+                let typical = shortest.ticks().unwrap_or(1).max(1);
+                let warm = (WARM_TICKS / (typical + AROUND)).clamp(1, MOST_WARM) as usize;
+                Some(Plan { warm, typical, shortest, each: begin.elapsed() / TRIAL as u32 })
             }
             Err(error) => {
                 lost.insert(place.0, error.to_string());
@@ -163,37 +164,32 @@ impl Timing<'_> {
         plan: &mut Plan,
         (timed, seed): (usize, u64),
         program: &Program,
-    ) -> Result<Vec<(f64, Flags)>> {
+    ) -> Result<Vec<Raw>> {
         const SLOWER: u32 = 10;
         let repeats = plan.warm + timed;
         let limit = self.timeout + plan.each * SLOWER * repeats as u32;
         let ticks = self.runs(prepared, place, (repeats, seed), limit, program)?;
-        let gap = GAP_TICKS.max(3 * self.quantum);
-        let flagged = |ticks: u64| {
-            if ticks > u64::MAX / 2 {
-                return (0.0, Flags::BACKWARD);
-            }
-            plan.shortest = plan.shortest.min(ticks);
-            let far = ticks > GAP_FACTOR * plan.shortest && ticks - plan.shortest > gap;
-            (ticks as f64, if far { Flags::GAP } else { Flags::NONE })
-        };
+        let flagged = |ticks| Raw { ticks, flags: plan.shortest.doubt(ticks, Width::FULL) };
         Ok(ticks.into_iter().skip(plan.warm).map(flagged).collect())
     }
 }
 
 impl Readings {
-    fn push(&mut self, row: usize, ticks: Vec<(f64, Flags)>) {
+    fn push(&mut self, row: usize, visit: Vec<Raw>) {
         let round = self.rounds;
-        self.function.extend(ticks.into_iter().map(|(ticks, flags)| Reading { row: row as u32, round, ticks, flags }));
+        self.function.extend(visit.into_iter().map(|raw| reading(row, round, raw)));
     }
 
-    fn push_chains(&mut self, raw: Vec<Raw>) {
+    fn push_chains(&mut self, readings: Vec<Raw>) {
         let round = self.rounds;
-        let reading = |(row, raw): (usize, Raw)| Reading { row: row as u32, round, ticks: raw.ticks as f64, flags: raw.flags };
-        self.chains.extend(raw.into_iter().enumerate().map(reading));
+        self.chains.extend(readings.into_iter().enumerate().map(|(row, raw)| reading(row, round, raw)));
     }
 
     fn lose(&mut self, process: usize, error: &Error) {
         self.lost.insert(process, error.to_string());
     }
+}
+
+fn reading(row: usize, round: u32, raw: Raw) -> Reading {
+    Reading { row: row as u32, round, ticks: raw.signed(), flags: raw.flags }
 }

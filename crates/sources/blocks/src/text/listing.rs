@@ -1,6 +1,6 @@
 //! The listing: a line for each block or edge, with its time or where to find it.
 
-use crate::Measured;
+use crate::MeasuredFunction;
 use crate::analysis::{Place, Unknowns};
 use crate::graph::{Block, Source};
 use hairspring_core::judge::Time;
@@ -18,7 +18,7 @@ const MOST_COLUMNS: [usize; 3] = [16, 24, 32];
 /// What is known of the components for the whole report.
 pub struct Listing<'a> {
     /// What was measured.
-    pub measured: &'a Measured,
+    pub measured: &'a MeasuredFunction,
     /// Components that are no time of a single block or of blocks that always run together.
     pub combined: Vec<usize>,
     /// The numbers that these have in the report.
@@ -39,7 +39,7 @@ struct Line {
 
 impl<'a> Listing<'a> {
     /// That of a measurement.
-    pub fn of(measured: &'a Measured) -> Listing<'a> {
+    pub fn of(measured: &'a MeasuredFunction) -> Listing<'a> {
         let analysis = &measured.analysis;
         let (mut shown, mut listed) = (HashSet::new(), HashSet::new());
         for place in &analysis.places {

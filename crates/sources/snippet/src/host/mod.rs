@@ -11,15 +11,16 @@ pub use limits::{MOST_MEMORY_BYTES, memory_of};
 
 use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
-use hairspring_core::observations::Flags;
-use hairspring_host::clock::{RateMeter, Width, default_clock, find, granularity};
+use hairspring_host::clock::{Clock, RateMeter, default_clock, find, granularity};
 use hairspring_host::interference::StealMeter;
 use hairspring_host::thread::settle;
+use hairspring_measure::batches::run_batch;
 use hairspring_measure::companions::rows_of;
+use hairspring_measure::limits::Batch;
 use hairspring_measure::rounds::{Dither, Functions, Raw, Rig, Rounds};
 use hairspring_measure::ruler::find_ruler;
 use std::mem::ManuallyDrop;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The hidden first argument that makes the command a host.
 pub const ARGUMENT: &str = "__host";
@@ -61,8 +62,8 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
     send(replies, &Reply::Ready(bench.ready.clone())).map_err(|e| e.to_string())?;
     loop {
         match receive(commands).map_err(|e| e.to_string())? {
-            Received::Message(Command::Run { rows, milliseconds, most_rounds }) => {
-                let readings = bench.run(&rows, Duration::from_millis(milliseconds), most_rounds);
+            Received::Message(Command::Run { rows, batch }) => {
+                let readings = bench.run(&rows, batch);
                 send(replies, &Reply::Batch(readings)).map_err(|e| e.to_string())?;
             }
             Received::Message(Command::End) => return send(replies, &Reply::Ended(bench.ended())).map_err(|e| e.to_string()),
@@ -79,8 +80,9 @@ struct Bench {
     meter: RateMeter,
     steal: StealMeter,
     seed: u64,
+    clock: Clock,
     dither: Dither,
-    width: Width,
+    rounds: Rounds,
     _library: libloading::Library,
 }
 
@@ -110,28 +112,28 @@ impl Bench {
             output,
             meter: RateMeter::start(clock),
             seed: load.seed,
+            clock,
             dither,
-            width: clock.width,
+            rounds: Rounds::new(0, load.seed, dither, reading.quantum),
             _library: library,
         })
     }
 
-    fn run(&mut self, rows: &[u32], time: Duration, most_rounds: u32) -> Vec<Raw> {
-        self.rig.chosen = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
-        self.seed = self.seed.wrapping_add(1);
-        let mut rounds = Rounds::new(self.rig.chosen.len(), self.seed, self.dither, self.ready.quantum).with_width(self.width);
-        let begin = Instant::now();
-        let mut readings = Vec::new();
-        for _ in 0..most_rounds {
-            readings.extend(rounds.round(&mut self.rig));
+    /// Runs rounds. They go on where those before ended, unless other rows are chosen: what is known of the rows is kept.
+    fn run(&mut self, rows: &[u32], batch: Batch) -> Vec<Raw> {
+        let chosen: Vec<usize> = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
+        if chosen != self.rig.chosen {
+            self.seed = self.seed.wrapping_add(1);
+            self.rounds = Rounds::new(chosen.len(), self.seed, self.dither, self.ready.quantum).with_width(self.clock.width);
+            self.rig.chosen = chosen;
+        }
+        let (begin, mut readings) = (Instant::now(), Vec::new());
+        let ran = run_batch(&mut self.rounds, &mut self.rig, batch, &|| begin.elapsed(), |round| {
+            readings.extend_from_slice(round);
             self.output.trim();
-            if begin.elapsed() >= time {
-                break;
-            }
-        }
-        if readings.len() % self.rig.chosen.len().max(1) != 0 {
-            readings.iter_mut().for_each(|reading| reading.flags = reading.flags.with(Flags::EXCLUDED));
-        }
+        });
+        // A row that fails ends the process, and is told by its last words.
+        ran.unwrap_or_default();
         readings
     }
 

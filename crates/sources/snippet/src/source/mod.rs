@@ -109,7 +109,7 @@ impl NoteId {
 }
 
 /// Copies of the chain in a body of [`Arrangement::Shadow`].
-pub const SHADOW_COPIES: u32 = 16;
+pub use hairspring_measure::table::SHADOW_COPIES;
 
 /// Name of the function that runs a row.
 pub fn symbol(row: usize) -> String {

@@ -1,0 +1,72 @@
+//! Batches of rounds: in this process here; in another process by whoever talks to it.
+
+use crate::limits::Batch;
+use crate::rounds::{Dither, Raw, Rig, Rounds};
+use crate::table::Table;
+use hairspring_host::clock::Clock;
+use std::time::Duration;
+
+/// Runs batches of rounds.
+pub trait Batches {
+    /// Why a batch could not be run to its end.
+    type Error;
+
+    /// Runs a batch and adds its rounds to the table. `elapsed` is the time that batches are limited by.
+    ///
+    /// # Errors
+    /// A row that failed, a process that died, an interruption.
+    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), Self::Error>;
+}
+
+/// A row failed: its reading means nothing, and no more rounds are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a row failed")]
+pub struct RowFailed;
+
+/// Rows that run in this process.
+#[derive(Debug)]
+pub struct InProcess<R> {
+    /// The rows.
+    pub rig: R,
+    rounds: Rounds,
+}
+
+impl<R: Rig> InProcess<R> {
+    /// Rounds over the rows by a clock of this quantum in ticks; the same seed gives the same orders.
+    pub fn new(rig: R, clock: &Clock, quantum: u64, seed: u64) -> InProcess<R> {
+        let rounds = Rounds::new(rig.rows(), seed, Dither::over(clock, quantum), quantum).with_width(clock.width);
+        InProcess { rig, rounds }
+    }
+}
+
+impl<R: Rig> Batches for InProcess<R> {
+    type Error = RowFailed;
+
+    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), RowFailed> {
+        run_batch(&mut self.rounds, &mut self.rig, batch, elapsed, |round| table.push(round))
+    }
+}
+
+/// Runs rounds until the batch ends, and hands each of them over.
+///
+/// # Errors
+/// A row that failed; its round is not handed over.
+pub fn run_batch(
+    rounds: &mut Rounds,
+    rig: &mut impl Rig,
+    batch: Batch,
+    elapsed: &dyn Fn() -> Duration,
+    mut add: impl FnMut(&[Raw]),
+) -> Result<(), RowFailed> {
+    rounds.resume();
+    let (begin, mut done) = (elapsed(), 0);
+    while batch.goes_on(done, elapsed().saturating_sub(begin)) {
+        let readings = rounds.round(rig);
+        if rig.has_failed() {
+            return Err(RowFailed);
+        }
+        add(&readings);
+        done += 1;
+    }
+    Ok(())
+}

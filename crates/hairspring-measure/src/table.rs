@@ -1,0 +1,198 @@
+//! The table of a measurement while it grows: the rows in the order in which they run, the series and what they are, and the
+//! readings, round by round.
+
+use crate::companions::Companion;
+use crate::limits::{Batch, MOST_READINGS};
+use crate::rounds::Raw;
+use hairspring_core::observations::{Observations, Rate, Role, RowId, Variant};
+use std::time::Duration;
+
+/// Name of the series of the reference chain.
+pub const REFERENCE: &str = "reference";
+/// What the names of the series of the control chains begin with; the chain's own name follows.
+pub const CONTROL: &str = "control";
+/// Name of the series that shows how much a fence hides.
+pub const SHADOW: &str = "shadow";
+/// Copies of the reference chain that stand for one body in a row of the shadow series.
+pub const SHADOW_COPIES: u32 = 16;
+
+/// The growing table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    observations: Observations,
+    rows: Vec<RowId>,
+    rounds: u32,
+    most_readings: usize,
+}
+
+impl Table {
+    /// No rows yet; their counts will be of these components.
+    pub fn new(components: Vec<String>) -> Table {
+        Table { observations: Observations::new(components), rows: Vec::new(), rounds: 0, most_readings: MOST_READINGS }
+    }
+
+    /// Names the clock of the readings, and its quantum in ticks; 0 is an unknown one.
+    pub fn set_clock(&mut self, name: &str, quantum: u64) {
+        self.observations.origin.clock = Some(name.to_owned());
+        self.observations.origin.granularity = (quantum > 0).then_some(quantum as f64);
+    }
+
+    /// Adds a row to a series. The readings of a round come in the order in which the rows were added.
+    pub fn add_row(&mut self, series: &str, counts: &[f64]) {
+        let series = self.observations.series(series);
+        self.rows.push(self.observations.row(series, counts));
+    }
+
+    /// Adds the rows of a chain of known length, as a series of their own.
+    pub fn add_companion(&mut self, companion: &Companion) {
+        self.rows.extend(companion.declare(&mut self.observations));
+    }
+
+    /// Says that a series has an arrangement throughout; none of it is a check of another series.
+    pub fn declare_arrangement(&mut self, series: &str, role: Role) {
+        self.observations.origin.variants.push(Variant { series: series.to_owned(), role, of: series.to_owned() });
+    }
+
+    /// Names a series that runs what the series `of` runs, in another arrangement. Its name is none of those in `taken`.
+    pub fn declare_check(&mut self, of: &str, role: Role, taken: &[String]) -> String {
+        let words = match role {
+            Role::InPlace => "in place",
+            Role::Fenced => "fenced",
+        };
+        let series = self.new_series(&format!("{of} {words}"), taken);
+        self.observations.origin.variants.push(Variant { series: series.clone(), role, of: of.to_owned() });
+        series
+    }
+
+    /// Names the series of bodies of [`SHADOW_COPIES`] copies of the reference chain, which is so many core cycles long. What a
+    /// fence hides is the same for all series: a table has one of these.
+    pub fn declare_shadow(&mut self, reference_cycles: u32, taken: &[String]) -> String {
+        let series = self.new_series(SHADOW, taken);
+        self.observations.origin.shadow = Some((series.clone(), f64::from(SHADOW_COPIES * reference_cycles)));
+        series
+    }
+
+    fn new_series(&mut self, name: &str, taken: &[String]) -> String {
+        let name = free_name(name, &[taken, self.observations.series_names()].concat());
+        self.observations.series(&name);
+        name
+    }
+
+    /// Adds the readings of whole rounds, in the order of the rows.
+    pub fn push(&mut self, readings: &[Raw]) {
+        for round in readings.chunks_exact(self.rows.len().max(1)) {
+            for (row, raw) in self.rows.iter().zip(round) {
+                self.observations.push_flagged(*row, self.rounds, raw.signed(), raw.flags);
+            }
+            self.rounds += 1;
+        }
+    }
+
+    /// Rows that run in each round.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Rounds so far.
+    pub fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// What was observed so far.
+    pub fn observations(&self) -> &Observations {
+        &self.observations
+    }
+
+    /// The same, to add flags and notes.
+    pub fn observations_mut(&mut self) -> &mut Observations {
+        &mut self.observations
+    }
+
+    /// Rounds for which there is room.
+    pub fn room(&self) -> u32 {
+        let readings = self.most_readings.saturating_sub(self.observations.readings().len());
+        u32::try_from(readings / self.rows.len().max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// Whether another batch would have too little room to tell anything new.
+    pub fn is_full(&self) -> bool {
+        self.room() < 2
+    }
+
+    /// A batch of so long that fits into the table, at least one round; `least_rounds` are run in all, whatever they cost.
+    pub fn batch(&self, time: Duration, least_rounds: u32) -> Batch {
+        Batch { time, fewest: least_rounds.saturating_sub(self.rounds).max(1), most: self.room().max(1) }
+    }
+
+    /// The observations of the whole run, by a clock of this rate.
+    pub fn finished(mut self, rate: Rate) -> Observations {
+        self.observations.origin.rate = Some(rate);
+        self.observations
+    }
+}
+
+/// The name, with a number behind it where it is taken.
+pub fn free_name(name: &str, taken: &[String]) -> String {
+    let mut candidates = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name} ({number})")));
+    candidates.find(|candidate| !taken.contains(candidate)).unwrap_or_default()
+}
+
+#[cfg(test)]
+impl Table {
+    /// The same with room for fewer readings.
+    pub(crate) fn limit_readings(&mut self, most: usize) {
+        self.most_readings = most;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_core::observations::Flags;
+
+    fn raw(ticks: u64) -> Raw {
+        Raw { ticks, flags: Flags::NONE }
+    }
+
+    #[test]
+    fn rounds_are_counted_from_batch_to_batch_and_readings_stay_raw() {
+        let mut table = Table::new(vec!["body".into()]);
+        table.add_row("a", &[1.0]);
+        table.add_row("b", &[1.0]);
+        table.push(&[raw(3), raw(u64::MAX)]);
+        table.push(&[raw(4), raw(5), raw(6), raw(7)]);
+        let seen: Vec<(u32, u32, f64)> = table.observations().readings().iter().map(|one| (one.round, one.row, one.ticks)).collect();
+        assert_eq!(seen, [(0, 0, 3.0), (0, 1, -1.0), (1, 0, 4.0), (1, 1, 5.0), (2, 0, 6.0), (2, 1, 7.0)]);
+        assert_eq!((table.rounds(), table.room()), (3, (MOST_READINGS as u32 - 6) / 2));
+    }
+
+    #[test]
+    fn series_beside_the_codes_own_get_names_that_nobody_has() {
+        let mut table = Table::new(vec!["body".into(), "init".into()]);
+        let names: Vec<String> = ["shadow", "a", "a fenced"].map(str::to_owned).into();
+        table.declare_arrangement("a", Role::Fenced);
+        let series = [
+            table.declare_check("a", Role::InPlace, &names),
+            table.declare_check("a", Role::Fenced, &names),
+            table.declare_shadow(3, &names),
+        ];
+        assert_eq!(series, ["a in place", "a fenced (2)", "shadow (2)"]);
+        let origin = &table.observations().origin;
+        assert_eq!(origin.shadow, Some(("shadow (2)".into(), 48.0)));
+        assert!(origin.is_fenced("a") && origin.variant("a", Role::Fenced) == Some("a fenced (2)"));
+        assert!(series.iter().all(|series| origin.is_auxiliary(series)) && !origin.is_auxiliary("a"));
+    }
+
+    #[test]
+    fn a_batch_never_has_more_rounds_than_fit_and_never_none() {
+        let mut table = Table::new(vec!["body".into()]);
+        table.add_row("a", &[1.0]);
+        table.limit_readings(3);
+        let batch = |table: &Table| table.batch(Duration::from_secs(1), 5);
+        assert_eq!((batch(&table).fewest, batch(&table).most), (5, 3));
+        table.push(&[raw(1), raw(1)]);
+        assert!(table.is_full() && batch(&table).most == 1);
+        table.push(&[raw(1)]);
+        assert_eq!((table.room(), batch(&table).most, batch(&table).fewest), (0, 1, 2));
+    }
+}

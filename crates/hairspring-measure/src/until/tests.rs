@@ -1,0 +1,275 @@
+//! The loop by a clock that moves only when it is told to.
+
+use super::*;
+use crate::batches::{InProcess, RowFailed};
+use crate::limits::{Batch, LEAST_ROUNDS};
+use crate::rounds::{Raw, Rig};
+use hairspring_core::observations::Flags;
+use hairspring_host::clock::fake;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Sets this thread's fake clock to 0; reads take no time.
+fn start() {
+    fake::set(fake::Settings { per_read: 0, ..fake::Settings::default() });
+}
+
+fn elapsed() -> Duration {
+    Duration::from_nanos(fake::read())
+}
+
+fn pass(time: Duration) {
+    fake::advance(time.as_nanos() as u64);
+}
+
+fn goal(budget: Duration) -> Goal {
+    Goal { precision: 0.005, level: 0.95, budget, least_rounds: 1 }
+}
+
+/// A table of one series with a row for each of these numbers of copies.
+fn table(copies: &[u32]) -> Table {
+    let mut table = Table::new(vec!["body".into()]);
+    copies.iter().for_each(|copies| table.add_row("code", &[f64::from(*copies)]));
+    table
+}
+
+/// Rows whose copies take `copy` nanoseconds, on top of 1 us; every reading differs from that by up to `noise`.
+struct Copies {
+    copies: Vec<u32>,
+    copy: u64,
+    noise: u64,
+    runs: u64,
+    fails_at: u64,
+}
+
+const STEADY: [u32; 4] = [8, 16, 24, 32];
+
+impl Copies {
+    fn rig(copy: u64, noise: u64) -> Copies {
+        Copies { copies: STEADY.to_vec(), copy, noise, runs: 0, fails_at: u64::MAX }
+    }
+}
+
+impl Rig for Copies {
+    fn rows(&self) -> usize {
+        self.copies.len()
+    }
+
+    fn run(&mut self, row: usize) -> u64 {
+        self.runs += 1;
+        // A number that looks random and has no period that rounds could share.
+        let off = self.runs.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let start = fake::read();
+        fake::advance(1_000 + u64::from(self.copies[row]) * self.copy + if self.noise > 0 { off % self.noise } else { 0 });
+        fake::read() - start
+    }
+
+    fn has_failed(&self) -> bool {
+        self.runs >= self.fails_at
+    }
+}
+
+fn in_process(rig: Copies) -> InProcess<Copies> {
+    InProcess::new(rig, &fake::clock(64), 1, 1)
+}
+
+/// Runs a rig until the interval is as narrow as wanted.
+fn run(rig: Copies, goal: &Goal) -> (Table, Result<Ended, RowFailed>) {
+    start();
+    let (mut table, mut rows) = (table(&STEADY), in_process(rig));
+    let ended = until_precise(goal, &mut table, &mut rows, &elapsed);
+    (table, ended)
+}
+
+#[test]
+fn steady_rows_are_precise_after_the_first_batch() {
+    let (table, ended) = run(Copies::rig(100, 3), &goal(800 * MS));
+    let ended = ended.unwrap();
+    assert_eq!(ended.stop, Stop::Precise);
+    assert!(ended.measuring >= FIRST_BATCH && ended.measuring < FIRST_BATCH + MS, "{ended:?}");
+    assert_eq!(table.observations().readings().len(), table.rounds() as usize * STEADY.len());
+}
+
+#[test]
+fn noisy_rows_use_up_the_budget_and_no_more() {
+    let (_, ended) = run(Copies::rig(10, 50_000), &goal(800 * MS));
+    let ended = ended.unwrap();
+    assert_eq!(ended.stop, Stop::Budget);
+    assert!((799 * MS..802 * MS).contains(&ended.elapsed), "{ended:?}");
+}
+
+#[test]
+fn long_rows_run_the_rounds_that_are_needed_whatever_they_cost() {
+    for least_rounds in [1, LEAST_ROUNDS] {
+        let (table, ended) = run(Copies::rig(10_000_000, 0), &Goal { least_rounds, ..goal(10 * MS) });
+        assert_eq!((table.rounds(), ended.unwrap().stop), (least_rounds, Stop::Budget));
+    }
+}
+
+#[test]
+fn precision_is_not_asked_for_before_the_fewest_rounds() {
+    // A round of 20 ms: the first batch has three.
+    let (table, ended) = run(Copies::rig(20_000_000 / 80, 0), &goal(Duration::from_secs(9)));
+    assert_eq!(ended.unwrap().stop, Stop::Precise);
+    assert!((FEWEST_ROUNDS..2 * FEWEST_ROUNDS).contains(&table.rounds()), "{}", table.rounds());
+}
+
+#[test]
+fn what_came_before_the_rounds_counts_but_leaves_the_shortest_run() {
+    start();
+    let (mut table, mut rows) = (table(&STEADY), in_process(Copies::rig(10, 50_000)));
+    pass(3_000 * MS);
+    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed).unwrap();
+    assert!((SHORTEST_RUN..SHORTEST_RUN + MS).contains(&ended.measuring), "{ended:?}");
+}
+
+#[test]
+fn a_full_table_ends_the_rounds() {
+    start();
+    let (mut table, mut rows) = (table(&STEADY), in_process(Copies::rig(1, 1_000)));
+    table.limit_readings(401);
+    let ended = until_precise(&goal(9_000 * MS), &mut table, &mut rows, &elapsed).unwrap();
+    assert_eq!((ended.stop, table.observations().readings().len()), (Stop::Budget, 400));
+}
+
+#[test]
+fn a_row_that_fails_ends_the_rounds_without_its_round() {
+    let failing = |fails_at| Copies { fails_at, ..Copies::rig(10, 3) };
+    let (table, ended) = run(failing(20), &goal(800 * MS));
+    // Each round runs the four rows twice.
+    assert_eq!((ended, table.rounds()), (Err(RowFailed), 2));
+}
+
+/// Another process, by what it takes: each round some time, each assessment too; it may be interrupted.
+struct Script {
+    round: Duration,
+    asked: Vec<Batch>,
+    interrupted_at: usize,
+}
+
+impl Script {
+    fn of(round: Duration) -> Script {
+        Script { round, asked: Vec::new(), interrupted_at: usize::MAX }
+    }
+}
+
+impl Batches for Script {
+    type Error = &'static str;
+
+    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), &'static str> {
+        if self.asked.len() == self.interrupted_at {
+            return Err("interrupted");
+        }
+        self.asked.push(batch);
+        let (begin, mut done) = (elapsed(), 0);
+        while batch.goes_on(done, elapsed() - begin) {
+            pass(self.round);
+            table.push(&vec![Raw { ticks: 1, flags: Flags::NONE }; table.rows()]);
+            done += 1;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn each_batch_is_as_long_as_all_before_it() {
+    start();
+    let (mut table, mut script) = (table(&STEADY), Script::of(MS));
+    until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| false).unwrap();
+    let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
+    assert_eq!(times, [60, 60, 120, 240, 480, 40]);
+}
+
+#[test]
+fn time_for_assessing_is_kept_back() {
+    start();
+    let (mut table, mut script) = (table(&STEADY), Script::of(MS));
+    let slow = |_: &mut Table| {
+        pass(100 * MS);
+        false
+    };
+    let ended = until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, slow).unwrap();
+    // 60 and 60 ms, an assessment behind each; then 1000 - 320 - 400 ms are left, of which 120 are used, then none.
+    let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
+    assert_eq!((times, ended.measuring, ended.elapsed), (vec![60, 60, 120, 60], 300 * MS, 700 * MS));
+}
+
+#[test]
+fn an_interruption_passes_through() {
+    start();
+    let mut script = Script { interrupted_at: 2, ..Script::of(MS) };
+    let mut table = table(&STEADY);
+    let ended = until(&goal(800 * MS), &mut table, &mut script, &elapsed, |_| false);
+    assert_eq!((ended, table.rounds()), (Err("interrupted"), 120));
+}
+
+/// What the loop should do, told round by round in microseconds: rounds, time in them, time in all.
+struct Naive {
+    round: u64,
+    assessing: u64,
+    budget: u64,
+    before: u64,
+    least: u64,
+    room: u64,
+    precise_from: u64,
+}
+
+impl Naive {
+    fn run(&self) -> (Stop, u64, u64, u64) {
+        let (mut rounds, mut measuring, mut now) = (0, 0, self.before);
+        let left = |now: u64, measuring: u64| {
+            let lacking = self.budget.min(100_000).saturating_sub(measuring);
+            self.budget.saturating_sub(now).max(lacking)
+        };
+        let mut batch = left(now, 0).min(60_000);
+        loop {
+            let mut in_batch = 0;
+            // At least one round, at least the least of all, at most what there is room for.
+            while rounds < self.room && (in_batch == 0 || rounds < self.least || in_batch * self.round < batch) {
+                rounds += 1;
+                in_batch += 1;
+            }
+            measuring += in_batch * self.round;
+            now += in_batch * self.round;
+            let assessed = if rounds >= 32 { self.assessing } else { 0 };
+            now += assessed;
+            if rounds >= 32 && rounds >= self.precise_from {
+                return (Stop::Precise, rounds, measuring, now);
+            }
+            let more = left(now + 4 * assessed, measuring);
+            if more == 0 || self.room - rounds < 2 {
+                return (Stop::Budget, rounds, measuring, now);
+            }
+            batch = measuring.min(more);
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn the_loop_does_what_a_naive_one_does(
+        round in 1u64..50_000,
+        assessing in 0u64..200_000,
+        budget in 0u64..2_000_000,
+        before in 0u64..1_000_000,
+        least in 1u64..6,
+        room in 6u64..3_000,
+        precise_from in 0u64..5_000,
+    ) {
+        let naive = Naive { round, assessing, budget, before, least, room, precise_from };
+        let (stop, rounds, measuring, now) = naive.run();
+        start();
+        pass(Duration::from_micros(before));
+        let mut table = table(&STEADY);
+        table.limit_readings(room as usize * STEADY.len());
+        let mut script = Script::of(Duration::from_micros(round));
+        let goal = Goal { least_rounds: least as u32, ..goal(Duration::from_micros(budget)) };
+        let ended = until(&goal, &mut table, &mut script, &elapsed, |table| {
+            pass(Duration::from_micros(assessing));
+            u64::from(table.rounds()) >= precise_from
+        });
+        let expected = Ended { stop, measuring: Duration::from_micros(measuring), elapsed: Duration::from_micros(now) };
+        proptest::prop_assert_eq!((ended, u64::from(table.rounds())), (Ok(expected), rounds));
+        proptest::prop_assert!(rounds >= least && rounds <= room);
+    }
+}

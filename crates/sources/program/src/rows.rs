@@ -1,0 +1,76 @@
+//! The rows of a group as they run: code of its benchmarks, and chains of known length.
+
+use hairspring_host::chains::RowFn;
+use hairspring_host::clock::ReadFn;
+use hairspring_measure::rounds::Rig;
+
+/// What is run as one row of the table.
+pub(crate) enum RowCode<'g> {
+    /// A row of the benchmark at this place of the group.
+    Benchmark(&'g mut (dyn FnMut(ReadFn) -> Option<u64> + 'g), usize),
+    /// A row of a chain.
+    Chain(RowFn),
+}
+
+/// The rows. After the first failure no more code is run.
+pub(crate) struct Rows<'g> {
+    now: ReadFn,
+    pub all: Vec<RowCode<'g>>,
+    failed: Option<usize>,
+}
+
+impl<'g> Rows<'g> {
+    pub fn new(now: ReadFn) -> Rows<'g> {
+        Rows { now, all: Vec::new(), failed: None }
+    }
+
+    /// The place of the benchmark that failed.
+    pub fn failed(&self) -> Option<usize> {
+        self.failed
+    }
+}
+
+impl Rig for Rows<'_> {
+    fn rows(&self) -> usize {
+        self.all.len()
+    }
+
+    fn run(&mut self, row: usize) -> u64 {
+        match &mut self.all[row] {
+            RowCode::Benchmark(..) if self.failed.is_some() => 0,
+            RowCode::Benchmark(run, at) => run(self.now).unwrap_or_else(|| {
+                self.failed = Some(*at);
+                0
+            }),
+            RowCode::Chain(run) => run(self.now),
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_host::clock::fake;
+
+    #[test]
+    fn after_a_failure_no_more_code_runs() {
+        let (mut first, mut second) = (0, 0);
+        let mut good = |_: ReadFn| {
+            first += 1;
+            Some(7)
+        };
+        let mut bad = |_: ReadFn| {
+            second += 1;
+            None
+        };
+        let mut rows = Rows::new(fake::read);
+        rows.all = vec![RowCode::Benchmark(&mut good, 0), RowCode::Benchmark(&mut bad, 1)];
+        assert_eq!((rows.run(0), rows.has_failed()), (7, false));
+        assert_eq!((rows.run(1), rows.run(0), rows.run(1), rows.failed()), (0, 0, 0, Some(1)));
+        assert_eq!((first, second), (1, 1));
+    }
+}
