@@ -1,8 +1,13 @@
 //! Which counts to run: chosen from a pilot run, so that the line is long enough for the clock, short enough for a
 //! scheduler slice, and begins where it is straight.
 
+mod each;
 pub mod enough;
 pub mod loops;
+mod repeat;
+pub mod table;
+#[cfg(test)]
+mod table_tests;
 
 use serde::{Deserialize, Serialize};
 
