@@ -3,7 +3,7 @@
 use crate::arguments::VerifyArguments;
 use crate::misuse::Misuse;
 use crate::{AnyError, Outcome, output};
-use hairspring_host::chains::RULER;
+use hairspring_host::chains::{RULER, name};
 use hairspring_host::clock::{default_clock, find};
 use hairspring_host::thread::settle;
 use hairspring_instruments::verify::{Effort, fine_enough, verify};
@@ -25,7 +25,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         ..Effort::default()
     };
     let certificate = verify(clock, &effort)?;
-    let ruler = certificate.chains.iter().find(|chain| chain.name == RULER);
+    let ruler = certificate.chains.iter().find(|chain| chain.name == name(RULER));
     let ruler = ruler.map(|chain| Ruler { cycles: f64::from(chain.integer), provenance: "integer lattice of the chains above".into() });
     let circumstances = Environment {
         machine: Some(hairspring_host::environment::machine()),

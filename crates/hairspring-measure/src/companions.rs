@@ -3,7 +3,7 @@
 
 use crate::ruler::Ruler;
 use hairspring_core::observations::{Observations, RowId};
-use hairspring_host::chains::{CONTROLS, RULER, RowFn, chains};
+use hairspring_host::chains::{CONTROLS, RULER, RowFn, chains, name};
 
 /// Copies of the ruler, and of controls that are short and long: about as many cycles for all of them.
 const RULER_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
@@ -26,9 +26,9 @@ pub struct Beside {
 
 /// The chains that run beside the code.
 pub fn beside(ruler: &Ruler) -> Vec<Beside> {
-    let reference = Beside { chain: RULER, copies: &RULER_COPIES, cycles: ruler.cycles, is_ruler: true };
-    let control = |(name, cycles): &(String, u32)| {
-        let chain = CONTROLS.iter().find(|known| *known == name)?;
+    let reference = Beside { chain: name(RULER), copies: &RULER_COPIES, cycles: ruler.cycles, is_ruler: true };
+    let control = |(wanted, cycles): &(String, u32)| {
+        let chain = CONTROLS.into_iter().map(name).find(|known| known == wanted)?;
         Some(Beside { chain, copies: copies(*cycles), cycles: *cycles, is_ruler: false })
     };
     std::iter::once(reference).chain(ruler.controls.iter().filter_map(control)).collect()
@@ -90,7 +90,7 @@ mod tests {
             assert!(chain.code().is_empty() || chain.code().len() == chain.copies.len());
             assert_eq!(chain.declare(&mut table, chain.chain).len(), chain.copies.len());
         }
-        assert_eq!(table.origin.reference, Some((RULER.to_owned(), 3.0)));
+        assert_eq!(table.origin.reference, Some((name(RULER).to_owned(), 3.0)));
         assert_eq!(table.origin.controls.iter().map(|(_, cycles)| *cycles).collect::<Vec<_>>(), [1.0, 4.0, 13.0]);
     }
 }

@@ -4,7 +4,7 @@ use hairspring_core::estimate::{Contribution, Uncertain};
 use hairspring_core::judge::{Assessment, Comparison, Finding, SeriesResult, Severity};
 use hairspring_core::observations::{Origin, Rate, Unit};
 use hairspring_core::{Estimate, judge};
-use hairspring_host::chains::RULER;
+use hairspring_host::chains::{RULER, name};
 use hairspring_host::environment::Machine;
 use hairspring_instruments::verify::Certificate;
 use schemars::JsonSchema;
@@ -243,8 +243,8 @@ impl Document {
 
 /// The circumstances of a certificate, with clock and reference chain as the certificate found them.
 pub(crate) fn certified(certificate: &Certificate, circumstances: &Environment) -> Environment {
-    let ruler = certificate.chains.iter().find(|chain| chain.name == RULER);
-    let provenance = format!("{RULER}, by the integer lattice of the chains");
+    let ruler = certificate.chains.iter().find(|chain| chain.name == name(RULER));
+    let provenance = format!("{}, by the integer lattice of the chains", name(RULER));
     let ruler = ruler.map(|chain| Ruler { cycles: f64::from(chain.integer), provenance });
     Environment {
         clock: Some(clock_info(certificate, circumstances)),

@@ -9,7 +9,20 @@ pub mod table;
 #[cfg(test)]
 mod table_tests;
 
+use crate::observations::Role;
 use serde::{Deserialize, Serialize};
+use table::Order;
+
+impl Order {
+    /// The role of a series with such rows beside the answer's.
+    pub fn role(self) -> Option<Role> {
+        match self {
+            Order::InPlace => Some(Role::InPlace),
+            Order::Fenced => Some(Role::Fenced),
+            Order::AtEnd | Order::Shadow => None,
+        }
+    }
+}
 
 /// Length that the longest row aims at: long beside the clock's quantum, short beside the time between interrupts.
 const TARGET_WINDOW_NS: f64 = 1_500.0;

@@ -1,37 +1,10 @@
 //! What a binding declares: rows, benchmarks made of them, and groups that run in the same rounds.
 
-use hairspring_core::observations::Role;
+pub use hairspring_core::design::table::{Order, SHADOW_COPIES};
 use hairspring_host::clock::ReadFn;
 
 /// What the second component is called where it takes data out of the caches before every body, with fences around it.
 pub const FLUSH: &str = "flush";
-
-/// How a row orders its bodies and inits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// An init before every body, the further inits behind the last body. The answer comes from these rows.
-    AtEnd,
-    /// Every body behind an equal number of inits: a check that body and init add up.
-    InPlace,
-    /// A fence before and behind every init: a check with bodies that overlap with nothing.
-    Fenced,
-    /// A chain of `SHADOW_COPIES` multiplications in place of the body of a fenced row: what the fence hides.
-    Shadow,
-}
-
-/// Length of the chain that stands for the body in rows of [`Order::Shadow`], in multiples of the reference chain.
-pub const SHADOW_COPIES: u32 = 16;
-
-impl Order {
-    /// The role of a series with such rows beside the answer's.
-    pub(crate) fn role(self) -> Option<Role> {
-        match self {
-            Order::InPlace => Some(Role::InPlace),
-            Order::Fenced => Some(Role::Fenced),
-            Order::AtEnd | Order::Shadow => None,
-        }
-    }
-}
 
 /// Code of a row: reads the clock that it is handed, runs its copies, reads the clock again, and gives the ticks in between,
 /// or `None` where the code failed. Wrapped around, as the clock counts.

@@ -1,6 +1,8 @@
 //! The pilot: which of a benchmark's rows are run.
 
 use crate::benchmark::{Order, Row};
+pub(crate) use hairspring_core::design::table::FEWEST_ROWS;
+use hairspring_core::design::table::{SHORT_CHECK_COPIES, SHORTEST_CHECK_PART, SHORTEST_PART};
 use hairspring_host::clock::{Clock, ReadFn};
 
 /// Length that the longest row aims at, and the longest that a row may take where there are enough shorter ones.
@@ -10,15 +12,8 @@ const MOST_NS: f64 = 50_000.0;
 const LONG_NS: f64 = 1e6;
 /// With a body this long, two numbers of copies have to do.
 const VERY_LONG_NS: f64 = 1e8;
-/// Rows that are kept however long they take.
-pub(crate) const FEWEST_ROWS: usize = 4;
+/// Rows of long code that are kept however long they take.
 const FEWEST_LONG_ROWS: usize = 2;
-/// Rows with fewer bodies than this share of the most bend on out-of-order cores.
-const SHORTEST_SHARE: u32 = 8;
-/// The same for rows that check an init, of which there are fewer.
-const CHECKS_SHARE: u32 = 4;
-/// Copies of a check's rows that are run however long they take.
-const SHORTEST_CHECKS: u32 = 6;
 /// Runs of a short row.
 const PILOT_RUNS: usize = 5;
 /// Runs before them: caches, predictors and specialising interpreters settle.
@@ -41,11 +36,11 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
         let ns = length(&mut rows[at], clock, ns_per_tick, expected)?;
         (lengths[at], longest) = (Some(ns), longest.max(ns));
         taken.push(at);
-        if ns >= TARGET_NS && straight(&taken, rows, SHORTEST_SHARE).len() > FEWEST_ROWS {
+        if ns >= TARGET_NS && straight(&taken, rows, SHORTEST_PART).len() > FEWEST_ROWS {
             break;
         }
     }
-    let straight = straight(&taken, rows, SHORTEST_SHARE);
+    let straight = straight(&taken, rows, SHORTEST_PART);
     let chosen = if straight.len() > FEWEST_ROWS { straight } else { taken };
     let most = chosen.iter().map(|at| rows[*at].copies()).max().unwrap_or(0);
     let checks = checks(rows, most);
@@ -55,9 +50,9 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
 /// Rows of the checks with at most so many copies, if they are enough for a plane.
 fn checks(rows: &[Row], most: u32) -> Vec<usize> {
     let of = |order| -> Vec<usize> {
-        let short = |at: &usize| rows[*at].order == order && rows[*at].copies() <= most.max(SHORTEST_CHECKS);
+        let short = |at: &usize| rows[*at].order == order && rows[*at].copies() <= most.max(SHORT_CHECK_COPIES);
         let mine: Vec<usize> = (0..rows.len()).filter(short).collect();
-        let straight = straight(&mine, rows, CHECKS_SHARE);
+        let straight = straight(&mine, rows, SHORTEST_CHECK_PART);
         let enough = [straight, mine].into_iter().find(|rows| rows.len() >= FEWEST_ROWS);
         enough.unwrap_or_default()
     };
