@@ -100,12 +100,11 @@ impl Call {
     }
 }
 
-/// A row in a function of its own.
+/// A row in a function of its own, which is handed what it calls.
 macro_rules! row {
-    ($calls:ident, $order:ident, $bodies:expr, $inits:expr, |$init:ident, $body:ident| $code:block) => {{
+    ($calls:ident: $type:ty, $order:ident, $bodies:expr, $inits:expr, |$called:pat_param| $code:block) => {{
         #[inline(never)]
-        fn run(now: ReadFn, ($init, $body): (Call, Call)) -> u64 {
-            let _ = ($init, $body);
+        fn run(now: ReadFn, $called: $type) -> u64 {
             let begin = now();
             $code
             now().wrapping_sub(begin)
@@ -116,10 +115,9 @@ macro_rules! row {
 
 /// Rows of bodies alone.
 fn line<'a>(body: Call) -> Vec<Row<'a>> {
-    let calls = (body, body);
     macro_rules! bodies {
         ($n:tt) => {
-            row!(calls, AtEnd, $n, 0, |_init, body| { repeat!($n { body.call() }) })
+            row!(body: Call, AtEnd, $n, 0, |body| { repeat!($n { body.call() }) })
         };
     }
     for_line!(bodies).into()
@@ -130,7 +128,7 @@ fn plane<'a>(init: Call, body: Call) -> Vec<Row<'a>> {
     let calls = (init, body);
     macro_rules! answer {
         ($n:tt, $further:tt) => {
-            row!(calls, AtEnd, $n, $n + $further, |init, body| {
+            row!(calls: (Call, Call), AtEnd, $n, $n + $further, |(init, body)| {
                 repeat!($n { init.call(); body.call(); });
                 repeat!($further { init.call() });
             })
@@ -138,19 +136,21 @@ fn plane<'a>(init: Call, body: Call) -> Vec<Row<'a>> {
     }
     macro_rules! in_place {
         ($n:tt, $each:tt) => {
-            row!(calls, InPlace, $n, $n * $each, |init, body| { repeat!($n { repeat!($each { init.call() }); body.call(); }) })
+            row!(calls: (Call, Call), InPlace, $n, $n * $each, |(init, body)| {
+                repeat!($n { repeat!($each { init.call() }); body.call(); })
+            })
         };
     }
     macro_rules! fenced {
         ($n:tt, $each:tt) => {
-            row!(calls, Fenced, $n, $n * $each, |init, body| {
+            row!(calls: (Call, Call), Fenced, $n, $n * $each, |(init, body)| {
                 repeat!($n { repeat!($each { fence::order(); init.call(); fence::order(); }); body.call(); })
             })
         };
     }
     macro_rules! shadow {
         ($n:tt, $each:tt) => {
-            row!(calls, Shadow, $n, $n * $each, |_init, _body| {
+            row!(calls: (Call, Call), Shadow, $n, $n * $each, |_| {
                 repeat!($n { repeat!($each { fence::order(); fence::order(); }); fence::chain(); })
             })
         };

@@ -4,7 +4,7 @@ use crate::sampling::Sampling;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
 use hairspring_core::estimate::{Estimate, Options, solve};
 use hairspring_core::observations::Observations;
-use hairspring_host::chains::{CONTROLS, Chain, LATTICE, RULER, Role, chains};
+use hairspring_host::chains::{CONTROLS, Chain, ChainRole, LATTICE, RULER, chains};
 use hairspring_host::clock::Clock;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -78,8 +78,8 @@ fn whole(cycles: f64) -> Option<u32> {
 }
 
 fn name_ruler(chains: &[&Chain], found: &Lattice) -> Result<Ruler, String> {
-    let place = |role: Role| chains.iter().position(|chain| chain.role == role);
-    let integer = |role: Role| place(role).and_then(|at| found.integers[at]);
+    let place = |role: ChainRole| chains.iter().position(|chain| chain.role == role);
+    let integer = |role: ChainRole| place(role).and_then(|at| found.integers[at]);
     let list: Vec<String> = chains.iter().zip(&found.units).map(|(chain, units)| format!("{} {units:.2}", chain.name)).collect();
     let provenance = format!("integer lattice of dependent chains ({})", list.join(", "));
     let controls = CONTROLS.into_iter().filter_map(|role| Some((chains[place(role)?].name.to_owned(), integer(role)?))).collect();

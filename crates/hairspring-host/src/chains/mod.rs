@@ -10,7 +10,7 @@ mod x86_64;
 
 pub mod expressions;
 pub use reads::{ReadsFn, reads};
-pub use roles::{CONTROLS, LATTICE, RULER, Role};
+pub use roles::{CONTROLS, ChainRole, LATTICE, RULER};
 
 #[cfg(target_arch = "x86_64")]
 use x86_64 as arch;
@@ -36,7 +36,7 @@ pub type RowFn = extern "C" fn(ReadFn) -> u64;
 #[derive(Debug, Clone)]
 pub struct Chain {
     /// What it uses of the core.
-    pub role: Role,
+    pub role: ChainRole,
     /// The name under which it is shown: that of its instructions.
     pub name: &'static str,
     /// Number of copies and the function that runs them.
@@ -65,12 +65,12 @@ pub fn pairs() -> Vec<InitBody> {
 }
 
 /// The name under which the chain of a role is shown: that of its instructions, or of the role where there is no chain.
-pub fn name(role: Role) -> &'static str {
+pub fn name(role: ChainRole) -> &'static str {
     chains().iter().find(|chain| chain.role == role).map_or(role.name(), |chain| chain.name)
 }
 
 /// The role of the chain that is shown under a name.
-pub fn role_of(name: &str) -> Option<Role> {
+pub fn role_of(name: &str) -> Option<ChainRole> {
     chains().iter().find(|chain| chain.name == name).map(|chain| chain.role)
 }
 

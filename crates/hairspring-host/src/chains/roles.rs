@@ -2,7 +2,7 @@
 
 /// What a chain uses of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum ChainRole {
     /// The multiplier of integers.
     Multiply,
     /// The simple units, by an operation of one cycle on two registers.
@@ -29,43 +29,43 @@ pub enum Role {
     TwoSimples,
 }
 
-impl Role {
+impl ChainRole {
     /// Its name, for an architecture that has no chain for it.
     pub const fn name(self) -> &'static str {
         match self {
-            Role::Multiply => "multiply",
-            Role::Simple => "simple",
-            Role::Add => "add",
-            Role::Rotate => "rotate",
-            Role::CountBits => "count bits",
-            Role::Load => "load",
-            Role::FloatMultiply => "float multiply",
-            Role::FloatDivide => "float divide",
-            Role::SimpleMultiply => "simple+multiply",
-            Role::SimpleMultiplySimple => "simple+multiply+simple",
-            Role::TwoMultiplies => "multiply+multiply",
-            Role::TwoSimples => "simple+simple",
+            ChainRole::Multiply => "multiply",
+            ChainRole::Simple => "simple",
+            ChainRole::Add => "add",
+            ChainRole::Rotate => "rotate",
+            ChainRole::CountBits => "count bits",
+            ChainRole::Load => "load",
+            ChainRole::FloatMultiply => "float multiply",
+            ChainRole::FloatDivide => "float divide",
+            ChainRole::SimpleMultiply => "simple+multiply",
+            ChainRole::SimpleMultiplySimple => "simple+multiply+simple",
+            ChainRole::TwoMultiplies => "multiply+multiply",
+            ChainRole::TwoSimples => "simple+simple",
         }
     }
 
     /// The roles of the single instructions that a copy of the chain consists of.
-    pub fn parts(self) -> Vec<Role> {
+    pub fn parts(self) -> Vec<ChainRole> {
         match self {
-            Role::SimpleMultiply => vec![Role::Simple, Role::Multiply],
-            Role::SimpleMultiplySimple => vec![Role::Simple, Role::Multiply, Role::Simple],
-            Role::TwoMultiplies => vec![Role::Multiply; 2],
-            Role::TwoSimples => vec![Role::Simple; 2],
+            ChainRole::SimpleMultiply => vec![ChainRole::Simple, ChainRole::Multiply],
+            ChainRole::SimpleMultiplySimple => vec![ChainRole::Simple, ChainRole::Multiply, ChainRole::Simple],
+            ChainRole::TwoMultiplies => vec![ChainRole::Multiply; 2],
+            ChainRole::TwoSimples => vec![ChainRole::Simple; 2],
             single => vec![single],
         }
     }
 }
 
 /// Chains that find the unit: their lengths are coprime on every core seen so far.
-pub const LATTICE: [Role; 4] = [Role::Multiply, Role::Simple, Role::SimpleMultiply, Role::SimpleMultiplySimple];
+pub const LATTICE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::SimpleMultiply, ChainRole::SimpleMultiplySimple];
 
 /// The chain that runs beside every measurement.
-pub const RULER: Role = Role::Multiply;
+pub const RULER: ChainRole = ChainRole::Multiply;
 
 /// Chains that are measured with the ruler beside every measurement: if one does not come out at its length, something else
 /// uses the core: its simple units, its load ports, its multiplier or its divider of floating-point numbers.
-pub const CONTROLS: [Role; 4] = [Role::Simple, Role::Load, Role::FloatMultiply, Role::FloatDivide];
+pub const CONTROLS: [ChainRole; 4] = [ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply, ChainRole::FloatDivide];

@@ -1,7 +1,7 @@
 //! Chains for x86-64. The text of each is written once; the assembler repeats it.
 #![allow(unsafe_code, reason = "the chains are assembly: their length must not depend on a compiler")]
 
-use super::{Chain, InitBody, Role, RowFn};
+use super::{Chain, ChainRole, InitBody, RowFn};
 use crate::clock::ReadFn;
 use std::arch::asm;
 
@@ -35,7 +35,7 @@ macro_rules! chain {
                                     ($copies, run as RowFn)
                                 }};
                             }
-        Chain { role: Role::$role, name: $name, rows: for_copies!(row) }
+        Chain { role: ChainRole::$role, name: $name, rows: for_copies!(row) }
     }};
 }
 

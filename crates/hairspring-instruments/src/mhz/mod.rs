@@ -13,15 +13,22 @@ use hairspring_core::estimate::ratio::ratio;
 use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain};
 use hairspring_core::judge::{Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
 use hairspring_core::observations::{Flags, Observations, Rate};
-use hairspring_host::chains::{CONTROLS, RULER, Role, chains, name, role_of};
+use hairspring_host::chains::{CONTROLS, ChainRole, RULER, chains, name, role_of};
 use hairspring_host::clock::Clock;
 use hairspring_measure::sampling::Sampling;
 use std::time::{Duration, Instant};
 
 /// Chains that are run: of one instruction each, and sums of them, which show that the sums add up.
-const CHAINS: [Role; 6] = [Role::Multiply, Role::Simple, Role::Load, Role::FloatMultiply, Role::SimpleMultiply, Role::SimpleMultiplySimple];
+const CHAINS: [ChainRole; 6] = [
+    ChainRole::Multiply,
+    ChainRole::Simple,
+    ChainRole::Load,
+    ChainRole::FloatMultiply,
+    ChainRole::SimpleMultiply,
+    ChainRole::SimpleMultiplySimple,
+];
 /// Those of one instruction: no length of theirs follows from another's.
-const SINGLE: [Role; 4] = [Role::Multiply, Role::Simple, Role::Load, Role::FloatMultiply];
+const SINGLE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
 /// Chains that must lie on the lattice, so that chance cannot make one.
 const NEEDED: usize = 4;
 /// Distance of a chain from its integer up to which it takes part in the speed.
@@ -171,7 +178,7 @@ impl CoreClock {
 fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> {
     let options = hairspring_core::estimate::Options { level, ..Default::default() };
     let first = Solved::of(&table, level)?;
-    let known = |role: Role| first.integer(role).map(|n| (name(role).to_owned(), f64::from(n)));
+    let known = |role: ChainRole| first.integer(role).map(|n| (name(role).to_owned(), f64::from(n)));
     (table.origin.reference, table.origin.controls) = (known(RULER), known(CONTROLS[0]).into_iter().collect());
     flag_shared_rounds(&mut table, &options);
     let solved =
@@ -223,13 +230,13 @@ impl Solved {
         Ok(Solved { lines, chains })
     }
 
-    fn integer(&self, role: Role) -> Option<u32> {
+    fn integer(&self, role: ChainRole) -> Option<u32> {
         self.chains.iter().find(|chain| chain.name == name(role)).and_then(|chain| chain.integer)
     }
 
     /// The chains that the speed is taken from: on the lattice, and no sum of one that is not.
     fn used(&self) -> impl Iterator<Item = (&Line, f64)> {
-        let parts = |chain: &ChainUnits| role_of(&chain.name).map_or_else(Vec::new, Role::parts);
+        let parts = |chain: &ChainUnits| role_of(&chain.name).map_or_else(Vec::new, ChainRole::parts);
         let sound = move |chain: &ChainUnits| parts(chain).into_iter().all(|part| self.integer(part).is_some());
         self.lines
             .iter()
