@@ -32,6 +32,109 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* ---- made from the tables of rows, fences and counters: do not change it here ---- */
+
+/* The finest counter of the processor, and what stands around a read of the system's clock. */
+#if defined(__x86_64__)
+#define HAIRSPRING_COUNTER "tsc"
+#define HAIRSPRING_COUNTER_READ(ticks) \
+  do { \
+    uint64_t hairspring_low, hairspring_high; \
+    __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(hairspring_low), "=d"(hairspring_high) : : "memory"); \
+    (ticks) = hairspring_high << 32 | hairspring_low; \
+  } while (0)
+#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("lfence" : : : "memory")
+#elif defined(__aarch64__)
+#define HAIRSPRING_COUNTER "cntvct"
+#define HAIRSPRING_COUNTER_READ(ticks) __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory")
+#define HAIRSPRING_COUNTER_RATE(hz) __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz))
+#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("isb" : : : "memory")
+#else
+#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("" : : : "memory")
+#endif
+
+/* HAIRSPRING_FENCE: all code before is done before code behind begins. HAIRSPRING_FULL_FENCE: and its stores are seen by
+ * all. HAIRSPRING_CHAIN: dependent multiplications, which show what a fence hides of the code behind it. */
+#if defined(__x86_64__)
+#define HAIRSPRING_FLOATING_REGISTER "x"
+#define HAIRSPRING_FENCE() __asm__ volatile("lfence" : : : "memory")
+#define HAIRSPRING_FULL_FENCE() __asm__ volatile("mfence\n\tlfence" : : : "memory")
+#define HAIRSPRING_FLUSH_LINE(address) __asm__ volatile("clflush (%0)" : : "r"(address) : "memory")
+#define HAIRSPRING_CHAIN() \
+  do { \
+    uint64_t hairspring_link; \
+    __asm__ volatile("" : "=r"(hairspring_link)); \
+    __asm__ volatile(".rept 16\n\timul %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+  } while (0)
+#elif defined(__aarch64__)
+#define HAIRSPRING_FLOATING_REGISTER "w"
+#define HAIRSPRING_FENCE() __asm__ volatile("dsb ish\n\tisb" : : : "memory")
+#define HAIRSPRING_FULL_FENCE() __asm__ volatile("dsb sy\n\tisb" : : : "memory")
+#define HAIRSPRING_FLUSH_LINE(address) __asm__ volatile("dc civac, %0" : : "r"(address) : "memory")
+#define HAIRSPRING_CHAIN() \
+  do { \
+    uint64_t hairspring_link; \
+    __asm__ volatile("" : "=r"(hairspring_link)); \
+    __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+  } while (0)
+#else
+#define HAIRSPRING_FLOATING_REGISTER "m"
+#define HAIRSPRING_FENCE() __asm__ volatile("" : : : "memory")
+#define HAIRSPRING_FULL_FENCE() __asm__ volatile("" : : : "memory")
+#define HAIRSPRING_CHAIN() \
+  do { \
+    uint64_t hairspring_link; \
+    __asm__ volatile("" : "=r"(hairspring_link)); \
+    hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+      hairspring_link *= hairspring_link; __asm__ volatile("" : "+r"(hairspring_link)); \
+  } while (0)
+#endif
+
+/* How a row orders its bodies and inits. */
+#define HAIRSPRING_ORDER_AT_END 0
+#define HAIRSPRING_ORDER_IN_PLACE 1
+#define HAIRSPRING_ORDER_FENCED 2
+#define HAIRSPRING_ORDER_SHADOW 3
+
+/* Rows that are run however long they take, and copies of those that check an init. */
+#define HAIRSPRING_FEWEST_ROWS 4
+#define HAIRSPRING_SHORT_CHECK_COPIES 6
+
+/* row(bodies, ...) for every row of bodies alone; row(bodies, further inits, ...) for every row with an init, and for
+ * every row with flushes; row(bodies, inits before each but one, inits before each, ...) for rows that check an init. */
+#define HAIRSPRING_FOR_LINE(row, ...) \
+  row(1, __VA_ARGS__) row(2, __VA_ARGS__) row(3, __VA_ARGS__) row(4, __VA_ARGS__) \
+  row(8, __VA_ARGS__) row(16, __VA_ARGS__) row(32, __VA_ARGS__) row(64, __VA_ARGS__) \
+  row(96, __VA_ARGS__) row(128, __VA_ARGS__) row(192, __VA_ARGS__) row(256, __VA_ARGS__)
+#define HAIRSPRING_FOR_PLANE(row, ...) \
+  row(1, 0, __VA_ARGS__) row(1, 1, __VA_ARGS__) row(2, 0, __VA_ARGS__) row(2, 2, __VA_ARGS__) \
+  row(4, 0, __VA_ARGS__) row(4, 4, __VA_ARGS__) row(8, 0, __VA_ARGS__) row(8, 8, __VA_ARGS__) \
+  row(16, 0, __VA_ARGS__) row(16, 16, __VA_ARGS__) row(32, 0, __VA_ARGS__) row(32, 16, __VA_ARGS__)
+#define HAIRSPRING_FOR_CHECKS(row, ...) \
+  row(1, 0, 1, __VA_ARGS__) row(1, 1, 2, __VA_ARGS__) row(2, 0, 1, __VA_ARGS__) row(2, 1, 2, __VA_ARGS__) \
+  row(4, 0, 1, __VA_ARGS__) row(4, 1, 2, __VA_ARGS__) row(8, 0, 1, __VA_ARGS__) row(8, 1, 2, __VA_ARGS__) \
+  row(16, 0, 1, __VA_ARGS__)
+#define HAIRSPRING_FOR_COLD(row, ...) \
+  row(1, 0, __VA_ARGS__) row(1, 1, __VA_ARGS__) row(2, 0, __VA_ARGS__) row(2, 1, __VA_ARGS__) \
+  row(3, 0, __VA_ARGS__) row(3, 1, __VA_ARGS__) row(4, 0, __VA_ARGS__) row(4, 1, __VA_ARGS__) \
+  row(8, 0, __VA_ARGS__) row(8, 1, __VA_ARGS__)
+
+/* ---- end of what is made from the tables ---- */
+
 /* ---- the system's clock ----------------------------------------------------------------------------------------- */
 
 /* hairspring_system_now and hairspring_system_hz: its ticks, and how many a second has. How far these reads are ordered is
@@ -94,30 +197,23 @@ static inline uint64_t hairspring_system_hz(void) { return 1000000000u; }
 #endif
 static inline uint64_t hairspring_now(void) { return HAIRSPRING_READ_CLOCK(); }
 
-#elif defined(__x86_64__) && !defined(HAIRSPRING_SYSTEM_CLOCK)
+#elif defined(HAIRSPRING_COUNTER) && !defined(HAIRSPRING_SYSTEM_CLOCK)
 
-#define HAIRSPRING_CLOCK "tsc"
-static inline uint64_t hairspring_now(void) {
-  uint64_t low, high; /* the upper halves are cleared */
-  __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high) : : "memory");
-  return high << 32 | low;
-}
-
-#elif defined(__aarch64__) && !defined(HAIRSPRING_SYSTEM_CLOCK)
-
-#define HAIRSPRING_CLOCK "cntvct"
+#define HAIRSPRING_CLOCK HAIRSPRING_COUNTER
 static inline uint64_t hairspring_now(void) {
   uint64_t ticks;
-  __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
+  HAIRSPRING_COUNTER_READ(ticks);
   return ticks;
 }
+#ifdef HAIRSPRING_COUNTER_RATE
 static inline uint64_t hairspring_counter_hz(void) {
   uint64_t hz;
-  __asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+  HAIRSPRING_COUNTER_RATE(hz);
   return hz;
 }
 #ifndef HAIRSPRING_CLOCK_HZ
 #define HAIRSPRING_CLOCK_HZ hairspring_counter_hz()
+#endif
 #endif
 
 #elif defined(HAIRSPRING_FREESTANDING)
@@ -131,13 +227,6 @@ static inline uint64_t hairspring_counter_hz(void) {
 #define HAIRSPRING_CLOCK HAIRSPRING_SYSTEM_CLOCK_NAME
 #undef HAIRSPRING_CLOCK_HZ
 #define HAIRSPRING_CLOCK_HZ hairspring_system_hz()
-#if defined(__x86_64__)
-#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("lfence" : : : "memory")
-#elif defined(__aarch64__)
-#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("isb" : : : "memory")
-#else
-#define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("" : : : "memory") /* no more than the system's own order */
-#endif
 static inline uint64_t hairspring_now(void) {
   HAIRSPRING_CLOCK_FENCE();
   uint64_t ticks = hairspring_system_now();
@@ -157,14 +246,6 @@ static inline uint64_t hairspring_clock_hz(void) {
 }
 
 /* ---- barriers --------------------------------------------------------------------------------------------------- */
-
-#if defined(__x86_64__)
-#define HAIRSPRING_FLOATING_REGISTER "x"
-#elif defined(__aarch64__)
-#define HAIRSPRING_FLOATING_REGISTER "w"
-#else
-#define HAIRSPRING_FLOATING_REGISTER "m"
-#endif
 
 #ifdef __cplusplus
 /* Never called: the size of the answer tells the type. */
@@ -284,7 +365,8 @@ struct hairspring_row {
   uint64_t (*run)(hairspring_read now, int64_t argument);
   uint32_t bodies;
   uint32_t inits;
-  uint32_t order; /* 0: the further inits at the end; as a check, 1: before every body; 2: in fences; 3: as 2, a chain for the body */
+  uint32_t order; /* HAIRSPRING_ORDER_AT_END: the further inits at the end; the others are checks: _IN_PLACE: before every body; _FENCED: in
+                     fences; _SHADOW: as that, a chain for the body */
 };
 
 /* Code to be timed, made by HAIRSPRING_BENCHMARK. */
@@ -317,10 +399,12 @@ struct hairspring_entry {
     __VA_ARGS__                                                                                                    \
     return hairspring_clock_of_row() - hairspring_begin_of_row;                                                    \
   }
-#define HAIRSPRING_LINE(name, k, declarations, ...) HAIRSPRING_ROW(name, k, declarations, HAIRSPRING_REPEAT_##k(__VA_ARGS__))
-#define HAIRSPRING_PLANE(name, n, extra, declarations, init, ...)                                                  \
-  HAIRSPRING_ROW(name, n##_##extra, declarations,                                                                  \
-                 HAIRSPRING_REPEAT_##n(HAIRSPRING_UNWRAP init; __VA_ARGS__) HAIRSPRING_REPEAT_##extra(HAIRSPRING_UNWRAP init))
+#define HAIRSPRING_LINE(n, name, declarations, ...) HAIRSPRING_ROW(name, n, declarations, HAIRSPRING_REPEAT_##n(__VA_ARGS__))
+#define HAIRSPRING_LINE_ENTRY(n, name) {hairspring_row_##name##_##n, n, 0, HAIRSPRING_ORDER_AT_END},
+#define HAIRSPRING_PLANE(n, further, name, declarations, init, ...)                                                \
+  HAIRSPRING_ROW(name, n##_##further, declarations,                                                                \
+                 HAIRSPRING_REPEAT_##n(HAIRSPRING_UNWRAP init; __VA_ARGS__) HAIRSPRING_REPEAT_##further(HAIRSPRING_UNWRAP init))
+#define HAIRSPRING_PLANE_ENTRY(n, further, name) {hairspring_row_##name##_##n##_##further, n, n + further, HAIRSPRING_ORDER_AT_END},
 
 /* A body stands some 800 times in the program: one of more than 20 operations or so takes long to compile, and belongs into
  * a function that the body calls; then the call is in its time. */
@@ -328,103 +412,49 @@ struct hairspring_entry {
 /* HAIRSPRING_BENCHMARK(name, (declarations), body): declares `name`. The declarations are made before the clock is read,
  * once for each row; they and the body may use `argument`. */
 #define HAIRSPRING_BENCHMARK(name, declarations, ...)                                                              \
-  HAIRSPRING_LINE(name, 1, declarations, __VA_ARGS__)                                                              \
-  HAIRSPRING_LINE(name, 2, declarations, __VA_ARGS__)                                                              \
-  HAIRSPRING_LINE(name, 3, declarations, __VA_ARGS__)                                                              \
-  HAIRSPRING_LINE(name, 4, declarations, __VA_ARGS__)                                                              \
-  HAIRSPRING_LINE(name, 8, declarations, __VA_ARGS__)                                                              \
-  HAIRSPRING_LINE(name, 16, declarations, __VA_ARGS__)                                                             \
-  HAIRSPRING_LINE(name, 32, declarations, __VA_ARGS__)                                                             \
-  HAIRSPRING_LINE(name, 64, declarations, __VA_ARGS__)                                                             \
-  HAIRSPRING_LINE(name, 96, declarations, __VA_ARGS__)                                                             \
-  HAIRSPRING_LINE(name, 128, declarations, __VA_ARGS__)                                                            \
-  HAIRSPRING_LINE(name, 192, declarations, __VA_ARGS__)                                                            \
-  HAIRSPRING_LINE(name, 256, declarations, __VA_ARGS__)                                                            \
-  static const struct hairspring_row hairspring_rows_##name[] = {                                                  \
-      {hairspring_row_##name##_1, 1, 0, 0}, {hairspring_row_##name##_2, 2, 0, 0}, {hairspring_row_##name##_3, 3, 0, 0}, \
-      {hairspring_row_##name##_4, 4, 0, 0}, {hairspring_row_##name##_8, 8, 0, 0}, {hairspring_row_##name##_16, 16, 0, 0}, \
-      {hairspring_row_##name##_32, 32, 0, 0}, {hairspring_row_##name##_64, 64, 0, 0}, {hairspring_row_##name##_96, 96, 0, 0}, \
-      {hairspring_row_##name##_128, 128, 0, 0}, {hairspring_row_##name##_192, 192, 0, 0}, {hairspring_row_##name##_256, 256, 0, 0}, \
-  };                                                                                                               \
+  HAIRSPRING_FOR_LINE(HAIRSPRING_LINE, name, declarations, __VA_ARGS__)                                            \
+  static const struct hairspring_row hairspring_rows_##name[] = {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ENTRY, name)}; \
   HAIRSPRING_DEFINE(name, NULL)
 
 /* HAIRSPRING_BENCHMARK_INIT(name, (declarations), (init), body): the init runs before every body, and is told apart from
  * it by rows with more inits than bodies. Further rows, in another order and with fences, check that the two add up. */
 #define HAIRSPRING_BENCHMARK_INIT(name, declarations, init, ...)                                                   \
-  HAIRSPRING_PLANE(name, 1, 0, declarations, init, __VA_ARGS__)                                                    \
-  HAIRSPRING_PLANE(name, 1, 1, declarations, init, __VA_ARGS__)                                                    \
-  HAIRSPRING_PLANE(name, 2, 0, declarations, init, __VA_ARGS__)                                                    \
-  HAIRSPRING_PLANE(name, 2, 2, declarations, init, __VA_ARGS__)                                                    \
-  HAIRSPRING_PLANE(name, 4, 0, declarations, init, __VA_ARGS__)                                                    \
-  HAIRSPRING_PLANE(name, 4, 4, declarations, init, __VA_ARGS__)                                                    \
-  HAIRSPRING_PLANE(name, 8, 0, declarations, init, __VA_ARGS__)                                                    \
-  HAIRSPRING_PLANE(name, 8, 8, declarations, init, __VA_ARGS__)                                                    \
-  HAIRSPRING_PLANE(name, 16, 0, declarations, init, __VA_ARGS__)                                                   \
-  HAIRSPRING_PLANE(name, 16, 16, declarations, init, __VA_ARGS__)                                                  \
-  HAIRSPRING_PLANE(name, 32, 0, declarations, init, __VA_ARGS__)                                                   \
-  HAIRSPRING_PLANE(name, 32, 16, declarations, init, __VA_ARGS__)                                                  \
-  HAIRSPRING_CHECK(name, in_place, declarations, init, __VA_ARGS__)                                                \
-  HAIRSPRING_CHECK(name, fenced, declarations, (HAIRSPRING_FENCE(); HAIRSPRING_UNWRAP init; HAIRSPRING_FENCE()), __VA_ARGS__) \
-  HAIRSPRING_CHECK(name, shadow, (HAIRSPRING_UNWRAP declarations; HAIRSPRING_NEVER(HAIRSPRING_UNWRAP init; __VA_ARGS__)), \
-                   (HAIRSPRING_FENCE(); HAIRSPRING_FENCE()), HAIRSPRING_CHAIN())                                   \
+  HAIRSPRING_FOR_PLANE(HAIRSPRING_PLANE, name, declarations, init, __VA_ARGS__)                                    \
+  HAIRSPRING_FOR_CHECKS(HAIRSPRING_CHECK, name, in_place, declarations, init, __VA_ARGS__)                         \
+  HAIRSPRING_FOR_CHECKS(HAIRSPRING_CHECK, name, fenced, declarations,                                              \
+                        (HAIRSPRING_FENCE(); HAIRSPRING_UNWRAP init; HAIRSPRING_FENCE()), __VA_ARGS__)             \
+  HAIRSPRING_FOR_CHECKS(HAIRSPRING_CHECK, name, shadow,                                                            \
+                        (HAIRSPRING_UNWRAP declarations; HAIRSPRING_NEVER(HAIRSPRING_UNWRAP init; __VA_ARGS__)),   \
+                        (HAIRSPRING_FENCE(); HAIRSPRING_FENCE()), HAIRSPRING_CHAIN())                              \
   static const struct hairspring_row hairspring_rows_##name[] = {                                                  \
-      {hairspring_row_##name##_1_0, 1, 1, 0},    {hairspring_row_##name##_1_1, 1, 2, 0},                           \
-      {hairspring_row_##name##_2_0, 2, 2, 0},    {hairspring_row_##name##_2_2, 2, 4, 0},                           \
-      {hairspring_row_##name##_4_0, 4, 4, 0},    {hairspring_row_##name##_4_4, 4, 8, 0},                           \
-      {hairspring_row_##name##_8_0, 8, 8, 0},    {hairspring_row_##name##_8_8, 8, 16, 0},                          \
-      {hairspring_row_##name##_16_0, 16, 16, 0}, {hairspring_row_##name##_16_16, 16, 32, 0},                       \
-      {hairspring_row_##name##_32_0, 32, 32, 0}, {hairspring_row_##name##_32_16, 32, 48, 0},                       \
-      HAIRSPRING_CHECK_ROWS(name, in_place, 1), HAIRSPRING_CHECK_ROWS(name, fenced, 2), HAIRSPRING_CHECK_ROWS(name, shadow, 3), \
+      HAIRSPRING_FOR_PLANE(HAIRSPRING_PLANE_ENTRY, name)                                                           \
+      HAIRSPRING_FOR_CHECKS(HAIRSPRING_CHECK_ENTRY, name, in_place, HAIRSPRING_ORDER_IN_PLACE)                     \
+      HAIRSPRING_FOR_CHECKS(HAIRSPRING_CHECK_ENTRY, name, fenced, HAIRSPRING_ORDER_FENCED)                         \
+      HAIRSPRING_FOR_CHECKS(HAIRSPRING_CHECK_ENTRY, name, shadow, HAIRSPRING_ORDER_SHADOW)                         \
   };                                                                                                               \
   HAIRSPRING_DEFINE(name, NULL)
 
-/* Rows that check an init: so many inits before every body. */
-#define HAIRSPRING_CHECK(name, order, declarations, init, ...)                                                     \
-  HAIRSPRING_ROW(name, 1_1_##order, declarations, HAIRSPRING_UNWRAP init; __VA_ARGS__;)                            \
-  HAIRSPRING_ROW(name, 1_2_##order, declarations, HAIRSPRING_REPEAT_2(HAIRSPRING_UNWRAP init) __VA_ARGS__;)        \
-  HAIRSPRING_ROW(name, 2_2_##order, declarations, HAIRSPRING_REPEAT_2(HAIRSPRING_UNWRAP init; __VA_ARGS__))        \
-  HAIRSPRING_ROW(name, 2_4_##order, declarations, HAIRSPRING_REPEAT_2(HAIRSPRING_REPEAT_1(HAIRSPRING_UNWRAP init) HAIRSPRING_UNWRAP init; __VA_ARGS__)) \
-  HAIRSPRING_ROW(name, 4_4_##order, declarations, HAIRSPRING_REPEAT_4(HAIRSPRING_UNWRAP init; __VA_ARGS__))        \
-  HAIRSPRING_ROW(name, 4_8_##order, declarations, HAIRSPRING_REPEAT_4({ HAIRSPRING_UNWRAP init; } HAIRSPRING_UNWRAP init; __VA_ARGS__)) \
-  HAIRSPRING_ROW(name, 8_8_##order, declarations, HAIRSPRING_REPEAT_8(HAIRSPRING_UNWRAP init; __VA_ARGS__))        \
-  HAIRSPRING_ROW(name, 8_16_##order, declarations, HAIRSPRING_REPEAT_8({ HAIRSPRING_UNWRAP init; } HAIRSPRING_UNWRAP init; __VA_ARGS__)) \
-  HAIRSPRING_ROW(name, 16_16_##order, declarations, HAIRSPRING_REPEAT_16(HAIRSPRING_UNWRAP init; __VA_ARGS__))
-#define HAIRSPRING_CHECK_ROWS(name, order, number)                                                                 \
-  {hairspring_row_##name##_1_1_##order, 1, 1, number}, {hairspring_row_##name##_1_2_##order, 1, 2, number},        \
-  {hairspring_row_##name##_2_2_##order, 2, 2, number}, {hairspring_row_##name##_2_4_##order, 2, 4, number},        \
-  {hairspring_row_##name##_4_4_##order, 4, 4, number}, {hairspring_row_##name##_4_8_##order, 4, 8, number},        \
-  {hairspring_row_##name##_8_8_##order, 8, 8, number}, {hairspring_row_##name##_8_16_##order, 8, 16, number},      \
-  {hairspring_row_##name##_16_16_##order, 16, 16, number}
+/* A row that checks an init: so many inits before every body. */
+#define HAIRSPRING_CHECK(n, but_one, each, name, order, declarations, init, ...)                                   \
+  HAIRSPRING_ROW(name, n##_##each##_##order, declarations,                                                         \
+                 HAIRSPRING_REPEAT_##n(HAIRSPRING_REPEAT_##but_one(HAIRSPRING_UNWRAP init) HAIRSPRING_UNWRAP init; __VA_ARGS__))
+#define HAIRSPRING_CHECK_ENTRY(n, but_one, each, name, order, number) {hairspring_row_##name##_##n##_##each##_##order, n, n * each, number},
 
 /* HAIRSPRING_BENCHMARK_COLD(name, (declarations), (pointer, bytes), body): these bytes are flushed from all caches before
  * every body; the time of the flush is told apart as a component of its own. */
 #define HAIRSPRING_BENCHMARK_COLD(name, declarations, data, ...)                                                   \
-  HAIRSPRING_COLD(name, 1, declarations, data, __VA_ARGS__)                                                        \
-  HAIRSPRING_COLD(name, 2, declarations, data, __VA_ARGS__)                                                        \
-  HAIRSPRING_COLD(name, 3, declarations, data, __VA_ARGS__)                                                        \
-  HAIRSPRING_COLD(name, 4, declarations, data, __VA_ARGS__)                                                        \
-  HAIRSPRING_COLD(name, 8, declarations, data, __VA_ARGS__)                                                        \
+  HAIRSPRING_FOR_COLD(HAIRSPRING_COLD, name, declarations, data, __VA_ARGS__)                                      \
   static const struct hairspring_row hairspring_rows_##name[] = {                                                  \
-      {hairspring_row_##name##_1_0, 1, 1, 0}, {hairspring_row_##name##_1_1, 1, 2, 0},                              \
-      {hairspring_row_##name##_2_0, 2, 2, 0}, {hairspring_row_##name##_2_1, 2, 3, 0},                              \
-      {hairspring_row_##name##_3_0, 3, 3, 0}, {hairspring_row_##name##_3_1, 3, 4, 0},                              \
-      {hairspring_row_##name##_4_0, 4, 4, 0}, {hairspring_row_##name##_4_1, 4, 5, 0},                              \
-      {hairspring_row_##name##_8_0, 8, 8, 0}, {hairspring_row_##name##_8_1, 8, 9, 0},                              \
-      {hairspring_row_##name##_1_0_shadow, 1, 1, 3}, {hairspring_row_##name##_1_1_shadow, 1, 2, 3},                \
-      {hairspring_row_##name##_2_0_shadow, 2, 2, 3}, {hairspring_row_##name##_2_1_shadow, 2, 3, 3},                \
-      {hairspring_row_##name##_3_0_shadow, 3, 3, 3}, {hairspring_row_##name##_3_1_shadow, 3, 4, 3},                \
-      {hairspring_row_##name##_4_0_shadow, 4, 4, 3}, {hairspring_row_##name##_4_1_shadow, 4, 5, 3},                \
-      {hairspring_row_##name##_8_0_shadow, 8, 8, 3}, {hairspring_row_##name##_8_1_shadow, 8, 9, 3},                \
-  };                                                                                                               \
+      HAIRSPRING_FOR_COLD(HAIRSPRING_PLANE_ENTRY, name) HAIRSPRING_FOR_COLD(HAIRSPRING_COLD_SHADOW_ENTRY, name)};   \
   HAIRSPRING_DEFINE(name, "flush")
 
-#define HAIRSPRING_COLD(name, n, declarations, data, ...)                                                          \
-  HAIRSPRING_COLD_ROW(name, n##_0, declarations, data, HAIRSPRING_REPEAT_##n(hairspring_flush data; __VA_ARGS__))  \
-  HAIRSPRING_COLD_ROW(name, n##_1, declarations, data, HAIRSPRING_REPEAT_##n(hairspring_flush data; __VA_ARGS__) hairspring_flush data;) \
-  HAIRSPRING_COLD_ROW(name, n##_0_shadow, (HAIRSPRING_UNWRAP declarations; HAIRSPRING_NEVER(__VA_ARGS__)), data,   \
-                      HAIRSPRING_REPEAT_##n(hairspring_flush data; HAIRSPRING_CHAIN()))                            \
-  HAIRSPRING_COLD_ROW(name, n##_1_shadow, (HAIRSPRING_UNWRAP declarations; HAIRSPRING_NEVER(__VA_ARGS__)), data,   \
-                      HAIRSPRING_REPEAT_##n(hairspring_flush data; HAIRSPRING_CHAIN()) hairspring_flush data;)
+#define HAIRSPRING_COLD(n, further, name, declarations, data, ...)                                                 \
+  HAIRSPRING_COLD_ROW(name, n##_##further, declarations, data,                                                     \
+                      HAIRSPRING_REPEAT_##n(hairspring_flush data; __VA_ARGS__) HAIRSPRING_REPEAT_##further(hairspring_flush data)) \
+  HAIRSPRING_COLD_ROW(name, n##_##further##_shadow, (HAIRSPRING_UNWRAP declarations; HAIRSPRING_NEVER(__VA_ARGS__)), data, \
+                      HAIRSPRING_REPEAT_##n(hairspring_flush data; HAIRSPRING_CHAIN()) HAIRSPRING_REPEAT_##further(hairspring_flush data))
+#define HAIRSPRING_COLD_SHADOW_ENTRY(n, further, name) \
+  {hairspring_row_##name##_##n##_##further##_shadow, n, n + further, HAIRSPRING_ORDER_SHADOW},
 /* Code that does not run, so that its variables count as used. */
 #define HAIRSPRING_NEVER(...) \
   if (0) {                    \
@@ -435,28 +465,6 @@ struct hairspring_entry {
 
 #define HAIRSPRING_DEFINE(name, second) \
   static const struct hairspring_benchmark name = {#name, hairspring_rows_##name, sizeof hairspring_rows_##name / sizeof(struct hairspring_row), second}
-
-/* A chain of known length: 16 dependent multiplications, of whatever is in a register: a load of it would be in the time. */
-#define HAIRSPRING_CHAIN()                                              \
-  do {                                                                  \
-    uint64_t hairspring_link;                                           \
-    __asm__ volatile("" : "=r"(hairspring_link));                       \
-    HAIRSPRING_REPEAT_16(hairspring_link *= hairspring_link; HAIRSPRING_OPAQUE(hairspring_link)) \
-  } while (0)
-
-#if defined(__x86_64__)
-#define HAIRSPRING_FENCE() __asm__ volatile("lfence" : : : "memory")
-#define HAIRSPRING_FULL_FENCE() __asm__ volatile("mfence\n\tlfence" : : : "memory")
-#define HAIRSPRING_FLUSH_LINE(address) __asm__ volatile("clflush (%0)" : : "r"(address) : "memory")
-#elif defined(__aarch64__)
-#define HAIRSPRING_FENCE() __asm__ volatile("dsb ish\n\tisb" : : : "memory")
-#define HAIRSPRING_FULL_FENCE() __asm__ volatile("dsb sy\n\tisb" : : : "memory")
-#define HAIRSPRING_FLUSH_LINE(address) __asm__ volatile("dc civac, %0" : : "r"(address) : "memory")
-#else
-/* All code before is done before code behind begins; here only for the compiler, which is enough for a core in order. */
-#define HAIRSPRING_FENCE() HAIRSPRING_USE_MEMORY()
-#define HAIRSPRING_FULL_FENCE() HAIRSPRING_USE_MEMORY()
-#endif
 
 /* Lines of 64 bytes are the smallest of the machines served; flushing one twice does no harm. */
 #define HAIRSPRING_CACHE_LINE 64u
@@ -558,22 +566,22 @@ static inline unsigned hairspring_argument_count(const struct hairspring_entry *
 static inline uint64_t hairspring_read_now(void) { return hairspring_now(); }
 
 /* Whether a row is run where there is no engine: those with fences need a chain of known length beside them. */
-static inline unsigned hairspring_is_run(const struct hairspring_row *row) { return row->order <= 1; }
+static inline unsigned hairspring_is_run(const struct hairspring_row *row) { return row->order <= HAIRSPRING_ORDER_IN_PLACE; }
 
 /* The rows that are short enough; runs each of them to see. Those that check an init have no more copies than the others. */
 static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument,
                                          const struct hairspring_row *chosen[HAIRSPRING_MOST_ROWS]) {
   unsigned count = 0;
-  uint32_t most = 6;
+  uint32_t most = HAIRSPRING_SHORT_CHECK_COPIES;
   for (size_t at = 0; at < entry->benchmark->row_count && count < HAIRSPRING_MOST_ROWS; at += 1) {
     const struct hairspring_row *row = &entry->benchmark->rows[at];
     if (!hairspring_is_run(row)) continue;
-    if (row->order == 1) {
+    if (row->order == HAIRSPRING_ORDER_IN_PLACE) {
       if (row->bodies + row->inits <= most) chosen[count++] = row;
       continue;
     }
     row->run(hairspring_read_now, argument);
-    if (row->run(hairspring_read_now, argument) > rounds->longest_ticks && count >= 4) continue;
+    if (row->run(hairspring_read_now, argument) > rounds->longest_ticks && count >= HAIRSPRING_FEWEST_ROWS) continue;
     most = row->bodies + row->inits > most ? row->bodies + row->inits : most;
     chosen[count++] = row;
   }
@@ -589,7 +597,7 @@ static inline void hairspring_put_name(const struct hairspring_rounds *rounds, c
     hairspring_put_text(rounds, argument < 0 ? ":-" : ":");
     hairspring_put_number(rounds, argument < 0 ? 0 - (uint64_t)argument : (uint64_t)argument);
   }
-  if (order == 1) hairspring_put_text(rounds, " in place");
+  if (order == HAIRSPRING_ORDER_IN_PLACE) hairspring_put_text(rounds, " in place");
 }
 
 static inline void hairspring_put_reading(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument,
@@ -608,12 +616,12 @@ static inline void hairspring_put_reading(const struct hairspring_rounds *rounds
 static inline void hairspring_put_variants(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry) {
   const struct hairspring_benchmark *benchmark = entry->benchmark;
   unsigned arguments = hairspring_argument_count(entry), checked = 0;
-  for (size_t at = 0; at < benchmark->row_count; at += 1) checked |= benchmark->rows[at].order == 1;
+  for (size_t at = 0; at < benchmark->row_count; at += 1) checked |= benchmark->rows[at].order == HAIRSPRING_ORDER_IN_PLACE;
   for (unsigned next = 0; checked && next < arguments; next += 1) {
     hairspring_put_text(rounds, "# variant: ");
-    hairspring_put_name(rounds, entry, entry->arguments[next], 1);
+    hairspring_put_name(rounds, entry, entry->arguments[next], HAIRSPRING_ORDER_IN_PLACE);
     hairspring_put_text(rounds, " = in_place of ");
-    hairspring_put_name(rounds, entry, entry->arguments[next], 0);
+    hairspring_put_name(rounds, entry, entry->arguments[next], HAIRSPRING_ORDER_AT_END);
     rounds->put('\n');
   }
 }

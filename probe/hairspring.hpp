@@ -265,8 +265,13 @@ using Local = std::conditional_t<std::is_copy_constructible_v<Code>, Code, Code 
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-/* How bodies and inits follow each other; the numbers are those of the C ABI. */
-enum class Order : std::uint32_t { at_end = 0, in_place = 1, fenced = 2, shadow = 3 };
+/* How bodies and inits follow each other. */
+enum class Order : std::uint32_t {
+  at_end = HAIRSPRING_ORDER_AT_END,
+  in_place = HAIRSPRING_ORDER_IN_PLACE,
+  fenced = HAIRSPRING_ORDER_FENCED,
+  shadow = HAIRSPRING_ORDER_SHADOW,
+};
 
 template <Order order, class Init, class State>
 HAIRSPRING_INLINE inline void init_once(Init &init, State &state) {
@@ -350,21 +355,20 @@ template <class Parts, Order order, unsigned bodies, unsigned extra>
   });
 }
 
-template <class Parts, Order order, unsigned bodies>
-constexpr std::array<hairspring_row, 2> cold_pair() {
-  const auto number = static_cast<std::uint32_t>(order);
-  return {{{cold_row<Parts, order, bodies, 0>, bodies, bodies, number}, {cold_row<Parts, order, bodies, 1>, bodies, bodies + 1, number}}};
-}
-
-template <class Parts, Order order, unsigned... bodies>
+template <class Parts, Order order>
 void add_cold(std::vector<hairspring_row> &rows) {
-  for (const auto &pair : {cold_pair<Parts, order, bodies>()...}) rows.insert(rows.end(), pair.begin(), pair.end());
+  constexpr auto number = static_cast<std::uint32_t>(order);
+#define HAIRSPRING_COLD_ROW_OF(bodies, further, ...) {cold_row<__VA_ARGS__, bodies, further>, bodies, bodies + further, number},
+  rows.insert(rows.end(), {HAIRSPRING_FOR_COLD(HAIRSPRING_COLD_ROW_OF, Parts, order)});
+#undef HAIRSPRING_COLD_ROW_OF
 }
 #endif
 
-template <class Parts, unsigned... bodies>
+template <class Parts>
 std::vector<hairspring_row> line_rows() {
-  return {{line_row<Parts, bodies>, bodies, 0, 0}...};
+#define HAIRSPRING_LINE_ROW_OF(bodies, parts) {line_row<parts, bodies>, bodies, 0, HAIRSPRING_ORDER_AT_END},
+  return {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ROW_OF, Parts)};
+#undef HAIRSPRING_LINE_ROW_OF
 }
 
 template <class Parts, unsigned bodies, unsigned extra>
@@ -379,24 +383,23 @@ constexpr hairspring_row check_row() {
 
 template <class Parts, Order order>
 void add_checks(std::vector<hairspring_row> &rows) {
-  rows.insert(rows.end(), {check_row<Parts, order, 1, 1>(), check_row<Parts, order, 1, 2>(), check_row<Parts, order, 2, 1>(),
-                           check_row<Parts, order, 2, 2>(), check_row<Parts, order, 4, 1>(), check_row<Parts, order, 4, 2>(),
-                           check_row<Parts, order, 8, 1>(), check_row<Parts, order, 8, 2>(), check_row<Parts, order, 16, 1>()});
+#define HAIRSPRING_CHECK_ROW_OF(bodies, but_one, each, ...) check_row<__VA_ARGS__, bodies, each>(),
+  rows.insert(rows.end(), {HAIRSPRING_FOR_CHECKS(HAIRSPRING_CHECK_ROW_OF, Parts, order)});
+#undef HAIRSPRING_CHECK_ROW_OF
 }
 
 template <class Parts>
 std::vector<hairspring_row> plane_rows() {
-  std::vector<hairspring_row> rows = {
-      answer_row<Parts, 1, 0>(),  answer_row<Parts, 1, 1>(),   answer_row<Parts, 2, 0>(),  answer_row<Parts, 2, 2>(),
-      answer_row<Parts, 4, 0>(),  answer_row<Parts, 4, 4>(),   answer_row<Parts, 8, 0>(),  answer_row<Parts, 8, 8>(),
-      answer_row<Parts, 16, 0>(), answer_row<Parts, 16, 16>(), answer_row<Parts, 32, 0>(), answer_row<Parts, 32, 16>()};
+#define HAIRSPRING_ANSWER_ROW_OF(bodies, further, parts) answer_row<parts, bodies, further>(),
+  std::vector<hairspring_row> rows = {HAIRSPRING_FOR_PLANE(HAIRSPRING_ANSWER_ROW_OF, Parts)};
+#undef HAIRSPRING_ANSWER_ROW_OF
   add_checks<Parts, Order::in_place>(rows);
   add_checks<Parts, Order::fenced>(rows);
   add_checks<Parts, Order::shadow>(rows);
   return rows;
 }
 
-/* The rows of these parts, the shortest first, in the order and numbers of hairspring.h. */
+/* The rows of these parts, the shortest first. */
 template <class Code, class Make, class Init, class Cold, class Setup>
 std::vector<hairspring_row> rows_of(const Parts<Code, Make, Init, Cold, Setup> &) {
   using All = Parts<Code, Make, Init, Cold, Setup>;
@@ -405,8 +408,8 @@ std::vector<hairspring_row> rows_of(const Parts<Code, Make, Init, Cold, Setup> &
   if constexpr (is_cold) {
 #ifdef HAIRSPRING_FLUSH_LINE
     std::vector<hairspring_row> rows;
-    add_cold<All, Order::at_end, 1, 2, 3, 4, 8>(rows);
-    add_cold<All, Order::shadow, 1, 2, 3, 4, 8>(rows);
+    add_cold<All, Order::at_end>(rows);
+    add_cold<All, Order::shadow>(rows);
     return rows;
 #else
     static_assert(!is_cold, "hairspring.h knows no way to flush caches of this processor");
@@ -414,7 +417,7 @@ std::vector<hairspring_row> rows_of(const Parts<Code, Make, Init, Cold, Setup> &
   } else if constexpr (has_init) {
     return plane_rows<All>();
   } else {
-    return line_rows<All, 1, 2, 3, 4, 8, 16, 32, 64, 96, 128, 192, 256>();
+    return line_rows<All>();
   }
 }
 

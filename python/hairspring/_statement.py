@@ -14,18 +14,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from hairspring import _native
 from hairspring._native import OptionError
 
 Clock = Callable[[], int]
 Row = Callable[[Clock], int]
 Code = str | Callable[..., object]
 
-#: Copies in the rows of a statement without an init; the engine's pilot chooses among them.
-COPIES = (1, 2, 3, 4, 8, 16, 32, 64, 96, 128, 192, 256)
-#: Bodies in the rows of a statement with an init, and bodies for each further init behind them.
-BODIES = ((1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (32, 2))
-#: The same for rows that check whether body and init add up: inits evenly before the bodies.
-CHECKED_BODIES = (1, 2, 4, 8, 16)
 #: Nodes of the syntax tree of one row at the most, unless it is one of the shortest rows.
 MOST_NODES = 200_000
 #: Characters of an argument in the text of a call.
@@ -106,13 +101,8 @@ class Statement:
         return self._body.text
 
     def rows(self) -> list[Counts]:
-        """The rows that can be compiled, the shortest first."""
-        if not self._init.body:
-            counts = [Counts(copies, 0, False) for copies in COPIES]
-        else:
-            further = [(Counts(n, n, False), Counts(n, n + n // part, False)) for n, part in BODIES]
-            checked = [(Counts(n, n, True), Counts(n, 2 * n, True)) for n in CHECKED_BODIES]
-            counts = [count for pair in [*further, *checked] for count in pair]
+        """The engine's rows that can be compiled, the shortest first."""
+        counts = [Counts(*row) for row in _native.rows(with_init=bool(self._init.body))]
         nodes = sum(1 for tree in self._init.body + self._body.body for _ in ast.walk(tree))
         return [count for count in counts if count.bodies <= FEWEST_COPIES or count.bodies * nodes <= MOST_NODES]
 

@@ -1,12 +1,14 @@
 """How a statement is compiled: copies, names, scopes, and what is refused. No real time here."""
 
+import json
 import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hairspring import _statement
-from hairspring._statement import COPIES, Code, Counts, Statement
+from hairspring._statement import Code, Counts, Statement
 
 
 class Count:
@@ -65,19 +67,25 @@ def test_inits_stand_before_the_bodies_or_at_the_end(counts: Counts, order: str)
     assert "".join(log) == order
 
 
-def test_rows_are_a_plane_with_an_init_and_a_line_without() -> None:
-    line = Statement("x = 1", None, None, None).rows()
-    assert [row.bodies for row in line] == list(COPIES)
-    assert all(row.inits == 0 for row in line)
-    plane = Statement("x = 1", "y = 2", None, None).rows()
-    assert {(row.bodies, row.inits) for row in plane if not row.in_place} >= {(1, 1), (1, 2), (32, 32), (32, 48)}
-    assert any(row.in_place for row in plane)
+def rows_of_the_table(kind: str) -> list[Counts]:
+    """The engine's rows, without those that need fences."""
+    table = json.loads((Path(__file__).parents[2] / "spec" / "rows.json").read_text(encoding="utf-8"))
+    at_end, in_place = table["orders"].index("at_end"), table["orders"].index("in_place")
+    rows = [row for row in table[kind] if row[2] in (at_end, in_place)]
+    return [Counts(bodies, inits, order == in_place) for bodies, inits, order in rows]
+
+
+def test_rows_are_those_of_the_table() -> None:
+    line, plane = rows_of_the_table("line"), rows_of_the_table("init")
+    assert len(line) == 12 and any(row.in_place for row in plane)
+    assert Statement("x = 1", None, None, None).rows() == line
+    assert Statement("x = 1", "y = 2", None, None).rows() == plane
 
 
 def test_a_huge_statement_has_fewer_copies() -> None:
     huge = "\n".join(f"x{at} = {at}" for at in range(2_000))
     rows = Statement(huge, None, None, None).rows()
-    assert 4 <= len(rows) < len(COPIES)
+    assert 4 <= len(rows) < len(rows_of_the_table("line"))
     run(huge, copies(rows[-1].bodies))
 
 

@@ -38,6 +38,11 @@ header_only() { # COMPILER
   step "$1 examples/c/stopwatch.c, the system's clock" build_and_run "$1" examples/c/stopwatch.c -O2 -Iprobe -DHAIRSPRING_SYSTEM_CLOCK
 }
 
+# The rows that the macros make are the engine's.
+rows_of_the_table() { # COMPILER
+  "$1" "${FLAGS[@]}" -O1 -Iprobe probe/tests/rows.c -o "$BUILT/rows" && "$BUILT/rows" | python3 probe/tests/rows.py spec/rows.json
+}
+
 # An object for a machine without a C library needs nothing from outside but what its program gives it.
 freestanding() { # COMPILER
   local needed
@@ -150,6 +155,7 @@ mkdir -p "$BUILT"
 for compiler in gcc clang; do
   header_only "$compiler"
   step "$compiler freestanding" freestanding "$compiler"
+  step "$compiler the rows are the engine's" rows_of_the_table "$compiler"
   step "$compiler hairspring fit" fit_table "$compiler"
   step "$compiler hairspring fit, the system's clock" fit_table "$compiler" -DHAIRSPRING_SYSTEM_CLOCK
 done

@@ -25,6 +25,9 @@ build_alone() { # COMPILER FILE FLAG...
   "$compiler" "${FLAGS[@]}" -Iprobe "$@" "$file" -o "$BUILT/alone" && "$BUILT/alone" >"$BUILT/output.txt"
 }
 
+# The program behind the last `build_alone` printed the engine's rows.
+rows_of_the_table() { python3 probe/tests/rows.py spec/rows.json <"$BUILT/output.txt"; }
+
 # Builds with the installed library into the program of that name.
 build() { # COMPILER FILE FLAG...
   local compiler="$1" file="$2" flags libraries
@@ -109,6 +112,7 @@ for compiler in g++ clang++; do
   step "$compiler 10 behind 4" results "$BUILT/chains" behind -- ratio 2 3.2
 done
 step "g++ rows" build_alone g++ probe/tests/cpp/rows.cpp -std=c++17 -O2
+step "the rows are the engine's" rows_of_the_table
 step "clang++ sanitized rows" build_alone clang++ probe/tests/cpp/rows.cpp -std=c++17 "${SANITIZED[@]}"
 if [ "$(uname -m)" = x86_64 ]; then
   step disassembly python3 probe/tests/disassembly_cpp.py "$BUILT" g++ clang++

@@ -169,8 +169,7 @@ unsafe fn rows<'a>(name: &str, rows: *const BenchmarkRow, count: usize, argument
     let rows = unsafe { elements(rows, count, "a benchmark's rows") }?;
     let row = |row: &BenchmarkRow| {
         let run = row.run.ok_or_else(|| Refusal::new(Status::BadPointer, format!("benchmark `{name}` has a row without a function")))?;
-        let orders = [Order::AtEnd, Order::InPlace, Order::Fenced, Order::Shadow];
-        let order = usize::try_from(row.order).ok().and_then(|at| orders.get(at).copied());
+        let order = usize::try_from(row.order).ok().and_then(|at| Order::ALL.get(at).copied());
         let order = order.ok_or_else(|| {
             Refusal::new(Status::BadValue, format!("benchmark `{name}` has a row of order {}: 0 to 3 are known", row.order))
         })?;

@@ -6,7 +6,9 @@
 use crate::measure::run_program;
 use crate::sized::{Growing, inputs};
 use crate::wall::{Answer, Refusal, Status, text};
+use hairspring_core::{for_checks, for_line, for_plane, repeat};
 use hairspring_host::clock::ReadFn;
+use hairspring_host::fence;
 use hairspring_program::{Benchmark, Group, Order, Row};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::offset_of;
@@ -105,135 +107,74 @@ impl Call {
     }
 }
 
-/// The code so many times, straight-line: each number is the sum of two that are there.
-macro_rules! repeat {
-    (0 $code:block) => {};
-    (1 $code:block) => { $code };
-    (2 $code:block) => { repeat!(1 $code); repeat!(1 $code) };
-    (3 $code:block) => { repeat!(2 $code); repeat!(1 $code) };
-    (4 $code:block) => { repeat!(2 $code); repeat!(2 $code) };
-    (8 $code:block) => { repeat!(4 $code); repeat!(4 $code) };
-    (16 $code:block) => { repeat!(8 $code); repeat!(8 $code) };
-    (32 $code:block) => { repeat!(16 $code); repeat!(16 $code) };
-    (64 $code:block) => { repeat!(32 $code); repeat!(32 $code) };
-    (96 $code:block) => { repeat!(64 $code); repeat!(32 $code) };
-    (128 $code:block) => { repeat!(64 $code); repeat!(64 $code) };
-    (192 $code:block) => { repeat!(128 $code); repeat!(64 $code) };
-    (256 $code:block) => { repeat!(128 $code); repeat!(128 $code) };
-}
-
-/// A row of bodies alone, in a function of its own.
-macro_rules! line_row {
-    ($body:ident, $n:tt) => {{
+/// A row in a function of its own, which is handed what it calls.
+macro_rules! row {
+    ($calls:ident: $type:ty, $order:ident, $bodies:expr, $inits:expr, |$called:pat_param| $code:block) => {{
         #[inline(never)]
-        fn run(now: ReadFn, body: Call) -> u64 {
+        fn run(now: ReadFn, $called: $type) -> u64 {
             let begin = now();
-            repeat!($n { body.call() });
+            $code
             now().wrapping_sub(begin)
         }
-        Row::new($n, 0, Order::AtEnd, move |now| Some(run(now, $body)))
+        Row::new($bodies, $inits, Order::$order, move |now| Some(run(now, $calls)))
     }};
 }
 
-/// A row of so many bodies, each behind `before`, and of further inits at the end.
-macro_rules! plane_row {
-    ($order:ident, $n:tt bodies, $inits:expr, $extra:tt more, $calls:ident ($init:ident $body:ident) $before:block $behind:block) => {{
-        #[inline(never)]
-        fn run(now: ReadFn, $calls: (Call, Call)) -> u64 {
-            let ($init, $body) = $calls;
-            let _ = ($init, $body);
-            let begin = now();
-            repeat!($n { $before $behind });
-            repeat!($extra { $init.call() });
-            now().wrapping_sub(begin)
-        }
-        Row::new($n, $inits, Order::$order, move |now| Some(run(now, $calls)))
-    }};
-}
-
-/// Rows that check an init, with one init and with two before every body.
-macro_rules! check_rows {
-    ($rows:ident, $order:ident, $calls:ident ($init:ident $body:ident) $before:block $behind:block) => {
-        check_rows!($rows, $order, $calls ($init $body) $before $behind, 1 1 2, 2 2 4, 4 4 8, 8 8 16);
-        $rows.push(plane_row!($order, 16 bodies, 16, 0 more, $calls ($init $body) $before $behind));
-    };
-    ($rows:ident, $order:ident, $calls:ident ($init:ident $body:ident) $before:block $behind:block, $($n:tt $once:tt $twice:tt),+) => {
-        $($rows.push(plane_row!($order, $n bodies, $once, 0 more, $calls ($init $body) $before $behind));
-        $rows.push(plane_row!($order, $n bodies, $twice, 0 more, $calls ($init $body) { $before $before } $behind));)+
-    };
-}
-
+/// Rows of bodies alone.
 fn line<'a>(body: Call) -> Vec<Row<'a>> {
-    vec![
-        line_row!(body, 1),
-        line_row!(body, 2),
-        line_row!(body, 3),
-        line_row!(body, 4),
-        line_row!(body, 8),
-        line_row!(body, 16),
-        line_row!(body, 32),
-        line_row!(body, 64),
-        line_row!(body, 96),
-        line_row!(body, 128),
-        line_row!(body, 192),
-        line_row!(body, 256),
-    ]
+    macro_rules! bodies {
+        ($n:tt) => {
+            row!(body: Call, AtEnd, $n, 0, |body| { repeat!($n { body.call() }) })
+        };
+    }
+    for_line!(bodies).into()
 }
 
-macro_rules! answer_rows {
-    ($calls:ident ($init:ident $body:ident), $($n:tt + $extra:tt),+) => {
-        vec![$(plane_row!(AtEnd, $n bodies, $n + $extra, $extra more, $calls ($init $body) { $init.call() } { $body.call() })),+]
-    };
-}
-
+/// Rows with an init, and those that check it; without fences there are none that need them.
 fn plane<'a>(init: Call, body: Call) -> Vec<Row<'a>> {
     let calls = (init, body);
-    let mut rows: Vec<Row<'a>> =
-        answer_rows!(calls (init body), 1 + 0, 1 + 1, 2 + 0, 2 + 2, 4 + 0, 4 + 4, 8 + 0, 8 + 8, 16 + 0, 16 + 16, 32 + 0, 32 + 16);
-    check_rows!(rows, InPlace, calls (init body) { init.call(); } { body.call(); });
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    {
-        check_rows!(rows, Fenced, calls (init body) { fence(); init.call(); fence(); } { body.call(); });
-        check_rows!(rows, Shadow, calls (init body) { fence(); fence(); } { chain(); });
+    macro_rules! answer {
+        ($n:tt, $further:tt) => {
+            row!(calls: (Call, Call), AtEnd, $n, $n + $further, |(init, body)| {
+                repeat!($n { init.call(); body.call(); });
+                repeat!($further { init.call() });
+            })
+        };
+    }
+    macro_rules! in_place {
+        ($n:tt, $each:tt) => {
+            row!(calls: (Call, Call), InPlace, $n, $n * $each, |(init, body)| {
+                repeat!($n { repeat!($each { init.call() }); body.call(); })
+            })
+        };
+    }
+    macro_rules! fenced {
+        ($n:tt, $each:tt) => {
+            row!(calls: (Call, Call), Fenced, $n, $n * $each, |(init, body)| {
+                repeat!($n { repeat!($each { fence::order(); init.call(); fence::order(); }); body.call(); })
+            })
+        };
+    }
+    macro_rules! shadow {
+        ($n:tt, $each:tt) => {
+            row!(calls: (Call, Call), Shadow, $n, $n * $each, |_| {
+                repeat!($n { repeat!($each { fence::order(); fence::order(); }); fence::chain(); })
+            })
+        };
+    }
+    let mut rows: Vec<Row<'a>> = for_plane!(answer).into();
+    rows.extend(for_checks!(in_place));
+    if fence::here().is_some() {
+        rows.extend(for_checks!(fenced));
+        rows.extend(for_checks!(shadow));
     }
     rows
-}
-
-/// All code before is done before code behind begins.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn fence() {
-    // SAFETY: changes nothing.
-    unsafe { std::arch::asm!("lfence", options(nostack, preserves_flags)) }
-}
-
-/// All code before is done before code behind begins.
-#[cfg(target_arch = "aarch64")]
-#[inline(always)]
-fn fence() {
-    // SAFETY: changes nothing.
-    unsafe { std::arch::asm!("dsb ish", "isb", options(nostack, preserves_flags)) }
-}
-
-/// 16 dependent multiplications of whatever is in a register.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn chain() {
-    // SAFETY: changes a register that is declared, and the flags.
-    unsafe { std::arch::asm!(".rept 16", "imul {x}, {x}", ".endr", x = out(reg) _, options(nostack)) }
-}
-
-/// 16 dependent multiplications of whatever is in a register.
-#[cfg(target_arch = "aarch64")]
-#[inline(always)]
-fn chain() {
-    // SAFETY: changes a register that is declared.
-    unsafe { std::arch::asm!(".rept 16", "mul {x}, {x}, {x}", ".endr", x = out(reg) _, options(nostack)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hairspring_core::design::table::{Before, RowShape, shapes};
     use std::cell::Cell;
 
     thread_local! {
@@ -258,18 +199,26 @@ mod tests {
 
     #[test]
     fn every_row_calls_as_often_as_it_says() {
-        let rows = line(of(body)).into_iter().chain(plane(of(init), of(body)));
-        let mut orders = Vec::new();
-        for mut row in rows {
+        for mut row in line(of(body)).into_iter().chain(plane(of(init), of(body))) {
             CALLS.set((7, 3));
             let ticks = (row.run)(now).unwrap();
             let told = if row.order == Order::Shadow { 0 } else { u64::from(row.bodies) * 1000 + u64::from(row.inits) };
             assert_eq!(ticks, told, "{row:?}");
-            orders.push(row.order);
         }
-        assert_eq!(orders.iter().filter(|order| **order == Order::AtEnd).count(), 24);
-        let checks = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { 27 } else { 9 };
-        assert_eq!(orders.len(), 24 + checks);
+    }
+
+    #[test]
+    fn the_rows_are_those_of_the_table() {
+        let has_fences = fence::here().is_some();
+        let expected = |before| -> Vec<RowShape> {
+            let all = shapes(before).into_iter();
+            all.filter(|row| has_fences || matches!(row.order, Order::AtEnd | Order::InPlace)).collect()
+        };
+        let found = |rows: Vec<Row>| -> Vec<RowShape> {
+            rows.iter().map(|row| RowShape { bodies: row.bodies, inits: row.inits, order: row.order }).collect()
+        };
+        assert_eq!(found(line(of(body))), expected(Before::Nothing));
+        assert_eq!(found(plane(of(init), of(body))), expected(Before::Init));
     }
 
     #[test]

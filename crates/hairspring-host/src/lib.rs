@@ -5,6 +5,7 @@ pub mod chains;
 pub mod clock;
 pub mod environment;
 pub mod error;
+pub mod fence;
 pub mod identity;
 pub mod interference;
 #[cfg(feature = "process")]

@@ -1,6 +1,6 @@
 //! From the attribute and the function to the benchmark.
 
-use crate::design::{Before, Row, rows};
+use crate::design::{Before, Order, RowShape, shapes};
 use crate::function::{Parameters, in_place, plain_name};
 use crate::options::{Options, called};
 use crate::rows::{Pieces, order, row_name};
@@ -34,7 +34,7 @@ struct Expansion<'a> {
 impl Expansion<'_> {
     fn benchmark(&self) -> TokenStream {
         let before = self.before();
-        let design = rows(before, self.options.copies());
+        let design = self.design(before);
         let init = self.options.init.as_ref().map(|init| called(init, &self.parameters.names()));
         let pieces = Pieces {
             function: &self.function.sig.ident,
@@ -57,6 +57,13 @@ impl Expansion<'_> {
         }
     }
 
+    /// The rows that have the function in them, with at most as many copies as the options allow. Those of a fence's shadow
+    /// behind an init have none: the crate has them ready.
+    fn design(&self, before: Before) -> Vec<RowShape> {
+        let is_own = |row: &RowShape| before == Before::Flush || row.order != Order::Shadow;
+        shapes(before).into_iter().filter(|row| is_own(row) && row.bodies <= self.options.copies()).collect()
+    }
+
     fn before(&self) -> Before {
         match (&self.options.init, &self.options.cold) {
             (Some(_), _) => Before::Init,
@@ -75,7 +82,7 @@ impl Expansion<'_> {
     }
 
     /// The function that makes the benchmark, once for each argument.
-    fn cases(&self, design: &[Row], before: Before) -> TokenStream {
+    fn cases(&self, design: &[RowShape], before: Before) -> TokenStream {
         let (own, case) = (Span::mixed_site(), self.case(design, before));
         let Some((args, argument)) = self.options.args.as_ref().zip(self.parameters.argument.as_ref()) else {
             return quote!(
@@ -112,7 +119,7 @@ impl Expansion<'_> {
     }
 
     /// The benchmark with one argument.
-    fn case(&self, design: &[Row], before: Before) -> TokenStream {
+    fn case(&self, design: &[RowShape], before: Before) -> TokenStream {
         let (own, names) = (Span::mixed_site(), self.parameters.names());
         let state = self.options.state.as_ref().map(|state| called(state, &names));
         let state = state.map_or_else(|| quote!(()), |state| quote!(#state));
@@ -132,9 +139,9 @@ impl Expansion<'_> {
     }
 
     /// A row with its argument and its state.
-    fn row(&self, at: usize, row: &Row) -> TokenStream {
+    fn row(&self, at: usize, row: &RowShape) -> TokenStream {
         let own = Span::mixed_site();
-        let (function, order, Row { bodies, inits, .. }) = (row_name(at), order(row.order), row);
+        let (function, order, RowShape { bodies, inits, .. }) = (row_name(at), order(row.order), row);
         let argument = self.parameters.argument.iter().map(|argument| &argument.name);
         let state = self.parameters.state.iter().map(|_| quote_spanned!(own=> state));
         quote_spanned! {own=> {

@@ -1,14 +1,15 @@
 //! The attribute's options.
 
+use crate::design::{FEWEST_ROWS, LINE};
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, ExprPath, LitInt, Result, Token};
 
 /// Most copies in a row.
-const COPIES: u32 = 256;
+const COPIES: u32 = LINE[LINE.len() - 1];
 /// With fewer copies in the longest row a line cannot be told from a bend.
-const FEWEST_COPIES: u32 = 4;
+const FEWEST_COPIES: u32 = LINE[FEWEST_ROWS - 1];
 
 /// What the attribute was given.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! The code of rows.
 
-use crate::design::{Before, Order, Row, Step};
+use crate::design::{Before, Order, RowShape, Step};
 use crate::function::{Parameter, Parameters};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -28,13 +28,13 @@ pub fn row_name(at: usize) -> Ident {
 
 impl Pieces<'_> {
     /// The function of a row: reads the clock, runs its copies, and reads the clock again.
-    pub fn row(&self, at: usize, row: &Row) -> TokenStream {
+    pub fn row(&self, at: usize, row: &RowShape) -> TokenStream {
         let (name, now, begin, ticks) = (row_name(at), own("now"), own("begin"), own("ticks"));
         let inputs = [&self.parameters.argument, &self.parameters.state].into_iter().flatten();
         let inputs = inputs.map(|Parameter { name, ty }| quote!(mut #name: #ty));
         let prologue = self.prologue(row);
         let (results, aside) = (own("results"), own("aside"));
-        let steps = row.steps().into_iter().map(|step| self.step(step));
+        let steps = row.steps(self.before).into_iter().map(|step| self.step(step));
         let clear = self.lays_inits_aside().then(|| quote!(#aside.clear();));
         quote! {
             #[inline(never)]
@@ -52,7 +52,7 @@ impl Pieces<'_> {
     }
 
     /// What is made before the first reading.
-    fn prologue(&self, row: &Row) -> TokenStream {
+    fn prologue(&self, row: &RowShape) -> TokenStream {
         let (results, stack, aside) = (own("results"), own("stack"), own("aside"));
         let (bodies, inits) = (row.bodies as usize, row.inits as usize);
         let link = self

@@ -4,7 +4,7 @@
 use crate::ruler::Ruler;
 use crate::table::{CONTROL, REFERENCE, free_name};
 use hairspring_core::observations::{Observations, RowId};
-use hairspring_host::chains::{CONTROLS, RULER, RowFn, chains};
+use hairspring_host::chains::{CONTROLS, RULER, RowFn, chains, name};
 
 /// Copies of the reference chain, and of controls that are short and long: about as many cycles for all of them.
 const RULER_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
@@ -27,9 +27,9 @@ pub struct Companion {
 
 /// The reference and control chains that go with a proved ruler, as far as this machine has them.
 pub fn companions(ruler: &Ruler) -> Vec<Companion> {
-    let reference = Companion { chain: RULER, copies: &RULER_COPIES, cycles: ruler.cycles, is_reference: true };
-    let control = |(name, cycles): &(String, u32)| {
-        let chain = CONTROLS.iter().find(|known| *known == name)?;
+    let reference = Companion { chain: name(RULER), copies: &RULER_COPIES, cycles: ruler.cycles, is_reference: true };
+    let control = |(wanted, cycles): &(String, u32)| {
+        let chain = CONTROLS.into_iter().map(name).find(|known| known == wanted)?;
         Some(Companion { chain, copies: copies(*cycles), cycles: *cycles, is_reference: false })
     };
     let all = std::iter::once(reference).chain(ruler.controls.iter().filter_map(control));
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_companion_has_all_its_rows_and_a_series_of_its_own() {
-        let controls: Vec<(String, u32)> = CONTROLS.iter().zip([1, 4, 13]).map(|(name, cycles)| ((*name).to_owned(), cycles)).collect();
+        let controls: Vec<(String, u32)> = CONTROLS.iter().zip([1, 4, 13]).map(|(role, cycles)| (name(*role).to_owned(), cycles)).collect();
         let ruler = Ruler { cycles: 3, controls: controls.clone(), provenance: String::new() };
         let (all, mut table) = (companions(&ruler), Observations::new(vec!["body".into(), "init".into()]));
         // A user may call his code what he likes.

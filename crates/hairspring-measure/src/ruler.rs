@@ -4,7 +4,7 @@ use crate::sampling::Sampling;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
 use hairspring_core::estimate::{Estimate, Options, solve};
 use hairspring_core::observations::Observations;
-use hairspring_host::chains::{CONTROLS, Chain, LATTICE, RULER, chains};
+use hairspring_host::chains::{CONTROLS, Chain, ChainRole, LATTICE, RULER, chains};
 use hairspring_host::clock::Clock;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -36,8 +36,8 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     let all = chains();
     let (wanted, others): (Vec<&Chain>, Vec<&Chain>) = all
         .iter()
-        .filter(|chain| LATTICE.contains(&chain.name) || CONTROLS.contains(&chain.name))
-        .partition(|chain| LATTICE.contains(&chain.name));
+        .filter(|chain| LATTICE.contains(&chain.role) || CONTROLS.contains(&chain.role))
+        .partition(|chain| LATTICE.contains(&chain.role));
     if wanted.is_empty() {
         return Err(format!("no reference chain is built for {}", std::env::consts::ARCH));
     }
@@ -48,7 +48,7 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
         let table = sampling.run(TIME * (1 + 2 * seed as u32), seed);
         let slopes: Vec<Estimate> = wanted.iter().filter_map(|chain| slope(&table, chain)).collect();
         if let Some(found) = lattice(&slopes, wanted.len()) {
-            let mut ruler = name_ruler(&wanted.iter().map(|chain| chain.name).collect::<Vec<_>>(), &found)?;
+            let mut ruler = name_ruler(&wanted, &found)?;
             let unit = slopes[0].value / found.units[0];
             ruler
                 .controls
@@ -77,11 +77,12 @@ fn whole(cycles: f64) -> Option<u32> {
     ((1.0..=64.0).contains(&nearest) && (cycles / nearest - 1.0).abs() < WHOLE).then_some(nearest as u32)
 }
 
-fn name_ruler(names: &[&str], found: &Lattice) -> Result<Ruler, String> {
-    let integer = |wanted: &str| names.iter().position(|name| *name == wanted).and_then(|at| found.integers[at]);
-    let list: Vec<String> = names.iter().zip(&found.units).map(|(name, units)| format!("{name} {units:.2}")).collect();
+fn name_ruler(chains: &[&Chain], found: &Lattice) -> Result<Ruler, String> {
+    let place = |role: ChainRole| chains.iter().position(|chain| chain.role == role);
+    let integer = |role: ChainRole| place(role).and_then(|at| found.integers[at]);
+    let list: Vec<String> = chains.iter().zip(&found.units).map(|(chain, units)| format!("{} {units:.2}", chain.name)).collect();
     let provenance = format!("integer lattice of dependent chains ({})", list.join(", "));
-    let controls = CONTROLS.iter().filter_map(|name| Some(((*name).to_owned(), integer(name)?))).collect();
+    let controls = CONTROLS.into_iter().filter_map(|role| Some((chains[place(role)?].name.to_owned(), integer(role)?))).collect();
     integer(RULER).map(|cycles| Ruler { cycles, controls, provenance }).ok_or_else(|| "the ruler chain is off the lattice".to_owned())
 }
 

@@ -37,7 +37,7 @@ impl Sampling {
     #[must_use]
     pub fn with_copies(self, chain: &Chain, copies: &[u32]) -> Sampling {
         let rows = chain.rows.iter().filter(|(n, _)| copies.contains(n)).copied().collect();
-        self.with_chain(&Chain { name: chain.name, rows })
+        self.with_chain(&Chain { role: chain.role, name: chain.name, rows })
     }
 
     /// Adds an init and body pair as a series of its own name.

@@ -4,6 +4,7 @@
 use crate::companions::Companion;
 use crate::limits::{Batch, MOST_READINGS};
 use crate::rounds::Raw;
+use hairspring_core::design::table::SHADOW_COPIES;
 use hairspring_core::observations::{Observations, Rate, Role, RowId, Variant};
 use std::time::Duration;
 
@@ -13,8 +14,6 @@ pub const REFERENCE: &str = "reference";
 pub const CONTROL: &str = "control";
 /// Name of the series that shows how much a fence hides.
 pub const SHADOW: &str = "shadow";
-/// Copies of the reference chain that stand for one body in a row of the shadow series.
-pub const SHADOW_COPIES: u32 = 16;
 
 /// The growing table.
 #[derive(Debug, Clone)]

@@ -10,6 +10,7 @@ mod table;
 use crate::code::{Declared, Failure, group};
 use crate::errors::{OptionError, of_core, of_program};
 use crate::report::Report;
+use hairspring_core::design::table::{Before, Order, shapes};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
@@ -52,6 +53,15 @@ impl Asked {
 /// The value of a text, or an error that names what it was for.
 fn valid<T>(what: &str, text: &str, read: impl Fn(&str) -> Result<T, String>) -> PyResult<T> {
     read(text).map_err(|reason| OptionError::new_err(format!("{what} {text}: {reason}")))
+}
+
+/// The rows of a statement, with an init or without, as the package declares them: bodies, inits, and whether the inits are
+/// spread evenly before the bodies. Python has no fences, so that there are no rows with them.
+#[pyfunction]
+fn rows(with_init: bool) -> Vec<(u32, u32, bool)> {
+    let all = shapes(if with_init { Before::Init } else { Before::Nothing }).into_iter();
+    let without_fences = all.filter(|row| matches!(row.order, Order::AtEnd | Order::InPlace));
+    without_fences.map(|row| (row.bodies, row.inits, row.order == Order::InPlace)).collect()
 }
 
 /// Measures pieces of code in the same rounds; the first is what the others are compared with. An exception of the code ends
@@ -119,6 +129,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("OptionError", module.py().get_type::<OptionError>())?;
     module.add_class::<Report>()?;
+    module.add_function(wrap_pyfunction!(rows, module)?)?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(run_program, module)?)?;
     module.add_function(wrap_pyfunction!(fit_columns, module)?)?;

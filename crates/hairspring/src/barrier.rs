@@ -1,7 +1,8 @@
-//! Barriers for the compiler that are no instruction, and the fences and flushes of rows with inits.
+//! Barriers for the compiler that are no instruction.
 #![allow(unsafe_code, reason = "barriers are empty assembly; values pass through it bit by bit")]
 #![allow(asm_sub_register, reason = "no instruction names the registers")]
 
+use hairspring_host::fence::CACHE_LINE;
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 use std::arch::asm;
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
@@ -47,38 +48,13 @@ pub fn align() {
     imp::align();
 }
 
-/// All code before is done before code behind begins.
-#[inline(always)]
-pub fn fence() {
-    imp::fence();
-}
-
-/// Lines of 64 bytes are the smallest of the machines served; flushing one twice does no harm.
-const CACHE_LINE: usize = 64;
-
-/// Writes these bytes back and takes them out of all caches, with fences around.
-#[inline(always)]
-pub fn flush<T: ?Sized>(value: &T) {
-    let start = std::ptr::from_ref(value).cast::<u8>() as usize;
-    let end = start + size_of_val(value);
-    imp::full_fence();
-    (start & !(CACHE_LINE - 1)..end).step_by(CACHE_LINE).for_each(imp::flush_line);
-    imp::full_fence();
-}
-
-/// Reads one byte of each line, so that the first flush finds what the later ones find.
+/// Reads one byte of each cache line, so that the first flush finds what the later ones find.
 pub fn touch<T: ?Sized>(value: &T) {
     let start = std::ptr::from_ref(value).cast::<u8>();
     for at in (0..size_of_val(value)).step_by(CACHE_LINE) {
         // SAFETY: within a live value; bytes of any kind may be copied as bytes that may be uninitialised.
         keep(&unsafe { start.add(at).cast::<std::mem::MaybeUninit<u8>>().read() });
     }
-}
-
-/// A chain of known length: 16 dependent multiplications of whatever is in a register.
-#[inline(always)]
-pub fn chain() {
-    imp::chain();
 }
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
@@ -206,66 +182,10 @@ mod imp {
         // SAFETY: instructions that do nothing, as many as are needed.
         unsafe { asm!(".p2align 6", options(nostack, preserves_flags, nomem)) };
     }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub fn fence() {
-        // SAFETY: waits, and touches nothing.
-        unsafe { asm!("lfence", options(nostack, preserves_flags)) };
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub fn full_fence() {
-        // SAFETY: waits, and touches nothing.
-        unsafe { asm!("mfence", "lfence", options(nostack, preserves_flags)) };
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub fn flush_line(address: usize) {
-        // SAFETY: an address within a live value, or in the line of its first byte; the contents stay.
-        unsafe { asm!("clflush [{0}]", in(reg) address, options(nostack, preserves_flags)) };
-    }
-
-    #[cfg(target_arch = "aarch64")]
-    #[inline(always)]
-    pub fn fence() {
-        // SAFETY: waits, and touches nothing.
-        unsafe { asm!("dsb ish", "isb", options(nostack, preserves_flags)) };
-    }
-
-    #[cfg(target_arch = "aarch64")]
-    #[inline(always)]
-    pub fn full_fence() {
-        // SAFETY: waits, and touches nothing.
-        unsafe { asm!("dsb sy", "isb", options(nostack, preserves_flags)) };
-    }
-
-    #[cfg(target_arch = "aarch64")]
-    #[inline(always)]
-    pub fn flush_line(address: usize) {
-        // SAFETY: an address within a live value, or in the line of its first byte; the contents stay.
-        unsafe { asm!("dc civac, {0}", in(reg) address, options(nostack, preserves_flags)) };
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    pub fn chain() {
-        // SAFETY: works on one register, whatever is in it, and on the flags.
-        unsafe { asm!(".rept 16", "imul {0}, {0}", ".endr", out(reg) _, options(nostack, nomem)) };
-    }
-
-    #[cfg(target_arch = "aarch64")]
-    #[inline(always)]
-    pub fn chain() {
-        // SAFETY: works on one register, whatever is in it.
-        unsafe { asm!(".rept 16", "mul {0}, {0}, {0}", ".endr", out(reg) _, options(nostack, nomem, preserves_flags)) };
-    }
 }
 
-/// Elsewhere: the standard library's barrier, through memory, and no fences and flushes. Also under Miri, which runs no
-/// assembly: it checks what uses the barriers, the values laid aside.
+/// Elsewhere: the standard library's barrier, through memory. Also under Miri, which runs no assembly: it checks what uses the
+/// barriers, the values laid aside.
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod imp {
     use std::hint::black_box;
@@ -288,25 +208,6 @@ mod imp {
 
     #[inline(always)]
     pub fn align() {}
-
-    #[inline(always)]
-    pub fn fence() {
-        memory();
-    }
-
-    #[inline(always)]
-    pub fn full_fence() {
-        memory();
-    }
-
-    #[inline(always)]
-    pub fn flush_line(_: usize) {}
-
-    #[inline(always)]
-    pub fn chain() {
-        let mut link = black_box(3u64);
-        (0..16).for_each(|_| link = black_box(link.wrapping_mul(link)));
-    }
 }
 
 #[cfg(test)]
@@ -338,10 +239,7 @@ mod tests {
     fn memory_behind_a_reference_may_have_changed() {
         let mut words = [1u64, 2, 3];
         opaque(&mut words)[1] = 7;
-        flush(&words);
         touch(words.as_slice());
         assert_eq!(words, [1, 7, 3]);
-        fence();
-        chain();
     }
 }

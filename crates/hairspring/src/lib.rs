@@ -112,13 +112,14 @@ macro_rules! main {
 /// What the attribute makes use of. No part of the interface: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::barrier::{align, chain, fence, flush, keep, memory, opaque, touch};
+    pub use crate::barrier::{align, keep, memory, opaque, touch};
     pub use crate::names::{ByDebug, ByDisplay, ByPlace, Named};
     pub use crate::registry::{Case, Entry};
     pub use crate::rows::{Argument, State, guarded};
     pub use crate::shadow::shadow;
     pub use crate::values::{Values, hold};
     pub use hairspring_host::clock::ReadFn;
+    pub use hairspring_host::fence::{chain, flush, order as fence};
     pub use hairspring_program::{Benchmark, Order, Row};
     pub use inventory::submit;
 }

@@ -5,32 +5,12 @@ use crate::rows::guarded;
 use crate::values::Values;
 use hairspring_core::estimate::Estimate;
 use hairspring_core::judge::{Finding, SeriesResult, Time};
+use hairspring_core::{for_closure_line, repeat};
 use hairspring_host::clock::ReadFn;
 use hairspring_program::{Benchmark, Error, Group, Order, Result, Row, Session, Settings, document};
 use hairspring_result::ResultDocument;
 use hairspring_view::{Style, text};
 use std::cell::RefCell;
-
-/// Writes a statement out so many times.
-macro_rules! times {
-    (1 $code:block) => { $code };
-    (2 $code:block) => {{ $code $code }};
-    (3 $code:block) => {{ $code $code $code }};
-    (4 $code:block) => {{ $code $code $code $code }};
-    (8 $code:block) => {{ times!(4 $code); times!(4 $code); }};
-    (16 $code:block) => {{ times!(8 $code); times!(8 $code); }};
-    (32 $code:block) => {{ times!(16 $code); times!(16 $code); }};
-    (64 $code:block) => {{ times!(32 $code); times!(32 $code); }};
-    (96 $code:block) => {{ times!(64 $code); times!(32 $code); }};
-    (128 $code:block) => {{ times!(64 $code); times!(64 $code); }};
-}
-
-/// Numbers of copies: fewer than the attribute's, because every call to measure has code of its own for all of them.
-macro_rules! for_copies {
-    ($row:ident) => {
-        [$row!(1), $row!(2), $row!(3), $row!(4), $row!(8), $row!(16), $row!(32), $row!(64), $row!(96), $row!(128)]
-    };
-}
 
 /// What came of measuring a piece of code.
 #[derive(Debug)]
@@ -105,7 +85,7 @@ pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T)
                 let mut results = Values::room($copies);
                 align();
                 let begin = now();
-                times!($copies { results.put(code()) });
+                repeat!($copies { results.put(code()) });
                 let ticks = now().wrapping_sub(begin);
                 results.clear();
                 ticks
@@ -113,7 +93,7 @@ pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T)
             Row::new($copies, 0, Order::AtEnd, |now| guarded(|| run(now, &mut *code.borrow_mut())))
         }};
     }
-    measured(settings, name, for_copies!(row).into())
+    measured(settings, name, for_closure_line!(row).into())
 }
 
 /// Time of a piece of code whose evaluations wait for each other, each for the result of the one before: latency.
@@ -134,7 +114,7 @@ pub fn measure_chain<T: Clone>(name: &str, start: T, code: impl FnMut(T) -> T) -
                 let mut link = opaque(start);
                 align();
                 let begin = now();
-                times!($copies { link = opaque(code(link)) });
+                repeat!($copies { link = opaque(code(link)) });
                 let ticks = now().wrapping_sub(begin);
                 drop(link);
                 ticks
@@ -142,7 +122,7 @@ pub fn measure_chain<T: Clone>(name: &str, start: T, code: impl FnMut(T) -> T) -
             Row::new($copies, 0, Order::AtEnd, |now| guarded(|| run(now, start.clone(), &mut *code.borrow_mut())))
         }};
     }
-    measured(&Settings::default(), name, for_copies!(row).into())
+    measured(&Settings::default(), name, for_closure_line!(row).into())
 }
 
 fn measured(settings: &Settings, name: &str, rows: Vec<Row>) -> Result<Measurement> {

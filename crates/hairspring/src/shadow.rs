@@ -1,42 +1,44 @@
 //! Rows that show what fences hide: a chain of known length behind fences, in place of the body.
 
-use crate::barrier::{align, chain, fence};
+use crate::barrier::align;
+use hairspring_core::{for_checks, repeat};
 use hairspring_host::clock::ReadFn;
+use hairspring_host::fence::{chain, order};
 use hairspring_program::{Order, Row};
-
-/// Writes a statement out so many times.
-macro_rules! times {
-    (1 $code:block) => { $code };
-    (2 $code:block) => { $code $code };
-    (4 $code:block) => { $code $code $code $code };
-    (8 $code:block) => {{ times!(4 $code); times!(4 $code); }};
-    (16 $code:block) => {{ times!(8 $code); times!(8 $code); }};
-}
 
 /// A row of chains, with fences before each of them as often as inits would be.
 macro_rules! row {
-    ($bodies:tt, $inits:tt) => {{
+    ($bodies:tt, $each:tt) => {{
         #[inline(never)]
         fn run(now: ReadFn) -> u64 {
             align();
             let begin = now();
-            times!($bodies {
-                times!($inits {
-                    fence();
-                    fence();
+            repeat!($bodies {
+                repeat!($each {
+                    order();
+                    order();
                 });
                 chain();
             });
             now().wrapping_sub(begin)
         }
-        Row::new($bodies, $bodies * $inits, Order::Shadow, |now| Some(run(now)))
+        Row::new($bodies, $bodies * $each, Order::Shadow, |now| Some(run(now)))
     }};
 }
 
 /// Fences around nothing, where fenced rows have their init.
 pub fn shadow() -> Vec<Row<'static>> {
-    macro_rules! rows {
-        ($($bodies:tt $inits:tt),*) => { vec![$( row!($bodies, $inits) ),*] };
+    for_checks!(row).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_core::design::table::{Before, shapes};
+
+    #[test]
+    fn the_rows_are_those_of_the_table() {
+        let table = shapes(Before::Init).into_iter().filter(|row| row.order == Order::Shadow).map(|row| (row.bodies, row.inits));
+        assert!(shadow().iter().map(|row| (row.bodies, row.inits)).eq(table));
     }
-    rows!(1 1, 1 2, 2 1, 2 2, 4 1, 4 2, 8 1, 8 2, 16 1)
 }

@@ -8,6 +8,7 @@ static std::uint64_t read_ours() { return ticks; }
 #define HAIRSPRING_READ_CLOCK read_ours
 #include "hairspring.hpp"
 
+#include <cstdio>
 #include <deque>
 #include <memory>
 #include <set>
@@ -57,6 +58,19 @@ void cold_rows_run_too() {
   static const std::array<char, 300> data{};
   const auto cold = hairspring::bench("cold", [] { ticks += 1000; }).cold([](std::int64_t) { return hairspring::Bytes{&data, 300}; }).groups();
   assert((counted(cold, 1000, 0) == std::set<std::uint32_t>{0, 3}) && std::string(only_case(cold).second) == "flush");
+#endif
+}
+
+/* The rows, for rows.py to compare with the engine's. */
+void rows_are_printed() {
+  const auto print = [](const char *kind, const std::vector<hairspring::Group> &groups) {
+    for (const auto &row : only_case(groups).rows)
+      std::printf("%s %u %u %u\n", kind, unsigned{row.bodies}, unsigned{row.inits}, unsigned{row.order});
+  };
+  print("line", hairspring::bench("line", [] {}).groups());
+  print("init", hairspring::bench("init", [] {}).init([] {}).groups());
+#ifdef HAIRSPRING_FLUSH_LINE
+  print("cold", hairspring::bench("cold", [] {}).cold([](std::int64_t) { return hairspring::Bytes{&ticks, sizeof ticks}; }).groups());
 #endif
 }
 
@@ -121,6 +135,7 @@ void types_and_alternatives_have_their_names() {
 int main() {
   every_row_runs_as_often_as_it_says();
   cold_rows_run_too();
+  rows_are_printed();
   every_row_has_a_state_of_its_own();
   a_chain_carries_its_state();
   what_is_thrown_is_kept_and_nothing_runs_behind_it();

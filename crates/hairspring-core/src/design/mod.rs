@@ -1,10 +1,29 @@
 //! Which counts to run: chosen from a pilot run, so that the line is long enough for the clock, short enough for a
 //! scheduler slice, and begins where it is straight.
 
+mod each;
 pub mod enough;
 pub mod loops;
+mod repeat;
+pub mod table;
+#[cfg(test)]
+mod table_tests;
 
+use crate::observations::Role;
 use serde::{Deserialize, Serialize};
+use table::Order;
+pub use table::{FEWEST_ROWS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE};
+
+impl Order {
+    /// The role of a series with such rows beside the answer's.
+    pub fn role(self) -> Option<Role> {
+        match self {
+            Order::InPlace => Some(Role::InPlace),
+            Order::Fenced => Some(Role::Fenced),
+            Order::AtEnd | Order::Shadow => None,
+        }
+    }
+}
 
 /// Length that the longest row aims at: long beside the clock's quantum, short beside the time between interrupts.
 pub const TARGET_WINDOW_NS: f64 = 1_500.0;
@@ -16,14 +35,6 @@ pub const MOST_WINDOW_NS: f64 = 50_000.0;
 const MOST_CODE_BYTES: f64 = 16_384.0;
 /// Most copies of a row: compile time grows with their sum.
 const MOST_COPIES: f64 = 256.0;
-/// Rows of a line, whatever they cost, and so the fewest copies of the longest row: two tell the line, and two more how far
-/// rows are off it.
-pub const FEWEST_ROWS: usize = 4;
-/// Rows with fewer bodies than the longest by more than this factor bend on out-of-order cores, and add little to what the
-/// longer ones say of the slope.
-pub const SHORTEST_SHARE: u32 = 8;
-/// The same for the rows of a check ([`rearranged`]), of which there are few.
-pub const SHORTEST_CHECK_SHARE: u32 = 4;
 /// Places of the rows on the line, as shares of the longest.
 const SHARES: [f64; 9] = [1.0 / SHORTEST_SHARE as f64, 0.1875, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
 

@@ -4,11 +4,28 @@
 //! before. Forms that cores rename away (`add r, imm`, `inc`, `mov r, r`, a store-load pair) are banned.
 
 mod reads;
+mod roles;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub mod expressions;
 pub use reads::{ReadsFn, reads};
+pub use roles::{CONTROLS, ChainRole, LATTICE, RULER};
+
+#[cfg(target_arch = "x86_64")]
+use x86_64 as arch;
+
+/// No chains for this architecture yet.
+#[cfg(not(target_arch = "x86_64"))]
+mod arch {
+    pub fn chains() -> Vec<super::Chain> {
+        Vec::new()
+    }
+
+    pub fn pairs() -> Vec<super::InitBody> {
+        Vec::new()
+    }
+}
 
 use crate::clock::ReadFn;
 
@@ -18,7 +35,9 @@ pub type RowFn = extern "C" fn(ReadFn) -> u64;
 /// A dependent chain at several lengths.
 #[derive(Debug, Clone)]
 pub struct Chain {
-    /// Name of the chain.
+    /// What it uses of the core.
+    pub role: ChainRole,
+    /// The name under which it is shown: that of its instructions.
     pub name: &'static str,
     /// Number of copies and the function that runs them.
     pub rows: Vec<(u32, RowFn)>,
@@ -37,26 +56,42 @@ pub struct InitBody {
 
 /// The chains of this architecture; empty where there are none yet.
 pub fn chains() -> Vec<Chain> {
-    #[cfg(target_arch = "x86_64")]
-    return x86_64::chains();
-    #[cfg(not(target_arch = "x86_64"))]
-    return Vec::new();
+    arch::chains()
 }
 
 /// The init and body pairs of this architecture; empty where there are none yet.
 pub fn pairs() -> Vec<InitBody> {
-    #[cfg(target_arch = "x86_64")]
-    return x86_64::pairs();
-    #[cfg(not(target_arch = "x86_64"))]
-    return Vec::new();
+    arch::pairs()
 }
 
-/// Names of the chains that find the unit: their lengths are coprime on every core seen so far.
-pub const LATTICE: [&str; 4] = ["imul", "xor", "xor+imul", "xor+imul+xor"];
+/// The name under which the chain of a role is shown: that of its instructions, or of the role where there is no chain.
+pub fn name(role: ChainRole) -> &'static str {
+    chains().iter().find(|chain| chain.role == role).map_or(role.name(), |chain| chain.name)
+}
 
-/// Name of the chain that runs beside every measurement.
-pub const RULER: &str = "imul";
+/// The role of the chain that is shown under a name.
+pub fn role_of(name: &str) -> Option<ChainRole> {
+    chains().iter().find(|chain| chain.name == name).map(|chain| chain.role)
+}
 
-/// Names of the chains that are measured with the ruler beside every measurement: if one does not come out at its length,
-/// something else uses the core: its simple units, its load ports, its multiplier or its divider of floating-point numbers.
-pub const CONTROLS: [&str; 4] = ["xor", "load", "mulsd", "divsd"];
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_role_that_measurements_rely_on_has_one_chain() {
+        let all = chains();
+        for role in LATTICE.into_iter().chain(CONTROLS).chain([RULER]) {
+            assert!(all.is_empty() || all.iter().filter(|chain| chain.role == role).count() == 1, "{role:?}");
+            assert!(all.is_empty() || role_of(name(role)) == Some(role), "{role:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_several_instructions_is_made_of_theirs() {
+        for chain in chains() {
+            let parts: Vec<&str> = chain.role.parts().into_iter().map(name).collect();
+            assert_eq!(chain.name, parts.join("+"));
+        }
+    }
+}

@@ -5,47 +5,13 @@ use crate::clock::ReadFn;
 /// Reads the first clock, the second one so many times, and the first again; returns the difference in ticks.
 pub type ReadsFn = extern "C" fn(ReadFn, ReadFn) -> u64;
 
-/// So many calls, one behind the other.
-macro_rules! calls {
-    (2, $now:ident) => {
-        $now();
-        $now();
-    };
-    (4, $now:ident) => {
-        calls!(2, $now);
-        calls!(2, $now);
-    };
-    (6, $now:ident) => {
-        calls!(4, $now);
-        calls!(2, $now);
-    };
-    (8, $now:ident) => {
-        calls!(4, $now);
-        calls!(4, $now);
-    };
-    (12, $now:ident) => {
-        calls!(8, $now);
-        calls!(4, $now);
-    };
-    (16, $now:ident) => {
-        calls!(8, $now);
-        calls!(8, $now);
-    };
-    (24, $now:ident) => {
-        calls!(16, $now);
-        calls!(8, $now);
-    };
-    (32, $now:ident) => {
-        calls!(16, $now);
-        calls!(16, $now);
-    };
-}
-
 macro_rules! row {
     ($copies:tt) => {{
         extern "C" fn run(outer: ReadFn, inner: ReadFn) -> u64 {
             let start = outer();
-            calls!($copies, inner);
+            hairspring_core::repeat!($copies {
+                inner();
+            });
             outer().wrapping_sub(start)
         }
         ($copies, run as ReadsFn)

@@ -1,7 +1,7 @@
 //! Chains for x86-64. The text of each is written once; the assembler repeats it.
 #![allow(unsafe_code, reason = "the chains are assembly: their length must not depend on a compiler")]
 
-use super::{Chain, InitBody, RowFn};
+use super::{Chain, ChainRole, InitBody, RowFn};
 use crate::clock::ReadFn;
 use std::arch::asm;
 
@@ -14,7 +14,7 @@ macro_rules! for_copies {
 
 /// One chain on the integer registers: `{a}` is the chained value, `{c}` the other source, `{p}` a pointer to itself.
 macro_rules! chain {
-    ($name:literal, $text:literal) => {{
+    ($role:ident, $name:literal, $text:literal) => {{
         macro_rules! row {
                                 ($copies:literal) => {{
                                     extern "C" fn run(now: ReadFn) -> u64 {
@@ -35,27 +35,27 @@ macro_rules! chain {
                                     ($copies, run as RowFn)
                                 }};
                             }
-        Chain { name: $name, rows: for_copies!(row) }
+        Chain { role: ChainRole::$role, name: $name, rows: for_copies!(row) }
     }};
 }
 
 /// All chains. The first is the ruler.
 pub fn chains() -> Vec<Chain> {
     let mut all = vec![
-        chain!("imul", "imul {a}, {c}"),
-        chain!("xor", "xor {a}, {c}"),
-        chain!("add", "add {a}, {c}"),
-        chain!("ror", "ror {a}, 5"),
-        chain!("load", "mov {p}, [{p}]"),
-        chain!("mulsd", "mulsd {x}, {y}"),
-        chain!("divsd", "divsd {x}, {y}"),
-        chain!("xor+imul", "xor {a}, {c}\nimul {a}, {c}"),
-        chain!("xor+imul+xor", "xor {a}, {c}\nimul {a}, {c}\nxor {a}, {c}"),
-        chain!("imul+imul", "imul {a}, {c}\nimul {a}, {c}"),
-        chain!("xor+xor", "xor {a}, {c}\nxor {a}, {c}"),
+        chain!(Multiply, "imul", "imul {a}, {c}"),
+        chain!(Simple, "xor", "xor {a}, {c}"),
+        chain!(Add, "add", "add {a}, {c}"),
+        chain!(Rotate, "ror", "ror {a}, 5"),
+        chain!(Load, "load", "mov {p}, [{p}]"),
+        chain!(FloatMultiply, "mulsd", "mulsd {x}, {y}"),
+        chain!(FloatDivide, "divsd", "divsd {x}, {y}"),
+        chain!(SimpleMultiply, "xor+imul", "xor {a}, {c}\nimul {a}, {c}"),
+        chain!(SimpleMultiplySimple, "xor+imul+xor", "xor {a}, {c}\nimul {a}, {c}\nxor {a}, {c}"),
+        chain!(TwoMultiplies, "imul+imul", "imul {a}, {c}\nimul {a}, {c}"),
+        chain!(TwoSimples, "xor+xor", "xor {a}, {c}\nxor {a}, {c}"),
     ];
     if std::arch::is_x86_feature_detected!("popcnt") {
-        all.insert(4, chain!("popcnt", "popcnt {a}, {a}"));
+        all.insert(4, chain!(CountBits, "popcnt", "popcnt {a}, {a}"));
     }
     all
 }

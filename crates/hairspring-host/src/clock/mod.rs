@@ -7,7 +7,7 @@
 //! A counter may be narrower than 64 bits and wrap ([`Width`]), may have to be enabled in the thread that reads it
 //! ([`Clock::ready`]), or may be there and not count ([`stands_still`]), as those of ARM's cores do.
 
-mod arch;
+pub mod arch;
 mod catalogue;
 mod granularity;
 mod os;

@@ -18,16 +18,23 @@ use hairspring_core::estimate::ratio::ratio;
 use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain};
 use hairspring_core::judge::{Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
 use hairspring_core::observations::{Flags, Observations, Rate};
-use hairspring_host::chains::{CONTROLS, RULER, chains};
+use hairspring_host::chains::{CONTROLS, ChainRole, RULER, chains, name, role_of};
 use hairspring_host::clock::Clock;
 use hairspring_measure::sampling::Sampling;
 use kinds::{FACTOR_UNKNOWN, OFF_LATTICE};
 use std::time::{Duration, Instant};
 
 /// Chains that are run: of one instruction each, and sums of them, which show that the sums add up.
-const CHAINS: [&str; 6] = ["imul", "xor", "load", "mulsd", "xor+imul", "xor+imul+xor"];
+const CHAINS: [ChainRole; 6] = [
+    ChainRole::Multiply,
+    ChainRole::Simple,
+    ChainRole::Load,
+    ChainRole::FloatMultiply,
+    ChainRole::SimpleMultiply,
+    ChainRole::SimpleMultiplySimple,
+];
 /// Those of one instruction: no length of theirs follows from another's.
-const SINGLE: [&str; 4] = ["imul", "xor", "load", "mulsd"];
+const SINGLE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
 /// Chains that must lie on the lattice, so that chance cannot make one.
 const NEEDED: usize = 4;
 /// Distance of a chain from its integer up to which it takes part in the speed.
@@ -98,7 +105,7 @@ pub struct CoreClock {
 /// # Errors
 /// "System too busy" with what was seen, or that no chains are built for this architecture.
 pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock, String> {
-    let wanted: Vec<_> = chains().into_iter().filter(|chain| CHAINS.contains(&chain.name)).collect();
+    let wanted: Vec<_> = chains().into_iter().filter(|chain| CHAINS.contains(&chain.role)).collect();
     if wanted.is_empty() {
         return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
     }
@@ -177,7 +184,7 @@ impl CoreClock {
 fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> {
     let options = hairspring_core::estimate::Options { level, ..Default::default() };
     let first = Solved::of(&table, level)?;
-    let known = |name: &str| first.integer(name).map(|n| (name.to_owned(), f64::from(n)));
+    let known = |role: ChainRole| first.integer(role).map(|n| (name(role).to_owned(), f64::from(n)));
     (table.origin.reference, table.origin.controls) = (known(RULER), known(CONTROLS[0]).into_iter().collect());
     flag_shared_rounds(&mut table, &options);
     let solved =
@@ -212,7 +219,7 @@ impl Solved {
     fn of(table: &Observations, level: f64) -> Result<Solved, String> {
         let lines = lines(table, level)?;
         // In copies of the ruler: a step of the core clock moves all chains of a round alike, and cancels.
-        let ruler = lines.iter().find(|line| line.name == RULER).ok_or("the ruler chain is missing")?;
+        let ruler = lines.iter().find(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
         let in_rulers = |line: &Line| ratio(line.first(), ruler.first()).map(|ratio| ratio.estimate(level));
         let slopes: Vec<Estimate> = lines.iter().map(in_rulers).collect::<Option<_>>().ok_or_else(|| off_lattice(&lines))?;
         let found = lattice(&slopes, NEEDED).ok_or_else(|| off_lattice(&lines))?;
@@ -229,13 +236,14 @@ impl Solved {
         Ok(Solved { lines, chains })
     }
 
-    fn integer(&self, name: &str) -> Option<u32> {
-        self.chains.iter().find(|chain| chain.name == name).and_then(|chain| chain.integer)
+    fn integer(&self, role: ChainRole) -> Option<u32> {
+        self.chains.iter().find(|chain| chain.name == name(role)).and_then(|chain| chain.integer)
     }
 
     /// The chains that the speed is taken from: on the lattice, and no sum of one that is not.
     fn used(&self) -> impl Iterator<Item = (&Line, f64)> {
-        let sound = |chain: &ChainUnits| chain.name.split('+').all(|part| self.integer(part).is_some());
+        let parts = |chain: &ChainUnits| role_of(&chain.name).map_or_else(Vec::new, ChainRole::parts);
+        let sound = move |chain: &ChainUnits| parts(chain).into_iter().all(|part| self.integer(part).is_some());
         self.lines
             .iter()
             .zip(&self.chains)
@@ -273,8 +281,8 @@ fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Lev
 /// Whether the lengths cannot all have a common factor: two chains of one instruction have coprime lengths, and
 /// neither is just the unit. (All may still be a multiple of something; then all would have to share that factor.)
 fn factor_known(chains: &[ChainUnits]) -> bool {
-    let singles: Vec<u32> =
-        chains.iter().filter(|chain| SINGLE.contains(&chain.name.as_str())).filter_map(|chain| chain.integer).filter(|n| *n > 1).collect();
+    let is_single = |chain: &&ChainUnits| role_of(&chain.name).is_some_and(|role| SINGLE.contains(&role));
+    let singles: Vec<u32> = chains.iter().filter(is_single).filter_map(|chain| chain.integer).filter(|n| *n > 1).collect();
     singles.iter().enumerate().any(|(at, a)| singles[at + 1..].iter().any(|b| gcd(*a, *b) == 1))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::verify::{Certificate, ChainResult, PairResult};
 use hairspring_core::Estimate;
-use hairspring_host::chains::RULER;
+use hairspring_host::chains::{RULER, name};
 use hairspring_result::Finding;
 use hairspring_result::document::finite;
 use hairspring_result::{Clock, Environment, Reference};
@@ -145,8 +145,8 @@ pub(super) fn certified(certificate: &Certificate, circumstances: &Environment) 
         .with_rate(&certificate.rate)
         .with_reading(reading.quantum, reading.back_to_back_mean);
     let environment = Environment { clock: Some(clock), ..circumstances.clone() };
-    let provenance = format!("{RULER}, by the integer lattice of the chains");
-    let reference = certificate.chains.iter().find(|chain| chain.name == RULER);
+    let provenance = format!("{}, by the integer lattice of the chains", name(RULER));
+    let reference = certificate.chains.iter().find(|chain| chain.name == name(RULER));
     let environment = match reference {
         Some(chain) => environment.with_reference(Ok(Reference { cycles: f64::from(chain.integer), provenance })),
         None => environment,

@@ -13,7 +13,7 @@ use hairspring_core::estimate::ratio::ratio;
 use hairspring_core::estimate::{Component, Estimate, Options, Solution, solve};
 use hairspring_core::judge::{Context, Finding, check, frequency_levels, interference_findings};
 use hairspring_core::observations::{Observations, Rate};
-use hairspring_host::chains::{RULER, chains, pairs};
+use hairspring_host::chains::{RULER, chains, name, pairs};
 use hairspring_host::clock::{Clock, Reading, granularity};
 use hairspring_measure::sampling::Sampling;
 use std::time::Duration;
@@ -147,7 +147,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     // Most chains must be integers; one that is not is named, not forced.
     let found = lattice(&slopes, all.len() * 3 / 4)
         .ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
-    let ruler = lines.iter().position(|line| line.name == RULER).ok_or("the ruler chain is missing")?;
+    let ruler = lines.iter().position(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
     let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
     let mut results: Vec<ChainResult> = lines
         .iter()
@@ -218,7 +218,7 @@ fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainR
         let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
         let table = sampling.run(effort.per_short_run * all.len() as u32, 100 + u64::from(run));
         let Ok(lines) = lines(&table, effort.level) else { continue };
-        let Some(ruler) = lines.iter().find(|line| line.name == RULER) else { continue };
+        let Some(ruler) = lines.iter().find(|line| line.name == name(RULER)) else { continue };
         for (line, (result, hit)) in lines.iter().zip(results.iter().zip(&mut hits)) {
             let cycles = in_cycles(line.first(), ruler.first(), ruler_cycles, effort.level);
             *hit += u32::from(cycles.is_some_and(|cycles| cycles.contains(f64::from(result.integer))));
@@ -226,7 +226,7 @@ fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainR
     }
     for (result, hit) in results.iter_mut().zip(hits) {
         let runs = effort.coverage_runs;
-        result.coverage = (runs > 0 && result.name != RULER).then_some(Coverage { hits: hit, runs });
+        result.coverage = (runs > 0 && result.name != name(RULER)).then_some(Coverage { hits: hit, runs });
     }
 }
 

@@ -1,24 +1,11 @@
 //! What a binding declares: rows, benchmarks made of them, and groups that run in the same rounds.
 
+pub use hairspring_core::design::table::Order;
 use hairspring_host::clock::ReadFn;
 use hairspring_measure::table::free_name;
 
 /// What the second component is called where it takes data out of the caches before every body, with fences around it.
 pub const FLUSH: &str = "flush";
-
-/// How a row orders its bodies and inits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// An init before every body, the further inits behind the last body. The answer comes from these rows.
-    AtEnd,
-    /// Every body behind an equal number of inits: a check that body and init add up.
-    InPlace,
-    /// A fence before and behind every init: a check with bodies that overlap with nothing.
-    Fenced,
-    /// A chain of [`hairspring_measure::table::SHADOW_COPIES`] multiplications in place of the body of a fenced row: what the
-    /// fence hides.
-    Shadow,
-}
 
 /// Code of a row: reads the clock that it is handed, runs its copies, reads the clock again, and gives the ticks in between,
 /// or `None` where the code failed. Wrapped around, as the clock counts.

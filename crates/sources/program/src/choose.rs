@@ -1,6 +1,7 @@
 //! The pilot: which of a benchmark's rows are run.
 
 use crate::benchmark::{Order, Row};
+use hairspring_core::design::table::SHORT_CHECK_COPIES;
 use hairspring_core::design::{FEWEST_ROWS, MOST_WINDOW_NS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE, TARGET_WINDOW_NS, straight};
 use hairspring_host::clock::{Clock, ReadFn};
 
@@ -9,9 +10,8 @@ use hairspring_host::clock::{Clock, ReadFn};
 const LONG_NS: f64 = 1e6;
 /// With a body this long, two numbers of copies have to do.
 const VERY_LONG_NS: f64 = 1e8;
+/// Rows of long code that are kept however long they take.
 const FEWEST_LONG_ROWS: usize = 2;
-/// Copies of a check's rows that are run however long they take.
-const SHORTEST_CHECKS: u32 = 6;
 /// Runs of a short row.
 const PILOT_RUNS: usize = 5;
 /// Runs before them: caches, predictors and specialising interpreters settle.
@@ -48,7 +48,7 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
 /// Rows of the checks with at most so many copies, if they are enough for a plane.
 fn checks(rows: &[Row], most: u32) -> Vec<usize> {
     let of = |order| -> Vec<usize> {
-        let short = |at: &usize| rows[*at].order == order && rows[*at].copies() <= most.max(SHORTEST_CHECKS);
+        let short = |at: &usize| rows[*at].order == order && rows[*at].copies() <= most.max(SHORT_CHECK_COPIES);
         let mine: Vec<usize> = (0..rows.len()).filter(short).collect();
         let straight = straight_of(&mine, rows, SHORTEST_CHECK_SHARE);
         let enough = [straight, mine].into_iter().find(|rows| rows.len() >= FEWEST_ROWS);

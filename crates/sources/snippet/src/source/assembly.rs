@@ -1,15 +1,13 @@
 //! Rows of assembly: one block of the compiler's extended form for each, repeated by the assembler.
 
-use super::{Arrangement, NoteId, RowSpec, SETUP_SYMBOL, SHADOW_COPIES, mark, symbol};
+use super::{Arrangement, NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::asm::is_intel;
 use crate::declaration::Declaration;
 use crate::registers::registers;
 use crate::request::Request;
+use hairspring_host::fence;
 use std::fmt::Write;
 use std::path::Path;
-
-/// Waits until all before it is done.
-const ORDER: &str = if cfg!(target_arch = "x86_64") { "lfence" } else { "isb" };
 
 pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec], noted: bool) {
     let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void);\nvoid {SETUP_SYMBOL}(void) {{ }}");
@@ -72,7 +70,7 @@ fn with_notes(request: &Request, lines: &[String], row: Option<usize>) -> Vec<St
 }
 
 fn init(request: &Request, row: &RowSpec) -> Vec<String> {
-    let fence = row.fenced(request).then(|| ORDER.to_owned());
+    let fence = fence::here().filter(|_| row.fenced(request)).map(|fences| fences.order.to_owned());
     let init = request.init.clone().filter(|_| row.arrangement != Arrangement::Shadow);
     fence.iter().cloned().chain(init).chain(fence.clone()).collect()
 }
@@ -82,8 +80,7 @@ fn body(request: &Request, row: &RowSpec) -> Vec<String> {
         return vec![request.codes[row.subject].clone()];
     }
     // Repeated by hand: a repetition inside the one around it would be expanded in the wrong order by some assemblers.
-    let link = if is_intel(&request.codes[row.subject]) { "imul rax, rax" } else { "imul %rax, %rax" };
-    vec![link.to_owned(); SHADOW_COPIES as usize]
+    fence::chain_lines(is_intel(&request.codes[row.subject]))
 }
 
 fn block(text: &mut String, request: &Request, lines: &[String], row: Option<usize>) {
@@ -117,7 +114,7 @@ fn quoted(line: &str) -> String {
 fn operand(declaration: &Declaration) -> String {
     let words = declaration.declarator.split_whitespace().collect::<Vec<_>>();
     let floating = !declaration.declarator.contains('*') && words.iter().any(|word| matches!(*word, "float" | "double"));
-    let constraint = if floating { "\"+\" HS_FLOAT_REGISTER" } else { "\"+r\"" };
+    let constraint = if floating { "\"+\" HS_FLOATING_REGISTER" } else { "\"+r\"" };
     format!("[{0}] {constraint}({0})", declaration.name)
 }
 

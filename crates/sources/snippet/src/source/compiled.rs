@@ -1,6 +1,6 @@
 //! Rows of C and C++.
 
-use super::{Arrangement, NoteId, RowSpec, SETUP_SYMBOL, SHADOW_COPIES, mark, symbol};
+use super::{Arrangement, NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::declaration::Declaration;
 use crate::request::{Language, Request};
 use crate::text::{is_expression, split_directives};
@@ -91,7 +91,7 @@ fn copies(text: &mut String, request: &Request, row: &RowSpec, note: impl Fn(u32
 
 /// One init with what stands around it; without an init, what stands before a body.
 fn init(request: &Request, row: &RowSpec, note: Option<NoteId>) -> String {
-    let fence = if row.fenced(request) { "HS_ORDER();\n" } else { "" };
+    let fence = if row.fenced(request) { "HS_FENCE();\n" } else { "" };
     let mut text = fence.to_owned();
     opaque(&mut text, request, note);
     if let Some(init) = request.init.as_deref().filter(|_| row.arrangement != Arrangement::Shadow) {
@@ -102,7 +102,7 @@ fn init(request: &Request, row: &RowSpec, note: Option<NoteId>) -> String {
 
 fn body(request: &Request, row: &RowSpec) -> String {
     match row.arrangement {
-        Arrangement::Shadow => format!("HS_CHAIN({SHADOW_COPIES});\n"),
+        Arrangement::Shadow => "HS_CHAIN();\n".to_owned(),
         _ => evaluation(&request.codes[row.subject]),
     }
 }

@@ -4,21 +4,8 @@ mod assembly;
 mod compiled;
 
 use crate::request::{Language, Request};
-
-/// In which order a row runs its bodies and inits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrangement {
-    /// Every body behind its init, and the further inits at the end.
-    AtEnd,
-    /// Every body behind an equal number of inits. The same counts in another order take the same time, unless init and
-    /// body overlap.
-    InPlace,
-    /// As `AtEnd`, with a fence before and behind every init: nothing overlaps.
-    Fenced,
-    /// As `Fenced`, with a chain of known length for the body and nothing for the init: what the fence hides of it is
-    /// the fence's shadow.
-    Shadow,
-}
+pub use hairspring_core::design::table::Order as Arrangement;
+use hairspring_host::fence;
 
 /// One row to be generated: how often body, init and flush run in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,9 +95,6 @@ impl NoteId {
     }
 }
 
-/// Copies of the chain in a body of [`Arrangement::Shadow`].
-pub use hairspring_measure::table::SHADOW_COPIES;
-
 /// Name of the function that runs a row.
 pub fn symbol(row: usize) -> String {
     format!("hs_row_{row}")
@@ -168,6 +152,7 @@ fn head(request: &Request) -> String {
         let quoted = if header.starts_with(['<', '"']) { header.clone() } else { format!("<{header}>") };
         text += &format!("#include {quoted}\n");
     }
+    text += &fence::c::macros("HS_");
     text += include_str!("prelude.h");
     for file in request.files.iter().filter(|file| is_included(file, request.language)) {
         text += &format!("#include \"{}\"\n", file.display());

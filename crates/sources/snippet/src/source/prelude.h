@@ -1,28 +1,7 @@
-/* What every generated file begins with: barriers that cost no instruction, and the flush of cache lines.
+/* What every generated file begins with, behind the fences of the processor: barriers that cost no instruction, and the
+   flush of cache lines.
    The reading of the clock comes from the instrument as a function pointer: one clock for every language. */
 typedef uint64_t (*hs_read)(void);
-
-#if defined(__x86_64__) || defined(__i386__)
-#define HS_FLOAT_REGISTER "x"
-#define HS_FLUSH_LINE(p) __asm__ volatile("clflush (%0)" : : "r"(p) : "memory")
-#define HS_FENCE() __asm__ volatile("mfence\n\tlfence" : : : "memory")
-/* Waits until all before it is done. */
-#define HS_ORDER() __asm__ volatile("lfence" : : : "memory")
-/* A chain of known length, of whatever is in a register: a load of it would be in the time. */
-#define HS_CHAIN(copies)                                                                                               \
-    do {                                                                                                               \
-        uint64_t hs_link;                                                                                              \
-        __asm__ volatile("" : "=r"(hs_link));                                                                          \
-        __asm__ volatile(".rept " #copies "\n\timulq %0, %0\n\t.endr" : "+r"(hs_link) : : "cc");                       \
-    } while (0)
-#elif defined(__aarch64__)
-#define HS_FLOAT_REGISTER "w"
-#define HS_FLUSH_LINE(p) __asm__ volatile("dc civac, %0" : : "r"(p) : "memory")
-#define HS_FENCE() __asm__ volatile("dsb sy\n\tisb" : : : "memory")
-#define HS_ORDER() __asm__ volatile("dsb ish\n\tisb" : : : "memory")
-#else
-#define HS_FLOAT_REGISTER "r"
-#endif
 
 /* Lines of 64 bytes are the smallest in use on the machines served; flushing one twice does no harm. */
 #define HS_LINE 64
@@ -36,10 +15,10 @@ typedef uint64_t (*hs_read)(void);
     do {                                                                                                               \
         const char *hs_at = (const char *)(uintptr_t)(start);                                                          \
         const char *hs_end = hs_at + (bytes);                                                                          \
-        HS_FENCE();                                                                                                    \
+        HS_FULL_FENCE();                                                                                                    \
         for (hs_at = (const char *)((uintptr_t)hs_at & ~(uintptr_t)(HS_LINE - 1)); hs_at < hs_end; hs_at += HS_LINE)   \
             HS_FLUSH_LINE(hs_at);                                                                                      \
-        HS_FENCE();                                                                                                    \
+        HS_FULL_FENCE();                                                                                                    \
     } while (0)
 
 #define HS_TOUCH(start, bytes)                                                                                         \
@@ -70,15 +49,15 @@ template <class T> struct hs_in_integer { static const bool value = std::is_scal
 template <class T> struct hs_other { static const bool value = !hs_in_float<T>::value && !hs_in_integer<T>::value; };
 
 /* "The value may change here": no instruction, in the register or memory that the value lives in anyway. */
-template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_FLOAT_REGISTER(v)); }
+template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_FLOATING_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+r"(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
 /* The same with a note of the place. */
-template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_FLOAT_REGISTER(v) : "i"(N)); }
+template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_FLOATING_REGISTER(v) : "i"(N)); }
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+r"(v) : "i"(N)); }
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque_at(T &v) { hs_opaque(v); }
 /* "The value is used here." */
-template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : HS_FLOAT_REGISTER(v)); }
+template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : HS_FLOATING_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
 
@@ -103,7 +82,7 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_OPAQUE_AS(text, v)                                                                                          \
     do {                                                                                                               \
         if (HS_IN_FLOAT(v)) {                                                                                          \
-            __asm__ volatile(text : "+" HS_FLOAT_REGISTER(*__builtin_choose_expr(HS_IN_FLOAT(v), &(v), (double *)0))); \
+            __asm__ volatile(text : "+" HS_FLOATING_REGISTER(*__builtin_choose_expr(HS_IN_FLOAT(v), &(v), (double *)0))); \
         } else if (HS_IN_INTEGER(v)) {                                                                                 \
             __asm__ volatile(text : "+r"(*__builtin_choose_expr(HS_IN_INTEGER(v), &(v), (long *)0)));                  \
         } else {                                                                                                       \

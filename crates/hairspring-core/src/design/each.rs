@@ -1,0 +1,76 @@
+//! The rows of the table for code that is repeated straight-line by macros. Made from `table.rs`: change it there.
+
+/// An array of what the macro `$row` gives for rows of bodies alone, by the number of bodies.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! for_line {
+    ($row:ident) => { [
+        $row!(1),
+        $row!(2),
+        $row!(3),
+        $row!(4),
+        $row!(8),
+        $row!(16),
+        $row!(32),
+        $row!(64),
+        $row!(96),
+        $row!(128),
+        $row!(192),
+        $row!(256),
+    ] };
+}
+
+/// An array of what the macro `$row` gives for the shorter ones of these.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! for_closure_line {
+    ($row:ident) => { [
+        $row!(1),
+        $row!(2),
+        $row!(3),
+        $row!(4),
+        $row!(8),
+        $row!(16),
+        $row!(32),
+        $row!(64),
+        $row!(96),
+        $row!(128),
+    ] };
+}
+
+/// An array of what the macro `$row` gives for rows with an init, by the numbers of bodies and of further inits.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! for_plane {
+    ($row:ident) => { [
+        $row!(1, 0),
+        $row!(1, 1),
+        $row!(2, 0),
+        $row!(2, 2),
+        $row!(4, 0),
+        $row!(4, 4),
+        $row!(8, 0),
+        $row!(8, 8),
+        $row!(16, 0),
+        $row!(16, 16),
+        $row!(32, 0),
+        $row!(32, 16),
+    ] };
+}
+
+/// An array of what the macro `$row` gives for rows that check an init, by the numbers of bodies and of inits before each.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! for_checks {
+    ($row:ident) => { [
+        $row!(1, 1),
+        $row!(1, 2),
+        $row!(2, 1),
+        $row!(2, 2),
+        $row!(4, 1),
+        $row!(4, 2),
+        $row!(8, 1),
+        $row!(8, 2),
+        $row!(16, 1),
+    ] };
+}

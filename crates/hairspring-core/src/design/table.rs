@@ -1,0 +1,154 @@
+//! The rows of a benchmark that is compiled ahead of its pilot: how often body and init run in each, and in which order.
+//!
+//! This is the only place where they are written down. Every language gets them from here: `spec/rows.json`, the macros
+//! in `each.rs`, the marked part of `probe/hairspring.h` and a copy of this file for the attribute of the Rust crate are
+//! made from it by `cargo test -p hairspring-host --test made` with `HAIRSPRING_BLESS=1`; without it, the test says which
+//! of them is out of date. So this file uses nothing but itself.
+
+/// How a row orders its bodies and inits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// An init before every body, the further inits behind the last body. The answer comes from these rows.
+    AtEnd,
+    /// Every body behind an equal number of inits. The same counts in another order take the same time, unless init and
+    /// body overlap.
+    InPlace,
+    /// A fence before and behind every init: nothing overlaps.
+    Fenced,
+    /// Fences as in a fenced row, nothing between them, and [`SHADOW_COPIES`] multiplications in place of the body. What
+    /// is missing of these shows how much of a body the fence before it hides.
+    Shadow,
+}
+
+impl Order {
+    /// All orders, each at the place of its number.
+    pub const ALL: [Order; 4] = [Order::AtEnd, Order::InPlace, Order::Fenced, Order::Shadow];
+
+    /// Its number in the C ABI.
+    pub const fn number(self) -> u32 {
+        match self {
+            Order::AtEnd => 0,
+            Order::InPlace => 1,
+            Order::Fenced => 2,
+            Order::Shadow => 3,
+        }
+    }
+
+    /// Its name, as the languages spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Order::AtEnd => "at_end",
+            Order::InPlace => "in_place",
+            Order::Fenced => "fenced",
+            Order::Shadow => "shadow",
+        }
+    }
+}
+
+/// Copies of the body in rows without an init.
+pub const LINE: [u32; 12] = [1, 2, 3, 4, 8, 16, 32, 64, 96, 128, 192, 256];
+
+/// Most copies of a closure that is measured in the middle of a program: every call has code of its own for all rows.
+pub const CLOSURE_COPIES: u32 = 128;
+
+/// Rows with an init: bodies behind an init each, and further inits behind the last body.
+pub const PLANE: [(u32, u32); 12] = [(1, 0), (1, 1), (2, 0), (2, 2), (4, 0), (4, 4), (8, 0), (8, 8), (16, 0), (16, 16), (32, 0), (32, 16)];
+
+/// Rows that check whether init and body add up: bodies, and how many inits stand before each of them.
+///
+/// There is no row of 16 bodies with two inits each: it would make half as many copies again for a body that is known
+/// a tenth better, which is less than the same time gives when it is spent on more rounds.
+pub const CHECKS: [(u32, u32); 9] = [(1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4, 2), (8, 1), (8, 2), (16, 1)];
+
+/// Rows whose data are flushed from the caches before every body: as [`PLANE`], but with at most one flush more than
+/// bodies, because flushing what no body fetched since takes less time.
+pub const COLD: [(u32, u32); 10] = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1), (8, 0), (8, 1)];
+
+/// Multiplications in place of a body in rows of [`Order::Shadow`].
+pub const SHADOW_COPIES: u32 = 16;
+
+/// Rows of one order that are run however long they take, and the fewest that make a line or a plane.
+pub const FEWEST_ROWS: usize = 4;
+
+/// Rows with fewer bodies than this part of the most are left out: they bend on out-of-order cores.
+pub const SHORTEST_SHARE: u32 = 8;
+
+/// The same for rows that check an init, of which there are fewer.
+pub const SHORTEST_CHECK_SHARE: u32 = 4;
+
+/// Rows that check an init and have at most so many copies, inits included, are run however long they take.
+pub const SHORT_CHECK_COPIES: u32 = 6;
+
+/// What comes before a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Before {
+    /// Nothing: the rows are a line.
+    Nothing,
+    /// An init.
+    Init,
+    /// A flush of data from the caches, which has fences around it.
+    Flush,
+}
+
+/// What runs between the two readings of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// The init, or the flush.
+    Init,
+    /// A fence.
+    Fence,
+    /// The body.
+    Body,
+    /// The multiplications of [`Order::Shadow`].
+    Chain,
+}
+
+/// A row: how often body and init run in it, and in which order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RowShape {
+    /// Bodies between the two readings.
+    pub bodies: u32,
+    /// Inits between the two readings.
+    pub inits: u32,
+    /// Their order.
+    pub order: Order,
+}
+
+/// The rows of a benchmark, those that the answer comes from first, the shortest first.
+///
+/// A language that has no fences leaves out the rows of [`Order::Fenced`] and [`Order::Shadow`].
+pub fn shapes(before: Before) -> Vec<RowShape> {
+    let at_end = |(bodies, further)| RowShape { bodies, inits: bodies + further, order: Order::AtEnd };
+    let shadow = |row: RowShape| RowShape { order: Order::Shadow, ..row };
+    match before {
+        Before::Nothing => LINE.map(|bodies| RowShape { bodies, inits: 0, order: Order::AtEnd }).into(),
+        Before::Flush => [COLD.map(at_end), COLD.map(at_end).map(shadow)].concat(),
+        Before::Init => {
+            let checks = |order| CHECKS.map(|(bodies, each)| RowShape { bodies, inits: bodies * each, order });
+            let checks = [Order::InPlace, Order::Fenced, Order::Shadow].map(checks);
+            [&PLANE.map(at_end)[..], &checks.concat()].concat()
+        }
+    }
+}
+
+impl RowShape {
+    /// What runs between the two readings, in a benchmark with this before its body.
+    pub fn steps(&self, before: Before) -> Vec<Step> {
+        let init: &[Step] = match (before, self.order) {
+            (Before::Init, Order::Fenced) => &[Step::Fence, Step::Init, Step::Fence],
+            (Before::Init, Order::Shadow) => &[Step::Fence, Step::Fence],
+            _ => &[Step::Init],
+        };
+        let body = if self.order == Order::Shadow { Step::Chain } else { Step::Body };
+        let each = self.inits_before_each(before);
+        let copy = [init.repeat(each as usize), vec![body]].concat();
+        let further = self.inits.saturating_sub(self.bodies * each);
+        [copy.repeat(self.bodies as usize), init.repeat(further as usize)].concat()
+    }
+
+    /// Inits before each body; the further ones stand at the end.
+    pub fn inits_before_each(&self, before: Before) -> u32 {
+        let is_check = self.order != Order::AtEnd && before == Before::Init;
+        if is_check { self.inits / self.bodies.max(1) } else { self.inits.min(1) }
+    }
+}

@@ -1,0 +1,54 @@
+//! Tests of the table, in a file of their own because the table is copied.
+
+use super::table::{Before, CLOSURE_COPIES, LINE, Order, RowShape, Step, shapes};
+
+const ALL: [Before; 3] = [Before::Nothing, Before::Init, Before::Flush];
+
+fn count(row: &RowShape, before: Before, wanted: Step) -> u32 {
+    row.steps(before).into_iter().filter(|step| *step == wanted).count() as u32
+}
+
+#[test]
+fn every_row_runs_the_bodies_and_inits_of_its_counts() {
+    for before in ALL {
+        for row in shapes(before) {
+            let (shadow, fenced) = (row.order == Order::Shadow, matches!(row.order, Order::Fenced | Order::Shadow));
+            let inits = if shadow && before == Before::Init { 0 } else { row.inits };
+            let fences = if fenced && before == Before::Init { 2 * row.inits } else { 0 };
+            assert_eq!(count(&row, before, Step::Body), if shadow { 0 } else { row.bodies }, "{row:?}");
+            assert_eq!(count(&row, before, Step::Chain), if shadow { row.bodies } else { 0 }, "{row:?}");
+            assert_eq!((count(&row, before, Step::Init), count(&row, before, Step::Fence)), (inits, fences), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_steps_of_some_rows() {
+    use Step::{Body, Chain, Fence, Init};
+    let steps = |bodies, inits, order| RowShape { bodies, inits, order }.steps(Before::Init);
+    assert_eq!(steps(2, 3, Order::AtEnd), [Init, Body, Init, Body, Init]);
+    assert_eq!(steps(2, 4, Order::InPlace), [Init, Init, Body, Init, Init, Body]);
+    assert_eq!(steps(1, 1, Order::Fenced), [Fence, Init, Fence, Body]);
+    assert_eq!(steps(1, 2, Order::Shadow), [Fence, Fence, Fence, Fence, Chain]);
+    let cold = RowShape { bodies: 1, inits: 2, order: Order::Shadow };
+    assert_eq!(cold.steps(Before::Flush), [Init, Chain, Init]);
+}
+
+#[test]
+fn the_rows_of_every_order_can_be_solved() {
+    for before in ALL {
+        for order in Order::ALL {
+            let rows: Vec<RowShape> = shapes(before).into_iter().filter(|row| row.order == order).collect();
+            let columns = if before == Before::Nothing { 1 } else { 2 };
+            let design = |row: &RowShape| [vec![f64::from(row.bodies), f64::from(row.inits)][..columns].to_vec(), vec![1.0]].concat();
+            let design: Vec<Vec<f64>> = rows.iter().map(design).collect();
+            assert!(rows.is_empty() || crate::estimate::exact_rank(&design).pivots.len() == columns + 1, "{before:?} {order:?}");
+        }
+    }
+}
+
+#[test]
+fn numbers_are_places_and_the_bound_of_closures_is_a_row() {
+    assert!(Order::ALL.iter().enumerate().all(|(at, order)| order.number() as usize == at));
+    assert!(LINE.is_sorted() && LINE.contains(&CLOSURE_COPIES));
+}

@@ -1,0 +1,76 @@
+//! The same for compilers of C: macros for every architecture.
+
+use super::{ALL, Fences};
+use hairspring_core::design::table::SHADOW_COPIES;
+
+/// Macros whose names begin with `prefix`: `FLOATING_REGISTER`, `FENCE()`, `FULL_FENCE()`, `FLUSH_LINE(address)` and
+/// `CHAIN()`. A processor that is not known gets barriers for the compiler alone, and no `FLUSH_LINE`.
+pub fn macros(prefix: &str) -> String {
+    let mut text = String::new();
+    for (at, fences) in ALL.iter().enumerate() {
+        text += &format!("{} defined({})\n", if at == 0 { "#if" } else { "#elif" }, fences.c_macro);
+        text += &known(prefix, fences);
+    }
+    text + "#else\n" + &unknown(prefix) + "#endif\n"
+}
+
+fn known(prefix: &str, fences: &Fences) -> String {
+    let links = format!(".rept {SHADOW_COPIES}\n\t{}\n\t.endr", fences.link);
+    let link = variable(prefix);
+    [
+        format!("#define {prefix}FLOATING_REGISTER \"{}\"\n", fences.c_float),
+        barrier(prefix, "FENCE", fences.order),
+        barrier(prefix, "FULL_FENCE", fences.full),
+        format!("#define {prefix}FLUSH_LINE(address) {}\n", asm(fences.flush_line, ": : \"r\"(address) : \"memory\"")),
+        chain(prefix, &asm(&links, &format!(": \"+r\"({link}) : : \"cc\""))),
+    ]
+    .concat()
+}
+
+fn unknown(prefix: &str) -> String {
+    let link = variable(prefix);
+    let links = vec![format!("{link} *= {link}; {}", asm("", &format!(": \"+r\"({link})"))); SHADOW_COPIES as usize];
+    [
+        format!("#define {prefix}FLOATING_REGISTER \"m\"\n"),
+        barrier(prefix, "FENCE", ""),
+        barrier(prefix, "FULL_FENCE", ""),
+        chain(prefix, &links.join("; \\\n      ")),
+    ]
+    .concat()
+}
+
+fn barrier(prefix: &str, name: &str, instructions: &str) -> String {
+    format!("#define {prefix}{name}() {}\n", asm(instructions, ": : : \"memory\""))
+}
+
+/// Whatever is in the register is multiplied: a load of it would be in the time.
+fn chain(prefix: &str, links: &str) -> String {
+    let link = variable(prefix);
+    let empty = asm("", &format!(": \"=r\"({link})"));
+    format!("#define {prefix}CHAIN() \\\n  do {{ \\\n    uint64_t {link}; \\\n    {empty}; \\\n    {links}; \\\n  }} while (0)\n")
+}
+
+fn variable(prefix: &str) -> String {
+    format!("{prefix}LINK").to_lowercase()
+}
+
+/// The instructions as a statement of C.
+pub(crate) fn asm(instructions: &str, operands: &str) -> String {
+    let text = instructions.replace('%', "%%").replace("{0}", "%0").replace('\n', "\\n").replace('\t', "\\t");
+    format!("__asm__ volatile(\"{text}\" {operands})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_architecture_has_all_macros() {
+        let text = macros("X_");
+        for name in ["FLOATING_REGISTER", "FENCE()", "FULL_FENCE()", "CHAIN()"] {
+            assert_eq!(text.matches(&format!("#define X_{name}")).count(), ALL.len() + 1, "{name}");
+        }
+        assert_eq!(text.matches("#define X_FLUSH_LINE(address)").count(), ALL.len());
+        assert!(text.contains("\"lfence\" : : : \"memory\"") && text.contains("\\n\\timul %0, %0\\n") && text.contains("x_link"));
+    }
+}

@@ -1,0 +1,33 @@
+//! The marked part of `hairspring.h`.
+
+use hairspring_core::design::table::{CHECKS, COLD, FEWEST_ROWS, LINE, Order, PLANE, SHORT_CHECK_COPIES};
+use hairspring_host::{clock, fence};
+use std::fmt::Write;
+
+pub fn part() -> String {
+    let mut text = String::new();
+    text += "\n/* The finest counter of the processor, and what stands around a read of the system's clock. */\n";
+    text += &clock::arch::c::macros("HAIRSPRING_");
+    text += "\n/* HAIRSPRING_FENCE: all code before is done before code behind begins. HAIRSPRING_FULL_FENCE: and its stores are seen by\n";
+    text += " * all. HAIRSPRING_CHAIN: dependent multiplications, which show what a fence hides of the code behind it. */\n";
+    text += &fence::c::macros("HAIRSPRING_");
+    text += "\n/* How a row orders its bodies and inits. */\n";
+    for order in Order::ALL {
+        let _ = writeln!(text, "#define HAIRSPRING_ORDER_{} {}", order.name().to_uppercase(), order.number());
+    }
+    text += "\n/* Rows that are run however long they take, and copies of those that check an init. */\n";
+    let _ = writeln!(text, "#define HAIRSPRING_FEWEST_ROWS {FEWEST_ROWS}\n#define HAIRSPRING_SHORT_CHECK_COPIES {SHORT_CHECK_COPIES}");
+    text += "\n/* row(bodies, ...) for every row of bodies alone; row(bodies, further inits, ...) for every row with an init, and for\n";
+    text += " * every row with flushes; row(bodies, inits before each but one, inits before each, ...) for rows that check an init. */\n";
+    text += &each("LINE", LINE.iter().map(u32::to_string));
+    text += &each("PLANE", PLANE.iter().map(|(bodies, further)| format!("{bodies}, {further}")));
+    text += &each("CHECKS", CHECKS.iter().map(|(bodies, each)| format!("{bodies}, {}, {each}", each - 1)));
+    text += &each("COLD", COLD.iter().map(|(bodies, further)| format!("{bodies}, {further}")));
+    text + "\n"
+}
+
+fn each(name: &str, rows: impl Iterator<Item = String>) -> String {
+    let calls: Vec<String> = rows.map(|row| format!("row({row}, __VA_ARGS__)")).collect();
+    let lines: Vec<String> = calls.chunks(4).map(|calls| calls.join(" ")).collect();
+    format!("#define HAIRSPRING_FOR_{name}(row, ...) \\\n  {}\n", lines.join(" \\\n  "))
+}

@@ -1,0 +1,35 @@
+//! The table as macros, and its copy.
+
+use hairspring_core::design::table::{CHECKS, CLOSURE_COPIES, LINE, PLANE};
+
+/// Macros that call another one for each row.
+pub fn each() -> String {
+    let closure: Vec<u32> = LINE.into_iter().filter(|copies| *copies <= CLOSURE_COPIES).collect();
+    let one = |rows: &[u32]| rows.iter().map(u32::to_string).collect::<Vec<_>>();
+    let two = |rows: &[(u32, u32)]| rows.iter().map(|(a, b)| format!("{a}, {b}")).collect::<Vec<_>>();
+    [
+        "//! The rows of the table for code that is repeated straight-line by macros. Made from `table.rs`: change it there.\n".to_owned(),
+        each_of("for_line", "rows of bodies alone, by the number of bodies", &one(&LINE)),
+        each_of("for_closure_line", "the shorter ones of these", &one(&closure)),
+        each_of("for_plane", "rows with an init, by the numbers of bodies and of further inits", &two(&PLANE)),
+        each_of("for_checks", "rows that check an init, by the numbers of bodies and of inits before each", &two(&CHECKS)),
+    ]
+    .concat()
+}
+
+fn each_of(name: &str, what: &str, rows: &[String]) -> String {
+    let calls: Vec<String> = rows.iter().map(|row| format!("        $row!({row}),\n")).collect();
+    let calls = calls.concat();
+    format!(
+        "\n/// An array of what the macro `$row` gives for {what}.\n#[macro_export]\n#[rustfmt::skip]\nmacro_rules! {name} {{\n    \
+         ($row:ident) => {{ [\n{calls}    ] }};\n}}\n"
+    )
+}
+
+/// The table itself, for a crate that does not depend on its own.
+pub fn copy(table: &str) -> String {
+    let head = "//! A copy of `crates/hairspring-core/src/design/table.rs`: change it there.\n\
+                #![allow(dead_code, reason = \"other users of the table need the rest\")]\n";
+    let body: String = table.lines().skip_while(|line| line.starts_with("//!")).map(|line| format!("{line}\n")).collect();
+    format!("{head}{body}")
+}
