@@ -114,9 +114,9 @@ need_command() { # COMMAND PACKAGE...
 # ---- C ------------------------------------------------------------------------------------------------------------------
 
 # clang with the libraries of its sanitizers, which Debian keeps in a package that clang does not bring.
-need_clang() { # [COMMAND]
+need_clang() { # COMMAND
   local version
-  need_command "${1:-clang}" clang || return
+  need_command "$1" clang || return
   if clang_sanitizes; then return 0; fi
   version="$(clang -dumpversion | cut -d . -f 1)"
   need_apt "libclang-rt-$version-dev" || return

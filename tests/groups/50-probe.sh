@@ -139,7 +139,7 @@ chip_headers() {
 
 need_rust
 need_command gcc gcc libc6-dev
-need_clang
+need_clang clang
 need_command python3 python3
 need_command cmake cmake make
 need_command pkg-config pkg-config
