@@ -26,6 +26,7 @@ trap 'exit 130' INT TERM HUP
 start_namespace() { # VARIABLE
   setpriv --pdeathsig KILL unshare --net sleep infinity &
   printf -v "$1" '%s' "$!"
+  disown # so that its end is not reported
 }
 
 # Waits until the namespace is there.
