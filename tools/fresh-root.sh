@@ -64,7 +64,7 @@ check_arguments() {
   [ -z "$root" ] || [ -d "$root$GUEST_PROJECT" ] || die "--root $root has no $GUEST_PROJECT; make one with --keep"
   [ "$what" != run ] || [ "${#groups[@]}" -eq 0 ] || die "./run has no groups; name them with test or both"
   for group in "${groups[@]}"; do
-    compgen -G "$ROOT/tests/groups/*$group*.sh" >/dev/null || die "no test group or command named '$group'; see ./test --list"
+    compgen -G "$ROOT/tests/groups/*$group*.sh" >/dev/null || die "no command and no test group named '$group'; see ./test --list"
   done
 }
 
