@@ -6,4 +6,4 @@ set -euo pipefail
 cd "$ROOT"
 
 need_rust_tool clippy
-cargo clippy --quiet --workspace --all-targets -- -D warnings
+cargo clippy --workspace --all-targets -- -D warnings

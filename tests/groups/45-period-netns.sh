@@ -182,7 +182,7 @@ need_command ip iproute2
 need_command nsenter util-linux
 need_command jq jq
 need_command python3 python3
-cargo build --quiet --release -p hairspring-cli
+cargo build --release -p hairspring-cli
 HAIRSPRING="$CARGO_TARGET_DIR/release/hairspring"
 if ! make_namespaces 2>"$WORK/netns.log"; then
   echo "missing: network namespaces and a veth pair ($(tail -n 1 "$WORK/netns.log")): run as root with CAP_SYS_ADMIN and CAP_NET_ADMIN"
