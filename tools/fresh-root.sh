@@ -2,22 +2,37 @@
 # Tries the project on a machine that has nothing: makes a minimal Debian root in a temporary folder, clones the project
 # into it as it was last committed, and runs its commands in there.
 #
-#   sudo tools/fresh-root.sh [run|test|both] [--suite NAME] [--mirror URL] [--keep]
+#   sudo tools/fresh-root.sh [run|test|both] [GROUP...] [OPTION...]
 #
+#   GROUP      test groups that ./test is to run; all of them unless told
+#   --nice N   runs the commands at this nice value, from 1 to 19: machines that do much else
+#   --cpu N    runs the commands on this CPU alone: machines that have only one
 #   --suite    which release; bookworm (Debian 12) unless told
 #   --mirror   where its packages come from; unless told, where the apt sources of this machine take that release from.
 #              It is needed for a release of another distribution (jammy, noble).
 #   --keep     leaves the root standing, and says where
+#   --root FOLDER
+#              uses the root that an earlier trial left there, and its build, with the project as it was last committed; the
+#              folder stays. For trials in pieces, and for what the machine needs beyond: only a new root shows what is missing.
+#
+#   sudo tools/fresh-root.sh                                        the whole trial
+#   sudo tools/fresh-root.sh both --nice 19 --cpu 0                 the same on a slow machine, which takes an hour and more
+#   sudo tools/fresh-root.sh run --keep                             a root, and then group by group in it:
+#   sudo tools/fresh-root.sh test probe cpp --root /tmp/hairspring-root.Ab12Cd
 #
 # The root takes over how this machine reaches the network: name servers, certificates, and what is configured for apt, pip
-# and cargo. Credentials are not taken over. Exit status: 0, or that of the last command that failed inside.
+# and cargo. Credentials are not taken over.
+#
+# Exit status: 0, or that of the last command that failed inside. A group that is missing something fails the trial too
+# (./test ends with 2): inside, apt works and everything is allowed, so whatever is missing is a step that the project has
+# forgotten, or a kernel that the trial should not be run on.
 #
 # All mounts are made in a mount namespace of their own, so they are gone when the last process in it is, come what may;
 # the folder is deleted from outside, where they were never visible.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-what=both suite=bookworm mirror='' keep=''
+what=both suite=bookworm mirror='' keep='' nice='' cpu='' root='' groups=()
 GUEST_HOME=/root
 GUEST_PROJECT=/srv/hairspring
 
@@ -29,11 +44,27 @@ read_arguments() {
       run | test | both) what="$1" ;;
       --suite) suite="${2:?--suite needs a name}" && shift ;;
       --mirror) mirror="${2:?--mirror needs an address}" && shift ;;
+      --nice) nice="${2:?--nice needs a number}" && shift ;;
+      --cpu) cpu="${2:?--cpu needs a number}" && shift ;;
+      --root) root="${2:?--root needs a folder}" && keep=yes && shift ;;
       --keep) keep=yes ;;
       -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" && exit 0 ;;
-      *) die "unknown argument '$1'; see $0 --help" ;;
+      -*) die "unknown option '$1'; see $0 --help" ;;
+      *) groups+=("$1") ;;
     esac
     shift
+  done
+  check_arguments
+}
+
+check_arguments() {
+  local group
+  [[ -z "$nice" || $nice =~ ^[0-9]+$ && $nice -ge 1 && $nice -le 19 ]] || die "--nice $nice is not a whole number from 1 to 19"
+  [ -z "$cpu" ] || taskset --cpu-list "$cpu" true 2>/dev/null || die "--cpu $cpu is not a CPU that this machine has"
+  [ -z "$root" ] || [ -d "$root$GUEST_PROJECT" ] || die "--root $root has no $GUEST_PROJECT; make one with --keep"
+  [ "$what" != run ] || [ "${#groups[@]}" -eq 0 ] || die "./run has no groups; name them with test or both"
+  for group in "${groups[@]}"; do
+    compgen -G "$ROOT/tests/groups/*$group*.sh" >/dev/null || die "no command and no test group named '$group'; see ./test --list"
   done
 }
 
@@ -88,32 +119,51 @@ network_variables() {
 }
 
 clone_project() { # FOLDER
-  git -c safe.directory='*' clone --quiet --no-hardlinks "$ROOT" "$1$GUEST_PROJECT"
+  if [ -n "$root" ]; then
+    git -c safe.directory='*' -C "$1$GUEST_PROJECT" fetch --quiet "$ROOT" HEAD
+    git -c safe.directory='*' -C "$1$GUEST_PROJECT" reset --quiet --hard FETCH_HEAD
+  else
+    git -c safe.directory='*' clone --quiet --no-hardlinks "$ROOT" "$1$GUEST_PROJECT"
+  fi
   [ -z "$(git -C "$ROOT" status --porcelain 2>/dev/null)" ] || say "note: what is not committed is not part of this trial"
 }
 
-run_inside() { # FOLDER COMMAND
-  local start=$SECONDS status=0 variables=()
+# Makes a folder with its mounts the root of all files, and runs a command there. A chroot is not enough: its processes see a
+# root that is no mount point, so that neither `ip netns` nor a user namespace works.
+# shellcheck disable=SC2016 # the shell inside fills them in
+ENTER='cd "$1" && pivot_root . mnt && umount --lazy /mnt && cd "$2" && shift 2 && exec "$@"'
+
+run_inside() { # FOLDER COMMAND...
+  local folder="$1" start=$SECONDS status=0 variables=() placed=()
+  shift
   mapfile -t variables < <(network_variables)
-  say "running ./$2 in the fresh root"
-  chroot "$1" /usr/bin/env -i HOME="$GUEST_HOME" LANG=C.UTF-8 CI=true "${variables[@]}" \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    bash -c "cd $GUEST_PROJECT && exec ./$2" </dev/null || status=$?
-  say "./$2 ended with status $status after $((SECONDS - start)) s"
+  [ -z "$cpu" ] || placed+=(taskset --cpu-list "$cpu")
+  [ -z "$nice" ] || placed+=(nice -n "$nice")
+  say "running $* in the fresh root"
+  unshare --mount --propagation private "${placed[@]}" bash -c "$ENTER" enter "$folder" "$GUEST_PROJECT" \
+    /usr/bin/env -i HOME="$GUEST_HOME" LANG=C.UTF-8 CI=true "${variables[@]}" \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null || status=$?
+  say "$* ended with status $status after $((SECONDS - start)) s"
   return "$status"
+}
+
+# What a root needs beside its files. To be the root of all files it has to be a mount point.
+mount_all() { # FOLDER
+  mount --bind "$1" "$1"
+  mount -t proc proc "$1/proc"
+  mount -t sysfs -o ro sysfs "$1/sys"
+  mount --rbind /dev "$1/dev"
 }
 
 # The part inside the namespaces.
 try_project() { # FOLDER
   local status=0
-  make_root "$1"
+  [ -n "$root" ] || make_root "$1"
   take_over_network "$1"
   clone_project "$1"
-  mount -t proc proc "$1/proc"
-  mount -t sysfs -o ro sysfs "$1/sys"
-  mount --rbind /dev "$1/dev"
-  if [ "$what" != test ]; then run_inside "$1" run || status=$?; fi
-  if [ "$what" != run ]; then run_inside "$1" test || status=$?; fi
+  mount_all "$1"
+  if [ "$what" != test ]; then run_inside "$1" ./run || status=$?; fi
+  if [ "$what" != run ]; then run_inside "$1" ./test "${groups[@]}" || status=$?; fi
   return "$status"
 }
 
@@ -136,7 +186,7 @@ main() {
     return
   fi
   need_command debootstrap debootstrap
-  folder="$(mktemp -d -t hairspring-root.XXXXXX)"
+  folder="${root:-$(mktemp -d -t hairspring-root.XXXXXX)}"
   chmod 755 "$folder" # apt inside works as a user of its own, who must be able to enter /
   HAIRSPRING_ROOT_FOLDER="$folder" unshare --mount --propagation private --pid --fork --kill-child --mount-proc "$0" "$@" &
   inner=$!

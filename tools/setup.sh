@@ -111,6 +111,22 @@ need_command() { # COMMAND PACKAGE...
   command -v "$command" >/dev/null || need_apt "$@"
 }
 
+# ---- C ------------------------------------------------------------------------------------------------------------------
+
+# clang with the libraries of its sanitizers, which Debian keeps in a package that clang does not bring.
+need_clang() { # COMMAND
+  local version
+  need_command "$1" clang || return
+  if clang_sanitizes; then return 0; fi
+  version="$(clang -dumpversion | cut -d . -f 1)"
+  need_apt "libclang-rt-$version-dev" || return
+  clang_sanitizes || missing "the sanitizers of clang $version" "$(apt_command "libclang-rt-$version-dev")"
+}
+
+clang_sanitizes() {
+  echo 'int main(void) { return 0; }' | clang -fsanitize=address,undefined -x c -o "$CACHE/sanitized" - 2>/dev/null
+}
+
 # ---- Rust -------------------------------------------------------------------------------------------------------------
 
 minimum_rust() { sed -n 's/^rust-version *= *"\(.*\)".*/\1/p' "$ROOT/Cargo.toml"; }
@@ -205,11 +221,12 @@ rust_origin() {
   fi
 }
 
-# The package of `fmt` or `clippy` that fits the Rust in use; nothing where there is none (clippy in Debian 12).
+# The package of `fmt` or `clippy` that fits the Rust in use; nothing where there is none.
 rust_tool_package() { # TOOL
   case "$1:$(rust_origin)" in
     fmt:rustc*) rust_origin | sed 's/^rustc/rustfmt/' ;;
     clippy:rustc) echo rust-clippy ;;
+    clippy:rustc-web) echo rust-web-clippy ;;
     clippy:rustc-[0-9]*) rust_origin | sed 's/^rustc-\(.*\)/rust-\1-clippy/' ;;
   esac
 }
@@ -220,8 +237,8 @@ install_rust_tool() { # TOOL
   if [ "$(rust_origin)" = rustup ]; then
     say "installing cargo $tool (rustup component add)"
     quietly rustup component add "${tool/#fmt/rustfmt}"
-  elif [ -n "$package" ] && can_use_apt; then
-    apt_update && apt_install "$package"
+  elif [ -n "$package" ] && can_use_apt && apt_update && apt_install "$package"; then
+    return 0
   else
     install_private_rust && PATH="$(private_rust_folder):$PATH"
   fi

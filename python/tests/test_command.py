@@ -33,7 +33,7 @@ raise SystemExit(hairspring.main())
 
 def run(*words: str, input: str | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, input=input, timeout=120, check=False
+        [sys.executable, *words], capture_output=True, text=True, input=input, timeout=600, check=False
     )
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Rust: no warning of the compiler or of clippy, tests and examples included. A group of its own, because Debian 12 has no
-# clippy that fits its newer Rust: what is missing must not hide the result of the formatter.
+# Rust: no warning of the compiler or of clippy, tests and examples included. A group of its own, because
+# a distribution may lack the clippy that fits its Rust: what is missing must not hide the result of the formatter.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
 
 need_rust_tool clippy
-cargo clippy --quiet --workspace --all-targets -- -D warnings
+cargo clippy --workspace --all-targets -- -D warnings

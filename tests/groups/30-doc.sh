@@ -6,6 +6,6 @@ cd "$ROOT"
 
 need_rust
 status=0
-RUSTDOCFLAGS='-D warnings' cargo doc --quiet --workspace --no-deps || status=1
+RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps || status=1
 cargo test --workspace --release --doc || status=1
 exit "$status"

@@ -6,35 +6,63 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
 
-MASTER="hairspring-m$$"
-PARTNER="hairspring-p$$"
 ADDRESS=10.213.47.2
 WORK="$(mktemp -d "$CACHE/period.XXXXXX")"
 PARTNER_PID=''
+MASTER='' PARTNER='' # processes that do nothing but keep a network namespace each
 status=0
 
 # shellcheck disable=SC2317 # called by the trap
 clean_up() {
-  if [ -n "$PARTNER_PID" ]; then kill -KILL "$PARTNER_PID" 2>/dev/null || true; fi
-  ip netns delete "$MASTER" 2>/dev/null || true
-  ip netns delete "$PARTNER" 2>/dev/null || true
+  local process
+  for process in $PARTNER_PID $MASTER $PARTNER; do kill -KILL "$process" 2>/dev/null || true; done
   rm -rf "$WORK"
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
+# Starts a process with a network namespace of its own, which ends with this script. `ip netns` would mount a file for each
+# namespace and a /sys for each command, which is refused in a chroot and in many containers.
+start_namespace() { # VARIABLE
+  setpriv --pdeathsig KILL unshare --net sleep infinity &
+  printf -v "$1" '%s' "$!"
+  disown # so that its end is not reported
+}
+
+# Waits until the namespace is there.
+namespace_made() { # PROCESS
+  local tries
+  for tries in $(seq 100); do
+    if ! kill -0 "$1" 2>/dev/null; then return 1; fi
+    if [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; then return; fi
+    sleep 0.1
+  done
+  echo "no network namespace after $tries tries" >&2
+  return 1
+}
+
+# Runs a command in the namespace of that process. It takes the place of nsenter, so that signals reach it.
+inside() { # PROCESS COMMAND...
+  exec nsenter --net="/proc/$1/ns/net" -- "${@:2}"
+}
+
+in_master() { (inside "$MASTER" "$@"); }
+in_partner() { (inside "$PARTNER" "$@"); }
+
 make_namespaces() {
-  ip netns add "$MASTER" && ip netns add "$PARTNER" &&
-    ip -n "$MASTER" link add veth0 type veth peer name veth0 netns "$PARTNER" &&
-    ip -n "$MASTER" address add 10.213.47.1/24 dev veth0 &&
-    ip -n "$PARTNER" address add "$ADDRESS/24" dev veth0 &&
-    ip -n "$MASTER" link set veth0 up &&
-    ip -n "$PARTNER" link set veth0 up
+  start_namespace MASTER
+  start_namespace PARTNER
+  namespace_made "$MASTER" && namespace_made "$PARTNER" &&
+    in_master ip link add veth0 type veth peer name veth0 netns "$PARTNER" &&
+    in_master ip address add 10.213.47.1/24 dev veth0 &&
+    in_partner ip address add "$ADDRESS/24" dev veth0 &&
+    in_master ip link set veth0 up &&
+    in_partner ip link set veth0 up
 }
 
 start_partner() { # COMMAND...
   rm -f "$WORK/partner.log"
-  ip netns exec "$PARTNER" "$@" >"$WORK/partner.json" 2>"$WORK/partner.log" &
+  inside "$PARTNER" "$@" >"$WORK/partner.json" 2>"$WORK/partner.log" &
   PARTNER_PID=$!
   local tries
   for tries in $(seq 100); do
@@ -52,7 +80,7 @@ stop_partner() {
 
 # Runs the task for so many cycles of 2 ms; its document goes to a file of that name.
 exchange() { # NAME CYCLES
-  ip netns exec "$MASTER" "$HAIRSPRING" period 2ms --cycles "$2" --exchange "$ADDRESS" --json >"$WORK/$1.json"
+  in_master "$HAIRSPRING" period 2ms --cycles "$2" --exchange "$ADDRESS" --json >"$WORK/$1.json"
 }
 
 check() { # NAME WHAT EXPRESSION
@@ -80,13 +108,13 @@ whole_network() {
 }
 
 lossy_network() {
-  if ! ip netns exec "$MASTER" tc qdisc add dev veth0 root netem loss 20% 2>"$WORK/netem.log"; then
+  if ! in_master tc qdisc add dev veth0 root netem loss 20% 2>"$WORK/netem.log"; then
     tail -n 1 "$WORK/netem.log"
     echo "nothing: no netem here, so no lossy network"
     return
   fi
   exchange lossy 500
-  ip netns exec "$MASTER" tc qdisc del dev veth0 root
+  in_master tc qdisc del dev veth0 root
   check_sums lossy
   # 500 frames of which a fifth is lost: outside of these lies less than one run in a billion.
   check lossy "a fifth is lost" '.exchange.lost >= 45 and .exchange.lost <= 165'
@@ -109,9 +137,9 @@ stopped_partner() {
 }
 
 duplicating_network() {
-  if ! ip netns exec "$MASTER" tc qdisc add dev veth0 root netem duplicate 100% 2>/dev/null; then return; fi
+  if ! in_master tc qdisc add dev veth0 root netem duplicate 100% 2>/dev/null; then return; fi
   exchange twice 100
-  ip netns exec "$MASTER" tc qdisc del dev veth0 root
+  in_master tc qdisc del dev veth0 root
   check_sums twice
   check twice "second answers are counted and ignored" '.exchange | .ignored.duplicates > 0 and .lost == 0'
 }
@@ -151,12 +179,13 @@ check_partner() {
 
 need_rust
 need_command ip iproute2
+need_command nsenter util-linux
 need_command jq jq
 need_command python3 python3
-cargo build --quiet --release -p hairspring-cli
+cargo build --release -p hairspring-cli
 HAIRSPRING="$CARGO_TARGET_DIR/release/hairspring"
 if ! make_namespaces 2>"$WORK/netns.log"; then
-  echo "missing: network namespaces and a veth pair ($(tail -n 1 "$WORK/netns.log")): run as root with CAP_NET_ADMIN and CAP_SYS_ADMIN"
+  echo "missing: network namespaces and a veth pair ($(tail -n 1 "$WORK/netns.log")): run as root with CAP_SYS_ADMIN and CAP_NET_ADMIN"
   exit "$MISSING"
 fi
 start_partner "$HAIRSPRING" period --respond "$ADDRESS" --json

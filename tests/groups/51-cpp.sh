@@ -78,7 +78,7 @@ cmake_package() {
 
 need_rust
 need_command g++ g++
-need_command clang++ clang
+need_clang clang++
 need_command python3 python3
 need_command cmake cmake make
 need_command pkg-config pkg-config

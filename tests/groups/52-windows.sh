@@ -84,7 +84,7 @@ need_rust
 need_command "$COMPILER" gcc-mingw-w64-x86-64
 [ -x /usr/lib/wine/wine64 ] || need_command wine64 wine64
 WINE="$(find_wine)"
-cargo build --quiet --release -p hairspring-cli
+cargo build --release -p hairspring-cli
 HAIRSPRING="$CARGO_TARGET_DIR/release/hairspring"
 trap clean_up EXIT
 rm -rf "$BUILT"

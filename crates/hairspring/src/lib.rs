@@ -7,7 +7,7 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! hairspring = "0.1"
+//! hairspring = { path = "../hairspring/crates/hairspring" } # where the clone is
 //!
 //! [[bench]]
 //! name = "alternatives"

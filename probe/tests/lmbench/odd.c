@@ -51,14 +51,22 @@ static void lines_have_intervals(void) {
   CHECK(half > 0.45 * one && half < 0.55 * one);
 }
 
+/* Measures an empty loop until its time is below resolution. Neighbours on the CPU disturb one measurement, not all of them. */
+static int nothing_is_seen(void) {
+  for (int attempt = 0; attempt < 20; attempt += 1) {
+    BENCH(, 0);
+    CHECK(get_n() > 0);
+    if (strstr(nano_line(), "below resolution, at most ") != NULL) return 1;
+  }
+  return has(nano_line(), "below resolution, at most ");
+}
+
 static void nothing_is_below_resolution(void) {
 #ifndef SANITIZED /* a sanitizer does to one loop what it does not do to another */
   static const char *const loops[] = {NULL, "0", "0.0"};
   for (int at = 0; at < 3; at += 1) {
     set("LOOP_O", loops[at]);
-    BENCH(, 0);
-    CHECK(get_n() > 0 && has(nano_line(), "below resolution, at most "));
-    CHECK(gettime() == 0);
+    CHECK(nothing_is_seen() && gettime() == 0);
   }
 #endif
   /* More than there is cannot be taken off. */

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A command that takes longer has hung.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// A command that takes longer has hung. A busy CPU alone, at a nice value of 19, does not make it so slow.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A command line in the making.
 pub struct Hairspring {

@@ -41,7 +41,7 @@ impl Place {
 pub fn wait_for(holds: impl Fn() -> bool) -> bool {
     let begin = Instant::now();
     while !holds() {
-        if begin.elapsed() > Duration::from_secs(30) {
+        if begin.elapsed() > Duration::from_secs(300) {
             return false;
         }
         std::thread::sleep(Duration::from_millis(5));
