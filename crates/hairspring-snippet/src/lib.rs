@@ -24,6 +24,8 @@ mod source;
 mod tokens;
 
 pub mod cleanup;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod host;
 
 pub use child::{HostProgram, Printed};
