@@ -1,8 +1,8 @@
 //! A short run of every fuzz target on any compiler: its corpus as it is, and a fixed number of inputs made of it by random
 //! edits from a fixed seed. A failure is shrunk to its few edits and printed with the bytes.
 //!
-//! `HAIRSPRING_FUZZ_CASES=1000000` runs longer. proptest chooses and shrinks; no kept library that supports the oldest
-//! compiler of this project edits bytes by a corpus, so the edits themselves are below.
+//! `HAIRSPRING_FUZZ_CASES=1000000` runs longer. proptest chooses the edits and shrinks a failure. The edits themselves are
+//! written here because `mutatis`, the library for them, needs a newer compiler than this project.
 
 use hairspring_fuzz_targets::{TARGETS, Target, by_name};
 use proptest::collection::vec;
@@ -67,7 +67,7 @@ enum Edit {
     Repeat(usize),
     Cut,
     Word(&'static str),
-    /// The rest is that of another input from somewhere on.
+    /// Replaces the rest by the end of another input.
     Cross(Index, Index),
 }
 
@@ -176,7 +176,7 @@ targets! {
     criterion csv declaration documents frame google_benchmark inputs observations pattern program protocol saved sigrok values vcd wav
 }
 
-/// Every target has a corpus, a test above and a libFuzzer target, and nothing else has.
+/// Every target has a corpus, a test above and a libFuzzer target, and there are no others.
 #[test]
 fn no_target_is_forgotten() {
     let targets: BTreeSet<String> = TARGETS.iter().map(|target| target.name.to_owned()).collect();
