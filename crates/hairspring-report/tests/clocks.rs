@@ -2,6 +2,7 @@
 
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_engine::Estimate;
 use hairspring_engine::clock::{Clock, Counts, Ordering, Reading, Width, fake};
 use hairspring_engine::estimate::{Contribution, Source, Uncertain};
@@ -11,19 +12,14 @@ use hairspring_engine::stopwatch::{Overhead, Run};
 use hairspring_machine::clocks::*;
 use hairspring_report::{Style, json, text};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Compares a text with the golden file of that name, or writes it.
 fn matches(name: &str, text: &str) {
     for line in text.lines() {
         assert!(unicode_width::UnicodeWidthStr::width(line) <= 80 && !line.ends_with(' '), "{line:?}");
     }
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
-    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == text, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{text}", path.display());
+    expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))].assert_eq(text);
 }
 
 fn keeps_to(schema: &str, document: &str) -> Value {

@@ -2,13 +2,14 @@
 
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_engine::Estimate;
 use hairspring_engine::estimate::levels::Level;
 use hairspring_engine::judge::{Finding, FindingKind, Severity};
 use hairspring_engine::observations::Rate;
 use hairspring_machine::mhz::{ChainUnits, CoreClock};
 use hairspring_report::{Environment, Style, json, text};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 fn estimate(value: f64, half: f64) -> Estimate {
@@ -54,12 +55,7 @@ fn reports_are_as_they_were() {
     for (name, cpus) in all {
         let report = text::mhz(&cpus, None, &circumstances(), &Style::default());
         assert!(report.lines().all(|line| line.chars().count() <= 80), "{report}");
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
-        if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-            std::fs::write(&path, &report).unwrap();
-        }
-        let known = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(known == report, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{report}", path.display());
+        expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))].assert_eq(&report);
         let document = serde_json::from_str(&json::print(&json::mhz(&cpus, None, &circumstances()))).unwrap();
         let errors: Vec<String> =
             jsonschema::validator_for(&json::mhz_schema()).unwrap().iter_errors(&document).map(|error| error.to_string()).collect();

@@ -1,7 +1,8 @@
-//! Reports of a cyclic task from invented wake-ups: golden text, JSON by its schema. `HAIRSPRING_BLESS=1` writes both anew.
+//! Reports of a cyclic task from invented wake-ups: golden text, JSON by its schema. `UPDATE_EXPECT=1` writes both anew.
 
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_engine::clock::{Clock, Reading, Width, fake};
 use hairspring_engine::judge::{Finding, FindingKind, Severity};
 use hairspring_engine::observations::Rate;
@@ -15,7 +16,7 @@ use hairspring_machine::period::task::{Limit, Stop};
 use hairspring_report::period::PeriodReport;
 use hairspring_report::{ClockInfo, Style, json, text};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
 const PERIOD: u64 = 100_000;
 
@@ -104,12 +105,7 @@ fn all() -> Vec<(&'static str, PeriodReport)> {
 }
 
 fn file(path: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
-    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == text, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{text}", path.display());
+    expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(path)].assert_eq(text);
 }
 
 fn keeps_to(schema: &Value, document: &str) -> Value {

@@ -2,18 +2,14 @@
 
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_report::json;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
 fn published(name: &str, generated: &Value) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../spec").join(name);
-    let text = json::print(generated);
-    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-        std::fs::write(&path, &text).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == text, "spec/{name} is not the generated schema; HAIRSPRING_BLESS=1 writes it anew");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec").join(name);
+    expect_file![path].assert_eq(&json::print(generated));
 }
 
 fn keeps_to(schema: &Value, document: &str) {
