@@ -5,7 +5,7 @@ their own that has the project's folders in it. All blocks of a page share this 
 earlier one wrote. A block that is followed by "Measured on MACHINE, DATE" is not run: its figures are those of that
 machine and day.
 
-With HAIRSPRING_BLESS=1 in the environment the pages are written anew with what the commands print.
+With UPDATE_EXPECT=1 in the environment the pages are written anew with what the commands print.
 
 Also checks that each verb of the command has its page, and that the page shows the options of the verb.
 """
@@ -128,14 +128,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary", type=Path, help="the command `hairspring`")
     binary: Path = parser.parse_args().binary
-    root, bless = Path.cwd(), os.environ.get("HAIRSPRING_BLESS") == "1"
+    root, bless = Path.cwd(), os.environ.get("UPDATE_EXPECT") == "1"
     names = documents(sys.stdin.read().splitlines(), root)
     wrong = list(without_page(binary, root))
     for name in names:
         wrong += check_page(name, root, binary, bless)
     print("\n".join(wrong) if wrong else f"{len(names)} pages show what their commands print")
     if wrong and not bless:
-        print("HAIRSPRING_BLESS=1 ./test book writes the outputs anew; read the difference before you commit it")
+        print("UPDATE_EXPECT=1 ./test book writes the outputs anew; read the difference before you commit it")
     return 1 if wrong else 0
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The README, the book in docs/ and the other documents: links, tables and code blocks (tests/book_pages.py); the outputs
 # that they show (tests/book_outputs.py); the book is built, and the links of its pages lead somewhere.
-# HAIRSPRING_BLESS=1 ./test book writes the outputs anew. HAIRSPRING=PATH takes a command that is built already.
+# UPDATE_EXPECT=1 ./test book writes the outputs anew. HAIRSPRING=PATH takes a command that is built already.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

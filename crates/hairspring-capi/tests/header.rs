@@ -1,5 +1,6 @@
-//! The header in the tree is the one that cbindgen makes; HAIRSPRING_BLESS=1 writes it anew.
+//! The header in the tree is the one that cbindgen makes; UPDATE_EXPECT=1 writes it anew.
 
+use expect_test::expect_file;
 use std::path::Path;
 
 #[test]
@@ -9,10 +10,5 @@ fn the_header_is_the_one_that_cbindgen_makes() {
     let builder = cbindgen::Builder::new().with_config(configuration).with_src(root.join("src/lib.rs"));
     let mut made = Vec::new();
     builder.generate().unwrap().write(&mut made);
-    let (made, header) = (String::from_utf8(made).unwrap(), root.join("include/hairspring_engine.h"));
-    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-        std::fs::write(&header, &made).unwrap();
-    }
-    let there = std::fs::read_to_string(&header).unwrap_or_default();
-    assert!(made == there, "include/hairspring_engine.h is not what the sources say: run with HAIRSPRING_BLESS=1");
+    expect_file![root.join("include/hairspring_engine.h")].assert_eq(&String::from_utf8(made).unwrap());
 }

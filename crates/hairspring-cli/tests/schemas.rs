@@ -1,5 +1,6 @@
 //! The published schemas are those of the code.
 
+use expect_test::expect_file;
 use hairspring_blocks::document::BlocksDocument;
 use hairspring_instruments::clocks::document::clock_schemas;
 use hairspring_instruments::mhz::document::MhzDocument;
@@ -9,16 +10,10 @@ use hairspring_result::ResultDocument;
 use hairspring_result::compare::CompareDocument;
 use hairspring_result::json::{print, schema};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
 fn published(name: &str, generated: &Value) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../spec").join(name);
-    let text = print(generated);
-    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-        std::fs::write(&path, &text).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == text, "spec/{name} is not the generated schema; HAIRSPRING_BLESS=1 writes it anew");
+    expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec").join(name)].assert_eq(&print(generated));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_core::Estimate;
 use hairspring_core::judge::{Finding, FindingKind, Severity};
 use hairspring_core::observations::Rate;
@@ -12,7 +13,7 @@ use hairspring_instruments::verify::{Certificate, ChainResult, PairResult, docum
 use hairspring_result::json;
 use hairspring_view::Style;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
 fn e(value: f64, half: f64) -> Estimate {
     Estimate { value, low: value - half, high: value + half, level: 0.95 }
@@ -51,12 +52,7 @@ fn certificates_are_as_they_were() {
     for (name, certificate) in certificates() {
         let text = text::certificate(&certificate, &samples::environment(), &Style::default());
         assert!(text.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')), "{text}");
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
-        if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-            std::fs::write(&path, &text).unwrap();
-        }
-        let known = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(known == text, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{text}", path.display());
+        expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))].assert_eq(&text);
     }
 }
 

@@ -3,6 +3,7 @@
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use hairspring_core::judge::{Finding, Question, SeriesResult, Severity, assess};
@@ -14,19 +15,14 @@ use hairspring_measure::stopwatch::{Overhead, Run};
 use hairspring_result::json;
 use hairspring_view::Style;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Compares a text with the golden file of that name, or writes it.
 fn matches(name: &str, text: &str) {
     for line in text.lines() {
         assert!(unicode_width::UnicodeWidthStr::width(line) <= 80 && !line.ends_with(' '), "{line:?}");
     }
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
-    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == text, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{text}", path.display());
+    expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))].assert_eq(text);
 }
 
 fn keeps_to(schema: &str, document: &str) -> Value {

@@ -3,6 +3,7 @@
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::levels::Level;
 use hairspring_core::judge::{Finding, Severity};
@@ -11,7 +12,7 @@ use hairspring_instruments::mhz::{ChainUnits, CoreClock, CoreClockFinding};
 use hairspring_instruments::mhz::{document, text};
 use hairspring_result::{Environment, json};
 use hairspring_view::Style;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 fn estimate(value: f64, half: f64) -> Estimate {
@@ -57,12 +58,7 @@ fn reports_are_as_they_were() {
     for (name, cpus) in all {
         let report = text::mhz(&cpus, None, &circumstances(), &Style::default());
         assert!(report.lines().all(|line| line.chars().count() <= 80), "{report}");
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
-        if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-            std::fs::write(&path, &report).unwrap();
-        }
-        let known = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(known == report, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{report}", path.display());
+        expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))].assert_eq(&report);
         let document = serde_json::from_str(&json::print(&document::mhz(&cpus, None, &circumstances()))).unwrap();
         let errors: Vec<String> = jsonschema::validator_for(&json::schema::<document::MhzDocument>())
             .unwrap()

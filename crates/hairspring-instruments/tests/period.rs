@@ -1,8 +1,9 @@
-//! Reports of a cyclic task from invented wake-ups: golden text, JSON by its schema. `HAIRSPRING_BLESS=1` writes both anew.
+//! Reports of a cyclic task from invented wake-ups: golden text, JSON by its schema. `UPDATE_EXPECT=1` writes both anew.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, Reading, Width, fake};
@@ -18,7 +19,7 @@ use hairspring_instruments::period::{document, text};
 use hairspring_result::json;
 use hairspring_view::Style;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
 const PERIOD: u64 = 100_000;
 
@@ -104,12 +105,7 @@ fn all() -> Vec<(&'static str, PeriodReport)> {
 }
 
 fn file(path: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
-    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == text, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{text}", path.display());
+    expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(path)].assert_eq(text);
 }
 
 fn keeps_to(schema: &Value, document: &str) -> Value {

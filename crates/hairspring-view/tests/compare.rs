@@ -2,13 +2,14 @@
 
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_core::judge::Verdict;
 use hairspring_result::compare::{CompareDocument, Compared, Limit, compare};
 use hairspring_result::read::read;
 use hairspring_result::{ResultDocument, Unit, json};
 use hairspring_view::{Style, text};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::Path;
 
 /// A result with these series: name, code, and body in ns with its half-width.
 fn result(series: &[(&str, Option<&str>, f64, f64)]) -> Value {
@@ -196,12 +197,7 @@ fn the_report_is_as_it_was_and_the_document_keeps_to_its_schema() {
     let found = compared(&old, &new, Some(0.05));
     let report = text::compare(&found, "old.json", "new.json", &Style::default());
     assert!(report.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')), "{report}");
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/compare.txt");
-    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-        std::fs::write(&path, &report).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == report, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{report}", path.display());
+    expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/compare.txt")].assert_eq(&report);
 
     let document = CompareDocument::new(&found, (Some("old.json"), &saved(&old)), (Some("new.json"), &saved(&new)));
     let value: Value = serde_json::from_str(&json::print(&document)).unwrap();

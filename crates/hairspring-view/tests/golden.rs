@@ -1,20 +1,16 @@
-//! Whole reports against the texts in `golden/`. `HAIRSPRING_BLESS=1` writes them anew.
+//! Whole reports against the texts in `golden/`. `UPDATE_EXPECT=1` writes them anew.
 
 mod samples;
 
+use expect_test::expect_file;
 use hairspring_result::{Finding, ResultDocument, json};
 use hairspring_view::{Style, text};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
-/// Compares a text with the file of that name below this package, or writes the file.
+/// Compares a text with the file of that name below this package.
 fn matches(path: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
-    if std::env::var_os("HAIRSPRING_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == text, "{} differs; HAIRSPRING_BLESS=1 writes it anew:\n{text}", path.display());
+    expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(path)].assert_eq(text);
 }
 
 /// Nine significant digits: the last ones of a double differ with the instructions that the processor has.

@@ -1,4 +1,4 @@
-//! What is made from the tables of rows, fences and counters is what they say; HAIRSPRING_BLESS=1 makes it anew.
+//! What is made from the tables of rows, fences and counters is what they say; UPDATE_EXPECT=1 makes it anew.
 //!
 //! Rust programs, the C ABI, Fortran and Python use the tables themselves, or `each.rs`. C and C++ have a marked part of
 //! `probe/hairspring.h`, the attribute of the Rust crate a copy of the table (a macro should not bring the engine along
@@ -46,7 +46,7 @@ fn what_is_made_from_the_tables_is_what_they_say() {
     ];
     let mut outdated = Vec::new();
     for made in &all {
-        if std::env::var_os("HAIRSPRING_BLESS").is_some() {
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
             std::fs::write(root().join(made.path), &made.text).unwrap();
         }
         if std::fs::read_to_string(root().join(made.path)).is_ok_and(|there| there == made.text) {
@@ -54,6 +54,6 @@ fn what_is_made_from_the_tables_is_what_they_say() {
         }
         outdated.push(made.path);
     }
-    let how = "HAIRSPRING_BLESS=1 cargo test -p hairspring-host --test made";
+    let how = "UPDATE_EXPECT=1 cargo test -p hairspring-host --test made";
     assert!(outdated.is_empty(), "not what the tables say: {}; change the tables, and run {how}", outdated.join(", "));
 }

@@ -26,6 +26,9 @@ mod trace;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub use elsewhere::measure;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub use error::{Error, Result};
 pub use inputs::{Input, read as read_inputs};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

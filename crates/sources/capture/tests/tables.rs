@@ -85,6 +85,7 @@ fn what_is_wrong_is_told_with_its_line() {
     assert_eq!(csv("Time [s],A\n0,0\n1,1,1\n2,0\n", None).unwrap_err(), "line 3: has 3 fields, the first row has 2");
     assert_eq!(csv("1\n2\n1\n", None).unwrap_err(), "line 3: the time goes backwards, from 2 to 1");
     assert_eq!(csv("1\n2.5\n2.5\n", None).unwrap_err(), "line 3: the time is that of the edge before, 2.5 s: two edges at once are none");
+    assert_eq!(csv("0\n1e308\n", None).unwrap_err(), "line 2: the time is 1e308 s, the limit is 1e12 s");
     let late: String = (0..100).map(|n| format!("{n},{}\n", n % 2)).collect();
     assert_eq!(csv(&format!("Time [s],A\n{late}100,2\n"), None).unwrap_err(), "line 102: the level is 2, expected 0 or 1");
     assert!(csv(&"1".repeat(2 << 20), None).unwrap_err().contains("line 1: is longer than"));

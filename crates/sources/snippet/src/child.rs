@@ -222,7 +222,8 @@ impl Batches for Child {
     }
 }
 
-fn died_of(words: LastWords) -> Failure {
+/// What last words mean.
+pub fn died_of(words: LastWords) -> Failure {
     let signal = words.signal as i32;
     let place = match words.phase {
         phase if phase == Phase::Loading as u64 => "while it was loaded".to_owned(),

@@ -31,9 +31,11 @@ impl Declaration {
     /// ```
     pub fn parse(text: &str) -> Result<Declaration> {
         let line = text.replace(['\n', '\r'], " ");
-        let line = line.trim().trim_end_matches(';').trim_end();
+        let mut line = line.trim().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
         // A constant would not be opaque: the compiler may use its value wherever it likes.
-        let line = line.strip_prefix("const ").unwrap_or(line).trim_start();
+        while let Some(rest) = line.strip_prefix("const ") {
+            line = rest.trim_start();
+        }
         let cut = top_level_equals(line);
         let declarator = line[..cut.unwrap_or(line.len())].trim().to_owned();
         let declared = after_type_body(&declarator);
@@ -148,6 +150,13 @@ mod tests {
         for (text, name, array) in cases {
             let found = Declaration::parse(text).unwrap();
             assert_eq!((found.name.as_str(), found.array), (name, array), "{text}");
+        }
+    }
+
+    #[test]
+    fn semicolons_and_const_are_left_out() {
+        for text in ["int x = 3 ; ;", "const int x = 3;\n", "const  const int x = 3"] {
+            assert_eq!(Declaration::parse(text).unwrap().text, "int x = 3", "{text}");
         }
     }
 

@@ -27,6 +27,8 @@ mod source;
 mod table;
 mod text;
 
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod host;
 
 pub use child::{HostProgram, Printed};

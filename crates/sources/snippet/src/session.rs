@@ -215,7 +215,7 @@ fn ticks(child: &mut Child, rows: &[u32], batch: Batch) -> Result<Vec<f64>> {
             mine.sort_unstable();
             // The mean of the middle half: free of spikes, and finer than the clock's quantum.
             let middle = &mine[mine.len() / 4..mine.len() - mine.len() / 4];
-            middle.iter().sum::<u64>() as f64 / middle.len().max(1) as f64
+            middle.iter().map(|ticks| *ticks as f64).sum::<f64>() / middle.len().max(1) as f64
         })
         .collect())
 }

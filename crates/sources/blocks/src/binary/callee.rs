@@ -30,7 +30,7 @@ fn slot(instruction: &Instruction) -> Option<u64> {
 
 /// The function that a stub jumps to: its first jump goes through a slot.
 fn behind_stub(image: &Image, stub: u64) -> Option<&str> {
-    let code = Code::new(vec![(stub, image.bytes(&(stub..stub + STUB)).ok()?)]);
+    let code = Code::new(vec![(stub, image.bytes(&(stub..stub.checked_add(STUB)?)).ok()?)]);
     let mut at = stub;
     while let Some(instruction) = code.decode(at) {
         match instruction.flow_control() {

@@ -22,7 +22,7 @@ pub fn landing_pads(table: &[u8], address: u64, function: u64) -> BTreeSet<u64> 
 }
 
 fn read(table: &mut Slice<'_>, length: usize, address: u64, function: u64, found: &mut BTreeSet<u64>) -> gimli::Result<()> {
-    let here = |table: &Slice<'_>| address + (length - table.len()) as u64;
+    let here = |table: &Slice<'_>| address.wrapping_add((length - table.len()) as u64);
     let base = match table.read_u8()? {
         OMITTED => function,
         encoding => {

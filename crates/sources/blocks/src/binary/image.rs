@@ -55,8 +55,16 @@ impl Image {
     /// # Errors
     /// A file that cannot be read, or that is no ELF file for x86-64.
     pub fn open(path: &Path) -> Result<Image> {
+        let data = std::fs::read(path).map_err(|e| Error::Program { program: path.display().to_string(), reason: e.to_string() })?;
+        Image::parse(path, data)
+    }
+
+    /// The image in the bytes of a file.
+    ///
+    /// # Errors
+    /// Bytes that are no ELF file for x86-64.
+    pub fn parse(path: &Path, data: Vec<u8>) -> Result<Image> {
         let fail = |reason: String| Error::Program { program: path.display().to_string(), reason };
-        let data = std::fs::read(path).map_err(|e| fail(e.to_string()))?;
         let (symbols, slots) = {
             let file = object::File::parse(&*data).map_err(|_| fail("no ELF executable: give the program itself, not a script".into()))?;
             if file.architecture() != object::Architecture::X86_64 || file.format() != object::BinaryFormat::Elf {
@@ -87,6 +95,11 @@ impl Image {
 
     fn file(&self) -> Result<object::File<'_>> {
         object::File::parse(&*self.data).map_err(|e| Error::system("read the program again", e))
+    }
+
+    /// Names and addresses of all its functions.
+    pub fn functions(&self) -> Vec<(String, u64)> {
+        self.symbols.iter().map(|symbol| (symbol.name.clone(), symbol.address)).collect()
     }
 
     /// Whether it names any function.
@@ -148,7 +161,7 @@ impl Image {
     fn function(&self, entry: u64, symbol: Option<&Symbol>) -> Result<Function> {
         let end = match symbol.map_or(0, |symbol| symbol.size) {
             0 => self.end_of(entry)?,
-            size => entry + size.min(LONGEST),
+            size => entry.saturating_add(size.min(LONGEST)),
         };
         let name = symbol.map_or_else(|| format!("{entry:#x}"), |symbol| demangled(&symbol.name));
         let mut ranges: Vec<Range<u64>> = std::iter::once(entry..end).collect();
@@ -156,7 +169,7 @@ impl Image {
             let cold = format!("{}.cold", symbol.name);
             let parts =
                 self.symbols.iter().filter(|part| part.size > 0 && (part.name == cold || part.name.starts_with(&(cold.clone() + "."))));
-            ranges.extend(parts.map(|part| part.address..part.address + part.size));
+            ranges.extend(parts.map(|part| part.address..part.address.saturating_add(part.size)));
         }
         let handlers = ranges.iter().flat_map(|range| self.handlers(range.start).unwrap_or_default()).collect();
         Ok(Function { name, object: self.path.clone(), entry, ranges, handlers })
@@ -181,7 +194,7 @@ impl Image {
     fn end_of(&self, entry: u64) -> Result<u64> {
         let file = self.file()?;
         let outside = || Error::Function(format!("{}: there is no code at {entry:#x}", self.path.display()));
-        let within = |section: &object::Section<'_, '_>| (section.address()..section.address() + section.size()).contains(&entry);
+        let within = |section: &object::Section<'_, '_>| (section.address()..section_end(section)).contains(&entry);
         let section = file.sections().find(|section| section.kind() == object::SectionKind::Text && within(section)).ok_or_else(outside)?;
         if let Some(range) = unwind_range(&file, entry) {
             if range.start != entry {
@@ -193,8 +206,8 @@ impl Image {
             return Ok(range.end);
         }
         let next = self.symbols.iter().map(|symbol| symbol.address).find(|address| *address > entry);
-        let end = section.address() + section.size();
-        Ok(next.map_or(end, |next| next.min(end)).min(entry + LONGEST))
+        let end = section_end(&section);
+        Ok(next.map_or(end, |next| next.min(end)).min(entry.saturating_add(LONGEST)))
     }
 
     /// Bytes of the file that are loaded to a range of addresses.
@@ -206,7 +219,8 @@ impl Image {
         let found = file.segments().find_map(|segment| {
             let data = segment.data().ok()?;
             let from = range.start.checked_sub(segment.address())? as usize;
-            data.get(from..from + (range.end - range.start) as usize).map(<[u8]>::to_vec)
+            let length = range.end.checked_sub(range.start)? as usize;
+            data.get(from..from.checked_add(length)?).map(<[u8]>::to_vec)
         });
         found.ok_or_else(|| Error::Function(format!("{}: no bytes at {:#x}..{:#x}", self.path.display(), range.start, range.end)))
     }
@@ -226,7 +240,7 @@ impl Image {
     pub fn name_of(&self, address: u64) -> Option<String> {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
         let symbol = self.symbols.get(after.checked_sub(1)?)?;
-        (address < symbol.address + symbol.size.max(1)).then(|| demangled(&symbol.name))
+        (address - symbol.address < symbol.size.max(1)).then(|| demangled(&symbol.name))
     }
 }
 
@@ -250,9 +264,14 @@ fn code_symbol<'data>(symbol: &impl ObjectSymbol<'data>) -> Option<Symbol> {
     (wanted && symbol.address() != 0).then(|| Symbol { name: name.to_owned(), address: symbol.address(), size: symbol.size(), resolver })
 }
 
+/// Where a section ends; a damaged file may put that beyond the last address.
+fn section_end(section: &object::Section<'_, '_>) -> u64 {
+    section.address().saturating_add(section.size())
+}
+
 /// The range of code that the unwind table has around an address.
 fn unwind_range(file: &object::File<'_>, address: u64) -> Option<Range<u64>> {
-    described(file, address, |entry| Some(entry.initial_address()..entry.initial_address() + entry.len()))
+    described(file, address, |entry| Some(entry.initial_address()..entry.initial_address().saturating_add(entry.len())))
 }
 
 /// Something of the unwind table's entry for an address.

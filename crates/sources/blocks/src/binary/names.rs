@@ -60,28 +60,12 @@ pub fn similar<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<St
     let mut near: Vec<(usize, String)> = known
         .map(demangled)
         .filter(|name| name.len() < 80)
-        .map(|name| (distance(&wanted, &name.to_lowercase()), name))
+        .map(|name| (strsim::levenshtein(&wanted, &name.to_lowercase()), name))
         .filter(|(far, name)| *far <= wanted.len() / 3 + 1 || name.to_lowercase().contains(&wanted))
         .collect();
     near.sort();
     near.dedup();
     near.into_iter().take(5).map(|(_, name)| name).collect()
-}
-
-/// Edits that make one word of the other (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! Tables of logic analysers: sigrok's (one line a sample), Saleae's (one line a change, or volts at even times), and plain
 //! lists of edges.
+//!
+//! Lines are read by hand because the crate `csv` does not report a last line that is cut, knows one comment character where
+//! these files have two, and limits no line.
 
 use super::fields::{Fields, names};
 use super::idle::{self, Idle};
@@ -17,6 +20,8 @@ const MOST_SILENCE: u64 = 1 << 30;
 pub(super) const TOLD: usize = 64;
 /// Farthest that a sample of volts may be off its even time, in samples.
 pub(super) const UNEVEN: f64 = 0.5;
+/// Farthest time from 0, in seconds: 30,000 years, and far from where its ticks are no finite number.
+const MOST_SECONDS: f64 = 1e12;
 /// Ticks per second of times that are written as decimals.
 const NANO: f64 = 1e9;
 
@@ -241,6 +246,9 @@ impl<'a> Table<'a> {
         let (before, now) = (self.last, values[0]);
         let forward =
             || if now >= before { Ok(()) } else { Err(Error::line(line, format!("the time goes backwards, from {before} to {now}"))) };
+        if !matches!(self.rows, Rows::Samples { .. }) && now.abs() > MOST_SECONDS {
+            return Err(Error::line(line, format!("the time is {now:e} s, the limit is {MOST_SECONDS:e} s")));
+        }
         match &mut self.rows {
             Rows::Samples { column } => self.levels.push(level(values[*column])?, self.sink),
             Rows::Changes { column } => {

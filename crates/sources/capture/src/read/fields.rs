@@ -1,6 +1,9 @@
 //! The fields of a table's rows: numbers with a point or, between semicolons, with a comma; dates of day and time.
 
 use crate::error::shown;
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
 /// Reads rows. Times of day count from the first one, so that no digit of them is lost.
 #[derive(Debug, Default)]
@@ -45,33 +48,18 @@ fn separator(text: &str) -> (char, bool) {
     }
 }
 
-/// Seconds from 1970 and the fraction of one, of a date and time of ISO 8601 such as `2024-03-01T12:00:00.25+00:00`.
+/// Seconds from 1970 and the fraction of one, of a date and time of ISO 8601 such as `2024-03-01T12:00:00.25+00:00`; without a
+/// zone it is that of Greenwich. The fraction may have more digits than the nanoseconds of the library.
 fn date(text: &str) -> Option<(i64, f64)> {
-    let (day, time) = text.split_once(['T', ' '])?;
-    let number = |text: &str, digits: usize| text.parse::<i64>().ok().filter(|_| text.len() == digits && text.is_ascii());
-    let mut parts = day.split('-');
-    let (year, month, day) = (number(parts.next()?, 4)?, number(parts.next()?, 2)?, number(parts.next()?, 2)?);
-    let zone_at = time.find(['Z', '+', '-']).unwrap_or(time.len());
-    let (time, zone) = time.split_at(zone_at);
-    let zone = match zone.get(1..).filter(|zone| !zone.is_empty()) {
-        None => 0,
-        Some(offset) => {
-            let (hours, minutes) = offset.split_once(':')?;
-            (number(hours, 2)? * 3600 + number(minutes, 2)? * 60) * if zone.starts_with('-') { -1 } else { 1 }
-        }
-    };
-    let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let fraction = format!("0.{fraction}").parse::<f64>().ok()?;
-    let mut parts = whole.split(':');
-    let (hours, minutes, seconds) = (number(parts.next()?, 2)?, number(parts.next()?, 2)?, number(parts.next()?, 2)?);
-    let possible = (1..=12).contains(&month) && (1..=31).contains(&day) && hours < 24 && minutes < 60 && seconds <= 60;
-    possible.then(|| (days(year, month, day) * 86_400 + hours * 3600 + minutes * 60 + seconds - zone, fraction))
-}
-
-/// Days from 1970-01-01, in the calendar of today; years begin in March, so that the leap day is the last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day - 719_469
+    // The library takes a day alone for its first second.
+    text.find(':')?;
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let zone_at = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, zone) = rest.split_at(zone_at);
+    let whole = format!("{whole}{zone}");
+    let zoned = whole.parse::<Timestamp>().map(Timestamp::as_second);
+    let seconds = zoned.or_else(|_| whole.parse::<DateTime>()?.to_zoned(TimeZone::UTC).map(|time| time.timestamp().as_second())).ok()?;
+    Some((seconds, format!("0.{digits}").parse().ok()?))
 }
 
 #[cfg(test)]

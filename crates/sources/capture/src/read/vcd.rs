@@ -1,4 +1,7 @@
 //! Value change dumps (IEEE 1364): what simulators and logic analysers write.
+//!
+//! Written by hand because the crate `vcd` limits neither names nor comments, refuses commands that it does not know, and does
+//! not report a last word that is cut; `wellen` keeps all changes in memory and needs a file that it can seek in.
 
 use super::{Format, Recording, Remark, Request, choose};
 use crate::edge::Edge;

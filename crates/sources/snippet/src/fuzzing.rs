@@ -1,0 +1,24 @@
+//! For the fuzz targets, which are another package; no part of the interface.
+
+use crate::child::{died_of, used_up};
+use crate::protocol::{Received, Reply, receive};
+
+/// Reads all answers in these bytes as the parent of a host does. Returns whether there was one.
+pub fn replies(mut bytes: &[u8]) -> bool {
+    let mut messages = 0;
+    loop {
+        match receive::<Reply>(&mut bytes) {
+            Ok(Received::Message(reply)) => {
+                messages += 1;
+                if let Reply::Ended(ended) = &reply {
+                    let _ = used_up(ended);
+                }
+            }
+            Ok(Received::Crash(words)) => {
+                assert!(!died_of(words).what.is_empty());
+                return true;
+            }
+            Ok(Received::Closed) | Err(_) => return messages > 0,
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! `criterion` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("criterion");

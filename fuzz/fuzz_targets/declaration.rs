@@ -1,0 +1,4 @@
+//! `declaration` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("declaration");

@@ -1,0 +1,4 @@
+//! `google_benchmark` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("google_benchmark");

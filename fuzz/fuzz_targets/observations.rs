@@ -1,0 +1,4 @@
+//! `observations` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("observations");

@@ -1,0 +1,4 @@
+//! `protocol` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("protocol");

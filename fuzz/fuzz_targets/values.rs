@@ -1,0 +1,4 @@
+//! `values` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("values");

@@ -1,0 +1,65 @@
+//! Every reader of bytes from elsewhere as a function that a fuzzer can call.
+//!
+//! A target takes any bytes, and panics if the reader breaks a promise: that it does not panic, and what each target says.
+//! It returns whether the bytes were accepted. The same functions are called by libFuzzer (`fuzz/fuzz_targets/`), which
+//! needs a nightly compiler, and by `tests/short.rs`, which any compiler runs.
+
+mod children;
+mod options;
+mod recordings;
+mod results;
+mod tables;
+
+/// A reader under test.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Name of the target and of its folder in `fuzz/corpus/`.
+    pub name: &'static str,
+    /// Whether the bytes were accepted.
+    pub run: fn(&[u8]) -> bool,
+    /// Changed inputs of the short run: fewer where the reader is slow.
+    pub cases: u32,
+}
+
+const fn target(name: &'static str, run: fn(&[u8]) -> bool, cases: u32) -> Target {
+    Target { name, run, cases }
+}
+
+/// All targets.
+pub const TARGETS: [Target; 16] = [
+    target("criterion", tables::criterion, 10_000),
+    target("csv", recordings::csv, 5_000),
+    target("declaration", options::declaration, 20_000),
+    target("documents", results::documents, 2_000),
+    target("frame", children::frame, 20_000),
+    target("google_benchmark", tables::google_benchmark, 5_000),
+    target("inputs", options::inputs, 20_000),
+    target("observations", tables::observations, 1_000),
+    target("pattern", recordings::pattern, 5_000),
+    target("program", children::program, 1_000),
+    target("protocol", children::protocol, 20_000),
+    target("saved", results::saved, 2_000),
+    target("sigrok", recordings::sigrok, 5_000),
+    target("values", options::values, 20_000),
+    target("vcd", recordings::vcd, 5_000),
+    target("wav", recordings::wav, 3_000),
+];
+
+/// The target of that name.
+///
+/// # Panics
+/// If there is none.
+pub fn by_name(name: &str) -> Target {
+    let found = TARGETS.iter().find(|target| target.name == name);
+    *found.unwrap_or_else(|| panic!("no fuzz target `{name}`"))
+}
+
+/// The `main` of a libFuzzer target.
+#[macro_export]
+macro_rules! libfuzzer {
+    ($name:literal) => {
+        libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+            ($crate::by_name($name).run)(bytes);
+        });
+    };
+}

@@ -1,0 +1,34 @@
+//! What people write: inputs of `blocks`, `--let` declarations, values of options.
+
+use hairspring_program::values::{duration, level, share};
+use hairspring_snippet::Declaration;
+use std::time::Duration;
+
+/// Inputs of `blocks`: at least one, and every text fits a message.
+pub fn inputs(bytes: &[u8]) -> bool {
+    let Ok(inputs) = hairspring_blocks::read_inputs(bytes) else { return false };
+    assert!(!inputs.is_empty() && inputs.iter().all(|input| input.text.chars().count() <= 123));
+    true
+}
+
+/// Declarations: one line that holds the name.
+pub fn declaration(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let Ok(declared) = Declaration::parse(text) else { return false };
+    let _ = (declared.is_wide_scalar(), declared.sized_by_initialiser());
+    assert!(!declared.name.is_empty() && declared.declarator.contains(&declared.name), "{declared:?}");
+    assert!(declared.text.starts_with(&declared.declarator) && !declared.text.contains('\n'), "{declared:?}");
+    // What was understood means the same when it is read again.
+    assert_eq!(Declaration::parse(&declared.text).ok().as_ref(), Some(&declared));
+    true
+}
+
+/// Times, shares and confidence levels: in their limits.
+pub fn values(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let (time, part, confidence) = (duration(text), share(text), level(text));
+    assert!(time.as_ref().is_ok_and(|time| *time <= Duration::from_secs(86_400)) || time.is_err(), "{time:?}");
+    assert!(part.as_ref().is_ok_and(|part| *part > 0.0 && *part < 1.0) || part.is_err(), "{part:?}");
+    assert!(confidence.as_ref().is_ok_and(|level| (0.5..=0.9999).contains(level)) || confidence.is_err(), "{confidence:?}");
+    time.is_ok() || part.is_ok()
+}

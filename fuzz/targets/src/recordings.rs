@@ -1,0 +1,80 @@
+//! Recordings of a pin: edges at finite times, in every format, and frames that hold together.
+
+use hairspring_capture::edge::{Edge, Method};
+use hairspring_capture::observe::Collector;
+use hairspring_capture::pattern::{Decoder, Item};
+use hairspring_capture::read::{Format, Request, read_csv, read_sigrok, read_vcd, read_wav};
+use hairspring_capture::{Input, Options, capture};
+use std::io::Cursor;
+
+fn finite(edge: Edge) {
+    assert!(edge.at.is_finite(), "an edge at {}", edge.at);
+}
+
+fn first_channel() -> Request {
+    Request { channel: Some("1".into()), ..Request::default() }
+}
+
+/// The whole way of `hairspring capture`: an error says something.
+fn captured(bytes: &[u8], format: Format) {
+    let options = Options { request: first_channel(), format: Some(format), ..Options::default() };
+    if let Err(error) = capture(Input::File(Box::new(Cursor::new(bytes.to_vec()))), &options) {
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+/// Sounds, by every method of finding edges.
+pub fn wav(bytes: &[u8]) -> bool {
+    let read = |method| read_wav(bytes, &Request { method, ..Request::default() }, &mut finite).is_ok();
+    captured(bytes, Format::Wav);
+    Method::NAMES.iter().filter(|(_, method)| read(*method)).count() > 0
+}
+
+/// Value change dumps: edges in the order of their times.
+pub fn vcd(bytes: &[u8]) -> bool {
+    let mut last = f64::NEG_INFINITY;
+    let mut ordered = |edge: Edge| {
+        assert!(last <= edge.at, "an edge at {} behind one at {last}", edge.at);
+        last = edge.at;
+    };
+    captured(bytes, Format::Vcd);
+    read_vcd(bytes, &first_channel(), &mut ordered).is_ok()
+}
+
+/// Tables of samples, changes or edges.
+pub fn csv(bytes: &[u8]) -> bool {
+    captured(bytes, Format::Csv);
+    let read = |request: Request| read_csv(bytes, &request, &mut finite).is_ok();
+    read(Request::default()) | read(first_channel())
+}
+
+/// sigrok sessions, whose archive may lie about its sizes.
+pub fn sigrok(bytes: &[u8]) -> bool {
+    captured(bytes, Format::Sigrok);
+    read_sigrok(Cursor::new(bytes), &first_channel(), &mut finite).is_ok()
+}
+
+/// The decoder of frames, with bytes as intervals in tenths of a unit, 0 for a missing edge: a frame has the pulses that it
+/// says, and none of them is negative.
+pub fn pattern(bytes: &[u8]) -> bool {
+    let (mut decoder, mut collector) = (Decoder::new(None), Collector::new(Vec::new()));
+    let mut take = |item| match item {
+        Item::Frame(frame) => {
+            assert_eq!(frame.pulses.len(), frame.kind.pulses());
+            assert!(frame.pulses.iter().all(|pulse| pulse.width() >= 0.0));
+            let _ = collector.frame(&frame);
+        }
+        Item::Problem(problem) => collector.problem(problem),
+        Item::Stray(_) => (),
+    };
+    let (mut at, mut rising) = (0.0, true);
+    for byte in bytes {
+        at += f64::from(*byte);
+        if *byte > 0 {
+            decoder.push(Edge { at, rising }, &mut take);
+        }
+        rising = !rising;
+    }
+    decoder.finish(&mut take);
+    collector.finish().is_some()
+}
