@@ -147,7 +147,7 @@ fn one_copy_is_shown_where_asked_for() {
 
 #[test]
 fn work_that_the_compiler_took_out_is_told() {
-    let ten = time(&"x = x * c; ".repeat(10)).given("uint64_t x = 3").given("uint64_t c = 5").option("--cc", "gcc");
+    let ten = time("x = x * c; ".repeat(10)).given("uint64_t x = 3").given("uint64_t c = 5").option("--cc", "gcc");
     let document = ten.document();
     let finding = document.finding("work_changed");
     assert_eq!((&finding["operation"], &finding["source"]), (&"multiplication".into(), &10.into()));
