@@ -2,8 +2,8 @@
 //!
 //! This is the only place where they are written down. Every language gets them from here: `spec/rows.json`, the macros
 //! in `each.rs`, the marked part of `probe/hairspring.h` and a copy of this file for the attribute of the Rust crate are
-//! made from it by `cargo test -p hairspring-host --test made` with `UPDATE_EXPECT=1`; without it, the test says which
-//! of them is out of date. So this file uses nothing but itself.
+//! made from it by the test `made` of `hairspring-host` with `UPDATE_EXPECT=1`; without it, the test says which of them is
+//! out of date. So this file uses nothing but itself.
 
 /// How a row orders its bodies and inits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -222,6 +222,10 @@ fn chains_of_assembly_are_seen_in_both_syntaxes() {
         "adc rax, rcx",
     ];
     expect(&assembly(), LATENCY, &codes);
+}
+
+#[test]
+fn the_reason_names_what_assembly_is_chained_through() {
     let lets = lets(&["uint64_t x = 3", "uint64_t c = 3"]);
     let request = Request { lets, ..assembly() };
     for compiler in COMPILERS {
