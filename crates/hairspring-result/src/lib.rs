@@ -26,6 +26,7 @@ pub mod compare;
 pub mod document;
 pub mod identity;
 pub mod json;
+pub mod named;
 pub mod read;
 pub mod runs;
 
@@ -36,3 +37,4 @@ pub use document::{
 };
 pub use identity::Identity;
 pub use measurement::{Measurement, Subject};
+pub use named::Named;

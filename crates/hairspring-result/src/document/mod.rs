@@ -15,9 +15,9 @@ pub use joined::{joined, joined_runs};
 pub use time::{Standing, standing};
 
 use crate::compare::CompareDocument;
+use crate::named::Named;
 use hairspring_core::estimate::{Estimate, LeftOut, Source};
 use hairspring_core::judge::{Severity, Verdict};
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 /// The schema's name.
@@ -70,7 +70,7 @@ pub struct Series {
     /// Machine code for one copy, in bytes.
     pub bytes_per_copy: Option<f64>,
     /// Time of each component, or of each combination that can be told apart (`B4 + B6`), in the order of the columns.
-    pub components: IndexMap<String, Component>,
+    pub components: Named<Component>,
     /// What all rows have in common.
     pub overhead: Option<Figure>,
     /// Why there is no overhead.
@@ -81,7 +81,7 @@ pub struct Series {
     pub fit: Fit,
     /// For each component what makes it uncertain.
     #[serde(default)]
-    pub budget: IndexMap<String, Vec<BudgetEntry>>,
+    pub budget: Named<Vec<BudgetEntry>>,
     /// Doubts, the heaviest first.
     #[serde(default)]
     pub findings: Vec<FindingJson>,

@@ -21,6 +21,7 @@ pub mod circumstances;
 pub mod output;
 pub mod values;
 
+mod arguments;
 mod benchmark;
 mod choose;
 mod command;
@@ -30,8 +31,9 @@ mod report;
 mod rounds;
 mod session;
 
+pub use arguments::{Arguments, ChoiceArguments};
 pub use benchmark::{Benchmark, FLUSH, Group, Order, Row, RunRow};
-pub use command::{Arguments, ChoiceArguments, Manner, main, nothing_chosen};
+pub use command::{Manner, main, nothing_chosen};
 pub use error::{Error, Result};
 pub use report::{assessed, document};
 pub use session::{Measured, Session, Settings, Stop};
