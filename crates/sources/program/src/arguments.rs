@@ -9,8 +9,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const AFTER_HELP: &str = "\
-Exit status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was missed.
-`hairspring run` runs several such programs and makes one table and one JSON document of them.";
+Exit status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was
+missed.
+`hairspring run` runs several such programs and makes one table and one JSON
+document of them.";
 
 /// How filters choose benchmarks.
 #[derive(Debug, Clone)]
@@ -167,7 +169,7 @@ fn command() -> Command {
     let filters = Arg::new("filters").value_name("FILTER").num_args(1..).action(ArgAction::Append);
     let command = Command::new("benchmarks")
         .about("Benchmarks, measured by Hairspring")
-        .max_term_width(80)
+        .next_line_help(true)
         .after_help(AFTER_HELP)
         .arg(filters.help("Run the benchmarks whose name contains one of these"));
     let command = ChoiceArguments::augment_args(command).args(of_output()).args(of_measurement());
@@ -178,10 +180,10 @@ fn of_output() -> [Arg; 5] {
     [
         flag("list").help("Print the names and run nothing"),
         flag("json").help("Print one JSON document instead of text"),
-        flag("details").conflicts_with("json").help("Print the whole report of every benchmark: rows, plots, error budget, circumstances"),
+        flag("details").conflicts_with("json").help("Print the whole report of every benchmark: rows, plots, error budget,\ncircumstances"),
         option("save", "FOLDER")
             .value_parser(value_parser!(PathBuf))
-            .help("Write the raw observations into this folder, one file for each benchmark, for `hairspring fit`"),
+            .help("Write the raw observations into this folder, one file for each\nbenchmark, for `hairspring fit`"),
         option("output", "FILE").value_parser(value_parser!(PathBuf)).hide(true),
     ]
 }
@@ -196,7 +198,7 @@ fn of_measurement() -> [Arg; 5] {
         option("precision", "SHARE")
             .value_parser(share)
             .allow_hyphen_values(true)
-            .help("Half-width of the intervals that is wanted; exit with 3 if it is missed (default: 0.5%, not insisted on)"),
+            .help("Half-width of the intervals that is wanted; exit with 3 if it is\nmissed (default: 0.5%, not insisted on)"),
         option("confidence-level", "LEVEL")
             .default_value("95%")
             .value_parser(level)
@@ -217,4 +219,27 @@ fn of_runners() -> impl Iterator<Item = Arg> {
         [("format", "FORMAT"), ("test-threads", "N"), ("color", "WHEN"), ("logfile", "FILE")].map(|(name, value)| option(name, value));
     let short = [flag("quiet").short('q'), Arg::new("unstable").short('Z').value_name("FLAG").action(ArgAction::Append)];
     flags.into_iter().chain(options).chain(short).map(|argument| argument.hide(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_fits_into_80_columns() {
+        let help = command().render_help().to_string();
+        let widest = help.lines().map(|line| line.chars().count()).max();
+        println!("{help}");
+        assert!(widest.is_some_and(|widest| widest <= 80), "{help}");
+        for argument in command().get_arguments() {
+            assert!(
+                argument.is_hide_set() || argument.get_help().is_some_and(|text| help.contains(text.to_string().lines().next().unwrap()))
+            );
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        command().debug_assert();
+    }
 }
