@@ -71,7 +71,7 @@ pub struct Arguments {
     pub save: Option<PathBuf>,
     /// Write the JSON document into this file, and leave standard output to the code
     pub output: Option<PathBuf>,
-    /// Time for measuring one benchmark with its alternatives
+    /// Time for measuring a benchmark with its alternatives
     pub budget: Duration,
     /// Half-width of the intervals that is wanted; exit with 3 if it is missed (default: 0.5%, not insisted on)
     pub precision: Option<f64>,
@@ -194,7 +194,7 @@ fn of_measurement() -> [Arg; 5] {
             .default_value("500ms")
             .value_parser(duration)
             .allow_hyphen_values(true)
-            .help("Time for measuring one benchmark with its alternatives"),
+            .help("Time for measuring a benchmark with its alternatives"),
         option("precision", "SHARE")
             .value_parser(share)
             .allow_hyphen_values(true)
@@ -229,7 +229,6 @@ mod tests {
     fn help_fits_into_80_columns() {
         let help = command().render_help().to_string();
         let widest = help.lines().map(|line| line.chars().count()).max();
-        println!("{help}");
         assert!(widest.is_some_and(|widest| widest <= 80), "{help}");
         for argument in command().get_arguments() {
             assert!(
