@@ -34,6 +34,7 @@ pub mod error;
 pub mod estimate;
 pub mod judge;
 pub mod machine;
+pub mod named;
 pub mod observations;
 
 pub use error::{Error, Result};

@@ -10,6 +10,7 @@ pub mod identity;
 pub mod interference;
 #[cfg(feature = "process")]
 pub mod process;
+pub mod terminal;
 pub mod thread;
 
 pub use error::{Error, Result};

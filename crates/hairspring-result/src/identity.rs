@@ -1,7 +1,7 @@
 //! The identity of a document: when, where and by which version it was made.
 
 use serde::{Deserialize, Serialize};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// When, where and by which version a document was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,13 +27,34 @@ impl Identity {
     /// assert_eq!(identity.created, "1970-01-02T00:00:00Z");
     /// ```
     pub fn new(created: SystemTime, host: Option<String>, commit: Option<String>) -> Identity {
-        Identity {
-            created: humantime::format_rfc3339_seconds(created).to_string(),
-            host,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit,
-        }
+        Identity { created: rfc3339(created), host, version: env!("CARGO_PKG_VERSION").to_owned(), commit }
     }
+}
+
+/// A time in UTC as RFC 3339 writes it, in whole seconds. Times before 1970 are shown as its beginning.
+fn rfc3339(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = date(seconds / 86_400);
+    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Year, month and day in the Gregorian calendar, so many days after 1970-01-01.
+fn date(mut days: u64) -> (u64, usize, u64) {
+    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let mut year = 1970 + 400 * (days / 146_097);
+    days %= 146_097;
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let mut month = 0;
+    let lengths = [31, 28 + u64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    while days >= lengths[month] {
+        days -= lengths[month];
+        month += 1;
+    }
+    (year, month + 1, days + 1)
 }
 
 /// Hash of a piece of code as it stands in documents: FNV-1a of 64 bits, in hexadecimal. It tells whether two results are
@@ -50,6 +71,15 @@ pub fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_are_those_of_humantime() {
+        // Steps of 1 day, 1 hour, 1 minute and 1 second through two cycles of the calendar.
+        for seconds in (0..800 * 31_556_952).step_by(86_400 + 3_600 + 60 + 1) {
+            let time = UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            assert_eq!(rfc3339(time), humantime::format_rfc3339_seconds(time).to_string());
+        }
+    }
 
     #[test]
     fn the_hash_is_fnv_1a() {

@@ -34,6 +34,7 @@ mod measurement;
 
 pub use document::{Clock, Comparison, Component, Cpu, Environment, Figure, Mode, Reference, ResultDocument, Run, Series, Unit};
 pub use hairspring_core::judge::Finding;
+pub use hairspring_core::named::Named;
 pub use identity::Identity;
 pub use kinds::ResultFinding;
 pub use measurement::{Measurement, Subject};

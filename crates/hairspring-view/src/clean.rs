@@ -1,6 +1,7 @@
 //! Text from users made harmless for a terminal: control characters, invisible characters, length.
+//!
+//! Lines are broken here and not by `textwrap`: it would be one more package in the tree of every program with benchmarks.
 
-use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns that a text takes on a terminal.
@@ -56,37 +57,52 @@ pub fn pad(text: &str, columns: usize) -> String {
 
 /// Breaks a text into lines of at most so many columns, between words where that is possible. A number keeps its unit.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let options = textwrap::Options::new(columns)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation)
-        .wrap_algorithm(WrapAlgorithm::FirstFit);
-    let text = joined(text);
-    let lines = textwrap::wrap(&text, options);
-    lines.into_iter().map(|line| line.replace(JOINT, " ")).collect()
+    let mut lines = vec![String::new()];
+    for word in chunks(text) {
+        let line = lines.last_mut().map(std::mem::take).unwrap_or_default();
+        lines.pop();
+        let fits = line.is_empty() || width(&line) + 1 + width(&word) <= columns;
+        let (done, next) = if fits { (None, join(line, &word)) } else { (Some(line), word) };
+        lines.extend(done);
+        break_word(next, columns, &mut lines);
+    }
+    lines
 }
-
-/// A blank at which no line is broken.
-const JOINT: char = '\u{a0}';
-/// Most bytes of joined words to which another one is joined.
-const LONGEST_JOINED: usize = 32;
 
 /// Words that stay with the word before, with or without a comma behind them.
 const WITH_BEFORE: [&str; 15] = ["ns", "us", "ms", "s", "ticks", "tick", "cycles", "ppm", "%", "Hz", "kHz", "MHz", "GHz", "+-", "="];
 
-/// The text with a blank between a number, its unit and its half-width at which no line is broken.
-fn joined(text: &str) -> String {
-    let (mut out, mut last, mut length) = (String::with_capacity(text.len()), "", 0);
+/// The words of a text; a number, its unit and its half-width are one.
+fn chunks(text: &str) -> Vec<String> {
+    let mut chunks: Vec<String> = Vec::new();
+    let mut last = "";
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let stays = WITH_BEFORE.contains(&word.trim_end_matches([',', ';'])) || matches!(last, "+-" | "=");
-        let joint = if stays && (1..LONGEST_JOINED).contains(&length) { JOINT } else { ' ' };
-        length = if joint == JOINT { length + 1 + word.len() } else { word.len() };
-        if !out.is_empty() {
-            out.push(joint);
+        match chunks.last_mut().filter(|chunk| stays && chunk.len() < 32) {
+            Some(chunk) => *chunk = join(std::mem::take(chunk), word),
+            None => chunks.push(word.to_owned()),
         }
-        out.push_str(word);
         last = word;
     }
-    out
+    chunks
+}
+
+fn join(line: String, word: &str) -> String {
+    if line.is_empty() { word.to_owned() } else { line + " " + word }
+}
+
+/// Pushes a line, cut into pieces where a single word is wider than the columns.
+fn break_word(mut line: String, columns: usize, lines: &mut Vec<String>) {
+    while width(&line) > columns {
+        let at = head(&line, columns).len();
+        if at == 0 {
+            break;
+        }
+        let rest = line.split_off(at);
+        lines.push(line);
+        line = rest;
+    }
+    lines.push(line);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Weighted least squares as a linear map from row locations to unknowns.
 
-use nalgebra::DMatrix;
+use super::algebra::{Cholesky, Matrix, dot};
 
 /// Ratio of the smallest to the largest pivot below which the columns in use count as dependent.
 const SINGULAR: f64 = 1e-7;
@@ -9,9 +9,9 @@ const SINGULAR: f64 = 1e-7;
 #[derive(Debug, Clone)]
 pub struct LinearMap {
     /// Unknowns by rows: `b = map * y`.
-    pub map: DMatrix<f64>,
+    pub map: Matrix,
     /// The design matrix, rows by unknowns.
-    pub design: DMatrix<f64>,
+    pub design: Matrix,
     /// Leverage of each row.
     pub leverage: Vec<f64>,
 }
@@ -27,32 +27,31 @@ impl LinearMap {
             return None;
         }
         let root: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
-        let scaled = DMatrix::from_fn(rows, unknowns, |i, j| design[i][j] / scale[j] * root[i]);
-        let factor = scaled.tr_mul(&scaled).cholesky()?;
-        let diagonal = (0..unknowns).map(|j| factor.l_dirty()[(j, j)]);
-        if diagonal.clone().fold(f64::INFINITY, f64::min) < SINGULAR * diagonal.fold(0.0, f64::max) {
+        let scaled = Matrix::from_fn(rows, unknowns, |i, j| design[i][j] / scale[j] * root[i]);
+        let factor = Cholesky::new(&Matrix::gram(unknowns, (0..rows).map(|i| (scaled.row(i), 1.0))))?;
+        let smallest = factor.diagonal().fold(f64::INFINITY, f64::min);
+        if smallest < SINGULAR * factor.diagonal().fold(0.0, f64::max) {
             return None;
         }
-        let inverse = factor.solve(&scaled.transpose());
-        let leverage = (0..rows).map(|i| (0..unknowns).map(|j| scaled[(i, j)] * inverse[(j, i)]).sum()).collect();
-        let map = DMatrix::from_fn(unknowns, rows, |j, i| inverse[(j, i)] * root[i] / scale[j]);
-        Some(LinearMap { map, design: DMatrix::from_fn(rows, unknowns, |i, j| design[i][j]), leverage })
+        let inverse: Vec<Vec<f64>> = (0..rows).map(|i| factor.solve(scaled.row(i).to_vec())).collect();
+        let leverage = (0..rows).map(|i| dot(scaled.row(i), &inverse[i])).collect();
+        let map = Matrix::from_fn(unknowns, rows, |j, i| inverse[i][j] * root[i] / scale[j]);
+        Some(LinearMap { map, design: Matrix::from_fn(rows, unknowns, |i, j| design[i][j]), leverage })
     }
 
     /// The unknowns for one vector of row values.
     pub fn solve(&self, values: &[f64]) -> Vec<f64> {
-        (0..self.map.nrows()).map(|j| (0..values.len()).map(|i| self.map[(j, i)] * values[i]).sum()).collect()
+        self.map.times(values)
     }
 
     /// What is left of the row values after the fitted plane.
     pub fn residuals(&self, values: &[f64], unknowns: &[f64]) -> Vec<f64> {
-        let fitted = |i: usize| -> f64 { unknowns.iter().enumerate().map(|(j, b)| self.design[(i, j)] * b).sum() };
-        values.iter().enumerate().map(|(i, value)| value - fitted(i)).collect()
+        values.iter().enumerate().map(|(i, value)| value - dot(self.design.row(i), unknowns)).collect()
     }
 
     /// The weights with which one unknown is made of the rows.
     pub fn row_weights(&self, unknown: usize) -> Vec<f64> {
-        (0..self.map.ncols()).map(|i| self.map[(unknown, i)]).collect()
+        self.map.row(unknown).to_vec()
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`differential`] are kept beside it for comparison (Moreno and Fischmeister, Table 1), [`lattice`] finds the
 //! unit for which several slopes are integers (Staelin and McVoy), [`ratio`] compares two solved systems.
 
+mod algebra;
 mod between;
 mod blocks;
 mod departure;

@@ -6,6 +6,7 @@
 //! freedom on, the heteroscedasticity-consistent one (HC3).
 
 use super::Options;
+use super::algebra::{Cholesky, Matrix, dot};
 use super::departure::{Departure, along_columns, clearest, departure, rounding};
 use super::interval::{Contribution, Source, Uncertain};
 use super::location::{Grouped, median};
@@ -14,7 +15,6 @@ use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Observations, RowId};
-use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 /// Rows handled at once.
@@ -78,9 +78,10 @@ struct Data<'a> {
 }
 
 struct Fit {
-    /// Scaled unknowns and the inverse of the normal matrix.
+    /// Scaled unknowns, the factor of the normal matrix, and its inverse.
     unknowns: Vec<f64>,
-    inverse: DMatrix<f64>,
+    factor: Cholesky,
+    inverse: Matrix,
     residuals: Vec<f64>,
     used: usize,
 }
@@ -110,48 +111,36 @@ impl<'a> Data<'a> {
         Data { grouped, columns, rank, scale, design, rows }
     }
 
-    /// A chunk of rows as a matrix, each row multiplied by its weight.
-    fn chunk(&self, from: usize, weight: impl Fn(usize) -> f64) -> DMatrix<f64> {
-        let (rows, columns) = ((self.rows.len() - from).min(CHUNK), self.scale.len());
-        let mut matrix = DMatrix::zeros(columns, rows);
-        for i in 0..rows {
-            let (design, w) = (&self.design[self.rows[from + i].0], weight(from + i));
-            matrix.column_mut(i).iter_mut().zip(design).for_each(|(slot, value)| *slot = value * w);
-        }
-        matrix
-    }
-
-    /// `X' W X` with weights given as their roots.
-    fn gram(&self, root_weight: impl Fn(usize) -> f64 + Sync) -> DMatrix<f64> {
-        let parts = in_parallel(self.rows.len().div_ceil(CHUNK), |at| {
-            let part = self.chunk(at * CHUNK, &root_weight);
-            &part * part.transpose()
+    /// `sum of w x x'` over the readings, with weights given as their roots. Readings of one distinct row are taken together.
+    fn gram(&self, root_weight: impl Fn(usize) -> f64) -> Matrix {
+        let mut weights = vec![0.0; self.design.len()];
+        self.rows.iter().enumerate().for_each(|(i, row)| weights[row.0] += root_weight(i).powi(2));
+        let parts = in_parallel(self.design.len().div_ceil(CHUNK), |at| {
+            let chunk = at * CHUNK..self.design.len().min((at + 1) * CHUNK);
+            Matrix::gram(self.scale.len(), chunk.map(|row| (&self.design[row][..], weights[row])))
         });
         // Summed in the order of the rows, so that the number of processors does not show in the last digits.
-        parts.into_iter().fold(DMatrix::zeros(self.scale.len(), self.scale.len()), |sum, part| sum + part)
+        parts.iter().fold(Matrix::zeros(self.scale.len(), self.scale.len()), Matrix::plus)
     }
 
     fn fit(&self, used: &[bool]) -> Option<Fit> {
-        let gram = self.gram(|i| f64::from(u8::from(used[i])));
-        let factor = gram.cholesky()?;
-        let inverse = factor.inverse();
+        let factor = Cholesky::new(&self.gram(|i| f64::from(u8::from(used[i]))))?;
         let mut unknowns = vec![0.0; self.scale.len()];
         let mut residuals: Vec<f64> = self.rows.iter().map(|row| row.1).collect();
         for _ in 0..2 {
-            let right = self.right_side(&residuals, used);
-            let step = factor.solve(&right);
+            let step = factor.solve(self.right_side(&residuals, used));
             unknowns.iter_mut().enumerate().for_each(|(j, value)| *value += step[j]);
             residuals = self.residuals(&unknowns);
         }
-        Some(Fit { unknowns, inverse, residuals, used: used.iter().filter(|ok| **ok).count() })
+        Some(Fit { unknowns, inverse: factor.inverse(), factor, residuals, used: used.iter().filter(|ok| **ok).count() })
     }
 
-    fn right_side(&self, values: &[f64], used: &[bool]) -> DVector<f64> {
+    fn right_side(&self, values: &[f64], used: &[bool]) -> Vec<f64> {
         let mut sums = vec![0.0; self.scale.len()];
         for ((row, value), _) in self.rows.iter().zip(values).zip(used).filter(|(_, ok)| **ok) {
             sums.iter_mut().zip(&self.design[row.0]).for_each(|(sum, n)| *sum += n * value);
         }
-        DVector::from_vec(sums)
+        sums
     }
 
     fn residuals(&self, unknowns: &[f64]) -> Vec<f64> {
@@ -249,24 +238,24 @@ impl<'a> Data<'a> {
         let leverage = self.leverages(fit);
         let root = |i: usize| if used[i] { fit.residuals[i].abs() / (1.0 - leverage(i)).max(1e-3) } else { 0.0 };
         let meat = self.gram(root);
-        let sandwich = &fit.inverse * meat * &fit.inverse;
-        (0..sandwich.nrows()).map(|j| sandwich[(j, j)]).collect()
+        (0..meat.rows()).map(|j| dot(&meat.times(fit.inverse.row(j)), fit.inverse.row(j))).collect()
     }
 
     /// Leverage of each reading; where there are many for each unknown it is taken as their mean, which is next to 0.
-    fn leverages(&self, fit: &Fit) -> impl Fn(usize) -> f64 + Sync {
+    fn leverages(&self, fit: &Fit) -> impl Fn(usize) -> f64 {
         const MANY: usize = 100;
         let mean = fit.unknowns.len() as f64 / fit.used as f64;
         let few = fit.used < MANY * fit.unknowns.len();
-        let each: Vec<f64> =
-            if few { in_parallel(self.rows.len().div_ceil(CHUNK), |at| self.chunk_leverages(fit, at)).concat() } else { Vec::new() };
-        move |i| each.get(i).copied().unwrap_or(mean)
+        let pieces = if few { self.design.len().div_ceil(CHUNK) } else { 0 };
+        let each = in_parallel(pieces, |at| self.chunk_leverages(fit, at)).concat();
+        move |i| each.get(self.rows[i].0).copied().unwrap_or(mean)
     }
 
+    /// Leverage of one reading of each distinct row of a chunk.
     fn chunk_leverages(&self, fit: &Fit, at: usize) -> Vec<f64> {
-        let part = self.chunk(at * CHUNK, |_| 1.0);
-        let projected = &fit.inverse * &part;
-        (0..part.ncols()).map(|i| part.column(i).dot(&projected.column(i))).collect()
+        let chunk = at * CHUNK..self.design.len().min((at + 1) * CHUNK);
+        let leverage = |row: usize| fit.factor.half(self.design[row].clone()).iter().map(|half| half * half).sum();
+        chunk.map(leverage).collect()
     }
 
     /// F test against the pure error of readings with equal counts, where there are any.

@@ -2,7 +2,7 @@
 //! code that raises it: those of the core's own checks are in [`kinds`](super::kinds).
 
 use crate::estimate::Estimate;
-use indexmap::IndexMap;
+use crate::named::Named;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -40,7 +40,7 @@ pub struct Finding {
 }
 
 /// The numbers of a finding by their names, in the order in which they are told.
-pub type Numbers = IndexMap<Cow<'static, str>, Value>;
+pub type Numbers = Named<Value>;
 
 /// One of the numbers of a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -132,7 +132,7 @@ impl Finding {
 #[macro_export]
 macro_rules! numbers {
     ($($name:ident),* $(,)?) => {
-        $crate::judge::Numbers::from([$((stringify!($name).into(), $name.into())),*])
+        $crate::judge::Numbers::from([$((stringify!($name), $crate::judge::Value::from($name))),*])
     };
 }
 

@@ -2,8 +2,7 @@
 //! can be of any width, need enabling, and stand still.
 
 use super::{Clock, Ordering, Width};
-use rand::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use fastrand::Rng;
 use std::cell::{Cell, RefCell};
 
 /// How the fake clock behaves.
@@ -51,7 +50,7 @@ thread_local! {
     static NOW: Cell<u64> = const { Cell::new(0) };
     static UNTIL_STOLEN: Cell<u64> = const { Cell::new(0) };
     static SETTINGS: Cell<Settings> = const { Cell::new(PLAIN) };
-    static RANDOM: RefCell<Pcg64Mcg> = RefCell::new(Pcg64Mcg::seed_from_u64(0));
+    static RANDOM: RefCell<Rng> = RefCell::new(Rng::with_seed(0));
 }
 
 /// Sets up this thread's fake clock.
@@ -59,7 +58,7 @@ pub fn set(settings: Settings) {
     SETTINGS.set(settings);
     NOW.set(settings.start);
     UNTIL_STOLEN.set(settings.noise.period);
-    RANDOM.set(Pcg64Mcg::seed_from_u64(0));
+    RANDOM.set(Rng::with_seed(0));
 }
 
 /// Lets time go by: the work, and the noise that comes with it.
@@ -85,7 +84,7 @@ fn pass(time: u64) {
 }
 
 fn up_to(most: u64) -> u64 {
-    if most == 0 { 0 } else { RANDOM.with_borrow_mut(|random| random.random_range(0..=most)) }
+    if most == 0 { 0 } else { RANDOM.with_borrow_mut(|random| random.u64(0..=most)) }
 }
 
 /// Reads the fake clock; half of the cost falls before the reading and half behind it.

@@ -9,13 +9,11 @@ pub use dither::Dither;
 pub use gap::Shortest;
 pub use loops::Loops;
 
+use fastrand::Rng;
 use hairspring_core::observations::Flags;
 use hairspring_host::chains::RowFn;
 use hairspring_host::clock::{ReadFn, Width};
 use hairspring_host::interference::Switches;
-use rand::seq::SliceRandom;
-use rand::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
 
 /// Something that has rows which can be run.
 pub trait Rig {
@@ -74,7 +72,7 @@ const SINGLE_WATCH_TICKS: u64 = 60_000;
 pub struct Rounds {
     order: Vec<usize>,
     shortest: Vec<Shortest>,
-    random: Pcg64Mcg,
+    random: Rng,
     dither: Dither,
     switches: Switches,
     width: Width,
@@ -83,7 +81,7 @@ pub struct Rounds {
 impl Rounds {
     /// Rounds over so many rows, by a clock of this quantum in ticks; the same seed gives the same orders.
     pub fn new(rows: usize, seed: u64, dither: Dither, quantum: u64) -> Rounds {
-        let random = Pcg64Mcg::seed_from_u64(seed);
+        let random = Rng::with_seed(seed);
         Rounds {
             order: (0..rows).collect(),
             shortest: vec![Shortest::new(quantum); rows],
@@ -109,7 +107,7 @@ impl Rounds {
 
     /// Runs every row once, in random order, and returns the readings in the order of the rows.
     pub fn round(&mut self, rig: &mut impl Rig) -> Vec<Raw> {
-        self.order.shuffle(&mut self.random);
+        self.random.shuffle(&mut self.order);
         let mut readings = vec![Raw { ticks: 0, flags: Flags::NONE }; self.order.len()];
         let mut watched_singly = false;
         for at in 0..self.order.len() {
@@ -132,7 +130,7 @@ impl Rounds {
         if watch {
             self.switches.since_last();
         }
-        self.dither.wait(self.random.random());
+        self.dither.wait(self.random.u32(..));
         let ticks = self.width.wrapped(rig.run(row));
         let switched = if watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
         Raw { ticks, flags: switched.with(self.shortest[row].doubt(ticks, self.width)) }

@@ -9,7 +9,7 @@ use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::apart;
 use hairspring_core::judge::{Finding, Severity, Verdict, verdict};
-use indexmap::IndexMap;
+use hairspring_core::named::Named;
 use serde::Serialize;
 
 /// Core clocks that differ by more than this share are a finding.
@@ -214,14 +214,13 @@ fn core_clock(old: &Environment, new: &Environment, pair: &Pair) -> Option<Findi
 
 /// The series of one result that are not to be trusted, those with the same reason together.
 fn untrusted<'s>(which: &str, all: impl Iterator<Item = &'s Series>) -> Vec<Finding> {
-    let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
+    let mut by_reason: Named<Vec<String>> = Named::new();
     for series in all {
         if let Some(found) = series.distrust() {
-            by_reason.entry(&found.message).or_default().push(series.title().to_owned());
+            by_reason.entry(&found.message).push(series.title().to_owned());
         }
     }
-    let kind =
-        |(reason, series): (&str, Vec<String>)| ResultFinding::ComparedUntrusted { result: which.into(), series, reason: reason.into() };
+    let kind = |(reason, series): (String, Vec<String>)| ResultFinding::ComparedUntrusted { result: which.into(), series, reason };
     by_reason.into_iter().map(|found| Finding::new(Severity::Untrusted, kind(found))).collect()
 }
 

@@ -8,7 +8,7 @@ use hairspring_core::Estimate;
 use hairspring_core::estimate::{self, Contribution, RowFit, Solution};
 use hairspring_core::judge::methods::MethodTable as Methods;
 use hairspring_core::judge::{ComponentResult, Finding, SeriesResult, Verdict};
-use indexmap::IndexMap;
+use hairspring_core::named::Named;
 
 /// Counts in the rows' detail, above which the rows are not listed.
 const MOST_COUNTS: usize = 200_000;
@@ -76,7 +76,7 @@ fn present_columns(rows: &[RowFit]) -> Vec<usize> {
 
 fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
     let (result, level, reason) = (entry.result, level(measurement), measurement.environment.no_cycles());
-    let (mut components, mut budget) = (IndexMap::new(), IndexMap::new());
+    let (mut components, mut budget) = (Named::new(), Named::new());
     let code = entry.subject.and_then(|subject| subject.code.as_ref());
     for (at, part) in result.components.iter().enumerate() {
         let name = free_name(&part.name, &components);
@@ -99,7 +99,7 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
 }
 
 /// The name, with a number behind it where it stands there already.
-fn free_name(name: &str, taken: &IndexMap<String, Component>) -> String {
+fn free_name(name: &str, taken: &Named<Component>) -> String {
     let mut candidates = std::iter::once(name.to_owned()).chain((2..).map(|n| format!("{name} ({n})")));
     candidates.find(|candidate| !taken.contains_key(candidate)).unwrap_or_default()
 }

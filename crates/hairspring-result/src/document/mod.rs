@@ -15,7 +15,7 @@ pub use time::{Standing, standing};
 use crate::compare::CompareDocument;
 use hairspring_core::estimate::{Estimate, LeftOut, Source};
 use hairspring_core::judge::{Finding, Severity, Verdict};
-use indexmap::IndexMap;
+use hairspring_core::named::Named;
 use serde::{Deserialize, Serialize};
 
 /// The schema's name.
@@ -71,7 +71,7 @@ pub struct Series {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disassembly: Option<Vec<String>>,
     /// Time of each component, or of each combination that can be told apart (`B4 + B6`), in the order of the columns.
-    pub components: IndexMap<String, Component>,
+    pub components: Named<Component>,
     /// What all rows have in common.
     pub overhead: Option<Figure>,
     /// Why there is no overhead.
@@ -82,7 +82,7 @@ pub struct Series {
     pub fit: Fit,
     /// For each component what makes it uncertain.
     #[serde(default)]
-    pub budget: IndexMap<String, Vec<BudgetEntry>>,
+    pub budget: Named<Vec<BudgetEntry>>,
     /// Doubts, the heaviest first.
     #[serde(default)]
     pub findings: Vec<Finding>,

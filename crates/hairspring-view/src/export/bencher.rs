@@ -2,7 +2,7 @@
 
 use super::{Timed, finite};
 use hairspring_core::Estimate;
-use indexmap::IndexMap;
+use hairspring_result::Named;
 use serde::Serialize;
 
 /// A metric; Bencher takes a missing end for no boundary.
@@ -23,13 +23,13 @@ impl From<&Estimate> for Metric {
 
 /// `latency` in nanoseconds, Bencher's own measure, and `cycles` where there are core cycles.
 pub(super) fn text(entries: &[Timed]) -> String {
-    let mut document: IndexMap<&str, IndexMap<&str, Metric>> = IndexMap::new();
+    let mut document: Named<Named<Metric>> = Named::new();
     for (entry, time) in entries {
-        let mut measures = IndexMap::from([("latency", Metric::from(time))]);
+        let mut measures = Named::from_iter([("latency".to_owned(), Metric::from(time))]);
         if let Some(cycles) = &entry.figure.cycles {
             measures.insert("cycles", Metric::from(cycles));
         }
-        document.insert(&entry.label, measures);
+        document.insert(entry.label.clone(), measures);
     }
     hairspring_result::json::print(&document)
 }

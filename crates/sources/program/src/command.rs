@@ -1,22 +1,19 @@
 //! The command line of a program with benchmarks, the same in every language.
 
+use crate::arguments::Arguments;
 use crate::benchmark::Group;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::output;
 use crate::report::document;
-use crate::session::{Session, Settings};
-use crate::values::{duration, level, share};
-use clap::Parser;
+use crate::session::Session;
 use hairspring_measure::Stop;
-use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_result::ResultDocument;
 use hairspring_result::document::joined;
 use hairspring_result::json::print;
 use hairspring_view::text;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 /// Who starts the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,128 +22,6 @@ pub enum Manner {
     Plain,
     /// Cargo: without `--bench` every benchmark runs once, as a test, and a filter that nothing matches is no error.
     Cargo,
-}
-
-/// How filters choose benchmarks.
-#[derive(Debug, Clone, clap::Args)]
-pub struct ChoiceArguments {
-    /// A filter must be the whole name
-    #[arg(long)]
-    pub exact: bool,
-    /// Leave out the benchmarks whose name contains this (repeatable)
-    #[arg(long, value_name = "FILTER")]
-    pub skip: Vec<String>,
-}
-
-impl ChoiceArguments {
-    /// Whether a benchmark of this name is to be run; without filters all are.
-    pub fn chooses(&self, filters: &[String], name: &str) -> bool {
-        let matches = |filter: &String| if self.exact { name == filter } else { name.contains(filter.as_str()) };
-        (filters.is_empty() || filters.iter().any(matches)) && !self.skip.iter().any(matches)
-    }
-}
-
-/// Options of a program with benchmarks.
-#[derive(Debug, Clone, Parser)]
-#[command(about = "Benchmarks, measured by Hairspring", max_term_width = 80, after_help = AFTER_HELP)]
-pub struct Arguments {
-    /// Run the benchmarks whose name contains one of these
-    #[arg(value_name = "FILTER")]
-    pub filters: Vec<String>,
-    /// Which benchmarks.
-    #[command(flatten)]
-    pub choice: ChoiceArguments,
-    /// Print the names and run nothing
-    #[arg(long)]
-    pub list: bool,
-    /// Print one JSON document instead of text
-    #[arg(long)]
-    pub json: bool,
-    /// Print the whole report of every benchmark: rows, plots, error budget, circumstances
-    #[arg(long, conflicts_with = "json")]
-    pub details: bool,
-    /// Write the raw observations into this folder, one file for each benchmark, for `hairspring fit`
-    #[arg(long, value_name = "FOLDER")]
-    pub save: Option<PathBuf>,
-    /// Write the JSON document into this file, and leave standard output to the code
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub output: Option<PathBuf>,
-    /// Time for measuring one benchmark with its alternatives
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration, allow_hyphen_values = true)]
-    pub budget: Duration,
-    /// Half-width of the intervals that is wanted; exit with 3 if it is missed (default: 0.5%, not insisted on)
-    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
-    pub precision: Option<f64>,
-    /// Confidence level of all intervals
-    #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level, allow_hyphen_values = true)]
-    pub confidence_level: f64,
-    /// The clock, for instance tsc, monotonic
-    #[arg(long, value_name = "NAME")]
-    pub clock: Option<String>,
-    /// The CPU to run on (default: the last one allowed)
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub cpu: Option<usize>,
-    /// Run each benchmark once, as a test that it works
-    #[arg(long)]
-    pub test: bool,
-    /// What cargo and other runners of tests pass to every program
-    #[command(flatten)]
-    pub runner: RunnerArguments,
-}
-
-const AFTER_HELP: &str = "\
-Exit status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was missed.
-`hairspring run` runs several such programs and makes one table and one JSON document of them.";
-
-/// Options of libtest that runners pass on; they are taken and change nothing but what is said.
-#[derive(Debug, Clone, clap::Args)]
-#[allow(clippy::struct_excessive_bools, reason = "flags of another program's command line")]
-pub struct RunnerArguments {
-    /// Cargo's mark for `cargo bench`
-    #[arg(long, hide = true)]
-    bench: bool,
-    /// How a list is printed; `terse` is `name: benchmark`
-    #[arg(long, hide = true, value_name = "FORMAT")]
-    format: Option<String>,
-    /// Only ignored tests: there are none
-    #[arg(long, hide = true)]
-    ignored: bool,
-    #[arg(long, hide = true)]
-    include_ignored: bool,
-    #[arg(long, hide = true)]
-    nocapture: bool,
-    #[arg(long, hide = true)]
-    no_capture: bool,
-    #[arg(long, hide = true)]
-    show_output: bool,
-    #[arg(long, short, hide = true)]
-    quiet: bool,
-    #[arg(long, hide = true, value_name = "N")]
-    test_threads: Option<String>,
-    #[arg(long, hide = true, value_name = "WHEN")]
-    color: Option<String>,
-    #[arg(long, hide = true, value_name = "FILE")]
-    logfile: Option<PathBuf>,
-    #[arg(short = 'Z', hide = true, value_name = "FLAG")]
-    unstable: Vec<String>,
-}
-
-impl Arguments {
-    /// Whether a benchmark of this name is to be run.
-    pub fn chooses(&self, name: &str) -> bool {
-        self.choice.chooses(&self.filters, name) && !self.runner.ignored
-    }
-
-    fn settings(&self) -> Settings {
-        Settings {
-            clock: self.clock.clone(),
-            cpu: self.cpu,
-            budget: self.budget,
-            precision: self.precision.unwrap_or(DEFAULT_PRECISION),
-            level: self.confidence_level,
-            ..Settings::default()
-        }
-    }
 }
 
 /// Runs a program with benchmarks: `arguments` with the program's name first. Answers go to standard output, progress and

@@ -21,6 +21,7 @@ pub mod circumstances;
 pub mod output;
 pub mod values;
 
+mod arguments;
 mod benchmark;
 mod choose;
 mod command;
@@ -31,8 +32,9 @@ mod report;
 mod rows;
 mod session;
 
+pub use arguments::{Arguments, ChoiceArguments};
 pub use benchmark::{Benchmark, FLUSH, Group, Order, Row, RunRow};
-pub use command::{Arguments, ChoiceArguments, Manner, main, nothing_chosen};
+pub use command::{Manner, main, nothing_chosen};
 pub use error::{Error, Result};
 pub use hairspring_measure::Stop;
 pub use remedies::PROGRAM;

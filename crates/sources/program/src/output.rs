@@ -9,7 +9,7 @@ pub fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();
     let utf8 = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     let ascii = !utf8.is_some_and(|name| name.to_lowercase().replace('-', "").contains("utf8"));
-    let width = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0);
+    let width = hairspring_host::terminal::width(&std::io::stdout());
     Style { color: terminal && !plain, ascii, width: width.unwrap_or(Style::default().width) }
 }
 

@@ -30,12 +30,10 @@ pub const PROGRAM: Remedies = Remedies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Arguments;
-    use clap::CommandFactory;
 
     #[test]
     fn remedies_name_options_that_the_program_has() {
-        let command = Arguments::command();
+        let command = crate::arguments::command();
         let options: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
         let mut seen = 0;
         for words in PROGRAM.words() {

@@ -1,0 +1,244 @@
+//! The options of a program with benchmarks. They are declared with clap's builder: its derive macros would double the number of
+//! packages that a user's first build compiles.
+
+use crate::session::Settings;
+use crate::values::{duration, level, share};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const AFTER_HELP: &str = "\
+Exit status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was
+missed.
+`hairspring run` runs several such programs and makes one table and one JSON
+document of them.";
+
+/// How filters choose benchmarks.
+#[derive(Debug, Clone)]
+pub struct ChoiceArguments {
+    /// A filter must be the whole name
+    pub exact: bool,
+    /// Leave out the benchmarks whose name contains this (repeatable)
+    pub skip: Vec<String>,
+}
+
+impl ChoiceArguments {
+    /// Whether a benchmark of this name is to be run; without filters all are.
+    pub fn chooses(&self, filters: &[String], name: &str) -> bool {
+        let matches = |filter: &String| if self.exact { name == filter } else { name.contains(filter.as_str()) };
+        (filters.is_empty() || filters.iter().any(matches)) && !self.skip.iter().any(matches)
+    }
+}
+
+impl Args for ChoiceArguments {
+    fn augment_args(command: Command) -> Command {
+        command
+            .arg(flag("exact").help("A filter must be the whole name"))
+            .arg(option("skip", "FILTER").action(ArgAction::Append).help("Leave out the benchmarks whose name contains this (repeatable)"))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ChoiceArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<ChoiceArguments, clap::Error> {
+        Ok(ChoiceArguments { exact: matches.get_flag("exact"), skip: all(matches, "skip") })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Options of a program with benchmarks.
+#[derive(Debug, Clone)]
+pub struct Arguments {
+    /// Run the benchmarks whose name contains one of these
+    pub filters: Vec<String>,
+    /// Which benchmarks.
+    pub choice: ChoiceArguments,
+    /// Print the names and run nothing
+    pub list: bool,
+    /// Print one JSON document instead of text
+    pub json: bool,
+    /// Print the whole report of every benchmark: rows, plots, error budget, circumstances
+    pub details: bool,
+    /// Write the raw observations into this folder, one file for each benchmark, for `hairspring fit`
+    pub save: Option<PathBuf>,
+    /// Write the JSON document into this file, and leave standard output to the code
+    pub output: Option<PathBuf>,
+    /// Time for measuring a benchmark with its alternatives
+    pub budget: Duration,
+    /// Half-width of the intervals that is wanted; exit with 3 if it is missed (default: 0.5%, not insisted on)
+    pub precision: Option<f64>,
+    /// Confidence level of all intervals
+    pub confidence_level: f64,
+    /// The clock, for instance tsc, monotonic
+    pub clock: Option<String>,
+    /// The CPU to run on (default: the last one allowed)
+    pub cpu: Option<usize>,
+    /// Run each benchmark once, as a test that it works
+    pub test: bool,
+    /// What cargo and other runners of tests pass to every program
+    pub runner: RunnerArguments,
+}
+
+/// Options of libtest that runners pass on; they are taken and change nothing but what is said here.
+#[derive(Debug, Clone)]
+pub struct RunnerArguments {
+    /// Cargo's mark for `cargo bench`
+    pub(crate) bench: bool,
+    /// How a list is printed; `terse` is `name: benchmark`
+    pub(crate) format: Option<String>,
+    /// Only ignored tests: there are none
+    pub(crate) ignored: bool,
+}
+
+impl Arguments {
+    /// Reads a command line, with the program's name first.
+    ///
+    /// # Errors
+    /// What is wrong with it, or the help that it asks for, to be printed.
+    pub fn try_parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Arguments, clap::Error> {
+        Ok(Arguments::of(&command().try_get_matches_from(arguments)?))
+    }
+
+    fn of(matches: &ArgMatches) -> Arguments {
+        Arguments {
+            filters: all(matches, "filters"),
+            choice: ChoiceArguments { exact: matches.get_flag("exact"), skip: all(matches, "skip") },
+            list: matches.get_flag("list"),
+            json: matches.get_flag("json"),
+            details: matches.get_flag("details"),
+            save: one(matches, "save"),
+            output: one(matches, "output"),
+            // clap puts the default in where the option is missing.
+            budget: one(matches, "budget").unwrap_or_default(),
+            precision: one(matches, "precision"),
+            confidence_level: one(matches, "confidence-level").unwrap_or_default(),
+            clock: one(matches, "clock"),
+            cpu: one(matches, "cpu"),
+            test: matches.get_flag("test"),
+            runner: RunnerArguments {
+                bench: matches.get_flag("bench"),
+                format: one(matches, "format"),
+                ignored: matches.get_flag("ignored"),
+            },
+        }
+    }
+
+    /// Whether a benchmark of this name is to be run.
+    pub fn chooses(&self, name: &str) -> bool {
+        self.choice.chooses(&self.filters, name) && !self.runner.ignored
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            clock: self.clock.clone(),
+            cpu: self.cpu,
+            budget: self.budget,
+            precision: self.precision.unwrap_or(0.005),
+            level: self.confidence_level,
+            ..Settings::default()
+        }
+    }
+}
+
+fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Option<T> {
+    matches.get_one(name).cloned()
+}
+
+fn all(matches: &ArgMatches, name: &str) -> Vec<String> {
+    matches.get_many(name).into_iter().flatten().cloned().collect()
+}
+
+fn flag(name: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue)
+}
+
+fn option(name: &'static str, value: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value)
+}
+
+/// The command line; help is broken by hand at 80 columns.
+pub(crate) fn command() -> Command {
+    let filters = Arg::new("filters").value_name("FILTER").num_args(1..).action(ArgAction::Append);
+    let command = Command::new("benchmarks")
+        .about("Benchmarks, measured by Hairspring")
+        .next_line_help(true)
+        .after_help(AFTER_HELP)
+        .arg(filters.help("Run the benchmarks whose name contains one of these"));
+    let command = ChoiceArguments::augment_args(command).args(of_output()).args(of_measurement());
+    command.arg(flag("test").help("Run each benchmark once, as a test that it works")).args(of_runners())
+}
+
+fn of_output() -> [Arg; 5] {
+    [
+        flag("list").help("Print the names and run nothing"),
+        flag("json").help("Print one JSON document instead of text"),
+        flag("details").conflicts_with("json").help("Print the whole report of every benchmark: rows, plots, error budget,\ncircumstances"),
+        option("save", "FOLDER")
+            .value_parser(value_parser!(PathBuf))
+            .help("Write the raw observations into this folder, one file for each\nbenchmark, for `hairspring fit`"),
+        option("output", "FILE").value_parser(value_parser!(PathBuf)).hide(true),
+    ]
+}
+
+fn of_measurement() -> [Arg; 5] {
+    [
+        option("budget", "TIME")
+            .default_value("500ms")
+            .value_parser(duration)
+            .allow_hyphen_values(true)
+            .help("Time for measuring a benchmark with its alternatives"),
+        option("precision", "SHARE")
+            .value_parser(share)
+            .allow_hyphen_values(true)
+            .help("Half-width of the intervals that is wanted; exit with 3 if it is\nmissed (default: 0.5%, not insisted on)"),
+        option("confidence-level", "LEVEL")
+            .default_value("95%")
+            .value_parser(level)
+            .allow_hyphen_values(true)
+            .help("Confidence level of all intervals"),
+        option("clock", "NAME").help("The clock, for instance tsc, monotonic"),
+        option("cpu", "N")
+            .value_parser(value_parser!(usize))
+            .allow_hyphen_values(true)
+            .help("The CPU to run on (default: the last one allowed)"),
+    ]
+}
+
+/// What cargo and other runners of tests pass to every program.
+fn of_runners() -> impl Iterator<Item = Arg> {
+    let flags = ["bench", "ignored", "include-ignored", "nocapture", "no-capture", "show-output"].map(flag);
+    let options =
+        [("format", "FORMAT"), ("test-threads", "N"), ("color", "WHEN"), ("logfile", "FILE")].map(|(name, value)| option(name, value));
+    let short = [flag("quiet").short('q'), Arg::new("unstable").short('Z').value_name("FLAG").action(ArgAction::Append)];
+    flags.into_iter().chain(options).chain(short).map(|argument| argument.hide(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_fits_into_80_columns() {
+        let help = command().render_help().to_string();
+        let widest = help.lines().map(|line| line.chars().count()).max();
+        assert!(widest.is_some_and(|widest| widest <= 80), "{help}");
+        for argument in command().get_arguments() {
+            assert!(
+                argument.is_hide_set() || argument.get_help().is_some_and(|text| help.contains(text.to_string().lines().next().unwrap()))
+            );
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        command().debug_assert();
+    }
+}
