@@ -1,9 +1,9 @@
-"""Whether any crate or module knows one that it must not know: reads arrows.txt, the manifests and the paths in the sources.
+"""Whether a crate or module knows one that it must not know: reads arrows.txt, the manifests and the sources.
 
     python3 tests/arrows.py ARROWS ROOT
 
-A breach is an arrow that the table does not allow, a crate or module that the table does not name, and a line of the table for
-a crate that is gone.
+A breach is an arrow that the table does not allow, a crate or module that the table does not name, and a line of the
+table for a crate that is gone.
 """
 
 import re

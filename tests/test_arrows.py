@@ -5,7 +5,12 @@ from pathlib import Path
 import arrows
 import pytest
 
-TABLE = "one:\nhairspring-core:\nhairspring-view: hairspring-core  # and nobody else\nhairspring-core/low:\nhairspring-core/high: low\n"
+TABLE = """one:
+hairspring-core:
+hairspring-view: hairspring-core  # and nobody else
+hairspring-core/low:
+hairspring-core/high: low
+"""
 
 
 @pytest.fixture
@@ -35,7 +40,9 @@ def test_a_sound_project_has_no_breach(project: Path) -> None:
 
 def test_a_manifest_that_points_back_is_found(project: Path) -> None:
     manifest = project / "crates/hairspring-core/Cargo.toml"
-    manifest.write_text(manifest.read_text() + "[target.'cfg(unix)'.dependencies]\nhairspring-view = { path = '../x' }\n")
+    manifest.write_text(
+        manifest.read_text() + "[target.'cfg(unix)'.dependencies]\nhairspring-view = { path = '../x' }\n"
+    )
     assert found(project) == ["crates/hairspring-core/Cargo.toml: hairspring-core must not depend on hairspring-view"]
 
 

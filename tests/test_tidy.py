@@ -90,7 +90,9 @@ unsafe fn g() { std::time::Instant::now(); }
 
 
 def test_what_only_a_system_or_a_front_end_has_is_seen_in_the_core() -> None:
-    found = [(finding.line, finding.subject) for finding in tidy.check_purity("crates/hairspring-core/src/a/b.rs", IMPURE)]
+    found = [
+        (finding.line, finding.subject) for finding in tidy.check_purity("crates/hairspring-core/src/a/b.rs", IMPURE)
+    ]
     assert found == [
         (4, "std::{collections::HashMap, fs}"),
         (5, "std::thread"),
@@ -100,4 +102,6 @@ def test_what_only_a_system_or_a_front_end_has_is_seen_in_the_core() -> None:
         (6, "--keep-all"),
     ]
     assert not list(tidy.check_purity("crates/hairspring-host/src/a.rs", IMPURE))
-    assert [finding.subject for finding in tidy.check_purity("crates/hairspring-core/Cargo.toml", "libc = 1\n")] == ["libc"]
+    assert [finding.subject for finding in tidy.check_purity("crates/hairspring-core/Cargo.toml", "libc = 1\n")] == [
+        "libc"
+    ]

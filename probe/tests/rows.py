@@ -1,5 +1,6 @@
-"""Compares the rows that a language has with those of the engine. Argument: the table, spec/rows.json. On standard input
-a line `KIND BODIES INITS ORDER` for each row of the language.
+"""Compares the rows that a language has with those of the engine.
+
+Argument: the table, spec/rows.json. On standard input a line `KIND BODIES INITS ORDER` for each row of the language.
 """
 
 import json

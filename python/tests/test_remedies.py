@@ -2,11 +2,12 @@
 
 import inspect
 import re
+from collections.abc import Callable
 
 import hairspring
 from hairspring import _native
 
-FUNCTIONS = {"time": hairspring.time, "fit": hairspring.fit}
+FUNCTIONS: dict[str, Callable[..., object]] = {"time": hairspring.time, "fit": hairspring.fit}
 
 
 def test_remedies_name_arguments_that_the_function_has() -> None:
