@@ -50,7 +50,7 @@ thread_local! {
     static NOW: Cell<u64> = const { Cell::new(0) };
     static UNTIL_STOLEN: Cell<u64> = const { Cell::new(0) };
     static SETTINGS: Cell<Settings> = const { Cell::new(PLAIN) };
-    static RANDOM: RefCell<Rng> = RefCell::new(Rng::with_seed(0));
+    static RANDOM: RefCell<Rng> = const { RefCell::new(Rng::with_seed(0)) };
 }
 
 /// Sets up this thread's fake clock.
