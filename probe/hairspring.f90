@@ -1,11 +1,11 @@
 !> Hairspring in Fortran: a stopwatch, benchmarks of procedures, and the fit of a table of observations. Fortran 2018, by
-!> iso_c_binding; no logic of its own, everything goes through the engine's C ABI.
+!> iso_c_binding; a thin layer over the engine's C ABI.
 !>
 !>   gfortran -c hairspring.f90 && gfortran program.f90 hairspring.o $(pkg-config --libs hairspring)
 !>
 !> Fortran cannot repeat code in place, so a benchmark is a procedure, and its copies are calls, made one after the other by
-!> the library. The time of the call is part of every answer; a procedure that does nothing, added with `alternative=.true.`,
-!> shows how much that is.
+!> the library. The time of the call is part of every result; an empty procedure, added with `alternative=.true.`, shows how
+!> much that is.
 module hairspring
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
@@ -20,7 +20,7 @@ module hairspring
   end type
 
   !> A span of time. Never clamped: a span shorter than the overhead's spread may be below zero; then `below_resolution` is
-  !> true, and `bound_ns` is the most that it can be.
+  !> true, and `bound_ns` is its upper bound.
   type :: span_time
     type(estimate) :: ns
     logical :: below_resolution = .false.
@@ -34,8 +34,8 @@ module hairspring
     integer(c_int32_t) :: pairs
   end type
 
-  !> A stopwatch that takes its own overhead off; it measures that at its first start, which takes 10 to 70 ms.
-  !> `status` is 0 where all went well; without it, an error ends the program with its text.
+  !> A stopwatch that subtracts its own overhead; it measures that at its first start, which takes 10 to 70 ms.
+  !> `status` is 0 on success; without it, an error ends the program with its text.
   type :: stopwatch
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -232,7 +232,7 @@ contains
     seconds = 1e-9_real64 * time%ns%value
   end function
 
-  !> Gives the stopwatch back.
+  !> Frees the stopwatch.
   subroutine stopwatch_free(self)
     class(stopwatch), intent(inout) :: self
 
@@ -441,7 +441,7 @@ contains
 
   ! ---- texts and errors -------------------------------------------------------------------------------------------------
 
-  !> The text as C has it: without the blanks at its end, and ended with a 0.
+  !> The text as a C string: without trailing blanks, and terminated by a 0.
   pure function c_text(text) result(letters)
     character(*), intent(in) :: text
     character(kind=c_char) :: letters(len_trim(text) + 1)

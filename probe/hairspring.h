@@ -1,25 +1,25 @@
 /* Hairspring: a precision timing instrument inside your own C program. C11, gcc and clang, one header; Linux, Windows
  * (mingw-w64), macOS (compiled only, never run), and machines without a system.
  *
- *   hairspring_now()                 an ordered read of the finest clock there is, inline
- *   hairspring_clock_hz()            its ticks per second, 0 where nobody says so
- *   HAIRSPRING_USE(value)            the value counts as used: no instruction, no store, nothing else is disturbed
+ *   hairspring_now()                 an ordered read of the finest clock available, inline
+ *   hairspring_clock_hz()            its ticks per second, 0 if they are not stated anywhere
+ *   HAIRSPRING_USE(value)            the value counts as used: no instruction, no store, no other effect
  *   HAIRSPRING_OPAQUE(variable)      the compiler no longer knows the variable's value: no instruction either
  *   HAIRSPRING_USE_MEMORY()          all memory counts as read and written here
  *   HAIRSPRING_REPEAT_64(code)       the code 64 times, straight-line
- *   struct hairspring_watch          a stopwatch that measures its overhead at the start and takes it off
+ *   struct hairspring_watch          a stopwatch that measures its overhead at the start and subtracts it
  *   HAIRSPRING_BENCHMARK(...)        code to be timed; _INIT: with an init before every body; _COLD: with cold caches
  *   HAIRSPRING_MAIN(...)             the program that runs them, and prints raw observations:
  *                                    program > file && hairspring fit file
  *
  * hairspring_system.h adds a raised priority, the measured rate of the clock, and the stopwatch's time in seconds.
  *
- * Where HAIRSPRING_ENGINE is defined (pkg-config and CMake do so) and the library is linked, that program has the engine
- * measure and solve, with a command line that --help shows.
+ * If HAIRSPRING_ENGINE is defined (pkg-config and CMake do so) and the library is linked, the engine measures and solves in
+ * that program, which has a command line (--help).
  *
- * Before the #include may be defined: HAIRSPRING_FREESTANDING, where there is no C library; HAIRSPRING_READ_CLOCK(), an
- * expression of type uint64_t, to use a clock of your own; HAIRSPRING_CLOCK_HZ, the ticks per second of such a clock or of
- * the time stamp counter, where you know them; HAIRSPRING_SYSTEM_CLOCK, to use the system's clock: clock_gettime, or
+ * You may define before the #include: HAIRSPRING_FREESTANDING, if there is no C library; HAIRSPRING_READ_CLOCK(), an
+ * expression of type uint64_t, to use your own clock; HAIRSPRING_CLOCK_HZ, the ticks per second of such a clock or of
+ * the time stamp counter, if you know them; HAIRSPRING_SYSTEM_CLOCK, to use the system's clock: clock_gettime, or
  * QueryPerformanceCounter. */
 #ifndef HAIRSPRING_H
 #define HAIRSPRING_H
@@ -137,8 +137,8 @@
 
 /* ---- the system's clock ----------------------------------------------------------------------------------------- */
 
-/* hairspring_system_now and hairspring_system_hz: its ticks, and how many a second has. How far these reads are ordered is
- * the system's own affair. */
+/* hairspring_system_now and hairspring_system_hz: its ticks, and its ticks per second. The system decides how far these reads
+ * are ordered. */
 #if defined(_WIN32) && !defined(HAIRSPRING_FREESTANDING)
 
 /* Declared as <windows.h> declares them, which may come before or behind this header and is not needed by it. */
@@ -189,7 +189,7 @@ static inline uint64_t hairspring_system_hz(void) { return 1000000000u; }
 
 /* ---- the clock -------------------------------------------------------------------------------------------------- */
 
-/* Ticks since some fixed moment. All earlier code is done before the read, all later code begins behind it. */
+/* Ticks since some fixed point in time. All earlier code is done before the read, all later code begins after it. */
 #if defined(HAIRSPRING_READ_CLOCK)
 
 #ifndef HAIRSPRING_CLOCK
@@ -236,7 +236,7 @@ static inline uint64_t hairspring_now(void) {
 
 #endif
 
-/* Ticks per second of that clock, where the system, the processor or the program says so; 0 where they must be measured. */
+/* Ticks per second of that clock, if the system, the processor or the program states them; 0 if they must be measured. */
 static inline uint64_t hairspring_clock_hz(void) {
 #ifdef HAIRSPRING_CLOCK_HZ
   return (uint64_t)(HAIRSPRING_CLOCK_HZ);
@@ -278,8 +278,8 @@ char (&hairspring_floating(const double &))[2];
       __asm__ volatile("" : "+r"(variable));                                    \
   } while (0)
 
-/* All memory that a pointer could lead to counts as read and written. What is in registers stays there. An object whose
- * address nobody has seen is not among it: show the address first, HAIRSPRING_USE(&object). */
+/* All memory that a pointer could lead to counts as read and written. Values in registers stay there. This does not include an
+ * object whose address has not escaped: let it escape first, by HAIRSPRING_USE(&object). */
 #define HAIRSPRING_USE_MEMORY() __asm__ volatile("" : : : "memory")
 
 /* ---- straight-line repetition ----------------------------------------------------------------------------------- */
@@ -531,7 +531,7 @@ static inline void hairspring_put_text(const struct hairspring_rounds *rounds, c
   while (*text != 0) rounds->put(*text++);
 }
 
-/* Text within quotes: what would end the field or the line is put out of harm's way. */
+/* Text within quotes: quotes are doubled, and control characters become blanks. */
 static inline void hairspring_put_quoted(const struct hairspring_rounds *rounds, const char *text) {
   for (; *text != 0; text += 1) {
     if (*text == '"') rounds->put('"');
@@ -568,7 +568,7 @@ static inline uint64_t hairspring_read_now(void) { return hairspring_now(); }
 /* Whether a row is run where there is no engine: those with fences need a chain of known length beside them. */
 static inline unsigned hairspring_is_run(const struct hairspring_row *row) { return row->order <= HAIRSPRING_ORDER_IN_PLACE; }
 
-/* The rows that are short enough; runs each of them to see. Those that check an init have no more copies than the others. */
+/* Chooses the rows that are short enough by running each of them. Rows that check an init have no more copies than the others. */
 static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument,
                                          const struct hairspring_row *chosen[HAIRSPRING_MOST_ROWS]) {
   unsigned count = 0;

@@ -1,5 +1,5 @@
-/* Hairspring in C++: benchmarks as lambdas, type parameters, a stopwatch. C++17 and later, gcc and clang, one header; it has
- * no logic of its own, everything goes through hairspring.h and the engine's C ABI.
+/* Hairspring in C++: benchmarks as lambdas, type parameters, a stopwatch. C++17 and later, gcc and clang, one header; it is
+ * a thin layer over hairspring.h and the engine's C ABI.
  *
  *   hairspring::keep(value)          the value counts as used: no instruction for what is in a register or in memory
  *   hairspring::opaque(variable)     the compiler no longer knows the variable's value: no instruction either
@@ -11,14 +11,14 @@
  *   HAIRSPRING_MAIN_CPP              the main function; --help shows its command line
  *   hairspring::Stopwatch, hairspring::ScopedSpan   one span of time, with its uncertainty (with the engine)
  *
- * Copies of the code are straight-line: as many as the row says, each inlined. clang always inlines the lambda. gcc does so
- * for small ones, and for every one that says so: [](auto &x) HAIRSPRING_INLINE { ... }. What the compiler does not inline
- * is called, and the call is part of the time; where it inlines some copies and not others, the rows leave their line, and
- * a finding says so. Functions that the lambda calls are inlined or not as everywhere; hairspring::called(code) keeps the
- * whole code out of line. All memory counts as changed between two copies, and a scalar state stays in its register.
+ * Copies of the code are straight-line, each inlined. clang always inlines the lambda. gcc does so for small ones, and for
+ * those with the attribute: [](auto &x) HAIRSPRING_INLINE { ... }. Code that the compiler does not inline is called, and the
+ * call is part of the time; if it inlines only some copies, the rows are not on a line, and a finding says so. Functions that
+ * the lambda calls are inlined or not as usual; hairspring::called(code) keeps the whole code out of line. All memory counts
+ * as changed between two copies, and a scalar state stays in its register.
  *
- * Code that throws ends the program with a message and status 1. Each benchmark makes some 800 copies of its code, one with
- * an init some 300 of each: what is long takes the compiler long, and is better called. */
+ * Code that throws ends the program with a message and status 1. Each benchmark makes some 800 copies of its code, or some
+ * 300 of each with an init: long code takes long to compile, and is better called. */
 #ifndef HAIRSPRING_HPP
 #define HAIRSPRING_HPP
 
@@ -701,15 +701,15 @@ HAIRSPRING_INLINE inline void check(hairspring_status status) {
 }  // namespace detail
 
 /* A time in nanoseconds with its confidence interval. Never clamped: a span shorter than the overhead's spread may be below
- * zero; then `below_resolution` is set, and `bound_ns` is the most that it can be. */
+ * zero; then `below_resolution` is set, and `bound_ns` is its upper bound. */
 struct Time {
   double ns, low_ns, high_ns, level;
   bool below_resolution;
   double bound_ns;
 };
 
-/* A stopwatch that takes its own overhead off. It measures that overhead when it is made (10 to 70 ms), and then starts:
- * make it once and start it again for every span. One thread at a time. */
+/* A stopwatch that subtracts its own overhead. It measures that overhead when it is constructed (10 to 70 ms), and then starts:
+ * construct it once and restart it for every span. One thread at a time. */
 class Stopwatch {
  public:
   /* `clock` is the name of a clock; null is the best one here. Throws Error if there is none of that name. */
@@ -724,7 +724,7 @@ class Stopwatch {
   /* The time since the start, or since the last lap; goes on with the next lap. */
   HAIRSPRING_INLINE Time lap(double level = 0.95) { return take(hairspring_stopwatch_lap, level); }
 
-  /* The time since the start, or since the last lap; then the watch stands, and elapsed() is the sum of the laps. */
+  /* The time since the start, or since the last lap; stops the watch, and elapsed() is then the sum of the laps. */
   HAIRSPRING_INLINE Time stop(double level = 0.95) {
     const Time time = take(hairspring_stopwatch_stop, level);
     runs_ = false;

@@ -43,7 +43,7 @@ def fit(
     confidence_level: float | str = 0.95,
     keep_all: bool = False,
 ) -> Result:
-    """The time of each component from observations: how often each ran, and what the clock said.
+    """Solves observations for the time of each component: how often each ran, and the readings of the clock.
 
     `observations`: an array whose last column holds the readings and whose other columns hold the counts; or a
     DataFrame with a column for each component, one for the readings and, if they are known, `series` (names of systems
@@ -55,9 +55,9 @@ def fit(
 
     `rate_hz`: ticks per second; without it the times are in ticks.
 
-    `keep_all`: uses all rows, where else those off the line may be left out.
+    `keep_all`: uses all rows; by default rows far off the line may be left out.
 
-    Raises `ValueError` and `TypeError` for observations that are none, or too few.
+    Raises `ValueError` and `TypeError` for observations that are invalid or too few.
 
     >>> result = fit([(1, 108), (2, 208), (3, 308), (1, 109), (2, 208), (3, 307)], components=["copy"])
     >>> round(result.components["copy"].ticks.value, 1)
@@ -132,7 +132,7 @@ def of_frame(frame: Any, components: Sequence[str] | None, ticks: str | None, ra
 
 
 def numbers(values: Any, what: str) -> "npt.NDArray[np.float64]":
-    """An array of floats; text, objects and complex numbers are none."""
+    """An array of floats; `TypeError` for text, objects and complex numbers."""
     import numpy as np
 
     try:

@@ -51,37 +51,37 @@ def time(
     cpu: int | None = None,
     gc: bool = False,
 ) -> Result:
-    """The time of a statement, or of a call of a callable, without the loop and without the reads of the clock.
+    """Measures a statement, or a call of a callable, without a loop and without the reads of the clock.
 
-    The statement is compiled straight-line, 1 to 256 copies of it between two reads of the clock. The slope of a line
-    through the readings is the time of one copy; what all rows have in common is the overhead.
+    The statement is compiled into straight-line code, 1 to 256 copies of it between two reads of the clock. The slope of
+    a line through the readings is the time of one copy; what all rows have in common is the overhead.
 
-    `statement`: text of one or more lines, or a callable without parameters. What is timed of a callable is its call,
-    as it stands in a program: `against=lambda: None` shows what the call alone takes.
+    `statement`: text of one or more lines, or a callable without parameters. For a callable its call is timed, as in a
+    program: `against=lambda: None` shows what the call alone takes.
 
-    `init`: runs before every copy and is told apart from it: `time("x.sort()", init="x = data[:]", ...)` is the time of
+    `init`: runs before every copy and is timed separately: `time("x.sort()", init="x = data[:]", ...)` is the time of
     the sort. If both are callables, the statement is called with what init returned.
 
     `setup`: runs once, and once more for each alternative.
 
-    `globals`: the namespace of the code, as `globals()`; without it the code sees the builtins and its setup.
+    `globals`: the namespace of the code, such as `globals()`; without it the code sees the builtins and its setup.
 
     `against`: alternatives, measured in the same rounds with the same init and setup, and compared with the statement.
     A mapping gives them names.
 
-    `name`: what the result is called; without it, the statement.
+    `name`: the name of the result; the default is the statement.
 
     `budget`: time for measuring, in seconds or as `"250ms"`; long code takes longer, as an interval needs repeats.
-    `precision`: half-width of the interval that is wanted, as 0.01 or `"1%"`; if it is missed, that is a finding.
+    `precision`: required half-width of the interval, as 0.01 or `"1%"`; if it is missed, that is a finding.
     `clock`, `cpu`: the clock by name, and the CPU to run on, instead of the best and the last one.
 
-    `gc`: whether Python's garbage collector stays on meanwhile.
+    `gc`: whether Python's garbage collector stays on while the code is measured.
 
     As with timeit, names that the code assigns are local to it. Every row begins with the names as the setup left them;
-    an object that the code changes stays changed. The code must be one that can run any number of times.
+    an object that the code changes stays changed. The code must be able to run any number of times.
 
-    Raises `SyntaxError` with the line of the statement that is wrong, `OptionError` (a `ValueError`) for an option that
-    cannot be had, and whatever the code raises.
+    Raises `SyntaxError` with the line of the statement that is wrong, `OptionError` (a `ValueError`) for an unavailable
+    option, and whatever the code raises.
 
     >>> result = time("x.sort()", init="x = data[:]", setup="data = [3, 1, 2] * 10", budget="50ms")
     >>> list(result.components)

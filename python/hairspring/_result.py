@@ -1,4 +1,4 @@
-"""What a measurement says: figures with their intervals, doubts, and the raw observations."""
+"""The result of a measurement: times with their intervals, findings, and the raw observations."""
 
 import json
 import os
@@ -41,19 +41,19 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Component:
-    """The time of one component of the code: `body`, `init`, or a combination that the counts cannot split."""
+    """The time of one component of the code: `body`, `init`, or a combination that the counts cannot separate."""
 
-    #: In nanoseconds, never clamped; `None` where the clock's rate is unknown.
+    #: In nanoseconds, never clamped; `None` if the clock's rate is unknown.
     time_ns: Estimate | None
-    #: In core cycles; `None` where no reference chain ran in the same rounds.
+    #: In core cycles; `None` if no reference chain ran in the same rounds.
     cycles: Estimate | None
-    #: In ticks of the clock, where its rate is unknown.
+    #: In ticks of the clock, if its rate is unknown.
     ticks: Estimate | None
-    #: Whether the time cannot be told from zero: it must not be shown as a plain time.
+    #: Whether the time cannot be distinguished from zero: show the bound then, not the time.
     below_resolution: bool
-    #: Below resolution: the most that the time can be, in nanoseconds ...
+    #: Below resolution: the upper bound of the time in nanoseconds.
     bound_ns: float | None
-    #: ... or in ticks, where the clock's rate is unknown.
+    #: Below resolution: the upper bound in ticks, if the clock's rate is unknown.
     bound_ticks: float | None
 
 
@@ -72,16 +72,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Series:
-    """All that is said of one piece of code."""
+    """The results for one piece of code."""
 
     name: str
     #: The code that was timed, where it is known.
     code: str | None
     #: Its components by name.
     components: Mapping[str, Component]
-    #: What all rows have in common (the reads of the clock, the call of a row); `None` where it cannot be told.
+    #: What all rows have in common (the reads of the clock, the call of a row); `None` if the counts do not determine it.
     overhead: Component | None
-    #: Doubts, the heaviest first.
+    #: Doubts, the most serious first.
     findings: tuple[Finding, ...]
 
     @property
@@ -91,7 +91,7 @@ class Series:
 
     @property
     def untrusted(self) -> bool:
-        """Whether a finding takes the trust away."""
+        """Whether a finding says that the result must not be trusted."""
         return any(finding.severity == "untrusted" for finding in self.findings)
 
 
@@ -99,17 +99,17 @@ class Series:
 class Comparison:
     """Two pieces of code, measured in the same rounds, by their bodies."""
 
-    #: The one compared ...
+    #: The one that is compared.
     a: str
-    #: ... and the one it is compared with, the first of the result.
+    #: The one that it is compared with: the first of the result.
     b: str
-    #: Time of `a` over time of `b`; `None` where it cannot be had.
+    #: Time of `a` over time of `b`; `None` if it is unavailable.
     ratio: Estimate | None
     verdict: Literal["faster", "slower", "no_difference", "undecided"]
 
 
 class Observations:
-    """The raw readings, unaltered, the disturbed ones and those of the reference chains among them.
+    """The raw readings, unaltered, including disturbed ones and those of the reference chains.
 
     The arrays are read-only, one entry for each reading, in the order in which they came.
     """
@@ -141,7 +141,7 @@ class Observations:
 
     @cached_property
     def ticks(self) -> "npt.NDArray[np.float64]":
-        """What the clock said, in `unit`."""
+        """The readings of the clock, in `unit`."""
         import numpy as np
 
         return np.frombuffer(self._columns[1], dtype=np.float64)
@@ -193,7 +193,7 @@ class Observations:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What came of a measurement or of a fit. Its text is the report that the command prints."""
+    """The result of a measurement or of a fit. `str` gives the report that the command prints."""
 
     _report: _native.Report
 
@@ -234,7 +234,7 @@ class Result:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Doubts about the first piece of code, the heaviest first."""
+        """Doubts about the first piece of code, the most serious first."""
         return self.first.findings
 
     @cached_property
@@ -245,7 +245,7 @@ class Result:
 
     @property
     def rounds(self) -> int | None:
-        """Rounds of all rows; `None` of a fit."""
+        """Number of rounds; `None` for a fit."""
         run = self._document["run"]
         return None if run is None else int(run["rounds"])
 
@@ -338,7 +338,7 @@ def lines_of(series: Series) -> list[dict[str, Any]]:
 
 
 def columns_of(component: Component) -> dict[str, Any]:
-    """The columns of a component; those that cannot be had are empty."""
+    """The columns of a component; unavailable ones are left out."""
     columns: dict[str, Any] = {}
     for unit, estimate in (("time_ns", component.time_ns), ("ticks", component.ticks), ("cycles", component.cycles)):
         if estimate is not None:

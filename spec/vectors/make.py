@@ -1,9 +1,9 @@
-"""Makes the vectors anew: tables of observations with fixed seeds, and what the engine says of them.
+"""Regenerates the vectors: tables of observations with fixed seeds, and the engine's results for them.
 
     python3 spec/vectors/make.py path/to/hairspring
 
-What the engine says is set against a naive solution first, least squares through the means of the rows: the two must
-agree to within the engine's interval. Only then is it written down.
+The engine's results are first compared with a naive solution, least squares through the means of the rows: the two must
+agree to within the engine's interval. Only then are they written.
 """
 
 import csv

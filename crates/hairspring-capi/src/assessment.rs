@@ -19,7 +19,7 @@ pub struct Estimate {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// Confidence level, as 0.95; 0 where the estimate cannot be had, and then all is 0.
+    /// Confidence level, such as 0.95. An unavailable estimate is 0 in all fields.
     pub level: f64,
 }
 
@@ -29,7 +29,7 @@ impl From<estimate::Estimate> for Estimate {
     }
 }
 
-/// What is asked of an assessment.
+/// Options of an assessment.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Question {
@@ -37,9 +37,9 @@ pub struct Question {
     pub size: usize,
     /// Confidence level of all intervals, 0.5 to 0.9999; 0 is 0.95.
     pub level: f64,
-    /// Precision asked for, as a share of the first component; 0 asks for none.
+    /// Required half-width as a share of the first component's time; 0: none is required.
     pub precision: f64,
-    /// 1 where all rows must be used, 0 where rows off the line may be left out.
+    /// 1: all rows are used; 0: rows far off the line may be left out.
     pub keep_all_rows: u32,
 }
 
@@ -52,7 +52,7 @@ unsafe impl Growing for Question {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A component, or a combination that the design cannot split.
+    /// A component, or a combination that the counts cannot separate.
     Component = 0,
     /// What all rows have in common.
     Overhead = 1,
@@ -70,15 +70,15 @@ pub struct ComponentEstimate {
     pub name: *const c_char,
     /// What it is.
     pub kind: Kind,
-    /// 1 where the time cannot be told from zero, and `bound` is the most that it can be.
+    /// 1 if the time cannot be distinguished from zero; `bound` is then its upper bound.
     pub below_resolution: u32,
-    /// The bound, in nanoseconds where the clock's rate is known, else in ticks.
+    /// The bound, in nanoseconds if the clock's rate is known, else in ticks.
     pub bound: f64,
-    /// In the unit of the readings.
+    /// The time in the unit of the readings.
     pub ticks: Estimate,
-    /// In nanoseconds, where the clock's rate is known.
+    /// The time in nanoseconds, if the clock's rate is known.
     pub ns: Estimate,
-    /// In core cycles, where a reference chain ran in the same rounds.
+    /// The time in core cycles, if a reference chain ran in the same rounds.
     pub cycles: Estimate,
 }
 
@@ -87,7 +87,7 @@ unsafe impl Growing for ComponentEstimate {
     const LEAST: usize = offset_of!(ComponentEstimate, ns);
 }
 
-/// How heavy a doubt is.
+/// How serious a finding is.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeverityOfFinding {
@@ -107,7 +107,7 @@ pub struct FindingText {
     pub size: usize,
     /// The series that it is about.
     pub series: *const c_char,
-    /// How heavy it is.
+    /// How serious it is.
     pub severity: SeverityOfFinding,
     /// What was found.
     pub message: *const c_char,
@@ -120,7 +120,7 @@ unsafe impl Growing for FindingText {
     const LEAST: usize = offset_of!(FindingText, remedy);
 }
 
-/// What a comparison says.
+/// The verdict of a comparison.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerdictOfComparison {
@@ -140,13 +140,13 @@ pub enum VerdictOfComparison {
 pub struct ComparisonEstimate {
     /// Size of this struct in bytes.
     pub size: usize,
-    /// The series compared ...
+    /// The series that is compared.
     pub a: *const c_char,
-    /// ... and the one it is compared with, the first of the table.
+    /// The series that it is compared with: the first of the table.
     pub b: *const c_char,
     /// Time of `a` over time of `b`.
     pub ratio: Estimate,
-    /// What the interval says.
+    /// The conclusion from the interval.
     pub verdict: VerdictOfComparison,
 }
 
@@ -155,7 +155,7 @@ unsafe impl Growing for ComparisonEstimate {
     const LEAST: usize = size_of::<ComparisonEstimate>();
 }
 
-/// All that can be said of a table. It never changes, so that threads may share it.
+/// The estimates, findings and comparisons of a table. It is immutable, so threads may share it.
 #[derive(Debug)]
 pub struct AssessmentHandle {
     components: Vec<ComponentEstimate>,
@@ -238,7 +238,7 @@ fn verdict(verdict: Verdict) -> VerdictOfComparison {
     }
 }
 
-/// Solves every series of a table, checks it, and compares it with the first. `question` may be null.
+/// Solves and checks every series of a table, and compares it with the first. `question` may be null, for the defaults.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_assess(
     table: *const ObservationsHandle,
@@ -275,15 +275,15 @@ fn asked(question: &Question) -> Result<judge::Question, Refusal> {
     Ok(judge::Question { options, precision: (precision > 0.0).then_some(precision), ..judge::Question::default() })
 }
 
-/// Gives an assessment back; its texts go with it.
+/// Frees an assessment and its texts; null is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_assessment_free(assessment: *mut AssessmentHandle) {
     // SAFETY: passed on to the caller.
     unsafe { free(assessment) }
 }
 
-/// Copies the estimates into an array with room for so many, and says how many there are. The array may be null where
-/// there is no room.
+/// Copies at most `room` estimates into an array, and sets `count` to the number that the assessment has. The array may be null
+/// if `room` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_assessment_components(
     assessment: *const AssessmentHandle,

@@ -13,19 +13,19 @@ use std::sync::OnceLock;
 pub struct ClockInfo {
     /// Size of this struct in bytes.
     pub size: usize,
-    /// Name by which it is asked for.
+    /// Name by which it is found.
     pub name: *const c_char,
-    /// What it is, in a sentence.
+    /// Description in one sentence.
     pub description: *const c_char,
-    /// Reads it: ticks since some fixed moment; null where it is not available.
+    /// Reads the clock, in ticks since some fixed point in time; null if it is unavailable.
     pub read: Option<extern "C" fn() -> u64>,
-    /// Why it is not available; null where it is.
+    /// Why it is unavailable; null if it is available.
     pub unavailable: *const c_char,
-    /// Ticks per second where the interface defines it; 0 where it must be measured.
+    /// Ticks per second as the interface defines them; 0 if they must be measured.
     pub nominal_hz: f64,
-    /// Its quantum in ticks, measured; 0 in a list, where it is not.
+    /// Quantum in ticks, measured by `hairspring_clock_find`; 0 from `hairspring_clock_at`.
     pub quantum: u64,
-    /// Bits of the counter: one of fewer than 64 wraps.
+    /// Width of the counter in bits; a counter of fewer than 64 bits wraps.
     pub bits: u32,
 }
 
@@ -82,7 +82,7 @@ pub unsafe fn chosen(name: *const c_char) -> Result<Clock, Refusal> {
     Ok(find(unsafe { text(name, "the clock's name") }?)?)
 }
 
-/// How many clocks are known for this system, available or not.
+/// The number of clocks known for this system, available or not.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_clock_count(count: *mut usize) -> Status {
     wall(|| {
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn hairspring_clock_count(count: *mut usize) -> Status {
     })
 }
 
-/// The clock at a place of the list, from 0.
+/// The clock at an index of the list, from 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_clock_at(index: usize, clock: *mut ClockInfo) -> Status {
     wall(|| {
@@ -105,8 +105,8 @@ pub unsafe extern "C" fn hairspring_clock_at(index: usize, clock: *mut ClockInfo
     })
 }
 
-/// The clock of that name, enabled in the calling thread, seen to count, its quantum measured; null is the best clock
-/// here. Every thread that reads it must ask for it.
+/// Finds a clock by name (null: the best one here), enables it in the calling thread, checks that it counts, and measures its
+/// quantum. Every thread that reads the clock must call this first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_clock_find(name: *const c_char, clock: *mut ClockInfo) -> Status {
     wall(|| {

@@ -1,4 +1,4 @@
-//! What `lmbench.h` needs beside the experiments: the environment, the result that a thread has in hand, lines of text.
+//! What `lmbench.h` needs besides the experiments: the environment, the current result of a thread, and lines of text.
 
 use crate::lmbench_text::{LoopLine, LoopTime, lmbench, lmbench_without_result};
 use crate::trials::{PLAN, TrialsHandle, TrialsPlan, TripTime, open, result_of};
@@ -7,7 +7,7 @@ use hairspring_core::Estimate;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
 
-/// What a line of lmbench says.
+/// The quantity that a line of lmbench reports.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineUnit {
@@ -52,7 +52,7 @@ fn from_environment(name: &str) -> Answer<Option<f64>> {
     number.map(Some).ok_or_else(|| Refusal::new(Status::BadValue, text()))
 }
 
-/// The plan of a BENCH: the environment has a say in what the program leaves open.
+/// The plan of a BENCH: the environment sets what the program does not.
 fn plan(enough_us: f64, experiments: u32, empty_loop: Option<unsafe extern "C" fn(u32, u64)>) -> Answer<TrialsPlan> {
     let enough = from_environment("ENOUGH")?.unwrap_or(0.0);
     let (timing, trip) = (from_environment("TIMING_O")?, from_environment("LOOP_O")?);
@@ -76,9 +76,9 @@ fn remember(answer: Answer<()>) -> Answer<()> {
     answer
 }
 
-/// The beginning of a BENCH of `lmbench.h`: `hairspring_trials_new` with an interval of `enough_us` microseconds (0: that of
-/// the environment variable ENOUGH, or what the clock needs) and so many experiments (0: eleven, or one where the interval is
-/// longer than 100 ms). The environment variables TIMING_O and LOOP_O give the overheads in microseconds.
+/// Begins a BENCH of `lmbench.h`: calls `hairspring_trials_new` with an interval of `enough_us` microseconds (0: that of
+/// the environment variable ENOUGH, or what the clock needs) and this number of experiments (0: eleven, or one if the interval
+/// is longer than 100 ms). The environment variables TIMING_O and LOOP_O give the overheads in microseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_lmbench_begin(
     enough_us: f64,
@@ -94,8 +94,8 @@ pub unsafe extern "C" fn hairspring_lmbench_begin(
     })
 }
 
-/// The end of a BENCH: keeps the result for the calling thread, in place of the one before, and gives the experiments back.
-/// `so_far` is what came of the last call of `hairspring_trials_next`: where that failed, its text is kept instead.
+/// Ends a BENCH: replaces the result kept for the calling thread, and frees the experiments. `so_far` is the status of the last
+/// call of `hairspring_trials_next`: if that failed, its error text is kept instead.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_lmbench_end(trials: *mut TrialsHandle, so_far: i32) -> Status {
     let status = wall(|| {
@@ -122,27 +122,27 @@ fn loop_time(found: &TripTime) -> LoopTime {
     }
 }
 
-/// How often the body ran in the interval that the calling thread's last BENCH kept; 0 where there is none.
+/// How often the body ran in the interval that the calling thread's last BENCH kept; 0 if there is no result.
 #[unsafe(no_mangle)]
 pub extern "C" fn hairspring_lmbench_n() -> u64 {
     kept().trips
 }
 
-/// Says how often something ran in that interval, for programs that run several in a body.
+/// Sets how often an operation ran in that interval, for programs that run several operations in one body.
 #[unsafe(no_mangle)]
 pub extern "C" fn hairspring_lmbench_save_n(n: u64) {
     keep(Kept { trips: n, ..kept() });
 }
 
-/// How long that interval lasted in microseconds, overheads subtracted; 0 where there is none or it is below resolution.
+/// Length of that interval in microseconds, overheads subtracted; 0 if there is no result or it is below resolution.
 #[unsafe(no_mangle)]
 pub extern "C" fn hairspring_lmbench_usecs() -> f64 {
     kept().time.ok().filter(|time| time.at_most_ns.is_none()).map_or(0.0, |time| time.interval_ns.value / 1e3)
 }
 
-/// The line that reports that result for `count` operations or bytes, as lmbench has it, the interval behind it: cut to the
-/// room there is and ended with a 0 byte. Returns its whole length in bytes, without that end; with no room nothing is
-/// written. `name` may be null.
+/// Writes the line that reports that result for `count` operations or bytes in the format of lmbench, followed by the
+/// interval. The text is cut to `room` bytes including the terminating 0 byte; with no room nothing is written. Returns the
+/// length of the whole text in bytes, without the terminator. `name` may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_lmbench_line(name: *const c_char, unit: i32, count: u64, buffer: *mut c_char, room: usize) -> usize {
     let mut line = String::new();

@@ -98,7 +98,7 @@ impl Form {
 ///
 /// ```
 /// use hairspring_core::Estimate;
-/// use hairspring_report::text::{LoopLine, LoopTime, lmbench};
+/// use crate::lmbench_text::{LoopLine, LoopTime, lmbench};
 /// let interval_ns = Estimate { value: 5.5e6, low: 5.45e6, high: 5.6e6, level: 0.988 };
 /// let time = LoopTime { interval_ns, experiments: 11, at_most_ns: None };
 /// let line = lmbench("lrand48()", LoopLine::Micro(1_000_000), &time);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lmbench_would_round_to_nothing_is_shown() {
+    fn small_times_get_more_decimals() {
         let line = lmbench("x", LoopLine::Micro(100_000_000), &time(2.7e6, 1e4, 0.988, 11));
         assert!(line.starts_with("x: 0.0000270 microseconds [0.000026900 to"), "{line}");
     }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn no_operations_and_odd_names_are_told_in_one_line() {
+    fn zero_operations_and_control_characters_fit_one_line() {
         let of = time(1e6, 1e3, 0.988, 11);
         assert_eq!(lmbench("a\n\u{1b}[31m", LoopLine::Micro(0), &of), "a ?[31m: no result: the program says that 0 operations were made");
         assert_eq!(lmbench("", LoopLine::Mb(0), &of), "no result: the program says that 0 bytes were made");

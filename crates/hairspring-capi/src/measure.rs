@@ -8,25 +8,26 @@ use std::ffi::{CStr, OsString, c_char, c_int};
 use std::mem::offset_of;
 use std::time::Duration;
 
-/// Arguments of a benchmark at the most.
+/// The largest number of arguments of a benchmark.
 pub const HAIRSPRING_MOST_ARGUMENTS: usize = 16;
 
-/// What a row returns in place of ticks where its code failed: the program ends with a message and status 1. A clock that
-/// was set back by exactly one tick between two reads says the same.
+/// A row returns this instead of ticks if its code failed: the program ends with a message and status 1. A clock that
+/// was set back by exactly one tick between two reads gives the same value.
 pub const HAIRSPRING_FAILED: u64 = u64::MAX;
 
 /// Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, and reads the clock again.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct BenchmarkRow {
-    /// Runs it with a clock to read and the benchmark's argument, and returns the ticks in between, or HAIRSPRING_FAILED.
+    /// Runs the row with a clock to read and the benchmark's argument, and returns the ticks between the two reads, or
+    /// HAIRSPRING_FAILED.
     pub run: Option<unsafe extern "C" fn(now: extern "C" fn() -> u64, argument: i64) -> u64>,
     /// Bodies between the two reads.
     pub bodies: u32,
     /// Inits between the two reads.
     pub inits: u32,
-    /// 0: an init before every body, the further inits at the end; the answer comes from these rows. Checks that body and
-    /// init add up: 1: every body behind an equal number of inits; 2: fences around every init; 3: as 2, with a chain of 16
+    /// 0: an init before every body, the further inits at the end; the result comes from these rows. The others check that body
+    /// and init add up. 1: an equal number of inits before every body; 2: fences around every init; 3: as 2, with a chain of 16
     /// dependent 64-bit multiplications in place of the body.
     pub order: u32,
 }
@@ -41,9 +42,9 @@ pub struct BenchmarkSeries {
     pub name: *const c_char,
     /// Its rows.
     pub rows: *const BenchmarkRow,
-    /// How many they are.
+    /// Number of rows.
     pub row_count: usize,
-    /// What its rows are handed.
+    /// The argument passed to its rows.
     pub argument: i64,
 }
 
@@ -60,7 +61,7 @@ pub struct MeasurementPlan {
     pub size: usize,
     /// Name of the clock; null is the best one here.
     pub clock: *const c_char,
-    /// Time to measure for at the most; 0 is 500.
+    /// Longest time to measure, in milliseconds; 0 means 500.
     pub milliseconds: u32,
     /// 1 leaves out the reference chain, and with it the core cycles.
     pub without_cycles: u32,
@@ -79,13 +80,13 @@ pub struct NamedBenchmark {
     pub name: *const c_char,
     /// Its rows, the shortest first.
     pub rows: *const BenchmarkRow,
-    /// How many they are.
+    /// Number of rows.
     pub row_count: usize,
-    /// What the second component is called where there is one; null is `init`.
+    /// Name of the second component, if there is one; null means `init`.
     pub second: *const c_char,
 }
 
-/// A benchmark as it is to be run. All but the benchmark may be left 0.
+/// A benchmark to run. All fields but the benchmark may be 0.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct BenchmarkEntry {
@@ -93,13 +94,13 @@ pub struct BenchmarkEntry {
     pub benchmark: *const NamedBenchmark,
     /// Runs once before the first row.
     pub setup: Option<unsafe extern "C" fn(argument: i64)>,
-    /// Results are called `benchmark/argument_name:value`; null is `argument`.
+    /// Results are named `benchmark/argument_name:value`; null means `argument`.
     pub argument_name: *const c_char,
-    /// What the rows are handed, one after the other.
+    /// The arguments; the benchmark runs once with each.
     pub arguments: [i64; HAIRSPRING_MOST_ARGUMENTS],
-    /// How many they are; with 0 the rows are handed `arguments[0]`, and the name stays as it is.
+    /// Number of arguments. If it is 0, the rows get `arguments[0]`, and the name has no argument.
     pub argument_count: u32,
-    /// 1: runs in the same rounds as the entry before, with that one's arguments if it has any, and is compared with it.
+    /// 1: runs in the same rounds as the entry before, with its arguments if it has any, and is compared with it.
     pub alternative: u32,
 }
 
@@ -119,8 +120,8 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Runs benchmarks in the same rounds, so that they can be compared; the first is what the others are compared with.
-/// Gives a table for `hairspring_assess`. `plan` may be null. Meanwhile the thread keeps to one CPU.
+/// Runs benchmarks in the same rounds, so that the others can be compared with the first. `out` gets a table for
+/// `hairspring_assess`. `plan` may be null, for the defaults. The thread is bound to one CPU during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_measure(
     series: *const BenchmarkSeries,
@@ -135,7 +136,7 @@ pub unsafe extern "C" fn hairspring_measure(
         // SAFETY: passed on to the caller.
         let settings = unsafe { settings(plan) }?;
         // SAFETY: passed on to the caller.
-        let benchmarks = series.iter().map(|one| unsafe { of_series(one) }).collect::<Answer<Vec<Benchmark>>>()?;
+        let benchmarks = series.iter().map(|one| unsafe { benchmark_from_series(one) }).collect::<Answer<Vec<Benchmark>>>()?;
         let measured = Session::new(&settings)?.measure(&mut Group { benchmarks })?;
         // SAFETY: passed on to the caller.
         unsafe { hand_out(out, ObservationsHandle::new(measured.run.table)) }
@@ -157,7 +158,7 @@ unsafe fn settings(plan: *const MeasurementPlan) -> Answer<Settings> {
     Ok(settings)
 }
 
-unsafe fn of_series<'a>(from: &BenchmarkSeries) -> Answer<Benchmark<'a>> {
+unsafe fn benchmark_from_series<'a>(from: &BenchmarkSeries) -> Answer<Benchmark<'a>> {
     // SAFETY: passed on to the caller.
     let name = unsafe { text(from.name, "a benchmark's name") }?;
     // SAFETY: passed on to the caller.
@@ -180,8 +181,8 @@ unsafe fn rows<'a>(name: &str, rows: *const BenchmarkRow, count: usize, argument
     rows.iter().map(row).collect()
 }
 
-/// Runs a program of benchmarks: reads its command line, measures, and prints a table or a JSON document; `--help` says
-/// more. Returns the exit status of the program.
+/// Runs a program of benchmarks: reads its command line, measures, and prints a table or a JSON document; `--help` shows
+/// the options. Returns the exit status of the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_run_program(
     argc: c_int,
@@ -198,7 +199,7 @@ pub unsafe extern "C" fn hairspring_run_program(
     unsafe { run_program(argc, argv, declared) }
 }
 
-/// Runs the program of the benchmarks that `declared` gives, behind the wall; gives its exit status.
+/// Runs the program of the benchmarks that `declared` returns, behind the wall; returns its exit status.
 pub(crate) unsafe fn run_program<'a>(argc: c_int, argv: *const *const c_char, declared: impl FnOnce() -> Answer<Vec<Group<'a>>>) -> c_int {
     let mut status = 1;
     let run = || {
@@ -232,7 +233,7 @@ unsafe fn command_line(argc: c_int, argv: *const *const c_char) -> Answer<Vec<Os
     Ok(words.iter().filter_map(word).map(|word| OsString::from(word.to_string_lossy().into_owned())).collect())
 }
 
-/// An entry and the alternatives behind it make a group, once for each argument.
+/// An entry and the alternatives after it make one group for each argument.
 unsafe fn groups<'a>(entries: &[BenchmarkEntry]) -> Answer<Vec<Group<'a>>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut at = 0;
@@ -247,7 +248,8 @@ unsafe fn groups<'a>(entries: &[BenchmarkEntry]) -> Answer<Vec<Group<'a>>> {
         let arguments = &first.arguments[..(first.argument_count as usize).clamp(1, HAIRSPRING_MOST_ARGUMENTS)];
         for argument in arguments {
             // SAFETY: passed on to the caller.
-            let benchmarks = together.iter().map(|entry| unsafe { of_entry(entry, first, *argument) }).collect::<Answer<_>>()?;
+            let benchmarks =
+                together.iter().map(|entry| unsafe { benchmark_from_entry(entry, first, *argument) }).collect::<Answer<_>>()?;
             groups.push(Group { benchmarks });
         }
         at += 1 + alternatives;
@@ -255,7 +257,7 @@ unsafe fn groups<'a>(entries: &[BenchmarkEntry]) -> Answer<Vec<Group<'a>>> {
     Ok(groups)
 }
 
-unsafe fn of_entry<'a>(entry: &BenchmarkEntry, first: &BenchmarkEntry, argument: i64) -> Answer<Benchmark<'a>> {
+unsafe fn benchmark_from_entry<'a>(entry: &BenchmarkEntry, first: &BenchmarkEntry, argument: i64) -> Answer<Benchmark<'a>> {
     // SAFETY: passed on to the caller.
     let from = unsafe { shared(entry.benchmark, "an entry's benchmark") }?;
     // SAFETY: passed on to the caller.

@@ -36,13 +36,13 @@ impl ObservationsHandle {
 pub struct ClockOfTable {
     /// Size of this struct in bytes.
     pub size: usize,
-    /// Ticks per second; 0 where that is not known.
+    /// Ticks per second; 0 if unknown.
     pub rate_hz: f64,
     /// Standard uncertainty of the rate, in parts per million.
     pub rate_uncertainty_ppm: f64,
-    /// Quantum of the readings in their unit; 0 where that is not known.
+    /// Quantum of the readings in their unit; 0 if unknown.
     pub quantum: f64,
-    /// 0 where the readings are ticks, 1 where they are nanoseconds.
+    /// 0 if the readings are ticks, 1 if they are nanoseconds.
     pub in_nanoseconds: u32,
 }
 
@@ -90,14 +90,14 @@ fn check_names(names: Vec<String>) -> Answer<Vec<String>> {
     Ok(names)
 }
 
-/// Gives a table back.
+/// Frees a table; null is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_observations_free(table: *mut ObservationsHandle) {
     // SAFETY: passed on to the caller.
     unsafe { free(table) }
 }
 
-/// Says what is known of the clock; `name` may be null.
+/// Describes the clock that made the readings; `name` may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_observations_set_clock(
     table: *const ObservationsHandle,
@@ -124,7 +124,8 @@ pub unsafe extern "C" fn hairspring_observations_set_clock(
     })
 }
 
-/// The row of a series with these counts, one for each component, made if it is not there yet. `series` null is `main`.
+/// Sets `row` to the row of a series with these counts, one for each component; adds the row if the table does not have it.
+/// A null `series` means `main`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_observations_row(
     table: *const ObservationsHandle,
@@ -162,7 +163,7 @@ fn add_row(table: &mut Observations, series: &str, counts: &[f64]) -> Answer<u32
     Ok(table.row(series, counts))
 }
 
-/// Adds a reading of a row, in the table's unit. Readings of one round ran within a short time of each other.
+/// Adds a reading of a row, in the table's unit. Readings of one round are taken within a short time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_observations_push(table: *const ObservationsHandle, row: u32, round: u32, reading: f64) -> Status {
     wall(|| {
@@ -181,7 +182,7 @@ pub unsafe extern "C" fn hairspring_observations_push(table: *const Observations
     })
 }
 
-/// How many readings a table holds.
+/// The number of readings in a table.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_observations_count(table: *const ObservationsHandle, readings: *mut usize) -> Status {
     wall(|| {
@@ -209,7 +210,7 @@ pub unsafe extern "C" fn hairspring_observations_read_csv(path: *const c_char, o
     })
 }
 
-/// Reads observations from the text of such a file: `length` bytes.
+/// Reads observations from the text of an observation file, `length` bytes long.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_observations_parse_csv(bytes: *const u8, length: usize, out: *mut *mut ObservationsHandle) -> Status {
     wall(|| {

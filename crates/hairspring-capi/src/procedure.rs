@@ -1,7 +1,7 @@
-//! Benchmarks of a procedure that is known by its address alone, for languages that cannot lay out copies themselves.
+//! Benchmarks of a procedure given by its address, for languages that cannot make straight-line copies of code.
 //!
 //! The copies are straight-line calls, compiled here. Each is an indirect call with one argument, and its time is part of
-//! the answer; a procedure that does nothing, run as an alternative, shows how much that is.
+//! the result; an empty procedure, run as an alternative, shows how much that is.
 
 use crate::measure::run_program;
 use crate::sized::{Growing, inputs};
@@ -16,23 +16,23 @@ use std::mem::offset_of;
 /// A procedure; `context` is whatever was declared with it.
 type Procedure = unsafe extern "C" fn(context: *mut c_void);
 
-/// A procedure to be timed. All but the name and the procedure may be left 0.
+/// A procedure to be timed. All fields but the name and the procedure may be 0.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ProcedureEntry {
     /// Its name.
     pub name: *const c_char,
-    /// Name of an argument, where there is one: results are called `name/argument_name:argument`.
+    /// Name of the argument, or null: results are named `name/argument_name:argument`.
     pub argument_name: *const c_char,
-    /// The value of that argument; the procedure finds it through its context.
+    /// The value of that argument, for the name only; the procedure gets it through its context.
     pub argument: i64,
     /// The body: called 1 to 256 times in a row between two reads of the clock.
     pub procedure: Option<unsafe extern "C" fn(context: *mut c_void)>,
-    /// Runs before every body, and is told apart from it.
+    /// Runs before every body; its time is separated from the body's.
     pub init: Option<unsafe extern "C" fn(context: *mut c_void)>,
     /// Runs once before the first row.
     pub setup: Option<unsafe extern "C" fn(context: *mut c_void)>,
-    /// What all three are handed.
+    /// Passed to all three procedures.
     pub context: *mut c_void,
     /// 1: runs in the same rounds as the entry before, and is compared with it.
     pub alternative: u32,
@@ -45,7 +45,7 @@ unsafe impl Growing for ProcedureEntry {
 }
 
 /// Runs a program of benchmarks of procedures, as `hairspring_run_program` does: reads the command line, measures, and
-/// prints. The time of an indirect call is part of every answer. Returns the exit status of the program.
+/// prints. The time of an indirect call is part of every result. Returns the exit status of the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_run_procedures(
     argc: c_int,
@@ -92,7 +92,7 @@ unsafe fn benchmark<'a>(entry: &ProcedureEntry) -> Answer<Benchmark<'a>> {
     Ok(Benchmark { setup, ..Benchmark::new(name, rows) })
 }
 
-/// A procedure with what it is handed.
+/// A procedure with its context.
 #[derive(Clone, Copy)]
 struct Call {
     procedure: Procedure,
@@ -107,7 +107,7 @@ impl Call {
     }
 }
 
-/// A row in a function of its own, which is handed what it calls.
+/// A row as a separate function, which gets the procedures to call.
 macro_rules! row {
     ($calls:ident: $type:ty, $order:ident, $bodies:expr, $inits:expr, |$called:pat_param| $code:block) => {{
         #[inline(never)]
@@ -193,17 +193,17 @@ mod tests {
         u64::from(CALLS.get().0) * 1000 + u64::from(CALLS.get().1)
     }
 
-    fn of(procedure: Procedure) -> Call {
+    fn call_of(procedure: Procedure) -> Call {
         Call { procedure, context: std::ptr::null_mut() }
     }
 
     #[test]
     fn every_row_calls_as_often_as_it_says() {
-        for mut row in line(of(body)).into_iter().chain(plane(of(init), of(body))) {
+        for mut row in line(call_of(body)).into_iter().chain(plane(call_of(init), call_of(body))) {
             CALLS.set((7, 3));
             let ticks = (row.run)(now).unwrap();
-            let told = if row.order == Order::Shadow { 0 } else { u64::from(row.bodies) * 1000 + u64::from(row.inits) };
-            assert_eq!(ticks, told, "{row:?}");
+            let expected = if row.order == Order::Shadow { 0 } else { u64::from(row.bodies) * 1000 + u64::from(row.inits) };
+            assert_eq!(ticks, expected, "{row:?}");
         }
     }
 
@@ -217,8 +217,8 @@ mod tests {
         let found = |rows: Vec<Row>| -> Vec<RowShape> {
             rows.iter().map(|row| RowShape { bodies: row.bodies, inits: row.inits, order: row.order }).collect()
         };
-        assert_eq!(found(line(of(body))), expected(Before::Nothing));
-        assert_eq!(found(plane(of(init), of(body))), expected(Before::Init));
+        assert_eq!(found(line(call_of(body))), expected(Before::Nothing));
+        assert_eq!(found(plane(call_of(init), call_of(body))), expected(Before::Init));
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! What a caller of the C ABI is told to do: fields of its structs by name. A test looks for every name in backquotes in the
-//! header.
+//! Remedies of the C ABI: they name fields of its structs. A test checks that the header has each name in backquotes.
 
 use hairspring_core::judge::Remedies;
 

@@ -1,19 +1,19 @@
-//! Structs that may grow: a program that was compiled with an older or a newer header is served.
+//! Structs that may grow: programs compiled with an older or a newer header work.
 //!
 //! The rules are those of Linux for the structs of its system calls (`copy_struct_from_user`, `copy_struct_to_user`):
 //!
-//! - A smaller struct comes from an older header. What it lacks is read as 0, and 0 is the default of every field. Nothing is
-//!   written behind its end.
-//! - A larger struct comes from a newer header. What this library does not know must be 0 where it is read: a field that is
-//!   set and ignored would make a wrong answer. It becomes 0 where it is written.
+//! - A smaller struct comes from an older header. Missing fields are read as 0, the default of every field. Nothing is
+//!   written past its end.
+//! - A larger struct comes from a newer header. On input, unknown fields must be 0: ignoring a field that is set would give a
+//!   wrong result. On output, unknown fields are set to 0.
 //!
-//! So a struct grows at its end, by whole multiples of its alignment, and its fields keep their place and their meaning. A
-//! field in what was padding could not be told from what an older caller happens to have there.
+//! So a struct grows at its end, by whole multiples of its alignment, and its fields keep their offset and their meaning. New
+//! fields never use padding, because the padding of an older caller may hold any bytes.
 
 use crate::wall::{Answer, Refusal, Status, checked};
 use std::mem::MaybeUninit;
 
-/// The largest size that is believed: one that nobody set would have memory read or written that is not the caller's.
+/// The largest plausible size. An uninitialised size could otherwise cause accesses beyond the caller's memory.
 const MOST: usize = 4096;
 
 /// A struct that may grow.
@@ -21,9 +21,9 @@ const MOST: usize = 4096;
 /// # Safety
 /// It is `repr(C)`, it begins with its size as a `usize` where `SIZE_FIRST` says so, and zero bytes are valid in all its fields.
 pub unsafe trait Growing: Copy {
-    /// Bytes that every caller's struct has: the fields without which it says nothing.
+    /// The smallest size that any header has had, in bytes.
     const LEAST: usize;
-    /// Whether its first member is its size. Of some arrays the size of an element is an argument, and not in the element.
+    /// Whether its first member is its size. For some arrays the element size is an argument and not a member.
     const SIZE_FIRST: bool = true;
 }
 
@@ -82,7 +82,7 @@ pub unsafe fn inputs<T: Growing>(array: *const T, element_size: usize, count: us
     (0..count).map(element).collect()
 }
 
-/// What the caller has of a struct, and 0 for the rest.
+/// Reads the caller's part of a struct; the rest is 0.
 unsafe fn read<T: Growing>(pointer: *const T, size: usize, what: &str) -> Answer<T> {
     let known = size.min(size_of::<T>());
     // SAFETY: the caller's word is that the struct has its size.
@@ -118,7 +118,7 @@ pub unsafe fn output<T: Growing>(pointer: *mut T, what: &str) -> Answer<Output<T
 }
 
 impl<T: Growing> Output<T> {
-    /// Writes what there is room for, and 0 behind what this library knows; the size stays the caller's.
+    /// Writes as much as fits, and 0 into fields that this library does not know; the size stays the caller's.
     pub fn write(self, value: &T) {
         let known = self.size.min(size_of::<T>());
         let bytes = self.pointer.cast::<u8>();
@@ -131,7 +131,7 @@ impl<T: Growing> Output<T> {
     }
 }
 
-/// Copies as many elements as there is room for, each of so many bytes, and says how many there are.
+/// Copies as many elements as fit into the caller's array, and sets `count` to the number of all elements.
 pub unsafe fn fill<T: Growing>(array: *mut T, element_size: usize, room: usize, count: *mut usize, from: &[T]) -> Answer<()> {
     const { assert!(T::SIZE_FIRST) };
     check::<T>(element_size, "an element of the array")?;

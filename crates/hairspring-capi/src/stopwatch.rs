@@ -1,7 +1,7 @@
-//! A stopwatch whose overhead is that of these very calls.
+//! A stopwatch whose overhead is measured through the same calls that programs use.
 //!
-//! Start reads the clock as the last thing it does, and stop as the first: locks, checks and texts lie outside. What is left
-//! between the two reads is a return and a call, so the overhead is nearly the same wherever a program calls from.
+//! Start reads the clock last, and stop reads it first: locks, checks and texts are outside of the span. Only a return and a
+//! call remain between the two reads, so the overhead is nearly the same wherever a program calls from.
 
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
@@ -27,7 +27,7 @@ const WARMING_READS: usize = 4;
 /// The golden section of all 32-bit numbers: its multiples spread evenly.
 const GOLDEN: u32 = 0x9e37_79b9;
 
-/// A stopwatch. What is read between start and stop lies outside the lock.
+/// A stopwatch. The clock and the start value are outside the lock, so that no lock is taken between start and stop.
 #[derive(Debug)]
 pub struct StopwatchHandle {
     now: ReadFn,
@@ -43,15 +43,15 @@ impl StopwatchHandle {
     }
 }
 
-/// What a stopwatch read: raw, the overhead still in it.
+/// A raw reading of a stopwatch, with its overhead included.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct StopwatchSpan {
     /// Size of this struct in bytes.
     pub size: usize,
-    /// Ticks; negative where the clock was set back in between.
+    /// Ticks; negative if the clock was set back in between.
     pub ticks: i64,
-    /// Pairs of reads in it: 1, or the number of laps of a total.
+    /// Number of pairs of reads: 1, or the number of laps of a total.
     pub pairs: u32,
 }
 
@@ -66,13 +66,13 @@ unsafe impl Growing for StopwatchSpan {
 pub struct ElapsedTime {
     /// Size of this struct in bytes.
     pub size: usize,
-    /// Nanoseconds, the overhead taken off; never clamped, so it can be negative.
+    /// Time in nanoseconds, minus the overhead; never clamped, so it can be negative.
     pub ns: Estimate,
-    /// 1 where the time cannot be told from zero, and `bound_ns` is the most that it can be.
+    /// 1 if the time cannot be distinguished from zero; `bound_ns` is then its upper bound.
     pub below_resolution: u32,
-    /// That bound in nanoseconds, else 0.
+    /// The bound in nanoseconds; 0 if the time is not below resolution.
     pub bound_ns: f64,
-    /// The overhead that was taken off each pair of reads, in ticks: mean and standard deviation.
+    /// Mean overhead that was subtracted for each pair of reads, in ticks.
     pub overhead_ticks: f64,
     /// Standard deviation of the overhead, in ticks.
     pub overhead_sd_ticks: f64,
@@ -89,7 +89,7 @@ impl From<Span> for StopwatchSpan {
     }
 }
 
-/// A stopwatch on the clock of that name, null being the best one here. It measures the overhead of its own start and stop,
+/// Makes a stopwatch on the clock with this name (null: the best one here). It measures the overhead of its own start and stop,
 /// through these calls; that takes 10 to 70 ms.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_new(clock: *const c_char, out: *mut *mut StopwatchHandle) -> Status {
@@ -142,14 +142,14 @@ unsafe fn pair(start: Start, stop: Stop, handle: *const StopwatchHandle, span: *
     unsafe { start(handle) as i32 | stop(handle, span) as i32 == 0 }
 }
 
-/// Gives a stopwatch back.
+/// Frees a stopwatch; null is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_free(stopwatch: *mut StopwatchHandle) {
     // SAFETY: passed on to the caller.
     unsafe { free(stopwatch) }
 }
 
-/// Starts, or starts again: laps are forgotten.
+/// Starts or restarts a stopwatch; earlier laps are discarded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_start(stopwatch: *const StopwatchHandle) -> Status {
     // SAFETY: passed on to the caller.
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn hairspring_stopwatch_start(stopwatch: *const StopwatchH
     status
 }
 
-/// Time since the start or the last lap, and on with the next one.
+/// Sets `span` to the time since the start or the last lap, and begins the next lap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_lap(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
     // SAFETY: passed on to the caller.
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn hairspring_stopwatch_lap(stopwatch: *const StopwatchHan
     }
 }
 
-/// Time since the start or the last lap; then it stands.
+/// Sets `span` to the time since the start or the last lap, and stops the stopwatch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_stop(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
     // SAFETY: passed on to the caller.
@@ -185,14 +185,14 @@ pub unsafe extern "C" fn hairspring_stopwatch_stop(stopwatch: *const StopwatchHa
     }
 }
 
-/// All laps since the start together.
+/// Sets `span` to the sum of all laps since the start.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_total(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
     // SAFETY: passed on to the caller.
     unsafe { within(stopwatch, |_, stopwatch| put(span, || Ok(stopwatch.total()))).1 }
 }
 
-/// Reads the clock for the end of a span, before anything else is done; 0 where there is no stopwatch, which is told behind.
+/// Reads the clock for the end of a span, before anything else is done; 0 for an invalid pointer, which `within` reports.
 #[inline]
 unsafe fn end(stopwatch: *const StopwatchHandle) -> u64 {
     if stopwatch.is_null() || !stopwatch.is_aligned() {
@@ -229,7 +229,7 @@ unsafe fn put(out: *mut StopwatchSpan, take: impl FnOnce() -> hairspring_host::R
     Ok(())
 }
 
-/// A span as a time at a confidence level (0 is 0.95). To be called behind the measurement.
+/// Converts a span to a time at a confidence level (0 means 0.95). Call it after the measurement, not within it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_elapsed(
     stopwatch: *const StopwatchHandle,

@@ -1,8 +1,8 @@
-//! Loops of a C program's own, timed by the engine's harness step by step: it says how many trips to run, the program runs
-//! them between two reads of the clock, and the harness says when it is enough.
+//! A C program's own loops, timed by the engine's harness step by step: it gives the number of trips to run, the program runs
+//! them between two reads of the clock, and the harness ends the trials when they suffice.
 //!
-//! What does not change from one loop to the next, the clock's quantum and rate, the time of a read, the time of the loop
-//! itself, is measured once for the process and kept.
+//! The clock's quantum and rate, the time of a read and the time of the loop itself do not change from one loop to the next:
+//! they are measured once for the process and kept.
 
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
@@ -51,32 +51,32 @@ struct Running {
     /// The program's loop with nothing in it, looked at beside each experiment.
     empty: Option<(Empty, LoopWatch)>,
     loop_is_given: bool,
-    /// Trips that were handed out, and when.
+    /// Trips that the program was told to run, and when.
     out: Option<(u64, Instant)>,
 }
 
-/// How to measure a loop. All but the size may be 0.
+/// How to measure a loop. All fields but the size may be 0.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct TrialsPlan {
     /// Size of this struct in bytes.
     pub size: usize,
-    /// Name of the clock; null is the best one here.
+    /// Name of the clock; null means the best one here.
     pub clock: *const c_char,
-    /// How long each timed interval must last at least, in microseconds; 0 is what the clock needs for 1 %, and 5 ms at
-    /// least. At most 9e8.
+    /// Shortest length of each timed interval in microseconds, at most 9e8; 0 means what the clock needs for 1 %, but at least
+    /// 5 ms.
     pub window_us: f64,
-    /// Experiments; 0 is eleven, or one where the interval is longer than 100 ms.
+    /// Number of experiments; 0 means eleven, or one if the interval is longer than 100 ms.
     pub experiments: u32,
-    /// 1 where `timing_us` is the time of a read of the clock, in microseconds; else it is measured.
+    /// 1 if `timing_us` is given; 0 if it is to be measured.
     pub timing_is_given: u32,
-    /// That time.
+    /// Time of a read of the clock, in microseconds.
     pub timing_us: f64,
-    /// 1 where `loop_us` is the time that the loop adds to a trip, in microseconds; else it is measured with `empty_loop`.
+    /// 1 if `loop_us` is given; 0 if it is to be measured with `empty_loop`.
     pub loop_is_given: u32,
-    /// That time.
+    /// Time that the loop adds to a trip, in microseconds.
     pub loop_us: f64,
-    /// The same loop with so many copies of some expression in it, 0, 1 or 2, for so many trips. Null: what the loop adds stays
+    /// Runs the same loop for `trips` trips with 0, 1 or 2 copies of some expression in it. If null, the time of the loop stays
     /// in the result.
     pub empty_loop: Option<unsafe extern "C" fn(copies: u32, trips: u64)>,
 }
@@ -86,24 +86,24 @@ unsafe impl Growing for TrialsPlan {
     const LEAST: usize = size_of::<usize>();
 }
 
-/// What the experiments with a loop say.
+/// The result of the experiments with a loop.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct TripTime {
     /// Size of this struct in bytes.
     pub size: usize,
-    /// Time of one trip in nanoseconds, overheads subtracted, never clamped. The level is 0 where a single experiment gave it:
-    /// then the interval has no spread in it, only what clock and overheads may be off by.
+    /// Time of one trip in nanoseconds, overheads subtracted, never clamped. After a single experiment the level is 0: the
+    /// interval then includes no spread, only the uncertainty of the clock and of the overheads.
     pub trip_ns: Estimate,
-    /// 1 where that time cannot be told from zero, and `bound_ns` is the most that it can be.
+    /// 1 if the time cannot be distinguished from zero; `bound_ns` is then its upper bound.
     pub below_resolution: u32,
-    /// That bound in nanoseconds, else 0.
+    /// The bound in nanoseconds; 0 if the time is not below resolution.
     pub bound_ns: f64,
-    /// Experiments that were made.
+    /// Number of experiments made.
     pub experiments: u32,
-    /// Trips of the experiment with the median.
+    /// Number of trips in the median experiment.
     pub trips: u64,
-    /// How long each interval had to last, in nanoseconds.
+    /// Required length of each interval, in nanoseconds.
     pub window_ns: f64,
     /// The time of a read of the clock, subtracted once from each interval.
     pub timing_ns: Estimate,
@@ -301,8 +301,9 @@ fn bound(bench: &Bench, trip: &estimate::Estimate, tells: bool) -> Option<f64> {
     upper_bound(trip, 0.0).or((!tells).then_some(trip.high))
 }
 
-/// Experiments with a loop of the caller's. It reads the clock by `now` before and after the loop, and asks
-/// `hairspring_trials_next` for the trips. `plan` may be null. The first call takes some 50 ms, for what is measured once.
+/// Begins experiments with the caller's own loop. The caller reads the clock by `now` before and after the loop, and gets the
+/// number of trips from `hairspring_trials_next`. `plan` may be null, for the defaults. The first call in a process takes some
+/// 50 ms.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_trials_new(
     plan: *const TrialsPlan,
@@ -344,16 +345,15 @@ pub(crate) unsafe fn open(plan: &TrialsPlan, now: *mut Option<ReadFn>, out: *mut
     unsafe { hand_out(out, TrialsHandle(Mutex::new(running))) }
 }
 
-/// Gives experiments back.
+/// Frees experiments; null is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_trials_free(trials: *mut TrialsHandle) {
     // SAFETY: passed on to the caller.
     unsafe { free(trials) }
 }
 
-/// Takes what the clock said of the last trips, in ticks, and how many of them were run; the first call has none, and they
-/// are not looked at. Gives the number of trips that are to be run next, 0 when there are enough. The body must not leave
-/// the loop.
+/// Reports the ticks that the last trips took and how many trips were run; the first call ignores both. Sets `trips` to the
+/// number of trips to run next, 0 when there are enough. The body must not leave the loop.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_trials_next(trials: *const TrialsHandle, ticks: u64, trips_ran: u64, trips: *mut u64) -> Status {
     wall(|| {
@@ -366,7 +366,7 @@ pub unsafe extern "C" fn hairspring_trials_next(trials: *const TrialsHandle, tic
     })
 }
 
-/// What the experiments made so far say, at a confidence level (0 is 0.95).
+/// Sets `result` to the result of the experiments made so far, at a confidence level (0 means 0.95).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_trials_result(trials: *const TrialsHandle, confidence_level: f64, result: *mut TripTime) -> Status {
     wall(|| {

@@ -5,23 +5,23 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What came of a call.
+/// The status of a call.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It is done.
+    /// Success.
     Ok = 0,
-    /// A pointer is null that must not be, or not aligned.
+    /// A required pointer is null, or a pointer is not aligned.
     BadPointer = 1,
-    /// A struct has a size that cannot be right, or fields are set in it that this library does not know.
+    /// A struct has an impossible size, or has fields set that this library does not know.
     WrongSize = 2,
-    /// An argument is out of its range, or no UTF-8 text.
+    /// An argument is out of its range, or is not UTF-8 text.
     BadValue = 3,
     /// The observations cannot be used.
     BadObservations = 4,
     /// Too few rows for the number of unknowns.
     TooFewRows = 5,
-    /// No such clock here, or it cannot be used.
+    /// There is no such clock here, or it cannot be used.
     ClockUnavailable = 6,
     /// The operating system or the state of the handle does not allow it.
     Refused = 7,
@@ -29,7 +29,7 @@ pub enum Status {
     LoopTooShort = 8,
     /// A file cannot be read or written.
     InputOutput = 9,
-    /// The library failed within itself; the handle may still be given back.
+    /// An internal failure of the library; the handle may still be freed.
     Internal = 10,
 }
 
@@ -102,7 +102,7 @@ thread_local! {
     static LAST_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs the work of a call; whatever comes of it becomes a status, and its text is kept for the calling thread.
+/// Runs the work of a call; an error or a panic becomes a status, and its text is kept for the calling thread.
 pub fn wall(work: impl FnOnce() -> Answer<()>) -> Status {
     let refusal = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return Status::Ok,
@@ -205,8 +205,8 @@ pub fn last_error() -> String {
     LAST_ERROR.try_with(|last| last.borrow().clone()).unwrap_or_default()
 }
 
-/// Copies text, cut to the room there is and ended with a 0 byte, and gives its whole length in bytes. With no room, or
-/// no buffer, nothing is written.
+/// Copies text, cut to `room` bytes including the terminating 0 byte; without room or buffer nothing is written. Returns the
+/// length of the whole text in bytes, without the terminator.
 pub unsafe fn copy_text(text: &str, buffer: *mut c_char, room: usize) -> usize {
     let text = text.replace('\0', "");
     if !buffer.is_null() && room > 0 {
@@ -223,22 +223,22 @@ pub unsafe fn copy_text(text: &str, buffer: *mut c_char, room: usize) -> usize {
     text.len()
 }
 
-/// Text of the last error of the calling thread, cut to the room there is and ended with a 0 byte. Returns its whole
-/// length in bytes, without that end; with no room nothing is written.
+/// Copies the text of the calling thread's last error, cut to `room` bytes including the terminating 0 byte; with no room nothing
+/// is written. Returns the length of the whole text in bytes, without the terminator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_last_error(buffer: *mut c_char, room: usize) -> usize {
     // SAFETY: passed on to the caller.
     unsafe { copy_text(&last_error(), buffer, room) }
 }
 
-/// A status in a few words, for any number; never null.
+/// A short text for a status, for any number; never null.
 #[unsafe(no_mangle)]
 pub extern "C" fn hairspring_status_name(status: i32) -> *const c_char {
     let name = usize::try_from(status).ok().and_then(|at| NAMES.get(at).copied());
     name.unwrap_or(c"unknown status").as_ptr()
 }
 
-/// Version of the library, as `0.1.0`; never null.
+/// Version of the library, such as `0.1.0`; never null.
 #[unsafe(no_mangle)]
 pub extern "C" fn hairspring_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

@@ -31,20 +31,20 @@ use proc_macro::TokenStream;
 /// such parameter; with `chain` an init gives what is chained next.
 ///
 /// # What is in the time
-/// - The function's own code. A short function is put in place of its calls. Where the compiler finds it too long for that
-///   (some 60 instructions), it is called, and the call, a cycle or two, is in the time; `#[inline(always)]` or
-///   `#[inline(never)]` on the function settles it.
-/// - Nothing else that is an instruction, as a rule: between two copies there are barriers for the compiler alone, so that it
-///   does not make one of them. The function should make opaque (`hairspring::opaque`) what is constant in it; arguments are
-///   opaque to every copy. A result of more than 16 bytes is stored.
-/// - Dropping what the function returns is not in the time, nor dropping what the init made: values with a destructor are
-///   stored, and dropped after the second reading. So no memory is given back between two copies, and an allocator may take
-///   longer ways than with it. For the time of both, drop the value in the function; `copies` bounds how much is held.
+/// - The function's own code. A short function is inlined. If the compiler finds it too long for that (some 60 instructions),
+///   it is called, and the time includes the call, a cycle or two; `#[inline(always)]` or `#[inline(never)]` on the function
+///   decides it.
+/// - As a rule, no other instruction: between two copies there are only barriers for the compiler, which keep it from merging
+///   the copies. The function should make its constants opaque (`hairspring::opaque`); arguments are opaque to every copy. A
+///   result of more than 16 bytes is stored.
+/// - Not the time to drop what the function returns or what the init made: values with a destructor are stored, and dropped
+///   after the second reading. So no memory is freed between two copies, and an allocator may take longer than usual. To time
+///   both, drop the value in the function; `copies` limits how much is held.
 /// - Without `chain` the copies may overlap in the core: throughput. With it each waits for the one before: latency.
 ///
-/// A function that the compiler removes, because it does nothing that could be noticed, takes no time: the result is then
-/// below resolution, and says so. The copies make code, 800 copies of a short function; for one that is put in place by
-/// force and is long, `copies = 32` saves time at compilation and keeps the rows within the instruction cache.
+/// A function that the compiler removes, because it has no observable effect, takes no time: the result is then below
+/// resolution. A benchmark contains 800 copies of a short function. For a long function that is always inlined, `copies = 32`
+/// shortens compilation and keeps the rows within the instruction cache.
 ///
 /// The crate's first page has examples.
 #[proc_macro_attribute]

@@ -64,8 +64,8 @@ fn rows(with_init: bool) -> Vec<(u32, u32, bool)> {
     without_fences.map(|row| (row.bodies, row.inits, row.order == Order::InPlace)).collect()
 }
 
-/// Measures pieces of code in the same rounds; the first is what the others are compared with. An exception of the code ends
-/// the measurement and comes through as it is.
+/// Measures pieces of code in the same rounds; the others are compared with the first. An exception of the code ends the
+/// measurement and is passed on unchanged.
 #[pyfunction]
 fn measure(py: Python<'_>, declared: Vec<Declared>, asked: Asked) -> PyResult<Report> {
     let (settings, precision) = (asked.settings()?, asked.precision()?);
@@ -78,7 +78,7 @@ fn measure(py: Python<'_>, declared: Vec<Declared>, asked: Asked) -> PyResult<Re
 }
 
 /// Runs a program with benchmarks: `arguments` with the program's name first. Returns the exit status. An exception of the
-/// code comes through as it is.
+/// code is passed on unchanged.
 #[pyfunction]
 fn run_program(py: Python<'_>, arguments: Vec<OsString>, groups: Vec<Vec<Declared>>) -> PyResult<u8> {
     let failure = Failure::default();

@@ -1,5 +1,5 @@
-//! What the Python package tells its readers to do: arguments of its functions by name, which are also options of
-//! `python -m hairspring`. A test in `python/tests` looks at the functions for every name in backquotes.
+//! Remedies of the Python package: they name arguments of its functions, which are also options of `python -m hairspring`. A
+//! test in `python/tests` checks that each name in backquotes is such an argument.
 
 use hairspring_core::judge::Remedies;
 

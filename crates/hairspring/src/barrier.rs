@@ -1,4 +1,4 @@
-//! Barriers for the compiler that are no instruction.
+//! Barriers for the compiler that cost no instruction.
 #![allow(unsafe_code, reason = "barriers are empty assembly; values pass through it bit by bit")]
 #![allow(asm_sub_register, reason = "no instruction names the registers")]
 
@@ -8,11 +8,11 @@ use std::arch::asm;
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 use std::mem::{ManuallyDrop, MaybeUninit, transmute_copy};
 
-/// The value, of which the compiler no longer knows what it is.
+/// Returns the value, but hides it from the compiler, which can no longer assume anything about it.
 ///
-/// An integer, a floating-point number, a pointer, a reference, and what else fits two registers stays where it is: there
-/// is no instruction, and a chain of copies stays as long as it was (`std::hint::black_box` goes through memory and makes
-/// it 4 or 5 cycles longer). Anything else is shown to the compiler by its address. Memory behind a reference counts as
+/// An integer, a floating-point number, a pointer, a reference, or any other value that fits two registers stays in them: this
+/// costs no instruction, and a chain of copies does not become longer (`std::hint::black_box` goes through memory and makes
+/// it 4 or 5 cycles longer). The compiler sees only the address of any other value. Memory behind a reference counts as
 /// read and written; memory behind a raw pointer does not.
 ///
 /// ```
@@ -24,8 +24,8 @@ pub fn opaque<T>(value: T) -> T {
     imp::opaque(value)
 }
 
-/// The value counts as used: the compiler must have it, in the register where it is or, what does not fit two registers,
-/// in memory. All memory that the compiler does not know to be private counts as read and written.
+/// Makes the value count as used: the compiler must compute it, in its register or, if it does not fit two registers, in memory.
+/// All memory that the compiler does not know to be private counts as read and written.
 ///
 /// ```
 /// let sum: u64 = (1..=4).sum();
@@ -42,7 +42,7 @@ pub fn memory() {
     imp::memory();
 }
 
-/// What comes next begins on a cache line of its own, so that rows do not differ by where they happen to lie.
+/// Aligns the following code to a cache line, so that rows do not differ by their alignment.
 #[inline(always)]
 pub fn align() {
     imp::align();
@@ -128,7 +128,7 @@ mod imp {
         }
     }
 
-    /// The same for two registers.
+    /// `opaque` for a value in two registers.
     #[inline(always)]
     fn pair<T>(value: T) -> T {
         // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
@@ -139,7 +139,7 @@ mod imp {
         unsafe { transmute_copy::<[MaybeUninit<u64>; 2], T>(&[low, high]) }
     }
 
-    /// The same by its address.
+    /// `opaque` for a value in memory, by its address.
     #[inline(always)]
     fn shown<T>(mut value: T) -> T {
         // SAFETY: no instruction.
@@ -184,8 +184,8 @@ mod imp {
     }
 }
 
-/// Elsewhere: the standard library's barrier, through memory. Also under Miri, which runs no assembly: it checks what uses the
-/// barriers, the values laid aside.
+/// On other architectures: the standard library's barrier, through memory. Also under Miri, which cannot run assembly but checks
+/// the code that uses the barriers.
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod imp {
     use std::hint::black_box;

@@ -1,7 +1,6 @@
-//! Precise benchmarks of Rust code. A body is written out in straight-line copies between two reads of the clock, a few of
-//! them and many of them, in interleaved rounds; the slope of the line through them is the time of one copy, and whatever
-//! the measurement adds is its intercept. Times come with intervals, in nanoseconds and in core cycles, and doubts about
-//! them are said.
+//! Precise benchmarks of Rust code. Rows of a few and of many straight-line copies of a body run between two reads of the
+//! clock, in interleaved rounds. The slope of the line through them is the time of one copy; its intercept is the overhead of
+//! the measurement. Times have confidence intervals, in nanoseconds and in core cycles, and findings report doubts about them.
 //!
 //! In `Cargo.toml`:
 //!
@@ -32,9 +31,9 @@
 //! hairspring::main!();
 //! ```
 //!
-//! `cargo bench` measures them, `cargo bench -- sum` those whose name contains `sum`, `cargo bench -- --help` says what
-//! else there is; `cargo test --benches` runs each once. [`macro@bench`] has arguments, inits told apart from the body,
-//! alternatives in the same rounds, and cold caches.
+//! `cargo bench` measures them, `cargo bench -- sum` those whose name contains `sum`, `cargo bench -- --help` shows all
+//! options; `cargo test --benches` runs each once. [`macro@bench`] has arguments, inits that are timed separately from the
+//! body, alternatives in the same rounds, and cold caches.
 //!
 //! Code that needs an init before every run, and an alternative to it:
 //!
@@ -56,8 +55,8 @@
 //! hairspring::main!();
 //! ```
 //!
-//! Wrong uses do not compile. An argument that is not `Copy` is taken by reference, and a setup makes nothing (a state is
-//! made by `state`):
+//! Wrong uses do not compile. An argument that is not `Copy` must be taken by reference, and a setup returns nothing (use
+//! `state` for a value):
 //!
 //! ```compile_fail,E0277
 //! #[hairspring::bench(args = [String::from("text")])]
@@ -71,8 +70,8 @@
 //! fn sum() {}
 //! ```
 //!
-//! The same in ordinary code: [`measure`] for a closure, [`Stopwatch`] for what happens once, [`fit`] for observations
-//! from anywhere.
+//! In ordinary code use [`measure`] for a closure, [`Stopwatch`] for something that happens once, and [`fit`] for observations
+//! from other sources.
 
 mod barrier;
 mod fit;
@@ -109,7 +108,7 @@ macro_rules! main {
     };
 }
 
-/// What the attribute makes use of. No part of the interface: it changes without notice.
+/// Used by the code that the attribute generates. Not part of the interface: it may change without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::barrier::{align, keep, memory, opaque, touch};

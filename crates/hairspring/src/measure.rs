@@ -1,4 +1,4 @@
-//! A closure measured in the middle of a program.
+//! Measures a closure in the middle of a program.
 
 use crate::barrier::{align, opaque};
 use crate::rows::guarded;
@@ -12,7 +12,7 @@ use hairspring_result::ResultDocument;
 use hairspring_view::{Style, text};
 use std::cell::RefCell;
 
-/// What came of measuring a piece of code.
+/// The result of measuring a piece of code.
 #[derive(Debug)]
 pub struct Measurement {
     document: hairspring_result::Measurement,
@@ -20,27 +20,27 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Time of one evaluation in nanoseconds; `None` where the clock's rate is unknown.
+    /// Time of one evaluation in nanoseconds; `None` if the clock's rate is unknown.
     pub fn ns(&self) -> Option<Estimate> {
         self.time().ns.as_ref().map(|ns| ns.estimate(self.level))
     }
 
-    /// The same in core cycles; `None` where there is no chain of known length for this machine, or none that proves itself.
+    /// Time of one evaluation in core cycles; `None` if no chain could be shown to have a known length on this machine.
     pub fn cycles(&self) -> Option<Estimate> {
         self.time().cycles.as_ref().map(|cycles| cycles.estimate(self.level))
     }
 
-    /// The same in ticks of the clock.
+    /// Time of one evaluation in ticks of the clock.
     pub fn ticks(&self) -> Estimate {
         self.time().ticks
     }
 
-    /// Doubts, the heaviest first.
+    /// Doubts, the most serious first.
     pub fn findings(&self) -> &[Finding] {
         &self.series().findings
     }
 
-    /// All that the engine says of it, the overhead and the rows included.
+    /// The whole result, including the overhead and the rows.
     pub fn series(&self) -> &SeriesResult {
         &self.document.assessment.series[0]
     }
@@ -57,9 +57,9 @@ impl std::fmt::Display for Measurement {
     }
 }
 
-/// Time of a piece of code whose evaluations do not wait for each other: throughput. Takes half a second at the most; meanwhile
-/// the thread keeps to one CPU. What is constant in the code should be made [`opaque`](crate::opaque()) in it. A call of
-/// the closure is in the time where the compiler does not put its code in place; dropping what it returns is not.
+/// Measures code whose evaluations do not wait for each other: throughput. It takes half a second at most; meanwhile the
+/// thread is bound to one CPU. Make constants in the code [`opaque`](crate::opaque()). If the compiler does not inline the
+/// closure, its call is part of the time; dropping what it returns is not.
 ///
 /// ```
 /// let hash = hairspring::measure("hash", || hairspring::opaque(17u64).wrapping_mul(0x9e37_79b9)).unwrap();
@@ -72,10 +72,10 @@ pub fn measure<T>(name: &str, code: impl FnMut() -> T) -> Result<Measurement> {
     measure_with(&Settings::default(), name, code)
 }
 
-/// The same with other settings: clock, CPU, budget, precision, confidence level.
+/// Like [`measure`], with other settings: clock, CPU, budget, precision, confidence level.
 ///
 /// # Errors
-/// As [`measure`]; a clock or CPU that is not there.
+/// As [`measure`]; a clock or CPU that does not exist.
 pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T) -> Result<Measurement> {
     let code = RefCell::new(code);
     macro_rules! row {
@@ -96,7 +96,7 @@ pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T)
     measured(settings, name, for_closure_line!(row).into())
 }
 
-/// Time of a piece of code whose evaluations wait for each other, each for the result of the one before: latency.
+/// Measures code of which each evaluation waits for the result of the one before: latency.
 ///
 /// ```
 /// let multiply = hairspring::measure_chain("multiply", 3u64, |x| x.wrapping_mul(0x9e37_79b9)).unwrap();

@@ -1,7 +1,7 @@
-//! Names of arguments: as they display themselves, or for debugging, or by their place.
+//! Names of arguments: by `Display`, else by `Debug`, else by their position.
 
-/// An argument on its way to its name. Which of the traits is taken is settled by the compiler: the one that needs the
-/// fewest references, which is display, before debug, before the place.
+/// An argument to be named. The compiler picks the trait that needs the fewest references: `Display` before `Debug` before the
+/// position.
 #[derive(Debug)]
 pub struct Named<'a, T>(pub &'a T, pub usize);
 

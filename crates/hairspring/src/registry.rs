@@ -14,9 +14,9 @@ pub struct Entry {
     pub module: &'static str,
     /// The function's name.
     pub name: &'static str,
-    /// What the compiler calls it: nothing else has this name.
+    /// The function's type name, which is unique.
     pub identity: fn() -> &'static str,
-    /// The same of the function that it is compared with.
+    /// The type name of the function that it is compared with.
     pub against: Option<fn() -> &'static str>,
     /// The benchmark, once for each argument.
     pub cases: fn() -> Vec<Case>,
@@ -66,7 +66,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A group for every argument of every benchmark that is compared with no other; alternatives are in the groups of theirs.
+/// One group for every argument of every benchmark that is not an alternative; alternatives join the group of their partner.
 fn groups(entries: &[&Entry]) -> Result<Vec<Group<'static>>, String> {
     let mut groups: Vec<(&Entry, Option<String>, Group)> = Vec::new();
     for entry in entries.iter().filter(|entry| entry.against.is_none()) {
@@ -74,7 +74,7 @@ fn groups(entries: &[&Entry]) -> Result<Vec<Group<'static>>, String> {
     }
     for entry in entries {
         let Some(against) = entry.against else { continue };
-        let first = first_of(entry, against(), entries)?;
+        let first = partner(entry, against(), entries)?;
         for case in entry.named_cases() {
             let group = groups.iter_mut().find(|(of, argument, _)| std::ptr::eq(*of, first) && *argument == case.argument);
             let (_, _, group) = group.ok_or_else(|| without_partner(&case, first))?;
@@ -85,7 +85,7 @@ fn groups(entries: &[&Entry]) -> Result<Vec<Group<'static>>, String> {
 }
 
 /// The benchmark that an alternative is compared with.
-fn first_of<'a>(entry: &Entry, against: &str, entries: &[&'a Entry]) -> Result<&'a Entry, String> {
+fn partner<'a>(entry: &Entry, against: &str, entries: &[&'a Entry]) -> Result<&'a Entry, String> {
     let found = entries.iter().find(|other| (other.identity)() == against);
     let found = found.ok_or_else(|| format!("`{}` is compared with `{against}`, which has no #[hairspring::bench]", entry.full_name()))?;
     if std::ptr::eq(*found, entry) {

@@ -1,10 +1,10 @@
-//! What the attribute's rows share: the state made once, and the wall that no panic passes.
+//! What the attribute's rows share: the state that is made once, and the catching of panics.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// What can be handed to every copy by value.
+/// An argument that can be passed to every copy by value.
 #[diagnostic::on_unimplemented(
     message = "an argument is handed to every copy: `{Self}` cannot be, because it is not `Copy`",
     label = "take it by reference",
@@ -19,7 +19,7 @@ pub fn guarded(row: impl FnOnce() -> u64) -> Option<u64> {
     catch_unwind(AssertUnwindSafe(row)).ok()
 }
 
-/// What is made once and handed to every copy of a benchmark, in all its rows.
+/// A state that is made once and passed to every copy of a benchmark, in all its rows.
 pub struct State<S> {
     shared: Rc<RefCell<Made<S>>>,
 }
@@ -36,7 +36,7 @@ impl<S> Clone for State<S> {
 }
 
 impl<S> State<S> {
-    /// A state that is made when it is first asked for.
+    /// A state that is made when it is first used.
     pub fn new(make: impl FnMut() -> S + 'static) -> State<S> {
         State { shared: Rc::new(RefCell::new(Made { make: Box::new(make), made: None })) }
     }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_no_reading() {
+    fn a_panic_gives_no_reading() {
         assert_eq!(guarded(|| 3), Some(3));
         assert_eq!(guarded(|| std::panic::resume_unwind(Box::new("quietly"))), None);
     }

@@ -1,11 +1,11 @@
-//! What bodies return and inits make, while the clock runs: values with a destructor are laid aside and dropped after the
+//! Values that bodies return and inits make while the clock runs: values with a destructor are stored and dropped after the
 //! second reading; others stay in registers or in one place.
 #![allow(unsafe_code, reason = "places are filled by number, without a test for the number while the clock runs")]
 
 use crate::barrier::{keep, memory, opaque};
 use std::mem::{MaybeUninit, needs_drop};
 
-/// Values laid aside. They are put in order, without a gap.
+/// Stored values, in order and without gaps.
 #[derive(Debug)]
 pub struct Values<T> {
     places: Box<[MaybeUninit<T>]>,
@@ -13,7 +13,7 @@ pub struct Values<T> {
 }
 
 impl<T> Values<T> {
-    /// Room for so many values; none for those without a destructor, which are not laid aside.
+    /// Room for this many values; none for values without a destructor, which are not stored.
     pub fn room(values: usize) -> Values<T> {
         let places = if needs_drop::<T>() { values } else { 0 };
         Values { places: Box::new_uninit_slice(places), filled: 0 }
@@ -40,16 +40,15 @@ impl<T> Values<T> {
 
     #[inline(always)]
     fn place(&mut self, value: T) -> &mut T {
-        // Where more are put than there is room for, the error is in the rows: the last place is then taken again, and
-        // the value in it leaks.
+        // More values than room would be an error in the rows: the last place is then reused, and its value leaks.
         let at = self.filled.min(self.places.len() - 1);
         self.filled = at + 1;
         self.places[at].write(value)
     }
 }
 
-/// Puts what an init made where the body gets it: on the stack, for which the compiler takes registers where it can, or
-/// among the values laid aside.
+/// Puts what an init made where the body gets it: on the stack, which the compiler replaces by registers if it can, or
+/// among the stored values.
 #[inline(always)]
 pub fn hold<'a, T>(stack: &'a mut MaybeUninit<T>, aside: &'a mut Values<T>, value: T) -> &'a mut T {
     memory();

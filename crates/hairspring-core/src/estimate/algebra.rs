@@ -245,19 +245,4 @@ mod tests {
         assert!(of([f64::NAN, 0.0, 0.0, 1.0]).is_none());
         assert!(of([2.0, 1.0, 1.0, 2.0]).is_some());
     }
-
-    /// `cargo test --release -p hairspring-core --lib -- --ignored --nocapture as_fast` prints the times of both.
-    #[test]
-    #[ignore = "a measurement: prints times and asserts none"]
-    fn as_fast_as_nalgebra() {
-        let rows = Matrix::from_fn(4096, 200, |i, j| ((i * 31 + j * 17) % 101) as f64 / 101.0);
-        let begin = std::time::Instant::now();
-        let found = Matrix::gram(200, (0..4096).map(|i| (rows.row(i), 1.0)));
-        let own = begin.elapsed();
-        let theirs = DMatrix::from_fn(200, 4096, |j, i| rows[(i, j)]);
-        let begin = std::time::Instant::now();
-        let expected = &theirs * theirs.transpose();
-        println!("4,096 x 200: {own:?}, nalgebra {:?}", begin.elapsed());
-        assert!((0..200).all(|j| near(found[(j, 7)], expected[(j, 7)], expected.amax())));
-    }
 }
