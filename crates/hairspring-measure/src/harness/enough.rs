@@ -19,7 +19,7 @@ impl Harness {
             let reference = self.experiment(window_ns, trips, body)?;
             trips = reference.trips;
             let times_ns = jiggled(trips).map(|steps| self.time(steps, body).interval_ns);
-            let trial = Trial::of(window_ns, trips, reference.interval_ns, times_ns);
+            let trial = Trial::new(window_ns, trips, reference.interval_ns, times_ns);
             trials.push(trial);
             if trial.passes() {
                 return Ok(Enough { window_ns, proven: true, trials });
