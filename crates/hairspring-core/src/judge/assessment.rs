@@ -123,7 +123,9 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
         series.push(result);
     }
     if series.is_empty() {
-        return Err(Error::BadTable("the table holds only auxiliary series (reference, control, shadow, variant): it needs a series to measure".into()));
+        return Err(Error::BadTable(
+            "the table holds only auxiliary series (reference, control, shadow, variant): it needs a series to measure".into(),
+        ));
     }
     let comparisons = series[1..].iter().filter_map(|a| compare(a, &series[0], question.options.level)).collect();
     let core_hz = reference.as_ref().and_then(|ruler| ruler.core_hz(&table.origin, question.options.level));

@@ -191,7 +191,9 @@ impl Kind for FindingKind {
             PrecisionMissed { reached_percent, asked_percent } => Description {
                 code: code::PRECISION_MISSED,
                 numbers: numbers! { reached_percent, asked_percent },
-                message: format!("the requested precision of {asked_percent:.2} % was not reached: the interval is +-{reached_percent:.2} %"),
+                message: format!(
+                    "the requested precision of {asked_percent:.2} % was not reached: the interval is +-{reached_percent:.2} %"
+                ),
                 remedy: "repeat the rows more often, or use rows with larger counts",
             },
             WideInterval { component, half_width_percent } => Description {

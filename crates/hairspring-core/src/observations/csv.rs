@@ -123,7 +123,8 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
 /// Parses a series and the length of one copy of its chain, such as `reference 3`.
 fn chain(value: &str, key: &str, line: u64) -> Result<(String, f64)> {
     let parts = value.rsplit_once(' ');
-    let (name, cycles) = parts.ok_or_else(|| bad(line, &format!("`{key}` needs a series and its length in core cycles, as in `{key} 3`")))?;
+    let (name, cycles) =
+        parts.ok_or_else(|| bad(line, &format!("`{key}` needs a series and its length in core cycles, as in `{key} 3`")))?;
     Ok((name.trim().to_owned(), positive(cycles, key, line)?))
 }
 

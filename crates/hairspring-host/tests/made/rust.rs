@@ -8,7 +8,8 @@ pub fn each() -> String {
     let one = |rows: &[u32]| rows.iter().map(u32::to_string).collect::<Vec<_>>();
     let two = |rows: &[(u32, u32)]| rows.iter().map(|(a, b)| format!("{a}, {b}")).collect::<Vec<_>>();
     [
-        "//! The rows of the table for code that is repeated straight-line by macros. Generated from `table.rs`: change it there.\n".to_owned(),
+        "//! The rows of the table for code that is repeated straight-line by macros. Generated from `table.rs`: change it there.\n"
+            .to_owned(),
         each_of("for_line", "rows without an init, called with the number of bodies", &one(&LINE)),
         each_of("for_closure_line", "the rows of [`for_line`](crate::for_line) that closures use", &one(&closure)),
         each_of("for_plane", "rows with an init, called with the numbers of bodies and of further inits", &two(&PLANE)),
