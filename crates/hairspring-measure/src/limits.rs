@@ -66,7 +66,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn a_batch_runs_its_fewest_rounds_and_ends_with_its_time_or_its_most() {
+    fn batch_runs_its_fewest_rounds_and_ends_at_its_limits() {
         let batch = Batch { time: MS, fewest: 3, most: 5 };
         assert!(batch.goes_on(2, 9 * MS) && !batch.goes_on(3, MS));
         assert!(batch.goes_on(4, Duration::ZERO) && !batch.goes_on(5, Duration::ZERO));
