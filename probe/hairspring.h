@@ -34,7 +34,7 @@
 
 /* ---- made from the tables of rows, fences and counters: do not change it here ---- */
 
-/* The finest counter of the processor, and what stands around a read of the system's clock. */
+/* The finest counter of the processor, and the fence before and after a read of the system's clock. */
 #if defined(__x86_64__)
 #define HAIRSPRING_COUNTER "tsc"
 #define HAIRSPRING_COUNTER_READ(ticks) \
@@ -53,8 +53,8 @@
 #define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("" : : : "memory")
 #endif
 
-/* HAIRSPRING_FENCE: all code before is done before code behind begins. HAIRSPRING_FULL_FENCE: and its stores are seen by
- * all. HAIRSPRING_CHAIN: dependent multiplications, which show what a fence hides of the code behind it. */
+/* HAIRSPRING_FENCE: earlier code completes before later code begins. HAIRSPRING_FULL_FENCE: earlier stores are also visible to
+ * all CPUs. HAIRSPRING_CHAIN: dependent multiplications, which show what a fence hides of the code after it. */
 #if defined(__x86_64__)
 #define HAIRSPRING_FLOATING_REGISTER "x"
 #define HAIRSPRING_FENCE() __asm__ volatile("lfence" : : : "memory")
@@ -110,11 +110,11 @@
 #define HAIRSPRING_ORDER_FENCED 2
 #define HAIRSPRING_ORDER_SHADOW 3
 
-/* Rows that are run however long they take, and copies of those that check an init. */
+/* Number of rows that are run however long they take, and most copies of such rows that check an init. */
 #define HAIRSPRING_FEWEST_ROWS 4
 #define HAIRSPRING_SHORT_CHECK_COPIES 6
 
-/* row(bodies, ...) for every row of bodies alone; row(bodies, further inits, ...) for every row with an init, and for
+/* row(bodies, ...) for every row without an init; row(bodies, further inits, ...) for every row with an init, and for
  * every row with flushes; row(bodies, inits before each but one, inits before each, ...) for rows that check an init. */
 #define HAIRSPRING_FOR_LINE(row, ...) \
   row(1, __VA_ARGS__) row(2, __VA_ARGS__) row(3, __VA_ARGS__) row(4, __VA_ARGS__) \

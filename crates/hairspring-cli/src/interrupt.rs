@@ -11,7 +11,7 @@ pub fn clean_up_on_signals() {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            hairspring_host::process::now();
+            hairspring_host::process::clean_up();
             std::process::exit(128 + signal);
         }
     });

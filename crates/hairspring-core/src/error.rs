@@ -1,6 +1,6 @@
-//! Why observations cannot be read or solved: what is wrong, which value, which limit, and what to do next.
+//! Errors of reading and solving observations. A message says what is wrong, which value, which limit, and what to do.
 
-/// Result of a call of this crate.
+/// Result of a function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why observations cannot be read or solved.
@@ -10,7 +10,7 @@ pub enum Error {
     /// A line of an observation file cannot be used.
     #[error("line {line}: {reason}")]
     BadObservation {
-        /// Line number, the first line being 1.
+        /// Line number, counted from 1.
         line: u64,
         /// What is wrong with it and what is expected.
         reason: String,
@@ -19,24 +19,24 @@ pub enum Error {
     #[error("{0}")]
     BadTable(String),
     /// Too few usable observations for the number of unknowns.
-    #[error("{} of different counts for {} ({detail}): {advice}", some(*.usable, "usable row"), some(*.unknowns, "unknown"))]
+    #[error("{} with different counts for {} ({detail}): {advice}", counted(*.usable, "usable row"), counted(*.unknowns, "unknown"))]
     TooFewRows {
-        /// Rows that could be used.
+        /// Number of usable rows.
         usable: usize,
-        /// Unknowns that the system has, the overhead included.
+        /// Number of unknowns, including the overhead.
         unknowns: usize,
-        /// What the rows are.
+        /// Details of the rows.
         detail: String,
         /// What to do.
         advice: &'static str,
     },
 }
 
-/// What to do about [`Error::TooFewRows`] where nothing is known of the rows' origin.
+/// Advice for [`Error::TooFewRows`] where the origin of the rows is unknown.
 pub(crate) const MORE_ROWS: &str = "add rows with other counts";
 
-/// `1 row`, `2 rows`.
-fn some(number: usize, what: &str) -> String {
+/// A number with its noun: `1 row`, `2 rows`.
+fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
@@ -45,9 +45,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_agree_with_the_number_of_rows() {
+    fn message_agrees_with_row_count() {
         let message = |usable, unknowns| Error::TooFewRows { usable, unknowns, detail: "why".into(), advice: MORE_ROWS }.to_string();
-        assert_eq!(message(1, 1), "1 usable row of different counts for 1 unknown (why): add rows with other counts");
-        assert_eq!(message(2, 3), "2 usable rows of different counts for 3 unknowns (why): add rows with other counts");
+        assert_eq!(message(1, 1), "1 usable row with different counts for 1 unknown (why): add rows with other counts");
+        assert_eq!(message(2, 3), "2 usable rows with different counts for 3 unknowns (why): add rows with other counts");
     }
 }

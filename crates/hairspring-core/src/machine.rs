@@ -1,13 +1,13 @@
-//! What a machine says of itself, as plain data.
+//! The description of a machine, as plain data.
 
 use serde::{Deserialize, Serialize};
 
-/// A machine, as far as it tells.
+/// A machine, as it describes itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Model name of the CPU; in a virtual machine it may be masked.
+    /// Model name of the CPU; a hypervisor may mask it.
     pub cpu_model: String,
-    /// CPUs online.
+    /// Number of CPUs online.
     pub cpus: usize,
     /// Architecture.
     pub architecture: String,

@@ -1,5 +1,5 @@
-//! Coverage of the intervals in simulation: how often the 95 % interval of the slope contains the true slope, for
-//! four kinds of noise and a clock with a quantum. Fixed seeds: the test is exact, not a matter of luck.
+//! Simulated coverage of the intervals: how often the 95 % interval of the slope contains the true slope, for four kinds of
+//! noise and a clock with a quantum. Fixed seeds make the test deterministic.
 
 use hairspring_core::estimate::{Options, solve};
 use hairspring_core::observations::Observations;

@@ -1,5 +1,5 @@
-//! Coverage of the intervals of parts in simulation, where rows depart from the sum of their parts: not at all, each row by
-//! itself, or alike for rows of like counts. Fixed seeds: the test is exact, not a matter of luck.
+//! Simulated coverage of the intervals of parts, where rows depart from the sum of their parts: not at all, independently,
+//! or by similar amounts for rows with similar counts. Fixed seeds make the test deterministic.
 
 use hairspring_core::estimate::{Options, solve};
 use hairspring_core::observations::Observations;
@@ -9,16 +9,16 @@ use rand_pcg::Pcg64Mcg;
 const ROWS: usize = 60;
 const ROUNDS: u32 = 16;
 const TRIALS: u64 = 400;
-/// Ticks of a trip, and of an arm that every other row takes once in three trips.
+/// Ticks of a trip, and of a branch that every other row takes once in three trips.
 const PARTS: [f64; 2] = [30.0, 12.0];
 const OVERHEAD: f64 = 60.0;
 const NOISE: f64 = 4.0;
 const DEPARTURE: f64 = 12.0;
 
-/// Departure of each row, by its trips as a share of the most.
+/// Departure of each row, by its trips as a share of the largest number of trips.
 type Departs = fn(&mut Pcg64Mcg) -> Box<dyn FnMut(f64) -> f64>;
 
-/// A number of mean 0 and standard deviation 1, and bounded: nothing is left out.
+/// A random number of mean 0 and standard deviation 1, bounded so that no row is an outlier.
 fn spread(random: &mut Pcg64Mcg) -> f64 {
     (0..3).map(|_| random.random_range(-1.0..1.0)).sum()
 }
@@ -27,18 +27,18 @@ fn none(_: &mut Pcg64Mcg) -> Box<dyn FnMut(f64) -> f64> {
     Box::new(|_| 0.0)
 }
 
-fn each_by_itself(random: &mut Pcg64Mcg) -> Box<dyn FnMut(f64) -> f64> {
+fn independent(random: &mut Pcg64Mcg) -> Box<dyn FnMut(f64) -> f64> {
     let mut own = Pcg64Mcg::seed_from_u64(random.random());
     Box::new(move |_| DEPARTURE * spread(&mut own))
 }
 
-/// A wave along the trips, of about one period to two and any phase.
+/// A sine along the trips, with about one to two periods and a random phase.
 fn along_the_trips(random: &mut Pcg64Mcg) -> Box<dyn FnMut(f64) -> f64> {
     let (periods, phase): (f64, f64) = (random.random_range(0.7..2.0), random.random());
     Box::new(move |share| DEPARTURE * 2f64.sqrt() * (std::f64::consts::TAU * (periods * share + phase)).sin())
 }
 
-/// Whether the intervals of the two parts hold what they take, and their half-widths.
+/// Whether the intervals of the two parts contain the true times, and their half-widths.
 fn trial(seed: u64, departs: Departs, options: &Options) -> [(bool, f64); 2] {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut table = Observations::new(vec!["trip".into(), "arm".into()]);
@@ -57,7 +57,7 @@ fn trial(seed: u64, departs: Departs, options: &Options) -> [(bool, f64); 2] {
     [found(0), found(1)]
 }
 
-/// Share of the intervals that hold, and their mean half-width.
+/// Share of the intervals that contain the true time, and their mean half-width.
 fn coverage(name: &str, departs: Departs, departure_follows_counts: bool) -> (f64, f64) {
     let options = Options { departure_follows_counts, ..Options::default() };
     let all: Vec<(bool, f64)> = (0..TRIALS).flat_map(|seed| trial(seed, departs, &options)).collect();
@@ -68,16 +68,16 @@ fn coverage(name: &str, departs: Departs, departure_follows_counts: bool) -> (f6
 }
 
 #[test]
-fn intervals_hold_where_rows_of_like_counts_depart_alike() {
+fn intervals_cover_departures_that_follow_the_counts() {
     let (single, _) = coverage("along the trips", along_the_trips, false);
-    assert!(single < 0.85, "what this is to mend is not there: {single}");
+    assert!(single < 0.85, "the plain interval should cover too little here: {single}");
     let (held, _) = coverage("along the trips", along_the_trips, true);
     assert!(held > 0.92, "{held}");
 }
 
 #[test]
-fn intervals_hold_and_stay_narrow_where_rows_depart_one_by_one_or_not_at_all() {
-    for (name, departs, wider) in [("none", none as Departs, 1.1), ("each by itself", each_by_itself, 1.6)] {
+fn intervals_cover_and_stay_narrow_with_independent_or_no_departures() {
+    for (name, departs, wider) in [("none", none as Departs, 1.1), ("independent", independent, 1.6)] {
         let (single, narrow) = coverage(name, departs, false);
         let (held, half) = coverage(name, departs, true);
         assert!(single > 0.93 && held > 0.94, "{name}: {single} {held}");

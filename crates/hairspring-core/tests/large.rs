@@ -1,4 +1,4 @@
-//! Tables of many rows of which none was repeated.
+//! Large tables without repeated rows.
 
 use hairspring_core::estimate::Source;
 use hairspring_core::judge::{Question, SeriesResult, assess, code};
@@ -6,7 +6,7 @@ use hairspring_core::observations::Observations;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// 25,000 rows with counts of their own; the totals bend by so much at the end.
+/// The result of 25,000 different rows whose totals bend by `bend` at the end.
 fn solved(bend: f64) -> SeriesResult {
     let mut random = Pcg64Mcg::seed_from_u64(11);
     let mut table = Observations::new(vec!["a".into(), "b".into()]);
@@ -22,7 +22,7 @@ fn solved(bend: f64) -> SeriesResult {
 }
 
 #[test]
-fn a_bent_plane_is_found() {
+fn bent_plane_is_reported() {
     let bent = solved(200.0);
     assert!(bent.findings.iter().any(|finding| finding.is(code::NON_LINEAR)), "{:?}", bent.findings);
     let component = &bent.solution.components[0];
@@ -30,7 +30,7 @@ fn a_bent_plane_is_found() {
 }
 
 #[test]
-fn a_straight_plane_is_checked_and_none_the_wider() {
+fn straight_plane_is_checked_without_a_wider_interval() {
     let straight = solved(0.0);
     assert!(straight.findings.is_empty(), "{:?}", straight.findings);
     assert!(straight.solution.lack_of_fit.unwrap().p > 0.001);
@@ -39,8 +39,8 @@ fn a_straight_plane_is_checked_and_none_the_wider() {
     assert!((ticks.value - 20.0).abs() < 2.0 * ticks.half_width(), "{ticks:?}");
 }
 
-/// What 60,000 rows of eight components say whose counts reach from 0 to 20,000, with noise of standard deviation 3.
-fn of_eight(total: impl Fn(&[f64; 8]) -> f64) -> SeriesResult {
+/// The result of 60,000 rows of eight components with counts from 0 to 20,000, and noise of standard deviation 3.
+fn solved_eight(total: impl Fn(&[f64; 8]) -> f64) -> SeriesResult {
     let mut random = Pcg64Mcg::seed_from_u64(5);
     let mut table = Observations::new("abcdefgh".chars().map(String::from).collect());
     let series = table.series("main");
@@ -58,17 +58,17 @@ fn is_bent(found: &SeriesResult) -> bool {
 }
 
 #[test]
-fn a_bend_along_one_of_many_components_is_found() {
-    let parabola = of_eight(|n| 50.0 + 0.3 * n[1..].iter().sum::<f64>() + 2e-5 * (n[0] - 1e4).powi(2));
+fn bend_along_one_of_many_components_is_reported() {
+    let parabola = solved_eight(|n| 50.0 + 0.3 * n[1..].iter().sum::<f64>() + 2e-5 * (n[0] - 1e4).powi(2));
     assert!(is_bent(&parabola), "{:?}", parabola.findings);
-    let step = of_eight(|n| 0.3 * n.iter().sum::<f64>() + if n[0] > 15_000.0 { 1_000.0 } else { 0.0 });
+    let step = solved_eight(|n| 0.3 * n.iter().sum::<f64>() + if n[0] > 15_000.0 { 1_000.0 } else { 0.0 });
     assert!(is_bent(&step), "{:?}", step.findings);
-    let straight = of_eight(|n| 50.0 + 0.3 * n.iter().sum::<f64>());
+    let straight = solved_eight(|n| 50.0 + 0.3 * n.iter().sum::<f64>());
     assert!(!is_bent(&straight) && straight.solution.lack_of_fit.unwrap().p > 0.001, "{:?}", straight.solution.lack_of_fit);
 }
 
 #[test]
-fn components_that_only_act_together_are_found() {
-    let together = of_eight(|n| 0.3 * n[0] + 0.7 * n[1] + 2e-6 * (n[0] - 1e4) * (n[1] - 1e4));
+fn interaction_of_components_is_reported() {
+    let together = solved_eight(|n| 0.3 * n[0] + 0.7 * n[1] + 2e-6 * (n[0] - 1e4) * (n[1] - 1e4));
     assert!(is_bent(&together), "{:?}", together.findings);
 }

@@ -1,11 +1,11 @@
-//! The estimator on tables whose answers are known.
+//! The estimator on tables with known results.
 
 use hairspring_core::Error;
 use hairspring_core::estimate::{LeftOut, Options, Solution, solve};
 use hairspring_core::judge::{Question, Severity, assess, code};
 use hairspring_core::observations::{Flags, Observations, read_csv};
 
-/// A table of one component: `time(copies)` in every round, with a small wobble that no two rows share.
+/// A table of one component: `time(copies)` in every round, with a small wobble that differs from row to row.
 fn line(copies: &[u32], rounds: u32, time: impl Fn(u32, u32) -> f64) -> Observations {
     let mut table = Observations::new(vec!["body".into()]);
     let series = table.series("main");
@@ -29,7 +29,7 @@ fn body(table: &Observations) -> f64 {
 const COPIES: [u32; 9] = [1, 2, 3, 4, 6, 8, 10, 12, 16];
 
 #[test]
-fn the_overhead_is_eliminated_and_not_divided() {
+fn overhead_is_separated_from_the_slope() {
     for overhead in [0.0, 8.5, 1e6] {
         let found = solved(&line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + overhead));
         assert!((found.components[0].ticks.value - 100.0).abs() < 0.02);
@@ -39,8 +39,8 @@ fn the_overhead_is_eliminated_and_not_divided() {
 }
 
 #[test]
-fn a_bend_at_few_copies_is_left_out_and_listed() {
-    // The first copies hide in the shadow of the fence.
+fn bend_at_few_copies_is_left_out_and_listed() {
+    // A fence hides part of the first copies.
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) - 40.0 / f64::from(n * n * n));
     let found = solved(&table);
     assert!(found.rows.iter().any(|row| row.counts == [1.0] && row.left_out == Some(LeftOut::Bend)));
@@ -48,7 +48,7 @@ fn a_bend_at_few_copies_is_left_out_and_listed() {
 }
 
 #[test]
-fn a_row_far_off_is_left_out_and_listed() {
+fn outlier_row_is_left_out_and_listed() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + if n == 10 { 300.0 } else { 0.0 });
     let found = solved(&table);
     let off: Vec<&[f64]> = found.rows.iter().filter(|row| row.left_out == Some(LeftOut::OffLine)).map(|row| &row.counts[..]).collect();
@@ -59,7 +59,7 @@ fn a_row_far_off_is_left_out_and_listed() {
 }
 
 #[test]
-fn a_curve_is_called_a_curve() {
+fn curve_is_reported_as_non_linear() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + 4.0 * f64::from(n * n));
     let found = assess(&table, &Question::default()).unwrap();
     let worst = found.series[0].findings.iter().find(|finding| finding.is(code::NON_LINEAR));
@@ -67,7 +67,7 @@ fn a_curve_is_called_a_curve() {
 }
 
 #[test]
-fn flagged_readings_and_spikes_are_not_used_and_not_lost() {
+fn flagged_readings_and_spikes_are_counted_but_not_used() {
     let mut table = line(&COPIES, 64, |n, round| 100.0 * f64::from(n) + if (round + n) % 13 == 0 { 5_000.0 } else { 0.0 });
     let row = table.row(0, &[4.0]);
     for round in 0..20 {
@@ -80,7 +80,7 @@ fn flagged_readings_and_spikes_are_not_used_and_not_lost() {
 }
 
 #[test]
-fn an_init_is_told_from_its_body() {
+fn init_and_body_are_separated() {
     let mut table = Observations::new(vec!["body".into(), "init".into()]);
     let series = table.series("main");
     for round in 0..64 {
@@ -96,8 +96,8 @@ fn an_init_is_told_from_its_body() {
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_said_to_be_so() {
-    // Equation 6 with M_k = N_k: only the sum can be known.
+fn inseparable_components_are_reported_as_a_combination() {
+    // Equation 6 with M_k = N_k: only the sum can be determined.
     let rows: String = (1..=8).flat_map(|n| (0..6).map(move |i| format!("{n},{n},{}\n", 150 * n + 60 + i % 2))).collect();
     let table = read_csv(format!("body,init,ticks\n{rows}").as_bytes()).unwrap();
     let found = solved(&table);
@@ -107,7 +107,7 @@ fn what_cannot_be_told_apart_is_said_to_be_so() {
 }
 
 #[test]
-fn two_rows_are_a_differential_measurement_without_a_check() {
+fn two_rows_are_solved_but_not_checked() {
     let table = line(&[1, 2], 64, |n, _| 100.0 * f64::from(n) + 8.5);
     assert!((body(&table) - 100.0).abs() < 0.2);
     let found = assess(&table, &Question::default()).unwrap();
@@ -115,7 +115,7 @@ fn two_rows_are_a_differential_measurement_without_a_check() {
 }
 
 #[test]
-fn rows_that_lie_on_the_line_exactly_check_it() {
+fn rows_exactly_on_the_line_check_it() {
     let rows = |off: u32| -> String {
         let ticks = |n: u32| 150 * n + 60 + if n == 5 { off } else { 0 };
         (0..3).flat_map(|_| 1..=8).map(|n| format!("{n},{}\n", ticks(n))).collect()
@@ -130,7 +130,7 @@ fn rows_that_lie_on_the_line_exactly_check_it() {
 }
 
 #[test]
-fn too_little_is_an_error_with_numbers() {
+fn too_few_rows_are_an_error_with_numbers() {
     let table = read_csv("body,ticks\n1,108\n2,208\n".as_bytes()).unwrap();
     match solve(&table, 0, &Options::default()) {
         Err(Error::TooFewRows { usable, unknowns, .. }) => assert_eq!((usable, unknowns), (2, 2)),
@@ -139,7 +139,7 @@ fn too_little_is_an_error_with_numbers() {
 }
 
 #[test]
-fn nothing_below_resolution_is_a_number_of_its_own() {
+fn time_below_resolution_gets_an_upper_bound() {
     let table = line(&COPIES, 64, |_, _| 60.0);
     let found = assess(&table, &Question::default()).unwrap();
     let below = found.series[0].findings.iter().find(|finding| finding.is(code::BELOW_RESOLUTION));
@@ -148,7 +148,7 @@ fn nothing_below_resolution_is_a_number_of_its_own() {
 }
 
 #[test]
-fn a_clock_that_never_moved_gives_a_bound_from_its_quantum() {
+fn clock_that_never_moves_gives_a_bound_from_its_quantum() {
     let mut table = Observations::new(vec!["body".into()]);
     let series = table.series("main");
     for round in 0..64 {
@@ -181,7 +181,7 @@ fn unrepeated_rows_are_solved_by_regression() {
 }
 
 #[test]
-fn the_same_table_gives_the_same_interval() {
+fn solving_is_deterministic() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n));
     assert_eq!(solved(&table).components[0].ticks, solved(&table).components[0].ticks);
 }

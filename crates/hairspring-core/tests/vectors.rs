@@ -1,4 +1,4 @@
-//! The vectors that every language must pass: spec/vectors.
+//! The test vectors of spec/vectors, which every language must pass.
 
 use hairspring_core::estimate::{Estimate, Options};
 use hairspring_core::judge::{Assessment, Question, Time, assess};

@@ -1,8 +1,8 @@
-//! What the machine says it is.
+//! The description of this machine.
 
 use hairspring_core::machine::Machine;
 
-/// Reads it from the system.
+/// Reads the description of this machine from the system.
 pub fn machine() -> Machine {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -12,7 +12,7 @@ pub fn machine() -> Machine {
         nix::sys::utsname::uname().map(|name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()));
     Machine {
         cpu_model: field("model name").unwrap_or_else(|| "unknown".into()),
-        // All of them, also when this thread is bound to one.
+        // All online CPUs, even if this thread is bound to one.
         cpus: nix::unistd::sysconf(nix::unistd::SysconfVar::_NPROCESSORS_ONLN).ok().flatten().map_or(1, |cpus| cpus as usize),
         architecture: std::env::consts::ARCH.to_owned(),
         system: kernel.unwrap_or_else(|_| std::env::consts::OS.to_owned()),

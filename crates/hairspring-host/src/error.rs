@@ -1,42 +1,42 @@
-//! What the machine does not offer or the operating system refuses, with the reason and what to do next.
+//! Errors: what the machine does not offer or the operating system refuses, with the reason and what to do next.
 
-/// Result of a call of this crate.
+/// Result of a function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why the machine cannot do what was asked.
+/// Why the machine cannot do what was requested.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The clock asked for is not offered by this machine.
+    /// This machine does not offer the requested clock.
     #[error("clock `{name}` is not available: {reason}; available here: {available}")]
     ClockUnavailable {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// Why it is not to be had.
+        /// Why it is not available.
         reason: String,
-        /// The names that can be used.
+        /// The names of the available clocks.
         available: String,
     },
-    /// The CPU asked for does not exist, or this process may not use it.
+    /// The requested CPU does not exist, or this process may not use it.
     #[error("CPU {cpu} is not available: this process may use the CPUs {available}")]
     CpuUnavailable {
-        /// The number asked for.
+        /// The requested number.
         cpu: usize,
-        /// Those that can be used.
+        /// The numbers of the CPUs that this process may use.
         available: String,
     },
-    /// A request to the operating system was refused.
+    /// The operating system refused a request.
     #[error("{what}: {reason}")]
     Refused {
-        /// What was asked.
+        /// What failed.
         what: String,
-        /// What the system answered and what to do.
+        /// The error of the system, and what to do.
         reason: String,
     },
 }
 
 impl Error {
-    /// Whether the request itself is at fault: it names a clock or a CPU that this machine does not have.
+    /// Whether the request is wrong: it names a clock or a CPU that is not available on this machine.
     pub fn is_bad_request(&self) -> bool {
         matches!(self, Error::ClockUnavailable { .. } | Error::CpuUnavailable { .. })
     }

@@ -1,11 +1,11 @@
-//! What identifies a measurement beside its numbers: the machine that it was made on and the commit of the code at hand.
+//! Identification of a measurement: the machine that it was made on, and the commit of the measured code.
 
 use crate::environment::machine;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
-/// Fingerprint of this machine: the same for every run on this installation of it, another one elsewhere. It is a hash (FNV-1a of
-/// 64 bits) of the machine's id, its name, the CPU and its architecture, and does not give them away.
+/// Fingerprint of this machine: the same for every run on this installation, different on other machines. It is a 64-bit
+/// FNV-1a hash of the machine's id and name, the CPU and its architecture, so it does not show them.
 pub fn fingerprint() -> String {
     let machine = machine();
     let file = |path| read_to_string(path).unwrap_or_default();
@@ -14,12 +14,12 @@ pub fn fingerprint() -> String {
     format!("{hash:016x}")
 }
 
-/// The commit that the folder's checkout of git is at; `None` where it is no checkout or has no commit.
+/// The current commit of the git checkout that contains the folder; `None` if there is no checkout or no commit.
 pub fn commit(folder: &Path) -> Option<String> {
     let git = folder.ancestors().find_map(git_folder)?;
     let head = read_to_string(git.join("HEAD")).ok()?;
     let Some(name) = head.trim().strip_prefix("ref: ") else { return hexadecimal(head.trim()) };
-    // A work tree of its own keeps its branches in the main one.
+    // A linked work tree has its branches in the main one.
     let common = read_to_string(git.join("commondir")).ok().map(|path| git.join(path.trim()));
     [Some(git), common].into_iter().flatten().find_map(|git| branch(&git, name))
 }
@@ -41,7 +41,7 @@ fn branch(git: &Path, name: &str) -> Option<String> {
         let line = text.lines().find_map(|line| line.split_once(' ').filter(|(_, other)| *other == name));
         hexadecimal(line?.0)
     };
-    // A name with `..` would lead out of the folder.
+    // A name with `..` could point outside of the folder.
     if name.split('/').any(|part| part == "..") { None } else { loose().or_else(packed) }
 }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_head_is_no_commit() {
+    fn malformed_head_has_no_commit() {
         let scratch = Scratch::new("hostile");
         for head in ["", "ref: ../../etc/passwd", "ref: refs/heads/../../../x", "not a commit", "\u{0}\u{1b}[31m"] {
             write(scratch.0.join(".git/HEAD"), head).unwrap();

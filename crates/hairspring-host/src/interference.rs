@@ -30,7 +30,7 @@ fn involuntary() -> i64 {
     0
 }
 
-/// Time that the hypervisor gave to others while a CPU of this machine wanted to run.
+/// Time that the hypervisor gave to other guests while a CPU of this machine was ready to run.
 #[derive(Debug)]
 pub struct StealMeter {
     start: Option<u64>,
@@ -43,7 +43,7 @@ impl StealMeter {
         StealMeter { start: steal_ticks(cpu), cpu }
     }
 
-    /// Stolen time since the start in milliseconds, `None` where the system does not say.
+    /// Stolen time since the start in milliseconds; `None` if the system does not report it.
     pub fn stolen_ms(&self) -> Option<f64> {
         let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100);
         Some(steal_ticks(self.cpu)?.saturating_sub(self.start?) as f64 * 1e3 / per_second as f64)

@@ -1,4 +1,4 @@
-//! What must not outlive the parent: process groups and temporary folders, also when it is interrupted.
+//! Process groups and temporary folders that must not outlive the parent, even if it is interrupted.
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Everything alive now.
+/// All groups and folders that exist now.
 static ALIVE: Mutex<Alive> = Mutex::new(Alive { groups: Vec::new(), folders: Vec::new() });
 
 struct Alive {
@@ -21,14 +21,14 @@ fn alive() -> MutexGuard<'static, Alive> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Name of the variable by which processes are known that left the group of the program that made them.
+/// Environment variable that identifies processes that have left the group of the program that started them.
 const MARK: &str = "HAIRSPRING_GROUP";
 
 /// A process group that is killed when this goes out of scope.
 #[derive(Debug)]
 pub struct Group {
     leader: i32,
-    /// What its processes carry in their environment, where they are looked for outside of the group, too.
+    /// The mark in the environment of its processes, if they must also be found outside of the group.
     mark: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Group {
     /// Starts a program as the leader of a new group.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn spawn(program: &mut Command) -> std::io::Result<(Child, Group)> {
         // Held until the group is known: an interrupt in between would miss it.
         let mut alive = alive();
@@ -46,11 +46,11 @@ impl Group {
         Ok((child, Group { leader, mark: None }))
     }
 
-    /// The same for a program that may make processes which leave the group: its environment has a mark, by which those are
-    /// found. The mark is as long for every program, so that it does not move their stacks.
+    /// As [`Group::spawn`], for a program that may start processes that leave the group: a mark in its environment identifies
+    /// them. All marks have the same length, so that the stack of every program begins at the same address.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn spawn_marked(program: &mut Command) -> std::io::Result<(Child, Group)> {
         static SERIAL: AtomicU32 = AtomicU32::new(0);
         let mark = format!("{}{:010}", own_mark(), SERIAL.fetch_add(1, Ordering::Relaxed));
@@ -59,7 +59,7 @@ impl Group {
         Ok((child, group))
     }
 
-    /// Says that a marked program made no process, and that none has to be looked for.
+    /// Declares that a marked program started no process, so that none is searched for.
     pub fn has_no_children(&mut self) {
         self.mark = None;
     }
@@ -73,10 +73,10 @@ impl Drop for Group {
     }
 }
 
-/// Waits for the end of a program; `None` where it does not come in time.
+/// Waits for the end of a program; `None` if it has not ended at the deadline.
 ///
 /// # Errors
-/// What the system says.
+/// Errors of the system.
 pub fn wait_until(child: &mut Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
     const LOOK: Duration = Duration::from_millis(1);
     loop {
@@ -87,12 +87,12 @@ pub fn wait_until(child: &mut Child, deadline: Instant) -> std::io::Result<Optio
     }
 }
 
-/// What the marks of this process begin with.
+/// The common prefix of the marks of this process.
 fn own_mark() -> String {
     format!("{:010}.", std::process::id())
 }
 
-/// Kills all processes whose mark begins so, until there is none.
+/// Kills all processes whose mark has this prefix, repeatedly until there are none.
 fn kill_marked(mark: &str) {
     const ROUNDS: usize = 100;
     let wanted = format!("{MARK}={mark}");
@@ -126,7 +126,7 @@ impl Folder {
     /// A new folder.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn new() -> std::io::Result<Folder> {
         let mut alive = alive();
         let folder = tempfile::Builder::new().prefix("hairspring-").tempdir()?;
@@ -147,9 +147,9 @@ impl Drop for Folder {
     }
 }
 
-/// Kills and removes all that is alive: for a handler of SIGINT and SIGTERM that then ends the process. Other threads can
-/// neither start nor finish anything after this: they wait for that end.
-pub fn now() {
+/// Kills all groups and removes all folders, for a handler of SIGINT and SIGTERM that then ends the process. Afterwards,
+/// other threads that start or end a group or folder block until the process ends.
+pub fn clean_up() {
     let alive = alive();
     for group in &alive.groups {
         let _ = killpg(Pid::from_raw(*group), Signal::SIGKILL);
@@ -159,7 +159,7 @@ pub fn now() {
     std::mem::forget(alive);
 }
 
-/// Removes a folder into which something that is about to die may still write.
+/// Removes a folder into which a dying process may still write.
 fn remove(folder: &Path) {
     for _ in 0..20 {
         if std::fs::remove_dir_all(folder).is_ok() || !folder.exists() {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leaves_its_group_is_found_by_its_mark() {
+    fn process_that_left_its_group_is_killed_by_its_mark() {
         let folder = Folder::new().unwrap();
         let written = folder.path().join("id");
         let mut shell = Command::new("sh");

@@ -1,4 +1,4 @@
-//! Settling the measuring thread: on one CPU, at a raised priority, with its memory locked, as far as allowed.
+//! Preparing the measuring thread: pinned to one CPU, with raised priority and locked memory, as far as allowed.
 #![allow(
     unsafe_code,
     reason = "setpriority, getpriority, mlockall and sched_setscheduler have no safe form in the libraries used; the only pointers are to live values"
@@ -9,7 +9,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-/// What was allowed.
+/// The settings that were applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// The CPU that the thread is pinned to.
@@ -30,7 +30,7 @@ pub fn allowed_cpus() -> Vec<usize> {
 /// priority and locks its memory.
 ///
 /// # Errors
-/// If the CPU does not exist or may not be used. Priority and locking are tried, and reported.
+/// If the CPU does not exist or may not be used. A refused priority or lock is not an error, but reported in the result.
 pub fn settle(cpu: Option<usize>) -> Result<Settled> {
     let allowed = allowed_cpus();
     let cpu = cpu.or(allowed.last().copied()).unwrap_or(0);
@@ -43,7 +43,7 @@ pub fn settle(cpu: Option<usize>) -> Result<Settled> {
 /// Binds the calling thread to a CPU.
 ///
 /// # Errors
-/// What the system says, a CPU that does not exist for instance.
+/// The error of the system, for example if the CPU does not exist.
 pub fn pin(cpu: usize) -> std::result::Result<(), String> {
     let mut set = CpuSet::new();
     set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(|e| e.to_string())
@@ -52,17 +52,16 @@ pub fn pin(cpu: usize) -> std::result::Result<(), String> {
 /// Whether this process may use a CPU.
 ///
 /// # Errors
-/// [`Error::CpuUnavailable`] with those that it may use.
+/// [`Error::CpuUnavailable`] with the CPUs that it may use.
 pub fn check_cpu(cpu: usize) -> Result<()> {
     let allowed = allowed_cpus();
     if allowed.contains(&cpu) { Ok(()) } else { Err(Error::CpuUnavailable { cpu, available: list(&allowed) }) }
 }
 
-/// The calling thread's priority raised to the highest that nice values have, for as long as this lives. (The thread
-/// takes the highest priority and gives it back: StopWatch, 3.3.)
+/// Raises the calling thread to the highest nice priority until this is dropped (StopWatch, 3.3).
 #[derive(Debug)]
 pub struct RaisedPriority {
-    /// The nice value to go back to.
+    /// The nice value to restore.
     before: i32,
     thread: libc::id_t,
 }
@@ -71,13 +70,13 @@ pub struct RaisedPriority {
 const HIGHEST: i32 = -20;
 
 impl RaisedPriority {
-    /// Raises it.
+    /// Raises the priority.
     ///
     /// # Errors
-    /// [`Error::Refused`] where that is not allowed, with what to do.
+    /// [`Error::Refused`] if that is not allowed, with what to do.
     pub fn raise() -> Result<RaisedPriority> {
         let thread = thread_number();
-        // SAFETY: no pointers. It can return -1 both as an answer and as an error, which this thread's own number rules out.
+        // SAFETY: no pointers. -1 is a valid value here: the call cannot fail for the thread's own number.
         let before = unsafe { libc::getpriority(libc::PRIO_PROCESS, thread) };
         // SAFETY: changes the scheduling of this thread only; no pointers.
         if unsafe { libc::setpriority(libc::PRIO_PROCESS, thread, HIGHEST) } == 0 {
@@ -102,7 +101,7 @@ fn not_raised(before: i32, error: &std::io::Error) -> Error {
     }
 }
 
-/// The number that names this thread, whichever thread gives the priority back.
+/// The number of this thread, so that any thread can restore the priority.
 #[cfg(target_os = "linux")]
 fn thread_number() -> libc::id_t {
     nix::unistd::gettid().as_raw() as libc::id_t
@@ -113,20 +112,20 @@ fn thread_number() -> libc::id_t {
     0
 }
 
-/// The calling thread on one CPU and at a raised priority, until this is dropped: for measurements inside a program that
-/// goes on afterwards.
+/// Pins the calling thread to one CPU at raised priority until this is dropped, for measurements inside a program that
+/// continues afterwards.
 #[derive(Debug)]
 pub struct Seat {
     /// The CPU.
     pub cpu: usize,
     before: Option<CpuSet>,
     priority: Option<RaisedPriority>,
-    /// It belongs to one thread, and must not be sent to another.
+    /// Makes the type `!Send`: it applies to one thread.
     thread: std::marker::PhantomData<*const ()>,
 }
 
 impl Seat {
-    /// Takes a CPU (the last allowed one by default). The priority is raised where that is allowed.
+    /// Takes a CPU (the last allowed one by default). Raises the priority if allowed.
     ///
     /// # Errors
     /// If the CPU does not exist or may not be used.
@@ -146,7 +145,7 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // Should the system refuse, the thread stays where it is: nothing else can be done here.
+        // If the system refuses, the thread stays on the CPU: nothing else can be done here.
         let _ = self.before.map(|before| sched_setaffinity(Pid::from_raw(0), &before));
     }
 }
@@ -160,30 +159,30 @@ fn raise_priority() -> bool {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) == 0 }
 }
 
-/// Locks what memory the process has by now, and says whether that was allowed. What is allocated later is not locked.
+/// Locks the current memory of the process, and returns whether that was allowed. Later allocations are not locked.
 pub fn lock_memory() -> bool {
     // SAFETY: no pointers; a refusal leaves everything as it was.
     unsafe { libc::mlockall(libc::MCL_CURRENT) == 0 }
 }
 
-/// A real-time priority of the calling thread (SCHED_FIFO), given back when this is dropped.
+/// A real-time priority of the calling thread (SCHED_FIFO) until this is dropped.
 #[derive(Debug)]
 pub struct RealTime {
     policy: libc::c_int,
     parameters: libc::sched_param,
-    /// It belongs to one thread, and must not be sent to another.
+    /// Makes the type `!Send`: it applies to one thread.
     thread: std::marker::PhantomData<*const ()>,
 }
 
 impl RealTime {
-    /// Lets the calling thread run before all others of a lower real-time priority; 1 is the lowest, 99 the highest.
+    /// Runs the calling thread before all threads of lower real-time priority; 1 is the lowest priority, 99 the highest.
     ///
     /// # Errors
     /// If the priority is out of range, or real-time priorities are not allowed here.
     pub fn fifo(priority: i32) -> Result<RealTime> {
         let what = format!("cannot run at the real-time priority {priority} (SCHED_FIFO)");
         let refused = |reason: String| Error::Refused { what: what.clone(), reason };
-        let before = scheduling().ok_or_else(|| refused("the system does not say what the priority is now".into()))?;
+        let before = scheduling().ok_or_else(|| refused("the system does not report the current priority".into()))?;
         let wanted = libc::sched_param { sched_priority: priority };
         if schedule(libc::SCHED_FIFO, &wanted) {
             return Ok(RealTime { policy: before.0, parameters: before.1, thread: std::marker::PhantomData });
@@ -198,7 +197,7 @@ impl RealTime {
 
 impl Drop for RealTime {
     fn drop(&mut self) {
-        // Going back to a lower priority is always allowed.
+        // Restoring a lower priority is always allowed.
         schedule(self.policy, &self.parameters);
     }
 }
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_priority_is_given_back() {
+    fn priority_is_restored() {
         let before = nice();
         match RaisedPriority::raise() {
             Ok(raised) => {
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_is_given_back() {
+    fn dropped_seat_restores_the_allowed_cpus() {
         let before = allowed_cpus();
         let seat = Seat::take(None).unwrap();
         assert_eq!(allowed_cpus(), [seat.cpu]);
@@ -250,19 +249,19 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_to_do() {
+    fn error_of_refused_priority_says_what_to_do() {
         let message = not_raised(0, &std::io::Error::from_raw_os_error(libc::EACCES)).to_string();
         assert!(message.contains("nice 0 to -20") && message.contains("run as root"), "{message}");
     }
 
     #[test]
-    fn a_cpu_that_is_not_there_is_refused_with_those_that_are() {
+    fn error_for_a_missing_cpu_lists_the_allowed_ones() {
         let message = settle(Some(100_000)).unwrap_err().to_string();
         assert!(message.contains("100000") && message.contains("may use"), "{message}");
     }
 
     #[test]
-    fn a_real_time_priority_is_given_back_or_refused_with_what_to_do() {
+    fn real_time_priority_is_restored_or_refused_with_advice() {
         let before = scheduling().unwrap();
         match RealTime::fifo(1) {
             Ok(guard) => {
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_priority_out_of_range_is_refused_with_the_range() {
+    fn error_for_a_priority_out_of_range_states_the_range() {
         let message = RealTime::fifo(1_000).unwrap_err().to_string();
         assert!(message.contains("1000") && message.contains("from 1 to 99"), "{message}");
     }

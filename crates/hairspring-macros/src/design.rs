@@ -4,20 +4,20 @@
 /// How a row orders its bodies and inits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// An init before every body, the further inits behind the last body. The answer comes from these rows.
+    /// An init before every body, and the further inits after the last body. The result comes from these rows.
     AtEnd,
-    /// Every body behind an equal number of inits. The same counts in another order take the same time, unless init and
+    /// The same number of inits before every body. The same counts in another order take the same time, unless init and
     /// body overlap.
     InPlace,
-    /// A fence before and behind every init: nothing overlaps.
+    /// A fence before and after every init: nothing overlaps.
     Fenced,
-    /// Fences as in a fenced row, nothing between them, and [`SHADOW_COPIES`] multiplications in place of the body. What
-    /// is missing of these shows how much of a body the fence before it hides.
+    /// Fences as in a fenced row with nothing between them, and [`SHADOW_COPIES`] multiplications instead of the body. The
+    /// missing part of their time shows how much of a body the fence before it hides.
     Shadow,
 }
 
 impl Order {
-    /// All orders, each at the place of its number.
+    /// All orders, each at the index of its number.
     pub const ALL: [Order; 4] = [Order::AtEnd, Order::InPlace, Order::Fenced, Order::Shadow];
 
     /// Its number in the C ABI.
@@ -44,45 +44,45 @@ impl Order {
 /// Copies of the body in rows without an init.
 pub const LINE: [u32; 12] = [1, 2, 3, 4, 8, 16, 32, 64, 96, 128, 192, 256];
 
-/// Most copies of a closure that is measured in the middle of a program: every call has code of its own for all rows.
+/// Most copies of a closure that is measured in the middle of a program, because every call has its own code for all rows.
 pub const CLOSURE_COPIES: u32 = 128;
 
-/// Rows with an init: bodies behind an init each, and further inits behind the last body.
+/// Rows with an init: bodies with an init before each, and further inits after the last body.
 pub const PLANE: [(u32, u32); 12] = [(1, 0), (1, 1), (2, 0), (2, 2), (4, 0), (4, 4), (8, 0), (8, 8), (16, 0), (16, 16), (32, 0), (32, 16)];
 
-/// Rows that check whether init and body add up: bodies, and how many inits stand before each of them.
+/// Rows that check whether init and body add up: bodies, and inits before each of them.
 ///
-/// There is no row of 16 bodies with two inits each: it would make half as many copies again for a body that is known
-/// a tenth better, which is less than the same time gives when it is spent on more rounds.
+/// There is no row of 16 bodies with two inits each: it would add half as many copies again and narrow the interval of the
+/// body by a tenth, which is less than the same time spent on more rounds gives.
 pub const CHECKS: [(u32, u32); 9] = [(1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4, 2), (8, 1), (8, 2), (16, 1)];
 
 /// Rows whose data are flushed from the caches before every body: as [`PLANE`], but with at most one flush more than
-/// bodies, because flushing what no body fetched since takes less time.
+/// bodies, because flushing data that no body has fetched again takes less time.
 pub const COLD: [(u32, u32); 10] = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1), (8, 0), (8, 1)];
 
 /// Multiplications in place of a body in rows of [`Order::Shadow`].
 pub const SHADOW_COPIES: u32 = 16;
 
-/// Rows of one order that are run however long they take, and the fewest that make a line or a plane.
+/// Fewest rows that make a line or a plane; this many rows of one order are run however long they take.
 pub const FEWEST_ROWS: usize = 4;
 
-/// Rows with fewer bodies than this part of the most are left out: they bend on out-of-order cores.
+/// Rows with fewer bodies than the most divided by this are left out: they bend on out-of-order cores.
 pub const SHORTEST_SHARE: u32 = 8;
 
-/// The same for rows that check an init, of which there are fewer.
+/// As [`SHORTEST_SHARE`], for rows that check an init. There are fewer of them.
 pub const SHORTEST_CHECK_SHARE: u32 = 4;
 
-/// Rows that check an init and have at most so many copies, inits included, are run however long they take.
+/// Rows that check an init and have at most this many copies, including inits, are run however long they take.
 pub const SHORT_CHECK_COPIES: u32 = 6;
 
-/// What comes before a body.
+/// What runs before each body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Before {
     /// Nothing: the rows are a line.
     Nothing,
     /// An init.
     Init,
-    /// A flush of data from the caches, which has fences around it.
+    /// A flush of data from the caches, with fences around it.
     Flush,
 }
 
@@ -110,7 +110,7 @@ pub struct RowShape {
     pub order: Order,
 }
 
-/// The rows of a benchmark, those that the answer comes from first, the shortest first.
+/// The rows of a benchmark: first those of [`Order::AtEnd`], each order with the shortest rows first.
 ///
 /// A language that has no fences leaves out the rows of [`Order::Fenced`] and [`Order::Shadow`].
 pub fn shapes(before: Before) -> Vec<RowShape> {
@@ -128,7 +128,7 @@ pub fn shapes(before: Before) -> Vec<RowShape> {
 }
 
 impl RowShape {
-    /// What runs between the two readings, in a benchmark with this before its body.
+    /// What runs between the two readings.
     pub fn steps(&self, before: Before) -> Vec<Step> {
         let init: &[Step] = match (before, self.order) {
             (Before::Init, Order::Fenced) => &[Step::Fence, Step::Init, Step::Fence],
@@ -142,7 +142,7 @@ impl RowShape {
         [copy.repeat(self.bodies as usize), init.repeat(further as usize)].concat()
     }
 
-    /// Inits before each body; the further ones stand at the end.
+    /// Inits before each body; the further inits are at the end.
     pub fn inits_before_each(&self, before: Before) -> u32 {
         let is_check = self.order != Order::AtEnd && before == Before::Init;
         if is_check { self.inits / self.bodies.max(1) } else { self.inits.min(1) }

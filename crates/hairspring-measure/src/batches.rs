@@ -1,4 +1,4 @@
-//! Batches of rounds: in this process here; in another process by whoever talks to it.
+//! Batches of rounds in this process, and the trait for batches in another process.
 
 use crate::limits::Batch;
 use crate::rounds::{Dither, Raw, Rig, Rounds};
@@ -11,14 +11,14 @@ pub trait Batches {
     /// Why a batch could not be run to its end.
     type Error;
 
-    /// Runs a batch and adds its rounds to the table. `elapsed` is the time that batches are limited by.
+    /// Runs a batch and adds its rounds to the table. `elapsed` is the clock for the time limit of the batch.
     ///
     /// # Errors
     /// A row that failed, a process that died, an interruption.
     fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), Self::Error>;
 }
 
-/// A row failed: its reading means nothing, and no more rounds are run.
+/// A row failed: its reading is invalid, and no more rounds are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a row failed")]
 pub struct RowFailed;
@@ -32,7 +32,7 @@ pub struct InProcess<R> {
 }
 
 impl<R: Rig> InProcess<R> {
-    /// Rounds over the rows by a clock of this quantum in ticks; the same seed gives the same orders.
+    /// Rounds over the rows with a clock of this quantum in ticks. The same seed gives the same orders.
     pub fn new(rig: R, clock: &Clock, quantum: u64, seed: u64) -> InProcess<R> {
         let rounds = Rounds::new(rig.rows(), seed, Dither::over(clock, quantum), quantum).with_width(clock.width);
         InProcess { rig, rounds }
@@ -47,10 +47,10 @@ impl<R: Rig> Batches for InProcess<R> {
     }
 }
 
-/// Runs rounds until the batch ends, and hands each of them over.
+/// Runs rounds until the batch ends, and passes each of them to `add`.
 ///
 /// # Errors
-/// A row that failed; its round is not handed over.
+/// A row that failed; its round is not passed to `add`.
 pub fn run_batch(
     rounds: &mut Rounds,
     rig: &mut impl Rig,

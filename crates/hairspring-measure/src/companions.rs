@@ -1,12 +1,12 @@
-//! Chains of known length that run in the same rounds as the code: the reference chain, which core cycles are counted with,
-//! and the control chains, which tell whether something else used the core.
+//! Chains of known length that run in the same rounds as the code: the reference chain, which counts core cycles, and the
+//! control chains, which show whether something else used the core.
 
 use crate::ruler::Ruler;
 use crate::table::{CONTROL, REFERENCE, free_name};
 use hairspring_core::observations::{Observations, RowId};
 use hairspring_host::chains::{CONTROLS, RULER, RowFn, chains, name};
 
-/// Copies of the reference chain, and of controls that are short and long: about as many cycles for all of them.
+/// Copies of the reference chain, and of short, middle and long control chains, so that all take a similar number of cycles.
 const RULER_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
 const SHORT_COPIES: [u32; 4] = [64, 192, 384, 512];
 const MIDDLE_COPIES: [u32; 3] = [64, 128, 256];
@@ -25,7 +25,7 @@ pub struct Companion {
     pub is_reference: bool,
 }
 
-/// The reference and control chains that go with a proved ruler, as far as this machine has them.
+/// The reference chain and the control chains of a ruler, as far as this machine has them.
 pub fn companions(ruler: &Ruler) -> Vec<Companion> {
     let reference = Companion { chain: name(RULER), copies: &RULER_COPIES, cycles: ruler.cycles, is_reference: true };
     let control = |(wanted, cycles): &(String, u32)| {
@@ -45,7 +45,7 @@ fn copies(cycles: u32) -> &'static [u32] {
 }
 
 impl Companion {
-    /// Adds the chain's rows to a table as a series of their own, and says in the table what it is.
+    /// Adds the chain's rows to a table as a separate series, and declares the series as reference or control.
     pub fn declare(&self, table: &mut Observations) -> Vec<RowId> {
         let name = if self.is_reference { REFERENCE.to_owned() } else { format!("{CONTROL} {}", self.chain) };
         let name = free_name(&name, table.series_names());
@@ -60,18 +60,18 @@ impl Companion {
         self.copies.iter().map(|copies| table.row(series, &[vec![f64::from(*copies)], unused.clone()].concat())).collect()
     }
 
-    /// Names and copies of its rows, for a process that has the code.
+    /// Names and copies of its rows, for another process that runs them.
     pub fn names(&self) -> impl Iterator<Item = (String, u32)> + '_ {
         self.copies.iter().map(|copies| (self.chain.to_owned(), *copies))
     }
 
-    /// The code of its rows, as far as this machine has them.
+    /// The code of its rows, as far as this machine has it.
     pub fn code(&self) -> Vec<RowFn> {
         rows_of(self.names())
     }
 }
 
-/// The code of rows of chains, by name and copies.
+/// The code of rows of chains, by the name of the chain and the number of copies.
 pub fn rows_of(wanted: impl IntoIterator<Item = (String, u32)>) -> Vec<RowFn> {
     let all = chains();
     let row = |(name, copies): (String, u32)| {
@@ -86,11 +86,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_companion_has_all_its_rows_and_a_series_of_its_own() {
+    fn every_companion_has_all_its_rows_and_its_own_series() {
         let controls: Vec<(String, u32)> = CONTROLS.iter().zip([1, 4, 13]).map(|(role, cycles)| (name(*role).to_owned(), cycles)).collect();
         let ruler = Ruler { cycles: 3, controls: controls.clone(), provenance: String::new() };
         let (all, mut table) = (companions(&ruler), Observations::new(vec!["body".into(), "init".into()]));
-        // A user may call his code what he likes.
+        // User code may have the same name.
         table.series(REFERENCE);
         for companion in &all {
             assert_eq!((companion.code().len(), companion.declare(&mut table).len()), (companion.copies.len(), companion.copies.len()));

@@ -1,8 +1,8 @@
-//! The measuring loop, once for all that is measured: interleaved rounds over rows, with the reference and control chains
-//! in the same rounds as the code, until the intervals are narrow enough.
+//! The measuring loop that all measurements share: interleaved rounds over rows, with the reference and control chains in
+//! the same rounds as the code, until the intervals are narrow enough.
 //!
-//! [`rounds`] runs every row once, [`batches`] runs rounds for some time, [`until`] runs batches until the precision asked for
-//! is reached, [`limits`] has every limit with its reason, and [`table`] holds what was read. [`run`] is what comes back.
+//! [`rounds`] runs every row once, [`batches`] runs rounds for some time, [`until`] runs batches until the requested precision
+//! is reached, [`limits`] defines all limits, [`table`] holds the readings, and [`run`] is the result.
 
 pub mod batches;
 pub mod companions;

@@ -3,44 +3,44 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Half-width of an interval that is asked for where the user names none, as a share of the value.
+/// Default precision: half-width of an interval as a share of the value.
 pub const DEFAULT_PRECISION: f64 = 0.005;
-/// The first batch; each further one is as long as all before it together. Short rows run some thousand times in it, and a
-/// quiet machine needs no more for [`DEFAULT_PRECISION`].
+/// Length of the first batch; each further batch is as long as all previous ones together. Short rows run some thousand
+/// times in it, which is enough for [`DEFAULT_PRECISION`] on a quiet machine.
 pub const FIRST_BATCH: Duration = Duration::from_millis(60);
-/// Time that is measured however much of the budget compiling or assessing took, if the budget is as long.
+/// Minimum measuring time, however much of the budget compilation or assessment took; a shorter budget limits it.
 pub const SHORTEST_RUN: Duration = Duration::from_millis(100);
-/// Rounds from which on an interval is believed: it comes from the spread of about twenty blocks of rounds. Fewer are run only
-/// where the budget ends first.
+/// Fewest rounds for a trusted interval, which comes from the spread of blocks of rounds. Fewer are run only if the budget
+/// ends first.
 pub const FEWEST_ROUNDS: u32 = 32;
-/// Rounds that are run whatever they cost, where a design may have as few rows as unknowns: repeats alone show the noise.
+/// Rounds that are run regardless of the budget if a design may have no spare rows: only repeats show the noise.
 pub const LEAST_ROUNDS: u32 = 5;
-/// The same where the design has rows to spare, so that the rows' distance from the line shows the noise: each further round
-/// would cost seconds for code that takes seconds.
+/// As [`LEAST_ROUNDS`], for a design with spare rows, whose distance from the line shows the noise: for code that takes
+/// seconds each further round would take seconds.
 pub const LEAST_ROUNDS_OF_SPARE_ROWS: u32 = 1;
-/// Budgets that [`FEWEST_ROUNDS`] may take where rounds are long and the precision reached does not end them.
+/// Number of budgets that [`FEWEST_ROUNDS`] may take if rounds are long and only the budget ends them.
 pub const MOST_BUDGETS: u32 = 4;
-/// Readings of a table at the most: at 24 bytes each, memory stays bounded for any budget.
+/// Most readings of a table: at 24 bytes each, this limits the memory for any budget.
 pub const MOST_READINGS: usize = 8_000_000;
-/// Rounds of one batch that another process runs: its answer is one message.
+/// Most rounds of one batch that another process runs, because its answer is one message.
 pub const MOST_ROUNDS_OF_A_MESSAGE: u32 = 100_000;
-/// How much longer assessing will take, all further assessments together, than it took the last time: the table may double,
-/// and is assessed twice more.
+/// Expected time of all further assessments as a multiple of the last one: the table may double, and two more assessments
+/// may follow.
 pub const ASSESSING_TO_COME: u32 = 4;
 
-/// How long rounds are run in one go.
+/// The limits of one batch of rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// Time after which no round begins, once the fewest are done.
+    /// Time after which no round begins, unless fewer than `fewest` are done.
     pub time: Duration,
-    /// Rounds that are run whatever they cost.
+    /// Rounds that are run regardless of the time.
     pub fewest: u32,
-    /// Rounds at the most.
+    /// Most rounds.
     pub most: u32,
 }
 
 impl Batch {
-    /// Whether another round begins after so many rounds and so much time.
+    /// Whether another round begins after this number of rounds and this time.
     pub fn goes_on(&self, rounds: u32, elapsed: Duration) -> bool {
         rounds < self.most && (rounds < self.fewest || elapsed < self.time)
     }
@@ -52,8 +52,8 @@ impl Batch {
     }
 }
 
-/// Whether another round begins of a measurement that only its budget ends, after so many rounds and so much time, where the
-/// table has room for so many more.
+/// Whether another round begins in a measurement that only its budget ends, after this number of rounds and this time, if
+/// the table has room for `room` more rounds.
 pub fn fits(budget: Duration, rounds: u32, elapsed: Duration, room: u32) -> bool {
     let needed = Batch { time: budget * MOST_BUDGETS, fewest: LEAST_ROUNDS, most: FEWEST_ROUNDS };
     needed.goes_on(rounds, elapsed) || elapsed < budget && room > 0
@@ -66,7 +66,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn a_batch_runs_its_fewest_rounds_and_ends_with_its_time_or_its_most() {
+    fn batch_runs_its_fewest_rounds_and_ends_at_its_limits() {
         let batch = Batch { time: MS, fewest: 3, most: 5 };
         assert!(batch.goes_on(2, 9 * MS) && !batch.goes_on(3, MS));
         assert!(batch.goes_on(4, Duration::ZERO) && !batch.goes_on(5, Duration::ZERO));

@@ -1,4 +1,4 @@
-//! The core cycle as the unit of a lattice: which integer the ruler chain is on this machine.
+//! The core cycle as the unit of a lattice: finds the length of the reference chain in core cycles on this machine.
 
 use crate::sampling::Sampling;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
@@ -9,27 +9,27 @@ use hairspring_host::clock::Clock;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long the ruler chain is in core cycles, and how that is known.
+/// The lengths of the reference chain and of the control chains in core cycles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ruler {
-    /// Core cycles of one copy of the ruler chain.
+    /// Core cycles of one copy of the reference chain.
     pub cycles: u32,
-    /// Core cycles of one copy of each of the [`CONTROLS`] that has a whole number of them.
+    /// Core cycles of one copy of each of the [`CONTROLS`] that takes a whole number of cycles.
     pub controls: Vec<(String, u32)>,
-    /// How it is known, in words.
+    /// How the length was found, in words.
     pub provenance: String,
 }
 
-/// Copies of the controls that are no part of the lattice: few, because the longest has long ones.
+/// Copies of the controls that are not part of the lattice: few, because copies of the longest take many cycles.
 const CONTROL_COPIES: [u32; 4] = [32, 64, 96, 128];
-/// Distance from a whole number, as a share, up to which a control is taken for it.
+/// Largest distance from a whole number, as a share, at which the length of a control counts as that number.
 const WHOLE: f64 = 0.01;
 
-/// Proves the ruler by the integer lattice of several chains, and finds the lengths of the controls; about 15 ms, and more
-/// while a control is no whole number: something else uses the core then.
+/// Finds the length of the reference chain from the integer lattice of several chains, and the lengths of the controls.
+/// Takes about 15 ms. Repeats with more time if a control is not a whole number, because something else used the core.
 ///
 /// # Errors
-/// Says why core cycles cannot be had here.
+/// Why core cycles are not available here.
 pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     const TIME: Duration = Duration::from_millis(12);
     const TRIES: u64 = 4;
@@ -71,7 +71,7 @@ fn slope(table: &Observations, chain: &Chain) -> Option<Estimate> {
     solve(table, series, &Options::default()).ok().map(|solution| solution.components[0].ticks)
 }
 
-/// The whole number that this is, if it is one.
+/// The whole number that is nearest to a length, if it is close enough.
 fn whole(cycles: f64) -> Option<u32> {
     let nearest = cycles.round();
     ((1.0..=64.0).contains(&nearest) && (cycles / nearest - 1.0).abs() < WHOLE).then_some(nearest as u32)
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_are_told_from_others() {
+    fn only_lengths_close_to_whole_numbers_are_accepted() {
         assert_eq!((whole(3.996), whole(13.05), whole(1.0)), (Some(4), Some(13), Some(1)));
         assert_eq!((whole(4.65), whole(3.15), whole(0.2), whole(500.0), whole(f64::NAN)), (None, None, None, None, None));
     }

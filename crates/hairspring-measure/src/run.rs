@@ -1,29 +1,29 @@
-//! What every measurement brings back, whatever is measured.
+//! The result of every measurement.
 
 use crate::table::Table;
 use crate::until::{Ended, Stop};
 use hairspring_core::observations::{Observations, Rate};
 use std::time::Duration;
 
-/// The rounds of a measurement, with all that is known of them.
+/// The rounds of a measurement, and how they ended.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// The raw table, the chains of known length included.
+    /// The raw table, including the chains of known length.
     pub table: Observations,
-    /// Rounds of all rows.
+    /// Number of rounds.
     pub rounds: u32,
     /// Time spent in the rounds.
     pub measuring: Duration,
-    /// The same with what it took to assess them, and with what else counted towards the budget.
+    /// Time in the rounds, in their assessment, and in everything else that counts towards the budget.
     pub elapsed: Duration,
-    /// Why they ended.
+    /// Why the rounds ended.
     pub stop: Stop,
-    /// Time that the hypervisor took meanwhile, where the system says.
+    /// Time that the hypervisor took during the run, in milliseconds, if the system reports it.
     pub stolen_ms: Option<f64>,
 }
 
 impl Run {
-    /// The rounds in a table, by a clock of this rate.
+    /// The rounds in a table, measured with a clock of this rate.
     pub fn new(table: Table, ended: Ended, rate: Rate, stolen_ms: Option<f64>) -> Run {
         let Ended { stop, measuring, elapsed } = ended;
         Run { rounds: table.rounds(), table: table.finished(rate), measuring, elapsed, stop, stolen_ms }

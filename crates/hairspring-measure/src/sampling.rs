@@ -1,4 +1,4 @@
-//! Rounds for a given time over rows that are at hand, in this process: chains, pairs, reads of a clock.
+//! Rounds for a given time over rows in this process: chains, pairs, reads of a clock.
 
 use crate::batches::{Batches, InProcess};
 use crate::limits::{Batch, FEWEST_ROUNDS};
@@ -9,7 +9,7 @@ use hairspring_host::chains::{Chain, InitBody, RowFn};
 use hairspring_host::clock::{Clock, RateMeter, granularity};
 use std::time::{Duration, Instant};
 
-/// Rows to be run, and the table that their readings go to.
+/// Rows to run, and the table for their readings.
 #[derive(Debug)]
 pub struct Sampling {
     table: Table,
@@ -23,7 +23,7 @@ impl Sampling {
         Sampling { table: Table::new(vec!["body".into(), "init".into()]), functions: Vec::new(), clock }
     }
 
-    /// Adds a chain as a series of its own name.
+    /// Adds a chain as a series with the chain's name.
     #[must_use]
     pub fn with_chain(mut self, chain: &Chain) -> Sampling {
         for (copies, run) in &chain.rows {
@@ -33,14 +33,14 @@ impl Sampling {
         self
     }
 
-    /// The same with those of its rows that have one of these numbers of copies.
+    /// Adds the rows of a chain that have one of these numbers of copies.
     #[must_use]
     pub fn with_copies(self, chain: &Chain, copies: &[u32]) -> Sampling {
         let rows = chain.rows.iter().filter(|(n, _)| copies.contains(n)).copied().collect();
         self.with_chain(&Chain { role: chain.role, name: chain.name, rows })
     }
 
-    /// Adds an init and body pair as a series of its own name.
+    /// Adds an init and body pair as a series with the pair's name.
     #[must_use]
     pub fn with_pair(mut self, pair: &InitBody) -> Sampling {
         for (bodies, inits, run) in &pair.rows {
@@ -50,21 +50,21 @@ impl Sampling {
         self
     }
 
-    /// Runs rounds for about so long.
+    /// Runs rounds for about this time.
     pub fn run(self, time: Duration, seed: u64) -> Observations {
         sample(self.table, Functions { now: self.clock.read, rows: self.functions }, self.clock, time, seed)
     }
 }
 
-/// Runs rounds over the rows of a rig, which are those of the table, for about so long: at least [`FEWEST_ROUNDS`], and no more
-/// than the table has room for. A row that fails ends them.
+/// Runs rounds over the rows of a rig, which must be those of the table, for about this time: at least [`FEWEST_ROUNDS`], and
+/// no more than fit into the table. Stops at a row that fails.
 pub fn sample(mut table: Table, rig: impl Rig, clock: Clock, time: Duration, seed: u64) -> Observations {
     let quantum = granularity(&clock).quantum;
     table.set_clock(clock.name, quantum);
     let mut rows = InProcess::new(rig, &clock, quantum, seed);
     let (meter, begin) = (RateMeter::start(clock), Instant::now());
     let batch = Batch { time, fewest: FEWEST_ROUNDS, most: u32::MAX }.at_most(table.room());
-    // The rounds before a failure are in the table, and are all there is.
+    // After a failure the table has the rounds before it.
     rows.run(batch, &|| begin.elapsed(), &mut table).unwrap_or_default();
     table.finished(meter.rate())
 }

@@ -1,5 +1,5 @@
-//! The table of a measurement while it grows: the rows in the order in which they run, the series and what they are, and the
-//! readings, round by round.
+//! The growing table of a measurement: the rows in the order in which they run, the series with their roles, and the readings
+//! of each round.
 
 use crate::companions::Companion;
 use crate::limits::{Batch, MOST_READINGS};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Name of the series of the reference chain.
 pub const REFERENCE: &str = "reference";
-/// What the names of the series of the control chains begin with; the chain's own name follows.
+/// Prefix of the names of the control chains' series; the name of the chain follows.
 pub const CONTROL: &str = "control";
 /// Name of the series that shows how much a fence hides.
 pub const SHADOW: &str = "shadow";
@@ -25,12 +25,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// No rows yet; their counts will be of these components.
+    /// A table without rows, for counts of these components.
     pub fn new(components: Vec<String>) -> Table {
         Table { observations: Observations::new(components), rows: Vec::new(), rounds: 0, most_readings: MOST_READINGS }
     }
 
-    /// Names the clock of the readings, and its quantum in ticks; 0 is an unknown one.
+    /// Sets the name of the clock, and its quantum in ticks; 0 if unknown.
     pub fn set_clock(&mut self, name: &str, quantum: u64) {
         self.observations.origin.clock = Some(name.to_owned());
         self.observations.origin.granularity = (quantum > 0).then_some(quantum as f64);
@@ -42,17 +42,18 @@ impl Table {
         self.rows.push(self.observations.row(series, counts));
     }
 
-    /// Adds the rows of a chain of known length, as a series of their own.
+    /// Adds the rows of a chain of known length as a separate series.
     pub fn add_companion(&mut self, companion: &Companion) {
         self.rows.extend(companion.declare(&mut self.observations));
     }
 
-    /// Says that a series has an arrangement throughout; none of it is a check of another series.
+    /// Declares that a series has this arrangement in all its rows, and does not check another series.
     pub fn declare_arrangement(&mut self, series: &str, role: Role) {
         self.observations.origin.variants.push(Variant { series: series.to_owned(), role, of: series.to_owned() });
     }
 
-    /// Names a series that runs what the series `of` runs, in another arrangement. Its name is none of those in `taken`.
+    /// Declares a series that runs the code of the series `of` in another arrangement, and returns its name, which is not in
+    /// `taken`.
     pub fn declare_check(&mut self, of: &str, role: Role, taken: &[String]) -> String {
         let words = match role {
             Role::InPlace => "in place",
@@ -97,40 +98,41 @@ impl Table {
         self.rounds
     }
 
-    /// What was observed so far.
+    /// The observations so far.
     pub fn observations(&self) -> &Observations {
         &self.observations
     }
 
-    /// The same, to add flags and notes.
+    /// The observations so far, to add flags and notes.
     pub fn observations_mut(&mut self) -> &mut Observations {
         &mut self.observations
     }
 
-    /// Rounds for which there is room.
+    /// Number of further rounds that fit into the table.
     pub fn room(&self) -> u32 {
         let readings = self.most_readings.saturating_sub(self.observations.readings().len());
         u32::try_from(readings / self.rows.len().max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Whether another batch would have too little room to tell anything new.
+    /// Whether there is too little room for a useful batch.
     pub fn is_full(&self) -> bool {
         self.room() < 2
     }
 
-    /// A batch of so long that fits into the table, at least one round; `least_rounds` are run in all, whatever they cost.
+    /// A batch of this length that fits into the table, with at least one round. `least_rounds` is the least total number of
+    /// rounds, regardless of the time.
     pub fn batch(&self, time: Duration, least_rounds: u32) -> Batch {
         Batch { time, fewest: least_rounds.saturating_sub(self.rounds).max(1), most: self.room().max(1) }
     }
 
-    /// The observations of the whole run, by a clock of this rate.
+    /// The observations of the whole run, with the rate of the clock.
     pub fn finished(mut self, rate: Rate) -> Observations {
         self.observations.origin.rate = Some(rate);
         self.observations
     }
 }
 
-/// The name, with a number behind it where it is taken.
+/// The name, with a number appended if it is in `taken`.
 pub fn free_name(name: &str, taken: &[String]) -> String {
     let mut candidates = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name} ({number})")));
     candidates.find(|candidate| !taken.contains(candidate)).unwrap_or_default()

@@ -15,14 +15,14 @@ pub struct Goal {
     pub level: f64,
     /// Time after which the rounds end in any case.
     pub budget: Duration,
-    /// Rounds that are run whatever they cost: see [`crate::limits::LEAST_ROUNDS`].
+    /// Rounds that are run regardless of the budget: see [`crate::limits::LEAST_ROUNDS`].
     pub least_rounds: u32,
 }
 
 /// Why the rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// The precision asked for was reached.
+    /// The requested precision was reached.
     Precise,
     /// The budget was spent, or the table was full.
     Budget,
@@ -40,20 +40,20 @@ impl std::fmt::Display for Stop {
 /// How the rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
-    /// Why.
+    /// Why the rounds ended.
     pub stop: Stop,
     /// Time spent in the rounds.
     pub measuring: Duration,
-    /// Time since the budget began to run.
+    /// Time since the budget began.
     pub elapsed: Duration,
 }
 
-/// Runs batches of rounds, each as long as all before it together, until every body and every ratio in the table is as precise
-/// as the goal says, or the time is up. `elapsed` tells how much of the budget is spent: what came before the rounds (a
-/// compiler, say) may count.
+/// Runs batches of rounds, each as long as all previous ones together, until every body and every ratio in the table reaches
+/// the precision of the goal, or the budget is spent. `elapsed` is the spent part of the budget, which may include time before
+/// the rounds, such as compilation.
 ///
 /// # Errors
-/// What `batches` says: a row that failed, a process that died, an interruption.
+/// Errors of `batches`: a row that failed, a process that died, an interruption.
 pub fn until_precise<B: Batches>(
     goal: &Goal,
     table: &mut Table,
@@ -90,7 +90,7 @@ fn until<B: Batches>(
 }
 
 impl Goal {
-    /// Time for further rounds when so much is spent or promised; never less than what the shortest run lacks.
+    /// Time for further rounds after `spent` of the budget; at least what is missing from the shortest run.
     fn left(&self, spent: Duration, measuring: Duration) -> Duration {
         let lacking = SHORTEST_RUN.min(self.budget).saturating_sub(measuring);
         self.budget.saturating_sub(spent).max(lacking)

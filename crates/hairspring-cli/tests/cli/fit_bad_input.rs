@@ -30,7 +30,7 @@ fn headers_that_are_none() {
     refused("body,init\n1,2\n", "line 1: no column `ticks`");
     refused("ticks\n1\n", "line 1: no component");
     refused("body,ticks,time_ns\n1,2,3\n", "line 1: both");
-    refused("body,body,ticks\n1,1,3\n", "line 1: column `body` stands twice");
+    refused("body,body,ticks\n1,1,3\n", "line 1: column `body` appears twice");
     refused("body,,ticks\n1,1,3\n", "line 1: column 2 has no name");
     refused("1,108\n2,208\n", "line 1: no column `ticks`");
     refused("# one\n# two\n\nbody\n", "line 4: no column `ticks`");
@@ -69,7 +69,7 @@ fn columns_with_a_meaning_are_checked() {
     refused("body,flags,ticks\n1,q,3\n", "line 2: flag `q` is unknown");
     refused("body,round,ticks\n1,-1,3\n", "line 2: round `-1`");
     refused("body,round,ticks\n1,1.5,3\n", "line 2: round `1.5`");
-    refused("# rate_hz: 0\nbody,ticks\n1,2\n", "line 1: rate_hz is 0, it must be above 0");
+    refused("# rate_hz: 0\nbody,ticks\n1,2\n", "line 1: rate_hz is 0, but it must be above 0");
     refused("# rate_hz: fast\nbody,ticks\n1,2\n", "line 1: rate_hz is `fast`");
     refused("# granularity: -1\nbody,ticks\n1,2\n", "line 1: granularity is -1");
     refused("# reference: chain\nbody,ticks\n1,2\n", "line 1: ");

@@ -15,7 +15,7 @@ fn a_fit_speaks_of_its_table() {
 
 #[test]
 fn a_component_that_never_ran_is_named() {
-    fit("a,b,ticks\n1,0,108\n2,0,208\n3,0,308\n4,0,409\n").succeeds().says("never ran, and so not in the result: b");
+    fit("a,b,ticks\n1,0,108\n2,0,208\n3,0,308\n4,0,409\n").succeeds().says("never ran and are not in the result: b");
 }
 
 #[test]

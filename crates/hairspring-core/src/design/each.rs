@@ -1,6 +1,6 @@
-//! The rows of the table for code that is repeated straight-line by macros. Made from `table.rs`: change it there.
+//! The rows of the table for code that is repeated straight-line by macros. Generated from `table.rs`: change it there.
 
-/// An array of what the macro `$row` gives for rows of bodies alone, by the number of bodies.
+/// An array of the results of the macro `$row` for rows without an init, called with the number of bodies.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_line {
@@ -20,7 +20,7 @@ macro_rules! for_line {
     ] };
 }
 
-/// An array of what the macro `$row` gives for the shorter ones of these.
+/// An array of the results of the macro `$row` for the rows of [`for_line`](crate::for_line) that closures use.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_closure_line {
@@ -38,7 +38,7 @@ macro_rules! for_closure_line {
     ] };
 }
 
-/// An array of what the macro `$row` gives for rows with an init, by the numbers of bodies and of further inits.
+/// An array of the results of the macro `$row` for rows with an init, called with the numbers of bodies and of further inits.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_plane {
@@ -58,7 +58,7 @@ macro_rules! for_plane {
     ] };
 }
 
-/// An array of what the macro `$row` gives for rows that check an init, by the numbers of bodies and of inits before each.
+/// An array of the results of the macro `$row` for rows that check an init, called with the numbers of bodies and of inits before each.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_checks {

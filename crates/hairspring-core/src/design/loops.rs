@@ -1,29 +1,29 @@
-//! Loops: how many trips fill an interval, and which rows tell the loop from its body (Staelin and McVoy, 6.3 and 6.4).
+//! Loops: how many trips fill an interval, and which rows separate the loop from its body (Staelin and McVoy, 6.3 and 6.4).
 
 use serde::{Deserialize, Serialize};
 
-/// An interval is long enough at this share of the one wanted.
+/// An interval is long enough at this share of the wanted interval.
 const LONG_ENOUGH: f64 = 0.95;
-/// Readings below this, in nanoseconds, are taken to say nothing: a coarse clock answers with small whole numbers.
+/// Readings below this, in nanoseconds, carry no information: on a coarse clock they are a few quanta.
 const MEANINGLESS_NS: f64 = 150_000.0;
-/// Growth of the trips after a reading that says nothing.
+/// Growth of the trips after a reading without information.
 const GROWTH: u64 = 10;
-/// Margin on the trips that a meaningful reading asks for: it carries noise.
+/// Margin on the number of trips computed from a meaningful reading, because the reading is noisy.
 const MARGIN: f64 = 1.1;
 
-/// What one timed interval says of the number of trips.
+/// Result of one timed interval for the number of trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sizing {
     /// The interval was long enough.
     LongEnough,
-    /// It must be run again with so many trips, always more than before.
+    /// The loop must run again with this many trips, always more than before.
     Again(u64),
 }
 
-/// Loop auto-sizing: from the time that `trips` took to the next number of trips, both times in nanoseconds.
+/// Loop auto-sizing: the next number of trips from the time that `trips` took. Both times are in nanoseconds.
 ///
-/// An interval of 95 % of the wanted one will do. Below 150 us the trips are multiplied by ten, above by 1.1 times
-/// wanted over measured.
+/// An interval of 95 % of the wanted one is long enough. Below 150 us the trips are multiplied by 10, otherwise by 1.1
+/// times the wanted over the measured time.
 ///
 /// ```
 /// use hairspring_core::design::loops::{Sizing, size};
@@ -40,7 +40,7 @@ pub fn size(trips: u64, measured_ns: f64, wanted_ns: f64) -> Sizing {
     Sizing::Again(next.max(trips.saturating_add(1)))
 }
 
-/// A loop: so many copies of the body in each of so many trips.
+/// A loop with some copies of the body in each trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LoopRow {
     /// Copies of the body in one trip.
@@ -50,7 +50,7 @@ pub struct LoopRow {
 }
 
 impl LoopRow {
-    /// Counts of the components body and loop between the two reads of the clock.
+    /// Counts of the components body and loop between the two reads of the clock (see [`COMPONENTS`]).
     pub fn counts(&self) -> [f64; 2] {
         [f64::from(self.copies) * self.trips as f64, self.trips as f64]
     }
@@ -62,12 +62,12 @@ pub const COMPONENTS: [&str; 2] = ["body", "loop"];
 /// Rows for the loop overhead: loops of one copy and of two, each at several trips up to `trips`.
 ///
 /// The paper has one row of each and two equations, `T1 = N1 (loop + body)` and `T2 = N2 (loop + 2 body)`, with the
-/// answer `loop = 2 T1/N1 - T2/N2`; the overhead of the timing is subtracted before. Here several trips of each make it an
-/// overdetermined system for [`crate::estimate::solve`], which finds the overhead of the timing along with body and loop,
-/// gives all three intervals, and says so where the rows are not on a plane: where a second copy hides in the shadow of
-/// the loop, as it does on cores that run both at once.
+/// solution `loop = 2 T1/N1 - T2/N2`; it subtracts the timing overhead first. Here several numbers of trips of each give an
+/// overdetermined system for [`crate::estimate::solve`], which estimates the timing overhead, the body and the loop with
+/// their intervals. It reports a lack of fit where the rows are not on a plane, for example because a core runs the second
+/// copy at the same time as the loop.
 ///
-/// At least 8 trips are needed for rows that differ; fewer are raised to that.
+/// `trips` below 8 count as 8, so that the rows differ.
 pub fn two_equations(trips: u64) -> Vec<LoopRow> {
     [1, 2].into_iter().flat_map(|copies| parts(trips).map(move |trips| LoopRow { copies, trips })).collect()
 }
@@ -75,13 +75,13 @@ pub fn two_equations(trips: u64) -> Vec<LoopRow> {
 /// Name of the only component of [`alone`].
 pub const ALONE: [&str; 1] = ["loop"];
 
-/// Rows of loops with nothing in them, each at several trips up to `trips`, 8 at least: what a loop takes by itself, which is
-/// the most that it can add to a body that runs beside it.
+/// Rows of empty loops at several trips up to `trips` (at least 8). The time of an empty loop is an upper bound of what a
+/// loop adds to its body.
 pub fn alone(trips: u64) -> Vec<LoopRow> {
     parts(trips).map(|trips| LoopRow { copies: 0, trips }).collect()
 }
 
-/// Some and more trips up to all of them.
+/// A quarter, a half, three quarters and all of the trips.
 fn parts(trips: u64) -> impl Iterator<Item = u64> {
     [2u128, 4, 6, 8].into_iter().map(move |eighths| (u128::from(trips.max(8)) * eighths / 8) as u64)
 }
@@ -102,7 +102,7 @@ mod tests {
         }
 
         #[test]
-        fn the_rows_have_full_rank(trips in 0u64..u64::MAX) {
+        fn rows_have_full_rank(trips in 0u64..u64::MAX) {
             let rows = two_equations(trips);
             let design: Vec<Vec<f64>> = rows.iter().map(|row| vec![row.counts()[0], row.counts()[1], 1.0]).collect();
             proptest::prop_assert_eq!(crate::estimate::exact_rank(&design).pivots.len(), 3);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_without_a_time_grows_to_the_end_of_the_numbers_and_not_beyond() {
+    fn trips_saturate_at_the_largest_number() {
         assert_eq!(size(u64::MAX / 2, 0.0, 1e6), Sizing::Again(u64::MAX));
     }
 }

@@ -1,5 +1,5 @@
-//! Which counts to run: chosen from a pilot run, so that the line is long enough for the clock, short enough for a
-//! scheduler slice, and begins where it is straight.
+//! The choice of counts from a pilot run, so that the line is long enough for the clock, short enough for a scheduler
+//! slice, and begins where it is straight.
 
 mod each;
 pub mod enough;
@@ -15,7 +15,7 @@ use table::Order;
 pub use table::{FEWEST_ROWS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE};
 
 impl Order {
-    /// The role of a series with such rows beside the answer's.
+    /// The role of a series with rows of this order; `None` if such a series does not check another one.
     pub fn role(self) -> Option<Role> {
         match self {
             Order::InPlace => Some(Role::InPlace),
@@ -25,27 +25,27 @@ impl Order {
     }
 }
 
-/// Length that the longest row aims at: long beside the clock's quantum, short beside the time between interrupts.
+/// Target length of the longest row: much longer than the clock's quantum, much shorter than the time between interrupts.
 pub const TARGET_WINDOW_NS: f64 = 1_500.0;
-/// ... and at so many quanta of a coarse clock.
+/// Target length of the longest row on a coarse clock, in quanta.
 const TARGET_QUANTA: f64 = 5.0;
-/// No row is longer than this, if the body allows it: windows of 20 ms fail on a shared machine.
+/// No row is longer than this unless the body itself is: windows of 20 ms fail on a shared machine.
 pub const MOST_WINDOW_NS: f64 = 50_000.0;
-/// Straight-line code of one row stays well below a first-level instruction cache of 32 KiB.
+/// Most code in one row: well below a first-level instruction cache of 32 KiB.
 const MOST_CODE_BYTES: f64 = 16_384.0;
-/// Most copies of a row: compile time grows with their sum.
+/// Most copies in one row, because compile time grows with their sum.
 const MOST_COPIES: f64 = 256.0;
-/// Places of the rows on the line, as shares of the longest.
+/// Lengths of the rows, as shares of the longest.
 const SHARES: [f64; 9] = [1.0 / SHORTEST_SHARE as f64, 0.1875, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
-/// What a pilot run found of one copy (of the body, or of init and body together).
+/// The result of a pilot run for one copy (of the body, or of init and body together).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Pilot {
-    /// Rough time of one copy.
+    /// Approximate time of one copy.
     pub copy_ns: f64,
-    /// Rough code size of one copy.
+    /// Approximate code size of one copy.
     pub copy_bytes: f64,
-    /// Quantum of the clock that will be used; 0 for one that is fine.
+    /// Quantum of the clock that will be used; 0 for a fine clock.
     pub quantum_ns: f64,
 }
 
@@ -69,15 +69,14 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
 fn longest(pilot: Pilot) -> u32 {
     let copy_ns = pilot.copy_ns.max(0.01);
     let window = TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS);
-    // A coarse clock is worth a longer compilation.
+    // A coarse clock justifies a longer compilation.
     let most = if window > TARGET_WINDOW_NS { 2.0 * MOST_COPIES } else { MOST_COPIES };
     let wanted = (window / copy_ns).clamp(8.0, most);
     let allowed = (MOST_WINDOW_NS / copy_ns).min(MOST_CODE_BYTES / pilot.copy_bytes.max(1.0));
     wanted.min(allowed).max(FEWEST_ROWS as f64) as u32
 }
 
-/// Of rows with so many bodies, the places of those that are long enough for a straight line: none is shorter than the longest
-/// by more than the factor `share`.
+/// Indices of the rows that are long enough for a straight line: those with at least 1/`share` of the most bodies.
 ///
 /// ```
 /// use hairspring_core::design::{SHORTEST_SHARE, straight};
@@ -88,9 +87,9 @@ pub fn straight(bodies: &[u32], share: u32) -> Vec<usize> {
     (0..bodies.len()).filter(|at| bodies[*at].saturating_mul(share) >= most).collect()
 }
 
-/// Rows for the differential measurement of the report (3.1): one copy and two.
+/// Copies of the rows for the differential measurement of Moreno and Fischmeister (3.1).
 pub const DIFFERENTIAL: [u32; 2] = [1, 2];
-/// Rows for direct measurements as in the report's Table 1, as far as straight-line code goes.
+/// Copies of the rows for direct measurements as in their Table 1, as far as straight-line code allows.
 pub const DIRECT: [u32; 5] = [1, 10, 20, 55, 100];
 
 /// Bodies and inits for a body that needs an initialisation before every run: rows (N, M) with M >= N
@@ -101,7 +100,7 @@ pub const DIRECT: [u32; 5] = [1, 10, 20, 55, 100];
 /// assert!(rows.iter().all(|(n, m)| m >= n));
 /// ```
 pub fn pairs(pilot: Pilot) -> Vec<(u32, u32)> {
-    // A pair counts for one copy, and up to as many inits come on top.
+    // A pair counts as one copy; there are up to as many further inits.
     let longest = longest(Pilot { copy_ns: pilot.copy_ns * 1.5, copy_bytes: pilot.copy_bytes * 1.5, ..pilot }).min(48);
     let part = |share: f64| (share * f64::from(longest)).round().max(1.0) as u32;
     let mut rows: Vec<(u32, u32)> = Vec::new();
@@ -117,15 +116,16 @@ pub fn pairs(pilot: Pilot) -> Vec<(u32, u32)> {
     rows
 }
 
-/// Rows (N, M) with M a multiple of N, for another arrangement of what [`pairs`] runs: as a check that the two add up.
+/// Rows (N, M) with M a multiple of N, for another arrangement of the bodies and inits of [`pairs`]. They check that body
+/// and init add up.
 pub fn rearranged(pilot: Pilot) -> Vec<(u32, u32)> {
     let longest = longest(Pilot { copy_ns: pilot.copy_ns * 1.5, copy_bytes: pilot.copy_bytes * 1.5, ..pilot }).min(48);
     let unit = (longest / 5).max(1);
     [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8)].map(|(n, m)| (n * unit, m * unit)).to_vec()
 }
 
-/// Rows for a body whose data are flushed from the caches first: at most one flush more than bodies, because a flush of
-/// data that no body fetched since costs less than the flush that belongs to the system.
+/// Rows for a body whose data are flushed from the caches first. There is at most one flush more than bodies, because
+/// flushing data that no body has fetched again takes less time.
 pub fn cold(pilot: Pilot) -> Vec<(u32, u32)> {
     let longest = longest(pilot).min(12);
     (0..=longest).flat_map(|bodies| [(bodies, bodies), (bodies, bodies + 1)]).filter(|row| *row != (0, 0)).collect()
@@ -137,7 +137,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn every_design_has_rows_to_spare_and_full_rank(copy_ns in 0.001f64..1e9, copy_bytes in 0.0f64..1e5, quantum_ns in 0.0f64..1e7) {
+        fn every_design_has_spare_rows_and_full_rank(copy_ns in 0.001f64..1e9, copy_bytes in 0.0f64..1e5, quantum_ns in 0.0f64..1e7) {
             let pilot = Pilot { copy_ns, copy_bytes, quantum_ns };
             let copies = line(pilot);
             proptest::prop_assert!(copies.len() >= 4 && copies.is_sorted());

@@ -1,6 +1,6 @@
 //! Code repeated straight-line.
 
-/// Repeats a block of code straight-line, without a loop, as often as a row of the table asks for.
+/// Repeats a block of code without a loop. The number of copies must be one that the row table uses.
 ///
 /// ```
 /// let mut sum = 0;

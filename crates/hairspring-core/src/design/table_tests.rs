@@ -1,4 +1,4 @@
-//! Tests of the table, in a file of their own because the table is copied.
+//! Tests of the table, in a separate file because `table.rs` is copied.
 
 use super::table::{Before, CLOSURE_COPIES, LINE, Order, RowShape, Step, shapes};
 
@@ -9,7 +9,7 @@ fn count(row: &RowShape, before: Before, wanted: Step) -> u32 {
 }
 
 #[test]
-fn every_row_runs_the_bodies_and_inits_of_its_counts() {
+fn steps_agree_with_counts() {
     for before in ALL {
         for row in shapes(before) {
             let (shadow, fenced) = (row.order == Order::Shadow, matches!(row.order, Order::Fenced | Order::Shadow));
@@ -23,7 +23,7 @@ fn every_row_runs_the_bodies_and_inits_of_its_counts() {
 }
 
 #[test]
-fn the_steps_of_some_rows() {
+fn steps_of_example_rows() {
     use Step::{Body, Chain, Fence, Init};
     let steps = |bodies, inits, order| RowShape { bodies, inits, order }.steps(Before::Init);
     assert_eq!(steps(2, 3, Order::AtEnd), [Init, Body, Init, Body, Init]);
@@ -35,7 +35,7 @@ fn the_steps_of_some_rows() {
 }
 
 #[test]
-fn the_rows_of_every_order_can_be_solved() {
+fn rows_of_every_order_have_full_rank() {
     for before in ALL {
         for order in Order::ALL {
             let rows: Vec<RowShape> = shapes(before).into_iter().filter(|row| row.order == order).collect();
@@ -48,7 +48,7 @@ fn the_rows_of_every_order_can_be_solved() {
 }
 
 #[test]
-fn numbers_are_places_and_the_bound_of_closures_is_a_row() {
+fn order_numbers_are_indices_and_closure_limit_is_a_row() {
     assert!(Order::ALL.iter().enumerate().all(|(at, order)| order.number() as usize == at));
     assert!(LINE.is_sorted() && LINE.contains(&CLOSURE_COPIES));
 }

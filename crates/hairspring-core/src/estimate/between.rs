@@ -1,12 +1,12 @@
-//! One estimate from several runs, each in a process of its own. Where code and data lie, what the allocator did and the
-//! state of the machine are the same for all rounds of a run, so no interval of a single run can contain their effect;
-//! the spread between runs does.
+//! One estimate from several runs, each in its own process. The addresses of code and data, the state of the allocator and
+//! of the machine are the same for all rounds of a run, so the interval of a single run cannot contain their effect; the
+//! spread between runs does.
 
 use super::interval::{Contribution, Estimate, Source, Spread, Uncertain, t_quantile};
 
 /// The mean of the runs, with two entries in its budget: their spread, as a standard deviation of the mean, and the mean
-/// half-width of their own intervals as a bound, because what is systematic in one run is so in all. `None` for fewer than
-/// two runs, or where a value is not a number.
+/// half-width of their own intervals as a bound, because an error that is systematic in one run is systematic in all.
+/// `None` for fewer than two runs, or if a value is not finite.
 ///
 /// ```
 /// use hairspring_core::Estimate;
@@ -24,7 +24,7 @@ pub fn between_runs(runs: &[Estimate]) -> Option<Uncertain> {
     let variance = runs.iter().map(|run| (run.value - value).powi(2)).sum::<f64>() / (count - 1.0);
     let within = runs.iter().map(|run| run.half_width()).sum::<f64>() / count;
     let mut budget = vec![Contribution::standard(Source::Runs, (variance / count).sqrt(), count - 1.0)];
-    // Noise within the runs is in their spread already: of the bound only what is beyond it is added.
+    // The spread already contains the noise within the runs: only the excess of the bound is added.
     let level = runs.iter().map(|run| run.level).fold(1.0, f64::min);
     let spread = t_quantile(level, count - 1.0) * (variance / count).sqrt();
     let beyond = spread.hypot(within) - spread;
@@ -45,7 +45,7 @@ mod tests {
         let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
         let mut covered = 0;
         for _ in 0..1_000 {
-            // Runs differ by 1 %, each sure of itself to 0.1 %.
+            // Runs differ by 1 %; the interval of each is +-0.1 %.
             let runs: Vec<Estimate> = (0..4)
                 .map(|_| 100.0 + normal())
                 .map(|value| Estimate { value, low: value - 0.1, high: value + 0.1, level: 0.95 })
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_agree_leave_what_each_is_sure_of() {
+    fn runs_that_agree_keep_their_own_half_width() {
         let run = Estimate { value: 5.0, low: 4.9, high: 5.1, level: 0.95 };
         assert!((between_runs(&[run, run]).unwrap().estimate(0.95).half_width() - 0.1).abs() < 1e-12);
         assert_eq!(between_runs(&[run]), None);

@@ -1,9 +1,9 @@
-//! Means of the rows within blocks of consecutive rounds: short pieces of time whose variation shows the real
-//! uncertainty, correlated noise and frequency steps included (batch means).
+//! Means of the rows within blocks of consecutive rounds (batch means): their variation shows the real uncertainty,
+//! including correlated noise and frequency steps.
 
 use super::location::Grouped;
 
-/// Blocks that a run is cut into, if it has as many rounds.
+/// Blocks that a run is divided into, if it has at least as many rounds.
 const BLOCKS: usize = 32;
 
 /// Mean of every row in every block.
@@ -18,8 +18,8 @@ pub struct BlockMeans {
 }
 
 impl BlockMeans {
-    /// Cuts the rounds into blocks and averages the usable readings of each row in each.
-    pub fn of(grouped: &Grouped, rounds: u32) -> BlockMeans {
+    /// Divides the rounds into blocks and averages the usable readings of each row in each block.
+    pub fn new(grouped: &Grouped, rounds: u32) -> BlockMeans {
         let count = BLOCKS.min(rounds as usize).max(1);
         let rows = grouped.rows.len();
         let mut sums = vec![vec![(0.0, 0u32); rows]; count];
@@ -64,12 +64,12 @@ pub fn variance(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)
 }
 
-/// Correlation of neighbouring blocks from which on they do not count as independent (about one
-/// standard deviation of what independent blocks show by chance).
+/// Correlation of neighbouring blocks above which they do not count as independent (about one standard deviation of the
+/// chance correlation of independent blocks).
 const CORRELATED: f64 = 0.15;
 
-/// Variance of the mean of block values and its degrees of freedom. Where neighbouring blocks resemble each other
-/// (noise that is slower than a block, a frequency step) fewer of them are independent, and both say so.
+/// Variance of the mean of block values, and its degrees of freedom. Where neighbouring blocks are correlated (noise slower
+/// than a block, a frequency step) fewer of them are independent: the variance is larger and the degrees of freedom fewer.
 pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let plain = variance(values) / n;
@@ -77,7 +77,7 @@ pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
     if values.len() < 8 || correlation < CORRELATED {
         return (plain, n - 1.0);
     }
-    // The sum of the autocorrelations of a first-order process; bounded, as a correlation near 1 is known badly.
+    // The sum of the autocorrelations of a first-order process; bounded, because the estimate is poor near 1.
     let inflation = ((1.0 + correlation) / (1.0 - correlation)).min(n / 2.0);
     (plain * inflation, ((n - 1.0) / inflation).max(1.0))
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lasting_step_leaves_few_independent_blocks() {
+    fn lasting_step_leaves_few_independent_blocks() {
         let alternating: Vec<f64> = (0..32).map(|i| f64::from(i % 2)).collect();
         let step: Vec<f64> = (0..32).map(|i| f64::from(u8::from(i >= 16))).collect();
         let (fast, slow) = (variance_of_mean(&alternating), variance_of_mean(&step));

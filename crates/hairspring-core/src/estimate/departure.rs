@@ -1,31 +1,31 @@
-//! Lack of fit where nothing was repeated: residuals in bins of the fitted value, and of the count of each component.
-//! Readings nearly equal in one of them take the place of repeats; on a plane that holds, the mean residual of every bin
-//! is zero within its noise. The noise may differ from bin to bin: the F test is that of Welch (1951).
+//! Lack of fit without repeats: residuals in bins of the fitted value, and of the count of each component. Readings that
+//! are nearly equal in one of these serve as repeats. If the plane fits, the mean residual of every bin is zero within its
+//! noise. The noise may differ from bin to bin: the F test is that of Welch (1951).
 
 use super::solution::LackOfFit;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use std::ops::Range;
 
-/// Bins of the fitted value at the most, bins of a component's count, and readings in each bin at the least.
+/// Most bins of the fitted value, most bins of a component's count, and fewest readings in each bin.
 const MOST_BINS: usize = 64;
 const MOST_BINS_OF_COMPONENT: usize = 16;
 const FEWEST_IN_BIN: usize = 50;
-/// Many looks need small probabilities: means of few readings with skewed noise are too far from normal for them.
+/// Many tests need small probabilities, and means of few readings with skewed noise are too far from normal for these.
 const FEWEST_IN_BIN_OF_COMPONENT: usize = 400;
-/// Fewest bins that show a bend: the plane itself takes up two.
+/// Fewest bins that show a bend, because the plane itself takes two degrees of freedom.
 const FEWEST_BINS: usize = 4;
-/// Equal steps of the fitted value or count that bins are put together from, so that nothing has to be sorted.
+/// Equal steps of the fitted value or count that bins are composed of, which avoids sorting.
 const STEPS: usize = 4096;
 
 /// A used reading: its fitted value and its residual.
 pub type Point = (f64, f64);
 
-/// The lack of fit with the number of bins it was seen in.
+/// A lack of fit, and the number of bins it was found with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Departure {
-    /// F test of the bins' means against the noise within each bin (noise may differ from bin to bin).
+    /// F test of the bins' means against the noise within each bin.
     pub lack_of_fit: LackOfFit,
-    /// Bins.
+    /// Number of bins.
     pub bins: usize,
 }
 
@@ -45,13 +45,13 @@ impl Bin {
         self.sum / self.count
     }
 
-    /// Variance within the bin; rounding is no noise.
+    /// Variance within the bin, at least that of rounding.
     fn variance(&self, rounding: f64) -> f64 {
         ((self.squares - self.sum * self.sum / self.count) / (self.count - 1.0)).max(rounding * rounding)
     }
 }
 
-/// Readings by one of their sizes, in equal steps from the lowest to the highest.
+/// Residuals of readings by a size (fitted value or count), in equal steps from the lowest to the highest size.
 struct Steps {
     low: f64,
     per_unit: f64,
@@ -59,7 +59,7 @@ struct Steps {
 }
 
 impl Steps {
-    /// `None` where all are of one size.
+    /// `None` if all sizes are equal.
     fn between(low: f64, high: f64) -> Option<Steps> {
         let per_unit = (STEPS - 1) as f64 / (high - low);
         per_unit.is_finite().then(|| Steps { low, per_unit, steps: vec![Bin::default(); STEPS] })
@@ -70,7 +70,7 @@ impl Steps {
         self.steps[step].add(&Bin { count: 1.0, sum: residual, squares: residual * residual });
     }
 
-    /// Bins of about equally many readings.
+    /// Bins with about the same number of readings each.
     fn bins(&self, most: usize, fewest: usize) -> Vec<Bin> {
         let readings: f64 = self.steps.iter().map(|step| step.count).sum();
         let full = (readings / most as f64).max(fewest as f64);
@@ -92,20 +92,21 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// Residuals below this share of the largest fitted value are rounding.
+/// Residuals below this are rounding, for a largest fitted value.
 pub fn rounding(largest: f64) -> f64 {
     1e-9 * largest.max(1e-12)
 }
 
-/// The departure of single readings from their plane, by fitted value; `None` where they are too few, or all of one size.
+/// The departure of single readings from their plane, by fitted value; `None` if there are too few readings, or all fitted
+/// values are equal.
 pub fn departure(points: impl Iterator<Item = Point> + Clone) -> Option<Departure> {
     let (low, high) = range(points.clone().map(|point| point.0));
     let mut steps = Steps::between(low, high)?;
     points.for_each(|(fitted, residual)| steps.add(fitted, residual));
-    tested(&steps.bins(MOST_BINS, FEWEST_IN_BIN), rounding(low.abs().max(high.abs())))
+    welch_test(&steps.bins(MOST_BINS, FEWEST_IN_BIN), rounding(low.abs().max(high.abs())))
 }
 
-/// The departure along each of some columns of the design: rows by their place in it, with their residuals.
+/// The departure along each of some columns of the design. `rows` are indices into the design with residuals.
 pub fn along_columns(columns: Range<usize>, design: &[Vec<f64>], rows: &[(usize, f64)], rounding: f64) -> Vec<Option<Departure>> {
     let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()];
     for (row, _) in rows {
@@ -120,24 +121,24 @@ pub fn along_columns(columns: Range<usize>, design: &[Vec<f64>], rows: &[(usize,
             }
         }
     }
-    all.iter().map(|steps| tested(&steps.as_ref()?.bins(MOST_BINS_OF_COMPONENT, FEWEST_IN_BIN_OF_COMPONENT), rounding)).collect()
+    all.iter().map(|steps| welch_test(&steps.as_ref()?.bins(MOST_BINS_OF_COMPONENT, FEWEST_IN_BIN_OF_COMPONENT), rounding)).collect()
 }
 
-/// The clearest of several departures. Who looks so many times sees by chance what one look would not show: its
-/// probability is multiplied by their number (Bonferroni).
-pub fn clearest(looks: impl Iterator<Item = Departure> + Clone) -> Option<Departure> {
-    let number = looks.clone().count() as f64;
+/// The most significant of several departures. Many tests find more by chance, so its probability is multiplied by their
+/// number (Bonferroni).
+pub fn clearest(tests: impl Iterator<Item = Departure> + Clone) -> Option<Departure> {
+    let number = tests.clone().count() as f64;
     let order = |a: &Departure, b: &Departure| {
         let (a, b) = (a.lack_of_fit, b.lack_of_fit);
         a.p.total_cmp(&b.p).then(b.sd.total_cmp(&a.sd))
     };
-    let mut found = looks.min_by(order)?;
+    let mut found = tests.min_by(order)?;
     found.lack_of_fit.p = (found.lack_of_fit.p * number).min(1.0);
     Some(found)
 }
 
-/// Welch's test that all bins have mean 0, two dimensions being taken up by the plane.
-fn tested(bins: &[Bin], rounding: f64) -> Option<Departure> {
+/// Welch's test that all bins have mean 0, less the two degrees of freedom of the plane.
+fn welch_test(bins: &[Bin], rounding: f64) -> Option<Departure> {
     if bins.len() < FEWEST_BINS {
         return None;
     }
@@ -145,7 +146,7 @@ fn tested(bins: &[Bin], rounding: f64) -> Option<Departure> {
     let weight = |bin: &Bin| bin.count / bin.variance(rounding);
     let weights: f64 = bins.iter().map(weight).sum();
     let chi2: f64 = bins.iter().map(|bin| bin.mean().powi(2) * weight(bin)).sum();
-    // What the variances, estimated themselves, add to the sum, and the degrees of freedom that this leaves.
+    // Correction for the variances being estimates, which also sets the second degrees of freedom.
     let estimated: f64 = bins.iter().map(|bin| (1.0 - weight(bin) / weights).powi(2) / (bin.count - 1.0)).sum();
     let squared = (bins.len() * bins.len() - 1) as f64;
     let f = chi2 / dof as f64 / (1.0 + 2.0 * dof as f64 / squared * estimated);
@@ -174,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn noise_on_a_plane_is_no_departure() {
+    fn noise_on_a_plane_is_not_a_departure() {
         let found = |seed| departure(points(20_000, seed, 0.0).into_iter()).unwrap().lack_of_fit.p;
         let low = (0..100).filter(|seed| found(*seed) < 0.01).count();
         assert!(low <= 5, "{low} of 100 below 1 %");
     }
 
     #[test]
-    fn a_bend_below_the_noise_of_one_reading_is_seen() {
+    fn bend_below_the_noise_of_one_reading_is_found() {
         let found = departure(points(20_000, 1, 3.0).into_iter()).unwrap().lack_of_fit;
         assert!(found.p < 1e-6, "{found:?}");
         // The standard deviation of u^2 - 1/3 is 0.298.
@@ -189,36 +190,36 @@ mod tests {
     }
 
     #[test]
-    fn too_few_and_all_alike_are_not_judged() {
+    fn too_few_or_equal_readings_are_not_tested() {
         assert_eq!(departure(points(100, 1, 9.0).into_iter()), None);
         assert_eq!(departure(std::iter::repeat_n((5.0, 0.1), 9_000)), None);
     }
 
     #[test]
-    fn rounding_is_no_departure() {
+    fn rounding_is_not_a_departure() {
         let exact = (0..10_000).map(|i| (f64::from(i), if i < 5_000 { 1e-12 } else { -1e-12 }));
         assert!(departure(exact).unwrap().lack_of_fit.p > 0.99);
     }
 
-    /// The clearest of the looks along eight components with counts up to 1; the residuals have no bend.
+    /// Probability of the most significant test along eight components with counts up to 1; the residuals have no bend.
     fn along_eight(count: usize, seed: u64, noise: impl Fn(f64, f64) -> f64) -> f64 {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let design: Vec<Vec<f64>> = (0..count).map(|_| (0..8).map(|_| random.random::<f64>()).collect()).collect();
         let mut rows: Vec<(usize, f64)> = (0..count).map(|row| (row, noise(random.random::<f64>(), design[row][0]))).collect();
-        // What a fit would take up; the columns are as good as independent.
+        // Removes what a fit would absorb; the columns are nearly independent.
         (0..8).for_each(|column| {
             let mean = rows.iter().map(|row| row.1).sum::<f64>() / count as f64;
             let slope = rows.iter().map(|row| row.1 * (design[row.0][column] - 0.5)).sum::<f64>() * 12.0 / count as f64;
             rows.iter_mut().for_each(|row| row.1 -= mean + slope * (design[row.0][column] - 0.5));
         });
-        let looks: Vec<Departure> = along_columns(0..8, &design, &rows, 1e-9).into_iter().flatten().collect();
-        assert_eq!(looks.len(), 8);
-        clearest(looks.into_iter()).unwrap().lack_of_fit.p
+        let tests: Vec<Departure> = along_columns(0..8, &design, &rows, 1e-9).into_iter().flatten().collect();
+        assert_eq!(tests.len(), 8);
+        clearest(tests.into_iter()).unwrap().lack_of_fit.p
     }
 
     #[test]
-    fn many_looks_do_not_raise_false_alarms() {
-        // Skewed noise as timing has it, that grows along one component; and noise from the middle of its range.
+    fn many_tests_do_not_raise_false_alarms() {
+        // Skewed noise, as in timing, that grows along one component; and symmetric noise.
         let skewed = |u: f64, size: f64| (-(1.0 - u).ln() - 1.0) * (1.0 + size);
         for (count, noise) in [(3_000, &skewed as &dyn Fn(f64, f64) -> f64), (10_000, &skewed), (3_000, &|u, _| u - 0.5)] {
             let all: Vec<f64> = (0..200).map(|seed| along_eight(count, seed, noise)).collect();
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bend_along_one_component_is_seen_among_many() {
+    fn bend_along_one_component_is_found() {
         let design: Vec<Vec<f64>> = (0..20_000).map(|row| vec![f64::from(row % 101) / 100.0, f64::from(row % 97) / 96.0, 1.0]).collect();
         let bent = |row: usize| (design[row][1] - 0.5).powi(2) - 1.0 / 12.0 + f64::from(row as u32 % 89) / 88.0 - 0.5;
         let rows: Vec<(usize, f64)> = (0..design.len()).map(|row| (row, bent(row))).collect();

@@ -1,4 +1,4 @@
-//! Two executions minus one (Moreno and Fischmeister, 3.1): free of the overhead, and noisier than a line.
+//! Two executions minus one (Moreno and Fischmeister, 3.1): free of the overhead, but noisier than a line fit.
 
 use super::blocks::{BlockMeans, variance, variance_of_mean};
 use super::interval::{Contribution, Estimate, Source, Uncertain};
@@ -12,14 +12,15 @@ pub struct Differential {
     pub copies: (f64, f64),
     /// Difference of the readings over the difference of the copies, in the table's unit.
     pub ticks: Estimate,
-    /// Standard deviation of a single difference.
+    /// Standard deviation of a single such measurement, in the table's unit.
     pub sd: f64,
 }
 
-/// The difference of the two rows with the fewest copies of the first component; `None` where there are not two.
+/// The difference of the two rows with the fewest copies of the first component and nothing else; `None` if there are
+/// fewer than two such rows or complete blocks of rounds.
 pub fn differential(table: &Observations, series: SeriesId, level: f64) -> Option<Differential> {
-    let grouped = Grouped::of(table, series);
-    let blocks = BlockMeans::of(&grouped, table.rounds());
+    let grouped = Grouped::new(table, series);
+    let blocks = BlockMeans::new(&grouped, table.rounds());
     let copies = |at: usize| table.rows()[grouped.rows[at] as usize].counts.clone();
     let mut alone: Vec<usize> =
         (0..grouped.rows.len()).filter(|at| copies(*at)[0] > 0.0 && copies(*at)[1..].iter().all(|c| *c == 0.0)).collect();

@@ -1,5 +1,5 @@
-//! "Execute n times and divide": kept beside the line fit for comparison (Moreno and Fischmeister, Table 1).
-//! The overhead is wrongly taken as 0, so the answer is high by `overhead / n`; its interval does not know that.
+//! "Execute n times and divide", for comparison with the line fit (Moreno and Fischmeister, Table 1). It wrongly takes the
+//! overhead as 0, so the result is too high by `overhead / n`; its interval does not include this error.
 
 use super::blocks::{BlockMeans, variance, variance_of_mean};
 use super::interval::{Contribution, Estimate, Source, Uncertain};
@@ -13,14 +13,15 @@ pub struct Direct {
     pub copies: f64,
     /// Reading divided by copies, in the table's unit.
     pub ticks: Estimate,
-    /// Standard deviation of a single such measurement.
+    /// Standard deviation of a single such measurement, in the table's unit.
     pub sd: f64,
 }
 
-/// The direct measurement of every row of a series in which only the first component ran, fewest copies first.
+/// The direct measurement of every row of a series in which only the first component ran, fewest copies first. Empty if
+/// there are fewer than two complete blocks of rounds.
 pub fn direct(table: &Observations, series: SeriesId, level: f64) -> Vec<Direct> {
-    let grouped = Grouped::of(table, series);
-    let blocks = BlockMeans::of(&grouped, table.rounds());
+    let grouped = Grouped::new(table, series);
+    let blocks = BlockMeans::new(&grouped, table.rounds());
     if blocks.len() < 2 {
         return Vec::new();
     }

@@ -1,38 +1,37 @@
-//! Several experiments, one answer: their median with an interval, or their minimum with the next larger value
+//! The result of several experiments: their median with an interval, or their minimum with the next larger value
 //! (Staelin and McVoy, 6.5 and 7).
 //!
-//! The paper reports the median of eleven experiments without an interval. Here the order statistics around it give one
-//! that assumes nothing of the noise but that the experiments are independent. The engine's own location, the mean of
-//! inliers over dithered rounds, is narrower on a coarse clock: a median of coarse readings stays on the clock's steps.
+//! The paper reports the median of eleven experiments without an interval. Here the order statistics around the median
+//! give an interval that only assumes independent experiments. The location of [`super::solve`], the mean of inliers over
+//! dithered rounds, is more precise on a coarse clock, because a median of coarse readings is a multiple of the quantum.
 
 use super::interval::Estimate;
 use super::location::median;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// The values that several experiments gave for the same quantity.
+/// The values of the same quantity from several experiments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Experiments {
-    /// Values in the order in which they came.
+    /// Values in the order of the experiments.
     pub values: Vec<f64>,
-    /// How far the truth may lie below every value, all in the same direction: the clock's quantum, the doubt of a subtracted
-    /// overhead.
+    /// How far the true value may lie below all values, because of the clock's quantum or of a subtracted overhead.
     pub below: f64,
-    /// How far it may lie above.
+    /// How far the true value may lie above all values.
     pub above: f64,
 }
 
-/// The smallest value, and the next larger one beside it as a measure of how far it can be trusted.
+/// The smallest value, and the next larger value, which shows how far the smallest can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Minimum {
     /// Smallest value.
     pub value: f64,
-    /// Second smallest value; equal to the smallest where two experiments agree.
+    /// Second smallest value; may equal the smallest.
     pub next: f64,
 }
 
 impl Experiments {
-    /// Values of which each may be off by a bound in either direction; both in the unit of the values.
+    /// Values that may be off by a bound in either direction. The bound is in the unit of the values.
     pub fn new(values: Vec<f64>, bound: f64) -> Experiments {
         Experiments { values, below: bound, above: bound }
     }
@@ -43,11 +42,11 @@ impl Experiments {
         sorted
     }
 
-    /// The median; `None` for fewer than two values, of which one can say no spread.
+    /// The median; `None` for fewer than two values, which have no spread.
     ///
-    /// Its interval lies between the nearest two symmetric order statistics that cover at least `level`, and the bound is
-    /// added on both sides. [`Estimate::level`] is the coverage that they really have: 0.988 for eleven values and a level
-    /// of 0.95, and less than was asked for where all values together do not cover it (0.75 for three).
+    /// Its interval lies between the nearest two symmetric order statistics that cover at least `level`, and the bounds are
+    /// added on both sides. [`Estimate::level`] is their actual coverage: 0.988 for eleven values and a level of 0.95. It is
+    /// less than `level` if even all values do not cover it (0.75 for three values).
     pub fn median(&self, level: f64) -> Option<Estimate> {
         let sorted = self.sorted();
         if sorted.len() < 2 {
@@ -58,7 +57,7 @@ impl Experiments {
         Some(Estimate { value: median(&mut sorted.clone()), low, high, level: coverage })
     }
 
-    /// A single value with its bounds; `None` where there are none or more. The level is 0: it says nothing of its spread.
+    /// A single value with its bounds; `None` unless there is exactly one value. The level is 0 because the spread is unknown.
     pub fn alone(&self) -> Option<Estimate> {
         let [value] = self.values[..] else { return None };
         Some(Estimate { value, low: value - self.below, high: value + self.above, level: 0.0 })
@@ -66,8 +65,8 @@ impl Experiments {
 
     /// The minimum and the next larger value; `None` for fewer than two values.
     ///
-    /// For quantities that noise can only make longer. The paper takes the distance of the two as the test of whether the
-    /// minimum may be believed.
+    /// Use it for quantities that noise can only increase. In the paper the distance of the two values shows whether the
+    /// minimum can be trusted.
     pub fn minimum(&self) -> Option<Minimum> {
         let sorted = self.sorted();
         Some(Minimum { value: *sorted.first()?, next: *sorted.get(1)? })
@@ -81,7 +80,7 @@ impl Minimum {
     }
 }
 
-/// The largest rank from both ends whose order statistics cover the median with at least `level`, and what they cover.
+/// The largest rank from both ends whose order statistics cover the median with at least `level`, and their coverage.
 fn median_rank(count: usize, level: f64) -> (usize, f64) {
     let below = |rank: usize| Binomial::new(0.5, count as u64).map_or(0.0, |fair| fair.cdf(rank as u64 - 1));
     let coverage = |rank: usize| 1.0 - 2.0 * below(rank);
@@ -95,7 +94,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
 
     #[test]
-    fn the_ranks_are_the_textbook_ones() {
+    fn ranks_agree_with_published_tables() {
         // Tables of order-statistic intervals: 11 values 2nd to 10th, 0.988; 20 values 6th to 15th, 0.959.
         assert_eq!(median_rank(11, 0.95).0, 2);
         assert!((median_rank(11, 0.95).1 - 0.988_281_25).abs() < 1e-9);
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_covers_the_median_whatever_the_noise() {
+    fn interval_covers_the_median_of_skewed_noise() {
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(3);
         let covered = (0..4_000).filter(|_| {
             // Skewed with rare spikes; the true median of `u^3` is 1/8.
@@ -122,20 +121,20 @@ mod tests {
     }
 
     #[test]
-    fn equal_readings_of_a_coarse_clock_still_have_an_interval() {
+    fn equal_readings_of_a_coarse_clock_have_an_interval() {
         let found = Experiments::new(vec![10.0; 11], 2.5).median(0.95).unwrap();
         assert_eq!((found.value, found.low, found.high), (10.0, 7.5, 12.5));
     }
 
     #[test]
-    fn the_minimum_stands_beside_the_next_larger_value() {
+    fn minimum_comes_with_the_next_larger_value() {
         let found = Experiments::new(vec![5.0, 4.0, 9.0, 4.2], 0.0).minimum().unwrap();
         assert_eq!((found.value, found.next), (4.0, 4.2));
         assert!((found.gap() - 0.05).abs() < 1e-12);
     }
 
     #[test]
-    fn a_single_experiment_says_nothing_of_its_spread() {
+    fn fewer_than_two_experiments_have_no_median_or_minimum() {
         for few in [vec![], vec![4.0]] {
             let few = Experiments::new(few, 1.0);
             assert!(few.median(0.95).is_none() && few.minimum().is_none());

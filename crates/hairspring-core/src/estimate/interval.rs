@@ -1,12 +1,12 @@
-//! A value with what makes it uncertain, and the interval that follows.
+//! A value with its error budget, and the interval that follows from it.
 
 use crate::observations::Rate;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// A value with its confidence interval. No number travels without one.
+/// A value with its confidence interval.
 ///
-/// As data (serde), an end that is not bounded is `null`, and an interval that does not contain its value is an error.
+/// In serialised form an infinite end is `null`; deserialising an interval that does not contain its value is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Ends", into = "Ends")]
 pub struct Estimate {
@@ -16,22 +16,22 @@ pub struct Estimate {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// Confidence level, as 0.95.
+    /// Confidence level, such as 0.95.
     pub level: f64,
 }
 
-/// An estimate as it is written and read.
+/// The serialised form of an estimate.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Estimate", description = "A value with its confidence interval."))]
 struct Ends {
     /// The most likely value.
     value: f64,
-    /// Lower end of the interval; `null` where it has none.
+    /// Lower end of the interval; `null` if it is infinite.
     low: Option<f64>,
-    /// Upper end of the interval; `null` where it has none.
+    /// Upper end of the interval; `null` if it is infinite.
     high: Option<f64>,
-    /// Confidence level, as 0.95.
+    /// Confidence level, such as 0.95.
     level: f64,
 }
 
@@ -74,7 +74,7 @@ impl Estimate {
         Uncertain { value: rate.hz, budget: vec![Contribution::rate(rate.hz, rate)] }.estimate(level)
     }
 
-    /// The estimate, if its value is a finite number: only such a value can be written to a document.
+    /// The estimate if its value is finite: JSON has no other numbers.
     pub fn if_finite(self) -> Option<Estimate> {
         self.value.is_finite().then_some(self)
     }
@@ -84,12 +84,12 @@ impl Estimate {
         (self.high - self.low) / 2.0
     }
 
-    /// Half the width in relation to the value; infinite for a value of 0.
+    /// Half-width divided by the absolute value; infinite for a value of 0.
     pub fn relative(&self) -> f64 {
         if self.value == 0.0 { f64::INFINITY } else { self.half_width() / self.value.abs() }
     }
 
-    /// The estimate in another unit.
+    /// The estimate in another unit: everything times `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Estimate {
         let (a, b) = (self.low * factor, self.high * factor);
@@ -102,7 +102,7 @@ impl Estimate {
     }
 }
 
-/// Where an uncertainty comes from: the entries of the error budget.
+/// The source of an uncertainty: each entry of the error budget has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -111,15 +111,15 @@ pub enum Source {
     Stochastic,
     /// Departure of the rows from the straight line (or plane).
     LackOfFit,
-    /// The quantum of the clock, where it is not averaged out.
+    /// The quantum of the clock, if it is not averaged out.
     Granularity,
     /// Uncertainty of the clock's rate.
     Rate,
-    /// What a fence before and behind the code hides of it.
+    /// Time of the code that a fence before or after it hides.
     Fence,
-    /// Uncertainty of the reference chain that core cycles are counted with.
+    /// Uncertainty of the reference chain that counts core cycles.
     Reference,
-    /// Differences between runs in processes of their own.
+    /// Differences between runs in separate processes.
     Runs,
 }
 
@@ -127,23 +127,23 @@ pub enum Source {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {
-    /// A standard deviation with the degrees of freedom it is known with.
+    /// A standard deviation with its degrees of freedom.
     Standard {
         /// Standard deviation of the value.
         sd: f64,
         /// Degrees of freedom.
         dof: f64,
     },
-    /// The value is off by this much at the most.
+    /// The largest possible error of the value.
     Bound(f64),
 }
 
 /// One entry of the error budget.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Contribution {
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
-    /// How large it is, in the unit of the value.
+    /// Its size, in the unit of the value.
     pub spread: Spread,
 }
 
@@ -153,7 +153,7 @@ impl Contribution {
         Contribution { source, spread: Spread::Standard { sd, dof } }
     }
 
-    /// What the uncertainty of a clock's rate does to a value that was made with it.
+    /// The contribution of a clock's rate to a value that was converted with it.
     pub fn rate(value: f64, rate: &Rate) -> Self {
         Contribution::standard(Source::Rate, value.abs() * rate.uncertainty_ppm * 1e-6, f64::INFINITY)
     }
@@ -188,13 +188,13 @@ impl Contribution {
 pub struct Uncertain {
     /// The most likely value.
     pub value: f64,
-    /// What makes it uncertain.
+    /// Its error budget.
     pub budget: Vec<Contribution>,
 }
 
 impl Uncertain {
-    /// The interval at a level: the standard deviations in quadrature, with Student's quantile for the
-    /// Welch-Satterthwaite degrees of freedom, and the bounds on top.
+    /// The interval at a confidence level: the standard deviations added in quadrature, times Student's quantile for the
+    /// Welch-Satterthwaite degrees of freedom, plus the bounds.
     pub fn estimate(&self, level: f64) -> Estimate {
         let (mut variance, mut weight, mut bounds) = (0.0, 0.0, 0.0);
         for entry in &self.budget {
@@ -211,20 +211,20 @@ impl Uncertain {
         Estimate { value: self.value, low: self.value - half, high: self.value + half, level }
     }
 
-    /// The same in another unit.
+    /// The value in another unit: everything times `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Uncertain {
         Uncertain { value: self.value * factor, budget: self.budget.iter().map(|entry| entry.scaled(factor)).collect() }
     }
 
-    /// The same with one more entry in the budget.
+    /// The value with one more entry in the budget.
     #[must_use]
     pub fn with(mut self, entry: Contribution) -> Uncertain {
         self.budget.push(entry);
         self
     }
 
-    /// The same without the entries of one source.
+    /// The value without the budget entries of one source.
     #[must_use]
     pub fn without(&self, source: Source) -> Uncertain {
         Uncertain { value: self.value, budget: self.budget.iter().filter(|entry| entry.source != source).copied().collect() }
@@ -236,7 +236,7 @@ impl Uncertain {
     }
 }
 
-/// Degrees of freedom from which on the expansion around the normal quantile is better than the inversion.
+/// Degrees of freedom above which the expansion around the normal quantile is more accurate than the inversion.
 const MANY_DOF: f64 = 300.0;
 
 /// Two-sided quantile of Student's distribution.
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_the_textbook_ones() {
+    fn quantiles_agree_with_published_tables() {
         assert!((t_quantile(0.95, 10.0) - 2.228_139).abs() < 1e-4);
         assert!((t_quantile(0.95, 1e6) - 1.959_966).abs() < 1e-4);
         assert!((t_quantile(0.95, 299.0) - t_quantile(0.95, 301.0)).abs() < 1e-4);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_add_on_top_of_standard_deviations() {
+    fn bounds_add_linearly_to_standard_deviations() {
         let value = Uncertain {
             value: 10.0,
             budget: vec![Contribution::standard(Source::Stochastic, 0.3, 1e6), Contribution::standard(Source::LackOfFit, 0.4, 1e6)],

@@ -1,19 +1,19 @@
-//! The unit for which several slopes are integers: the core cycle, found from dependent chains whose lengths nobody
-//! has to know (Staelin and McVoy's greatest common divisor, with real tolerances).
+//! The unit for which several slopes are integers: the core cycle, found from dependent chains of unknown lengths
+//! (Staelin and McVoy's greatest common divisor, with tolerances).
 
 use super::interval::Estimate;
 
 /// Largest number of units that the shortest chain may take.
 const MOST_UNITS: u32 = 6;
-/// Distance from an integer that is accepted, for a chain of one unit; longer chains may be off in proportion.
+/// Accepted distance from an integer for a chain of one unit; it grows in proportion for longer chains.
 const TOLERANCE: f64 = 0.015;
 
-/// The lattice that a set of slopes lies on.
+/// The common unit of a set of slopes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lattice {
     /// Length of one unit, in the unit of the slopes.
     pub unit: f64,
-    /// Each slope in whole units; `None` for one that does not fit.
+    /// Each slope in whole units; `None` for a slope that does not fit.
     pub integers: Vec<Option<u32>>,
     /// Each slope in units.
     pub units: Vec<f64>,
@@ -21,8 +21,8 @@ pub struct Lattice {
 
 /// Finds the largest unit that makes at least `needed` of the slopes integers.
 ///
-/// The largest such unit is only known up to a whole factor where all chains share one; chains of coprime lengths
-/// (1, 3, 4) make it certain.
+/// If the lengths of all chains have a common factor, the unit is too large by that factor. Chains of coprime lengths
+/// (1, 3, 4) make it unique.
 pub fn lattice(slopes: &[Estimate], needed: usize) -> Option<Lattice> {
     let shortest = slopes.iter().map(|slope| slope.value).filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
     (1..=MOST_UNITS)
@@ -30,7 +30,7 @@ pub fn lattice(slopes: &[Estimate], needed: usize) -> Option<Lattice> {
         .find(|found| found.integers.iter().flatten().count() >= needed.max(2))
 }
 
-/// Rounds every slope with a first unit, then refines the unit by all that fit.
+/// Rounds every slope with a first unit, then refines the unit from all slopes that fit.
 fn fit_unit(slopes: &[Estimate], first: f64) -> Lattice {
     let mut unit = first;
     for _ in 0..3 {
@@ -66,13 +66,13 @@ mod tests {
     }
 
     #[test]
-    fn the_unit_may_be_shorter_than_every_chain() {
+    fn unit_may_be_shorter_than_every_chain() {
         let found = lattice(&slopes(&[2.0, 3.0, 5.0]), 3).unwrap();
         assert_eq!(found.integers, [Some(2), Some(3), Some(5)]);
     }
 
     #[test]
-    fn a_chain_off_the_lattice_is_named_and_nothing_is_forced() {
+    fn slope_off_the_lattice_is_none() {
         let found = lattice(&slopes(&[1.0, 3.0, 4.5, 4.0]), 3).unwrap();
         assert_eq!(found.integers, [Some(1), Some(3), None, Some(4)]);
         assert!(lattice(&slopes(&[1.0, 1.37, 2.71]), 3).is_none());

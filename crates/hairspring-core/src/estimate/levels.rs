@@ -1,30 +1,29 @@
-//! Levels of a quantity that steps, such as the core clock: each with its own mean, interval and share of the time. A
-//! mean over several levels is the speed at which the core never ran.
+//! Levels of a quantity that steps, such as the core clock: each with its own mean, interval and share of the time. The
+//! mean over several levels would be a speed at which the core never ran.
 
 use super::blocks::variance_of_mean;
 use super::interval::{Contribution, Estimate, Source, Uncertain};
 
-/// A level that the values stayed on for a while.
+/// A level that the values stayed at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
-    /// Mean of the values on it.
+    /// Mean of the values at this level.
     pub value: Estimate,
     /// Share of the values, from 0 to 1.
     pub share: f64,
 }
 
-/// Distance between two levels that is told, as a share of the value ...
+/// Two levels are separate if their distance is more than this share of the value ...
 const STEP: f64 = 0.004;
-/// ... if it is also this many times the noise of a value.
+/// ... and more than this many times the noise of a value.
 const OVER_NOISE: f64 = 6.0;
-/// A level with a smaller share of the values is a transition, or something else that ran.
+/// A level with a smaller share of the values is a transition or an interruption, and is not reported.
 const LEAST_SHARE: f64 = 0.06;
 
-/// Finds the levels of a series of values in the order of time, the most frequent first. Values of one level that never
-/// stepped give one level with all of them; no values give none.
+/// Finds the levels of values in the order of time, at a confidence level. The most frequent level comes first. Values that
+/// never stepped give one level with all of them; no values give no level.
 ///
-/// The noise of a value is taken from successive differences, which see it and not the steps: their median, so that the
-/// steps themselves do not count.
+/// The noise of a value is computed by [`noise`].
 pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
     let mut sorted: Vec<f64> = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -36,7 +35,7 @@ pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
         .filter(|group| share(group) >= LEAST_SHARE && (group.len() > 1 || sorted.len() == 1))
         .map(|group| {
             let (low, high) = (group[0], group[group.len() - 1]);
-            // In the order of time: neighbours in time may be alike.
+            // In the order of time, because neighbours in time may be correlated.
             let members: Vec<f64> = values.iter().copied().filter(|value| (low..=high).contains(value)).collect();
             Level { value: mean(&members, level), share: share(group) }
         })
@@ -45,8 +44,8 @@ pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
     found
 }
 
-/// Standard deviation of one value of a series in the order of time, from the median of the successive differences: it
-/// sees the noise, and neither steps nor slow changes.
+/// Standard deviation of one of several values in the order of time, from the median of the successive differences, which
+/// steps and slow changes hardly affect.
 pub fn noise(values: &[f64]) -> f64 {
     const MEDIAN_OF_DIFFERENCES: f64 = 0.6745 * std::f64::consts::SQRT_2;
     let mut steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_value_is_one_level_whatever_its_noise() {
+    fn steady_value_has_one_level_at_any_noise() {
         for noise in [0.0, 1e-4, 0.01, 0.1] {
             let found = levels(&stepping(&[(3700.0, 32)], noise), 0.95);
             assert_eq!(found.len(), 1, "{noise}");
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_told_apart_and_the_most_frequent_comes_first() {
+    fn levels_are_separated_and_the_most_frequent_comes_first() {
         let found = levels(&stepping(&[(3700.0, 8), (3600.0, 16), (3700.0, 4), (3300.0, 1), (2600.0, 3)], 1e-3), 0.95);
         let values: Vec<f64> = found.iter().map(|level| (level.value.value / 100.0).round()).collect();
         assert_eq!(values, [36.0, 37.0, 26.0]);
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_level() {
+    fn no_values_have_no_level_and_one_value_has_one() {
         assert_eq!(levels(&[], 0.95), []);
         assert_eq!(levels(&[3.0], 0.95).len(), 1);
     }

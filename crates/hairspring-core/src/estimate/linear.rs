@@ -2,7 +2,7 @@
 
 use super::algebra::{Cholesky, Matrix, dot};
 
-/// Ratio of the smallest to the largest pivot below which the columns in use count as dependent.
+/// Ratio of the smallest to the largest pivot below which the columns count as dependent.
 const SINGULAR: f64 = 1e-7;
 
 /// The least-squares solution of `X b = y` with given row weights, as matrices that can be applied to many `y`.
@@ -17,7 +17,7 @@ pub struct LinearMap {
 }
 
 impl LinearMap {
-    /// Solves the normal equations of the scaled system; `None` where they are singular.
+    /// Solves the normal equations of the scaled system; `None` if they are singular.
     ///
     /// The columns must be independent (see [`super::rank`]); each is scaled to a largest entry of 1 first.
     pub fn new(design: &[Vec<f64>], weights: &[f64]) -> Option<LinearMap> {
@@ -44,12 +44,12 @@ impl LinearMap {
         self.map.times(values)
     }
 
-    /// What is left of the row values after the fitted plane.
+    /// The row values minus the fitted plane.
     pub fn residuals(&self, values: &[f64], unknowns: &[f64]) -> Vec<f64> {
         values.iter().enumerate().map(|(i, value)| value - dot(self.design.row(i), unknowns)).collect()
     }
 
-    /// The weights with which one unknown is made of the rows.
+    /// The weights of the row values in one unknown.
     pub fn row_weights(&self, unknown: usize) -> Vec<f64> {
         self.map.row(unknown).to_vec()
     }
@@ -59,7 +59,7 @@ impl LinearMap {
 mod tests {
     use super::*;
 
-    /// Equations 4 and 5 of Moreno and Fischmeister, as they stand.
+    /// Equations 4 and 5 of Moreno and Fischmeister, literally.
     fn paper_line(x: &[f64], y: &[f64]) -> (f64, f64) {
         let m = x.len() as f64;
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(p, q)| p * q).sum::<f64>();
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_singular_system_is_none() {
+    fn singular_system_has_no_solution() {
         assert!(LinearMap::new(&[vec![1.0, 1.0], vec![2.0, 2.0], vec![3.0, 3.0]], &[1.0; 3]).is_none());
         assert!(LinearMap::new(&[vec![1.0, 0.0], vec![2.0, 0.0]], &[1.0; 2]).is_none());
         assert!(LinearMap::new(&[vec![1.0, 1.0]], &[1.0]).is_none());

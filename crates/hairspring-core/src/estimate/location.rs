@@ -1,34 +1,34 @@
-//! From raw readings to one robust location for each row: grouping by row and round, and spikes over time.
+//! Grouping of raw readings by row and round, and detection of spikes over time.
 
 use crate::observations::{Observations, RowId, SeriesId};
 
 /// Rounds in one chunk of the spike filter; its window is three chunks.
 const CHUNK: usize = 32;
-/// A reading further than this many robust standard deviations from the window's median is a spike ...
+/// A reading further than this many robust standard deviations from the window's median is a spike.
 const SPIKE_SIGMAS: f64 = 5.0;
-/// ... or than more of them in a window of few readings, whose own spread is known badly: with `1 + 150/n^2` times as many
-/// fewer than one clean reading in a thousand is lost in any window (simulated for normal noise), ...
+/// The limit is `1 + 150/n^2` times larger in a window of `n` readings, because the spread of few readings is poorly known:
+/// fewer than one clean reading in a thousand is then lost in any window (simulated for normal noise).
 const SPIKE_SMALL_WINDOW: f64 = 150.0;
-/// ... if it is also further than this many quanta of the clock: a coarse clock legitimately jumps by one.
+/// Quanta of the clock that are added to the limit, because readings of a coarse clock legitimately differ by one quantum.
 const SPIKE_QUANTA: f64 = 1.5;
 
-/// Undisturbed readings are hardly any if all are more than so many times as many.
-const HARDLY_ANY: usize = 4;
+/// If fewer than one reading in this many is undisturbed, all readings are used.
+const TOO_FEW_UNDISTURBED: usize = 4;
 
 /// Readings of one series by row, in the order of their rounds.
 #[derive(Debug, Clone)]
 pub struct Grouped {
-    /// The rows, by their id in the table.
+    /// The ids of the rows in the table.
     pub rows: Vec<RowId>,
-    /// For each row its readings: round, ticks, whether it may be used.
+    /// The readings of each row: round, ticks, and whether the reading may be used.
     pub readings: Vec<Vec<(u32, f64, bool)>>,
-    /// Quantum of the clock, 0 where unknown.
+    /// Quantum of the clock; 0 if unknown.
     pub quantum: f64,
 }
 
 impl Grouped {
-    /// Groups the readings of one series and marks flagged readings and spikes as not to be used.
-    pub fn of(table: &Observations, series: SeriesId) -> Grouped {
+    /// Groups the readings of one series, and marks flagged readings and spikes as unusable.
+    pub fn new(table: &Observations, series: SeriesId) -> Grouped {
         let rows: Vec<RowId> = table.rows_of(series).map(|(id, _)| id).collect();
         let mut place = vec![usize::MAX; table.rows().len()];
         rows.iter().enumerate().for_each(|(at, id)| place[*id as usize] = at);
@@ -39,8 +39,8 @@ impl Grouped {
                 readings[at].push((reading.round, reading.ticks, !reading.flags.any()));
             }
         }
-        if readings.iter().flatten().filter(|r| r.2).count() * HARDLY_ANY < readings.iter().map(Vec::len).sum() {
-            // Code that takes longer than a scheduler's slice is never undisturbed: all readings serve, and a finding says so.
+        if readings.iter().flatten().filter(|r| r.2).count() * TOO_FEW_UNDISTURBED < readings.iter().map(Vec::len).sum() {
+            // Code that takes longer than a scheduler slice is never undisturbed: all readings are used, and a finding reports it.
             readings.iter_mut().flatten().for_each(|reading| reading.2 = true);
         }
         let quantum = table.origin.quantum();
@@ -58,15 +58,15 @@ impl Grouped {
         if usable.is_empty() { 0 } else { *usable.select_nth_unstable(middle).1 }
     }
 
-    /// Number of readings, and how many of them may be used.
-    pub fn counted(&self) -> (usize, usize) {
+    /// Number of readings, and number of usable readings.
+    pub fn reading_counts(&self) -> (usize, usize) {
         let all = self.readings.iter().map(Vec::len).sum();
         (all, self.readings.iter().flatten().filter(|r| r.2).count())
     }
 }
 
-/// Marks readings that stick out of their neighbourhood in time (a Hampel filter, in chunks). A lasting change of
-/// level is not a spike: its neighbours have it too.
+/// Marks readings far from their neighbours in time as unusable (a Hampel filter, in chunks). A lasting change of level is
+/// not a spike, because the neighbours have it too.
 fn mark_spikes(row: &mut [(u32, f64, bool)], quantum: f64) {
     if row.len() < 5 {
         return;
@@ -84,16 +84,17 @@ fn mark_spikes(row: &mut [(u32, f64, bool)], quantum: f64) {
     }
 }
 
+/// Median of a window, and the largest distance from it that is not a spike.
 fn spike_limit(window: &mut [f64], quantum: f64) -> (f64, f64) {
     let middle = median(window);
     let mut deviations: Vec<f64> = window.iter().map(|value| (value - middle).abs()).collect();
     let sigma = 1.4826 * median(&mut deviations);
-    // A window whose readings are mostly equal has a robust deviation of 0: the smallest doubt must stay above rounding.
+    // A window whose readings are mostly equal has a robust deviation of 0: the limit must still be above rounding.
     let sigmas = SPIKE_SIGMAS * (1.0 + SPIKE_SMALL_WINDOW / (window.len() * window.len()) as f64);
     (middle, sigmas * sigma + SPIKE_QUANTA * quantum + 1e-9 * middle.abs())
 }
 
-/// Median, the mean of the two middle values where their number is even; reorders the values.
+/// Median (the mean of the two middle values if their number is even); NaN for no values. Reorders the values.
 pub fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spike_goes_and_a_step_stays() {
+    fn spike_is_removed_and_step_is_kept() {
         let mut values: Vec<f64> = (0..200).map(|i| 100.0 + f64::from(i % 3)).collect();
         values[50] = 900.0;
         let marks = used(&values, 1.0);
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn clean_rows_of_few_readings_lose_hardly_any() {
+    fn short_clean_rows_lose_at_most_one_reading_in_a_thousand() {
         use rand::{Rng, SeedableRng};
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(3);
         for length in [5, 6, 7, 8, 10, 16, 32, 96] {
@@ -148,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn a_large_spike_goes_even_among_few_readings() {
+    fn large_spike_is_removed_among_few_readings() {
         let marks = used(&[100.0, 101.0, 900.0, 99.5, 100.5], 1.0);
         assert_eq!(marks, [true, true, false, true, true]);
     }
 
     #[test]
-    fn one_quantum_more_is_no_spike() {
+    fn difference_of_one_quantum_is_not_a_spike() {
         let mut values = vec![52.0; 300];
         (0..300).step_by(40).for_each(|i| values[i] = 78.0);
         assert!(used(&values, 26.0).iter().all(|ok| *ok));

@@ -1,8 +1,8 @@
-//! Pure functions from observations to estimates: no clock, no files, no printing.
+//! Pure functions from observations to estimates, without clocks, files or output.
 //!
-//! [`solve`] is the one estimator for linear systems (line fit, init and body, blocks); [`direct`] and
-//! [`differential`] are kept beside it for comparison (Moreno and Fischmeister, Table 1), [`lattice`] finds the
-//! unit for which several slopes are integers (Staelin and McVoy), [`ratio`] compares two solved systems.
+//! [`solve`] is the estimator for linear systems (line fit, init and body, blocks). [`direct`] and [`differential`] serve
+//! for comparison with it (Moreno and Fischmeister, Table 1). [`lattice`] finds the unit for which several slopes are
+//! integers (Staelin and McVoy). [`ratio`] compares two solved systems.
 
 mod algebra;
 mod between;
@@ -35,15 +35,15 @@ pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
 use crate::error::Result;
 use crate::observations::{Observations, SeriesId};
 
-/// What an estimate is asked for.
+/// Settings of [`solve`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Confidence level of all intervals, between 0.5 and 0.9999.
     pub level: f64,
-    /// Whether rows off the line may be left out (listed with their reason), or all must be used.
+    /// Whether rows off the line may be left out; the solution lists them with the reason.
     pub leave_rows_out: bool,
-    /// Whether the rows' departure from the plane may follow their counts, as the times of parts that overlap do: intervals
-    /// then take rows of like counts as one. Where rows are repeated.
+    /// Whether the rows' departure from the plane may follow their counts, as with parts that overlap: the intervals then
+    /// treat rows with similar counts as one. Applies only to repeated rows.
     pub departure_follows_counts: bool,
 }
 
@@ -53,26 +53,26 @@ impl Default for Options {
     }
 }
 
-/// Rounds from which on the pure error of repeats carries the interval.
+/// Fewest repeats of the rows for an interval from the variation between rounds.
 const MIN_ROUNDS: usize = 4;
 
-/// Rows up to which a table counts as a design that was repeated, rather than as a sample of many different counts.
+/// Most rows of a table that counts as a repeated design. A table with more rows is a sample of many different counts.
 const MOST_REPEATED_ROWS: usize = 2_000;
 
 /// Solves one series of a table: the time of every component (or of the combinations that can be told apart),
-/// the overhead, the lack of fit, and intervals that carry the systematic part.
+/// the overhead, the lack of fit, and intervals that include systematic errors.
 ///
-/// Where each row was repeated in several rounds, rows are averaged within blocks of rounds and the interval is
-/// made of the variation between blocks and of the rows' departure from the plane. Where rows are not repeated
-/// (a table of inputs and totals), it is a robust regression with a heteroscedasticity-consistent covariance.
+/// If the rows were repeated in several rounds, they are averaged within blocks of rounds, and the interval combines the
+/// variation between blocks with the rows' departure from the plane. If they were not repeated (a table of inputs and
+/// totals), this is a robust regression with a heteroscedasticity-consistent covariance.
 ///
 /// # Errors
-/// [`crate::Error::TooFewRows`] where the usable rows are fewer than the unknowns plus one.
+/// [`crate::Error::TooFewRows`] if the usable rows are too few for the unknowns.
 ///
 /// # Cost
 /// About 50 ns for each reading and `rows * unknowns^2` for the factorisation.
 pub fn solve(table: &Observations, series: SeriesId, options: &Options) -> Result<Solution> {
-    let grouped = location::Grouped::of(table, series);
+    let grouped = location::Grouped::new(table, series);
     if grouped.typical_repeats() >= MIN_ROUNDS && grouped.rows.len() <= MOST_REPEATED_ROWS {
         replicated::solve(grouped, table, options)
     } else {

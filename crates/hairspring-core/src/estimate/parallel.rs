@@ -1,23 +1,23 @@
-//! Independent pieces of work, on all processors where there are threads. The results do not depend on how many there are.
+//! Independent pieces of work on all processors. The results do not depend on the number of processors.
 
-use threads::{processors, shared_out};
+use threads::{distribute, processors};
 
-/// Does so many pieces of work and returns the results in order.
+/// Does `pieces` pieces of work and returns the results in order.
 pub fn in_parallel<T: Send>(pieces: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     match processors().min(pieces) {
         0 | 1 => (0..pieces).map(work).collect(),
-        workers => shared_out(workers, pieces, &work),
+        workers => distribute(workers, pieces, &work),
     }
 }
 
-/// Without threads there is one processor.
+/// WebAssembly has no threads here, so there is one processor.
 #[cfg(target_arch = "wasm32")]
 mod threads {
     pub fn processors() -> usize {
         1
     }
 
-    pub fn shared_out<T>(_: usize, pieces: usize, work: &impl Fn(usize) -> T) -> Vec<T> {
+    pub fn distribute<T>(_: usize, pieces: usize, work: &impl Fn(usize) -> T) -> Vec<T> {
         (0..pieces).map(work).collect()
     }
 }
@@ -31,7 +31,7 @@ mod threads {
     }
 
     /// Worker 0 takes the first piece, worker 1 the second, and so on in turn.
-    pub fn shared_out<T: Send>(workers: usize, pieces: usize, work: &(impl Fn(usize) -> T + Sync)) -> Vec<T> {
+    pub fn distribute<T: Send>(workers: usize, pieces: usize, work: &(impl Fn(usize) -> T + Sync)) -> Vec<T> {
         let share = |worker: usize| (worker..pieces).step_by(workers).map(|piece| (piece, work(piece))).collect::<Vec<(usize, T)>>();
         let share = &share;
         let mut done: Vec<(usize, T)> = thread::scope(|scope| {
@@ -48,9 +48,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_stand_in_the_order_of_the_pieces() {
+    fn results_are_in_the_order_of_the_pieces() {
         for workers in [1, 2, 3, 8] {
-            assert_eq!(shared_out(workers, 7, &|piece| piece * piece), [0, 1, 4, 9, 16, 25, 36]);
+            assert_eq!(distribute(workers, 7, &|piece| piece * piece), [0, 1, 4, 9, 16, 25, 36]);
         }
         assert_eq!(in_parallel(0, |piece| piece), Vec::<usize>::new());
     }

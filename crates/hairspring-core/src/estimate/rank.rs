@@ -1,38 +1,38 @@
-//! Which unknowns a design can tell apart: exact elimination on the counts.
+//! The unknowns that a design can tell apart, by exact elimination on the counts.
 //!
-//! Merging identical columns is not enough (block counts hide further exact dependencies), and a numerical rank
-//! needs a tolerance. Elimination modulo a large prime needs none; the coefficients come back as fractions.
+//! Merging identical columns is not enough, because block counts have other exact dependencies, and a numerical rank
+//! needs a tolerance. Elimination modulo a large prime needs none; the coefficients are recovered as fractions.
 
 use super::linear::LinearMap;
 
-/// The Mersenne prime 2^61 - 1. A rank is lost modulo it only if it divides a minor of the counts.
+/// The Mersenne prime 2^61 - 1. The rank modulo this prime is too low only if the prime divides a minor of the counts.
 const PRIME: u64 = (1 << 61) - 1;
 
 /// A weighted sum of columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combination {
-    /// Columns with their coefficients, none of them 0.
+    /// Columns with their coefficients; no coefficient is 0.
     pub terms: Vec<(usize, f64)>,
 }
 
-/// What a set of count rows can tell apart.
+/// The unknowns that the rows of a design can tell apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rank {
-    /// Columns that carry the solution, ascending; their number is the rank.
+    /// Independent columns that are solved for, ascending; their number is the rank.
     pub pivots: Vec<usize>,
-    /// For each pivot the sum of times that can be identified: the pivot's own time, plus what cannot be told from it.
+    /// For each pivot the sum of times that can be identified: the pivot's own time, plus the times that cannot be told from it.
     pub identifiable: Vec<Combination>,
-    /// For every other column: how its counts always follow from the pivots' counts.
+    /// Every other column, with its counts as a combination of the pivots' counts.
     pub dependent: Vec<(usize, Combination)>,
 }
 
-/// Finds the exact rank of the rows, which must all have the same length, and all that follows from it.
+/// Finds the exact rank of the rows, which must all have the same length, and the dependencies of the columns.
 ///
 /// Cost: `rank^2 * columns` multiplications for the elimination and one pass over all rows for the check.
 pub fn exact_rank(rows: &[Vec<f64>]) -> Rank {
     let columns = rows.first().map_or(0, Vec::len);
     let mut basis = Basis { columns, rows: Vec::new() };
-    // A stride that shares no factor with a power of two spreads the first rows over the whole table.
+    // The rows for the first elimination are spread over the whole table.
     let order: Vec<usize> = spread(rows.len()).collect();
     let first = order.len().min(4 * columns + 50);
     for at in &order[..first] {
@@ -46,14 +46,14 @@ pub fn exact_rank(rows: &[Vec<f64>]) -> Rank {
             break;
         }
         let residues = to_residues(&rows[*at]);
-        if !basis.explains(&residues) {
+        if !basis.spans(&residues) {
             basis.insert(residues);
         }
     }
     basis.finish(rows)
 }
 
-/// All indices below `n` once each, far apart from one to the next.
+/// All indices below `n` once each; consecutive ones are far apart.
 fn spread(n: usize) -> impl Iterator<Item = usize> {
     let mut stride = (n as f64 * 0.618) as usize | 1;
     while n > 1 && gcd(stride, n) != 1 {
@@ -66,7 +66,7 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Rows in reduced echelon form, with the column that each leads with.
+/// Rows in reduced echelon form, each with its leading column.
 struct Basis {
     columns: usize,
     rows: Vec<(usize, Vec<u64>)>,
@@ -88,8 +88,8 @@ impl Basis {
         self.rows.push((lead, row));
     }
 
-    /// Whether a row is a sum of the rows known: its dependent columns must follow from its pivots.
-    fn explains(&self, row: &[u64]) -> bool {
+    /// Whether a row is a linear combination of the known rows: its dependent columns must follow from its pivots.
+    fn spans(&self, row: &[u64]) -> bool {
         let leads: Vec<bool> = self.lead_marks();
         (0..self.columns).filter(|j| !leads[*j]).all(|j| {
             let sum = self.rows.iter().fold(0, |sum, (lead, known)| add(sum, multiply(row[*lead], known[j])));
@@ -121,8 +121,8 @@ impl Basis {
         Rank { pivots, identifiable, dependent }
     }
 
-    /// Coefficients of a dependent column as fractions; where they are too long for that (counts such as 0.1), by
-    /// least squares.
+    /// Coefficients of a dependent column as fractions, or by least squares where the fractions are too long (counts such
+    /// as 0.1).
     fn coefficients(&self, column: usize, pivots: &[usize], rows: &[Vec<f64>]) -> Vec<f64> {
         let exact: Option<Vec<f64>> = self.rows.iter().map(|(_, row)| fraction(row[column])).collect();
         exact.unwrap_or_else(|| {
@@ -146,7 +146,7 @@ fn to_residues(row: &[f64]) -> Vec<u64> {
     row.iter().map(|value| residue(*value)).collect()
 }
 
-/// A finite non-negative count modulo the prime: every such number is an integer times a power of two.
+/// A finite non-negative count modulo the prime. Every such number is an integer times a power of two.
 fn residue(value: f64) -> u64 {
     if value == value.trunc() && value.abs() < 9e15 {
         return (value as i64).rem_euclid(PRIME as i64) as u64;
@@ -182,7 +182,7 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
     result
 }
 
-/// The fraction with small numerator and denominator that a residue stands for (half-extended Euclid).
+/// The fraction with small numerator and denominator that a residue represents (half-extended Euclid).
 fn fraction(residue: u64) -> Option<f64> {
     const LIMIT: i128 = 1 << 24;
     let (mut r0, mut r1, mut t0, mut t1) = (i128::from(PRIME), i128::from(residue), 0i128, 1i128);
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_rank_design_has_every_column_alone() {
+    fn full_rank_design_has_no_dependent_columns() {
         let rank = exact_rank(&[vec![1.0, 1.0, 1.0], vec![1.0, 2.0, 1.0], vec![2.0, 3.0, 1.0]]);
         assert_eq!(rank.pivots, [0, 1, 2]);
         assert!(rank.dependent.is_empty());
@@ -221,14 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn a_single_late_row_counts() {
+    fn single_late_row_is_used() {
         let mut rows = vec![vec![1.0, 1.0]; 10_000];
         rows[9_876] = vec![1.0, 2.0];
         assert_eq!(exact_rank(&rows).pivots, [0, 1]);
     }
 
     #[test]
-    fn decimal_counts_work() {
+    fn fractional_counts_are_supported() {
         let rows: Vec<Vec<f64>> = (1..30)
             .map(|i| {
                 let a = f64::from(i) * 0.5;
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_come_back() {
+    fn fractions_round_trip() {
         for (n, d) in [(3i64, 7u64), (-5, 2), (1, 1), (1_000, 999), (0, 1)] {
             let residue = multiply(n.rem_euclid(PRIME as i64) as u64, power(d, PRIME - 2));
             assert_eq!(fraction(residue), Some(n as f64 / d as f64));

@@ -1,13 +1,13 @@
-//! The ratio of two times that were measured in the same rounds. What both share (core clock, rate of the clock)
-//! cancels in every block of rounds, so the interval is narrower than those of the two times. [`apart`] is for times that
-//! were not.
+//! The ratio of two times that were measured in the same rounds. Common influences (core clock, rate of the clock) cancel
+//! in every block of rounds, so the interval is narrower than those of the two times. [`apart`] is for times measured in
+//! different runs.
 
 use super::blocks::variance_of_mean;
 use super::interval::{Contribution, Estimate, Source, Spread, Uncertain};
 use super::solution::{Component, Solution};
 
-/// Ratio of component `a` of one solution to component `b` of another; `None` where the two share fewer than two
-/// blocks of rounds, or `b` is not above 0.
+/// Ratio of component `a` of one solution to component `b` of another; `None` if the two share fewer than two blocks of
+/// rounds, or `b` is not positive.
 pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<Uncertain> {
     let value = a.1.ticks.value / b.1.ticks.value;
     if !value.is_finite() || b.1.ticks.value <= 0.0 {
@@ -31,23 +31,24 @@ pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<U
     Some(Uncertain { value, budget })
 }
 
-/// What fences hide is a property of the core: where both times lack it, they lack the same, and the ratio is off by less
-/// the closer it is to 1. Where one of them alone has fences, it is off by all of that.
+/// The bound from what fences hide, which is a property of the core. If both times have fences, both lack the same, and the
+/// error of the ratio decreases towards a ratio of 1. If only one has fences, the ratio is off by all that they hide.
 fn shadow(a: &Component, b: &Component, ratio: f64) -> f64 {
-    let of = |component: &Component| component.uncertain.part(Source::Fence, component.ticks.level) / b.ticks.value;
-    let (of_a, of_b) = (of(a), of(b));
-    if of_a > 0.0 && of_b > 0.0 { (1.0 - ratio).abs() * of_a.max(of_b) } else { of_a + ratio.abs() * of_b }
+    let hidden = |component: &Component| component.uncertain.part(Source::Fence, component.ticks.level) / b.ticks.value;
+    let (hidden_a, hidden_b) = (hidden(a), hidden(b));
+    if hidden_a > 0.0 && hidden_b > 0.0 { (1.0 - ratio).abs() * hidden_a.max(hidden_b) } else { hidden_a + ratio.abs() * hidden_b }
 }
 
-/// Ratio `new / old` of two times that were measured apart: in other runs, on another day.
+/// Ratio `new / old` of two times that were measured in different runs.
 ///
-/// Nothing cancels between them, and what differs from run to run (where code and data lie, the state of the machine) is in
-/// neither interval. So the ends are added as systematic contributions are (Muller: linearly, not in quadrature): the low
-/// end is the low end of `new` over the high end of `old`, the high end the other way round. Such an interval is up to 1.4
-/// times as wide as one in quadrature, and wider than that of [`ratio`]. Its level is the lower one of the two.
+/// No common influences cancel, and differences between runs (addresses of code and data, the state of the machine) are in
+/// neither interval. So the intervals are combined like systematic contributions (Muller: linearly, not in quadrature): the
+/// low end is the low end of `new` over the high end of `old`, and the high end is the high end of `new` over the low end
+/// of `old`. The interval is up to 1.4 times as wide as in quadrature, and wider than that of [`ratio`]. Its level is the
+/// lower one of the two.
 ///
-/// An `old` whose interval contains zero leaves the ratio without an upper end; the value is infinite where `old` is not
-/// above zero. `None` where `old` lies below zero altogether, or a value is not a number.
+/// If the interval of `old` contains zero, the ratio has no upper end; if `old` is not positive, its value is infinite.
+/// `None` if the whole interval of `old` is negative, or a value is not finite.
 ///
 /// ```
 /// use hairspring_core::Estimate;
@@ -60,7 +61,6 @@ pub fn apart(new: &Estimate, old: &Estimate) -> Option<Estimate> {
     if !new.value.is_finite() || !old.value.is_finite() || new.low.is_nan() || new.high.is_nan() || old.low.is_nan() {
         return None;
     }
-    // Written so that an end that is not a number counts as no end above zero.
     if old.high.is_nan() || old.high <= 0.0 {
         return None;
     }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_the_worst_of_both() {
+    fn ends_combine_the_worst_ends_of_both() {
         let found = apart(&within(9.0, 10.0, 11.0), &within(4.0, 5.0, 6.0)).unwrap();
         assert_eq!((found.value, found.low, found.high), (2.0, 1.5, 2.75));
         let negative = apart(&within(-1.0, 1.0, 3.0), &within(4.0, 5.0, 6.0)).unwrap();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_below_resolution_has_no_upper_end_and_its_sign_decides_nothing() {
+    fn old_time_below_resolution_gives_no_upper_end_whatever_its_sign() {
         let some = |old: f64| apart(&within(9.0, 10.0, 11.0), &within(-0.5, old, 0.5)).unwrap();
         for old in [0.1, -0.1, 0.0] {
             assert_eq!((some(old).low, some(old).high), (18.0, f64::INFINITY));

@@ -1,9 +1,9 @@
 //! The estimator for rows that were not repeated: robust regression of totals on counts.
 //!
-//! Normal equations in chunks (the columns are independent by exact elimination, and scaled), one step of
-//! refinement, then rows whose deviation is far above the median deviation are left out and the rest is solved
-//! again (Moreno and Fischmeister, 4.1). The covariance is the larger of the classical one and, from 30 degrees of
-//! freedom on, the heteroscedasticity-consistent one (HC3).
+//! The normal equations are built in chunks (the columns are scaled, and independent by exact elimination) and solved with
+//! one step of refinement. Rows whose deviation is far above the median deviation are then left out and the rest is solved
+//! again (Moreno and Fischmeister, 4.1). The covariance is the classical one or, from 30 degrees of freedom, the larger of
+//! it and the heteroscedasticity-consistent one (HC3).
 
 use super::Options;
 use super::algebra::{Cholesky, Matrix, dot};
@@ -17,30 +17,30 @@ use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Observations, RowId};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-/// Rows handled at once.
+/// Rows in one chunk.
 const CHUNK: usize = 4096;
 /// A row deviating by more than this many robust standard deviations is left out.
 const OFF_PLANE: f64 = 6.0;
-/// Times that outliers are looked for.
+/// Passes of the search for outliers.
 const PASSES: usize = 5;
-/// Degrees of freedom from which on the consistent covariance is trusted.
+/// Fewest degrees of freedom for which the consistent covariance is trusted.
 const HC_DOF: usize = 30;
-/// A departure of single readings below this probability goes into the intervals.
+/// A departure of single readings with a probability below this is included in the intervals.
 const DEPARTURE_ALPHA: f64 = 0.001;
-/// Counts that are looked at for a departure along a component: with more of them only a part of the readings is.
-const MOST_LOOKED_AT: usize = 2_000_000;
-/// Components that are looked at in one pass over the readings.
-const LOOKED_AT_ONCE: usize = 8;
-/// More rows than this are not listed one by one in the solution.
+/// Most counts that are tested for a departure along a component; of a larger table a sample of the readings is tested.
+const MOST_TESTED: usize = 2_000_000;
+/// Components that are tested in one pass over the readings.
+const TESTED_AT_ONCE: usize = 8;
+/// Most rows that are listed one by one in the solution.
 const MOST_LISTED: usize = 20_000;
 
 /// Solves a series as one regression over all usable readings.
 pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Result<Solution> {
-    let data = Data::of(grouped, table);
+    let data = Data::new(grouped, table);
     let unknowns = data.rank.pivots.len();
     if data.rows.len() <= unknowns {
-        let (all, used) = grouped.counted();
-        let detail = format!("{} of {all} readings flagged or off", all - used);
+        let (all, used) = grouped.reading_counts();
+        let detail = format!("{} of {all} readings are flagged or outliers", all - used);
         return Err(Error::TooFewRows { usable: data.rows.len(), unknowns, detail, advice: MORE_ROWS });
     }
     let mut used = vec![true; data.rows.len()];
@@ -60,7 +60,7 @@ fn singular(data: &Data) -> Error {
     Error::TooFewRows {
         usable: data.rows.len(),
         unknowns: data.rank.pivots.len(),
-        detail: "the rows left after outliers do not span the unknowns".into(),
+        detail: "the rows that remain without outliers do not determine the unknowns".into(),
         advice: MORE_ROWS,
     }
 }
@@ -73,7 +73,7 @@ struct Data<'a> {
     scale: Vec<f64>,
     /// Scaled counts of the pivots, for each distinct row.
     design: Vec<Vec<f64>>,
-    /// Index of the distinct row and reading.
+    /// Index of the distinct row, and the reading.
     rows: Vec<(usize, f64)>,
 }
 
@@ -87,7 +87,7 @@ struct Fit {
 }
 
 impl<'a> Data<'a> {
-    fn of(grouped: &'a Grouped, table: &Observations) -> Data<'a> {
+    fn new(grouped: &'a Grouped, table: &Observations) -> Data<'a> {
         let counts = |id: &RowId| -> Vec<f64> { table.rows()[*id as usize].counts.iter().copied().chain([1.0]).collect() };
         let mut design: Vec<Vec<f64>> = grouped.rows.iter().map(counts).collect();
         let width = design.first().map_or(0, Vec::len);
@@ -119,7 +119,7 @@ impl<'a> Data<'a> {
             let chunk = at * CHUNK..self.design.len().min((at + 1) * CHUNK);
             Matrix::gram(self.scale.len(), chunk.map(|row| (&self.design[row][..], weights[row])))
         });
-        // Summed in the order of the rows, so that the number of processors does not show in the last digits.
+        // Summed in the order of the rows, so that the last digits do not depend on the number of processors.
         parts.iter().fold(Matrix::zeros(self.scale.len(), self.scale.len()), Matrix::plus)
     }
 
@@ -168,7 +168,7 @@ impl<'a> Data<'a> {
                 let variance = consistent.as_ref().map_or(classical, |all| all[j].max(classical));
                 let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt() / self.scale[j], dof as f64)];
                 if sigma2.sqrt() < 0.05 * self.grouped.quantum {
-                    // No noise to average the quantum out: two floors at unknown phases, variance q^2/6 for each reading.
+                    // Without noise the quantum does not average out: two roundings at unknown phases, variance q^2/6 for each reading.
                     let sd = self.grouped.quantum * (fit.inverse[(j, j)] / 6.0).sqrt() / self.scale[j];
                     budget.push(Contribution::standard(Source::Granularity, sd, f64::INFINITY));
                 }
@@ -178,14 +178,14 @@ impl<'a> Data<'a> {
             .collect();
         let influence = vec![f64::NAN; unknown_count];
         let (components, overhead) = assemble(&self.columns, &self.rank, unknowns, &influence, options.level);
-        let (readings, _) = self.grouped.counted();
+        let (readings, _) = self.grouped.reading_counts();
         Solution {
             components,
             overhead,
             rank: self.rank.clone(),
             columns: self.columns.clone(),
             rows: self.row_fits(fit, used, table),
-            lack_of_fit: clearer(self.lack_of_fit(fit, used), binned.map(|binned| binned.lack_of_fit)),
+            lack_of_fit: more_significant(self.lack_of_fit(fit, used), binned.map(|binned| binned.lack_of_fit)),
             largest: self.points(fit, used).map(|(fitted, _)| fitted.abs()).fold(0.0, f64::max),
             residual_sd: sigma2.sqrt(),
             readings,
@@ -202,21 +202,21 @@ impl<'a> Data<'a> {
         all.filter(|(_, ok)| **ok).map(|(((_, ticks), residual), _)| (ticks - residual, *residual))
     }
 
-    /// The clearest departure from the plane: by fitted value, or along one component.
+    /// The most significant departure from the plane: by fitted value, or along one component.
     fn departure(&self, fit: &Fit, used: &[bool]) -> Option<Departure> {
         let largest = self.points(fit, used).map(|(fitted, _)| fitted.abs()).fold(0.0, f64::max);
         let (width, rows) = (self.scale.len(), self.sample(fit, used));
-        let along = in_parallel(width.div_ceil(LOOKED_AT_ONCE), |at| {
-            let columns = at * LOOKED_AT_ONCE..width.min((at + 1) * LOOKED_AT_ONCE);
+        let along = in_parallel(width.div_ceil(TESTED_AT_ONCE), |at| {
+            let columns = at * TESTED_AT_ONCE..width.min((at + 1) * TESTED_AT_ONCE);
             along_columns(columns, &self.design, &rows, rounding(largest))
         });
         let along = along.into_iter().flatten().flatten();
         clearest(departure(self.points(fit, used)).into_iter().chain(along).collect::<Vec<Departure>>().into_iter())
     }
 
-    /// Rows of the design and residuals of the readings in use, or of a part of them without regard to any period.
+    /// Rows of the design and residuals of the readings in use, or of a sample of them that follows no period.
     fn sample(&self, fit: &Fit, used: &[bool]) -> Vec<(usize, f64)> {
-        let share = (MOST_LOOKED_AT as f64 / (fit.used * self.scale.len()) as f64).min(1.0);
+        let share = (MOST_TESTED as f64 / (fit.used * self.scale.len()) as f64).min(1.0);
         let most = (share * f64::from(u32::MAX)) as u64;
         // Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4).
         let picked = |at: usize| (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 <= most;
@@ -224,7 +224,7 @@ impl<'a> Data<'a> {
         all.filter(|(at, (_, ok))| **ok && picked(*at)).map(|(_, (((row, _), residual), _))| (*row, *residual)).collect()
     }
 
-    /// What a departure from the plane adds to an unknown: no number of readings averages it out, each bin of them counts
+    /// The contribution of a departure from the plane to an unknown. More readings do not average it out, so each bin counts
     /// as one row.
     fn departure_part(&self, fit: &Fit, unknown: usize, binned: &Departure) -> Option<Contribution> {
         let lack = binned.lack_of_fit;
@@ -241,7 +241,7 @@ impl<'a> Data<'a> {
         (0..meat.rows()).map(|j| dot(&meat.times(fit.inverse.row(j)), fit.inverse.row(j))).collect()
     }
 
-    /// Leverage of each reading; where there are many for each unknown it is taken as their mean, which is next to 0.
+    /// Leverage of each reading. With many readings per unknown it is close to 0, and the mean leverage is used.
     fn leverages(&self, fit: &Fit) -> impl Fn(usize) -> f64 {
         const MANY: usize = 100;
         let mean = fit.unknowns.len() as f64 / fit.used as f64;
@@ -258,7 +258,7 @@ impl<'a> Data<'a> {
         chunk.map(leverage).collect()
     }
 
-    /// F test against the pure error of readings with equal counts, where there are any.
+    /// F test against the pure error of readings with equal counts, if there are any.
     fn lack_of_fit(&self, fit: &Fit, used: &[bool]) -> Option<LackOfFit> {
         let mut cells = vec![(0.0, 0.0, 0usize); self.design.len()];
         for (((at, _), residual), _) in self.rows.iter().zip(&fit.residuals).zip(used).filter(|(_, ok)| **ok) {
@@ -278,7 +278,7 @@ impl<'a> Data<'a> {
         Some(LackOfFit { f, dof, p, sd: ((between / dof as f64 - noise) / repeats).max(0.0).sqrt() })
     }
 
-    /// One entry for each distinct row, if they are not too many to list.
+    /// One entry for each distinct row; empty if there are too many to list.
     fn row_fits(&self, fit: &Fit, used: &[bool], table: &Observations) -> Vec<RowFit> {
         if self.design.len() > MOST_LISTED {
             return Vec::new();
@@ -309,8 +309,8 @@ impl<'a> Data<'a> {
     }
 }
 
-/// Of the lack of fit against repeats and that against neighbours the one that says more.
-fn clearer(repeats: Option<LackOfFit>, neighbours: Option<LackOfFit>) -> Option<LackOfFit> {
+/// The more significant of the lack of fit against repeats and that against neighbours.
+fn more_significant(repeats: Option<LackOfFit>, neighbours: Option<LackOfFit>) -> Option<LackOfFit> {
     match (repeats, neighbours) {
         (Some(a), Some(b)) => Some(if b.p < a.p { b } else { a }),
         (a, b) => a.or(b),

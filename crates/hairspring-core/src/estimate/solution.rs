@@ -1,4 +1,4 @@
-//! What solving a system gives: components, overhead, rows, lack of fit.
+//! The solution of a system: components, overhead, rows, lack of fit.
 
 use super::interval::{Estimate, Uncertain};
 use super::rank::Rank;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// The time of one component, or of a combination that the design cannot split.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component {
-    /// The component's name, or the combination spelled out, as `B4 + B6`.
+    /// The name of the component or combination, such as `B4 + B6`.
     pub name: String,
-    /// The components in it with their coefficients; one entry of 1 where it stands alone.
+    /// The components in it with their coefficients; one entry with coefficient 1 for a single component.
     pub parts: Vec<(String, f64)>,
     /// Time of one execution, in the table's unit.
     pub ticks: Estimate,
-    /// The same with its error budget.
+    /// The same time with its error budget.
     pub uncertain: Uncertain,
     /// Largest change of the value when any one row is left out.
     pub row_influence: f64,
@@ -32,45 +32,45 @@ impl Component {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LeftOut {
-    /// The line is not straight yet at this few copies.
+    /// The line is not straight at this few copies.
     Bend,
     /// Its deviation is far above the median deviation (Moreno and Fischmeister, 4.1).
     OffLine,
-    /// Hardly any reading of it was free of interference.
+    /// Too few of its readings were free of interference.
     Interference,
-    /// All its readings came with the flag `x`: whoever took them says why.
+    /// All its readings were excluded by the author of the table (flag `x`).
     Excluded,
 }
 
-/// One row of the design with what was seen and what was fitted.
+/// One row of the design with its readings and its fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowFit {
     /// The row in the table.
     pub row: RowId,
     /// Its counts.
     pub counts: Vec<f64>,
-    /// Readings of it, and how many of them were used.
+    /// Number of its readings.
     pub readings: usize,
-    /// Readings used.
+    /// Number of its readings that were used.
     pub used: usize,
-    /// Robust location of its readings.
+    /// Robust location of its readings, in the table's unit.
     pub location: f64,
-    /// Standard deviation of a single reading, `None` where there are not enough.
+    /// Standard deviation of a single reading; `None` if there are too few.
     pub sd: Option<f64>,
     /// Location minus fitted value.
     pub residual: f64,
-    /// Why it was left out, if it was.
+    /// Why it was left out; `None` if it was used.
     pub left_out: Option<LeftOut>,
 }
 
 /// Lack of fit of the rows against the pure error of the repeats (the F test of regression analysis).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LackOfFit {
-    /// Mean square of the rows' deviations over the mean square that noise explains.
+    /// Mean square of the rows' deviations over the mean square expected from noise.
     pub f: f64,
     /// Rows minus unknowns.
     pub dof: usize,
-    /// Probability of such an F where the model holds.
+    /// Probability of an F at least this large if the model holds.
     pub p: f64,
     /// Standard deviation of the rows' systematic departure from the line, in the table's unit.
     pub sd: f64,
@@ -81,30 +81,30 @@ pub struct LackOfFit {
 pub struct Solution {
     /// Components that can be told apart.
     pub components: Vec<Component>,
-    /// Time that every row has in common; `None` where the design merges it with a component.
+    /// Time that all rows have in common; `None` if the design merges it with a component.
     pub overhead: Option<Estimate>,
     /// Exact rank of the design; the last column is the overhead.
     pub rank: Rank,
-    /// Names of the columns, the last one being `overhead`.
+    /// Names of the columns; the last one is `overhead`.
     pub columns: Vec<String>,
-    /// All rows of the series. Empty for large unreplicated tables.
+    /// All rows of the series. Empty for large tables without repeats.
     pub rows: Vec<RowFit>,
-    /// Lack of fit, where there are enough rows and repeats, or enough readings of nearly equal size.
+    /// Lack of fit, if there are enough rows and repeats, or enough readings of nearly equal size.
     pub lack_of_fit: Option<LackOfFit>,
-    /// Largest size of a row (of a fitted reading where rows are not repeated), in the table's unit.
+    /// Largest location of a row (largest fitted reading if rows are not repeated), in the table's unit.
     pub largest: f64,
     /// Root mean square of the residuals of the rows used.
     pub residual_sd: f64,
-    /// Readings in all.
+    /// Number of readings.
     pub readings: usize,
-    /// Readings used.
+    /// Number of readings used.
     pub readings_used: usize,
-    /// Unknowns of each block of rounds, keyed by the block's first round; empty where nothing was repeated.
+    /// Unknowns of each block of rounds, with the block's first round; empty if rows are not repeated.
     pub blocks: Vec<(u32, Vec<f64>)>,
-    /// Quantum of the clock in the table's unit; 0 where it is unknown.
+    /// Quantum of the clock in the table's unit; 0 if unknown.
     pub quantum: f64,
-    /// Largest standard deviation of a row in quanta of the clock; `None` where the quantum is unknown. Far below
-    /// 0.3 the clock's phase is locked or one reading fills many quanta without noise.
+    /// Largest standard deviation of a row in quanta of the clock; `None` if the quantum is unknown. Far below 0.3 the
+    /// readings are not dithered: the quantum does not average out.
     pub phase_spread: Option<f64>,
 }
 
@@ -114,19 +114,19 @@ impl Solution {
         self.components.iter().find(|component| component.name == name)
     }
 
-    /// Rows used and rows left out.
+    /// Number of rows used, and number of rows left out.
     pub fn rows_used(&self) -> (usize, usize) {
         let left_out = self.rows.iter().filter(|row| row.left_out.is_some()).count();
         (self.rows.len() - left_out, left_out)
     }
 
-    /// Share of the readings that were flagged or stuck out.
+    /// Share of the readings that were flagged or outliers.
     pub fn share_unused(&self) -> f64 {
         1.0 - self.readings_used as f64 / self.readings.max(1) as f64
     }
 }
 
-/// Spells a combination: `a + 2 b - c`.
+/// Formats a combination, such as `a + 2 b - c`.
 pub fn spell(terms: &[(String, f64)]) -> String {
     let mut text = String::new();
     for (at, (name, coefficient)) in terms.iter().enumerate() {
@@ -143,7 +143,7 @@ pub fn spell(terms: &[(String, f64)]) -> String {
     text
 }
 
-/// The components of a solution in the order of the pivots, the overhead split off.
+/// The components of a solution in the order of the pivots, and the overhead separately.
 pub(super) fn assemble(
     columns: &[String],
     rank: &Rank,
@@ -169,7 +169,7 @@ pub(super) fn assemble(
 #[cfg(test)]
 mod tests {
     #[test]
-    fn combinations_are_spelled_as_people_write_them() {
+    fn combinations_are_formatted_as_sums() {
         let terms = [("a".to_owned(), 1.0), ("b".to_owned(), 2.0), ("c".to_owned(), -1.0), ("d".to_owned(), -0.5)];
         assert_eq!(super::spell(&terms), "a + 2 b - c - 0.5 d");
     }

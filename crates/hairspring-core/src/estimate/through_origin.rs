@@ -1,6 +1,5 @@
-//! A line forced through the origin, as Criterion.rs fits it (`sum(k T) / sum(k^2)`): kept beside the line fit to show what a
-//! constant in every reading does to it. The overhead is wrongly taken as 0 and stays in the answer, diluted; the interval
-//! does not know that.
+//! A line forced through the origin, as Criterion.rs fits it (`sum(k T) / sum(k^2)`), for comparison with the line fit. It
+//! wrongly takes the overhead as 0, so a part of the overhead is in the slope; the interval does not include this error.
 
 use super::interval::{Contribution, Estimate, Source, Uncertain};
 use crate::observations::{Observations, SeriesId};
@@ -10,12 +9,12 @@ use crate::observations::{Observations, SeriesId};
 pub struct ThroughOrigin {
     /// Its slope, in the table's unit.
     pub ticks: Estimate,
-    /// Standard deviation of a single such measurement: of a mean copy, from one reading of root mean square length.
+    /// Standard deviation of the slope from a single reading with the root mean square number of copies.
     pub sd: f64,
 }
 
-/// The line through the origin of all readings without a flag in which only the first component ran; `None` where they are
-/// fewer than two.
+/// The line through the origin and all unflagged readings in which only the first component ran; `None` for fewer than two
+/// such readings.
 pub fn through_origin(table: &Observations, series: SeriesId, level: f64) -> Option<ThroughOrigin> {
     let rows = table.rows();
     let only = |counts: &[f64]| counts[0] > 0.0 && counts[1..].iter().all(|count| *count == 0.0);
@@ -44,7 +43,7 @@ mod tests {
     use crate::estimate::{Options, solve};
 
     #[test]
-    fn a_constant_stays_in_the_slope_by_the_closed_form() {
+    fn overhead_biases_the_slope_by_the_closed_form() {
         let mut table = Observations::new(vec!["body".into()]);
         let series = table.series("main");
         let n = 10u32;
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn one_reading_is_no_line() {
+    fn one_reading_gives_no_line() {
         let mut table = Observations::new(vec!["body".into()]);
         let series = table.series("main");
         let row = table.row(series, &[1.0]);

@@ -1,5 +1,5 @@
-//! From a table to what can be said of it: every series solved, put into nanoseconds and core cycles, checked, and
-//! compared with the first one.
+//! The assessment of a table: every series is solved, converted to nanoseconds and core cycles, checked, and compared
+//! with the first one.
 
 use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
 use super::resolution::{component_floor, overhead_floor};
@@ -12,18 +12,18 @@ use crate::estimate::ratio::ratio;
 use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, solve};
 use crate::observations::{Flags, Observations, Origin, Role, Unit};
 
-/// What is asked of the assessment.
+/// Settings of an assessment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Question {
-    /// Level and treatment of rows off the line.
+    /// Confidence level, and treatment of rows off the line.
     pub options: Options,
-    /// Precision asked for, as a share of the first component.
+    /// Requested precision, as a share of the first component.
     pub precision: Option<f64>,
-    /// Time that the hypervisor took during the run.
+    /// Time that the hypervisor took during the run, in milliseconds.
     pub stolen_ms: Option<f64>,
 }
 
-/// A time in every unit that can be had.
+/// A time in every unit that is available.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Time {
     /// In the table's unit.
@@ -32,14 +32,14 @@ pub struct Time {
     pub ns: Option<Uncertain>,
     /// In core cycles, where a reference chain ran in the same rounds.
     pub cycles: Option<Uncertain>,
-    /// Where the time cannot be told from zero: the most that it can be.
+    /// Upper bound of the time, where it cannot be told from zero.
     pub bound: Option<Bound>,
 }
 
 /// A component with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComponentResult {
-    /// Name, or the combination spelled out.
+    /// Name of the component, or its combination, such as `B4 + B6`.
     pub name: String,
     /// Its time.
     pub time: Time,
@@ -47,28 +47,28 @@ pub struct ComponentResult {
     pub row_influence: f64,
 }
 
-/// All that is said of one series.
+/// The result of one series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesResult {
     /// Name of the series.
     pub name: String,
     /// Components that can be told apart.
     pub components: Vec<ComponentResult>,
-    /// What all rows have in common; `None` where the design merges it with a component.
+    /// Time that all rows have in common; `None` where the design merges it with a component.
     pub overhead: Option<Time>,
-    /// The solution behind it.
+    /// The solution that the result is made from.
     pub solution: Solution,
-    /// Doubts.
+    /// Findings, the most severe first.
     pub findings: Vec<Finding>,
 }
 
 impl SeriesResult {
-    /// The heaviest finding.
+    /// Severity of the most severe finding.
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.severity).max()
     }
 
-    /// Adds a finding of somebody else's check, in its place by severity.
+    /// Adds a finding of a check outside this crate, and keeps the order by severity.
     pub fn add(&mut self, finding: Finding) {
         self.findings.push(finding);
         sort(&mut self.findings);
@@ -78,24 +78,24 @@ impl SeriesResult {
 /// Two series compared by their first component.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The series compared ...
+    /// Name of the series that is compared.
     pub a: String,
-    /// ... and the one it is compared with, the first of the table.
+    /// Name of the series it is compared with, the first of the table.
     pub b: String,
     /// Time of `a` over time of `b`.
     pub ratio: Estimate,
-    /// What the interval says.
+    /// Verdict from the interval of the ratio.
     pub verdict: Verdict,
 }
 
-/// All that can be said of a table.
+/// The result of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// Every series but the reference.
+    /// Every series that is not auxiliary.
     pub series: Vec<SeriesResult>,
-    /// Every further series against the first.
+    /// Every further series compared with the first.
     pub comparisons: Vec<Comparison>,
-    /// Core clock during the run, where a reference chain ran.
+    /// Frequency of the core clock during the run in Hz, where a reference chain ran.
     pub core_hz: Option<Estimate>,
 }
 
@@ -104,9 +104,9 @@ pub struct Assessment {
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
-    // A chain counts nothing but its copies.
+    // The rows of a chain count only its copies, so its departure cannot follow other counts.
     let chains = Options { departure_follows_counts: false, ..question.options.clone() };
-    let reference = Ruler::of(table, &chains);
+    let reference = Ruler::from_table(table, &chains);
     let names = table.series_names().to_vec();
     let control = reference.as_ref().and_then(|ruler| control(table, ruler, &chains));
     let shadow = reference.as_ref().and_then(|ruler| shadow_of(table, ruler, &chains));
@@ -116,26 +116,28 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
         let mut solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
         let alone = standing_start(table, name, shadow, &question.options);
         let overlap = overlapping(table, name, &solution, alone.as_ref(), &question.options);
-        corrected(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
+        correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
         let mut result = series_result(name, solution, table, reference.as_ref(), question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
         sort(&mut result.findings);
         series.push(result);
     }
     if series.is_empty() {
-        return Err(Error::BadTable("the table holds nothing but series that serve others (reference, control, shadow, variant)".into()));
+        return Err(Error::BadTable(
+            "the table holds only auxiliary series (reference, control, shadow, variant): it needs a series to measure".into(),
+        ));
     }
     let comparisons = series[1..].iter().filter_map(|a| compare(a, &series[0], question.options.level)).collect();
     let core_hz = reference.as_ref().and_then(|ruler| ruler.core_hz(&table.origin, question.options.level));
     Ok(Assessment { series, comparisons, core_hz })
 }
 
-/// The heaviest first.
+/// Sorts by severity, the most severe first.
 fn sort(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
 }
 
-/// The error with the series that it is about.
+/// Adds the name of the series to an error.
 fn in_series(error: Error, name: &str, series: usize) -> Error {
     match error {
         Error::TooFewRows { usable, unknowns, detail, advice } if series > 1 => {
@@ -145,15 +147,15 @@ fn in_series(error: Error, name: &str, series: usize) -> Error {
     }
 }
 
-/// The solved reference chain and the length of one copy.
+/// The solved reference chain, and the length of one copy in core cycles.
 pub(super) struct Ruler {
     pub solution: Solution,
     pub cycles: f64,
 }
 
 impl Ruler {
-    /// That of a table, if it has one that can be used.
-    pub fn of(table: &Observations, options: &Options) -> Option<Ruler> {
+    /// The ruler of a table, if it has a usable reference chain.
+    pub fn from_table(table: &Observations, options: &Options) -> Option<Ruler> {
         let (name, cycles) = table.origin.reference.as_ref()?;
         let solution = solve(table, table.find_series(name)?, options).ok()?;
         let usable = solution.components.len() == 1 && solution.components[0].ticks.low > 0.0;
@@ -164,7 +166,7 @@ impl Ruler {
         &self.solution.components[0]
     }
 
-    /// Core cycles for one unit of the table.
+    /// Core cycles per unit of the table.
     fn per_tick(&self) -> f64 {
         self.cycles / self.component().ticks.value
     }
@@ -177,42 +179,42 @@ impl Ruler {
     }
 }
 
-/// The heaviest of what the control chains say of the core, measured in cycles of the reference.
+/// The most severe finding of the control chains, measured in cycles of the reference.
 fn control(table: &Observations, ruler: &Ruler, options: &Options) -> Option<Finding> {
-    let of_chain = |(name, expected): &(String, f64)| {
+    let check_chain = |(name, expected): &(String, f64)| {
         let solution = solve(table, table.find_series(name)?, options).ok()?;
         let cycles = ratio((&solution, solution.components.first()?), (&ruler.solution, ruler.component()))?.scaled(ruler.cycles);
         control_finding(&cycles.estimate(options.level), *expected)
     };
-    table.origin.controls.iter().filter_map(of_chain).max_by_key(|finding| finding.severity)
+    table.origin.controls.iter().filter_map(check_chain).max_by_key(|finding| finding.severity)
 }
 
-/// What a fence hides of the code behind it.
+/// The time of the code after a fence that the fence hides, in the table's unit.
 fn shadow_of(table: &Observations, ruler: &Ruler, options: &Options) -> Option<f64> {
     let (name, cycles) = table.origin.shadow.as_ref()?;
     let solution = solve(table, table.find_series(name)?, options).ok()?;
-    // Anything but the chain by itself is no answer: the rows of the table cannot tell it from what stands beside it.
-    let alone = solution.components.first().filter(|chain| chain.parts.len() == 1)?;
-    Some(shadow(&ruler.component().uncertain.scaled(cycles / ruler.cycles), alone))
+    // A combination is of no use: the rows cannot tell the chain from the other parts of it.
+    let chain = solution.components.first().filter(|chain| chain.parts.len() == 1)?;
+    Some(shadow(&ruler.component().uncertain.scaled(cycles / ruler.cycles), chain))
 }
 
-/// The body of a series as it takes from a standing start, where rows with fences check it.
+/// The body of a series measured from a standing start, where rows with fences check it.
 fn standing_start(table: &Observations, name: &str, shadow: Option<f64>, options: &Options) -> Option<Alone> {
     let series = table.find_series(table.origin.variant(name, Role::Fenced)?)?;
     let measured = solve(table, series, options).ok()?.components.first()?.ticks;
     Some(Alone { measured, shadow: shadow? })
 }
 
-/// Whether the other arrangements of a series, where it has any, say something else of its body.
+/// A finding if another arrangement of a series gives a different time for its body.
 fn overlapping(table: &Observations, name: &str, main: &Solution, alone: Option<&Alone>, options: &Options) -> Option<Finding> {
     let series = table.origin.variant(name, Role::InPlace).and_then(|series| table.find_series(series));
     let in_place = series.and_then(|series| solve(table, series, options).ok());
-    overlap(main, in_place.as_ref(), alone, &Context::of(table))
+    overlap(main, in_place.as_ref(), alone, &Context::for_table(table))
 }
 
-/// Puts back what the fences of a series hid of its body; one that cannot be told from zero gets the bound that it has
-/// from a standing start.
-fn corrected(solution: &mut Solution, fenced: bool, shadow: Option<f64>, alone: Option<&Alone>, level: f64) {
+/// Adds back what the fences of a series hid of its body. A body that cannot be told from zero gets the upper bound that
+/// it has from a standing start.
+fn correct(solution: &mut Solution, fenced: bool, shadow: Option<f64>, alone: Option<&Alone>, level: f64) {
     let Some(body) = solution.components.first_mut() else { return };
     let better = match (fenced, shadow) {
         (true, Some(shadow)) => Some(out_of_shadow(&body.uncertain, shadow)),
@@ -236,8 +238,8 @@ fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Op
         .collect();
     let overhead = solution.overhead.map(|ticks| Time {
         ticks,
-        ns: table.origin.ns_per_unit().map(|factor| plain(ticks).scaled(factor)),
-        cycles: ruler.map(|ruler| plain(ticks).scaled(ruler.per_tick())),
+        ns: table.origin.ns_per_unit().map(|factor| with_bound(ticks).scaled(factor)),
+        cycles: ruler.map(|ruler| with_bound(ticks).scaled(ruler.per_tick())),
         bound: bound(&ticks, overhead_floor(&solution), table, ruler),
     });
     let mut findings = findings(&solution, table, ruler, question);
@@ -245,14 +247,14 @@ fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Op
     SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
 }
 
-/// Components that are 0 in every row of the table. One that another series uses is left away without a word.
+/// A finding for components that are 0 in every row of the table. A component that some series uses is not reported.
 fn never_ran(table: &Observations) -> Option<Finding> {
     let ran = |at: usize| table.rows().iter().any(|row| row.counts[at] != 0.0);
     let components: Vec<String> = (0..table.components().len()).filter(|at| !ran(*at)).map(|at| table.components()[at].clone()).collect();
     (!components.is_empty()).then(|| Finding::new(Severity::Warning, FindingKind::NeverRan { components }))
 }
 
-/// Share of the readings that were disturbed, of those that were not left out by whoever took them.
+/// Share of disturbed readings among those that are not flagged as excluded.
 fn share_disturbed(solution: &Solution, table: &Observations) -> f64 {
     let excluded = table.readings().iter().filter(|reading| reading.flags.contains(Flags::EXCLUDED)).count();
     let excluded = excluded as f64 / table.readings().len().max(1) as f64;
@@ -260,25 +262,26 @@ fn share_disturbed(solution: &Solution, table: &Observations) -> f64 {
     if excluded < 1.0 { ((unused - excluded) / (1.0 - excluded)).max(0.0) } else { unused }
 }
 
-/// Share of the readings that came with a doubt.
+/// Share of the readings that have a flag.
 fn share_flagged(table: &Observations) -> f64 {
     let flagged = table.readings().iter().filter(|reading| reading.flags.any()).count();
     flagged as f64 / table.readings().len().max(1) as f64
 }
 
-/// Core cycles are the yardstick where there are any: they do not change with the core clock.
+/// A finding if the requested precision was missed. Judges core cycles where available: they do not change with the
+/// core clock.
 fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
     let time = &components.first()?.time;
     let best = time.cycles.as_ref().map_or(time.ticks, |cycles| cycles.estimate(question.options.level));
     let fence = time.cycles.as_ref().map_or(0.0, |cycles| cycles.part(Source::Fence, question.options.level));
     let missed = precision_finding(&best, question.precision?)?;
-    // No budget narrows what a fence hides.
+    // A longer run does not reduce what a fence hides.
     let kind = FindingKind::FenceHides { cycles: 2.0 * fence };
     Some(if fence > best.half_width() / 2.0 { Finding::new(Severity::Warning, kind) } else { missed })
 }
 
-/// An estimate as a value whose half-width is taken as it is.
-fn plain(estimate: Estimate) -> Uncertain {
+/// An estimate as a value whose budget is its half-width as a bound.
+fn with_bound(estimate: Estimate) -> Uncertain {
     Uncertain { value: estimate.value, budget: vec![Contribution::bound(Source::Stochastic, estimate.half_width())] }
 }
 
@@ -308,7 +311,7 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
 }
 
 fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
-    let mut all = check(solution, &Context::of(table));
+    let mut all = check(solution, &Context::for_table(table));
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
     all.extend(interference_findings(share_disturbed(solution, table), longest, question.stolen_ms));
@@ -340,7 +343,7 @@ mod tests {
                 let series = table.series(name);
                 for copies in 1..=8u32 {
                     let row = table.row(series, &[f64::from(copies)]);
-                    // A deterministic wobble that is the same in no two rows.
+                    // A deterministic wobble that differs from row to row.
                     let wobble = f64::from((round * 7 + copies * 13) % 11) - 5.0;
                     table.push(row, round, slope * f64::from(copies) + 40.0 + wobble);
                 }
@@ -351,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_come_from_the_reference_of_the_same_rounds() {
+    fn cycles_are_counted_by_the_reference_chain() {
         let mut table = table(&[("a", 500.0), ("ruler", 150.0)]);
         table.origin.reference = Some(("ruler".into(), 3.0));
         let found = assess(&table, &Question::default()).unwrap();
@@ -363,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_the_same_in_the_finding_and_in_the_time() {
+    fn finding_and_time_have_the_same_bound() {
         let found = assess(&table(&[("a", 0.0)]), &Question::default()).unwrap();
         let in_time = found.series[0].components[0].time.bound.unwrap().shown;
         assert_eq!(found.series[0].findings.iter().find_map(|finding| finding.number("bound_ns")), Some(in_time));
@@ -372,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_that_never_ran_is_named() {
+    fn component_that_never_ran_is_reported() {
         let mut table = Observations::new(vec!["a".into(), "b".into(), "c".into()]);
         let series = table.series("main");
         for (a, ticks) in [(1.0, 108.0), (2.0, 208.0), (3.0, 308.0), (4.0, 408.0)] {
@@ -386,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_of_another_series_is_not_missed() {
+    fn component_of_another_series_is_not_reported_as_never_run() {
         let mut table = Observations::new(vec!["a".into(), "b".into()]);
         let (first, second) = (table.series("first"), table.series("second"));
         for count in 1..=4u32 {
@@ -402,19 +405,19 @@ mod tests {
     }
 
     #[test]
-    fn a_control_of_the_wrong_length_is_found() {
-        for (slope, found_out) in [(50.0, false), (52.0, true)] {
+    fn control_chain_of_wrong_length_is_reported() {
+        for (slope, reported) in [(50.0, false), (52.0, true)] {
             let mut table = table(&[("a", 500.0), ("ruler", 150.0), ("control", slope)]);
             table.origin.reference = Some(("ruler".into(), 3.0));
             table.origin.controls = vec![("control".into(), 1.0)];
             let found = assess(&table, &Question::default()).unwrap();
             assert_eq!(found.series.len(), 1);
-            assert_eq!(found.series[0].findings.iter().any(|f| f.is(code::CORE_SHARED)), found_out);
+            assert_eq!(found.series[0].findings.iter().any(|f| f.is(code::CORE_SHARED)), reported);
         }
     }
 
     #[test]
-    fn alternatives_are_compared_with_the_first() {
+    fn series_are_compared_with_the_first() {
         let found = assess(&table(&[("a", 500.0), ("b", 500.0), ("c", 400.0)]), &Question::default()).unwrap();
         let verdicts: Vec<Verdict> = found.comparisons.iter().map(|c| c.verdict).collect();
         assert_eq!(verdicts, [Verdict::NoDifference, Verdict::Faster]);

@@ -1,4 +1,4 @@
-//! The checks: each looks at one thing and answers with a finding or with nothing.
+//! The checks of a solution. Each checks one property and returns a finding or nothing.
 
 use super::finding::{Finding, Severity};
 use super::kinds::FindingKind;
@@ -6,45 +6,45 @@ use super::resolution::{component_floor, upper_bound};
 use crate::estimate::{Estimate, LeftOut, Solution, Source};
 use crate::observations::Observations;
 
-/// What the checks have to know beside the solution.
+/// The unit of the numbers in findings.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// Unit of the numbers in findings: `ns` or `ticks`.
+    /// Name of the unit: `ns` or `ticks`.
     pub unit: &'a str,
-    /// Factor from the solution's unit to that one.
+    /// Factor from the solution's unit to this unit.
     pub factor: f64,
 }
 
 impl Context<'static> {
-    /// That of a table: nanoseconds where the clock's rate is known.
-    pub fn of(table: &Observations) -> Context<'static> {
+    /// The context of a table: nanoseconds where the clock's rate is known, otherwise ticks.
+    pub fn for_table(table: &Observations) -> Context<'static> {
         let factor = table.origin.ns_per_unit();
         Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0) }
     }
 }
 
-/// Rows to spare, and the residual relative to the longest row, at which the rows themselves show that the line is straight.
+/// Rows beyond the unknowns, and residual relative to the longest row, at which the rows check the line without repeats.
 const EXACT: (usize, f64) = (3, 1e-9);
-/// Departure from the line, relative to the longest row, from which on it is worth a warning ...
+/// Departure from the line, relative to the longest row, above which there is a warning.
 const DEPARTURE_WARNING: f64 = 0.003;
-/// ... and from which on the numbers are not to be trusted.
+/// Departure above which the numbers must not be trusted.
 const DEPARTURE_UNTRUSTED: f64 = 0.03;
-/// A smaller departure of single readings is worth a note where chance explains it with less than this probability.
+/// A smaller departure of single readings gets a note if its probability by chance is below this.
 const DEPARTURE_SURE: f64 = 1e-6;
-/// Share of readings left out that is worth a note, a warning, and distrust.
+/// Shares of disturbed readings above which the severity is note, warning, and untrusted.
 const DISTURBED: [f64; 3] = [0.02, 0.15, 0.5];
-/// Readings longer than this are seldom free of interrupts.
+/// Readings longer than this are rarely free of interrupts.
 const LONG_NS: f64 = 1e6;
-/// Half-width relative to the value from which on the value says little, and nothing.
+/// Half-widths relative to the value above which the severity is warning, and untrusted.
 const WIDE: [f64; 2] = [0.05, 0.25];
-/// Repeated readings that spread over less than this many quanta do not average the quantum out.
+/// Repeated readings whose spread is below this many quanta do not average the quantum out.
 const DITHERED: f64 = 0.05;
-/// A core clock that stays within this share of its median did not step.
+/// A core clock that varies by less than this share of its median did not step.
 const STEADY: f64 = 0.01;
 
 /// All checks of one solution.
 pub fn check(solution: &Solution, context: &Context) -> Vec<Finding> {
-    // A difference of times may be negative, or next to nothing.
+    // A difference of times may legitimately be negative or close to zero.
     let per_component = solution.components.iter().filter(|component| !component.is_difference()).flat_map(|component| {
         match below_resolution(component, solution, context) {
             Some(below) => vec![below],
@@ -79,7 +79,7 @@ fn rank(solution: &Solution) -> Option<Finding> {
 fn not_checked(solution: &Solution) -> Option<Finding> {
     let (rows, _) = solution.rows_used();
     let unknowns = solution.rank.pivots.len();
-    // Rows that lie on the line to the last digit check it without any repeats.
+    // Rows that lie exactly on the line check it without repeats.
     let exact = rows >= unknowns + EXACT.0 && solution.residual_sd <= EXACT.1 * solution.largest;
     let bare = solution.lack_of_fit.is_none() && !solution.rows.is_empty() && rows < unknowns + 10 && !exact;
     bare.then(|| Finding::new(Severity::Warning, FindingKind::NotChecked { rows, unknowns }))
@@ -91,7 +91,7 @@ fn non_linear(solution: &Solution) -> Option<Finding> {
         return None;
     }
     let departure = lack.sd / solution.largest;
-    // A departure of one part in a thousand of the longest row can still be much beside a small component.
+    // A departure of a thousandth of the longest row can still be large compared with a small component.
     let carried = solution
         .components
         .iter()
@@ -134,7 +134,7 @@ fn coarse(solution: &Solution) -> Option<Finding> {
 
 type Part = crate::estimate::Component;
 
-/// A time that its interval cannot tell from zero, or that adds less to the longest row than readings can show.
+/// A finding for a time whose interval contains zero, or that adds less to the longest row than readings can show.
 fn below_resolution(component: &Part, solution: &Solution, context: &Context) -> Option<Finding> {
     let bound = upper_bound(&component.ticks, component_floor(solution))?;
     let kind =
@@ -160,16 +160,17 @@ fn wide(component: &Part) -> Option<Finding> {
     })
 }
 
-/// Whether a time is as precise as asked for.
+/// A finding if the interval of a time is wider than the requested precision, a share of the value.
 pub fn precision_finding(time: &Estimate, asked: f64) -> Option<Finding> {
     let missed = time.low > 0.0 && time.relative() > asked;
     let kind = FindingKind::PrecisionMissed { reached_percent: 100.0 * time.relative(), asked_percent: 100.0 * asked };
     missed.then(|| Finding::new(Severity::Warning, kind))
 }
 
-/// What the disturbance of the readings is worth; `longest_ns` is the length of the longest row, 0 where that is not known.
+/// A finding if the share of disturbed readings is large. `longest_ns` is the length of the longest row, 0 if unknown.
 pub fn interference_findings(share: f64, longest_ns: f64, stolen_ms: Option<f64>) -> Option<Finding> {
-    // Readings that last as long as the system's own ticks are seldom free of them: those that count as undisturbed are not.
+    // Readings that last as long as the period of the system's timer interrupt are rarely free of it: even those that
+    // count as undisturbed contain one.
     let most = if longest_ns > LONG_NS { DISTURBED[1] } else { DISTURBED[2] };
     let severity = match share {
         s if s > most => Severity::Untrusted,
@@ -180,38 +181,39 @@ pub fn interference_findings(share: f64, longest_ns: f64, stolen_ms: Option<f64>
     Some(Finding::new(severity, FindingKind::Preempted { share_percent: 100.0 * share, stolen_ms }))
 }
 
-/// What the choice of the clock is worth.
+/// A finding if the clock is not ordered.
 pub fn clock_findings(clock: &str) -> Option<Finding> {
     (clock == "rdtsc").then(|| Finding::new(Severity::Warning, FindingKind::UnorderedClock { clock: clock.to_owned() }))
 }
 
-/// Whether the core clock stepped: from the reference chain's slope in the blocks of rounds, against their own noise.
+/// A finding if the core clock stepped: compares the reference chain's slope between blocks of rounds with their noise.
 pub fn frequency_levels(reference: &Solution) -> Option<Finding> {
     let mut slopes: Vec<f64> = reference.blocks.iter().map(|(_, unknowns)| unknowns[0]).collect();
     if slopes.len() < 8 {
         return None;
     }
     let noise = {
-        // Successive differences see the noise of a block and not a step that lasts.
+        // Successive differences contain the noise of a block, but not a lasting step.
         let squares: f64 = slopes.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
         (squares / (2.0 * (slopes.len() - 1) as f64)).sqrt()
     };
     slopes.sort_by(f64::total_cmp);
     let (low, middle, high) = (slopes[slopes.len() / 20], slopes[slopes.len() / 2], slopes[slopes.len() - 1 - slopes.len() / 20]);
     let stepped = (high - low) / middle > STEADY && high - low > 5.0 * noise;
-    // A longer chain time is a slower clock.
+    // A longer chain time means a slower clock.
     let kind = FindingKind::FrequencyStepped { low_percent: 100.0 * (middle / high - 1.0), high_percent: 100.0 * (middle / low - 1.0) };
     stepped.then(|| Finding::new(Severity::Note, kind))
 }
 
-/// Distance of a control chain from its length, as a share, that is worth a warning, and distrust. When a chain of one cycle
-/// is off, others were seen ten times as far off theirs; a longer one is off as code of its kind is ...
+/// Distances of a control chain from its known length, as shares, above which the severity is warning, and untrusted. When
+/// a chain of one cycle is off, other chains have been seen ten times as far off; a longer chain is off as much as code of
+/// its kind ...
 const CONTROL_OFF: [f64; 2] = [0.003, 0.005];
 const LONG_CONTROL_OFF: [f64; 2] = [0.005, 0.015];
-/// ... if it is also this many half-widths of its interval.
+/// ... if the distance also exceeds this many half-widths of its interval.
 const CONTROL_SURE: f64 = 1.0;
 
-/// Whether a control chain has its known length.
+/// A finding if a control chain does not have its known length.
 pub fn control_finding(control: &Estimate, expected_cycles: f64) -> Option<Finding> {
     let off = (control.value / expected_cycles - 1.0).abs();
     let sure = (control.value - expected_cycles).abs() > CONTROL_SURE * control.half_width();

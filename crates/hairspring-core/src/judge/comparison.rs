@@ -18,7 +18,7 @@ pub enum Verdict {
     Undecided,
 }
 
-/// Half-width of a ratio up to which an interval around 1 means "no difference".
+/// Largest half-width of a ratio at which an interval that contains 1 means "no difference".
 pub const NARROW: f64 = 0.02;
 
 /// The verdict for a ratio.

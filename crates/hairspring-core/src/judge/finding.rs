@@ -1,5 +1,5 @@
-//! Findings as data: a code, a severity, words and the numbers behind them. What each kind is called and says is with the
-//! code that raises it: those of the core's own checks are in [`kinds`](super::kinds).
+//! Findings as data: a code, a severity, a message and its numbers. Each kind of finding is defined next to the code that
+//! raises it; the kinds of this crate's checks are in [`kinds`](super::kinds).
 
 use crate::estimate::Estimate;
 use crate::named::Named;
@@ -11,11 +11,11 @@ use std::borrow::Cow;
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Severity {
-    /// Worth knowing; the result stands.
+    /// Worth knowing; the result is valid.
     Note,
-    /// The result stands, wider or for a narrower question than asked.
+    /// The result is valid, but less precise or more limited than requested.
     Warning,
-    /// The result is not to be trusted.
+    /// The result must not be trusted.
     Untrusted,
 }
 
@@ -23,23 +23,23 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// What was found, in snake case: `non_linear`; readers must expect kinds that they do not know.
+    /// Kind of the finding, in snake case, such as `non_linear`; readers must accept kinds that they do not know.
     #[serde(rename = "kind")]
     pub code: Cow<'static, str>,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
     /// The finding in words, with its numbers.
     pub message: String,
-    /// What to do about it: in neutral words, until a front end puts its own in their place
+    /// What to do about it: in neutral words, unless a front end has replaced them with its own
     /// ([`Remedies`](super::Remedies)).
     #[serde(default)]
     pub remedy: Cow<'static, str>,
-    /// The numbers by name; a name ends in the unit of its number.
+    /// The numbers by name; each name ends in the unit of its number.
     #[serde(flatten)]
     pub numbers: Numbers,
 }
 
-/// The numbers of a finding by their names, in the order in which they are told.
+/// The numbers of a finding by name, in the order in which they are reported.
 pub type Numbers = Named<Value>;
 
 /// One of the numbers of a finding.
@@ -47,7 +47,7 @@ pub type Numbers = Named<Value>;
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Value {
-    /// It is not known.
+    /// An unknown value.
     Unknown,
     /// Yes or no.
     Flag(bool),
@@ -55,9 +55,9 @@ pub enum Value {
     Count(u64),
     /// Any other number.
     Number(f64),
-    /// A name, or a reason.
+    /// A name or a reason.
     Text(String),
-    /// Names.
+    /// A list of names.
     List(Vec<String>),
     /// A value with its interval.
     Estimate(Estimate),
@@ -65,36 +65,36 @@ pub enum Value {
 
 /// A kind of finding, defined where it is raised.
 pub trait Kind {
-    /// What is said of it.
+    /// Code, numbers, message and remedy of this finding.
     fn describe(self) -> Description;
 }
 
-/// What is said of a finding, but for its severity.
+/// Everything that a finding contains except its severity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
-    /// What was found, in snake case.
+    /// Kind of the finding, in snake case.
     pub code: &'static str,
-    /// The numbers behind it.
+    /// Its numbers.
     pub numbers: Numbers,
-    /// What was seen, in words.
+    /// The finding in words.
     pub message: String,
-    /// What to do about it, in words that serve every front end: no names of options, arguments or functions.
+    /// What to do about it, in words that fit every front end: no names of options, arguments or functions.
     pub remedy: &'static str,
 }
 
 impl Finding {
-    /// A finding with the words of its kind.
+    /// A finding with the description of its kind.
     pub fn new(severity: Severity, kind: impl Kind) -> Finding {
         let Description { code, numbers, message, remedy } = kind.describe();
         Finding { code: code.into(), severity, message, remedy: remedy.into(), numbers }
     }
 
-    /// Whether it is of this kind.
+    /// Whether the finding has this code.
     pub fn is(&self, code: &str) -> bool {
         self.code == code
     }
 
-    /// A number by its name; `None` where there is none of that name, or what is there is no number.
+    /// A number by its name; `None` if there is no such name or its value is not a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         match self.numbers.get(name)? {
             Value::Number(number) => Some(*number),
@@ -103,7 +103,7 @@ impl Finding {
         }
     }
 
-    /// A text by its name.
+    /// A text by its name; `None` if there is no such name or its value is not a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.numbers.get(name)? {
             Value::Text(text) => Some(text),
@@ -111,7 +111,7 @@ impl Finding {
         }
     }
 
-    /// Names by their name.
+    /// A list of names by its name; `None` if there is no such name or its value is not a list.
     pub fn list(&self, name: &str) -> Option<&[String]> {
         match self.numbers.get(name)? {
             Value::List(names) => Some(names),
@@ -120,7 +120,7 @@ impl Finding {
     }
 }
 
-/// The numbers of a kind: each name of a variable becomes the name of its number.
+/// Builds [`Numbers`] from variables: the name of each variable becomes the name of its number.
 ///
 /// ```
 /// use hairspring_core::judge::{Numbers, Value};

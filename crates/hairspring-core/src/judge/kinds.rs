@@ -1,12 +1,12 @@
-//! The kinds of finding that the core's own checks raise, with their words.
+//! The kinds of finding that the checks of this crate raise, with their messages.
 
 use super::finding::{Description, Kind, Numbers, Value};
 use super::words::{bound, in_percent, interval, rows_of, shortened};
 use crate::estimate::Estimate;
 use crate::numbers;
 
-/// The codes of the kinds below, for those who treat one of them in a way of its own.
-#[allow(missing_docs, reason = "each has the name of its kind")]
+/// The codes of the kinds below, for callers that treat some of them specially.
+#[allow(missing_docs, reason = "each is documented at its kind in `FindingKind`")]
 pub mod code {
     pub const NON_LINEAR: &str = "non_linear";
     pub const BEND_LEFT_OUT: &str = "bend_left_out";
@@ -29,10 +29,10 @@ pub mod code {
     pub const UNORDERED_CLOCK: &str = "unordered_clock";
 }
 
-/// What the checks of the core find, with its numbers.
+/// The findings of the checks of this crate, with their numbers.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+#[allow(missing_docs, reason = "the field names are the names of the numbers; `describe` puts them into words")]
 pub enum FindingKind {
     /// The rows do not lie on a line (or plane).
     NonLinear { lack_of_fit_f: f64, departure_percent: f64 },
@@ -44,34 +44,34 @@ pub enum FindingKind {
     ClockTooCoarse { phase_spread: f64 },
     /// The core clock stepped during the run.
     FrequencyStepped { low_percent: f64, high_percent: f64 },
-    /// A chain of known length, run as a control, came out wrong: something else used the core's execution units.
+    /// A control chain was not measured at its known length: something else used the core's execution units.
     CoreShared { control_cycles: f64, expected_cycles: f64 },
-    /// Body and init overlap: the body is another time where the inits stand elsewhere, or behind fences. All three are
-    /// times of the body.
+    /// Body and init overlap: the time of the body changes when the inits are placed elsewhere, or when fences separate
+    /// them. All three estimates are times of the body.
     Overlap { at_end: Estimate, in_place: Option<Estimate>, fenced: Option<Estimate>, unit: String },
-    /// A fence hides up to so many cycles of the code behind it: the interval cannot be narrower.
+    /// A fence hides up to this many cycles of the code after it: the interval cannot be narrower.
     FenceHides { cycles: f64 },
     /// Readings were disturbed by other work and left out.
     Preempted { share_percent: f64, stolen_ms: Option<f64> },
-    /// The time cannot be told from zero; `bound` is the most that it can be.
+    /// The time cannot be told from zero; `bound` is its upper bound.
     BelowResolution { component: String, bound: f64, unit: String },
     /// Some components cannot be told apart.
     RankDeficient { rank: usize, unknowns: usize, dependent: Vec<String> },
-    /// Other methods than the line departed from it by more than their intervals and the line's allow.
+    /// Other methods differ from the line fit by more than the intervals of both allow.
     MethodsDepart { methods: Vec<String>, most_percent: f64 },
     /// Components that ran in no row.
     NeverRan { components: Vec<String> },
-    /// The interval is wider than asked for.
+    /// The interval is wider than the requested precision.
     PrecisionMissed { reached_percent: f64, asked_percent: f64 },
     /// The interval is so wide that the value says little.
     WideInterval { component: String, half_width_percent: f64 },
-    /// The value came out negative although its interval does not allow zero.
+    /// The value and its whole interval are negative.
     Negative { component: String, value: f64, unit: String },
-    /// There is no lack-of-fit check: too few rows or no repeats.
+    /// The fit was not checked: too few rows, or no repeats.
     NotChecked { rows: usize, unknowns: usize },
     /// Core cycles are not available.
     NoCycles { reason: String },
-    /// The clock's read itself is not ordered against the code.
+    /// Reads of the clock are not ordered with respect to the code.
     UnorderedClock { clock: String },
 }
 
@@ -86,13 +86,13 @@ impl Kind for FindingKind {
                     "the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {} of the longest row",
                     in_percent(departure_percent)
                 ),
-                remedy: "the totals are no sums of these parts: look for something that was not counted or that depends on another count, or observe rows of more equal size",
+                remedy: "the totals are not sums of these parts: look for work that was not counted or that depends on another count, or use rows of similar length",
             },
             BendLeftOut { rows } => Description {
                 code: code::BEND_LEFT_OUT,
                 numbers: numbers! { rows },
                 message: format!("{} with few copies left out: the line bends there", rows_of(rows)),
-                remedy: "nothing to do: the remaining rows are straight",
+                remedy: "nothing to do: the remaining rows lie on a line",
             },
             Outliers { rows } => Description {
                 code: code::OUTLIERS,
@@ -104,9 +104,9 @@ impl Kind for FindingKind {
                 code: code::CLOCK_TOO_COARSE,
                 numbers: numbers! { phase_spread },
                 message: format!(
-                    "repeated readings hardly vary ({phase_spread:.3} quanta of the clock): the quantum does not average out and is carried in the interval"
+                    "repeated readings hardly vary ({phase_spread:.3} quanta of the clock): the quantum does not average out and is included in the interval"
                 ),
-                remedy: "observe with a finer clock, or rows with larger counts",
+                remedy: "use a finer clock, or rows with larger counts",
             },
             FrequencyStepped { low_percent, high_percent } => Description {
                 code: code::FREQUENCY_STEPPED,
@@ -118,7 +118,7 @@ impl Kind for FindingKind {
                 code: code::CORE_SHARED,
                 numbers: numbers! { control_cycles, expected_cycles },
                 message: format!(
-                    "a control chain of {expected_cycles} {} came out as {control_cycles:.3}: something else used the core (a neighbour on its other hardware thread), or slowed one chain and not the other",
+                    "a control chain of {expected_cycles} {} was measured as {control_cycles:.3}: something else used the core (for example a process on its other hardware thread), or slowed one chain and not the other",
                     if expected_cycles == 1.0 { "cycle" } else { "cycles" }
                 ),
                 remedy: "measure again, on another CPU or a quieter machine",
@@ -132,13 +132,13 @@ impl Kind for FindingKind {
                     in_place.map(|time| format!(", {} with the inits before each body", interval(&time, &unit))).unwrap_or_default(),
                     fenced.map(|time| format!(", {} from a standing start", interval(&time, &unit))).unwrap_or_default()
                 ),
-                remedy: "observe every evaluation from a standing start, with fences around it; without them the time is what an evaluation adds to a stream of them",
+                remedy: "measure every evaluation from a standing start, with fences around it; without fences the time is what one evaluation adds to a stream of them",
             },
             FenceHides { cycles } => Description {
                 code: code::FENCE_HIDES,
                 numbers: numbers! { cycles },
-                message: format!("a fence hides up to {cycles:.1} cycles of the code behind it: the interval cannot be narrower"),
-                remedy: "time a longer piece of code, several evaluations in a row for instance; more time does not help",
+                message: format!("a fence hides up to {cycles:.1} cycles of the code after it: the interval cannot be narrower"),
+                remedy: "time a longer piece of code, for example several evaluations in a row; a longer run does not help",
             },
             Preempted { share_percent, stolen_ms } => Description {
                 code: code::PREEMPTED,
@@ -158,16 +158,16 @@ impl Kind for FindingKind {
                     bound(most)
                 ),
                 numbers: [("component".into(), component.into())].into_iter().chain(with_unit(&unit, [("bound", most.into())])).collect(),
-                remedy: "observe rows in which it runs more often, or repeat the rows more often",
+                remedy: "use rows in which it runs more often, or repeat the rows more often",
             },
             RankDeficient { rank, unknowns, dependent } => Description {
                 code: code::RANK_DEFICIENT,
                 message: format!(
-                    "the counts tell {rank} of {unknowns} unknowns apart; always the same combination: {}",
+                    "the counts tell only {rank} of {unknowns} unknowns apart, because some always run in the same proportion: {}",
                     shortened(&dependent)
                 ),
                 numbers: numbers! { rank, unknowns, dependent },
-                remedy: "the combinations that can be told apart are reported; add rows in which the counts of the others change independently",
+                remedy: "the result reports the combinations that can be told apart; add rows in which the counts of the others change independently",
             },
             MethodsDepart { methods, most_percent } => Description {
                 code: code::METHODS_DEPART,
@@ -176,29 +176,31 @@ impl Kind for FindingKind {
                     shortened(&methods)
                 ),
                 remedy: if methods.iter().any(|method| method.starts_with("differential")) {
-                    "believe the line: the clock's fence hides the first cycles of a short row, and so a part of the difference"
+                    "use the line fit: the clock's fence hides the first cycles of a short row, and with them part of the difference"
                 } else {
-                    "believe the line: the overhead stays in a direct measurement"
+                    "use the line fit: a direct measurement includes the overhead"
                 },
                 numbers: numbers! { methods, most_percent },
             },
             NeverRan { components } => Description {
                 code: code::NEVER_RAN,
-                message: format!("never ran, and so not in the result: {} (count 0 in every row)", shortened(&components)),
+                message: format!("never ran and are not in the result: {} (count 0 in every row)", shortened(&components)),
                 numbers: numbers! { components },
-                remedy: "add rows in which it runs, or leave its column away",
+                remedy: "add rows in which they run, or remove their columns",
             },
             PrecisionMissed { reached_percent, asked_percent } => Description {
                 code: code::PRECISION_MISSED,
                 numbers: numbers! { reached_percent, asked_percent },
-                message: format!("not to be trusted to the {asked_percent:.2} % asked for: the interval is +-{reached_percent:.2} %"),
-                remedy: "repeat the rows more often, or observe rows with larger counts",
+                message: format!(
+                    "the requested precision of {asked_percent:.2} % was not reached: the interval is +-{reached_percent:.2} %"
+                ),
+                remedy: "repeat the rows more often, or use rows with larger counts",
             },
             WideInterval { component, half_width_percent } => Description {
                 code: code::WIDE_INTERVAL,
                 message: format!("the interval of {component} is +-{half_width_percent:.0} %"),
                 numbers: numbers! { component, half_width_percent },
-                remedy: "repeat the rows more often, or observe rows with larger counts",
+                remedy: "repeat the rows more often, or use rows with larger counts",
             },
             Negative { component, value, unit } => Description {
                 code: code::NEGATIVE,
@@ -210,7 +212,7 @@ impl Kind for FindingKind {
                 code: code::NOT_CHECKED,
                 numbers: numbers! { rows, unknowns },
                 message: format!(
-                    "{} for {unknowns} unknowns, without enough repeats to spare: nothing checks the straight line",
+                    "{} for {unknowns} unknowns, without enough repeats: the fit to a straight line cannot be checked",
                     rows_of(rows)
                 ),
                 remedy: "add rows with other counts, and repeat each of them",
@@ -219,19 +221,19 @@ impl Kind for FindingKind {
                 code: code::NO_CYCLES,
                 message: format!("no core cycles: {reason}"),
                 numbers: numbers! { reason },
-                remedy: "the time stands by itself",
+                remedy: "nothing to do: the time does not depend on core cycles",
             },
             UnorderedClock { clock } => Description {
                 code: code::UNORDERED_CLOCK,
                 message: format!("clock `{clock}` is not ordered: the core may run the code and the read at the same time"),
                 numbers: numbers! { clock },
-                remedy: "observe with an ordered clock unless this is what you study",
+                remedy: "use an ordered clock, unless this effect is what you study",
             },
         }
     }
 }
 
-/// Numbers in one unit, which becomes the end of their names.
+/// Numbers in one unit; the unit is appended to their names.
 fn with_unit<const N: usize>(unit: &str, numbers: [(&str, Value); N]) -> Numbers {
     numbers.into_iter().map(|(name, value)| (format!("{name}_{unit}").into(), value)).collect()
 }

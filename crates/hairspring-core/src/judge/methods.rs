@@ -1,4 +1,4 @@
-//! The three methods side by side: line fit, differential and direct, from one table of observations.
+//! Comparison of the three methods line fit, differential and direct, from one table of observations.
 
 use super::{Assessment, Finding, FindingKind, SeriesResult, Severity};
 use crate::design::DIRECT;
@@ -8,7 +8,7 @@ use crate::estimate::direct::direct;
 use crate::estimate::through_origin::through_origin;
 use crate::observations::Observations;
 
-/// Several methods side by side (Moreno and Fischmeister, Table 1).
+/// The results of several methods (Moreno and Fischmeister, Table 1).
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodTable {
     /// Name of the series.
@@ -17,16 +17,16 @@ pub struct MethodTable {
     pub rows: Vec<MethodRow>,
 }
 
-/// One method's answer.
+/// The result of one method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodRow {
-    /// The method, as `line fit 16x-256x`.
+    /// The method, such as `line fit 16x-256x`.
     pub technique: String,
     /// Time of one execution, in the table's unit.
     pub value: Estimate,
-    /// Standard deviation of a single such measurement, in the table's unit; NaN where it is unknown.
+    /// Standard deviation of a single such measurement, in the table's unit; NaN if unknown.
     pub sd: f64,
-    /// Distance from the line fit, in percent of it.
+    /// Distance from the line fit, in percent of the line fit.
     pub distance_percent: f64,
 }
 
@@ -34,10 +34,10 @@ pub struct MethodRow {
 ///
 /// The standard deviation of the line fit is that of a fit to a single round, from the fits to blocks of rounds.
 pub fn methods(table: &Observations, assessment: &Assessment) -> Vec<MethodTable> {
-    assessment.series.iter().filter_map(|series| of_series(table, series)).collect()
+    assessment.series.iter().filter_map(|series| method_table(table, series)).collect()
 }
 
-fn of_series(table: &Observations, series: &SeriesResult) -> Option<MethodTable> {
+fn method_table(table: &Observations, series: &SeriesResult) -> Option<MethodTable> {
     let id = table.find_series(&series.name)?;
     let line = series.components.first()?;
     let (truth, level) = (line.time.ticks.value, line.time.ticks.level);
@@ -50,7 +50,7 @@ fn of_series(table: &Observations, series: &SeriesResult) -> Option<MethodTable>
         sd: found.sd,
         distance_percent: distance(found.ticks.value),
     }));
-    // Where the rows of the report's table were run, the line's own rows beside them are not what was asked for.
+    // If the rows of the report's table were run, the rows of the line fit are left out.
     let found = direct(table, id, level);
     let asked = |copies: f64| DIRECT.iter().any(|n| f64::from(*n) == copies);
     let ran_all = DIRECT[..2].iter().all(|n| found.iter().any(|one| one.copies == f64::from(*n)));
@@ -63,10 +63,10 @@ fn of_series(table: &Observations, series: &SeriesResult) -> Option<MethodTable>
     Some(MethodTable { subject: series.name.clone(), rows })
 }
 
-/// The line of each series beside one through the origin, which shows what a constant hid in the answer of the tool that
-/// made the readings.
+/// Compares the line fit of each series with a line through the origin. The difference shows the effect of the overhead on
+/// the result of the tool that took the readings.
 pub fn beside_origin(table: &Observations, assessment: &Assessment) -> Vec<MethodTable> {
-    let of = |series: &SeriesResult| {
+    let compare = |series: &SeriesResult| {
         let line = series.components.first()?.time.ticks;
         let found = through_origin(table, table.find_series(&series.name)?, line.level)?;
         let distance_percent = 100.0 * (found.ticks.value / line.value - 1.0);
@@ -74,16 +74,16 @@ pub fn beside_origin(table: &Observations, assessment: &Assessment) -> Vec<Metho
         let second = MethodRow { technique: "direct, through origin".into(), value: found.ticks, sd: found.sd, distance_percent };
         Some(MethodTable { subject: series.name.clone(), rows: vec![first, second] })
     };
-    assessment.series.iter().filter_map(of).collect()
+    assessment.series.iter().filter_map(compare).collect()
 }
 
-/// Whether the intervals of a method and of the line lie beside each other.
+/// Whether the intervals of a method and of the line fit do not overlap.
 pub fn departs(row: &MethodRow, line: &MethodRow) -> bool {
     (row.value.value - line.value.value).abs() > row.value.half_width() + line.value.half_width()
 }
 
-/// Doubts about the other methods of a table: what is wrong with a difference of short rows weighs more than the overhead
-/// that everybody expects in a direct measurement.
+/// Findings about the other methods of a table. A wrong differential measurement is a warning; a direct measurement that
+/// includes the overhead is expected and only a note.
 pub fn doubts(table: &MethodTable) -> Vec<Finding> {
     let Some((line, others)) = table.rows.split_first() else { return Vec::new() };
     let about = |method: &str, severity| {
@@ -95,7 +95,7 @@ pub fn doubts(table: &MethodTable) -> Vec<Finding> {
     about("differential", Severity::Warning).into_iter().chain(about("direct", Severity::Note)).collect()
 }
 
-/// `line fit 16x-256x`, from the rows in use.
+/// Name of the line fit with its copies, such as `line fit 16x-256x`, from the rows in use.
 fn line_name(series: &SeriesResult) -> String {
     let used = series.solution.rows.iter().filter(|row| row.left_out.is_none());
     let copies: Vec<f64> = used.filter_map(|row| row.counts.first().copied()).collect();
@@ -108,7 +108,7 @@ fn sd_of_one_round(table: &Observations, series: &SeriesResult) -> f64 {
     let n = slopes.len() as f64;
     let mean = slopes.iter().sum::<f64>() / n;
     let variance = slopes.iter().map(|slope| (slope - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    // Infinite or NaN where there are no blocks: the report then says `unknown`.
+    // Infinite or NaN without blocks: the report then shows `unknown`.
     (variance * f64::from(table.rounds()) / n).sqrt()
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_intervals_do_not_allow_is_doubted() {
+    fn only_departures_beyond_the_intervals_are_reported() {
         let rows = vec![row("line fit", 10.0, 0.1), row("differential 2x - 1x", 10.2, 0.2), row("direct 100x", 10.05, 0.1)];
         let mut table = MethodTable { subject: "code".into(), rows };
         assert_eq!(doubts(&table), []);

@@ -1,5 +1,5 @@
-//! What may be believed: findings with numbers and a remedy, and verdicts from intervals. It knows neither where a table
-//! comes from nor who reads what is said of it.
+//! How far a result can be trusted: findings with numbers and a remedy, and verdicts from intervals. This module is
+//! independent of where a table comes from and of who reads the findings.
 
 mod assessment;
 mod checks;

@@ -1,53 +1,54 @@
-//! Whether a body and its init overlap, so that the time of the pair is less than the sum of the two, and the body comes
-//! out short. No departure of the rows from their plane can show it: the same counts are arranged otherwise instead.
+//! Checks whether a body and its init overlap, so that the pair takes less time than the sum of the two, and the measured
+//! body is too short. The rows' departure from their plane cannot show this, so rows with the same counts in another
+//! arrangement are compared.
 
 use super::{Context, Finding, FindingKind, Severity};
 use crate::estimate::{Component, Contribution, Estimate, Solution, Source, Uncertain};
 
-/// Difference between two arrangements, as a share of the body, that is worth a warning, and distrust.
+/// Differences between two arrangements, as shares of the body, above which the severity is warning, and untrusted.
 const APART: [f64; 2] = [0.005, 0.05];
-/// Half-widths of their difference that two times must be apart: three standard deviations, so that chance alone hardly
-/// ever raises an alarm.
+/// Half-widths of their difference that two times must be apart: about three standard deviations, so that false alarms are
+/// rare.
 const SURE: f64 = 1.5;
 
 /// A body solved from rows in which nothing can overlap.
 pub(super) struct Alone {
-    /// Its time as measured behind the fence, in the table's unit: what the fence hides of it is missing.
+    /// Its time as measured after the fence, in the table's unit, without what the fence hides.
     pub measured: Estimate,
     /// The most that the fence hides.
     pub shadow: f64,
 }
 
 impl Alone {
-    /// The time with what the fence may have hidden: from none of it to all of it.
+    /// The time including what the fence may have hidden, between nothing and the whole shadow.
     pub fn time(&self) -> Estimate {
         let (low, high) = (self.measured.low, self.measured.high + self.shadow);
         Estimate { value: self.measured.value + self.shadow / 2.0, low, high, level: self.measured.level }
     }
 }
 
-/// The fence's shadow: what a fence before and behind a chain of known length hides of it, in the table's unit. It lies
-/// in the design of the core, not in the code; it was found the same for chains of 3 to 60 cycles. Never negative: a
-/// fence adds nothing that is not in its own component.
+/// The fence's shadow: the time of a chain of known length that fences before and after it hide, in the table's unit. It
+/// is a property of the core, not of the code: it was the same for chains of 3 to 60 cycles. Never negative: all time
+/// that a fence adds is in its own component.
 pub(super) fn shadow(expected: &Uncertain, measured: &Component) -> f64 {
     (expected.value - measured.ticks.value).max(0.0)
 }
 
-/// Puts the shadow back to what was measured behind a fence. How much of it the code has is not known, from none of it
-/// to all: half of it is added, and half of it is a bound in the budget.
+/// Adds the shadow to a time measured after a fence. The part of the shadow that applies to the code is unknown, between
+/// nothing and all: half of it is added to the value, and half is a bound in the budget.
 pub(super) fn out_of_shadow(measured: &Uncertain, shadow: f64) -> Uncertain {
     let half = shadow / 2.0;
     Uncertain { value: measured.value + half, budget: measured.budget.clone() }.with(Contribution::bound(Source::Fence, half))
 }
 
-/// Compares a body with what other arrangements of the same counts say of it.
+/// A finding if a body differs from its time in other arrangements of the same counts.
 pub(super) fn overlap(main: &Solution, in_place: Option<&Solution>, alone: Option<&Alone>, context: &Context) -> Option<Finding> {
     let body = main.components.first()?.ticks;
     let in_place = in_place.and_then(|solution| solution.components.first()).map(|other| other.ticks);
     let fenced = alone.map(Alone::time);
     let compared = [in_place.map(|other| apart(&body, &other, 0.0)), alone.map(|alone| apart(&body, &alone.time(), alone.shadow))];
     let sure = compared.into_iter().flatten().filter(|apart| *apart > APART[0]).fold(0.0, f64::max);
-    // A body that cannot be told from zero may be hidden to the last cycle, even if the fence hides all of it as well.
+    // A body that cannot be told from zero may be hidden completely, even if the fence also hides all of it.
     let hidden = body.low <= 0.0 && fenced.is_some_and(|fenced| fenced.high > 2.0 * body.high.max(0.0));
     let severity = if sure > APART[1] { Severity::Untrusted } else { Severity::Warning };
     let kind = FindingKind::Overlap {
@@ -59,15 +60,15 @@ pub(super) fn overlap(main: &Solution, in_place: Option<&Solution>, alone: Optio
     (sure > 0.0 || hidden).then(|| Finding::new(severity, kind))
 }
 
-/// Distance of two times as a share of the larger one; 0 where chance alone may make it. What a fence may hide of the
-/// other time is a bound, and not subject to chance.
+/// Distance of two times as a share of the larger one; 0 if chance can explain it. What a fence may hide of the other time
+/// is a bound, not a random contribution.
 fn apart(body: &Estimate, other: &Estimate, bound: f64) -> f64 {
     let chance = SURE * body.half_width().hypot(other.half_width() - bound / 2.0) + bound / 2.0;
     let distance = (other.value - body.value).abs();
     if distance > chance { distance / body.value.abs().max(other.value.abs()) } else { 0.0 }
 }
 
-/// The least upper bound of a body that cannot be told from zero: it may be as long as it is from a standing start.
+/// A body that cannot be told from zero, with an upper bound at least as high as that from a standing start.
 pub(super) fn bounded_by(body: &Uncertain, alone: &Alone, level: f64) -> Option<Uncertain> {
     let (plain, fenced) = (body.estimate(level), alone.time());
     let missing = fenced.high - plain.high;
@@ -80,7 +81,7 @@ mod tests {
     use crate::judge::{Question, assess, code};
     use crate::observations::{Observations, Role, Variant};
 
-    /// A core that runs a body and an init at the same time as far as `hidden` says, and whose fence hides 2 cycles.
+    /// A core on which body and init overlap by `hidden` cycles, and whose fence hides 2 cycles.
     fn table(body: f64, init: f64, hidden: f64) -> Observations {
         let mut table = Observations::new(vec!["body".into(), "init".into()]);
         let series = ["code", "code in place", "code fenced", "shadow", "ruler"].map(|name| table.series(name));
@@ -121,19 +122,19 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_parts_have_no_finding_and_hidden_parts_have_one() {
+    fn overlap_is_reported_and_plain_sums_are_not() {
         assert_eq!(findings(&table(30.0, 120.0, 0.0)), []);
         assert_eq!(findings(&table(200.0, 15.0, 15.0)), [Severity::Untrusted]);
-        // Too little for the fenced rows to see, whose shadow is two cycles: the rows in place see it.
+        // Too little for the fenced rows, whose shadow is two cycles; the rows in place show it.
         assert_eq!(findings(&table(100.0, 15.0, 2.5)), [Severity::Warning]);
-        // A body that is wholly hidden: the rows in place see nothing.
+        // A completely hidden body: the rows in place do not show it.
         let mut hidden = table(30.0, 120.0, 30.0);
         hidden.origin.variants.remove(0);
         assert_eq!(findings(&hidden), [Severity::Untrusted]);
     }
 
     #[test]
-    fn a_fenced_body_gets_its_shadow_back_with_a_bound() {
+    fn shadow_is_added_to_a_fenced_body_with_a_bound() {
         let mut table = table(30.0, 120.0, 0.0);
         table.origin.variants = vec![Variant { series: "code fenced".into(), role: Role::Fenced, of: "code fenced".into() }];
         let found = assess(&table, &Question::default()).unwrap();

@@ -1,5 +1,5 @@
-//! What a front end tells its readers to do. A finding comes with a remedy in neutral words; a front end that can say more,
-//! because it knows the names of its options, arguments or fields, has a table of its own.
+//! The remedies of a front end. A finding comes with a remedy in neutral words; a front end that can be more specific,
+//! because it knows the names of its options, arguments or fields, replaces it from its own table.
 
 use super::{Assessment, Finding, Question, assess};
 use crate::error::{Error, Result};
@@ -8,14 +8,14 @@ use crate::observations::Observations;
 /// The remedies of one front end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remedies {
-    /// The code of a finding, and what to do about it here. Findings that are not listed keep their own remedy.
+    /// Remedies by the code of the finding. Findings that are not listed keep their neutral remedy.
     pub by_code: &'static [(&'static str, &'static str)],
-    /// What to do where the usable rows are fewer than the unknowns ([`Error::TooFewRows`]).
+    /// The advice of [`Error::TooFewRows`].
     pub more_rows: &'static str,
 }
 
 impl Remedies {
-    /// The remedy for a code, if there is one here.
+    /// The remedy for a code, if it is listed.
     pub fn find(&self, code: &str) -> Option<&'static str> {
         self.by_code.iter().find(|(known, _)| *known == code).map(|(_, remedy)| *remedy)
     }
@@ -47,7 +47,7 @@ impl Remedies {
         }
     }
 
-    /// All words of this front end, for tests of what they name.
+    /// All texts of this front end, for tests of the names in them.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         self.by_code.iter().map(|(_, remedy)| *remedy).chain([self.more_rows])
     }
@@ -61,7 +61,7 @@ mod tests {
     const HERE: Remedies = Remedies { by_code: &[("outliers", "set `all` to see them")], more_rows: "call `row` more often" };
 
     #[test]
-    fn a_front_end_replaces_the_remedies_that_it_knows_and_no_others() {
+    fn only_listed_remedies_are_replaced() {
         let kinds = [FindingKind::Outliers { rows: 1 }, FindingKind::BendLeftOut { rows: 1 }];
         let mut findings = kinds.map(|kind| Finding::new(Severity::Note, kind));
         let neutral = findings[1].remedy.clone();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_gets_the_advice_of_the_front_end() {
+    fn error_gets_the_advice_of_the_front_end() {
         let mut table = Observations::new(vec!["body".into()]);
         let series = table.series("main");
         let row = table.row(series, &[1.0]);

@@ -1,11 +1,11 @@
-//! The bound of a time that cannot be told from zero: made here once, for findings, tables and documents alike.
+//! The upper bound of a time that cannot be told from zero. Findings, tables and documents all use it.
 
 use crate::estimate::{Estimate, Solution};
 
-/// Share of the clock's quantum that a component must add to the longest row to be told from nothing.
+/// Share of the clock's quantum that a component must add to the longest row to be told from zero.
 const SHOWN_QUANTA: f64 = 0.02;
 
-/// What a time below resolution is at the most.
+/// Upper bound of a time below resolution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// In nanoseconds where the clock's rate is known, else in the table's unit.
@@ -14,19 +14,19 @@ pub struct Bound {
     pub cycles: Option<f64>,
 }
 
-/// Least time of a component that the readings of this solution can show, in the table's unit.
+/// Shortest time of a component that the readings of this solution can show, in the table's unit.
 pub(super) fn component_floor(solution: &Solution) -> f64 {
     let most_runs = solution.rows.iter().flat_map(|row| &row.counts).copied().fold(1.0, f64::max);
     overhead_floor(solution) / most_runs
 }
 
-/// Least overhead that the readings can show: it is in each row once.
+/// Smallest overhead that the readings can show, in the table's unit. The overhead occurs once in each row.
 pub(super) fn overhead_floor(solution: &Solution) -> f64 {
     SHOWN_QUANTA * solution.quantum
 }
 
-/// The most that a time can be which its interval does not tell from zero, or which is below the floor; `None` where it
-/// can be told. A value below zero makes the bound no smaller than zero itself would: half the width of the interval.
+/// Upper bound of a time whose interval contains zero or that is below the floor; `None` for any other time. A negative
+/// value gives the same bound as zero would: half the width of the interval.
 ///
 /// ```
 /// use hairspring_core::{Estimate, judge::upper_bound};

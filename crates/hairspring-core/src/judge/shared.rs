@@ -1,5 +1,5 @@
-//! Stretches of time in which something else used the core: a neighbour on its other hardware thread slows some chains
-//! and not others, and nobody but a chain of known length can tell.
+//! Stretches of time in which something else used the core: a process on the other hardware thread slows some chains
+//! and not others, and only a chain of known length shows it.
 
 use super::assessment::Ruler;
 use crate::estimate::levels::noise;
@@ -7,28 +7,28 @@ use crate::estimate::{Options, solve};
 use crate::observations::{Flags, Observations};
 use std::ops::Range;
 
-/// Distance of the control chain from its length, as a share, from which on a stretch is doubted ...
+/// A stretch is doubted if the control chain is off its known length by more than this share ...
 const OFF: f64 = 0.006;
-/// ... if it is also this many times the noise of a stretch.
+/// ... and by more than this many times the noise of a stretch.
 const OVER_NOISE: f64 = 4.0;
-/// Share of the stretches up to which they are left out; if there are more, nothing is left to measure with.
+/// Largest share of doubted stretches that is left out. Beyond it too little would remain to measure with.
 const MOST: f64 = 0.5;
 
-/// Flags the readings of the rounds in which a control chain was off its length, and takes the flag from all others.
+/// Flags the readings of the rounds in which a control chain was off its known length, and clears the flag of all others.
 pub fn flag_shared_rounds(table: &mut Observations, options: &Options) {
     table.mark(&[], Flags::SHARED);
     let rounds = shared_rounds(table, options).unwrap_or_default();
     table.mark(&rounds, Flags::SHARED);
 }
 
-/// The rounds of the stretches in which a control chain was off; none where most of them are.
+/// The rounds of the stretches in which a control chain was off; empty if most stretches were.
 fn shared_rounds(table: &Observations, options: &Options) -> Option<Vec<Range<u32>>> {
-    let ruler = Ruler::of(table, options)?;
-    let looks: Vec<Lengths> = table.origin.controls.iter().filter_map(|chain| lengths(table, &ruler, chain, options)).collect();
-    let mut starts: Vec<u32> = looks.iter().flatten().map(|(from, _)| *from).collect();
+    let ruler = Ruler::from_table(table, options)?;
+    let all: Vec<Lengths> = table.origin.controls.iter().filter_map(|chain| lengths(table, &ruler, chain, options)).collect();
+    let mut starts: Vec<u32> = all.iter().flatten().map(|(from, _)| *from).collect();
     starts.sort_unstable();
     starts.dedup();
-    let mut off: Vec<u32> = looks.iter().flat_map(off).collect();
+    let mut off: Vec<u32> = all.iter().flat_map(off).collect();
     off.sort_unstable();
     off.dedup();
     let few = off.len() as f64 <= MOST * starts.len() as f64;
@@ -37,7 +37,7 @@ fn shared_rounds(table: &Observations, options: &Options) -> Option<Vec<Range<u3
     few.then(|| off.into_iter().map(|from| from..end(from)).collect())
 }
 
-/// For each stretch, by the round that it begins with, the length of a chain over the one that it should have.
+/// The first round of each stretch, with the measured length of a chain over its known length.
 type Lengths = Vec<(u32, f64)>;
 
 fn lengths(table: &Observations, ruler: &Ruler, (name, expected): &(String, f64), options: &Options) -> Option<Lengths> {
@@ -49,7 +49,7 @@ fn lengths(table: &Observations, ruler: &Ruler, (name, expected): &(String, f64)
     Some(control.blocks.iter().filter_map(|(from, unknowns)| length(*from, unknowns[0])).collect())
 }
 
-/// The stretches in which the chain was off.
+/// The first rounds of the stretches in which the chain was off its known length.
 fn off(lengths: &Lengths) -> Vec<u32> {
     let limit = OFF.max(OVER_NOISE * noise(&lengths.iter().map(|(_, length)| *length).collect::<Vec<f64>>()));
     lengths.iter().filter(|(_, length)| (length - 1.0).abs() > limit).map(|(from, _)| *from).collect()
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::judge::{Question, assess};
 
-    /// A core that a neighbour shares during some rounds: chains but the ruler take longer then.
+    /// A core that another process shares during some rounds: all chains except the ruler then take longer.
     fn table(shared: impl Fn(u32) -> bool) -> Observations {
         let mut table = Observations::new(vec!["body".into()]);
         let series = [("code", 4.0), ("ruler", 3.0), ("control", 1.0)].map(|(name, length)| (table.series(name), length));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_with_a_neighbour_are_left_out_and_the_rest_is_right() {
+    fn shared_rounds_are_left_out_and_the_rest_is_right() {
         let mut table = table(|round| (200..340).contains(&round));
         flag_shared_rounds(&mut table, &Options::default());
         assert_eq!(flagged(&table), 140 * 12);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_out_of_a_quiet_run_nor_of_one_that_was_shared_throughout() {
+    fn no_rounds_are_left_out_of_a_run_that_is_quiet_or_shared_throughout() {
         for shared in [false, true] {
             let mut table = table(|_| shared);
             flag_shared_rounds(&mut table, &Options::default());

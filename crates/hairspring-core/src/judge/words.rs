@@ -1,13 +1,13 @@
-//! Words for messages: numbers with their units, lists that do not grow without end.
+//! Formatting for messages: numbers with their units, and lists of limited length.
 
 use crate::estimate::Estimate;
 
-/// A share of a hundred; a small one is not shown as none.
+/// A percentage; a small one is not shown as zero.
 pub fn in_percent(share: f64) -> String {
     if share > 0.0 && share < 0.01 { "below 0.01 %".to_owned() } else { format!("{share:.2} %") }
 }
 
-/// The first names of a list, and how many more there are.
+/// The first four names of a list, and how many more there are.
 ///
 /// ```
 /// use hairspring_core::judge::words::shortened;
@@ -20,7 +20,7 @@ pub fn shortened(names: &[String]) -> String {
     if names.len() > SHOWN { format!("{list}; and {} more", names.len() - SHOWN) } else { list }
 }
 
-/// A number with the word for one or for several.
+/// A number with the singular or plural of its noun.
 ///
 /// ```
 /// use hairspring_core::judge::words::counted;
@@ -31,7 +31,7 @@ pub fn counted(number: u64, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
-/// A time with its interval in words; a bound where it cannot be told from zero.
+/// A time with its interval, or its upper bound where it cannot be told from zero.
 pub(super) fn interval(time: &Estimate, unit: &str) -> String {
     match time.low > 0.0 {
         true => format!("{:.3} +- {:.3} {unit}", time.value, time.half_width()),
@@ -43,7 +43,7 @@ pub(super) fn rows_of(rows: usize) -> String {
     counted(rows as u64, "row", "rows")
 }
 
-/// A bound with two digits, rounded up so that it stays a bound.
+/// An upper bound with two digits, rounded up so that it remains a bound.
 pub(super) fn bound(bound: f64) -> String {
     if bound.is_nan() || bound <= 0.0 || bound.is_infinite() {
         return bound.to_string();

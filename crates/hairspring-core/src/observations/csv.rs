@@ -7,10 +7,11 @@ use crate::error::{Error, Result};
 use bounded::Bounded;
 use std::io::{BufRead, Read, Write};
 
-/// Most components that a file may have; more is taken for a damaged file.
+/// Most components that a file may have; a file with more counts as damaged.
 pub const MAX_COMPONENTS: usize = 10_000;
-/// Most series and rounds that a file may have.
+/// Most series that a file may have.
 pub const MAX_SERIES: usize = 1_000;
+/// Highest round number.
 const MAX_ROUND: u32 = 1 << 30;
 /// Longest line that is read, in bytes.
 const MAX_LINE: u64 = 1 << 20;
@@ -22,8 +23,9 @@ const MAX_READINGS: usize = 100_000_000;
 /// Reads an observation file from a stream.
 ///
 /// # Errors
-/// The line number and the reason for a missing column, a value that is not a number, a negative or infinite
-/// count, a wrong number of fields, a line longer than a mebibyte, and a file without a header or without rows.
+/// [`Error::BadObservation`] with the line number for a missing column, a value that is not a number, a negative or
+/// infinite count, a wrong number of fields, or a line longer than 1 MiB. [`Error::BadTable`] for a file without a header
+/// or rows, or a header that names a series without rows.
 ///
 /// ```
 /// let text = "# rate_hz: 1e6\nbody,ticks\n1,108\n2,208\n3,308\n";
@@ -34,18 +36,18 @@ const MAX_READINGS: usize = 100_000_000;
 pub fn read_csv(stream: impl Read) -> Result<Observations> {
     let mut lines = std::io::BufReader::with_capacity(1 << 18, stream);
     let (origin, header, header_line) = read_head(&mut lines)?;
-    let layout = Layout::of(&header, header_line)?;
+    let layout = Layout::from_header(&header, header_line)?;
     let mut table = Observations::new(layout.component_names(&header));
     table.origin = Origin { unit: layout.unit, ..origin };
     read_rows(lines, &layout, header_line, &mut table)?;
     if table.readings().is_empty() {
-        return Err(Error::BadTable("the file has a header and no rows: it needs at least two rows with different counts".into()));
+        return Err(Error::BadTable("the file has a header but no rows: it needs at least two rows with different counts".into()));
     }
     check_names(&table)?;
     Ok(table)
 }
 
-/// Series that the head speaks of must be there: a name with a slip in it would go unnoticed.
+/// Checks that the series named in the head exist; otherwise a misspelled name would go unnoticed.
 fn check_names(table: &Observations) -> Result<()> {
     let origin = &table.origin;
     let controls = origin.controls.iter().map(|(name, _)| ("control", name));
@@ -53,12 +55,12 @@ fn check_names(table: &Observations) -> Result<()> {
     let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0))).chain(controls);
     let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
     match chains.chain(variants).find(|(_, name)| table.find_series(name).is_none()) {
-        Some((key, name)) => Err(Error::BadTable(format!("`{key}` names a series `{name}`, which has no rows"))),
+        Some((key, name)) => Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows"))),
         None => Ok(()),
     }
 }
 
-/// Reads comments and the header line, which may come after empty lines and a byte order mark.
+/// Reads the comments and the header line, which may follow empty lines and a byte order mark.
 fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
     let mut origin = Origin::default();
     let mut text = Vec::new();
@@ -82,16 +84,16 @@ fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
             Some(comment) => note(&mut origin, comment, number)?,
             None if line.is_empty() => {}
             None => {
-                // What is said of a rate that is not given says nothing.
+                // An uncertainty or provenance without a rate is meaningless.
                 origin.rate = origin.rate.filter(|rate| rate.hz.is_finite());
                 return Ok((origin, names(line), number));
             }
         }
     }
-    Err(Error::BadTable("the file is empty: expected a header such as `body,ticks` and one row a line".into()))
+    Err(Error::BadTable("the file is empty: expected a header such as `body,ticks` and one row per line".into()))
 }
 
-/// The names in a header line, which may be quoted.
+/// The names in a header line; names may be quoted.
 fn names(line: &str) -> Vec<String> {
     let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
     let mut record = ::csv::StringRecord::new();
@@ -99,7 +101,7 @@ fn names(line: &str) -> Vec<String> {
     if read { record.iter().map(|name| name.trim().to_owned()).collect() } else { Vec::new() }
 }
 
-/// Takes a `# key: value` comment into the origin.
+/// Adds a `# key: value` comment to the origin.
 fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
     let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
     let (key, value) = (key.trim(), value.trim());
@@ -118,14 +120,15 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
     Ok(())
 }
 
-/// A series and the length of one copy of its chain, as `reference 3`.
+/// Parses a series and the length of one copy of its chain, such as `reference 3`.
 fn chain(value: &str, key: &str, line: u64) -> Result<(String, f64)> {
     let parts = value.rsplit_once(' ');
-    let (name, cycles) = parts.ok_or_else(|| bad(line, &format!("`{key}` wants a series and its core cycles, as in `{key} 3`")))?;
+    let (name, cycles) =
+        parts.ok_or_else(|| bad(line, &format!("`{key}` needs a series and its length in core cycles, as in `{key} 3`")))?;
     Ok((name.trim().to_owned(), positive(cycles, key, line)?))
 }
 
-/// A series that checks another one, as `code fenced = fenced of code`.
+/// Parses a series that checks another one, such as `code fenced = fenced of code`.
 fn variant(value: &str, line: u64) -> Result<Variant> {
     let parts = value
         .split_once('=')
@@ -133,7 +136,7 @@ fn variant(value: &str, line: u64) -> Result<Variant> {
     let found =
         parts.and_then(|(series, role, of)| Role::NAMES.iter().find(|(name, _)| *name == role).map(|(_, role)| (series, *role, of)));
     let (series, role, of) =
-        found.ok_or_else(|| bad(line, "`variant` wants a series, in_place or fenced, and a series, as in `b = fenced of a`"))?;
+        found.ok_or_else(|| bad(line, "`variant` needs a series, `in_place` or `fenced`, and a series, as in `b = fenced of a`"))?;
     Ok(Variant { series: series.to_owned(), role, of: of.to_owned() })
 }
 
@@ -141,7 +144,7 @@ fn rate_of(origin: &mut Origin) -> &mut Rate {
     origin.rate.get_or_insert_with(|| Rate { hz: f64::NAN, uncertainty_ppm: 0.0, provenance: "stated in the file".into() })
 }
 
-/// What each field of a line is.
+/// The meaning of each field of a line.
 #[derive(Debug)]
 struct Layout {
     fields: Vec<Field>,
@@ -158,24 +161,24 @@ enum Field {
 }
 
 impl Layout {
-    fn of(header: &[String], line: u64) -> Result<Layout> {
+    fn from_header(header: &[String], line: u64) -> Result<Layout> {
         if header.len() > MAX_COMPONENTS {
             return Err(bad(line, &format!("the header has {} columns, the limit is {MAX_COMPONENTS}", header.len())));
         }
         let unit = if header.iter().any(|name| name == "time_ns") { Unit::TimeNs } else { Unit::Ticks };
-        let fields: Vec<Field> = header.iter().map(|name| Field::of(name)).collect();
+        let fields: Vec<Field> = header.iter().map(|name| Field::from_name(name)).collect();
         for (at, name) in header.iter().enumerate() {
             if name.is_empty() {
                 return Err(bad(line, &format!("column {} has no name", at + 1)));
             }
             if header[..at].contains(name) && header.len() <= 2_000 {
-                return Err(bad(line, &format!("column `{name}` stands twice")));
+                return Err(bad(line, &format!("column `{name}` appears twice")));
             }
         }
         match fields.iter().filter(|field| **field == Field::Reading).count() {
             1 => {}
             0 => return Err(bad(line, "no column `ticks` (or `time_ns`): the header names one column per component and then `ticks`")),
-            _ => return Err(bad(line, "both `ticks` and `time_ns` are there: keep one")),
+            _ => return Err(bad(line, "the header has both `ticks` and `time_ns`: keep one")),
         }
         if !fields.contains(&Field::Component) {
             return Err(bad(line, "no component: the header names one column per component, as in `body,ticks`"));
@@ -190,7 +193,7 @@ impl Layout {
 }
 
 impl Field {
-    fn of(name: &str) -> Field {
+    fn from_name(name: &str) -> Field {
         match name {
             "ticks" | "time_ns" => Field::Reading,
             "round" => Field::Round,
@@ -201,7 +204,7 @@ impl Field {
     }
 }
 
-/// Reads all lines after the header. Without a `round` column the n-th reading of a row belongs to round n.
+/// Reads all lines after the header. Without a `round` column the n-th reading of a row belongs to round n - 1.
 fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mut Observations) -> Result<()> {
     let mut reader = ::csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).flexible(true).from_reader(Bounded::new(stream));
     let mut record = ::csv::ByteRecord::new();
@@ -213,7 +216,7 @@ fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mu
         if !more.map_err(|e| bad(line, &e.to_string()))? {
             break;
         }
-        reader.get_mut().row();
+        reader.get_mut().end_row();
         if record.len() == 1 && record[0].trim_ascii().is_empty() {
             continue;
         }
@@ -262,10 +265,10 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
                 component += 1;
             }
             Field::Reading => parsed.ticks = finite(text, "the reading", line)?,
-            Field::Round => parsed.round = Some(round(text, line)?),
+            Field::Round => parsed.round = Some(round_number(text, line)?),
             Field::Flags => {
                 parsed.flags = Flags::from_letters(text)
-                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: s, g, b, c and x are known")))?
+                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: the flags are s, g, b, c and x")))?
             }
             Field::Series => parsed.series = Some(text),
         }
@@ -273,7 +276,7 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
     Ok(parsed)
 }
 
-fn round(text: &str, line: u64) -> Result<u32> {
+fn round_number(text: &str, line: u64) -> Result<u32> {
     let number = text.parse().ok().filter(|round| *round <= MAX_ROUND);
     number.ok_or_else(|| bad(line, &format!("round `{}` is not a whole number from 0 to {MAX_ROUND}", shown(text))))
 }
@@ -290,10 +293,10 @@ fn not_negative(text: &str, what: &str, line: u64) -> Result<f64> {
 
 fn positive(text: &str, what: &str, line: u64) -> Result<f64> {
     let number = finite(text, what, line)?;
-    if number > 0.0 { Ok(number) } else { Err(bad(line, &format!("{what} is {}, it must be above 0", shown(text)))) }
+    if number > 0.0 { Ok(number) } else { Err(bad(line, &format!("{what} is {}, but it must be above 0", shown(text)))) }
 }
 
-/// At most 40 characters of a field, without control characters, for a message.
+/// The first 40 characters of a field, without control characters, for a message.
 fn shown(text: &str) -> String {
     let short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().count() > 40 { format!("{short}...") } else { short }
@@ -303,10 +306,10 @@ fn bad(line: u64, reason: &str) -> Error {
     Error::BadObservation { line, reason: reason.to_owned() }
 }
 
-/// Writes the table as an observation file that [`read_csv`] reads back to the same table.
+/// Writes the table as an observation file that [`read_csv`] reads back as an equal table.
 ///
 /// # Errors
-/// What the stream says.
+/// Errors of the stream.
 pub fn write_csv(table: &Observations, stream: impl Write) -> std::io::Result<()> {
     let mut out = std::io::BufWriter::new(stream);
     write_head(table, &mut out)?;
@@ -355,7 +358,7 @@ fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-/// A name as one field, in quotes where it needs them.
+/// A name as one field, quoted if necessary.
 fn quoted(name: &str) -> String {
     let name = one_line(name);
     if name.contains([',', '"', '#']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }

@@ -1,29 +1,29 @@
-//! Doubts about one reading, as bits.
+//! Flags of one reading, as bits.
 
 use serde::{Deserialize, Serialize};
 
-/// Doubts about one reading. A flagged reading stays in the table and is left out of the fit.
+/// Flags that cast doubt on one reading. A flagged reading stays in the table and is left out of the fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// No doubt.
+    /// No flag.
     pub const NONE: Flags = Flags(0);
-    /// The thread was switched out against its will while the reading, or its round, ran.
+    /// The thread was preempted during the reading or its round.
     pub const SWITCHED: Flags = Flags(1);
-    /// The reading is so far above its fellows that something else must have run in between.
+    /// The reading is so far above similar readings that something else must have run during it.
     pub const GAP: Flags = Flags(2);
     /// The clock went backwards.
     pub const BACKWARD: Flags = Flags(4);
-    /// Whoever made the file asked for this reading to be left out.
+    /// The author of the file excluded this reading.
     pub const EXCLUDED: Flags = Flags(8);
-    /// A chain of known length was off it in this stretch: something else used the core.
+    /// A control chain was off its known length in this stretch of time: something else used the core.
     pub const SHARED: Flags = Flags(16);
 
     const LETTERS: [(char, Flags); 5] =
         [('s', Self::SWITCHED), ('g', Self::GAP), ('b', Self::BACKWARD), ('x', Self::EXCLUDED), ('c', Self::SHARED)];
 
-    /// Whether any doubt is set.
+    /// Whether any flag is set.
     pub fn any(self) -> bool {
         self.0 != 0
     }
@@ -33,13 +33,13 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets of doubts.
+    /// The union of two sets of flags.
     #[must_use]
     pub fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
-    /// These doubts without some of them.
+    /// These flags without those of `other`.
     #[must_use]
     pub fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
@@ -50,7 +50,10 @@ impl Flags {
         Self::LETTERS.iter().filter(|(_, flag)| self.contains(*flag)).map(|(letter, _)| letter).collect()
     }
 
-    /// Reads the letters of an observation file; `Err` holds the letter that means nothing.
+    /// Reads the letters of an observation file.
+    ///
+    /// # Errors
+    /// The first unknown letter.
     pub fn from_letters(text: &str) -> std::result::Result<Flags, char> {
         text.chars().filter(|c| !c.is_whitespace()).try_fold(Flags::NONE, |flags, letter| {
             let known = Self::LETTERS.iter().find(|(known, _)| *known == letter);
@@ -64,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_go_there_and_back() {
+    fn letters_round_trip() {
         for bits in 0..32 {
             let flags = Flags(bits);
             assert_eq!(Flags::from_letters(&flags.letters()), Ok(flags));

@@ -1,7 +1,7 @@
-//! The raw table: which counts ran, in which round, and what the clock said. Never altered, only flagged.
+//! The raw table: which counts ran, in which round, and what the clock read. Readings are flagged, but never altered.
 //!
-//! A table holds one or more *series*. Each series is a linear system of its own (own components, own overhead);
-//! series that were acquired together share their rounds, so that ratios between them can be taken round by round.
+//! A table holds one or more *series*. Each series is a separate linear system with its own components and overhead.
+//! Series that were acquired together share their rounds, so that ratios between them can be taken round by round.
 
 mod csv;
 mod flags;
@@ -31,13 +31,13 @@ pub struct Row {
 /// One reading of the clock for one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
-    /// Which row was run.
+    /// The row that was run.
     pub row: RowId,
-    /// In which round; rows of one round ran within microseconds of each other.
+    /// The round in which it was run; rows of one round ran within microseconds of each other.
     pub round: u32,
-    /// What the clock said, in the table's unit. Raw: never clamped, shifted or replaced.
+    /// The reading in the table's unit. Raw: never clamped, shifted or replaced.
     pub ticks: f64,
-    /// Doubts about this reading.
+    /// Flags of this reading.
     pub flags: Flags,
 }
 
@@ -50,9 +50,10 @@ pub struct Observations {
     series: Vec<String>,
     rows: Vec<Row>,
     readings: Vec<Reading>,
-    /// Rows by the hash of their series and counts; the rare row whose hash is taken is found by looking.
+    /// Rows by the hash of their series and counts.
     index: HashMap<u64, RowId>,
-    clashes: Vec<RowId>,
+    /// Rows whose hash collides with that of an earlier row; they are rare and searched linearly.
+    collisions: Vec<RowId>,
 }
 
 impl Observations {
@@ -76,12 +77,12 @@ impl Observations {
         &self.rows
     }
 
-    /// All readings, in the order in which they came.
+    /// All readings, in the order in which they were added.
     pub fn readings(&self) -> &[Reading] {
         &self.readings
     }
 
-    /// The series of that name, made if it is not there yet.
+    /// The series of that name; added if it does not exist.
     pub fn series(&mut self, name: &str) -> SeriesId {
         self.find_series(name).unwrap_or_else(|| {
             self.series.push(name.to_owned());
@@ -89,35 +90,35 @@ impl Observations {
         })
     }
 
-    /// The series of that name, if there is one.
+    /// The series of that name, if it exists.
     pub fn find_series(&self, name: &str) -> Option<SeriesId> {
         self.series.iter().position(|known| known == name).map(|at| at as SeriesId)
     }
 
-    /// The row with these counts, made if it is not there yet.
+    /// The row with these counts; added if it does not exist.
     ///
     /// # Panics
-    /// If the number of counts is not the number of components.
+    /// If the number of counts differs from the number of components.
     pub fn row(&mut self, series: SeriesId, counts: &[f64]) -> RowId {
         assert_eq!(counts.len(), self.components.len(), "one count for each component");
         let next = self.rows.len() as RowId;
         let known = *self.index.entry(hash(series, counts)).or_insert(next);
         if known != next {
             let same = |id: &RowId| self.rows[*id as usize].series == series && self.rows[*id as usize].counts == counts;
-            if let Some(id) = std::iter::once(&known).chain(&self.clashes).copied().find(|id| same(id)) {
+            if let Some(id) = std::iter::once(&known).chain(&self.collisions).copied().find(|id| same(id)) {
                 return id;
             }
-            self.clashes.push(next);
+            self.collisions.push(next);
         }
         self.rows.push(Row { series, counts: counts.to_vec() });
         next
     }
 
-    /// A row of its own, even if another one has the same counts: the same parts ran on other data, and what their times
-    /// differ by is no noise. A file of observations does not keep such rows apart.
+    /// Adds a row even if another one has the same counts: for the same parts on other data, whose times differ by more
+    /// than noise. An observation file does not preserve this distinction.
     ///
     /// # Panics
-    /// If the number of counts is not the number of components.
+    /// If the number of counts differs from the number of components.
     pub fn row_apart(&mut self, series: SeriesId, counts: &[f64]) -> RowId {
         assert_eq!(counts.len(), self.components.len(), "one count for each component");
         self.rows.push(Row { series, counts: counts.to_vec() });
@@ -134,7 +135,7 @@ impl Observations {
         self.readings.push(Reading { row, round, ticks, flags });
     }
 
-    /// Sets a flag on all readings of these rounds, and takes it from all others.
+    /// Sets a flag on all readings of these rounds, and clears it on all others.
     pub fn mark(&mut self, rounds: &[std::ops::Range<u32>], flag: Flags) {
         for reading in &mut self.readings {
             let marked = rounds.iter().any(|range| range.contains(&reading.round));
@@ -142,7 +143,7 @@ impl Observations {
         }
     }
 
-    /// Rows of one series, in the order in which they were made.
+    /// Rows of one series, in the order in which they were added.
     pub fn rows_of(&self, series: SeriesId) -> impl Iterator<Item = (RowId, &Row)> {
         self.rows.iter().enumerate().filter(move |(_, row)| row.series == series).map(|(id, row)| (id as RowId, row))
     }
@@ -156,7 +157,7 @@ impl Observations {
 fn hash(series: SeriesId, counts: &[f64]) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     series.hash(&mut hasher);
-    // Adding 0 makes one zero of the two.
+    // Adding 0 turns -0 into 0, which must have the same hash.
     counts.iter().for_each(|count| (count + 0.0).to_bits().hash(&mut hasher));
     hasher.finish()
 }
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_apart_stay_apart() {
+    fn row_apart_always_adds_a_row() {
         let mut table = Observations::new(vec!["body".into()]);
         let series = table.series("a");
         let first = table.row_apart(series, &[3.0]);

@@ -1,24 +1,23 @@
-//! The nine expressions of mhz (Staelin and McVoy, 5.2), a hundred copies to the trip of a loop.
+//! The nine expressions of mhz (Staelin and McVoy, 5.2), with a hundred copies in each trip of a loop.
 //!
-//! They are expressions that the compiler translates, as the paper's are, and not chains of chosen instructions: the
-//! method assumes nothing of the instructions but that an expression takes whole cycles. `usize` stands for the paper's
-//! C `long`, shifts and sums wrap as they do there. Each is built twice. In the plain loop the compiler sees all
-//! hundred copies and may fold them: LLVM leaves next to nothing of `a^=a+a` and `a++;a^=1;a<<=1`, and three quarters of
-//! `a^=a<<b`; no list of these could be right for all compilers, so both loops are timed. In the guarded loop each copy
-//! ends behind an empty line of assembly that has the value in a register: no instruction, but whatever the compiler
-//! knew of the value ends there. Within a copy, it is as free as in the plain loop.
-#![allow(unsafe_code, reason = "the guard is an empty line of assembly: nothing else hides a value without storing it to memory")]
-#![allow(clippy::pointers_in_nomem_asm_block, reason = "the guard leaves the pointer alone and reads nothing through it")]
+//! As in the paper, the compiler translates them; they are not chains of chosen instructions. The method only assumes that
+//! an expression takes a whole number of cycles. `usize` replaces the paper's C `long`; shifts and sums wrap as in C. Each
+//! expression is built twice. In the plain loop the compiler sees all hundred copies and may fold them: LLVM removes almost
+//! all of `a^=a+a` and `a++;a^=1;a<<=1`, and a quarter of `a^=a<<b`. This differs between compilers, so both loops are
+//! timed. In the guarded loop each copy ends with an empty line of assembly that has the value in a register. It adds no
+//! instruction, but hides the value from the optimiser, which can only optimise within a copy.
+#![allow(unsafe_code, reason = "the guard is an empty line of assembly: only that hides a value without storing it to memory")]
+#![allow(clippy::pointers_in_nomem_asm_block, reason = "the guard neither changes the pointer nor reads through it")]
 
 use std::hint::black_box;
 
-/// Runs so many trips of a hundred copies.
+/// Runs the given number of trips, each with [`COPIES`] copies.
 pub type TripsFn = fn(u64);
 
 /// An expression of the paper.
 #[derive(Debug, Clone, Copy)]
 pub struct Expression {
-    /// The expression as the paper writes it.
+    /// The expression as written in the paper.
     pub name: &'static str,
     /// The loop in which the compiler sees all copies.
     pub plain: TripsFn,
@@ -36,12 +35,12 @@ struct Node {
 
 static NODE: Node = Node { next: &NODE };
 
-/// Leaves the value as it is, in a register, and lets the compiler know nothing of it any more.
+/// Keeps the value in a register unchanged, but hides it from the optimiser.
 macro_rules! guard {
     ($value:ident, $kind:ty) => {{
         #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))]
         {
-            // SAFETY: no instruction; the value comes out as it goes in.
+            // SAFETY: no instruction; the value is unchanged.
             unsafe { std::arch::asm!("/* {0} */", inout(reg) $value, options(nomem, nostack, preserves_flags)) };
         }
         #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
@@ -93,7 +92,7 @@ macro_rules! expression {
     }};
 }
 
-/// `p=*p`: every load waits for the one before.
+/// `p=*p`: every load depends on the previous one.
 fn chase() -> Expression {
     #[inline(never)]
     fn plain(trips: u64) {
@@ -113,7 +112,7 @@ fn chase() -> Expression {
                 p = p.next;
                 let mut address: *const Node = p;
                 guard!(address, *const Node);
-                // SAFETY: the guard left the address of a live static node as it was.
+                // SAFETY: the guard did not change the address of a live static node.
                 p = unsafe { &*address };
             });
         }
@@ -122,7 +121,7 @@ fn chase() -> Expression {
     Expression { name: "p=*p", plain, guarded }
 }
 
-/// All nine, in the order of the paper.
+/// All nine expressions, in the order of the paper.
 pub fn expressions() -> [Expression; 9] {
     [
         chase(),
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_nine_expressions_with_names_of_their_own_and_all_run() {
+    fn all_nine_expressions_run_and_have_distinct_names() {
         let all = expressions();
         let names: std::collections::HashSet<&str> = all.iter().map(|expression| expression.name).collect();
         assert_eq!(names.len(), 9);

@@ -1,7 +1,7 @@
-//! Dependent chains of known-integer length: the ruler that core cycles are read from, without a performance counter.
+//! Dependent chains of known integer length in core cycles: they measure core cycles without a performance counter.
 //!
-//! Each chain is one instruction form with a register source, repeated straight-line, every copy waiting for the one
-//! before. Forms that cores rename away (`add r, imm`, `inc`, `mov r, r`, a store-load pair) are banned.
+//! Each chain repeats instructions without a loop, and every copy depends on the previous one. Instructions that cores
+//! eliminate or shorten (`add r, imm`, `inc`, `mov r, r`, a store-load pair) are not used.
 
 mod reads;
 mod roles;
@@ -15,7 +15,7 @@ pub use roles::{CONTROLS, ChainRole, LATTICE, RULER};
 #[cfg(target_arch = "x86_64")]
 use x86_64 as arch;
 
-/// No chains for this architecture yet.
+/// There are no chains for this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 mod arch {
     pub fn chains() -> Vec<super::Chain> {
@@ -29,15 +29,15 @@ mod arch {
 
 use crate::clock::ReadFn;
 
-/// Runs one row: reads the clock, runs the copies, reads the clock again, returns the difference in ticks.
+/// Runs one row: reads the clock, runs the copies, reads the clock again, and returns the difference in ticks.
 pub type RowFn = extern "C" fn(ReadFn) -> u64;
 
 /// A dependent chain at several lengths.
 #[derive(Debug, Clone)]
 pub struct Chain {
-    /// What it uses of the core.
+    /// The part of the core that it uses.
     pub role: ChainRole,
-    /// The name under which it is shown: that of its instructions.
+    /// Its displayed name: that of its instructions.
     pub name: &'static str,
     /// Number of copies and the function that runs them.
     pub rows: Vec<(u32, RowFn)>,
@@ -54,22 +54,22 @@ pub struct InitBody {
     pub rows: Vec<(u32, u32, RowFn)>,
 }
 
-/// The chains of this architecture; empty where there are none yet.
+/// The chains of this architecture; empty where there are none.
 pub fn chains() -> Vec<Chain> {
     arch::chains()
 }
 
-/// The init and body pairs of this architecture; empty where there are none yet.
+/// The init and body pairs of this architecture; empty where there are none.
 pub fn pairs() -> Vec<InitBody> {
     arch::pairs()
 }
 
-/// The name under which the chain of a role is shown: that of its instructions, or of the role where there is no chain.
+/// The displayed name of the chain with a role: that of its instructions, or of the role if there is no such chain.
 pub fn name(role: ChainRole) -> &'static str {
     chains().iter().find(|chain| chain.role == role).map_or(role.name(), |chain| chain.name)
 }
 
-/// The role of the chain that is shown under a name.
+/// The role of the chain with a displayed name.
 pub fn role_of(name: &str) -> Option<ChainRole> {
     chains().iter().find(|chain| chain.name == name).map(|chain| chain.role)
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_role_that_measurements_rely_on_has_one_chain() {
+    fn every_required_role_has_exactly_one_chain() {
         let all = chains();
         for role in LATTICE.into_iter().chain(CONTROLS).chain([RULER]) {
             assert!(all.is_empty() || all.iter().filter(|chain| chain.role == role).count() == 1, "{role:?}");
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_several_instructions_is_made_of_theirs() {
+    fn names_of_combined_chains_join_those_of_their_parts() {
         for chain in chains() {
             let parts: Vec<&str> = chain.role.parts().into_iter().map(name).collect();
             assert_eq!(chain.name, parts.join("+"));

@@ -1,8 +1,8 @@
-//! Reads of a clock in a straight line, timed by another clock: what a read costs is the slope over their number.
+//! Consecutive reads of a clock, timed by another clock: the cost of a read is the slope over their number.
 
 use crate::clock::ReadFn;
 
-/// Reads the first clock, the second one so many times, and the first again; returns the difference in ticks.
+/// Reads the first clock, the second clock several times, and the first again; returns the difference of the first in ticks.
 pub type ReadsFn = extern "C" fn(ReadFn, ReadFn) -> u64;
 
 macro_rules! row {
@@ -18,7 +18,7 @@ macro_rules! row {
     }};
 }
 
-/// Number of reads, and the function that makes them.
+/// The rows: number of reads of the second clock, and the function that makes them.
 pub fn reads() -> Vec<(u32, ReadsFn)> {
     vec![row!(2), row!(4), row!(6), row!(8), row!(12), row!(16), row!(24), row!(32)]
 }
@@ -29,7 +29,7 @@ mod tests {
     use crate::clock::fake;
 
     #[test]
-    fn every_row_reads_as_often_as_it_says() {
+    fn every_row_makes_its_number_of_reads() {
         for (copies, run) in reads() {
             fake::set(fake::Settings { per_read: 10, ..fake::Settings::default() });
             assert_eq!(run(fake::read, fake::read), 10 * u64::from(copies) + 10);

@@ -1,23 +1,23 @@
-//! What a chain uses of a core, whatever the instructions for it are called.
+//! Roles of chains: the part of a core that a chain uses, independent of the names of its instructions.
 
-/// What a chain uses of a core.
+/// The part of a core that a chain uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChainRole {
-    /// The multiplier of integers.
+    /// The integer multiplier.
     Multiply,
-    /// The simple units, by an operation of one cycle on two registers.
+    /// The simple integer units, by an operation of one cycle on two registers.
     Simple,
-    /// An addition.
+    /// Addition.
     Add,
-    /// A rotation by a constant.
+    /// Rotation by a constant.
     Rotate,
-    /// The number of bits that are set.
+    /// Counting the set bits.
     CountBits,
-    /// A load whose address is what the one before loaded.
+    /// The load ports, by loads from an address that the previous load returned.
     Load,
-    /// The multiplier of floating-point numbers.
+    /// The floating-point multiplier.
     FloatMultiply,
-    /// The divider of floating-point numbers.
+    /// The floating-point divider.
     FloatDivide,
     /// A simple operation, then a multiplication.
     SimpleMultiply,
@@ -30,7 +30,7 @@ pub enum ChainRole {
 }
 
 impl ChainRole {
-    /// Its name, for an architecture that has no chain for it.
+    /// The name of the role, used on architectures without a chain for it.
     pub const fn name(self) -> &'static str {
         match self {
             ChainRole::Multiply => "multiply",
@@ -60,12 +60,12 @@ impl ChainRole {
     }
 }
 
-/// Chains that find the unit: their lengths are coprime on every core seen so far.
+/// Chains that determine the length of a core cycle: their lengths are coprime on every core tested so far.
 pub const LATTICE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::SimpleMultiply, ChainRole::SimpleMultiplySimple];
 
-/// The chain that runs beside every measurement.
+/// The reference chain, which runs in the same rounds as every measurement.
 pub const RULER: ChainRole = ChainRole::Multiply;
 
-/// Chains that are measured with the ruler beside every measurement: if one does not come out at its length, something else
-/// uses the core: its simple units, its load ports, its multiplier or its divider of floating-point numbers.
+/// Control chains, which run in the same rounds as every measurement. If one is not measured at its known length, something
+/// else uses the core: its simple units, its load ports, its floating-point multiplier or divider.
 pub const CONTROLS: [ChainRole; 4] = [ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply, ChainRole::FloatDivide];

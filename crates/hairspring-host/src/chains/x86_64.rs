@@ -1,18 +1,19 @@
-//! Chains for x86-64. The text of each is written once; the assembler repeats it.
+//! Chains for x86-64. The assembler repeats the instructions.
 #![allow(unsafe_code, reason = "the chains are assembly: their length must not depend on a compiler")]
 
 use super::{Chain, ChainRole, InitBody, RowFn};
 use crate::clock::ReadFn;
 use std::arch::asm;
 
-/// Copies at which every chain is run. Above the fence's shadow, and short enough for the first-level cache.
+/// Copies of every chain. Longer than the fence's shadow, and short enough for the first-level cache.
 macro_rules! for_copies {
     ($make:ident) => {
         vec![$make!(32), $make!(64), $make!(96), $make!(128), $make!(192), $make!(256), $make!(384), $make!(512)]
     };
 }
 
-/// One chain on the integer registers: `{a}` is the chained value, `{c}` the other source, `{p}` a pointer to itself.
+/// One chain: `{a}` is the chained value and `{c}` the other source, `{p}` is a pointer to itself, and `{x}` and `{y}` are
+/// the same for floating-point numbers as `{a}` and `{c}`.
 macro_rules! chain {
     ($role:ident, $name:literal, $text:literal) => {{
         macro_rules! row {
@@ -22,10 +23,10 @@ macro_rules! chain {
                                         pointer = &raw const pointer as usize;
                                         let cell = &raw mut pointer;
                                         let start = now();
-                                        // SAFETY: works on registers named here; loads go through `p`, which points to a live word that
+                                        // SAFETY: only uses the registers named here; loads go through `p`, which points to a live word that
                                         // holds its own address. The flags are clobbered, which is the default.
                                         unsafe {
-                                            // The comment names the operands that this chain leaves alone: every operand must be named.
+                                            // The comment names the operands that this chain does not use: every operand must be named.
                                             asm!(concat!(".rept ", $copies), $text, ".endr", "/* {a} {c} {p} {x} {y} */",
                                                 a = inout(reg) 3u64 => _, c = inout(reg) 5u64 => _, p = inout(reg) cell => _,
                                                 x = inout(xmm_reg) 1.5f64 => _, y = inout(xmm_reg) 1.000_000_1f64 => _, options(nostack));
@@ -60,14 +61,14 @@ pub fn chains() -> Vec<Chain> {
     all
 }
 
-/// An init and body of `imul` copies: (init body) N times, then the init M - N times more.
+/// An init and body of `imul` copies: N times init and body, then M - N further inits.
 macro_rules! pair {
     ($name:literal, $body:literal, $init:literal) => {{
         macro_rules! row {
             ($n:literal, $extra:literal) => {{
                 extern "C" fn run(now: ReadFn) -> u64 {
                     let start = now();
-                    // SAFETY: works on the two registers named here.
+                    // SAFETY: only uses the two registers named here.
                     unsafe {
                         asm!(concat!(".rept ", $n), concat!(".rept ", $init), "imul {a}, {c}", ".endr", concat!(".rept ", $body), "imul {a}, {c}", ".endr", ".endr",
                             concat!(".rept ", $extra), concat!(".rept ", $init), "imul {a}, {c}", ".endr", ".endr",
@@ -89,7 +90,7 @@ macro_rules! pair {
     }};
 }
 
-/// All pairs: a body shorter than its init, one as long, one longer.
+/// All pairs: a body shorter than its init, as long as its init, and longer.
 pub fn pairs() -> Vec<InitBody> {
     vec![pair!("body 10, init 40", 10, 40), pair!("body 20, init 20", 20, 20), pair!("body 30, init 8", 30, 8)]
 }

@@ -1,5 +1,5 @@
-//! A clock for tests: it moves only when it is read or told to, in steps of its quantum, with noise where asked for. It
-//! can be of any width, need enabling, and stand still.
+//! A clock for tests. It advances only when it is read or by [`advance`], in steps of its quantum, optionally with noise. It
+//! can have any width, require enabling, and stand still.
 
 use super::{Clock, Ordering, Width};
 use fastrand::Rng;
@@ -8,32 +8,32 @@ use std::cell::{Cell, RefCell};
 /// How the fake clock behaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Its reading is a multiple of this.
+    /// Its readings are multiples of this.
     pub quantum: u64,
     /// Time that one read takes.
     pub per_read: u64,
     /// Time at the start.
     pub start: u64,
-    /// What makes time go by beside the work.
+    /// Time in addition to the work and the reads.
     pub noise: Noise,
-    /// Bits of the counter: its readings wrap.
+    /// Width of the counter in bits; its readings wrap.
     pub bits: u32,
     /// Whether it reads 0 until it is enabled.
     pub needs_enabling: bool,
-    /// Whether enabling it is refused.
+    /// Whether enabling it fails.
     pub refuses: bool,
 }
 
-/// What makes time go by beside the work; the same calls give the same noise.
+/// Time in addition to the work and the reads. The same calls give the same noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Noise {
-    /// A read takes up to so much longer.
+    /// Most extra time of one read, random for each read.
     pub read: u64,
-    /// Work takes up to so many parts per million longer, drawn anew for each call of [`advance`].
+    /// Most extra time of the work in parts per million, random for each call of [`advance`].
     pub work_ppm: u64,
-    /// After every so much time that goes by, 0 for never ...
+    /// Time between two interruptions by another process; 0 for none.
     pub period: u64,
-    /// ... a neighbour takes this much.
+    /// Duration of one interruption.
     pub stolen: u64,
 }
 
@@ -61,13 +61,13 @@ pub fn set(settings: Settings) {
     RANDOM.set(Rng::with_seed(0));
 }
 
-/// Lets time go by: the work, and the noise that comes with it.
+/// Advances the clock by the time of some work and its noise.
 pub fn advance(time: u64) {
     let most = (u128::from(time) * u128::from(SETTINGS.get().noise.work_ppm) / 1_000_000) as u64;
     pass(time + up_to(most));
 }
 
-/// Lets time go by, and the neighbour take its share of it.
+/// Advances the clock by a time and by the interruptions in it.
 fn pass(time: u64) {
     let Noise { period, stolen, .. } = SETTINGS.get().noise;
     let taken = match (time + period).checked_sub(UNTIL_STOLEN.get()) {
@@ -87,7 +87,7 @@ fn up_to(most: u64) -> u64 {
     if most == 0 { 0 } else { RANDOM.with_borrow_mut(|random| random.u64(0..=most)) }
 }
 
-/// Reads the fake clock; half of the cost falls before the reading and half behind it.
+/// Reads the fake clock; half of the time of a read passes before the reading and half after it.
 pub extern "C" fn read() -> u64 {
     let Settings { quantum, per_read, noise, bits, needs_enabling, .. } = SETTINGS.get();
     if needs_enabling {
@@ -99,7 +99,7 @@ pub extern "C" fn read() -> u64 {
     Width::bits(bits).wrapped(reading)
 }
 
-/// The fake clock as a counter of so many bits, which is one tick a nanosecond; the settings must have as many.
+/// The fake clock as a counter of this width that ticks once per nanosecond. [`Settings::bits`] must be the same.
 pub fn clock(bits: u32) -> Clock {
     Clock {
         nominal_hz: Some(1e9),
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_neighbour_takes_its_share_of_the_time() {
+    fn interruptions_take_time_periodically() {
         let noise = Noise { period: 1_000, stolen: 500, ..Noise::default() };
         set(Settings { per_read: 0, noise, ..Settings::default() });
         (0..100).for_each(|_| advance(70));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_makes_time_longer_and_is_the_same_every_time() {
+    fn noise_adds_time_and_is_reproducible() {
         let once = || {
             set(Settings { per_read: 10, noise: Noise { read: 5, work_ppm: 100_000, ..Noise::default() }, ..Settings::default() });
             let before = read();

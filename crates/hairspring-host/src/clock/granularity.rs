@@ -1,42 +1,42 @@
-//! Resolution and read cost of a clock, from consecutive reads.
+//! Resolution and cost of a read of a clock, from consecutive reads.
 
 use super::Counter;
 
-/// Reads taken at the most; a clock that moves only with the kernel's tick needs many.
+/// Most reads; a clock that advances only with the kernel's tick needs many.
 const MOST_READS: usize = 4_000_000;
-/// Changes of the reading that are enough to know the steps.
+/// Number of changes of the reading that is enough to know the steps.
 const ENOUGH_STEPS: usize = 2_000;
 /// Time after which the search ends, in nanoseconds of the wall clock.
 const MOST_NS: u64 = 30_000_000;
 
-/// Share of unchanged reads from which on the clock is slower than its own reading.
+/// Share of unchanged reads above which the clock advances more slowly than it is read.
 const SLOW: f64 = 0.5;
-/// A step that is rarer than this share of all was taken by something else that ran in between.
+/// A step rarer than this share of all steps is caused by an interruption.
 const RARE: f64 = 0.005;
-/// A cluster of steps with less than this share of all says nothing of the quantum either.
+/// A cluster with less than this share of all steps is not used for the quantum either.
 const RARE_CLUSTER: f64 = 0.02;
-/// A greatest common divisor of so many ticks is no accident.
+/// A greatest common divisor of at least this many ticks is not accidental.
 const SOUND: u64 = 4;
 
-/// What consecutive reads of a clock show.
+/// Properties of a clock that consecutive reads show.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
-    /// Quantum in ticks; 0 where the clock never moved. The greatest common divisor of the steps, or, where rounding
-    /// blurs it (a counter scaled to nanoseconds), the distance between the clusters that the steps form.
+    /// Quantum in ticks; 0 if the clock never advanced. The greatest common divisor of the steps or, if rounding hides it (a
+    /// counter scaled to nanoseconds), the distance between the clusters of the steps.
     pub quantum: u64,
     /// Smallest time between two reads, in ticks.
     pub back_to_back_min: u64,
-    /// Mean time between two reads, in ticks: the cost of a read as far as back to back reads show it.
+    /// Mean time between two reads, in ticks: an estimate of the cost of a read.
     pub back_to_back_mean: f64,
-    /// Steps that the quantum was found from.
+    /// Number of steps that the quantum was found from.
     pub steps: usize,
-    /// Times that the clock went backwards.
+    /// Number of times that the clock went backwards.
     pub backward: usize,
 }
 
 /// Finds the resolution of a clock from the steps between consecutive reads.
 ///
-/// Cost: up to 30 ms for a clock that hardly moves, a fraction of a millisecond for others.
+/// Cost: up to 30 ms for a clock that rarely advances, a fraction of a millisecond for others.
 pub fn granularity(counter: impl Into<Counter>) -> Reading {
     let Counter { read, width } = counter.into();
     let begin = super::os::wall_ns();
@@ -71,23 +71,23 @@ fn quantum(steps: &[u64], unchanged: f64) -> u64 {
     if unchanged > SLOW {
         return steps.iter().copied().min().unwrap_or(0);
     }
-    let values = counted(steps);
+    let values = occurrences(steps);
     let divisor = values.iter().fold(0, |all, (value, _)| gcd(all, *value));
     let often = |(value, count): &(u64, usize)| (*count as f64 > steps.len() as f64 * RARE).then_some((*value, *count));
     sound_divisor(steps).or_else(|| cluster_distance(&values.iter().filter_map(often).collect::<Vec<_>>(), divisor)).unwrap_or(divisor)
 }
 
-/// Every value, from the least on, with how often it is there.
-fn counted(steps: &[u64]) -> Vec<(u64, usize)> {
+/// Every distinct value in ascending order, with its number of occurrences.
+fn occurrences(steps: &[u64]) -> Vec<(u64, usize)> {
     let mut sorted = steps.to_vec();
     sorted.sort_unstable();
     sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect()
 }
 
-/// The greatest common divisor of all steps that were seen more than once, if it is large enough to be no accident and
-/// explains the others but for rare ones.
+/// The greatest common divisor of all steps that occurred more than once, if it is too large to be accidental and divides
+/// almost all other steps.
 fn sound_divisor(steps: &[u64]) -> Option<u64> {
-    let values = counted(&without_ones(steps));
+    let values = occurrences(&without_ones(steps));
     let divisor = values.iter().filter(|(_, count)| *count > 1).fold(0, |all, (value, _)| gcd(all, *value));
     if divisor < SOUND {
         return None;
@@ -97,8 +97,8 @@ fn sound_divisor(steps: &[u64]) -> Option<u64> {
     (odd as f64 <= steps.len() as f64 * RARE && 2 * explained >= steps.len()).then_some(divisor)
 }
 
-/// Some counters never read the same twice: where they have not moved on, they give the last reading plus one. Such a
-/// step of one is part of the next.
+/// Joins steps of one with the next step. Some counters never return the same reading twice: if they have not advanced, they
+/// return the last reading plus one.
 fn without_ones(steps: &[u64]) -> Vec<u64> {
     let (mut joined, mut ones) = (Vec::with_capacity(steps.len()), 0);
     for step in steps {
@@ -111,9 +111,9 @@ fn without_ones(steps: &[u64]) -> Vec<u64> {
     joined
 }
 
-/// Distance between clusters of values (with how often each was seen) that lie within rounding of each other; `None`
-/// where there are no such clusters, where the distance is hardly more than the rounding, or where it is greater than the
-/// least of the steps, which no quantum is.
+/// Distance between clusters of values (with their occurrences) that differ only by rounding. `None` if there are no such
+/// clusters, if the distance is not much larger than the rounding, or if it is larger than the smallest step, which cannot
+/// be smaller than the quantum.
 fn cluster_distance(values: &[(u64, usize)], divisor: u64) -> Option<u64> {
     let clusters: Vec<&[(u64, usize)]> = values.chunk_by(|a, b| b.0 - a.0 <= 2 * divisor).collect();
     let blurred = clusters.iter().all(|cluster| cluster[cluster.len() - 1].0 - cluster[0].0 <= 3 * divisor);
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_step_of_a_coarse_clock_is_found() {
+    fn quantum_of_a_coarse_clock_is_found() {
         for quantum in [26, 1_000] {
             fake::set(fake::Settings { quantum, per_read: 37, ..fake::Settings::default() });
             let found = granularity(&fake::clock(64));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_wraps_did_not_go_backwards() {
+    fn wrapping_counter_does_not_go_backwards() {
         fake::set(fake::Settings { quantum: 2, per_read: 37, start: 65_000, bits: 16, ..fake::Settings::default() });
         let found = granularity(&fake::clock(16));
         assert_eq!((found.quantum, found.backward), (2, 0));
@@ -155,14 +155,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rare_odd_step_does_not_hide_the_quantum() {
+    fn rare_odd_step_does_not_hide_the_quantum() {
         let steps: Vec<u64> = (0..1_000).map(|i| if i % 100 == 3 { 1 } else { [26, 52, 78][i % 3] }).collect();
         assert_eq!(quantum(&steps, 0.0), 26);
     }
 
     #[test]
-    fn a_quantum_is_never_greater_than_the_least_step() {
-        // Two tight kinds of read, and one that something else made longer by the same time again and again.
+    fn quantum_is_at_most_the_smallest_step() {
+        // Two tight clusters of steps, and one that is repeatedly longer by the same time.
         let steps: Vec<u64> = (0..1_000).map(|i| if i % 20 == 3 { 263 + 26 * (i as u64 % 3) } else { 52 + 26 * (i as u64 % 2) }).collect();
         assert!(quantum(&steps, 0.0) <= 52, "{}", quantum(&steps, 0.0));
         let steps: Vec<u64> = (0..1_000).map(|i| [52, 52, 52, 263][i % 4]).collect();
@@ -172,11 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_never_reads_the_same_twice_has_the_step_of_its_kind() {
+    fn quantum_of_a_counter_that_never_repeats_a_reading_is_found() {
         let steps: Vec<u64> = (0..2_000).map(|i| [26, 26, 1, 25, 26, 26, 52, 26][i % 8]).collect();
         assert_eq!(quantum(&steps, 0.0), 26);
         assert_eq!(without_ones(&[26, 1, 1, 24, 26, 1]), [26, 26, 26]);
-        // A counter that is slower than its reads does move by one.
+        // A counter that is slower than its reads really advances by one.
         let slow: Vec<u64> = (0..2_000).map(|i| if i % 400 == 7 { 41 } else { 1 }).collect();
         assert_eq!(quantum(&slow, 0.0), 1);
         // A fine counter whose reads hardly vary.
@@ -185,17 +185,17 @@ mod tests {
     }
 
     #[test]
-    fn rounding_to_nanoseconds_does_not_hide_the_step_of_the_counter() {
+    fn rounding_to_nanoseconds_does_not_hide_the_quantum() {
         let steps: Vec<u64> = (0..1_000).map(|i| [30, 31, 40, 41, 40][i % 5]).collect();
         assert_eq!(quantum(&steps, 0.0), 10);
         let fine: Vec<u64> = (0..1_000).map(|i| 28 + (i % 7) as u64).collect();
         assert_eq!(quantum(&fine, 0.0), 1);
-        // The kernel's tick in nanoseconds, never quite the same.
+        // The kernel's tick in nanoseconds varies slightly.
         assert_eq!(quantum(&[3_999_998, 4_000_001, 4_000_003], 0.99), 3_999_998);
     }
 
     #[test]
-    fn a_clock_that_stands_still_is_seen_to() {
+    fn clock_that_stands_still_has_quantum_zero() {
         fake::set(fake::Settings { quantum: 1, per_read: 0, ..fake::Settings::default() });
         assert_eq!(granularity(&fake::clock(64)).quantum, 0);
     }

@@ -3,17 +3,17 @@
 use super::{Clock, os};
 use hairspring_core::observations::Rate;
 
-/// Pairs tried at each end; the one that took least time is kept.
+/// Pairs taken at each end; the fastest pair is used.
 const TRIES: usize = 20;
-/// A counter that wraps is watched for this long at the start, to know about how fast it is.
+/// Time in which the approximate rate of a wrapping counter is measured at the start.
 const SHORT_NS: f64 = 1e6;
 
-/// Measures the rate of a clock between two moments: made at the start of a run, asked at its end.
+/// Measures the rate of a clock between the start and the end of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct RateMeter {
     clock: Clock,
     start: Pair,
-    /// About so many ticks a second; found for counters that wrap only, to know how often they did.
+    /// Approximate ticks per second, to know how often a wrapping counter has wrapped; 0 for others.
     about_hz: f64,
 }
 
@@ -37,7 +37,7 @@ impl RateMeter {
         meter
     }
 
-    /// The rate since the start. A clock whose interface defines its rate has that one.
+    /// The rate since the start, or the rate that the clock's interface defines.
     pub fn rate(&self) -> Rate {
         match self.clock.nominal_hz {
             Some(hz) => Rate { hz, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() },
@@ -45,14 +45,14 @@ impl RateMeter {
         }
     }
 
-    /// The rate since the start as measured, also where the interface defines one. `quantum` is the clock's, in ticks:
-    /// the readings at both ends may be that coarse (0 where it is far below the time of a read). The uncertainty is
-    /// that of the comparison; what the wall clock itself is off by is not in it.
+    /// The measured rate since the start, even if the interface defines one. `quantum` is the quantum of the clock in ticks
+    /// (0 if it is much shorter than a read), which adds to the uncertainty of the readings at both ends. The uncertainty is
+    /// that of the comparison; it does not include the error of the wall clock.
     pub fn measured(&self, quantum: f64) -> Rate {
         let end = pair(&self.clock);
         let span_ns = end.wall_ns - self.start.wall_ns;
         let hz = self.hz_until(&end);
-        // Each end lies anywhere within a quantum: a uniform doubt, as that of the pairs.
+        // Each end lies anywhere within a quantum: a uniform distribution, as within a pair.
         let coarse_ns = quantum / hz.max(f64::MIN_POSITIVE) * 1e9 / 12f64.sqrt();
         let doubt = (self.start.doubt_ns.powi(2) + end.doubt_ns.powi(2) + 2.0 * coarse_ns.powi(2)).sqrt();
         let provenance = format!("measured against {} over {:.0} ms", wall_name(), span_ns / 1e6);
@@ -77,7 +77,7 @@ fn pair(clock: &Clock) -> Pair {
         let ticks = (clock.read)();
         let after = os::wall_ns();
         let width = after.saturating_sub(before) as f64;
-        // The reading lies anywhere in between: a uniform doubt of width / sqrt(12).
+        // The reading lies anywhere in between: a uniform distribution with the standard deviation width / sqrt(12).
         Pair { ticks, wall_ns: before as f64 + width / 2.0, doubt_ns: width.max(1.0) / 12f64.sqrt() }
     };
     let mut best = one();
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wall_clock_against_itself_runs_at_a_gigahertz() {
+    fn rate_of_the_wall_clock_is_one_gigahertz() {
         let clock = Clock::new("wall", "", os::wall_ns);
         let meter = RateMeter::start(clock);
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_wraps_many_times_in_between_still_gives_its_rate() {
+    fn rate_of_a_counter_that_wraps_many_times_is_found() {
         extern "C" fn low_bits() -> u64 {
             os::wall_ns() & 0xff_ffff
         }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_clock_has_a_rate_as_uncertain_as_it_is_coarse() {
+    fn quantum_adds_to_the_uncertainty_of_the_rate() {
         let clock = Clock { nominal_hz: Some(1e9), ..Clock::new("wall", "", os::wall_ns) };
         let meter = RateMeter::start(clock);
         std::thread::sleep(std::time::Duration::from_millis(10));

@@ -1,4 +1,4 @@
-//! Making a clock ready: enabling it where that is needed, and seeing that it counts.
+//! Making a clock ready: enabling it if necessary, and checking that it counts.
 
 use super::{Clock, Counter, os};
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 /// of the slowest clock that a system offers.
 const PATIENCE_NS: u64 = 60_000_000;
 
-/// Whether a counter is there and does not count: it reads the same for 60 ms. One that counts is found to at once.
+/// Whether a counter does not count: its reading does not change for 60 ms. Returns at the first change.
 pub fn stands_still(counter: impl Into<Counter>) -> bool {
     let Counter { read, .. } = counter.into();
     let (begin, first) = (os::wall_ns(), read());
@@ -16,18 +16,18 @@ pub fn stands_still(counter: impl Into<Counter>) -> bool {
             return false;
         }
         if os::wall_ns().saturating_sub(begin) > PATIENCE_NS {
-            // The thread may have been away for all of that time.
+            // The thread may have been switched out for all of that time.
             return read() == first;
         }
     }
 }
 
 impl Clock {
-    /// Enables the clock in the calling thread where that is needed, and sees that it counts. To be called in every
-    /// thread that reads the clock, before it does.
+    /// Enables the clock in the calling thread if necessary, and checks that it counts. Call this in every thread before it
+    /// reads the clock.
     ///
     /// # Errors
-    /// [`Error::Refused`] where it cannot be enabled, or is there and does not count.
+    /// [`Error::Refused`] if it cannot be enabled or does not count.
     pub fn ready(&self) -> Result<()> {
         let what = || format!("clock `{}` cannot be used", self.name);
         if let Some(enable) = self.enable {
@@ -35,7 +35,7 @@ impl Clock {
         }
         if stands_still(self) {
             let reason = format!(
-                "it is there, but it does not count: it read {} for {} ms; another program or the system must enable it, \
+                "it exists, but it does not count: it read {} for {} ms; another program or the system must enable it, \
                  or it stops while the core sleeps",
                 (self.read)(),
                 PATIENCE_NS / 1_000_000
@@ -51,14 +51,14 @@ mod tests {
     use super::super::fake;
 
     #[test]
-    fn a_counter_that_is_there_and_does_not_count_is_refused() {
+    fn counter_that_does_not_count_is_refused() {
         fake::set(fake::Settings { per_read: 0, ..fake::Settings::default() });
         let message = fake::clock(64).ready().unwrap_err().to_string();
         assert!(message.contains("does not count") && message.contains("`fake`"), "{message}");
     }
 
     #[test]
-    fn a_counter_that_must_be_enabled_stands_still_until_it_is() {
+    fn counter_stands_still_until_it_is_enabled() {
         fake::set(fake::Settings { needs_enabling: true, ..fake::Settings::default() });
         let clock = fake::clock(32);
         assert!(super::stands_still(&clock));
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_may_not_be_enabled_says_why() {
+    fn error_states_why_a_counter_cannot_be_enabled() {
         fake::set(fake::Settings { needs_enabling: true, refuses: true, ..fake::Settings::default() });
         let message = fake::clock(32).ready().unwrap_err().to_string();
         assert!(message.contains("kernel does not allow"), "{message}");

@@ -2,8 +2,8 @@
 
 use super::{Clock, ReadFn};
 
-/// Number of bits of a counter. All differences of readings are taken here, so that one that wrapped in between is
-/// still right: once, not more often, because the counter does not say how often it did.
+/// Number of bits of a counter. Differences of readings are computed here, so that they are correct if the counter wrapped
+/// once in between. More wraps cannot be detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Width(u32);
 
@@ -11,16 +11,16 @@ impl Width {
     /// A counter that does not wrap within the life of a machine.
     pub const FULL: Width = Width(64);
 
-    /// A counter of so many bits.
+    /// A counter of this many bits.
     ///
     /// # Panics
-    /// If there are none, or more than 64.
+    /// If `bits` is 0 or more than 64.
     pub const fn bits(bits: u32) -> Width {
         assert!(bits >= 1 && bits <= 64, "a counter has 1 to 64 bits");
         Width(bits)
     }
 
-    /// How many bits it has.
+    /// Number of bits.
     pub const fn count(self) -> u32 {
         self.0
     }
@@ -30,7 +30,7 @@ impl Width {
         self.0 < 64
     }
 
-    /// A difference of readings modulo 2^64, as plain subtraction gives it, as ticks of this counter.
+    /// Converts a difference modulo 2^64, from plain subtraction, to ticks of this counter.
     pub const fn wrapped(self, difference: u64) -> u64 {
         difference & (u64::MAX >> (64 - self.0))
     }
@@ -40,8 +40,8 @@ impl Width {
         self.wrapped(to.wrapping_sub(from))
     }
 
-    /// Ticks from one reading to another one that lies less than half a period before or behind it: negative where the
-    /// clock went backwards.
+    /// Ticks from one reading to another one less than half a period before or after it; negative if the clock went
+    /// backwards.
     pub const fn signed(self, from: u64, to: u64) -> i64 {
         let unused = 64 - self.0;
         ((self.between(from, to) << unused) as i64) >> unused
@@ -52,30 +52,30 @@ impl Width {
         u64::MAX >> (64 - self.0) >> 1
     }
 
-    /// Ticks after which it begins again; `None` for a full counter.
+    /// Ticks after which it wraps; `None` for a 64-bit counter.
     pub fn period(self) -> Option<f64> {
         self.wraps().then(|| 2f64.powi(self.0 as i32))
     }
 
-    /// The true number of ticks behind a difference modulo the period, where about so many are expected: the nearest
-    /// number that leaves the same remainder.
+    /// The number of ticks for a difference modulo the period, if about `expected` ticks have passed: the nearest number with
+    /// the same remainder.
     pub fn unwrapped(self, difference: u64, expected: f64) -> f64 {
         let Some(period) = self.period() else { return difference as f64 };
         difference as f64 + period * ((expected - difference as f64) / period).round().max(0.0)
     }
 }
 
-/// A function that reads a counter, and the counter's width: all that taking differences needs.
+/// A function that reads a counter, and the counter's width, as needed for differences.
 #[derive(Debug, Clone, Copy)]
 pub struct Counter {
-    /// Reads it.
+    /// Reads the counter.
     pub read: ReadFn,
     /// Its width.
     pub width: Width,
 }
 
 impl From<ReadFn> for Counter {
-    /// A full counter.
+    /// A 64-bit counter.
     fn from(read: ReadFn) -> Counter {
         Counter { read, width: Width::FULL }
     }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_that_wrapped_once_gives_the_right_difference() {
+    fn difference_is_right_after_one_wrap() {
         let width = Width::bits(32);
         assert_eq!(width.between(0xffff_fff0, 0x10), 0x20);
         assert_eq!(width.between(5, 5), 0);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn backwards_is_negative_and_a_wrap_is_not() {
+    fn backward_step_is_negative_and_wrap_is_not() {
         let width = Width::bits(16);
         assert_eq!(width.signed(100, 40), -60);
         assert_eq!(width.signed(0xfff0, 0x10), 0x20);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn many_wraps_are_counted_where_the_time_is_about_known() {
+    fn many_wraps_are_counted_from_the_expected_ticks() {
         let width = Width::bits(16);
         assert_eq!(width.unwrapped(0x20, 3.1 * 65_536.0), 3.0 * 65_536.0 + 32.0);
         assert_eq!(width.unwrapped(0xfff0, 60_000.0), 65_520.0);

@@ -1,10 +1,10 @@
-//! The same for compilers of C: macros for every architecture.
+//! The fences as C macros for every architecture.
 
 use super::{ALL, Fences};
 use hairspring_core::design::table::SHADOW_COPIES;
 
 /// Macros whose names begin with `prefix`: `FLOATING_REGISTER`, `FENCE()`, `FULL_FENCE()`, `FLUSH_LINE(address)` and
-/// `CHAIN()`. A processor that is not known gets barriers for the compiler alone, and no `FLUSH_LINE`.
+/// `CHAIN()`. An unknown processor gets compiler barriers, and no `FLUSH_LINE`.
 pub fn macros(prefix: &str) -> String {
     let mut text = String::new();
     for (at, fences) in ALL.iter().enumerate() {
@@ -43,7 +43,7 @@ fn barrier(prefix: &str, name: &str, instructions: &str) -> String {
     format!("#define {prefix}{name}() {}\n", asm(instructions, ": : : \"memory\""))
 }
 
-/// Whatever is in the register is multiplied: a load of it would be in the time.
+/// The register is multiplied without being initialised, because loading it would add to the time.
 fn chain(prefix: &str, links: &str) -> String {
     let link = variable(prefix);
     let empty = asm("", &format!(": \"=r\"({link})"));
@@ -54,7 +54,7 @@ fn variable(prefix: &str) -> String {
     format!("{prefix}LINK").to_lowercase()
 }
 
-/// The instructions as a statement of C.
+/// The instructions as a C statement.
 pub(crate) fn asm(instructions: &str, operands: &str) -> String {
     let text = instructions.replace('%', "%%").replace("{0}", "%0").replace('\n', "\\n").replace('\t', "\\t");
     format!("__asm__ volatile(\"{text}\" {operands})")

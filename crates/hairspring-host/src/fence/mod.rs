@@ -1,8 +1,8 @@
-//! What stands between inits and bodies: fences, flushes of cache lines, and the chain that shows what a fence hides.
+//! The code between inits and bodies: fences, flushes of cache lines, and the chain that shows what a fence hides.
 //!
-//! Every architecture is one file, which says the text of its instructions once: the functions here and the macros of
-//! `hairspring.h` and of compiled snippets ([`c`]) are made from it. An architecture without a file has barriers for the
-//! compiler alone, which is enough for a core that runs in order.
+//! Every architecture has one file with its instructions. The functions here and the macros of `hairspring.h` and of
+//! compiled snippets ([`c`]) are generated from it. An architecture without a file has only compiler barriers, which are
+//! enough for an in-order core.
 
 mod aarch64;
 pub mod c;
@@ -10,18 +10,18 @@ mod x86_64;
 
 use hairspring_core::design::table::SHADOW_COPIES;
 
-/// The instructions of an architecture. `{0}` stands for a register; the syntax is that of the GNU assembler (AT&T on x86).
+/// The instructions of an architecture. `{0}` is a register; the syntax is that of the GNU assembler (AT&T on x86).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fences {
-    /// The architecture, as Rust calls it.
+    /// Rust's name of the architecture.
     pub architecture: &'static str,
-    /// The macro by which a C compiler says that it compiles for it.
+    /// The macro that C compilers define for the architecture.
     pub c_macro: &'static str,
-    /// All code before is done before code behind begins.
+    /// A fence: all earlier code completes before later code begins.
     pub order: &'static str,
-    /// The same, and all stores before are seen by everybody.
+    /// A fence that also makes all earlier stores visible to all CPUs.
     pub full: &'static str,
-    /// Writes the cache line of the address in `{0}` back, and takes it out of all caches.
+    /// Writes back the cache line of the address in `{0}`, and evicts it from all caches.
     pub flush_line: &'static str,
     /// A multiplication of `{0}` by itself: a link of the chain in rows of a fence's shadow.
     pub link: &'static str,
@@ -31,15 +31,16 @@ pub struct Fences {
     pub c_float: &'static str,
 }
 
-/// All architectures that have a file.
+/// All supported architectures.
 pub const ALL: [Fences; 2] = [x86_64::FENCES, aarch64::FENCES];
 
-/// The architecture that this is compiled for; `None` where it has no file.
+/// The architecture of this build; `None` if it is not supported.
 pub fn here() -> Option<Fences> {
     ALL.into_iter().find(|fences| fences.architecture == std::env::consts::ARCH)
 }
 
-/// The chain in place of a body as lines of assembly, one for each multiplication; empty where the architecture has no file.
+/// The chain that replaces a body as lines of assembly, one for each multiplication; empty if the architecture is not
+/// supported.
 pub fn chain_lines(intel: bool) -> Vec<String> {
     let line = |fences: Fences| fences.link.replace("{0}", fences.scratch[usize::from(intel)]);
     here().map(line).map_or_else(Vec::new, |line| vec![line; SHADOW_COPIES as usize])
@@ -103,7 +104,7 @@ use aarch64 as arch;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as arch;
 
-/// Barriers for the compiler alone.
+/// Compiler barriers only.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod arch {
     use std::hint::black_box;
@@ -129,22 +130,23 @@ mod arch {
     }
 }
 
-/// All code before is done before code behind begins.
+/// A fence: all earlier code completes before later code begins.
 #[inline(always)]
 pub fn order() {
     arch::order();
 }
 
-/// [`SHADOW_COPIES`] dependent multiplications of whatever is in a register.
+/// [`SHADOW_COPIES`] dependent multiplications of the value that happens to be in a register.
 #[inline(always)]
 pub fn chain() {
     arch::chain();
 }
 
-/// Lines of 64 bytes are the smallest of the machines served; flushing one twice does no harm.
+/// Smallest cache line of the supported machines, in bytes. On a machine with longer lines some are flushed twice, which does
+/// no harm.
 pub const CACHE_LINE: usize = 64;
 
-/// Writes the bytes of a value back and takes them out of all caches, with fences around.
+/// Writes back the cache lines of a value and evicts them from all caches, with fences before and after.
 #[inline(always)]
 pub fn flush<T: ?Sized>(value: &T) {
     let start = std::ptr::from_ref(value).cast::<u8>();
@@ -160,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_architecture_has_its_registers_in_its_texts() {
+    fn every_architecture_names_its_registers() {
         for fences in ALL {
             for text in [fences.flush_line, fences.link] {
                 assert!(text.contains("{0}"), "{}: {text}", fences.architecture);
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_as_they_were() {
+    fn fences_and_flushes_do_not_change_values() {
         let words = vec![7u64; 100];
         flush(words.as_slice());
         flush(&words[3]);
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chain_in_assembly_has_its_length() {
+    fn chain_in_assembly_has_its_length() {
         let lines = chain_lines(true);
         assert!(here().is_none() || lines.len() == SHADOW_COPIES as usize);
         assert!(!cfg!(target_arch = "x86_64") || (lines[0] == "imul rax, rax" && chain_lines(false)[0] == "imul %rax, %rax"));

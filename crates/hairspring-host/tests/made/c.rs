@@ -1,4 +1,4 @@
-//! The marked part of `hairspring.h`.
+//! The generated part of `hairspring.h`.
 
 use hairspring_core::design::table::{CHECKS, COLD, FEWEST_ROWS, LINE, Order, PLANE, SHORT_CHECK_COPIES};
 use hairspring_host::{clock, fence};
@@ -6,18 +6,18 @@ use std::fmt::Write;
 
 pub fn part() -> String {
     let mut text = String::new();
-    text += "\n/* The finest counter of the processor, and what stands around a read of the system's clock. */\n";
+    text += "\n/* The finest counter of the processor, and the fence before and after a read of the system's clock. */\n";
     text += &clock::arch::c::macros("HAIRSPRING_");
-    text += "\n/* HAIRSPRING_FENCE: all code before is done before code behind begins. HAIRSPRING_FULL_FENCE: and its stores are seen by\n";
-    text += " * all. HAIRSPRING_CHAIN: dependent multiplications, which show what a fence hides of the code behind it. */\n";
+    text += "\n/* HAIRSPRING_FENCE: earlier code completes before later code begins. HAIRSPRING_FULL_FENCE: earlier stores are also visible to\n";
+    text += " * all CPUs. HAIRSPRING_CHAIN: dependent multiplications, which show what a fence hides of the code after it. */\n";
     text += &fence::c::macros("HAIRSPRING_");
     text += "\n/* How a row orders its bodies and inits. */\n";
     for order in Order::ALL {
         let _ = writeln!(text, "#define HAIRSPRING_ORDER_{} {}", order.name().to_uppercase(), order.number());
     }
-    text += "\n/* Rows that are run however long they take, and copies of those that check an init. */\n";
+    text += "\n/* Number of rows that are run however long they take, and most copies of such rows that check an init. */\n";
     let _ = writeln!(text, "#define HAIRSPRING_FEWEST_ROWS {FEWEST_ROWS}\n#define HAIRSPRING_SHORT_CHECK_COPIES {SHORT_CHECK_COPIES}");
-    text += "\n/* row(bodies, ...) for every row of bodies alone; row(bodies, further inits, ...) for every row with an init, and for\n";
+    text += "\n/* row(bodies, ...) for every row without an init; row(bodies, further inits, ...) for every row with an init, and for\n";
     text += " * every row with flushes; row(bodies, inits before each but one, inits before each, ...) for rows that check an init. */\n";
     text += &each("LINE", LINE.iter().map(u32::to_string));
     text += &each("PLANE", PLANE.iter().map(|(bodies, further)| format!("{bodies}, {further}")));

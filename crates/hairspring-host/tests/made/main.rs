@@ -1,4 +1,4 @@
-//! What is made from the tables of rows, fences and counters is what they say; UPDATE_EXPECT=1 makes it anew.
+//! Checks that generated files agree with the tables of rows, fences and counters; UPDATE_EXPECT=1 regenerates them.
 //!
 //! Rust programs, the C ABI, Fortran and Python use the tables themselves, or `each.rs`. C and C++ have a marked part of
 //! `probe/hairspring.h`, the attribute of the Rust crate a copy of the table (a macro should not bring the engine along
@@ -13,7 +13,7 @@ use std::path::Path;
 const BEGIN: &str = "/* ---- made from the tables of rows, fences and counters: do not change it here ---- */\n";
 const END: &str = "/* ---- end of what is made from the tables ---- */\n";
 
-/// A file of the project, and what it should hold.
+/// A generated file and its expected text.
 struct Made {
     path: &'static str,
     text: String,
@@ -27,7 +27,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The header with its marked part made anew.
+/// The header with its generated part replaced.
 fn header(path: &'static str) -> Made {
     let there = read(path);
     let (before, rest) = there.split_once(BEGIN).unwrap_or_else(|| panic!("{path} has lost the line {BEGIN}"));
@@ -36,7 +36,7 @@ fn header(path: &'static str) -> Made {
 }
 
 #[test]
-fn what_is_made_from_the_tables_is_what_they_say() {
+fn generated_files_agree_with_the_tables() {
     let table = read("crates/hairspring-core/src/design/table.rs");
     let all = [
         Made { path: "crates/hairspring-core/src/design/each.rs", text: rust::each() },
@@ -55,5 +55,5 @@ fn what_is_made_from_the_tables_is_what_they_say() {
         outdated.push(made.path);
     }
     let how = "UPDATE_EXPECT=1 cargo test -p hairspring-host --test made";
-    assert!(outdated.is_empty(), "not what the tables say: {}; change the tables, and run {how}", outdated.join(", "));
+    assert!(outdated.is_empty(), "these files do not agree with the tables: {}; change the tables, and run {how}", outdated.join(", "));
 }

@@ -8,11 +8,12 @@ pub fn each() -> String {
     let one = |rows: &[u32]| rows.iter().map(u32::to_string).collect::<Vec<_>>();
     let two = |rows: &[(u32, u32)]| rows.iter().map(|(a, b)| format!("{a}, {b}")).collect::<Vec<_>>();
     [
-        "//! The rows of the table for code that is repeated straight-line by macros. Made from `table.rs`: change it there.\n".to_owned(),
-        each_of("for_line", "rows of bodies alone, by the number of bodies", &one(&LINE)),
-        each_of("for_closure_line", "the shorter ones of these", &one(&closure)),
-        each_of("for_plane", "rows with an init, by the numbers of bodies and of further inits", &two(&PLANE)),
-        each_of("for_checks", "rows that check an init, by the numbers of bodies and of inits before each", &two(&CHECKS)),
+        "//! The rows of the table for code that is repeated straight-line by macros. Generated from `table.rs`: change it there.\n"
+            .to_owned(),
+        each_of("for_line", "rows without an init, called with the number of bodies", &one(&LINE)),
+        each_of("for_closure_line", "the rows of [`for_line`](crate::for_line) that closures use", &one(&closure)),
+        each_of("for_plane", "rows with an init, called with the numbers of bodies and of further inits", &two(&PLANE)),
+        each_of("for_checks", "rows that check an init, called with the numbers of bodies and of inits before each", &two(&CHECKS)),
     ]
     .concat()
 }
@@ -21,7 +22,7 @@ fn each_of(name: &str, what: &str, rows: &[String]) -> String {
     let calls: Vec<String> = rows.iter().map(|row| format!("        $row!({row}),\n")).collect();
     let calls = calls.concat();
     format!(
-        "\n/// An array of what the macro `$row` gives for {what}.\n#[macro_export]\n#[rustfmt::skip]\nmacro_rules! {name} {{\n    \
+        "\n/// An array of the results of the macro `$row` for {what}.\n#[macro_export]\n#[rustfmt::skip]\nmacro_rules! {name} {{\n    \
          ($row:ident) => {{ [\n{calls}    ] }};\n}}\n"
     )
 }

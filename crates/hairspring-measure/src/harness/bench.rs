@@ -6,14 +6,14 @@ use hairspring_core::design::enough::WINDOWS_NS;
 use hairspring_core::estimate::Estimate;
 use hairspring_core::estimate::experiments::Experiments;
 
-/// Experiments of which the median is taken.
+/// Number of experiments for a median.
 pub const MANY_EXPERIMENTS: u32 = 11;
 
-/// Standard uncertainties of the clock's rate that an interval carries.
+/// Number of standard uncertainties of the clock's rate that an interval includes.
 const RATE_SIGMAS: f64 = 2.0;
 
-/// How many experiments the paper makes with an interval of so many nanoseconds: eleven, or a single one where the
-/// interval is longer than 100 ms. A single one has no spread; ask for more to get an interval.
+/// The paper's number of experiments for a timed interval of this length: eleven, or one if it is longer than 100 ms. A
+/// single experiment has no spread, and so gives no confidence interval.
 pub fn experiments_for(window_ns: f64) -> u32 {
     if window_ns > WINDOWS_NS[WINDOWS_NS.len() - 1] { 1 } else { MANY_EXPERIMENTS }
 }
@@ -28,7 +28,7 @@ pub struct Overheads {
 }
 
 impl Overheads {
-    /// Nothing is subtracted, for bodies beside which the overheads are negligible.
+    /// No overheads, for bodies that take much longer.
     pub fn none() -> Overheads {
         let zero = Estimate { value: 0.0, low: 0.0, high: 0.0, level: 1.0 };
         Overheads { timing_ns: zero, loop_ns: zero }
@@ -38,16 +38,16 @@ impl Overheads {
 /// How to measure a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// How long each interval must last, in nanoseconds: the answer of [`Harness::enough`], or the user's own.
+    /// Minimum length of each interval in nanoseconds: the result of [`Harness::enough`], or the user's choice.
     pub window_ns: f64,
-    /// Experiments; [`experiments_for`] is the paper's choice.
+    /// Number of experiments; [`experiments_for`] is the paper's choice.
     pub experiments: u32,
-    /// What to subtract.
+    /// Overheads to subtract.
     pub overheads: Overheads,
 }
 
 impl Settings {
-    /// The paper's number of experiments with this interval; nothing is subtracted.
+    /// Settings with the paper's number of experiments for this interval, and no overheads.
     pub fn of(window_ns: f64) -> Settings {
         Settings { window_ns, experiments: experiments_for(window_ns), overheads: Overheads::none() }
     }
@@ -56,16 +56,16 @@ impl Settings {
 /// A body that was measured several times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bench {
-    /// The intervals as they were read.
+    /// The raw intervals.
     pub timed: Vec<Timed>,
-    /// Time of one trip in nanoseconds, overheads subtracted, never clamped at zero. Its bound carries the clock's quantum
-    /// and the doubt of the overheads.
+    /// Time of one trip in nanoseconds without the overheads, never clamped at zero. Its bounds include the clock's quantum
+    /// and the uncertainty of the overheads.
     pub trip_ns: Experiments,
 }
 
 impl Bench {
-    /// Time of one trip from intervals by a clock of this quantum, in nanoseconds. Overheads are subtracted, and what they may
-    /// be off by, each in its own direction, is kept.
+    /// Computes the time of one trip from intervals by a clock of this quantum in nanoseconds. Subtracts the overheads, and
+    /// adds their uncertainty in each direction to the bounds.
     pub fn of(timed: Vec<Timed>, quantum_ns: f64, overheads: &Overheads) -> Bench {
         let Overheads { timing_ns, loop_ns } = overheads;
         let fewest = timed.iter().map(|one| one.trips).min().unwrap_or(1) as f64;
@@ -76,21 +76,21 @@ impl Bench {
         Bench { timed, trip_ns: Experiments { values, below, above } }
     }
 
-    /// Time of one trip in nanoseconds with all that it may be off by: the spread of the experiments, the clock's quantum, the
-    /// doubt of the overheads, and of the clock's rate, in parts per million. The level is 0 where there is a single
-    /// experiment, which has no spread: then the interval has all the rest. `None` where there is none.
+    /// Time of one trip in nanoseconds. Its interval includes the spread of the experiments, the clock's quantum, and the
+    /// uncertainties of the overheads and of the clock's rate (`rate_ppm`, in parts per million). A single experiment has no
+    /// spread: its interval includes the rest, and its level is 0. `None` without experiments.
     pub fn trip(&self, level: f64, rate_ppm: f64) -> Option<Estimate> {
         let found = self.trip_ns.median(level).or_else(|| self.trip_ns.alone())?;
         let off = RATE_SIGMAS * rate_ppm * 1e-6 * found.value.abs();
         Some(Estimate { low: found.low - off, high: found.high + off, ..found })
     }
 
-    /// The shortest time of a trip with nothing subtracted but what the timing may be, in nanoseconds.
+    /// The shortest time of a trip in nanoseconds, without the timing overhead `timing_ns` but with the loop.
     pub fn least_ns(&self, timing_ns: f64) -> f64 {
         self.timed.iter().map(|one| (one.interval_ns - timing_ns) / one.trips as f64).fold(f64::INFINITY, f64::min)
     }
 
-    /// The experiment whose value is the median; of an even number the lower one of the middle.
+    /// The experiment with the median value; the lower one of the two middle values of an even number.
     pub fn median_experiment(&self) -> Option<&Timed> {
         let mut order: Vec<usize> = (0..self.timed.len()).collect();
         order.sort_by(|a, b| self.trip_ns.values[*a].total_cmp(&self.trip_ns.values[*b]));
@@ -112,12 +112,10 @@ impl Harness {
         Ok(trials.bench().unwrap_or_else(|| Bench::of(Vec::new(), self.quantum_ns, &settings.overheads)))
     }
 
-    /// The overhead of the timing (6.2): the time to read the clock, measured as a body of its own. It is the end of one
-    /// read and the beginning of the next, which is what lies within an interval. Each trip is one read, and the loop's own
-    /// instructions run beside it.
+    /// The timing overhead (6.2): the time of one read of the clock, measured as a body with one read in each trip. A timed
+    /// interval includes the end of one read and the beginning of the next. The time includes the loop's own instructions.
     ///
-    /// The engine's own way is the overhead that [`hairspring_core::estimate::solve`] finds, which holds whatever else the rows have
-    /// in common, too.
+    /// The overhead from [`hairspring_core::estimate::solve`] also includes everything else that the rows have in common.
     ///
     /// # Errors
     /// As [`Harness::experiment`].

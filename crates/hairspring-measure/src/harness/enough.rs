@@ -5,11 +5,11 @@ use crate::error::Result;
 use hairspring_core::design::enough::{Enough, LAST_WINDOW_NS, Trial, WINDOWS_NS, jiggled};
 
 impl Harness {
-    /// The time needed for 1 % ("compute_enough"): the first of [`WINDOWS_NS`] at which 100.0, 100.5, 101.0 and 101.5 % of
-    /// the work take as much of the time, within 0.1 %; a second, unproven, where none does.
+    /// The time needed for an accuracy of 1 % ("compute_enough"): the first of [`WINDOWS_NS`] at which 100.0, 100.5, 101.0 and
+    /// 101.5 % of the work take the same shares of the time, within 0.1 %; if none does, one second, unproven.
     ///
-    /// No interval longer than `limit_ns` is tried or answered; infinity leaves it at the paper's second. A search that
-    /// fails takes about six times the sum of the intervals tried, a second at the most.
+    /// No interval longer than `limit_ns` is tried or returned; infinity means the paper's limits. A search that fails takes
+    /// about six times the sum of the intervals tried, at most about a second.
     ///
     /// # Errors
     /// As [`Harness::experiment`].
@@ -19,7 +19,7 @@ impl Harness {
             let reference = self.experiment(window_ns, trips, body)?;
             trips = reference.trips;
             let times_ns = jiggled(trips).map(|steps| self.time(steps, body).interval_ns);
-            let trial = Trial::of(window_ns, trips, reference.interval_ns, times_ns);
+            let trial = Trial::new(window_ns, trips, reference.interval_ns, times_ns);
             trials.push(trial);
             if trial.passes() {
                 return Ok(Enough { window_ns, proven: true, trials });

@@ -1,5 +1,4 @@
-//! The time of a loop itself (Staelin and McVoy, 6.3), from the caller's own loop, so that it is the one that his compiler
-//! made.
+//! The time of a loop itself (Staelin and McVoy, 6.3), measured with the caller's loop as compiled by the caller's compiler.
 
 use super::{Body, Harness};
 use crate::batches::run_batch;
@@ -12,44 +11,42 @@ use hairspring_core::estimate::{Estimate, Options, solve};
 use hairspring_host::clock::Clock;
 use std::time::{Duration, Instant};
 
-/// The longest loop lasts this long in nanoseconds, or so many quanta of a coarser clock, but no longer than the last.
+/// Length of the longest loop in nanoseconds, in quanta of a coarse clock, and its limit in nanoseconds.
 const WINDOW_NS: f64 = 5e3;
 const WINDOW_QUANTA: f64 = 20.0;
 const MOST_WINDOW_NS: f64 = 1e6;
-/// Rounds over the rows: few, as this comes before the measurement that it is for, and what is left of doubt is in its interval.
+/// Rounds over the rows: few, because this precedes the actual measurement, and the interval contains the uncertainty.
 const ROUNDS: Batch = Batch { time: Duration::from_millis(40), fewest: 12, most: 100 };
 
-/// How long a loop is looked at again, in nanoseconds: a share of an experiment, so that what a neighbour does to the core
-/// from one microsecond to the next is in both alike.
+/// How long the empty loop is timed again, in nanoseconds: long enough that other processes disturb it like an experiment.
 const LOOK_NS: f64 = 5e5;
-/// Shortest time of a trip that is believed, in nanoseconds.
+/// Shortest plausible time of a trip, in nanoseconds.
 const LEAST_LOOP_NS: f64 = 0.05;
-/// A trip that takes less than so many times a trip with nothing in it cannot be told from one: a neighbour on the core's
-/// other hardware thread makes the same loop twice as long, and so does another place in memory, by less.
+/// A trip that takes less than this many times an empty trip cannot be told from it: a process on the core's other hardware
+/// thread can double the time of the same loop, and another address of the code also lengthens it.
 const LIKE_NOTHING: f64 = 2.5;
 
-/// What a loop adds to its body, in nanoseconds a trip.
+/// The time that a loop adds to its body, in nanoseconds per trip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoopOverhead {
-    /// By the paper's two equations: twice a loop of one copy less a loop of two. About 0 where the loop hides in the shadow
-    /// of its body, as on cores that run both at once.
+    /// From the paper's two equations: twice a loop of one copy minus a loop of two. About 0 on cores that run the loop and
+    /// its body at the same time.
     pub by_two_equations_ns: Estimate,
-    /// Of a loop with nothing in it.
+    /// Time of an empty loop.
     pub alone_ns: Estimate,
 }
 
 impl LoopOverhead {
-    /// What to subtract: the answer of the two equations. Its interval reaches to the time of the loop alone, because another
-    /// body may hide more of the loop, or less.
+    /// The overhead to subtract: the solution of the two equations. Its interval includes that of the empty loop, because
+    /// another body may hide more or less of the loop.
     pub fn estimate(&self) -> Estimate {
         let (found, alone) = (self.by_two_equations_ns, self.alone_ns);
         Estimate { low: found.low.min(alone.low), high: found.high.max(alone.high), ..found }
     }
 }
 
-/// The loop alone, looked at again beside each experiment: a core that shares its units with a neighbour runs the same loop
-/// at half the speed from one moment to the next, and a body that cannot be told from nothing would then seem to be
-/// something.
+/// Times the empty loop again with each experiment. A core that shares its units with another process may suddenly run the
+/// same loop at half the speed, and an empty body would then seem to take time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoopWatch {
     trips: u64,
@@ -59,35 +56,35 @@ pub struct LoopWatch {
 }
 
 impl LoopWatch {
-    /// Nothing is seen yet. `loop_ns` is about what a trip takes alone, `timing_ns` what a read of the clock takes.
+    /// A watch without timings. `loop_ns` is the approximate time of an empty trip, `timing_ns` that of a read of the clock.
     pub fn new(harness: &Harness, loop_ns: f64, timing_ns: f64) -> LoopWatch {
         let trips = ((LOOK_NS / loop_ns.max(LEAST_LOOP_NS)) as u64).max(1);
         LoopWatch { trips, timing_ns, quantum_ns: harness.quantum_ns, seen_ns: Vec::new() }
     }
 
-    /// Looks at the loop.
+    /// Times the empty loop once.
     pub fn look(&mut self, harness: &Harness, run: &mut dyn FnMut(LoopRow)) {
         let timed = harness.time(self.trips, &mut |trips| run(LoopRow { copies: 0, trips }));
         self.seen_ns.push((timed.interval_ns - self.timing_ns + self.quantum_ns) / timed.trips as f64);
     }
 
-    /// The longest that a trip was seen to take alone, in nanoseconds; of three looks and more the second longest, as an
-    /// interrupt may have fallen into one. 0 where nothing was seen.
+    /// The longest time of an empty trip in nanoseconds; the second longest of three or more timings, because an interrupt
+    /// may have disturbed one. 0 without timings.
     pub fn most_ns(&self) -> f64 {
         let mut sorted = self.seen_ns.clone();
         sorted.sort_by(|a, b| b.total_cmp(a));
         sorted.get(usize::from(sorted.len() > 2)).copied().unwrap_or(0.0)
     }
 
-    /// Whether a trip that takes so long, nothing subtracted, can be told from a trip of a loop with nothing in it.
+    /// Whether a trip of this time, including the loop, can be told from an empty trip.
     pub fn tells(&self, trip_ns: f64) -> bool {
         trip_ns > LIKE_NOTHING * self.most_ns()
     }
 }
 
 impl Harness {
-    /// Measures a loop that runs with 0, 1 and 2 copies of some expression in a trip. All rows run in the same rounds at a
-    /// dithered phase, on the clock that this harness is of, and the one estimator solves them. Takes some tens of milliseconds.
+    /// Measures a loop with 0, 1 and 2 copies of an expression in each trip. All rows run in the same rounds at a dithered
+    /// phase, and [`solve`] solves them. `clock` must be the clock of this harness. Takes some tens of milliseconds.
     ///
     /// # Errors
     /// As [`Harness::experiment`], and those of [`solve`].
@@ -108,17 +105,17 @@ impl Harness {
             bodies.push(&readings[..pair.len()]);
             nothing.push(&readings[pair.len()..]);
         });
-        // Loops do not fail; if they did, the tables would be too short to be solved, which is an error below.
+        // Loops do not fail; otherwise the tables would be too short to be solved, which is an error below.
         ran.unwrap_or_default();
         let found = |table: &Table| loop_ticks(table, level).map(|ticks| ticks.scaled(self.ns_per_tick));
         Ok(LoopOverhead { by_two_equations_ns: found(&bodies)?, alone_ns: found(&nothing)? })
     }
 }
 
-/// Name of the one series.
+/// Name of the only series.
 const SERIES: &str = "loops";
 
-/// A table of loops of one series, the time of a trip being its last component.
+/// A table of loops in one series; its last component is the time of a trip.
 fn table(components: &[&str], quantum: f64, counts: impl Iterator<Item = Vec<f64>>) -> Table {
     let mut table = Table::new(components.iter().map(|name| (*name).to_owned()).collect());
     table.observations_mut().origin.granularity = (quantum > 0.0).then_some(quantum);

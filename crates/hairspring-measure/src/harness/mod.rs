@@ -1,9 +1,9 @@
-//! The timing harness of lmbench 2.0 (Staelin and McVoy, section 6): it finds how long to measure and how many trips
-//! that takes, measures its own overheads, and repeats the experiment.
+//! The timing harness of lmbench 2.0 (Staelin and McVoy, section 6): it finds how long to measure and how many trips that
+//! takes, measures its own overheads, and repeats the experiment.
 //!
-//! It times a body that is handed a number of trips and makes a loop of them, for code that cannot be laid out in
-//! straight-line rows: calls into an operating system, loops of a user's own. Where rows can be laid out, the line fit over
-//! [`super::Rounds`] needs neither sizes nor overheads: it solves for them.
+//! It times a loop with a given number of trips, for code that cannot be laid out in straight-line rows: system calls, or
+//! loops of the user. For straight-line rows, the line fit over [`super::rounds::Rounds`] needs neither sizes nor overheads:
+//! it solves for them.
 
 mod bench;
 mod enough;
@@ -21,26 +21,26 @@ use hairspring_host::clock::{Clock, ReadFn};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// A loop: makes so many trips over the code to be timed.
+/// A loop over the code to be timed; the argument is the number of trips.
 pub type Body<'a> = dyn FnMut(u64) + 'a;
 
-/// A clock together with what is needed to measure with it.
+/// A clock with the properties that are needed to measure with it.
 #[derive(Debug, Clone, Copy)]
 pub struct Harness {
     /// Reads the clock.
     pub now: ReadFn,
-    /// Nanoseconds for one of its ticks.
+    /// Nanoseconds per tick.
     pub ns_per_tick: f64,
-    /// Its quantum in nanoseconds, 0 where unknown.
+    /// Its quantum in nanoseconds; 0 if unknown.
     pub quantum_ns: f64,
 }
 
 /// One timed interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
-    /// Trips that the loop made in it.
+    /// Trips of the loop in the interval.
     pub trips: u64,
-    /// What the clock said, in nanoseconds, the overhead of its reads included. Negative where it went backwards.
+    /// Length of the interval in nanoseconds, including the overhead of the clock reads. Negative if the clock went backwards.
     pub interval_ns: f64,
 }
 
@@ -51,7 +51,7 @@ impl Harness {
         Harness { now: clock.read, ns_per_tick, quantum_ns: quantum as f64 * ns_per_tick }
     }
 
-    /// Times so many trips of a loop.
+    /// Times a number of trips of a loop.
     pub fn time(&self, trips: u64, body: &mut Body) -> Timed {
         let start = (self.now)();
         body(trips);
@@ -59,7 +59,7 @@ impl Harness {
         Timed { trips, interval_ns: ticks as f64 * self.ns_per_tick }
     }
 
-    /// Times so many trips of a loop, by the system's clock as well, in nanoseconds.
+    /// Times a number of trips of a loop by this clock and by the system's clock, in nanoseconds.
     fn watched(&self, trips: u64, body: &mut Body) -> (f64, f64) {
         let begin = Instant::now();
         let timed = self.time(trips, body);
@@ -67,11 +67,11 @@ impl Harness {
     }
 
     /// One experiment (BENCH1, 6.4): runs the loop with more and more trips until an interval is long enough. It starts
-    /// with `trips`, 1 or what an experiment before it came to.
+    /// with `trips`: 1, or the trips of a previous experiment.
     ///
     /// # Errors
-    /// [`crate::Error::LoopTooShort`] where no number of trips fills the interval: the clock stands still, or the loop takes
-    /// no time.
+    /// [`crate::Error::LoopTooShort`] if no number of trips fills the interval: the clock stands still, or the loop takes no
+    /// time.
     pub fn experiment(&self, window_ns: f64, trips: u64, body: &mut Body) -> Result<Timed> {
         let mut filling = Filling::new(window_ns, trips);
         loop {

@@ -1,13 +1,12 @@
-//! The harness step by step, for loops that it cannot call: code that is written out within somebody else's function, as
-//! the body of a macro is. The caller runs the trips that it is told and says what the clock said; the rule is here once,
-//! and [`Harness::experiment`] and [`Harness::bench`] go by it, too.
+//! The harness step by step, for loops that it cannot call, such as the body of a macro in the user's function. The caller
+//! runs the requested trips and reports the times. [`Harness::experiment`] and [`Harness::bench`] use the same steps.
 
 use super::{Bench, Harness, Overheads, Settings, Timed};
 use crate::error::{Error, Result};
 use hairspring_core::design::loops::{Sizing, size};
 
-/// Longest time that one run of a loop may be expected to take by the system's clock, in nanoseconds, beside four times
-/// the interval wanted: the clock in use may stand still.
+/// Longest expected time of one run of a loop by the system's clock, in nanoseconds, in addition to four times the wanted
+/// interval. It limits the search if the selected clock stands still.
 const MOST_WALL_NS: f64 = 4e9;
 /// Most trips of a loop.
 pub(super) const MOST_TRIPS: u64 = 1 << 62;
@@ -33,22 +32,21 @@ pub struct Filling {
 }
 
 impl Filling {
-    /// An interval of so many nanoseconds is to be filled; `trips` is where to begin: 1, or what an experiment before it
-    /// came to.
+    /// An experiment with an interval of `window_ns`. It begins with `trips`: 1, or the trips of a previous experiment.
     pub fn new(window_ns: f64, trips: u64) -> Filling {
         Filling { window_ns, trips: trips.max(1) }
     }
 
-    /// Trips that are to be run next.
+    /// Trips to run next.
     pub fn trips(&self) -> u64 {
         self.trips
     }
 
-    /// Takes what the clock in use and the system's clock said of these trips, in nanoseconds. The answer is the interval,
-    /// or `None` where it was too short and [`Filling::trips`] must be run again: there are more of them now.
+    /// Reports the time of these trips by the selected clock and by the system's clock, in nanoseconds. Returns the interval,
+    /// or `None` if it was too short: then the new number of [`Filling::trips`] must run.
     ///
     /// # Errors
-    /// [`Error::LoopTooShort`] where no number of trips fills the interval: the clock stands still, or the loop takes no
+    /// [`Error::LoopTooShort`] if no number of trips fills the interval: the clock stands still, or the loop takes no
     /// time.
     pub fn ran(&mut self, interval_ns: f64, wall_ns: f64) -> Result<Option<Timed>> {
         let (trips, window_ns) = (self.trips, self.window_ns);
@@ -72,18 +70,18 @@ pub struct Trials {
 }
 
 impl Trials {
-    /// Experiments on a harness; one at least.
+    /// Experiments on a harness, at least one.
     pub fn new(harness: &Harness, settings: &Settings) -> Trials {
         Trials { settings: *settings, quantum_ns: harness.quantum_ns, filling: Filling::new(settings.window_ns, 1), timed: Vec::new() }
     }
 
-    /// Trips that are to be run next; `None` when all experiments are made.
+    /// Trips to run next; `None` after the last experiment.
     pub fn trips(&self) -> Option<u64> {
         ((self.timed.len() as u64) < u64::from(self.settings.experiments.max(1))).then_some(self.filling.trips())
     }
 
-    /// Takes what the clock in use and the system's clock said of these trips, in nanoseconds. Without effect when all
-    /// experiments are made.
+    /// Reports the time of these trips by the selected clock and by the system's clock, in nanoseconds. Has no effect after
+    /// the last experiment.
     ///
     /// # Errors
     /// As [`Filling::ran`].
@@ -98,23 +96,23 @@ impl Trials {
         Ok(())
     }
 
-    /// The loop itself was seen to take up to so many nanoseconds a trip: what is subtracted for it may be off by as much.
+    /// Raises the upper end of the loop overhead to `most_ns`, the longest time of an empty trip.
     pub fn saw_loop(&mut self, most_ns: f64) {
         let loop_ns = &mut self.settings.overheads.loop_ns;
         loop_ns.high = loop_ns.high.max(most_ns);
     }
 
-    /// How many experiments are made.
+    /// Number of completed experiments.
     pub fn done(&self) -> usize {
         self.timed.len()
     }
 
-    /// What is subtracted.
+    /// The overheads that are subtracted.
     pub fn overheads(&self) -> Overheads {
         self.settings.overheads
     }
 
-    /// What the experiments say, those that were made so far; `None` before the first.
+    /// Result of the experiments so far; `None` before the first.
     pub fn bench(&self) -> Option<Bench> {
         (!self.timed.is_empty()).then(|| Bench::of(self.timed.clone(), self.quantum_ns, &self.settings.overheads))
     }

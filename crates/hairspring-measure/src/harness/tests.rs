@@ -22,24 +22,24 @@ fn work(trips: u64) {
 }
 
 #[test]
-fn the_time_needed_follows_the_tick_of_the_clock() {
+fn time_needed_grows_with_the_quantum() {
     for (quantum, window_ns, proven) in [(1, 5e6, true), (1_000, 5e6, true), (40_000, 5e7, true), (10 * MS, 1e9, false)] {
         let found = harness(quantum, Noise::default()).enough(f64::INFINITY, &mut work).unwrap();
         assert_eq!((found.window_ns, found.proven), (window_ns, proven), "quantum {quantum}");
-        // The engine's own answer, from the quantum: never longer than what the check of the paper accepts.
+        // The window from the quantum is never longer than the one that the paper's check accepts.
         assert!(resolution_window_ns(quantum as f64, ACCURACY) <= window_ns, "quantum {quantum}");
     }
 }
 
 #[test]
-fn a_tick_of_10_ms_needs_a_second_by_either_way() {
+fn quantum_of_10_ms_needs_a_second_by_both_methods() {
     let found = harness(10 * MS, Noise::default()).enough(f64::INFINITY, &mut work).unwrap();
     assert_eq!(found.trials.len(), 4);
     assert_eq!(found.window_ns, resolution_window_ns(10.0 * MS as f64, ACCURACY));
 }
 
 #[test]
-fn noise_is_taken_for_a_coarse_clock() {
+fn noise_is_mistaken_for_a_coarse_clock() {
     // A neighbour takes 1 ms of every 4: no interval repeats within 0.1 %, although the clock is perfect.
     let noise = Noise { period: 3 * MS, stolen: MS, ..Noise::default() };
     let found = harness(1, noise).enough(f64::INFINITY, &mut work).unwrap();
@@ -49,7 +49,7 @@ fn noise_is_taken_for_a_coarse_clock() {
 }
 
 #[test]
-fn a_limit_keeps_the_search_short() {
+fn limit_ends_the_search() {
     let found = harness(10 * MS, Noise::default()).enough(2e7, &mut work).unwrap();
     assert_eq!((found.window_ns, found.proven, found.trials.len()), (2e7, false, 2));
     let found = harness(1, Noise::default()).enough(1e5, &mut work).unwrap();
@@ -85,7 +85,7 @@ extern "C" fn still() -> u64 {
 }
 
 #[test]
-fn the_overhead_of_the_timing_is_the_time_of_a_read() {
+fn timing_overhead_is_the_time_of_a_read() {
     for (quantum, noise) in [(1, Noise::default()), (1_000, Noise::default()), (1, Noise { read: 20, ..Noise::default() })] {
         let found = harness(quantum, noise).timing_overhead(5e6).unwrap();
         let (median, truth) = (found.trip_ns.median(0.95).unwrap(), 40.0 + noise.read as f64 / 2.0);
@@ -106,7 +106,7 @@ fn several_experiments_give_a_median_with_an_interval_and_a_minimum() {
 }
 
 #[test]
-fn a_long_interval_is_measured_once_and_says_nothing_of_its_spread() {
+fn long_interval_is_measured_once_without_a_spread() {
     let found = harness(10 * MS, Noise::default()).bench(&Settings::of(1e9), &mut work).unwrap();
     assert_eq!(found.timed.len(), 1);
     assert!(found.trip_ns.median(0.95).is_none());
@@ -137,7 +137,7 @@ fn loops(harness: &Harness, rounds: u32) -> (Solution, [f64; 4]) {
 }
 
 #[test]
-fn the_two_equations_are_solved_by_the_one_estimator() {
+fn solve_agrees_with_the_two_equations() {
     for (quantum, noise) in [(1, Noise::default()), (1_000, Noise::default()), (1, Noise { work_ppm: 3_000, read: 10, ..Noise::default() })]
     {
         let (solution, [t1, n1, t2, n2]) = loops(&harness(quantum, noise), 200);
@@ -151,7 +151,7 @@ fn the_two_equations_are_solved_by_the_one_estimator() {
 }
 
 #[test]
-fn the_overhead_of_the_timing_is_the_constant_of_the_system() {
+fn timing_overhead_agrees_with_the_solved_overhead() {
     let clock = harness(1, Noise::default());
     let solved = loops(&clock, 50).0.overhead.unwrap();
     let published = clock.timing_overhead(5e6).unwrap().trip_ns.median(0.95).unwrap();
@@ -159,7 +159,7 @@ fn the_overhead_of_the_timing_is_the_constant_of_the_system() {
 }
 
 #[test]
-fn overheads_are_subtracted_and_their_doubt_is_kept() {
+fn overheads_are_subtracted_and_their_uncertainty_is_kept() {
     let clock = harness(1, Noise::default());
     let about = |value: f64, half: f64| hairspring_core::Estimate { value, low: value - half, high: value + half, level: 0.95 };
     let overheads = Overheads { timing_ns: about(40.0, 4.0), loop_ns: about(4.0, 0.5) };
@@ -172,7 +172,7 @@ fn overheads_are_subtracted_and_their_doubt_is_kept() {
 }
 
 #[test]
-fn step_by_step_is_the_same_as_in_one_go() {
+fn trials_step_by_step_agree_with_bench() {
     for quantum in [1, 1_000, 10 * MS] {
         let settings = Settings::of(5e7);
         let at_once = harness(quantum, Noise::default()).bench(&settings, &mut work).unwrap();
@@ -184,7 +184,7 @@ fn step_by_step_is_the_same_as_in_one_go() {
             trials.ran(timed.interval_ns, timed.interval_ns).unwrap();
         }
         assert_eq!(trials.bench().unwrap(), at_once, "quantum {quantum}");
-        // What comes behind the last experiment changes nothing.
+        // Reports after the last experiment change nothing.
         trials.ran(1.0, 1.0).unwrap();
         assert_eq!(trials.bench().unwrap(), at_once);
     }
@@ -217,7 +217,7 @@ fn a_single_experiment_has_the_bounds_of_clock_and_overheads_only() {
 }
 
 #[test]
-fn the_median_experiment_is_one_that_was_made() {
+fn median_experiment_is_one_of_the_experiments() {
     let timed = |trips: u64, interval_ns| Timed { trips, interval_ns };
     let bench = Bench::of(vec![timed(10, 90.0), timed(20, 100.0), timed(10, 70.0)], 0.0, &Overheads::none());
     assert_eq!(bench.median_experiment(), Some(&timed(10, 70.0)));
@@ -246,7 +246,7 @@ fn the_overhead_of_a_loop_is_measured_with_bodies_and_alone() {
 }
 
 #[test]
-fn a_loop_that_is_seen_to_be_slower_is_remembered() {
+fn slower_loop_widens_the_interval() {
     let clock = harness(10, Noise::default());
     let mut watch = LoopWatch::new(&clock, 4.0, 40.0);
     assert!(watch.tells(0.1));

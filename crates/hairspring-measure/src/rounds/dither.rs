@@ -1,16 +1,16 @@
-//! Waiting a random time before each reading, so that its start falls anywhere between two steps of the clock. Then
-//! the mean of many readings is free of the quantum; at a locked phase it would not be.
+//! A random wait before each reading, so that it starts anywhere between two steps of the clock. The mean of many readings
+//! is then free of the quantum; at a fixed phase it would not be.
 
 use hairspring_host::clock::Counter;
 
 /// Quanta that the wait spreads over.
 const SPREAD_QUANTA: f64 = 3.0;
-/// Longest wait, in turns; a clock that moves with the kernel's tick is dithered by the length of the run itself.
+/// Longest wait, in turns; the length of the run itself dithers a clock that advances with the kernel's tick.
 const MOST_TURNS: f64 = 20_000.0;
-/// Shortest spread: phases of a fine clock and of the front end of the core are worth some turns, too.
+/// Shortest range of waits, in turns: it varies the phases of a fine clock and of the front end of the core.
 const FEWEST_TURNS: f64 = 64.0;
 
-/// How long to wait at the most.
+/// The longest wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dither {
     turns: u32,
@@ -38,7 +38,7 @@ impl Dither {
         Dither { turns: turns.clamp(FEWEST_TURNS, MOST_TURNS) as u32 }
     }
 
-    /// Waits a part of the longest time that the random number chooses.
+    /// Waits for a part of the longest wait; `random` chooses the part.
     pub fn wait(&self, random: u32) {
         turn(((u64::from(random) * u64::from(self.turns)) >> 32) as u32);
     }

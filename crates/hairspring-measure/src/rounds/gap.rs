@@ -1,4 +1,4 @@
-//! Readings so far above the shortest of their row that something else must have run in between.
+//! Detection of readings so far above the shortest of their row that something else must have run during them.
 
 use hairspring_core::observations::Flags;
 use hairspring_host::clock::Width;
@@ -7,10 +7,10 @@ use hairspring_host::clock::Width;
 const GAP_FACTOR: u64 = 2;
 /// Shortest gap: about 20 us on a counter of 3 GHz, shorter than a time slice and longer than what code varies by itself.
 const GAP_TICKS: u64 = 60_000;
-/// ... and shortest gap by a coarse clock, in its quanta.
+/// Shortest gap by a coarse clock, in its quanta.
 const GAP_QUANTA: u64 = 3;
 
-/// The shortest reading of a row, by which the others are judged.
+/// The shortest reading of a row, with which the others are compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Shortest {
     ticks: u64,
@@ -18,7 +18,7 @@ pub struct Shortest {
 }
 
 impl Shortest {
-    /// Nothing is read yet, by a clock of this quantum in ticks.
+    /// No readings yet, from a clock of this quantum in ticks.
     pub fn new(quantum: u64) -> Shortest {
         Shortest { ticks: u64::MAX, gap_ticks: GAP_TICKS.max(GAP_QUANTA.saturating_mul(quantum)) }
     }
@@ -28,8 +28,8 @@ impl Shortest {
         (self.ticks != u64::MAX).then_some(self.ticks)
     }
 
-    /// Doubts about the next reading of a counter of this width: it went backwards, or has a gap in it.
-    pub fn doubt(&mut self, ticks: u64, width: Width) -> Flags {
+    /// Flags of the next reading of a counter of this width: whether it went backwards, or has a gap.
+    pub fn check(&mut self, ticks: u64, width: Width) -> Flags {
         if ticks > width.half() {
             return Flags::BACKWARD;
         }
@@ -44,20 +44,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gap_is_both_long_and_many_times_the_shortest() {
+    fn gap_is_long_and_at_least_twice_the_shortest() {
         let mut shortest = Shortest::new(1);
-        let mut doubt = |ticks| shortest.doubt(ticks, Width::FULL);
-        assert_eq!([1_000_000, 50_000, 110_000].map(&mut doubt), [Flags::NONE; 3]);
-        assert_eq!([110_001, 200_000].map(&mut doubt), [Flags::GAP; 2]);
-        assert_eq!((doubt(u64::MAX), shortest.ticks()), (Flags::BACKWARD, Some(50_000)));
+        let mut check = |ticks| shortest.check(ticks, Width::FULL);
+        assert_eq!([1_000_000, 50_000, 110_000].map(&mut check), [Flags::NONE; 3]);
+        assert_eq!([110_001, 200_000].map(&mut check), [Flags::GAP; 2]);
+        assert_eq!((check(u64::MAX), shortest.ticks()), (Flags::BACKWARD, Some(50_000)));
     }
 
     #[test]
-    fn a_gap_by_a_coarse_clock_is_longer_than_its_quanta() {
+    fn gap_by_a_coarse_clock_is_longer_than_three_quanta() {
         let mut shortest = Shortest::new(100_000);
         assert_eq!(shortest.ticks(), None);
-        let flags = [100_000, 400_000, 400_001].map(|ticks| shortest.doubt(ticks, Width::bits(32)));
+        let flags = [100_000, 400_000, 400_001].map(|ticks| shortest.check(ticks, Width::bits(32)));
         assert_eq!(flags, [Flags::NONE, Flags::NONE, Flags::GAP]);
-        assert_eq!(shortest.doubt(1 << 31, Width::bits(32)), Flags::BACKWARD);
+        assert_eq!(shortest.check(1 << 31, Width::bits(32)), Flags::BACKWARD);
     }
 }

@@ -1,5 +1,5 @@
 //! Running the rows: interleaved rounds, each with all rows in a fresh random order, at a dithered phase of the clock.
-//! Doubts are flagged, readings are never altered.
+//! Doubtful readings are flagged; readings are never altered.
 
 mod dither;
 mod gap;
@@ -15,13 +15,13 @@ use hairspring_host::chains::RowFn;
 use hairspring_host::clock::{ReadFn, Width};
 use hairspring_host::interference::Switches;
 
-/// Something that has rows which can be run.
+/// A set of rows that can be run.
 pub trait Rig {
     /// Number of rows.
     fn rows(&self) -> usize;
-    /// Runs a row and returns what the clock said, in ticks.
+    /// Runs a row and returns its reading in ticks.
     fn run(&mut self, row: usize) -> u64;
-    /// Whether a row failed: its reading and those behind it mean nothing.
+    /// Whether a row failed: its reading and all later ones are invalid.
     fn has_failed(&self) -> bool {
         false
     }
@@ -30,7 +30,7 @@ pub trait Rig {
 /// Functions that read the clock themselves.
 #[derive(Debug, Clone)]
 pub struct Functions {
-    /// The clock that they are to read.
+    /// The clock that they read.
     pub now: ReadFn,
     /// One function for each row.
     pub rows: Vec<RowFn>,
@@ -51,20 +51,20 @@ impl Rig for Functions {
 pub struct Raw {
     /// Ticks between the two clock reads.
     pub ticks: u64,
-    /// Doubts about it.
+    /// Flags of the reading.
     pub flags: Flags,
 }
 
 impl Raw {
-    /// The ticks as a table holds them: below zero where a full counter went backwards.
+    /// The ticks as stored in a table: negative if a 64-bit counter went backwards.
     pub fn signed(&self) -> f64 {
         self.ticks as i64 as f64
     }
 }
 
-/// A row is run once for warming before it is run for the record, unless it took longer than this many ticks.
+/// A row is run once as a warm-up before it is measured, unless it took longer than this many ticks.
 const MOST_WARM_TICKS: u64 = 3_000_000;
-/// Rows longer than this many ticks have their involuntary switches counted one by one, shorter ones by the round.
+/// Involuntary switches are counted per row for rows longer than this many ticks, and per round for shorter ones.
 const SINGLE_WATCH_TICKS: u64 = 60_000;
 
 /// Runs rounds over the rows of a rig.
@@ -79,7 +79,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Rounds over so many rows, by a clock of this quantum in ticks; the same seed gives the same orders.
+    /// Rounds over a number of rows, with a clock of this quantum in ticks. The same seed gives the same orders.
     pub fn new(rows: usize, seed: u64, dither: Dither, quantum: u64) -> Rounds {
         let random = Rng::with_seed(seed);
         Rounds {
@@ -92,15 +92,15 @@ impl Rounds {
         }
     }
 
-    /// The same for a counter of this width: rows subtract in 64 bits, and a counter that wrapped in between is put
-    /// right here. A row must take less than half of its period.
+    /// Sets the width of the counter. Rows subtract in 64 bits, and this corrects the difference if the counter wrapped. A row
+    /// must take less than half of the counter's period.
     #[must_use]
     pub fn with_width(mut self, width: Width) -> Rounds {
         self.width = width;
         self
     }
 
-    /// Begins a batch: what happened to the thread since the last round is no doubt about the next one.
+    /// Begins a batch: ignores switches of the thread since the last round.
     pub(crate) fn resume(&mut self) {
         self.switches.since_last();
     }
@@ -116,7 +116,7 @@ impl Rounds {
             readings[row] = self.reading(rig, row, long);
             watched_singly |= long;
         }
-        // A switch anywhere in a round of short rows disturbs the rows behind it, too.
+        // A switch in a round of short rows also disturbs the rows after it.
         if !watched_singly && self.switches.since_last() > 0 {
             readings.iter_mut().for_each(|reading| reading.flags = reading.flags.with(Flags::SWITCHED));
         }
@@ -133,7 +133,7 @@ impl Rounds {
         self.dither.wait(self.random.u32(..));
         let ticks = self.width.wrapped(rig.run(row));
         let switched = if watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
-        Raw { ticks, flags: switched.with(self.shortest[row].doubt(ticks, self.width)) }
+        Raw { ticks, flags: switched.with(self.shortest[row].check(ticks, self.width)) }
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_wrapped_within_a_row_did_not_go_backwards() {
+    fn counter_that_wraps_within_a_row_does_not_go_backwards() {
         /// Begins just before a counter of 16 bits wraps, and ends just behind.
         struct Wrapping;
         impl Rig for Wrapping {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_runs_warm_and_in_changing_order() {
+    fn every_row_is_warmed_up_and_the_order_changes() {
         let mut rig = Steady(Vec::new());
         let mut rounds = Rounds::new(3, 7, Dither::none(), 1);
         for _ in 0..40 {

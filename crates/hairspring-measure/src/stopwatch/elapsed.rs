@@ -4,13 +4,13 @@ use super::{Overhead, Span};
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use hairspring_core::observations::Rate;
 
-/// What a stopwatch says of a span.
+/// A span of a stopwatch as a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Elapsed {
-    /// The raw span, as the clock said.
+    /// The raw span.
     pub span: Span,
-    /// The time in nanoseconds, the overhead taken off; never clamped, so it can be negative. Its budget: the spread of
-    /// the overhead ([`Source::Stochastic`]), the clock's quantum, and the rate.
+    /// The time in nanoseconds without the overhead; never clamped, so it can be negative. Its budget has the spread of the
+    /// overhead ([`Source::Stochastic`]), the clock's quantum, and the rate.
     pub ns: Uncertain,
 }
 
@@ -20,7 +20,7 @@ impl Elapsed {
     pub fn of(span: Span, overhead: &Overhead, quantum: u64, rate: &Rate) -> Elapsed {
         let (ns, pairs) = (1e9 / rate.hz, f64::from(span.pairs));
         let ticks = span.ticks as f64 - pairs * overhead.total.mean;
-        // What the overhead of these very pairs was is not known: it is one of those that were seen.
+        // The overhead of these pairs is unknown: it varies like the measured overheads.
         let spread = overhead.total.sd * pairs.sqrt();
         let dof = (overhead.total.used.max(2) - 1) as f64;
         // The difference of two readings, each anywhere within its quantum, has a triangular distribution.
@@ -32,7 +32,7 @@ impl Elapsed {
         Elapsed { span, ns: Uncertain { value: ticks * ns, budget } }
     }
 
-    /// The bound in nanoseconds where the time cannot be told from zero at this level; `None` where it can.
+    /// Upper bound in nanoseconds if the time cannot be told from zero at this confidence level; `None` if it can.
     pub fn below_resolution(&self, level: f64) -> Option<f64> {
         let estimate = self.ns.estimate(level);
         (estimate.low <= 0.0 && estimate.high >= 0.0).then_some(estimate.high)
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_has_what_it_should() {
+    fn budget_has_overhead_quantum_and_rate() {
         let elapsed = Elapsed::of(Span { ticks: 2_000_070, pairs: 1 }, &overhead(70.0, 3.0), 12, &rate(2e9, 10.0));
         assert!((elapsed.ns.value - 1e6).abs() < 1e-6);
         let part = |source| elapsed.ns.part(source, 0.95) / 1.96;
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_the_overhead_is_negative_and_not_clamped() {
+    fn span_shorter_than_the_overhead_is_negative() {
         let elapsed = Elapsed::of(Span { ticks: 60, pairs: 1 }, &overhead(70.0, 8.0), 1, &rate(1e9, 0.0));
         assert!((elapsed.ns.value + 10.0).abs() < 1e-9);
         let bound = elapsed.below_resolution(0.95).unwrap();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_ignore_what_an_interrupt_did() {
+    fn moments_ignore_interrupted_runs() {
         let runs: Vec<Run> = (0..1_000).map(|at| Run { read: 30, total: if at % 100 == 7 { 90_000 } else { 70 + at % 3 } }).collect();
         let overhead = Overhead::of(&runs, 1);
         assert!((overhead.total.mean - 71.0).abs() < 0.1 && overhead.total.sd < 1.0, "{overhead:?}");

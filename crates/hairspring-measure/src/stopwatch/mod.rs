@@ -1,9 +1,9 @@
-//! A stopwatch: the time between two moments of a program, once, with all that makes it uncertain. It is the tool for
-//! whole programs and long pieces of code; what is shorter than the clock's own cost is for the line fit.
+//! A stopwatch: a single time between two moments of a program, with its uncertainty. It is for whole programs and long
+//! pieces of code; use the line fit for code that takes less time than a read of the clock.
 //!
-//! As the StopWatch routine (sections 2 and 3.3) it warms the cache, measures its own overhead and takes it off, and
-//! raises the thread's priority where asked. Beyond it: the overhead has a spread and the rate an uncertainty, which both
-//! go into the result; and a time that cannot be told from zero is said to be so with its bound, never set to zero.
+//! Like the StopWatch routine (sections 2 and 3.3) it warms the cache, measures and subtracts its own overhead, and raises
+//! the thread's priority if requested. In addition, the result includes the spread of the overhead and the uncertainty of
+//! the rate, and a time that cannot be told from zero is reported with its upper bound, never set to zero.
 //!
 //! ```
 //! use hairspring_host::clock::default_clock;
@@ -29,22 +29,22 @@ use hairspring_host::thread::RaisedPriority;
 use hairspring_host::{Error, Result};
 use std::time::{Duration, Instant};
 
-/// Runs with nothing in them that the overhead is measured over at the start, and the time that they may take.
+/// Number of empty runs that measure the overhead at the start, and the time that they may take.
 const RUNS: usize = 10_000;
 const MOST_TIME: Duration = Duration::from_millis(20);
 /// Shortest time over which the rate of a clock is measured before the first result.
 const RATE_TIME: Duration = Duration::from_millis(10);
 
-/// What a stopwatch read: ticks between a start and a stop, raw, the overhead still in them.
+/// The raw ticks between a start and a stop, including the overhead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// Ticks; negative where the clock was set back in between.
+    /// Ticks; negative if the clock was set back in between.
     pub ticks: i64,
     /// Pairs of reads in it: 1, or the number of laps of a total.
     pub pairs: u32,
 }
 
-/// The two reads and nothing else, so that the overhead can be measured by the very code that it belongs to.
+/// Only the two reads, so that the overhead is measured with the same code that causes it.
 #[derive(Debug, Clone, Copy)]
 struct Reader {
     clock: Clock,
@@ -67,11 +67,11 @@ impl Reader {
 fn not_started() -> Error {
     Error::Refused {
         what: "the stopwatch cannot be read".into(),
-        reason: "it was not started, or is stopped already; call start first".into(),
+        reason: "it was not started, or has been stopped; call start first".into(),
     }
 }
 
-/// A full counter may have been set back; a narrower one wraps, and never goes back.
+/// Ticks between two readings. A 64-bit counter may have been set back; a narrower one wraps and never goes back.
 fn ticks(width: Width, from: u64, to: u64) -> i64 {
     if width.wraps() { width.between(from, to) as i64 } else { width.signed(from, to) }
 }
@@ -88,11 +88,11 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// A stopwatch that knows its overhead. Cost: 10 to 50 ms. The thread should be settled on a CPU before
+    /// Creates a stopwatch and measures its overhead. Cost: 10 to 50 ms. The thread should be pinned to a CPU before
     /// ([`hairspring_host::thread::settle`]).
     ///
     /// # Errors
-    /// [`Error::Refused`] where the clock cannot be enabled or does not count.
+    /// [`Error::Refused`] if the clock cannot be enabled or does not count.
     pub fn new(clock: Clock) -> Result<Stopwatch> {
         clock.ready()?;
         let (meter, begin) = (RateMeter::start(clock), Instant::now());
@@ -104,8 +104,8 @@ impl Stopwatch {
         Ok(Stopwatch { reader: Reader { clock, started: None }, overhead, quantum, meter, total: Span::default(), raised: None })
     }
 
-    /// Takes the overhead from runs with nothing in them, made in the way in which the stopwatch is going to be used: a
-    /// call through another language has an overhead of its own.
+    /// Sets the overhead from empty runs, made in the same way as the stopwatch will be used: a call through another language
+    /// has additional overhead.
     pub fn calibrate(&mut self, runs: &[Run]) {
         self.overhead = Overhead::of(runs, self.quantum);
     }
@@ -113,7 +113,7 @@ impl Stopwatch {
     /// Raises the thread's priority until the next [`stop`](Stopwatch::stop), or until the stopwatch is dropped.
     ///
     /// # Errors
-    /// [`Error::Refused`] where that is not allowed, with what to do.
+    /// [`Error::Refused`] if that is not allowed, with what to do.
     pub fn raise_priority(&mut self) -> Result<()> {
         if self.raised.is_none() {
             self.raised = Some(RaisedPriority::raise()?);
@@ -121,54 +121,54 @@ impl Stopwatch {
         Ok(())
     }
 
-    /// Starts, or starts again: laps are forgotten. The read of the clock is the last that happens.
+    /// Starts, or restarts and discards the laps. The read of the clock is the last action.
     pub fn start(&mut self) {
         self.total = Span::default();
         self.reader.start();
     }
 
-    /// Time since the start or the last lap, and on with the next one. What this call itself takes between its two reads
-    /// is in no lap.
+    /// Time since the start or the last lap; the next lap begins. The time between the two reads of this call is in no lap.
     ///
     /// # Errors
-    /// [`Error::Refused`] where it was not started.
+    /// [`Error::Refused`] if it was not started.
     pub fn lap(&mut self) -> Result<Span> {
         let span = self.take();
         self.reader.start();
         span
     }
 
-    /// Time since the start or the last lap; then it stands. A raised priority is given back.
+    /// Time since the start or the last lap. Stops the stopwatch and restores a raised priority.
     ///
     /// # Errors
-    /// [`Error::Refused`] where it was not started.
+    /// [`Error::Refused`] if it was not started.
     pub fn stop(&mut self) -> Result<Span> {
         let span = self.take();
         self.raised = None;
         span
     }
 
-    /// For callers who read the clock themselves, with nothing but their own call between the two reads: the less lies
-    /// there, the less the overhead varies from one place of a program to another. Starts with the reading that is yet to come.
+    /// Starts a stopwatch whose caller reads the clock, with less code between the two reads, so that the overhead varies less
+    /// between places of a program. The caller passes the readings to [`lap_between`](Stopwatch::lap_between) or
+    /// [`stop_between`](Stopwatch::stop_between).
     pub fn arm(&mut self) {
         self.total = Span::default();
         self.reader.started = Some(0);
     }
 
-    /// [`lap`](Stopwatch::lap) of such callers, from the one reading to the other; the next lap's first is yet to come.
+    /// [`lap`](Stopwatch::lap) between two readings of the caller, after [`arm`](Stopwatch::arm).
     ///
     /// # Errors
-    /// [`Error::Refused`] where it was not started.
+    /// [`Error::Refused`] if it was not started.
     pub fn lap_between(&mut self, start: u64, end: u64) -> Result<Span> {
         let span = self.take_between(start, end)?;
         self.reader.started = Some(0);
         Ok(span)
     }
 
-    /// [`stop`](Stopwatch::stop) of such callers.
+    /// [`stop`](Stopwatch::stop) between two readings of the caller, after [`arm`](Stopwatch::arm).
     ///
     /// # Errors
-    /// [`Error::Refused`] where it was not started.
+    /// [`Error::Refused`] if it was not started.
     pub fn stop_between(&mut self, start: u64, end: u64) -> Result<Span> {
         let span = self.take_between(start, end);
         self.raised = None;
@@ -190,13 +190,13 @@ impl Stopwatch {
         Span { ticks, pairs: 1 }
     }
 
-    /// All laps since the start together.
+    /// The sum of all laps since the start.
     pub fn total(&self) -> Span {
         self.total
     }
 
-    /// A span in nanoseconds, the overhead taken off, with its error budget. To be called behind the measurement: it
-    /// reads the clock to know the rate better.
+    /// A span in nanoseconds without the overhead, with its error budget. Call it after the measurement, because it reads the
+    /// clock to improve the rate.
     pub fn elapsed(&self, span: Span) -> Elapsed {
         Elapsed::of(span, &self.overhead, self.quantum, &self.rate())
     }
@@ -206,13 +206,12 @@ impl Stopwatch {
         &self.overhead
     }
 
-    /// The clock's rate as it is known by now.
+    /// The clock's rate as measured so far.
     pub fn rate(&self) -> Rate {
         self.meter.rate()
     }
 
-    /// Longest time that can be told from a shorter one, in nanoseconds: the period of a counter that wraps. `None`
-    /// where the counter does not.
+    /// Longest measurable time in nanoseconds: the period of a counter that wraps. `None` if the counter does not wrap.
     pub fn longest_ns(&self) -> Option<f64> {
         self.reader.clock.width.period().map(|ticks| ticks * 1e9 / self.rate().hz)
     }
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_overhead_is_taken_off_whatever_it_is() {
+    fn overhead_is_subtracted() {
         for per_read in [2, 40, 3_000] {
             let mut stopwatch = stopwatch(fake::Settings { per_read, ..fake::Settings::default() });
             assert!((stopwatch.overhead().total.mean - per_read as f64).abs() < 1e-9);
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_wraps_in_between_is_no_trouble() {
+    fn counter_may_wrap_during_a_span() {
         // The counter is at its end while the stopwatch runs, whatever the start-up took.
         let mut stopwatch = stopwatch(fake::Settings { bits: 16, ..fake::Settings::default() });
         for _ in 0..20 {
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn laps_add_up_and_each_has_its_own_overhead_taken_off() {
+    fn overhead_is_subtracted_from_each_lap_and_from_the_total() {
         let mut stopwatch = stopwatch(fake::Settings::default());
         stopwatch.start();
         fake::advance(100);
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_from_zero_is_below_resolution_with_a_bound() {
+    fn empty_span_is_below_resolution_with_a_bound() {
         let mut stopwatch = stopwatch(fake::Settings { quantum: 26, per_read: 37, ..fake::Settings::default() });
         let nothing = timed(&mut stopwatch, 0);
         let bound = nothing.below_resolution(0.95).expect("nothing is below resolution");
@@ -288,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_way_to_the_clock_is_taken_off_as_well() {
+    fn calibrated_overhead_is_subtracted() {
         let mut stopwatch = stopwatch(fake::Settings { per_read: 40, ..fake::Settings::default() });
         stopwatch.calibrate(&[Run { read: 40, total: 65 }; 100]);
         assert!((timed(&mut stopwatch, 1_025).ns.value - 1_000.0).abs() < 1e-6);
     }
 
     #[test]
-    fn callers_who_read_the_clock_themselves_have_the_same_laps() {
+    fn laps_between_readings_of_the_caller_add_up() {
         let mut stopwatch = stopwatch(fake::Settings::default());
         assert!(stopwatch.stop_between(0, 1).is_err() && stopwatch.lap_between(0, 1).is_err());
         stopwatch.arm();
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_not_started_says_so() {
+    fn stopwatch_that_was_not_started_is_an_error() {
         let mut stopwatch = stopwatch(fake::Settings::default());
         assert!(stopwatch.stop().unwrap_err().to_string().contains("call start first"));
         stopwatch.start();
@@ -315,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_gives_a_negative_span() {
+    fn clock_set_back_gives_a_negative_span() {
         assert_eq!(ticks(Width::FULL, 1_000, 400), -600);
         assert_eq!(ticks(Width::bits(32), 0xffff_ffff, 1), 2);
     }

@@ -1,10 +1,10 @@
-//! The overhead of a stopwatch: what it says of nothing, many times (StopWatch, 3.3 (iv) and Table 2).
+//! The overhead of a stopwatch, measured with many empty runs (StopWatch, 3.3 (iv) and Table 2).
 
 use super::{Reader, ticks};
 use hairspring_host::clock::Clock;
 use std::time::{Duration, Instant};
 
-/// One run with nothing in it, in ticks.
+/// One empty run, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Between two reads of the clock, back to back.
@@ -13,7 +13,7 @@ pub struct Run {
     pub total: i64,
 }
 
-/// Mean and spread of a quantity over many runs, without those that an interrupt fell into.
+/// Mean and spread of a quantity over many runs, without interrupted runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     /// Mean of the runs used.
@@ -22,32 +22,32 @@ pub struct Moments {
     pub sd: f64,
     /// Median of all runs.
     pub median: f64,
-    /// Runs used.
+    /// Number of runs used.
     pub used: usize,
-    /// Runs in all.
+    /// Number of all runs.
     pub all: usize,
 }
 
 /// The overhead of a stopwatch and its parts, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Overhead {
-    /// Between start and stop: what is taken off every span.
+    /// Between start and stop; subtracted from every span.
     pub total: Moments,
-    /// Between two reads of the clock back to back: the part of the clock.
+    /// Between two consecutive reads of the clock: the clock's part of the overhead.
     pub read: Moments,
-    /// The rest, which is the stopwatch's own: run by run the total less the read (the paper's calibrator).
+    /// The stopwatch's own part: total minus read of each run (the paper's calibrator).
     pub calibrator: Moments,
 }
 
-/// Runs above the median by so many median deviations had an interrupt in them.
+/// Runs further from the median than this many median deviations were interrupted.
 const FAR: f64 = 20.0;
 /// Reads before each run, so that code and data are in the cache (StopWatch, 3.3 (iii)).
 const WARMING_READS: usize = 4;
-/// Runs that are made however long they take.
+/// Number of runs that are made regardless of the time limit.
 const FEWEST_RUNS: usize = 100;
 
-/// Measures the overhead over so many runs, or as many as fit into the time, but 100 at least. The clock must be ready; its
-/// quantum is in ticks.
+/// Measures the overhead with at most `runs` runs, or as many as fit into `time`, but at least 100. The clock must be ready;
+/// its quantum is in ticks.
 pub fn overhead(clock: Clock, quantum: u64, runs: usize, time: Duration) -> Overhead {
     let begin = Instant::now();
     let mut all = Vec::with_capacity(runs);
@@ -70,7 +70,7 @@ fn run(clock: Clock) -> Run {
 }
 
 impl Overhead {
-    /// Makes the sums over the runs of a clock of this quantum: its steps are no reason to leave a run out.
+    /// The overhead from runs. `quantum` is that of the clock in ticks; its steps do not count as interruptions.
     pub fn of(runs: &[Run], quantum: u64) -> Overhead {
         let column = |of: fn(&Run) -> i64| moments(&runs.iter().map(|run| of(run) as f64).collect::<Vec<_>>(), (quantum as f64).max(1.0));
         Overhead { total: column(|run| run.total), read: column(|run| run.read), calibrator: column(|run| run.total - run.read) }

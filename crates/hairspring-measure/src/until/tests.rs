@@ -1,4 +1,4 @@
-//! The loop by a clock that moves only when it is told to.
+//! Tests of the loop with a fake clock.
 
 use super::*;
 use crate::batches::{InProcess, RowFailed};
@@ -99,7 +99,7 @@ fn noisy_rows_use_up_the_budget_and_no_more() {
 }
 
 #[test]
-fn long_rows_run_the_rounds_that_are_needed_whatever_they_cost() {
+fn long_rows_run_the_least_rounds_regardless_of_the_budget() {
     for least_rounds in [1, LEAST_ROUNDS] {
         let (table, ended) = run(Copies::rig(10_000_000, 0), &Goal { least_rounds, ..goal(10 * MS) });
         assert_eq!((table.rounds(), ended.unwrap().stop), (least_rounds, Stop::Budget));
@@ -107,7 +107,7 @@ fn long_rows_run_the_rounds_that_are_needed_whatever_they_cost() {
 }
 
 #[test]
-fn precision_is_not_asked_for_before_the_fewest_rounds() {
+fn precision_is_not_checked_before_the_fewest_rounds() {
     // A round of 20 ms: the first batch has three.
     let (table, ended) = run(Copies::rig(20_000_000 / 80, 0), &goal(Duration::from_secs(9)));
     assert_eq!(ended.unwrap().stop, Stop::Precise);
@@ -115,7 +115,7 @@ fn precision_is_not_asked_for_before_the_fewest_rounds() {
 }
 
 #[test]
-fn what_came_before_the_rounds_counts_but_leaves_the_shortest_run() {
+fn time_before_the_rounds_counts_but_leaves_the_shortest_run() {
     start();
     let (mut table, mut rows) = (table(&STEADY), in_process(Copies::rig(10, 50_000)));
     pass(3_000 * MS);
@@ -181,7 +181,7 @@ fn each_batch_is_as_long_as_all_before_it() {
 }
 
 #[test]
-fn time_for_assessing_is_kept_back() {
+fn time_for_assessments_is_reserved() {
     start();
     let (mut table, mut script) = (table(&STEADY), Script::of(MS));
     let slow = |_: &mut Table| {
@@ -195,7 +195,7 @@ fn time_for_assessing_is_kept_back() {
 }
 
 #[test]
-fn an_interruption_passes_through() {
+fn interruption_is_returned() {
     start();
     let mut script = Script { interrupted_at: 2, ..Script::of(MS) };
     let mut table = table(&STEADY);
@@ -203,7 +203,7 @@ fn an_interruption_passes_through() {
     assert_eq!((ended, table.rounds()), (Err("interrupted"), 120));
 }
 
-/// What the loop should do, told round by round in microseconds: rounds, time in them, time in all.
+/// A model of the loop, round by round in microseconds. It returns rounds, time in them, and total time.
 struct Naive {
     round: u64,
     assessing: u64,
@@ -247,7 +247,7 @@ impl Naive {
 
 proptest::proptest! {
     #[test]
-    fn the_loop_does_what_a_naive_one_does(
+    fn loop_agrees_with_a_naive_model(
         round in 1u64..50_000,
         assessing in 0u64..200_000,
         budget in 0u64..2_000_000,

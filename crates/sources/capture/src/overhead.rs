@@ -14,7 +14,7 @@ const COPIES: f64 = 0.05;
 pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     let Some(first) = table.rows().first() else { return };
     for series in &mut assessment.series {
-        if let Some(finding) = overhead_below_zero(&series.solution, &first.counts, &Context::of(table)) {
+        if let Some(finding) = overhead_below_zero(&series.solution, &first.counts, &Context::for_table(table)) {
             series.add(finding);
         }
     }

@@ -1,12 +1,13 @@
-//! A stream whose lines, and whose stretches without a row, have a limit: a file without end is refused in bounded memory.
+//! A stream that limits the length of lines and of stretches without a row, so that an endless file is refused in bounded
+//! memory.
 
 use super::MAX_LINE;
 use std::io::{Error, Read, Result};
 
-/// Most bytes from the end of one row to the end of the next: comments, empty lines, or a quote that is never closed.
+/// Most bytes from the end of one row to the end of the next; more are usually caused by a quote that is never closed.
 const MAX_WITHOUT_ROW: u64 = 16 << 20;
 
-/// A stream that counts what came since the last line break and since the last row.
+/// A stream that counts the bytes since the last line break and since the last row.
 #[derive(Debug)]
 pub struct Bounded<R> {
     stream: R,
@@ -15,17 +16,17 @@ pub struct Bounded<R> {
 }
 
 impl<R: Read> Bounded<R> {
-    /// A stream that stands at the beginning of a line.
+    /// A stream that is at the beginning of a line.
     pub fn new(stream: R) -> Bounded<R> {
         Bounded { stream, in_line: 0, without_row: 0 }
     }
 
-    /// A row was read.
-    pub fn row(&mut self) {
+    /// Notes that a row has been read.
+    pub fn end_row(&mut self) {
         self.without_row = 0;
     }
 
-    /// Counts the bytes of a chunk.
+    /// Counts the bytes of a chunk, and checks the limits.
     fn count(&mut self, chunk: &[u8]) -> Result<()> {
         self.without_row += chunk.len() as u64;
         let first = chunk.iter().position(|byte| *byte == b'\n');
@@ -44,7 +45,7 @@ impl<R: Read> Bounded<R> {
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        // No chunk is longer than a line may be, so that no long line hides between two breaks of one chunk.
+        // A chunk is shorter than the longest line, so that no line between two breaks of one chunk can be too long.
         let most = buffer.len().min(MAX_LINE as usize / 2);
         let read = self.stream.read(&mut buffer[..most])?;
         self.count(&buffer[..read])?;

@@ -5,7 +5,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn plain_file_with_comments_and_rounds_by_order() {
+fn rounds_are_numbered_in_order_without_a_round_column() {
     let table = read_csv("# clock: timer1\n# rate_hz: 16000000\n\nbody,ticks\n1,108\n2,208\n1,109\n".as_bytes()).unwrap();
     assert_eq!(table.origin.clock.as_deref(), Some("timer1"));
     assert_eq!(table.origin.rate.as_ref().unwrap().hz, 16e6);
@@ -14,7 +14,7 @@ fn plain_file_with_comments_and_rounds_by_order() {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_table_is_read_back() {
     let mut table = Observations::new(vec!["body, \"quoted\"".into(), "init".into()]);
     let (a, b, c) = (table.series("a,b"), table.series("reference"), table.series("the control"));
     for round in 0..3 {
@@ -47,12 +47,12 @@ fn what_is_written_is_read_back() {
 fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("").contains("empty"));
     assert!(error("body,ticks\n").contains("no rows"));
-    assert!(error("# reference: chian 3\nseries,body,ticks\nchain,1,2\n").contains("`reference` names a series `chian`"));
-    assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names a series `a`"));
+    assert!(error("# reference: chian 3\nseries,body,ticks\nchain,1,2\n").contains("`reference` names the series `chian`"));
+    assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names the series `a`"));
     assert!(error("body\n1\n").contains("line 1: no column `ticks`"));
     assert!(error("ticks\n1\n").contains("no component"));
     assert!(error("body,ticks,time_ns\n1,2,3\n").contains("keep one"));
-    assert!(error("body,body,ticks\n1,2,3\n").contains("stands twice"));
+    assert!(error("body,body,ticks\n1,2,3\n").contains("appears twice"));
     assert!(error("# c: d\nbody,ticks\n1,2\n3,x\n").contains("line 4: the reading is `x`"));
     assert!(error("body,ticks\n1,NaN\n").contains("line 2"));
     assert!(error("body,ticks\ninf,3\n").contains("not a finite"));
@@ -70,7 +70,7 @@ fn bad_lines_name_the_line_and_the_reason() {
 }
 
 #[test]
-fn a_byte_order_mark_and_windows_lines_are_fine() {
+fn byte_order_mark_and_crlf_are_accepted() {
     let table = read_csv("\u{feff}body,ticks\r\n1,2\r\n\r\n2,3\r\n".as_bytes()).unwrap();
     assert_eq!(table.readings().len(), 2);
 }
@@ -82,18 +82,18 @@ proptest::proptest! {
     }
 
     #[test]
-    fn near_misses_never_panic(text in "(#[a-z_]{0,8}: ?[0-9e.-]{0,6}\n){0,3}(a,|b,|round,|flags,|series,){0,4}ticks\n([0-9a-z.,-]{0,12}\n){0,6}") {
+    fn almost_valid_input_does_not_panic(text in "(#[a-z_]{0,8}: ?[0-9e.-]{0,6}\n){0,3}(a,|b,|round,|flags,|series,){0,4}ticks\n([0-9a-z.,-]{0,12}\n){0,6}") {
         let _ = read_csv(text.as_bytes());
     }
 }
 
 #[test]
-fn an_uncertainty_without_a_rate_is_no_rate() {
+fn uncertainty_without_a_rate_is_ignored() {
     let table = read_csv("# rate_uncertainty_ppm: 3\nbody,ticks\n1,2\n".as_bytes()).unwrap();
     assert_eq!(table.origin.rate, None);
 }
 
-/// A stream that begins with a text and goes on with one byte, and fails the test if it is read for too long.
+/// An endless stream: a text followed by repetitions of one byte. Panics if more than 64 MiB are read.
 struct Endless(&'static [u8], u8, usize);
 
 impl Read for Endless {
@@ -109,7 +109,7 @@ impl Read for Endless {
 }
 
 #[test]
-fn what_never_ends_is_refused_with_its_line_and_the_limit() {
+fn endless_input_is_refused_with_line_and_limit() {
     let refused = |start: &'static [u8], byte| read_csv(Endless(start, byte, 0)).unwrap_err().to_string();
     assert!(refused(b"", 0).contains("line 1: is longer than 1048576 bytes"));
     let line = refused(b"body,ticks\n1,2\n", 0);
@@ -123,7 +123,7 @@ fn what_never_ends_is_refused_with_its_line_and_the_limit() {
 }
 
 #[test]
-fn many_comments_between_rows_are_fine() {
+fn many_comments_between_rows_are_accepted() {
     let comments = "# another comment\n".repeat(100_000);
     assert_eq!(read_csv(format!("body,ticks\n1,2\n{comments}2,3\n").as_bytes()).unwrap().readings().len(), 2);
 }

@@ -1,13 +1,13 @@
 //! The virtual counter of AArch64.
 //!
-//! The processor may read the counter early, before instructions that stand before it: the Arm ARM asks for an `isb` in
-//! between, and Linux has one there as well. There is no `dsb`. Loads and stores that are still under way at a reading are
-//! the same in all rows of a benchmark, and so belong to the overhead; to wait for them would add the spread of the store
-//! buffer to every reading. Between init and body it is otherwise: see the fences of this architecture.
+//! The processor may read the counter before earlier instructions are done: the Arm ARM requires an `isb` in between, as in
+//! Linux. There is no `dsb`: loads and stores still in progress at a reading are the same in all rows of a benchmark, so
+//! they are part of the overhead, and waiting for them would add the variation of the store buffer to every reading. The
+//! fences between init and body do wait for them (see [`crate::fence`]).
 
 use super::{CounterInC, Place};
 
-/// How C reads it.
+/// The read for C.
 pub const IN_C: CounterInC = CounterInC {
     c_macro: "__aarch64__",
     name: "cntvct",

@@ -1,11 +1,11 @@
-//! The reads for compilers of C: macros for every architecture.
+//! C macros that read the counter of every architecture.
 
 use super::{CounterInC, IN_C, Place};
 use crate::fence::c::asm;
 
-/// Macros whose names begin with `prefix`: `COUNTER`, the name of the clock, `COUNTER_READ(ticks)`, `COUNTER_RATE(hz)`
-/// where the processor states a rate, and `CLOCK_FENCE()`, which stands around a read of the system's clock. A processor
-/// that is not known has the last one alone, for the compiler.
+/// Macros whose names begin with `prefix`: `COUNTER`, the name of the clock; `COUNTER_READ(ticks)`; `COUNTER_RATE(hz)` if
+/// the processor reports a rate; and `CLOCK_FENCE()`, for both sides of a read of the system's clock. An unknown processor
+/// has only `CLOCK_FENCE()`, as a compiler barrier.
 pub fn macros(prefix: &str) -> String {
     let mut text = String::new();
     for (at, counter) in IN_C.iter().enumerate() {
@@ -28,7 +28,7 @@ fn read(prefix: &str, counter: &CounterInC) -> String {
         Place::Halves([in_low, in_high]) => {
             let (low, high) = (format!("{prefix}LOW").to_lowercase(), format!("{prefix}HIGH").to_lowercase());
             let read = asm(counter.read, &format!(": \"{in_low}\"({low}), \"{in_high}\"({high}) : : \"memory\""));
-            // The upper halves of both registers are cleared by the read.
+            // The read clears the upper halves of both registers.
             let whole = format!("(ticks) = {high} << 32 | {low}");
             format!("{head} \\\n  do {{ \\\n    uint64_t {low}, {high}; \\\n    {read}; \\\n    {whole}; \\\n  }} while (0)\n")
         }

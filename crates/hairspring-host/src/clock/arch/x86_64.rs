@@ -1,4 +1,4 @@
-//! The time stamp counter, with each way of ordering it.
+//! The time stamp counter, with several ways to order its reads.
 
 use super::{CounterInC, Place};
 
@@ -9,7 +9,7 @@ macro_rules! ordered_read {
     };
 }
 
-/// How C reads it.
+/// The read for C.
 pub const IN_C: CounterInC = CounterInC {
     c_macro: "__x86_64__",
     name: "tsc",
@@ -23,13 +23,13 @@ pub const IN_C: CounterInC = CounterInC {
 pub use here::clocks;
 
 #[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code, reason = "reading the counter takes an instruction that Rust has no safe form for; none of them touches memory")]
+#[allow(unsafe_code, reason = "the instructions that read the counter have no safe form in Rust; none of them accesses memory")]
 mod here {
     use crate::clock::{Clock, Ordering};
     use std::arch::asm;
     use std::arch::x86_64::{__cpuid, __cpuid_count};
 
-    /// The reads that this CPU offers; those it does not offer come with the reason.
+    /// All reads of the counter; those that this CPU does not offer have the reason.
     pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
         let clock = |name, description, read, ordering| Clock { ordering, ..Clock::new(name, description, read) };
         let counter = offered(1, 3, 4, "time stamp counter (CPUID.1:EDX bit 4)");
@@ -56,13 +56,13 @@ mod here {
     /// Whether a feature bit of CPUID is set; registers are counted eax 0, ebx 1, ecx 2, edx 3.
     #[allow(unused_unsafe, reason = "reading CPUID is a safe function in newer compilers only")]
     fn has(leaf: u32, register: u8, bit: u8) -> bool {
-        // SAFETY: every x86-64 CPU has the instruction; it changes nothing but the registers that it answers in.
+        // SAFETY: every x86-64 CPU has the instruction; it only changes its result registers.
         let (base, answer) = unsafe { (__cpuid(leaf & 0x8000_0000).eax, __cpuid_count(leaf, 0)) };
         let value = [answer.eax, answer.ebx, answer.ecx, answer.edx][register as usize];
         leaf <= base && value >> bit & 1 == 1
     }
 
-    // `nomem` is left out of every block on purpose: the compiler must not move memory accesses across a read.
+    // No block has the option `nomem`: the compiler must not move memory accesses across a read.
 
     extern "C" fn tsc() -> u64 {
         let (low, high): (u32, u32);
@@ -87,7 +87,7 @@ mod here {
 
     extern "C" fn tsc_cpuid() -> u64 {
         let (low, high): (u32, u32);
-        // SAFETY: cpuid writes eax, ebx, ecx and edx; rbx belongs to the compiler and is put back.
+        // SAFETY: cpuid writes eax, ebx, ecx and edx; rbx is reserved by the compiler and is restored.
         unsafe {
             asm!("mov {save:r}, rbx", "xor eax, eax", "cpuid", "rdtsc", "mov {low:e}, eax", "mov {high:e}, edx", "xor eax, eax", "cpuid", "mov rbx, {save:r}",
                 save = out(reg) _, low = out(reg) low, high = out(reg) high, out("eax") _, out("ecx") _, out("edx") _, options(nostack));

@@ -1,4 +1,4 @@
-//! Clocks of other systems, by name, so that asking for one is answered with the reason.
+//! Clocks of other systems, listed so that the error for selecting one states the reason.
 
 use super::super::Clock;
 
@@ -15,7 +15,7 @@ pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     elsewhere.map(|(name, description, _)| (Clock::new(name, description, none), Err(reason()))).collect()
 }
 
-/// What is not there reads 0 and does not count.
+/// The read of a clock that does not exist here: always 0.
 extern "C" fn none() -> u64 {
     0
 }

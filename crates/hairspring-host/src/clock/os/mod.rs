@@ -15,7 +15,7 @@ pub use unix::wall_ns;
 
 use super::Clock;
 
-/// All that this system offers, and those of other systems with the reason why they are not here.
+/// All clocks of this system, and those of other systems with the reason why they are not available.
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     let mut all = Vec::new();
     #[cfg(unix)]

@@ -6,14 +6,14 @@ use super::super::{Clock, Counts, Ordering};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering as Memory, compiler_fence};
 
-/// The head of the page, as far as a read needs it. The kernel writes to it at any time.
+/// The part of the page that a read needs. The kernel may write to it at any time.
 #[repr(C)]
 struct Page {
     version: u32,
     compatible: u32,
-    /// Changes whenever the kernel writes: a read that saw it change is made again.
+    /// Changes whenever the kernel writes to the page; a read during which it changes is repeated.
     lock: AtomicU32,
-    /// Number of the hardware counter, plus one; 0 while there is none.
+    /// Number of the hardware counter plus one; 0 while there is none.
     index: AtomicU32,
     offset: AtomicI64,
     enabled: AtomicU64,
@@ -23,13 +23,13 @@ struct Page {
     width: AtomicU16,
 }
 
-/// Bytes of the page that are mapped: the smallest page of any machine served.
+/// Bytes of the page that are mapped: the smallest page size of the supported machines.
 const PAGE_BYTES: usize = 4096;
 /// `cap_user_rdpmc`: user code may read the counter.
 const CAN_READ: u64 = 1 << 2;
 
 thread_local! {
-    /// This thread's page; it stays for the life of the process, because the clock may be read until then.
+    /// This thread's page. It remains mapped until the process ends, because the clock may be read until then.
     static PAGE: Cell<Option<&'static Page>> = const { Cell::new(None) };
 }
 
@@ -81,7 +81,7 @@ fn rdpmc(_: u32) -> u64 {
     0
 }
 
-/// Opens the counter for this thread, once, and for the thread's life.
+/// Opens the counter for this thread, unless it is already open.
 fn enable() -> Result<(), String> {
     if PAGE.get().is_none() {
         PAGE.set(Some(open()?.keep()));
@@ -89,7 +89,7 @@ fn enable() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether it can be opened; closed again at once.
+/// Whether the counter can be opened. Opens and closes it.
 fn available() -> Result<(), String> {
     if PAGE.get().is_some() { Ok(()) } else { open().map(drop) }
 }
@@ -106,12 +106,12 @@ fn open() -> Result<Opened, String> {
             .into());
     }
     if opened.page.index.load(Memory::Relaxed) == 0 {
-        return Err("all hardware counters are taken (by the NMI watchdog, or another perf): free one".into());
+        return Err("all hardware counters are in use (by the NMI watchdog or another perf): free one".into());
     }
     Ok(opened)
 }
 
-/// The attributes in their first published form (PERF_ATTR_SIZE_VER0), which every kernel takes.
+/// The attributes in their first published form (PERF_ATTR_SIZE_VER0), which every kernel accepts.
 #[repr(C)]
 struct Attributes {
     kind: u32,
@@ -130,7 +130,7 @@ struct Attributes {
 /// PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.
 const HARDWARE: u32 = 0;
 const CYCLES: u64 = 0;
-/// `pinned`: always on a counter of its own; `exclude_kernel`, `exclude_hv`: what an unprivileged user may count.
+/// `pinned`: always on a hardware counter; `exclude_kernel`, `exclude_hv`: without these an unprivileged user may not count.
 const PINNED_USER_ONLY: u64 = 1 << 2 | 1 << 5 | 1 << 6;
 
 const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
@@ -191,13 +191,13 @@ impl Drop for Opened {
     }
 }
 
-/// Why the kernel said no, with what it depends on.
+/// Why the kernel refused, with the setting that it depends on.
 fn refused(error: &std::io::Error) -> String {
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
-    in_words(error, paranoid.trim())
+    explain(error, paranoid.trim())
 }
 
-fn in_words(error: &std::io::Error, paranoid: &str) -> String {
+fn explain(error: &std::io::Error, paranoid: &str) -> String {
     let why = match error.raw_os_error() {
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
             "this CPU offers no cycle counter to the system, as in most virtual machines"
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_the_layout_of_the_kernel() {
+    fn page_has_the_layout_of_the_kernel() {
         use std::mem::offset_of;
         let places = (offset_of!(Page, lock), offset_of!(Page, index), offset_of!(Page, offset));
         assert_eq!((places, offset_of!(Page, capabilities), offset_of!(Page, width)), ((8, 12, 16), 40, 48));
@@ -238,11 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn the_counter_is_extended_by_its_sign_and_added_to_the_offset() {
-        let of = |hardware: u64| cycles(&page(3, 1 << 50, 48), |number| if number == 2 { hardware } else { 0 });
-        assert_eq!(of(1_000), Some((1 << 50) + 1_000));
+    fn counter_is_sign_extended_and_added_to_the_offset() {
+        let count = |hardware: u64| cycles(&page(3, 1 << 50, 48), |number| if number == 2 { hardware } else { 0 });
+        assert_eq!(count(1_000), Some((1 << 50) + 1_000));
         // Counters are loaded with a negative number so that they overflow after a period.
-        assert_eq!(of(0xffff_ffff_fff0), Some((1 << 50) - 16));
+        assert_eq!(count(0xffff_ffff_fff0), Some((1 << 50) - 16));
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_the_kernel_broke_into_is_made_again() {
+    fn read_interrupted_by_the_kernel_is_repeated() {
         let page = page(1, 100, 48);
         let reads = Cell::new(0);
         let count = cycles(&page, |_| {
@@ -266,10 +266,10 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_names_the_answer_and_the_setting() {
-        let text = in_words(&std::io::Error::from_raw_os_error(libc::ENOENT), "2");
+    fn reason_names_the_error_and_the_setting() {
+        let text = explain(&std::io::Error::from_raw_os_error(libc::ENOENT), "2");
         assert!(text.contains("virtual machines") && text.contains("perf_event_paranoid is 2"), "{text}");
-        let text = in_words(&std::io::Error::from_raw_os_error(libc::EACCES), "");
+        let text = explain(&std::io::Error::from_raw_os_error(libc::EACCES), "");
         assert!(text.contains("CAP_PERFMON") && text.contains("not readable"), "{text}");
     }
 }

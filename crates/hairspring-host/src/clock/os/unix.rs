@@ -3,9 +3,9 @@
 use super::super::{Clock, Counts, Ordering};
 use nix::time::{ClockId, clock_gettime};
 
-/// The kernel answers without being entered: its own fence stands before the read of the counter, and nothing behind.
+/// The vDSO reads the counter without a system call, with a fence before the read but none after it.
 const VDSO: Ordering = Ordering { before: Some("vdso"), after: None };
-/// The kernel is entered and left again.
+/// A system call.
 const CALL: Ordering = Ordering::both("syscall");
 
 /// The clocks that clock_gettime, gettimeofday and times offer here.
@@ -28,7 +28,7 @@ pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     list.into_iter().map(|clock| (clock, Ok(()))).collect()
 }
 
-/// Nanoseconds of the clock that rates are measured against: not steered, where the system has such a one.
+/// Nanoseconds of the clock that rates are measured against: an unsteered clock if the system has one.
 pub extern "C" fn wall_ns() -> u64 {
     #[cfg(target_os = "linux")]
     return monotonic_raw();
