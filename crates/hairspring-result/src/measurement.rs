@@ -1,21 +1,21 @@
-//! What a document of a measurement is made of: an assessment, its circumstances, and what is known of the code.
+//! The input of a document: an assessment, its circumstances, and what is known about the code.
 
 use crate::document::{Environment, Mode, Run};
 use hairspring_core::judge::methods::MethodTable;
 use hairspring_core::judge::{Assessment, Finding};
 
-/// A measurement that has been assessed, as its source hands it over. [`crate::ResultDocument`] is what is made of it.
+/// An assessed measurement, from which a source makes a [`crate::ResultDocument`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// The verb that made it, as `time` or `fit`.
     pub command: String,
     /// Circumstances.
     pub environment: Environment,
-    /// What was found.
+    /// The estimates and findings.
     pub assessment: Assessment,
     /// Nanoseconds for one unit of the table (`Origin::ns_per_unit`); `None` where the clock's rate is unknown.
     pub ns_per_unit: Option<f64>,
-    /// What is known of the series beyond the numbers, by the name of the series.
+    /// What is known about the series beyond the numbers, by the name of the series.
     pub subjects: Vec<Subject>,
     /// Other methods beside the line fit, where they were asked for.
     pub methods: Vec<MethodTable>,
@@ -23,7 +23,7 @@ pub struct Measurement {
     pub run: Option<Run>,
 }
 
-/// What is known of a series beyond its numbers.
+/// What is known about a series beyond its numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Subject {
     /// Name of the series in the assessment.
