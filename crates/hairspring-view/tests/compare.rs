@@ -134,7 +134,7 @@ fn circumstances_that_differ_are_findings() {
     assert!(compared(&old, &new, None).findings.is_empty(), "core cycles do not change with the core clock");
     new["results"][0]["components"]["body"]["cycles"] = Value::Null;
     let found = compared(&old, &new, None);
-    assert!(found.findings[0].message.starts_with("not the same core clock: `3000 MHz`"), "{}", found.findings[0].message);
+    assert!(found.findings[0].message.starts_with("different core clock: `3000 MHz`"), "{}", found.findings[0].message);
     assert_eq!(found.pairs[0].change.as_ref().unwrap().unit, Unit::Nanoseconds);
 }
 

@@ -67,7 +67,7 @@ fn compared(arguments: &ClocksArguments, names: &[String], settled: &Settled) ->
     let [a, b] = names else { return Err("--compare takes two clocks".into()) };
     if a == b {
         return Err(
-            Misuse(format!("--compare {a} {b}: a clock does not differ from itself; name two (hairspring clocks lists them)")).into()
+            Misuse(format!("--compare {a} {b}: this is the same clock twice; name two (hairspring clocks lists them)")).into()
         );
     }
     let (first, second) = (find(a)?, find(b)?);

@@ -186,7 +186,7 @@ fn components_have_one_name_each() {
     let named = |names: &str| capture("pin.vcd", &text).option("--channel", "PB7").option("--components", names);
     named("a,b").fails("--components names 2 and the pulses count 1 component: nothing is left for b").in_one_line();
     for wrong in ["", "=", "a,", "1"] {
-        named(wrong).ends_with(2).complains("is no name");
+        named(wrong).ends_with(2).complains("is not a component name");
     }
     let (mut pin, mut random) = (Pin::new(1e4, Orientation::Rising), Pcg64::seed_from_u64(3));
     for _ in 0..6 {
@@ -198,7 +198,7 @@ fn components_have_one_name_each() {
     assert_eq!(named("loop, start").document().components(), ["loop", "start"]);
     named("init").fails("two components would be called `init`").in_one_line();
     named("a,a").fails("two components would be called `a`").in_one_line();
-    named("a,overhead").ends_with(2).complains("beside its components");
+    named("a,overhead").ends_with(2).complains("reserved for the overhead");
 }
 
 #[test]

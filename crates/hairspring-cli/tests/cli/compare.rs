@@ -51,7 +51,7 @@ fn circumstances_missing_and_new_series_are_told() {
     };
     compare(&old, &edited(&|new| new["environment"]["clock"]["name"] = "timer2".into()))
         .succeeds()
-        .says("not the same clock: `timer1` in the old result, `timer2` in the new one");
+        .says("different clock: `timer1` in the old result, `timer2` in the new one");
     let another = edited(&|new| {
         let mut copy = new["results"][0].clone();
         copy["name"] = "other\u{1b}[2J".into();
@@ -71,7 +71,7 @@ fn files_that_are_no_results_are_refused() {
     compare(&good, &good[..good.len() / 2]).fails("new.json: is not a JSON document").in_one_line();
     compare(&good, &good.replace("\"level\": 0.95", "\"level\": 95")).fails("the level 95 is not between 0 and 1").in_one_line();
     Hairspring::new().with("compare").with("nosuch.json").with("other.json").fails("nosuch.json: No such file").in_one_line();
-    Hairspring::new().with("compare").with("-").with("-").ends_with(2).complains("standard input can be one of the two only");
+    Hairspring::new().with("compare").with("-").with("-").ends_with(2).complains("only one of the two can be standard input");
     compare(&good, &good).option("--threshold", "much").ends_with(2).complains("expected a percentage");
     Hairspring::new().with("compare").beside("old.json", &good).with("old.json").with("-").input(&good).succeeds().says("no difference");
 }
@@ -136,7 +136,7 @@ fn a_result_is_reported_in_the_formats_of_other_tools() {
 #[test]
 fn what_cannot_be_reported_is_said() {
     let ticks = fit("body,ticks\n1,108\n2,208\n3,309\n4,408\n").with("--json").succeeds().output;
-    report(&ticks, "bencher").fails("the clock's rate is unknown").complains("nothing is left to report");
+    report(&ticks, "bencher").fails("the clock's rate is unknown").complains("no benchmark can be reported");
     report(&ticks, "csv").succeeds();
     report(&ticks, "xml").ends_with(2).complains("invalid value 'xml'");
     Hairspring::new().with("report").with("x.json").ends_with(2).complains("--format");

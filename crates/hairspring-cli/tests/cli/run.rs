@@ -159,7 +159,7 @@ fn whatever_a_program_does_is_told_and_ends() {
     };
     with("kill -SEGV $$").fails("signal SIGSEGV");
     with("exit 1").fails("ended with status 1");
-    with("echo '{\"schema\": \"hairspring/result/1\"' >\"$out\"").fails("what it wrote is no JSON");
+    with("echo '{\"schema\": \"hairspring/result/1\"' >\"$out\"").fails("its result is not a JSON");
     with("echo '{\"schema\": \"hairspring/mhz/1\"}' >\"$out\"").fails("is a document of `hairspring/mhz/1`");
     with("true").fails("wrote no result");
     with("sleep 60 & sleep 60").option("--timeout", "300ms").fails("did not end within 0.3 s");

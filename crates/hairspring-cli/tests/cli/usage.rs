@@ -15,7 +15,7 @@ fn help_and_version_are_there() {
         Hairspring::new().with(verb).with("--help").succeeds().says("Usage: hairspring").says("--json");
         Hairspring::new().with("--help").succeeds().says(verb);
     }
-    Hairspring::new().with("--help").succeeds().says("Exit status: 0 done");
+    Hairspring::new().with("--help").succeeds().says("Exit status: 0 success");
     Hairspring::new().with("--version").succeeds().says("hairspring 0.");
 }
 
