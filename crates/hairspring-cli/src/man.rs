@@ -37,7 +37,8 @@ pub fn run(arguments: &ManArguments) -> Result<Outcome, AnyError> {
     }
     let wanted = arguments.verb.as_ref().map_or("hairspring".to_owned(), |verb| format!("hairspring-{verb}"));
     let names: Vec<String> = all[1..].iter().map(|command| command.get_name().to_owned()).collect();
-    let unknown = || Misuse(format!("there is no verb `{}`; known are {}", arguments.verb.as_deref().unwrap_or_default(), names.join(", ")));
+    let unknown =
+        || Misuse(format!("there is no verb `{}`; known are {}", arguments.verb.as_deref().unwrap_or_default(), names.join(", ")));
     let command = all.into_iter().find(|command| name(command) == wanted).ok_or_else(unknown)?;
     output::print(&page(command)?)?;
     Ok(Outcome::Done)

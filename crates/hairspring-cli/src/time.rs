@@ -68,7 +68,8 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
     let lets = arguments.lets.iter().map(|text| Declaration::parse(text)).collect::<Result<_, _>>()?;
     let all_methods = arguments.method != Method::Line;
     if all_methods && (arguments.init.is_some() || arguments.fence || !arguments.cold.is_empty()) {
-        let why = "--method: differential and direct measurements cannot separate a body from its --init, --fence or --cold; use --method line";
+        let why =
+            "--method: differential and direct measurements cannot separate a body from its --init, --fence or --cold; use --method line";
         return Err(Misuse(why.into()).into());
     }
     let file = |path: &std::path::PathBuf| path.canonicalize().map_err(|e| format!("--file {}: {e}", path.display()));

@@ -65,7 +65,7 @@ fn exchange() -> Exchange {
             answers.received(&bytes, if late { 300_000 } else { 60_000 + 100 * cycle }, if late { PERIOD + 1 } else { PERIOD / 2 });
         }
     }
-    Exchange::of(&answers, "192.0.2.7:47110".into(), 0.95, &rates()[0])
+    Exchange::new(&answers, "192.0.2.7:47110".into(), 0.95, &rates()[0])
 }
 
 fn report(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> PeriodReport {

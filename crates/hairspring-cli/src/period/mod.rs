@@ -129,8 +129,7 @@ fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, Misuse> 
 fn clocks(names: &[String]) -> Result<[Clock; 2], AnyError> {
     match names {
         [one, other] if one == other => {
-            let why =
-                format!("--clock {one} --clock {other}: this is the same clock twice; name two, or one to use with {DUE_CLOCK}");
+            let why = format!("--clock {one} --clock {other}: this is the same clock twice; name two, or one to use with {DUE_CLOCK}");
             Err(Misuse(why).into())
         }
         [] => Ok([default_clock(), find(DUE_CLOCK)?]),

@@ -80,7 +80,7 @@ fn too_few_rows() {
     for rows in ["1,108\n", "1,108\n1,108\n1,109\n"] {
         let ended = fit(format!("body,ticks\n{rows}")).start().ends_with_any(&[0, 1]);
         // One row tells the body and the overhead together at the most, and that must be said.
-        let honest = if ended.output.is_empty() { ended.error.contains("rows") } else { ended.output.contains("do not tell") };
+        let honest = if ended.output.is_empty() { ended.error.contains("rows") } else { ended.output.contains("cannot separate") };
         assert!(honest, "{rows}: {ended}");
     }
     fit("body,init,ticks\n1,1,5\n2,1,8\n").start().ends_with_any(&[0, 1]);

@@ -1,14 +1,14 @@
-//! What two clocks differ by over spans of every length alike: no difference of the clocks, but what is left of their reads.
+//! The constant part of the differences of two clocks: what remains of the cost of their reads, not a difference of the clocks.
 
 use super::SpanPoint;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 
-/// Points that a line with a constant needs to leave something over.
+/// Fewest points for a line with a constant and a degree of freedom.
 const FEWEST: usize = 3;
 
 /// The constant part of the differences in nanoseconds: the intercept of the weighted line (difference in nanoseconds
-/// over length) through all points that are told, with their intervals as weights; wider where the points lie further
+/// over length) through all resolved points, with their intervals as weights; wider where the points lie further
 /// off the line than these allow. `None` for fewer than three points.
 pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Estimate> {
     let told: Vec<[f64; 3]> = points.iter().filter_map(|point| weighted(point, level)).collect();

@@ -38,7 +38,7 @@ impl Stream {
         let (sd, dof) = self.batches.sd_of_mean().unwrap_or((f64::INFINITY, 1.0));
         let mut mean = Uncertain { value: self.moments.mean(), budget: vec![Contribution::standard(Source::Stochastic, sd, dof)] };
         mean.budget.extend_from_slice(more);
-        Some(Distribution::of(self, bounded(&mean, level)))
+        Some(Distribution::new(self, bounded(&mean, level)))
     }
 }
 
@@ -67,7 +67,7 @@ pub struct Distribution {
 
 impl Distribution {
     /// The distribution of a stream, with its mean as found elsewhere.
-    pub fn of(stream: &Stream, mean_ns: Estimate) -> Distribution {
+    pub fn new(stream: &Stream, mean_ns: Estimate) -> Distribution {
         let moments = &stream.moments;
         Distribution {
             count: moments.count(),

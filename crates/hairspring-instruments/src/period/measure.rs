@@ -105,7 +105,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let switches = switches.since_last();
     let exchange = line.map(|mut line| {
         line.settle(&mut system);
-        Exchange::of(&line.answers, line.to().to_string(), request.level, &rates[0])
+        Exchange::new(&line.answers, line.to().to_string(), request.level, &rates[0])
     });
     let ended = Ended {
         period_ns: request.period_ns,
@@ -181,7 +181,7 @@ fn too_short(tally: &Tally) -> Error {
     let needed = FEWEST_PERIODS + 1;
     Error::Refused {
         what: "the run ended before there was anything to measure".into(),
-        reason: format!("{} cycles ran, {needed} are needed at the least; let it run for longer", tally.cycles),
+        reason: format!("{} cycles ran, at least {needed} are needed; let it run for longer", tally.cycles),
     }
 }
 

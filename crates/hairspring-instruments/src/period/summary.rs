@@ -71,7 +71,7 @@ pub struct Exchange {
 impl Exchange {
     /// From the answers of a run. Round trips are converted by the rate known at the start: it differs from the final one
     /// by parts per million, and round trips are short.
-    pub fn of(answers: &Answers, partner: String, level: f64, rate: &Rate) -> Exchange {
+    pub fn new(answers: &Answers, partner: String, level: f64, rate: &Rate) -> Exchange {
         let more = [Contribution::rate(answers.round_trips.moments.mean(), rate)];
         Exchange {
             partner,
@@ -196,7 +196,7 @@ fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
     // The tally knew the rate only from before the run.
     let shift = due * (ns_per_tick / clock.ns_per_tick() - 1.0);
     let moved = |extreme: Extreme| Extreme { value: extreme.value + shift, ..extreme };
-    let seen = Distribution::of(&clock.errors, error);
+    let seen = Distribution::new(&clock.errors, error);
     ClockPeriods {
         name: known.clock.name.to_owned(),
         period_ns: Estimate { value, low: error.low + due, high: error.high + due, level: ended.level },

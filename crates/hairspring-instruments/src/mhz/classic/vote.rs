@@ -26,10 +26,10 @@ pub struct Vote {
     pub subsets: u32,
 }
 
-/// What all subsets say.
+/// The vote of all subsets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ballot {
-    /// The mode: the most common answer; the lowest where several are as common.
+    /// The mode: the most common answer, and the lowest of equally common ones.
     pub mode: Vote,
     /// Subsets that were asked: those with two times that differ by more than 5 %.
     pub subsets: u32,
@@ -39,7 +39,7 @@ pub struct Ballot {
     pub votes: Vec<Vote>,
 }
 
-/// Which of the times are no obvious outliers (filter_data): within a factor of twenty of the median of the positive ones.
+/// Which times are not obvious outliers (filter_data): those within a factor of twenty of the median of the positive times.
 pub fn plausible(times: &[f64]) -> Vec<bool> {
     let mut sorted: Vec<f64> = times.iter().copied().filter(|time| time.is_finite() && *time > 0.0).collect();
     sorted.sort_by(f64::total_cmp);
@@ -71,7 +71,7 @@ fn valid(subset: &[f64]) -> bool {
     subset.iter().any(|time| *time > shortest * (1.0 + DIFFERENT))
 }
 
-/// Clock speed in whole MHz; `None` where it is no number of them.
+/// Clock speed in whole MHz; `None` if it is not finite and positive.
 fn speed(times_ns: &[f64]) -> Option<u32> {
     let mhz = (1e3 / greatest_common_divisor(times_ns)?.period).round();
     (0.0..=f64::from(u32::MAX)).contains(&mhz).then_some(mhz as u32)
