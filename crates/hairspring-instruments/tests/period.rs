@@ -149,7 +149,7 @@ fn every_document_keeps_to_its_schema() {
 }
 
 #[test]
-fn numbers_that_are_none_are_null() {
+fn non_finite_numbers_are_null() {
     let mut report = quiet();
     report.summary.latency.sd_ns = f64::NAN;
     report.summary.latency.mean_ns.high = f64::INFINITY;

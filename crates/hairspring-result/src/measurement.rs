@@ -17,9 +17,9 @@ pub struct Measurement {
     pub ns_per_unit: Option<f64>,
     /// What is known about the series beyond the numbers, by the name of the series.
     pub subjects: Vec<Subject>,
-    /// Other methods beside the line fit, where they were asked for.
+    /// Other methods beside the line fit, if they were requested.
     pub methods: Vec<MethodTable>,
-    /// How the run went, where there was one.
+    /// How the run went, if there was one.
     pub run: Option<Run>,
 }
 
@@ -36,7 +36,7 @@ pub struct Subject {
     pub mode_reason: String,
     /// Machine code for one copy, in bytes.
     pub bytes_per_copy: Option<f64>,
-    /// The instructions of one copy, where they are to be shown.
+    /// The instructions of one copy, if they were requested.
     pub disassembly: Vec<String>,
     /// Findings beyond those of the assessment.
     pub findings: Vec<Finding>,

@@ -147,7 +147,7 @@ fn a_switch_in_a_loop_is_followed_block_by_block() {
 }
 
 #[test]
-fn the_listing_names_what_cannot_be_told_apart_and_what_would_help() {
+fn the_listing_names_inseparable_blocks_and_a_remedy() {
     let rig = compile(WORK, &["-O2", "-g"]);
     let done = rig.blocks("work", "1 2 3\n1 2\n9 25\n25 9 1\n2\n3 3\n", &[]);
     assert!(done.status == 0, "{}", done.stderr);

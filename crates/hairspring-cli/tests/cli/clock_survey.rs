@@ -56,7 +56,7 @@ fn the_text_of_every_form_fits_80_columns() {
 }
 
 #[test]
-fn a_clock_that_is_named_is_told_in_full() {
+fn a_named_clock_is_shown_in_full() {
     let survey = document(quick().with("monotonic").with("perf"), "clocks.schema.json");
     assert_eq!(survey["clocks"].as_array().unwrap().len(), 2);
     quick().with("gettimeofday").succeeds().says("later instructions may begin before it is read").does_not_say("CLOCK_REALTIME");
@@ -105,7 +105,7 @@ fn the_overhead_is_repeated_five_times() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_can() {
+fn impossible_requests_are_refused_with_a_suggestion() {
     quick().with("sundial").ends_with(2).complains("no clock is called `sundial`").complains("known are tsc").in_one_line();
     quick().option("--cpu", "4000").ends_with(2).complains("CPU 4000 is not available").complains("may use the CPUs").in_one_line();
     clocks()

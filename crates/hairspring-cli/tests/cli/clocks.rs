@@ -67,6 +67,6 @@ fn a_clock_that_is_far_too_coarse_gives_no_time() {
 }
 
 #[test]
-fn a_clock_that_is_not_there_is_refused_with_those_that_are() {
+fn a_missing_clock_is_refused_with_the_available_ones() {
     time("1").option("--clock", "sundial").ends_with(2).complains("clock `sundial`").complains("monotonic_raw").in_one_line();
 }

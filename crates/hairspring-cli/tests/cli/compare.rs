@@ -42,7 +42,7 @@ fn the_document_keeps_to_its_schema() {
 }
 
 #[test]
-fn circumstances_missing_and_new_series_are_told() {
+fn circumstances_missing_and_new_series_are_reported() {
     let old = saved(100.0);
     let edited = |edit: &dyn Fn(&mut Value)| {
         let mut document: Value = serde_json::from_str(&old).unwrap();
@@ -64,7 +64,7 @@ fn circumstances_missing_and_new_series_are_told() {
 }
 
 #[test]
-fn files_that_are_no_results_are_refused() {
+fn other_files_are_refused() {
     let good = saved(100.0);
     compare(&good, "").fails("new.json: is not a JSON document of hairspring").in_one_line();
     compare("{\"schema\": \"hairspring/mhz/1\"}", &good).fails("old.json: is a document of `hairspring/mhz/1`").in_one_line();
@@ -134,7 +134,7 @@ fn a_result_is_reported_in_the_formats_of_other_tools() {
 }
 
 #[test]
-fn what_cannot_be_reported_is_said() {
+fn components_left_out_are_reported() {
     let ticks = fit("body,ticks\n1,108\n2,208\n3,309\n4,408\n").with("--json").succeeds().output;
     report(&ticks, "bencher").fails("the clock's rate is unknown").complains("no benchmark can be reported");
     report(&ticks, "csv").succeeds();

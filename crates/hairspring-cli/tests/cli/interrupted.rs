@@ -56,7 +56,7 @@ fn at_any_moment() {
 }
 
 #[test]
-fn other_signals_to_end_are_like_it() {
+fn other_signals_also_clean_up() {
     for (signal, status) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
         let running = measuring();
         running.signal(signal);

@@ -101,7 +101,7 @@ fn ctrl_c_before_there_is_anything_says_so() {
     running.until_it_catches_signals();
     std::thread::sleep(std::time::Duration::from_millis(300));
     running.signal(Signal::SIGINT);
-    running.ends_with(1).complains("before there was anything to measure").in_one_line();
+    running.ends_with(1).complains("the run ended too early").in_one_line();
 }
 
 #[test]

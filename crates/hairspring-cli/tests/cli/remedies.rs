@@ -37,12 +37,12 @@ fn values_with_a_minus_are_values() {
 }
 
 #[test]
-fn a_clock_that_is_too_coarse_for_chains_is_told() {
+fn a_clock_that_is_too_coarse_for_chains_is_reported() {
     Hairspring::new().with("verify").option("--clock", "times").ends_with(2).complains("moves in steps of").in_one_line();
 }
 
 #[test]
-fn a_program_that_is_no_compiler_is_told() {
+fn a_program_that_is_no_compiler_is_reported() {
     time("1").option("--cc", "/bin/true").fails("is it a compiler?").in_one_line();
 }
 
@@ -71,7 +71,7 @@ fn a_short_timeout_is_the_codes_alone() {
 }
 
 #[test]
-fn a_sanitizer_is_told() {
+fn a_sanitizer_is_reported() {
     x("x = x * 3").option("--cflags", "-O2 -fsanitize=address").start().ends_with_any(&[0, 1]);
 }
 

@@ -142,7 +142,7 @@ fn flags_for_the_compiler_are_split_as_in_time() {
 }
 
 #[test]
-fn what_is_no_program_with_benchmarks_is_told() {
+fn what_is_no_program_with_benchmarks_is_reported() {
     run().with("README").ends_with(2).complains("there is no file `README`");
     run().with("./missing").fails("./missing: No such file");
     run().with(".").fails("is a folder");
@@ -153,7 +153,7 @@ fn what_is_no_program_with_benchmarks_is_told() {
 }
 
 #[test]
-fn whatever_a_program_does_is_told_and_ends() {
+fn whatever_a_program_does_is_reported_and_ends() {
     let with = |then: &str| {
         run().with_script("bench", &format!("case \"$1\" in --list) echo 'a: benchmark' ;; *) {OUTPUT} {then} ;; esac\n")).with("./bench")
     };

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_is_not_there_is_named() {
+    fn a_missing_cpu_is_named() {
         let reason = hand_over(&fake::clock(64), (0, 100_000), Duration::from_millis(5)).unwrap_err();
         assert!(reason.contains("100000"), "{reason}");
     }

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_in_between_is_left_out_and_counted() {
+    fn disturbed_spans_are_left_out_and_counted() {
         let mut pairs = pairs(0.0);
         pairs[6].a += 50_000.0;
         // Both clocks saw this one, which was no span of its length.
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_coarse_for_a_span_has_a_bound() {
+    fn a_clock_too_coarse_for_a_span_has_a_bound() {
         let still: Vec<Pair> = (0..400).map(|_| Pair { a: 0.0, b: 100.0, disturbed: false }).collect();
         let bound = point(1e2, &still, (&rate(1e9), &rate(1e9)), 1e7).bound_percent(0.95).unwrap();
         assert!((10_000.0..1e6).contains(&bound), "{bound}");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_is_tried_or_said_to_be_too_short() {
+    fn every_length_is_tried_or_reported_as_too_short() {
         let clock = hairspring_host::clock::find("monotonic").unwrap();
         let found = compare(clock, clock, Duration::from_millis(100));
         assert_eq!(found.points.len() + found.too_short_ns.len(), SPANS_NS.len());

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_is_told_from_a_difference_of_the_rates() {
+    fn a_constant_is_separate_from_a_rate_difference() {
         for (constant, ppm) in [(0.0, 0.0), (-4.0, 0.0), (7.0, 30.0)] {
             let found = constant_ns(&points(constant, ppm), 0.95).unwrap();
             assert!((found.value - constant).abs() < 1e-6 && found.half_width() < 1.0, "{found:?}");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_constant_explains_is_no_difference_of_the_clocks() {
+    fn the_constant_is_not_a_difference_of_the_clocks() {
         let constant = constant_ns(&points(-4.0, 0.0), 0.95);
         assert!(points(-4.0, 0.0).iter().all(|point| !point.differs(constant.as_ref(), 0.95) && point.differs(None, 0.95)));
         let constant = constant_ns(&points(-4.0, 30.0), 0.95);

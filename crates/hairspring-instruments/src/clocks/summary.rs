@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_saw_no_step_has_a_bound_and_no_zero() {
+    fn a_clock_without_steps_has_a_bound() {
         let found = Summary::new(&[0.0; 1_000], 1_000.0, 0.95);
         assert!((found.mean.high - 3.0).abs() < 0.01 && found.mean.low <= 0.0, "{found:?}");
         assert_eq!(found.histogram.len(), 1);

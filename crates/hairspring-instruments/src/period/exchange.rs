@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_first_answer_is_counted_and_ignored() {
+    fn other_answers_are_counted_and_ignored() {
         let mut answers = answers(3);
         answers.received(&answer(SESSION, 1), 2_100, 1_050);
         let before = (answers.in_time, answers.late, answers.round_trips.clone());

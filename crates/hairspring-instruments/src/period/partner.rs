@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_listens_the_message_says_what_to_start() {
+    fn a_missing_partner_is_an_error_that_says_what_to_start() {
         // Bound and never answered: the port belongs to nobody else.
         let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
         let name = silent.local_addr().unwrap().to_string();

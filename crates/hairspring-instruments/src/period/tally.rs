@@ -133,7 +133,7 @@ pub struct Tally {
     pub longest_gap_ns: Extreme,
     /// The first cycles that woke later than the histogram reaches.
     pub outliers: Vec<Outlier>,
-    /// Such cycles that are not listed.
+    /// Further such cycles, which are not listed.
     pub outliers_not_listed: u64,
     first: Option<Wake>,
     last: Option<Wake>,
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_told_from_errors_of_the_period() {
+    fn latencies_are_separate_from_period_errors() {
         let tally = tally(&[wake(0, 10), wake(1, 30), wake(2, 20)]);
         assert_eq!((tally.latency.moments.mean(), tally.latency.moments.most().value), (20.0, 30.0));
         for clock in &tally.clocks {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_due_behind_the_last_wake_up_is_missed() {
+    fn cycles_due_after_the_last_wake_up_are_missed() {
         let mut tally = tally(&[wake(0, 0), wake(1, 0)]);
         tally.finish(5);
         assert_eq!(tally.missed, 3);

@@ -1,4 +1,4 @@
-//! The report for people: plain text of 80 columns at the most.
+//! The report for people: plain text of at most 80 columns.
 
 mod compare;
 mod environment;

@@ -84,7 +84,7 @@ impl Options {
         }
         let whole = needed / allowed * self.budget.map_or(0.0, |budget| budget.as_secs_f64());
         Err(format!(
-            "the clock steps by {:.3} ms, so intervals of {:.0} ms are needed for 1 %, and the budget allows {:.1} ms: take a finer \
+            "the clock steps by {:.3} ms, so intervals of {:.0} ms are needed for 1 %, and the budget allows {:.1} ms: use a finer \
              clock, or a budget of {whole:.0} s",
             quantum_ns / 1e6,
             needed / 1e6,

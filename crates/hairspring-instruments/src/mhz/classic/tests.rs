@@ -104,7 +104,7 @@ fn a_core_that_never_repeats_is_too_busy_after_three_tries() {
 }
 
 #[test]
-fn lengths_that_are_no_integers_show_in_the_cycles() {
+fn non_integer_lengths_show_in_the_cycles() {
     // Adds of a constant folded into renaming, a load forwarded in half a cycle.
     let cycles = [0.5, 2.0, 3.0, 1.0, 2.0, 2.0, 2.0, 3.0, 2.17];
     let found = run(&mut Core { cycles, ..Core::new(4_000.0) }, 1, Noise { work_ppm: 100, ..Noise::default() }, &Options::default());
@@ -115,7 +115,7 @@ fn lengths_that_are_no_integers_show_in_the_cycles() {
 }
 
 #[test]
-fn a_budget_that_ends_early_is_said_and_not_an_answer() {
+fn a_budget_that_ends_early_gives_no_answer() {
     // After every millisecond, something else takes 20.
     let options = Options { budget: Some(Duration::from_millis(100)), ..Options::default() };
     let noise = Noise { period: MS, stolen: 20 * MS, ..Noise::default() };

@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn few_lengths_that_are_no_integers_are_outvoted() {
+    fn few_non_integer_lengths_are_outvoted() {
         // One add folded into renaming.
         let found = vote(&noisy(4_100.0, &[5.0, 2.0, 3.0, 1.0, 2.5, 2.0, 2.0, 3.0, 2.0], 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) <= 2, "{found:?}");
     }
 
     #[test]
-    fn many_lengths_that_are_no_integers_win_the_vote() {
+    fn many_non_integer_lengths_win_the_vote() {
         // A store-load pair renamed to half a cycle, adds of a constant to 0.17: the method has no way to know.
         let found = vote(&noisy(4_100.0, &[0.5, 1.17, 2.17, 1.0, 1.5, 2.5, 0.53, 3.17, 2.34], 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) > 41, "{found:?}");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn no_valid_subset_is_no_answer() {
+    fn no_valid_subset_gives_no_answer() {
         assert!(vote(&[]).is_none());
         assert!(vote(&[1.0]).is_none());
         assert!(vote(&[1.0, 1.04, 1.02]).is_none());
