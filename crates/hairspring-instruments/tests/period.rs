@@ -116,7 +116,7 @@ fn keeps_to(schema: &Value, document: &str) -> Value {
 }
 
 #[test]
-fn reports_are_as_they_were_and_fit_the_page() {
+fn reports_match_the_golden_files_and_fit_the_page() {
     for (name, report) in all() {
         let text = text::period(&report, &Style::default());
         for line in text.lines() {

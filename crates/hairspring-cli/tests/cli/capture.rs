@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 const HZ: f64 = 192_000.0;
 
-/// Frames of k = 1 to 8, 100 us each with 8.5 us of overhead; times in ticks of so many per second.
+/// Frames of k = 1 to 8, 100 us each with 8.5 us of overhead; times in ticks of the given rate.
 fn frames(number: usize, hz: f64, dithered: bool) -> Pin {
     let (mut pin, mut random) = (Pin::new((100e-6 * hz).round(), Orientation::Rising), Pcg64::seed_from_u64(9));
     for _ in 0..number {

@@ -79,7 +79,7 @@ fn columns_with_a_meaning_are_checked() {
 fn too_few_rows() {
     for rows in ["1,108\n", "1,108\n1,108\n1,109\n"] {
         let ended = fit(format!("body,ticks\n{rows}")).start().ends_with_any(&[0, 1]);
-        // One row tells the body and the overhead together at the most, and that must be said.
+        // One row gives at most the sum of body and overhead, which must be reported.
         let honest = if ended.output.is_empty() { ended.error.contains("rows") } else { ended.output.contains("cannot separate") };
         assert!(honest, "{rows}: {ended}");
     }

@@ -4,7 +4,7 @@
 use crate::command::{Hairspring, Running, time};
 use nix::sys::signal::Signal;
 
-/// A compiler that leaves a temporary file and does not come back.
+/// A compiler that leaves a temporary file and hangs.
 const SLOW: &str = "case \"$*\" in *--version*) echo slow 1; exit;; esac\n: > \"$TMPDIR/half-done.s\"\nexec sleep 1000\n";
 
 fn compiling() -> Running {

@@ -55,7 +55,7 @@ fn code_may_begin_with_a_minus() {
 }
 
 #[test]
-fn arguments_that_are_no_text_are_refused() {
+fn arguments_that_are_not_utf_8_are_refused() {
     let odd = OsStr::from_bytes(b"\xff\xfe");
     Hairspring::new().with(odd).ends_with(2);
     time(odd).ends_with(2).complains("UTF-8");
