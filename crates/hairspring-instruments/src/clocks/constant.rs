@@ -11,17 +11,17 @@ const FEWEST: usize = 3;
 /// over length) through all resolved points, with their intervals as weights; wider where the points lie further
 /// off the line than these allow. `None` for fewer than three points.
 pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Estimate> {
-    let told: Vec<[f64; 3]> = points.iter().filter_map(|point| weighted(point, level)).collect();
-    if told.len() < FEWEST {
+    let resolved: Vec<[f64; 3]> = points.iter().filter_map(|point| weighted(point, level)).collect();
+    if resolved.len() < FEWEST {
         return None;
     }
-    let sum = |of: fn(&[f64; 3]) -> f64| told.iter().map(of).sum::<f64>();
+    let sum = |of: fn(&[f64; 3]) -> f64| resolved.iter().map(of).sum::<f64>();
     let (w, x, y) = (sum(|p| p[2]), sum(|p| p[2] * p[0]), sum(|p| p[2] * p[1]));
     let (xx, xy) = (sum(|p| p[2] * p[0] * p[0]), sum(|p| p[2] * p[0] * p[1]));
     let determinant = w * xx - x * x;
     let (intercept, slope) = ((xx * y - x * xy) / determinant, (w * xy - x * y) / determinant);
-    let freedom = (told.len() - 2) as f64;
-    let scatter = told.iter().map(|p| p[2] * (p[1] - intercept - slope * p[0]).powi(2)).sum::<f64>() / freedom;
+    let freedom = (resolved.len() - 2) as f64;
+    let scatter = resolved.iter().map(|p| p[2] * (p[1] - intercept - slope * p[0]).powi(2)).sum::<f64>() / freedom;
     let standard = (xx / determinant * scatter.max(1.0)).sqrt();
     let found = Uncertain { value: intercept, budget: vec![Contribution::standard(Source::Stochastic, standard, freedom)] };
     found.value.is_finite().then(|| found.estimate(level))

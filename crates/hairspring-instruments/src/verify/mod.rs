@@ -201,7 +201,7 @@ fn pair_results(table: &Observations, ruler: &Line, ruler_cycles: f64, level: f6
             let series = table.find_series(pair.name).ok_or("a pair is missing")?;
             let solution = solve(table, series, &options).map_err(|e| e.to_string())?;
             let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
-                let component = solution.component(name).ok_or("body and init cannot be told apart")?;
+                let component = solution.component(name).ok_or("body and init cannot be separated")?;
                 let cycles = in_cycles((&solution, component), ruler.first(), ruler_cycles, level).ok_or("no common rounds")?;
                 Ok((cycles, f64::from(units) * ruler_cycles))
             };

@@ -108,7 +108,7 @@ fn compared(of: &Compared, level: f64) -> ComparedJson {
 
 fn span(point: &SpanPoint, constant: Option<&Estimate>, level: f64) -> SpanJson {
     let bound = point.bound_percent(level);
-    let told = point.percent.as_ref().filter(|_| bound.is_none());
+    let resolved = point.percent.as_ref().filter(|_| bound.is_none());
     let reason = match bound {
         Some(_) => "the clocks are too coarse for a span of this length",
         None => point.reason(),
@@ -116,10 +116,10 @@ fn span(point: &SpanPoint, constant: Option<&Estimate>, level: f64) -> SpanJson 
     SpanJson {
         aimed_ns: point.aimed_ns,
         seen_ns: finite(point.seen_ns).filter(|_| point.used > 0),
-        difference_percent: told.and_then(|percent| percent.estimate(level).if_finite()),
+        difference_percent: resolved.and_then(|percent| percent.estimate(level).if_finite()),
         differs: point.differs(constant, level),
         bound_percent: bound.and_then(finite),
-        difference_reason: told.is_none().then(|| reason.to_owned()),
+        difference_reason: resolved.is_none().then(|| reason.to_owned()),
         sd_percent: finite(point.sd_percent),
         used: point.used,
         left_out: point.left_out,
