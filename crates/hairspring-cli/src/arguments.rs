@@ -1,4 +1,4 @@
-//! The command line. Nothing is run before all of it is understood.
+//! The command line. All of it is parsed before anything runs.
 
 use crate::clocks::ClocksArguments;
 use crate::mhz::MhzArguments;
@@ -17,8 +17,8 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 done, 1 it failed (a file, the code, the measurement), 2 wrong usage (an option, or a clock or CPU that is
-not there), 3 a limit that you set was missed.";
+Exit status: 0 success, 1 failure (a file, the code, the measurement), 2 wrong usage (an option, or a clock or CPU that
+does not exist), 3 a limit that you set was not met.";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -27,25 +27,25 @@ pub enum Verb {
     Time(Box<TimeArguments>),
     /// Solve observations from a file: counts of components and ticks
     Fit(FitArguments),
-    /// Prove the instrument on this machine: chains whose lengths are integers
+    /// Check the instrument on this machine against chains of known length
     Verify(VerifyArguments),
-    /// Measure the core clock: no counter, no privilege, no table of processors
+    /// Measure the core clock, without counters, privileges or a table of processors
     Mhz(MhzArguments),
     /// Measure the clocks of this machine, and the stopwatch made of them
     Clocks(ClocksArguments),
-    /// Measure a cyclic task: its period by two clocks, its wake-up latency, a frame to a partner and back
+    /// Measure a cyclic task: its period by two clocks, its wake-up latency, round trips to a partner
     Period(crate::period::PeriodArguments),
-    /// Solve a recording of a pin: a sound card's, a simulator's, a logic analyser's
+    /// Solve a recording of a pin, made by a sound card, a simulator or a logic analyser
     Capture(Box<crate::capture::CaptureArguments>),
     /// Run programs with benchmarks, in any language: one table, one JSON document
     Run(Box<crate::run::RunArguments>),
-    /// Times of the basic blocks of a function in an unmodified program
+    /// Time the basic blocks of a function in an unmodified program
     Blocks(Box<crate::blocks::BlocksArguments>),
     /// Compare two saved results: ratios with their intervals
     Compare(crate::compare::CompareArguments),
-    /// Put a saved result into the format of another tool: Bencher, benchstat, Google Benchmark, hyperfine, CSV
+    /// Convert a saved result to the format of another tool: Bencher, benchstat, Google Benchmark, hyperfine, CSV
     Report(crate::report::SavedReportArguments),
-    /// Print the completions of this command for a shell
+    /// Print shell completions for this command
     Completions(crate::completions::CompletionsArguments),
     /// Print the manual page of this command or of a verb, or write all of them into a folder
     Man(crate::man::ManArguments),
@@ -108,14 +108,14 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = TIME_EXAMPLES)]
 pub struct TimeArguments {
-    /// The code: an expression (its value is kept alive), an assignment to a --let variable, or statements. The compiled
-    /// copies tell what its time is: a latency where each waits for the one before, as in `x = x * c`, else a throughput
+    /// The code: an expression (its value is kept alive), an assignment to a --let variable, or statements. The time
+    /// is a latency if each compiled copy waits for the one before, as in `x = x * c`, else a throughput
     #[arg(value_name = "CODE", allow_hyphen_values = true)]
     pub code: String,
     /// Declare a variable that is opaque to the compiler before every copy (repeatable)
     #[arg(long = "let", value_name = "DECLARATION")]
     pub lets: Vec<String>,
-    /// Code that runs before every evaluation; its time is told apart from the body's
+    /// Code that runs before every evaluation; its time is reported separately
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub init: Option<String>,
     /// Code that runs once (in assembly: at the start of every row, to set up registers)
@@ -154,7 +154,7 @@ pub struct TimeArguments {
     /// The CPU to run on (default: the last one allowed)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
-    /// Measure in so many processes, one after the other: the interval then contains how runs differ
+    /// Measure in N processes, one after the other; the interval then includes the variation between them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "save")]
     pub processes: u32,
     /// Time for the whole measurement, compilation included (default: 0.8s)
@@ -164,7 +164,7 @@ pub struct TimeArguments {
     /// without that exit]
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub precision: Option<f64>,
-    /// How to measure; anything but the line is shown beside it
+    /// How to measure; other methods are shown beside the line
     #[arg(long, value_enum, default_value = "line")]
     pub method: Method,
     /// Show more than times: `asm` is the disassembly of one copy, in AT&T syntax for C and C++
@@ -175,7 +175,7 @@ pub struct TimeArguments {
     pub save: Option<PathBuf>,
     #[command(flatten)]
     pub baseline: crate::baseline::BaselineArguments,
-    /// Time without an answer after which the code counts as hanging
+    /// Time after which code that has not answered counts as hanging
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
     #[command(flatten)]
@@ -184,11 +184,11 @@ pub struct TimeArguments {
 
 const FIT_EXAMPLES: &str = "\
 The file is CSV: comments `# key: value`, a header with one column per component and a last column `ticks` (or
-`time_ns`), optionally `round`, `flags` and `series`. spec/observations.md has all of it.
+`time_ns`), optionally `round`, `flags` and `series`. See spec/observations.md.
 
   printf 'body,ticks\\n1,108\\n2,208\\n3,308\\n4,408\\n' | hairspring fit -
 
-Files of other tools are fitted again, with an intercept: the overhead is what was hidden in their answer.
+Files of other tools are fitted again, with an intercept: the overhead that their answer contains.
 
   hairspring fit target/criterion/NAME/new/sample.json
   hairspring fit google-benchmark.json";
@@ -211,10 +211,10 @@ pub struct FitArguments {
     /// The file, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Whose file it is [default: by its content]
+    /// The tool that wrote the file [default: detected from its content]
     #[arg(long, value_enum)]
     pub format: Option<FitFormat>,
-    /// Use all rows, also those far off the line
+    /// Use all rows, even those far off the line
     #[arg(long)]
     pub keep_all: bool,
     #[command(flatten)]
@@ -233,7 +233,7 @@ pub struct VerifyArguments {
     /// Measuring time of each chain
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Duration,
-    /// Short runs to test the coverage of the intervals with
+    /// Number of short runs that test the coverage of the intervals
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub runs: u32,
     #[command(flatten)]
@@ -245,7 +245,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn command_line_is_consistent() {
         super::Arguments::command().debug_assert();
     }
 }

@@ -24,18 +24,18 @@ pub struct BaselineArguments {
     /// Save the result as the baseline of this name, in .hairspring/baselines below the current folder
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub save_baseline: Option<String>,
-    /// Exit with 3 if a body takes longer than in the baseline by more than this share, with its whole interval
+    /// Exit with 3 if a body certainly takes longer than in the baseline by more than this share
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "baseline", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
 }
 
-/// What is known before the measurement.
+/// The baseline options, with the old result already read.
 pub struct Baseline<'a> {
     arguments: &'a BaselineArguments,
     old: Option<(&'a str, ResultDocument)>,
 }
 
-/// A name that is a file's name and nothing else.
+/// Checks that a name is a plain file name, without any path.
 fn name(text: &str) -> Result<String, String> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let bad = text.is_empty() || text.starts_with(['.', '-']) || text.len() > LONGEST || !text.chars().all(good);
@@ -52,7 +52,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 impl<'a> Baseline<'a> {
-    /// Reads the baseline to compare with, and sees that the one to save can be written: both before the measurement.
+    /// Reads the baseline to compare with and checks that the one to save can be written, both before the measurement.
     pub fn prepare(arguments: &'a BaselineArguments) -> Result<Baseline<'a>, AnyError> {
         let old = match &arguments.baseline {
             Some(name) if !path(name).exists() => {
@@ -67,7 +67,7 @@ impl<'a> Baseline<'a> {
         Ok(Baseline { arguments, old })
     }
 
-    /// Adds the comparison to the document, and says how it ended with the text about it for people.
+    /// Adds the comparison to the document. Returns the outcome, and the comparison as text.
     pub fn judge(&self, document: &mut ResultDocument) -> Result<(Outcome, String), AnyError> {
         let Some((name, old)) = &self.old else { return Ok((Outcome::Done, String::new())) };
         let compared = compared(old, document, self.arguments.threshold);
@@ -75,15 +75,15 @@ impl<'a> Baseline<'a> {
         Ok((compare::outcome(&compared), text::against_baseline(&compared, name, &output::style())))
     }
 
-    /// Saves the document, if it is to be saved: first under another name, so that no reader sees half of it.
+    /// Saves the document if asked to. It is written under another name first, so that no reader sees half of it.
     pub fn save(&self, document: &ResultDocument) -> Result<(), AnyError> {
         let Some(name) = &self.arguments.save_baseline else { return Ok(()) };
         let written = || -> std::io::Result<()> {
-            let beside = folder()?.join(format!(".{name}.{}", std::process::id()));
-            let mut file = std::fs::File::create(&beside)?;
-            let done = file.write_all(json::print(document).as_bytes()).and_then(|()| std::fs::rename(&beside, path(name)));
+            let temporary = folder()?.join(format!(".{name}.{}", std::process::id()));
+            let mut file = std::fs::File::create(&temporary)?;
+            let done = file.write_all(json::print(document).as_bytes()).and_then(|()| std::fs::rename(&temporary, path(name)));
             if done.is_err() {
-                let _ = std::fs::remove_file(&beside);
+                let _ = std::fs::remove_file(&temporary);
             }
             done
         };
@@ -91,7 +91,7 @@ impl<'a> Baseline<'a> {
     }
 }
 
-/// The folder, made if it is not there yet.
+/// The folder, created if it does not exist.
 fn folder() -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(FOLDER).map_err(|error| std::io::Error::new(error.kind(), format!("{FOLDER}: {error}")))?;
     Ok(PathBuf::from(FOLDER))
@@ -102,7 +102,7 @@ mod tests {
     use super::name;
 
     #[test]
-    fn names_are_file_names() {
+    fn names_must_be_plain_file_names() {
         for good in ["main", "v1.2", "2026-01-01_quiet", "_x"] {
             assert_eq!(name(good).as_deref(), Ok(good));
         }

@@ -14,12 +14,13 @@ Examples:
   hairspring time 'f(x)' --file f.c --let 'int x = 3' --json > old.json
   ... a change to f.c, and the same with > new.json
   hairspring compare old.json new.json
-  hairspring compare old.json new.json --threshold 5%     exit with 3 if anything takes 5 % longer, for certain
+  hairspring compare old.json new.json --threshold 5%     exit with 3 if anything certainly takes 5 % longer
 
-Series belong together by name and code. A ratio is new over old, in core cycles where both have them. The two were not
-measured in the same rounds, so nothing cancels: its interval takes the worst ends of both, and verdicts come from it alone.";
+Series are matched by name and code. A ratio is new over old, in core cycles where both have them. The two were not
+measured in the same rounds, so disturbances do not cancel: the ratio's interval covers the worst case of both intervals,
+and the verdict comes from it.";
 
-/// Largest document that is read.
+/// Largest document that is read, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// Options of `compare`.
@@ -32,7 +33,7 @@ pub struct CompareArguments {
     /// The result to compare
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// Exit with 3 if a body takes longer by more than this share, with its whole interval
+    /// Exit with 3 if a body certainly takes longer by more than this share
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub threshold: Option<f64>,
     /// Print one JSON document instead of text
@@ -40,10 +41,10 @@ pub struct CompareArguments {
     pub json: bool,
 }
 
-/// Runs the verb. Results that have nothing in common end it with 1: there was nothing to compare.
+/// Runs the verb. It exits with 1 if the results have no series in common.
 pub fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     if [&arguments.old, &arguments.new].iter().all(|path| path.as_path() == Path::new("-")) {
-        return Err(crate::misuse::Misuse("standard input can be one of the two only: give a file for the other".into()).into());
+        return Err(crate::misuse::Misuse("only one of the two can be standard input: give a file for the other".into()).into());
     }
     let (old, new) = (read(&arguments.old)?, read(&arguments.new)?);
     let compared = compare(&old, &new, arguments.threshold);
@@ -56,10 +57,10 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     Ok(outcome(&compared))
 }
 
-/// How a comparison ends; where there was nothing to compare, that is told on standard error.
+/// The outcome of a comparison; reports on standard error if there was nothing to compare.
 pub fn outcome(compared: &Compared) -> Outcome {
     if compared.pairs.is_empty() {
-        output::complain("nothing to compare: no series of the new result has the name and code of one of the old");
+        output::complain("nothing to compare: the two results have no series with the same name and code");
     }
     match (compared.pairs.is_empty(), compared.past()) {
         (true, _) => Outcome::Failed,
@@ -81,8 +82,8 @@ pub fn read(path: &Path) -> Result<ResultDocument, String> {
     };
     read.map_err(|error| named(&error))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(named(&format!("is larger than {} MiB: no saved result is", MOST_BYTES >> 20)));
+        return Err(named(&format!("is larger than {} MiB, the limit for a saved result", MOST_BYTES >> 20)));
     }
-    let text = String::from_utf8(bytes).map_err(|_| named(&"is no UTF-8 text, and so no saved result"))?;
+    let text = String::from_utf8(bytes).map_err(|_| named(&"is not UTF-8 text, and so not a saved result"))?;
     read_document(&text).map_err(|error| named(&error))
 }

@@ -1,4 +1,4 @@
-//! `hairspring completions`: what a shell needs to complete verbs, options and their values.
+//! `hairspring completions`: shell completions of verbs, options and their values.
 
 use crate::arguments::Arguments;
 use crate::{AnyError, Outcome, output};

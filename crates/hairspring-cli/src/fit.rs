@@ -1,4 +1,4 @@
-//! `hairspring fit`: the same estimate and checks for observations from anywhere.
+//! `hairspring fit`: solves observations from a file, with the same estimate and checks as `time`.
 
 use crate::arguments::{FitArguments, FitFormat};
 use crate::remedies::FIT;
@@ -23,7 +23,7 @@ pub fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let methods = if tool.is_some() { methods::beside_origin(&table, &assessment) } else { Vec::new() };
     let document = ResultDocument::new(&Measurement {
         command: "fit".into(),
-        // The machine that this runs on has nothing to do with the file.
+        // The file may come from another machine, so this one is not described.
         environment: Environment { identity: Some(identity()), ..Environment::unknown("the file has no reference chain") }
             .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
@@ -36,13 +36,13 @@ pub fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     Ok(Outcome::Done)
 }
 
-/// What the methods of other tools got wrong, as findings of their series.
+/// The errors of other tools' methods, as findings of their series.
 fn subjects(tables: &[MethodTable]) -> Vec<Subject> {
     let subject = |table: &MethodTable| Subject { name: table.subject.clone(), findings: methods::doubts(table), ..Subject::default() };
     tables.iter().map(subject).collect()
 }
 
-/// The observations, and the tool whose file they are from; what of it is left out is told on standard error.
+/// The observations, and the tool that wrote the file. What is left out of it is reported on standard error.
 fn read(arguments: &FitArguments) -> Result<(Observations, Option<Tool>), AnyError> {
     let path = &arguments.file;
     let stream: Box<dyn Read> = if is_standard_input(path) {

@@ -1,4 +1,4 @@
-//! Ctrl-C and its kin: nothing may be left running, and no folder left behind.
+//! Ctrl-C and the other signals that end a process: no child is left running, and no temporary folder is left behind.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Starts a thread that cleans up at the first such signal and ends the process with 128 + its number.
 pub fn clean_up_on_signals() {
-    // Without the handler the signals still end the process; only the cleaning would be missing.
+    // Without the handler the signals still end the process, but without the clean-up.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
@@ -17,7 +17,7 @@ pub fn clean_up_on_signals() {
     });
 }
 
-/// A flag that is set by the first such signal, for verbs that end with what they have by then. The second one ends the
+/// A flag that is set by the first such signal, for verbs that then report what they have. The second one ends the
 /// process with 128 + its number.
 ///
 /// # Errors

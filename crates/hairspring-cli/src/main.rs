@@ -29,13 +29,13 @@ use std::process::ExitCode;
 pub enum Outcome {
     /// Done.
     Done,
-    /// It failed, after having said so.
+    /// It failed, and the reason is already reported.
     Failed,
-    /// A limit that the user set was missed.
+    /// A limit that the user set was not met.
     LimitMissed,
 }
 
-/// An error of any verb, told on stderr.
+/// An error of any verb, reported on standard error.
 pub type AnyError = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         return ExitCode::from(hairspring_snippet::host::main() as u8);
     }
     let arguments = Arguments::parse();
-    // A cyclic task ends in its own way, with a report.
+    // `period` handles the signals itself, to end with a report.
     if !matches!(arguments.verb, Verb::Period(_)) {
         interrupt::clean_up_on_signals();
     }

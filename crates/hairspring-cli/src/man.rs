@@ -19,7 +19,7 @@ pub struct ManArguments {
     /// The verb whose page is printed [default: the page of hairspring itself]
     #[arg(value_name = "VERB", conflicts_with = "out")]
     pub verb: Option<String>,
-    /// Write all pages into this folder, which is made if it is not there: hairspring.1, and one for each verb
+    /// Write all pages into this folder, created if it does not exist: hairspring.1, and one for each verb
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -37,7 +37,8 @@ pub fn run(arguments: &ManArguments) -> Result<Outcome, AnyError> {
     }
     let wanted = arguments.verb.as_ref().map_or("hairspring".to_owned(), |verb| format!("hairspring-{verb}"));
     let names: Vec<String> = all[1..].iter().map(|command| command.get_name().to_owned()).collect();
-    let unknown = || Misuse(format!("there is no verb `{}`: {}", arguments.verb.as_deref().unwrap_or_default(), names.join(", ")));
+    let unknown =
+        || Misuse(format!("there is no verb `{}`; known are {}", arguments.verb.as_deref().unwrap_or_default(), names.join(", ")));
     let command = all.into_iter().find(|command| name(command) == wanted).ok_or_else(unknown)?;
     output::print(&page(command)?)?;
     Ok(Outcome::Done)
@@ -51,7 +52,7 @@ fn commands() -> Vec<Command> {
     std::iter::once(whole).chain(verbs).collect()
 }
 
-/// Name of a page: the verb's stands behind the command's.
+/// Name of a page: `hairspring`, or `hairspring-VERB`.
 fn name(command: &Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }

@@ -21,34 +21,34 @@ Examples:
   hairspring mhz --all           of every CPU
   hairspring mhz -c              a bare number for scripts: core MHz; -t the clock's tick rate; -i whole MHz
   hairspring mhz --watch 0.5     every half second, until Ctrl-C
-  hairspring mhz --classic       beside the method of the paper, which takes seconds";
+  hairspring mhz --classic       also by the method of the paper, which takes seconds";
 
 /// Options of `mhz`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MhzArguments {
-    /// Print nothing but the core clock in MHz
+    /// Print only the core clock in MHz
     #[arg(short = 'c', long, conflicts_with_all = ["ticks", "json", "classic"])]
     pub core: bool,
-    /// Print nothing but the rate of the clock (the time stamp counter) in MHz
+    /// Print only the rate of the clock (the time stamp counter) in MHz
     #[arg(short = 't', long, conflicts_with_all = ["json", "classic"])]
     pub ticks: bool,
-    /// Print nothing but whole MHz, of the core or with -t of the clock
+    /// Print only whole MHz, of the core or with -t of the clock
     #[arg(short = 'i', long, conflicts_with_all = ["json", "classic"])]
     pub integer: bool,
     /// The CPU to run on (default: the last one allowed)
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub cpu: Option<usize>,
-    /// Every CPU that this process may use, one after the other
+    /// Measure every CPU that this process may use, one after the other
     #[arg(short = 'a', long)]
     pub all: bool,
-    /// Follow the core clock: measure every so often until Ctrl-C; with --json one document in each line
+    /// Repeat the measurement in this period until Ctrl-C; with --json one document per line
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1s", value_parser = duration, conflicts_with_all = ["all", "classic"])]
     pub watch: Option<Duration>,
-    /// End --watch after so many measurements
+    /// End --watch after N measurements
     #[arg(short = 'n', long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
-    /// Measuring time of a try, from 5ms to 10s; up to four follow each other where there is doubt
+    /// Measuring time of one try, from 5ms to 10s; a doubtful result is tried again, up to four times in all
     #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = try_time)]
     pub time: Duration,
     /// Also run the method of the paper (Staelin and McVoy, 1998), to compare
@@ -61,13 +61,13 @@ pub struct MhzArguments {
     pub report: ReportArguments,
 }
 
-/// Nine expressions need some time, whatever is asked of them.
+/// The budget of --classic: nine expressions cannot be timed in less than 100 ms.
 fn classic_budget(text: &str) -> Result<Duration, String> {
     let budget = duration(text)?;
     if budget >= Duration::from_millis(100) { Ok(budget) } else { Err("too short for nine expressions: give 100ms or more".into()) }
 }
 
-/// Shorter tries have too few rounds to tell how sure they are.
+/// The time of a try: shorter ones have too few rounds for an interval.
 fn try_time(text: &str) -> Result<Duration, String> {
     let time = duration(text)?;
     let possible = Duration::from_millis(5)..=Duration::from_secs(10);
@@ -80,7 +80,7 @@ impl MhzArguments {
     }
 }
 
-/// A CPU and what was found of it, or why nothing was.
+/// A CPU with its core clock, or why it was not found.
 type Found = (usize, Result<CoreClock, String>);
 
 /// Runs the verb; a CPU whose clock could not be found ends it with 1.
@@ -89,9 +89,9 @@ pub fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
         return watch(arguments, pause);
     }
     let cpus: Vec<Option<usize>> = if arguments.all { allowed_cpus().into_iter().map(Some).collect() } else { vec![arguments.cpu] };
-    let found: Vec<Found> = cpus.into_iter().map(|cpu| one(arguments, cpu)).collect::<Result<_, _>>()?;
+    let found: Vec<Found> = cpus.into_iter().map(|cpu| measure_cpu(arguments, cpu)).collect::<Result<_, _>>()?;
     if arguments.bare() {
-        return Ok(bare(arguments, &found)?.0);
+        return Ok(print_bare(arguments, &found)?.0);
     }
     let paper = if arguments.classic { Some(paper(arguments)?) } else { None };
     let circumstances = circumstances();
@@ -103,37 +103,37 @@ pub fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     Ok(if found.iter().all(|(_, found)| found.is_ok()) { Outcome::Done } else { Outcome::Failed })
 }
 
-fn one(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> {
+fn measure_cpu(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> {
     let options = Options { time: arguments.time, level: arguments.report.confidence_level, ..Options::default() };
-    on(cpu, |cpu| {
+    run_on(cpu, |cpu| {
         let clock = default_clock();
         let ready = clock.ready().map_err(|error| error.to_string());
-        (cpu, ready.and_then(|()| measure(clock, cpu, &options)).map(told))
+        (cpu, ready.and_then(|()| measure(clock, cpu, &options)).map(with_remedies))
     })
 }
 
-/// The same with the remedies of this verb.
-fn told(mut found: CoreClock) -> CoreClock {
+/// The core clock with the remedies of this verb.
+fn with_remedies(mut found: CoreClock) -> CoreClock {
     MHZ.apply(&mut found.findings);
     found
 }
 
-/// Runs something on a thread of its own that is bound to a CPU: this one stays free to go to the next.
-fn on<T: Send>(cpu: Option<usize>, run: impl FnOnce(usize) -> T + Send) -> Result<T, AnyError> {
+/// Runs a closure on a new thread that is bound to a CPU, so that this thread stays unbound.
+fn run_on<T: Send>(cpu: Option<usize>, run: impl FnOnce(usize) -> T + Send) -> Result<T, AnyError> {
     let bound = || settle(cpu).map(|settled| run(settled.cpu));
     let ended = std::thread::scope(|scope| scope.spawn(bound).join());
-    Ok(ended.map_err(|_| "the measuring thread ended before its time")??)
+    Ok(ended.map_err(|_| "the measuring thread panicked")??)
 }
 
 fn paper(arguments: &MhzArguments) -> Result<ClassicResult, AnyError> {
     let options =
         classic::Options { budget: Some(arguments.budget), level: arguments.report.confidence_level, ..classic::Options::default() };
-    Ok(on(arguments.cpu, |_| classic(default_clock(), &options))??)
+    Ok(run_on(arguments.cpu, |_| classic(default_clock(), &options))??)
 }
 
-/// A number for each CPU, and nothing else; doubts, and what could not be found, are told on standard error. Whether
-/// somebody still reads it comes second.
-fn bare(arguments: &MhzArguments, all: &[Found]) -> Result<(Outcome, bool), AnyError> {
+/// Prints one number for each CPU; doubts and failures are reported on standard error. Returns the outcome, and whether
+/// standard output still has a reader.
+fn print_bare(arguments: &MhzArguments, all: &[Found]) -> Result<(Outcome, bool), AnyError> {
     let (mut outcome, mut read) = (Outcome::Done, true);
     for (cpu, found) in all {
         match found {
@@ -167,12 +167,12 @@ fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError>
     }
     for at in 1..=arguments.count.unwrap_or(u64::MAX) {
         let seconds = begin.elapsed().as_secs_f64();
-        let found = one(arguments, arguments.cpu)?;
+        let found = measure_cpu(arguments, arguments.cpu)?;
         if found.1.is_err() {
             outcome = Outcome::Failed;
         }
         let read = if arguments.bare() {
-            bare(arguments, &[found])?.1
+            print_bare(arguments, &[found])?.1
         } else if columns {
             output::print_while_read(&text::mhz_line(seconds, Some(&found.1)))?
         } else {
@@ -182,7 +182,7 @@ fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError>
             break;
         }
         if arguments.count != Some(at) {
-            // From the start, so that the measurements do not add to the pauses.
+            // Counted from the start, so that the time of the measurements does not add up.
             let due = begin + pause.saturating_mul(u32::try_from(at).unwrap_or(u32::MAX));
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
         }

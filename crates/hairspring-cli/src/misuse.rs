@@ -1,9 +1,9 @@
-//! Which errors are the command line's: what it asks for makes no sense, or cannot be had on any machine like this one.
-//! They end with 2, as clap's own do; what goes wrong with files, code or measurements ends with 1.
+//! Errors of the command line: a request that makes no sense, or that no machine like this one can serve. They exit with 2,
+//! as clap's own errors do; failures of files, code or measurements exit with 1.
 
 use std::error::Error;
 
-/// Options that do not go together, in words.
+/// A wrong request, as a message.
 #[derive(Debug)]
 pub struct Misuse(pub String);
 
@@ -15,7 +15,7 @@ impl std::fmt::Display for Misuse {
 
 impl Error for Misuse {}
 
-/// Whether the error ends with the status of wrong usage.
+/// Whether the error exits with the status of wrong usage.
 pub fn is_misuse(error: &(dyn Error + 'static)) -> bool {
     use hairspring_host::Error as Host;
     use hairspring_snippet::Error as Snippet;

@@ -1,11 +1,11 @@
-//! What the verbs tell their readers to do, by the code of a finding (spec/result.md): the options of one verb help no other.
+//! Remedies for each verb, by the code of a finding (spec/result.md). They name options, so every verb has a list of its own.
 //! A finding that is not listed keeps the neutral remedy of its kind.
 
 use hairspring_core::judge::Remedies;
 
 const MORE_TIME: &str = "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code";
 
-/// `time`: code that is run for its observations.
+/// `time`: code that is compiled and run.
 pub const TIME: Remedies = Remedies {
     by_code: &[
         (
@@ -23,12 +23,12 @@ pub const TIME: Remedies = Remedies {
         ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
         (
             "below_resolution",
-            "check that the code does something that is kept (--let, an expression, an assignment), or give it more time (--budget)",
+            "make sure that the result of the code is used (--let, an expression, an assignment), or give it more time (--budget)",
         ),
         ("optimised_away", "use a --let variable for every input, and make the code an expression or an assignment to a --let variable"),
         (
             "work_changed",
-            "the time is that of the copy: see it with --show asm; to time every operation, give one of them as the code, or hide the value in between from the compiler with `__asm__ volatile(\"\" : \"+r\"(x));`",
+            "this is the time of the compiled copy (see --show asm); to time every operation, give one of them as the code, or hide the intermediate value from the compiler with `__asm__ volatile(\"\" : \"+r\"(x));`",
         ),
         ("not_optimised", "add -O2 to --cflags, unless unoptimised code is what you want to time"),
         ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
@@ -39,7 +39,7 @@ pub const TIME: Remedies = Remedies {
     more_rows: MORE_TIME,
 };
 
-/// `fit`: a table that somebody else observed.
+/// `fit`: observations from a file.
 pub const FIT: Remedies = Remedies {
     by_code: &[
         ("bend_left_out", "nothing to do, the remaining rows are straight; --keep-all uses all of them"),
@@ -48,30 +48,30 @@ pub const FIT: Remedies = Remedies {
     more_rows: "add rows with other counts",
 };
 
-/// `capture`: a recording is made once; what can be changed is the firmware, the recorder, or how long it records.
+/// `capture`: a recording cannot be repeated by Hairspring; the user can change the firmware, the recorder or the recording time.
 pub const CAPTURE: Remedies = Remedies {
     by_code: &[
         ("bend_left_out", "nothing to do, the remaining rows are straight; --keep-all uses all of them"),
         ("outliers", "look at these rows in the --json document; --keep-all uses all of them"),
         (
             "clock_too_coarse",
-            "nothing to do if the interval is narrow enough; else record at a higher rate, or send frames with larger counts",
+            "nothing to do if the interval is narrow enough; otherwise record at a higher rate, or send frames with larger counts",
         ),
-        ("preempted", "look at them with --save: an interrupt on the chip, or a glitch; or record more frames"),
+        ("preempted", "look at these pulses with --save (an interrupt on the chip, or a glitch), or record more frames"),
         ("below_resolution", "send frames with larger counts, or more of them"),
         ("precision_missed", "record more frames, or send frames with larger counts"),
         ("wide_interval", "record more frames, or send frames with larger counts"),
-        ("not_checked", "send frames with more counts, and several of them"),
-        ("frames_left_out", "look at the signal there (--edges lists the edges); none of its pulses was given a k"),
-        ("pulses_doubted", "look at them with --save (flag x): a glitch in the place of a pulse, or an interrupt on the chip"),
-        ("pulses_outside", "nothing to do if the pin has other uses between the frames; else look for glitches with --edges"),
-        ("channel_assumed", "choose another one with --channel"),
+        ("not_checked", "send several frames with more different counts"),
+        ("frames_left_out", "look at the signal there (--edges lists the edges); none of the pulses of these frames is used"),
+        ("pulses_doubted", "look at them with --save (flag x): a glitch was taken for a pulse, or the chip handled an interrupt"),
+        ("pulses_outside", "nothing to do if the pin has other uses between the frames; otherwise look for glitches with --edges"),
+        ("channel_assumed", "choose another channel with --channel"),
         (
             "overhead_below_zero",
             "compare --k, or the counts in the firmware's headers, with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
         ),
     ],
-    more_rows: "send frames with more counts (spec/capture.md)",
+    more_rows: "send frames with more different counts (spec/capture.md)",
 };
 
 const VERIFY_AGAIN: &str = "verify again, on a quieter CPU (--cpu) or for longer (--budget)";
@@ -110,25 +110,25 @@ pub const BLOCKS: Remedies = Remedies {
         ("core_shared", "measure again; choose another CPU (--cpu)"),
         ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
         ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
-        ("wide_interval", "give it more time (--budget), or add inputs in which it runs more often"),
-        ("not_checked", "add inputs that take other ways through the function"),
+        ("wide_interval", "give it more time (--budget), or add inputs that run this part more often"),
+        ("not_checked", "add inputs that take other paths through the function"),
         (
             "not_additive",
-            "times of single parts say nothing here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges (--unknowns)",
+            "the times of single parts mean nothing here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges (--unknowns edges)",
         ),
         (
             "depends_on_data",
-            "if it does, what goes along with another block's count is counted as that block's time: keep the data of these calls alike, or see with --until what such a block takes by itself",
+            "if it does, this time is attributed to another block whose count changes along with the data: keep the data of these calls alike, or time such a block on its own with --until",
         ),
     ],
-    more_rows: "add inputs that take other ways through the function, or end calls early (--until each)",
+    more_rows: "add inputs that take other paths through the function, or end calls early (--until each)",
 };
 
 /// `period`: a cyclic task.
 pub const PERIOD: Remedies = Remedies {
     by_code: &[
         ("cycles_missed", "ask for a longer period, raise the priority (--priority), or use a CPU that has nothing else to do (--cpu)"),
-        ("quantum_hides_spread", "use a finer clock (--clock); the mean is not touched by it"),
+        ("quantum_hides_spread", "use a finer clock (--clock); the mean is not affected"),
     ],
     more_rows: "let it run for longer (--duration)",
 };
@@ -140,7 +140,7 @@ mod tests {
     use clap::CommandFactory;
     use hairspring_program::PROGRAM;
 
-    const OF_VERBS: [(&str, Remedies); 8] = [
+    const BY_VERB: [(&str, Remedies); 8] = [
         ("time", TIME),
         ("fit", FIT),
         ("capture", CAPTURE),
@@ -148,24 +148,24 @@ mod tests {
         ("mhz", MHZ),
         ("blocks", BLOCKS),
         ("period", PERIOD),
-        // What `run` finds in the tables of a program is told as the program would tell it.
+        // `run` solves the observations of a program with the remedies of the program itself.
         ("run", PROGRAM),
     ];
 
     /// The names of options in a text, without their dashes.
-    fn named(text: &str) -> impl Iterator<Item = &str> {
+    fn option_names(text: &str) -> impl Iterator<Item = &str> {
         let words = text.split(|c: char| !c.is_ascii_lowercase() && c != '-');
         words.filter_map(|word| word.strip_prefix("--")).filter(|name| !name.is_empty())
     }
 
     #[test]
-    fn remedies_name_options_that_the_verb_has() {
+    fn remedies_name_existing_options() {
         let command = Arguments::command();
-        for (verb, remedies) in OF_VERBS {
+        for (verb, remedies) in BY_VERB {
             let verb = command.find_subcommand(verb).unwrap();
             let options: Vec<&str> = verb.get_arguments().filter_map(clap::Arg::get_long).collect();
             for words in remedies.words() {
-                for name in named(words) {
+                for name in option_names(words) {
                     assert!(options.contains(&name), "{} has no --{name}: {words}", verb.get_name());
                 }
             }
@@ -173,11 +173,11 @@ mod tests {
     }
 
     #[test]
-    fn remedies_are_for_kinds_that_there_are() {
+    fn remedies_are_for_documented_findings() {
         let documents = concat!(include_str!("../../../spec/result.md"), include_str!("../../../spec/period.md"));
-        for (verb, remedies) in OF_VERBS {
+        for (verb, remedies) in BY_VERB {
             for (code, _) in remedies.by_code {
-                assert!(documents.contains(&format!("`{code}`")), "{verb}: no document tells of `{code}`");
+                assert!(documents.contains(&format!("`{code}`")), "{verb}: `{code}` is not documented");
             }
         }
     }

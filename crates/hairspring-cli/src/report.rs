@@ -1,4 +1,4 @@
-//! `hairspring report`: a saved result in the formats that other tools' dashboards read.
+//! `hairspring report`: converts a saved result to the formats that other tools read.
 
 use crate::{AnyError, Outcome, compare, output};
 use clap::{Args, ValueEnum};
@@ -11,8 +11,8 @@ Examples:
   hairspring report result.json --format bencher
   hairspring time 'x * x' --let 'int x = 3' --json | hairspring report - --format benchstat >> new.txt
 
-A benchmark is called by its code, or by the name of its series where there is none; other components than the first stand
-behind it after a slash.";
+A benchmark is named after its code, or after its series where there is no code. Components other than the first are
+appended after a slash.";
 
 /// Options of `report`.
 #[derive(Debug, Clone, Args)]
@@ -42,7 +42,7 @@ pub enum ReportFormat {
     Hyperfine,
 }
 
-/// Runs the verb. What the format cannot hold is told on standard error; if nothing is left, it fails.
+/// Runs the verb. What the format cannot hold is reported on standard error; it fails if nothing is left.
 pub fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     let result = compare::read(&arguments.file)?;
     let found = export(
@@ -57,7 +57,7 @@ pub fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     );
     found.left_out.iter().for_each(|reason| output::complain(reason));
     if found.benchmarks == 0 {
-        return Err("nothing is left to report in this format".into());
+        return Err("no benchmark can be reported in this format".into());
     }
     output::print(&found.text)?;
     Ok(Outcome::Done)

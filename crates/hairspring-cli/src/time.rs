@@ -24,7 +24,7 @@ const BUDGET: Duration = Duration::from_millis(800);
 /// Runs the verb.
 pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     let request = request(arguments)?;
-    // A file that cannot be written must be known before the measurement, not after it.
+    // The file is created before the measurement, so that a path that cannot be written fails at once.
     let save = arguments
         .save
         .as_ref()
@@ -38,7 +38,7 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         documents.push(another);
         reached &= precise;
     }
-    let mut result = between(documents).ok_or("no process has an answer")?;
+    let mut result = between(documents).ok_or("no process gave an answer")?;
     let (ended, against) = baseline.judge(&mut result)?;
     let text = || if arguments.processes > 1 { text::table(&result, &output::style()) } else { text::report(&result, &output::style()) };
     output::print(&if arguments.report.json { json::print(&result) } else { text() + &against })?;
@@ -46,11 +46,11 @@ pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended })
 }
 
-/// One measurement in a process of its own, and whether it is as precise as asked for.
+/// One measurement in a process of its own, and whether it reached the precision.
 fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File>) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
     let measured = measure(request, &HostProgram::current()?)?;
-    // The raw readings are kept even where nothing can be made of them.
+    // The raw readings are saved even if they cannot be solved.
     if let Some(file) = save {
         write_csv(&measured.run.table, file).map_err(|e| format!("--save: {e}"))?;
     }
@@ -68,14 +68,15 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
     let lets = arguments.lets.iter().map(|text| Declaration::parse(text)).collect::<Result<_, _>>()?;
     let all_methods = arguments.method != Method::Line;
     if all_methods && (arguments.init.is_some() || arguments.fence || !arguments.cold.is_empty()) {
-        let why = "--method: differential and direct measurements cannot tell a body from its --init, --fence or --cold; use the line";
+        let why =
+            "--method: differential and direct measurements cannot separate a body from its --init, --fence or --cold; use --method line";
         return Err(Misuse(why.into()).into());
     }
     let file = |path: &std::path::PathBuf| path.canonicalize().map_err(|e| format!("--file {}: {e}", path.display()));
     Ok(Request {
         codes: std::iter::once(&arguments.code).chain(&arguments.vs).cloned().collect(),
         lets,
-        // A fence takes the place of the init that is told apart from the body.
+        // A fence is measured as an init, so that it is separate from the body.
         init: arguments.init.clone().or(arguments.fence.then(String::new)),
         setup: arguments.setup.clone(),
         cold: arguments.cold.clone(),
@@ -100,7 +101,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
     })
 }
 
-/// Whether every body is as precise as asked for.
+/// Whether every body reached the precision.
 fn precise(assessment: &Assessment, request: &Request) -> bool {
     assessment.series.iter().filter_map(|series| series.components.first()).all(|body| {
         let best = body.time.cycles.as_ref().map_or(body.time.ticks, |cycles| cycles.estimate(request.level));
@@ -128,7 +129,7 @@ fn document(
             elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
             stop: match measured.run.stop {
                 Stop::Budget if begin.elapsed() > 2 * request.budget => {
-                    format!("budget of {} ms overrun: compiling and loading take longer", request.budget.as_secs_f64() * 1e3)
+                    format!("budget of {} ms overrun: compiling and loading took longer", request.budget.as_secs_f64() * 1e3)
                 }
                 stop => stop.to_string(),
             },
@@ -139,7 +140,7 @@ fn document(
     })
 }
 
-/// The tables with the rows that were asked for; the line fit stays as the yardstick.
+/// The tables with the chosen methods; the line fit stays for comparison.
 fn chosen_methods(method: Method, mut tables: Vec<MethodTable>) -> Vec<MethodTable> {
     let wanted = |technique: &str| match method {
         Method::Line => false,
@@ -192,7 +193,7 @@ fn subjects(request: &Request, measured: &MeasuredCode, tables: &[MethodTable], 
 fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Finding> {
     let code = &request.codes[at];
     let uses_variable = request.lets.iter().any(|declaration| code.contains(&declaration.name));
-    // A constant loaded into a register takes up to ten bytes; with no variable in it nothing else was asked for.
+    // Loading a constant takes up to ten bytes, and code without a variable may do just that.
     let constant = |bytes: f64| !uses_variable && !code.contains('(') && bytes <= 10.0 && request.language != Language::Asm;
     let optimised = measured.copy_bytes[at]
         .filter(|bytes| *bytes < 1.0 || constant(*bytes))
@@ -205,7 +206,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
     all
 }
 
-/// What the compiler took out of the copy.
+/// Operations that the compiler removed from the copy.
 fn changed_work(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
     let lost = measured.lost[at].iter();
     lost.map(|lost| {
@@ -214,7 +215,7 @@ fn changed_work(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Find
     })
 }
 
-/// What is worth knowing of the request itself.
+/// Notes about the request.
 fn notes(request: &Request, at: usize) -> impl Iterator<Item = Finding> {
     let code = &request.codes[at];
     let wide = |declaration: &&Declaration| declaration.is_wide_scalar() && code.contains(&declaration.name);

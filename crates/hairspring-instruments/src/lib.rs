@@ -1,5 +1,5 @@
 //! Measurements of the machine itself: its core clock ([`mhz`]), its clocks ([`clocks`]), cyclic tasks ([`period`]), and the
-//! certificate that Hairspring measures right on it ([`verify`]).
+//! certificate that Hairspring measures correctly on it ([`verify`]).
 
 pub mod clocks;
 pub mod mhz;

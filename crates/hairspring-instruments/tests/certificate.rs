@@ -48,7 +48,7 @@ pub fn certificates() -> Vec<(&'static str, Certificate)> {
 }
 
 #[test]
-fn certificates_are_as_they_were() {
+fn certificates_match_the_golden_files() {
     for (name, certificate) in certificates() {
         let text = text::certificate(&certificate, &samples::environment(), &Style::default());
         assert!(text.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')), "{text}");

@@ -108,7 +108,7 @@ fn survey() -> Survey {
 }
 
 #[test]
-fn the_survey_is_as_it_was() {
+fn survey_matches_the_golden_files() {
     let (survey, circumstances) = (survey(), samples::environment());
     matches("clocks", &text::clock_survey(&survey, false, 0.95, &circumstances, &Style::default()));
     matches("clocks-verbose", &text::clock_survey(&survey, true, 0.95, &circumstances, &Style::default()));
@@ -120,15 +120,15 @@ fn the_survey_is_as_it_was() {
 }
 
 #[test]
-fn the_latency_is_as_it_was() {
+fn latency_matches_the_golden_file() {
     let values = |base: f64, step: f64| -> Vec<f64> { (0..1_000).map(|at| base + step * f64::from(at * at % 7 / 2)).collect() };
     let clock = |name: &str, base| ClockLatency {
         clock: name.into(),
-        ns: Summary::of(&values(base, 10.0), 10.0, 0.95),
+        ns: Summary::new(&values(base, 10.0), 10.0, 0.95),
         tick_ns: 0.385,
         quantum: 26,
     };
-    let still = ClockLatency { clock: "times".into(), ns: Summary::of(&[0.0; 1_000], 1e7, 0.95), tick_ns: 1e7, quantum: 1 };
+    let still = ClockLatency { clock: "times".into(), ns: Summary::new(&[0.0; 1_000], 1e7, 0.95), tick_ns: 1e7, quantum: 1 };
     let experiment = |name: &str, pauses_ms: &[f64], base| Experiment {
         name: name.into(),
         pauses_ms: pauses_ms.to_vec(),
@@ -149,7 +149,7 @@ fn the_latency_is_as_it_was() {
 }
 
 #[test]
-fn the_comparison_is_as_it_was() {
+fn comparison_matches_the_golden_files() {
     let percent = |value, sd| Some(Uncertain { value, budget: vec![Contribution::standard(Source::Stochastic, sd, 19.0)] });
     let point =
         |aimed_ns: f64, percent| SpanPoint { aimed_ns, seen_ns: aimed_ns * 1.1, percent, sd_percent: 3.0, used: 4_000, left_out: 12 };
@@ -188,7 +188,7 @@ fn the_comparison_is_as_it_was() {
 }
 
 #[test]
-fn the_overhead_is_as_it_was() {
+fn overhead_matches_the_golden_file() {
     let runs = |wide: i64| -> Vec<Run> { (0..1_000).map(|at| Run { read: 52 + 26 * (at % 2), total: 78 + wide * (at % 3) }).collect() };
     let repetitions = [26, 13, 39].map(|wide| Overhead::of(&runs(wide), 26)).to_vec();
     let clock =

@@ -52,7 +52,7 @@ fn circumstances() -> Environment {
 }
 
 #[test]
-fn reports_are_as_they_were() {
+fn reports_match_the_golden_files() {
     let busy = Err("system too busy: the speed is uncertain by 3.1 %, in 4 tries; try again, or another CPU (--cpu)".to_owned());
     let all = [("mhz", vec![(1, Ok(steady(1)))]), ("mhz-all", vec![(0, Ok(stepping(0))), (1, Ok(steady(1))), (2, busy)])];
     for (name, cpus) in all {

@@ -65,7 +65,7 @@ fn exchange() -> Exchange {
             answers.received(&bytes, if late { 300_000 } else { 60_000 + 100 * cycle }, if late { PERIOD + 1 } else { PERIOD / 2 });
         }
     }
-    Exchange::of(&answers, "192.0.2.7:47110".into(), 0.95, &rates()[0])
+    Exchange::new(&answers, "192.0.2.7:47110".into(), 0.95, &rates()[0])
 }
 
 fn report(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> PeriodReport {
@@ -116,7 +116,7 @@ fn keeps_to(schema: &Value, document: &str) -> Value {
 }
 
 #[test]
-fn reports_are_as_they_were_and_fit_the_page() {
+fn reports_match_the_golden_files_and_fit_the_page() {
     for (name, report) in all() {
         let text = text::period(&report, &Style::default());
         for line in text.lines() {
@@ -149,7 +149,7 @@ fn every_document_keeps_to_its_schema() {
 }
 
 #[test]
-fn numbers_that_are_none_are_null() {
+fn non_finite_numbers_are_null() {
     let mut report = quiet();
     report.summary.latency.sd_ns = f64::NAN;
     report.summary.latency.mean_ns.high = f64::INFINITY;

@@ -57,8 +57,8 @@ fn date(mut days: u64) -> (u64, usize, u64) {
     (year, month + 1, days + 1)
 }
 
-/// Hash of a piece of code as it stands in documents: FNV-1a of 64 bits, in hexadecimal. It tells whether two results are
-/// about the same text; it is no protection against somebody who wants two texts to look alike.
+/// Hash of a piece of code for documents: 64-bit FNV-1a, in hexadecimal. It tells whether two results are about the same
+/// code; it is not a cryptographic hash.
 pub fn code_hash(code: &str) -> String {
     format!("{:016x}", fnv(code.bytes()))
 }

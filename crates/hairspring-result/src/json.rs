@@ -5,20 +5,20 @@ use serde::Serialize;
 /// The document as text, indented, with a newline at its end. Numbers that are not finite are `null`.
 pub fn print<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string_pretty(document);
-    harmless(text.unwrap_or_else(|error| format!("{{\"error\": {:?}}}", error.to_string())) + "\n")
+    escape_controls(text.unwrap_or_else(|error| format!("{{\"error\": {:?}}}", error.to_string())) + "\n")
 }
 
-/// JSON allows DEL and the C1 control characters in strings, and a terminal obeys them: they are escaped as the others are.
-fn harmless(text: String) -> String {
-    let steers = |c: char| matches!(c, '\u{7f}'..='\u{9f}');
-    if !text.contains(steers) {
+/// Escapes DEL and the C1 control characters: JSON allows them in strings, but a terminal obeys them.
+fn escape_controls(text: String) -> String {
+    let is_control = |c: char| matches!(c, '\u{7f}'..='\u{9f}');
+    if !text.contains(is_control) {
         return text;
     }
-    // They can stand in strings only, and so an escape is always right.
-    text.chars().map(|c| if steers(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
+    // They occur in strings only, so an escape is always valid.
+    text.chars().map(|c| if is_control(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
 }
 
-/// The document in one line, for verbs that print one after the other.
+/// The document in one line, for verbs that print several documents.
 pub fn line<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string(document);
     text.unwrap_or_else(|error| format!("{{\"error\": {:?}}}", error.to_string())) + "\n"

@@ -1,15 +1,15 @@
-//! What is found of results as a whole: of several runs and of two that are compared.
+//! Findings about whole results: several runs, or two results that are compared.
 
 use hairspring_core::judge::words::shortened;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// Doubts about results.
+/// Findings about results.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum ResultFinding {
-    /// Of several processes, some were not to be trusted, and their answers left out.
+    /// Some of several processes were not to be trusted, and their answers were left out.
     RunsLeftOut { left_out: usize, runs: usize },
     /// Two results that are compared were not measured under the same circumstances.
     CircumstancesDiffer { what: String, old: String, new: String },
@@ -24,13 +24,13 @@ impl Kind for ResultFinding {
                 code: "runs_left_out",
                 numbers: numbers! { left_out, runs },
                 message: format!("{left_out} of {runs} processes were not to be trusted and are left out"),
-                remedy: "nothing to do; each process's answer stands in the JSON document",
+                remedy: "nothing to do; the JSON document has the answer of each process",
             },
             ResultFinding::CircumstancesDiffer { what, old, new } => Description {
                 code: "circumstances_differ",
-                message: format!("not the same {what}: {old} in the old result, {new} in the new one"),
+                message: format!("different {what}: {old} in the old result, {new} in the new one"),
                 numbers: numbers! { what, old, new },
-                remedy: "measure both under the same circumstances: the ratio holds this difference too",
+                remedy: "measure both under the same circumstances: the ratio includes this difference",
             },
             ResultFinding::ComparedUntrusted { result, series, reason } => Description {
                 code: "compared_untrusted",

@@ -1,4 +1,4 @@
-//! The result of a measurement as a document: what is written is what is read.
+//! The result of a measurement as a document; the same types write it and read it.
 //!
 //! A source fills a [`Measurement`]; [`ResultDocument::new`] makes the document of it, [`json::print`] writes it and
 //! [`read::read`] reads it again. [`compare::compare`] compares two documents, [`runs::between`] merges those of several

@@ -1,29 +1,29 @@
-//! What a document of a measurement is made of: an assessment, its circumstances, and what is known of the code.
+//! The input of a document: an assessment, its circumstances, and what is known about the code.
 
 use crate::document::{Environment, Mode, Run};
 use hairspring_core::judge::methods::MethodTable;
 use hairspring_core::judge::{Assessment, Finding};
 
-/// A measurement that has been assessed, as its source hands it over. [`crate::ResultDocument`] is what is made of it.
+/// An assessed measurement, from which a source makes a [`crate::ResultDocument`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// The verb that made it, as `time` or `fit`.
     pub command: String,
     /// Circumstances.
     pub environment: Environment,
-    /// What was found.
+    /// The estimates and findings.
     pub assessment: Assessment,
     /// Nanoseconds for one unit of the table (`Origin::ns_per_unit`); `None` where the clock's rate is unknown.
     pub ns_per_unit: Option<f64>,
-    /// What is known of the series beyond the numbers, by the name of the series.
+    /// What is known about the series beyond the numbers, by the name of the series.
     pub subjects: Vec<Subject>,
-    /// Other methods beside the line fit, where they were asked for.
+    /// Other methods beside the line fit, if they were requested.
     pub methods: Vec<MethodTable>,
-    /// How the run went, where there was one.
+    /// How the run went, if there was one.
     pub run: Option<Run>,
 }
 
-/// What is known of a series beyond its numbers.
+/// What is known about a series beyond its numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Subject {
     /// Name of the series in the assessment.
@@ -36,7 +36,7 @@ pub struct Subject {
     pub mode_reason: String,
     /// Machine code for one copy, in bytes.
     pub bytes_per_copy: Option<f64>,
-    /// The instructions of one copy, where they are to be shown.
+    /// The instructions of one copy, if they were requested.
     pub disassembly: Vec<String>,
     /// Findings beyond those of the assessment.
     pub findings: Vec<Finding>,

@@ -1,7 +1,7 @@
 //! Reading a document of a measurement.
 //!
-//! Keys that are not known are skipped: within a version keys may be added. What a reader relies on is checked when it is
-//! read, so that no interval is upside down behind it.
+//! Unknown keys are skipped, because a version may gain keys. What later code relies on is checked here, such as that no
+//! interval is inverted.
 
 use crate::document::ResultDocument;
 use serde::Deserialize;
@@ -12,15 +12,16 @@ const SCHEMA: &str = "hairspring/result/1";
 /// Reads a document.
 ///
 /// # Errors
-/// What is wrong with it and what is expected: no JSON (with line and column), another document, an interval upside down.
+/// The text is not JSON (with line and column), is another kind of document, or has an inverted interval. The message says
+/// what is expected.
 pub fn read(text: &str) -> Result<ResultDocument, String> {
     #[derive(Deserialize)]
     struct Head {
         schema: Option<String>,
     }
-    let head: Head = serde_json::from_str(text).map_err(|error| format!("is no JSON document of hairspring: {error}"))?;
+    let head: Head = serde_json::from_str(text).map_err(|error| format!("is not a JSON document of hairspring: {error}"))?;
     match head.schema.as_deref() {
-        Some(SCHEMA) => serde_json::from_str(text).map_err(|error| format!("is no sound {SCHEMA} document: {error}")),
+        Some(SCHEMA) => serde_json::from_str(text).map_err(|error| format!("is not a valid {SCHEMA} document: {error}")),
         Some(other) => {
             Err(format!("is a document of `{}`: expected {SCHEMA}, what `time --json` and `fit --json` print", other.escape_debug()))
         }
@@ -34,20 +35,20 @@ mod tests {
     use hairspring_core::Estimate;
 
     #[test]
-    fn other_documents_are_told_apart() {
+    fn other_documents_are_refused() {
         for (text, reason) in [
-            ("", "is no JSON document"),
+            ("", "is not a JSON document"),
             ("{\"schema\": \"hairspring/mhz/1\"}", "is a document of `hairspring/mhz/1`"),
             ("{}", "has no key `schema`"),
-            ("{\"schema\": \"hairspring/result/1\"}", "is no sound hairspring/result/1 document: missing field"),
-            ("[1, 2", "is no JSON document"),
+            ("{\"schema\": \"hairspring/result/1\"}", "is not a valid hairspring/result/1 document: missing field"),
+            ("[1, 2", "is not a JSON document"),
         ] {
             assert!(read(text).is_err_and(|error| error.contains(reason)), "{text}: {:?}", read(text));
         }
     }
 
     #[test]
-    fn intervals_upside_down_are_refused() {
+    fn inverted_intervals_are_refused() {
         let estimate = |text: &str| serde_json::from_str::<Estimate>(text);
         assert!(estimate(r#"{"value": 1.0, "low": 2.0, "high": 3.0, "level": 0.95}"#).is_err());
         assert!(estimate(r#"{"value": 1.0, "low": 0.0, "high": 3.0, "level": 95}"#).is_err());

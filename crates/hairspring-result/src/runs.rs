@@ -6,9 +6,9 @@ use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
 use hairspring_core::judge::{Finding, Severity, verdict};
 
-/// One document of several: a time is the mean of the runs, and its interval contains how they differ. Runs that are not to
-/// be trusted are left out where at least two, and at least half of all, are. The rest (circumstances, rows) is of the
-/// first run. A single document stays as it is; `None` for none.
+/// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
+/// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
+/// are those of the first run. A single document is returned as it is; `None` if there is none.
 pub fn between(documents: Vec<ResultDocument>) -> Option<ResultDocument> {
     let (first, others) = documents.split_first()?;
     if others.is_empty() {
@@ -34,7 +34,7 @@ fn find_series<'d>(document: &'d ResultDocument, name: &str) -> Option<&'d Serie
     document.results.iter().find(|series| series.name == name)
 }
 
-/// Whether so many runs that are to be trusted can stand for all.
+/// Whether the trusted runs are enough to leave out the others.
 fn is_enough(trusted: usize, runs: usize) -> bool {
     trusted >= 2 && 2 * trusted >= runs
 }
@@ -49,7 +49,7 @@ fn merged(first: &Series, runs: &[&Series]) -> Series {
         let figures: Vec<Figure> = used.iter().filter_map(of_run).collect();
         let value = |run: &&Series| run_value(run.components.get(name), enough && !run.is_trusted());
         component.runs = Some(runs.iter().filter_map(value).collect());
-        series.budget.insert(name.clone(), figure(component, &figures));
+        series.budget.insert(name.clone(), set_mean(component, &figures));
     }
     let overheads: Vec<Figure> = used.iter().filter_map(|run| run.overhead.clone()).collect();
     if let Some(overhead) = &mut series.overhead {
@@ -64,14 +64,15 @@ fn run_value(component: Option<&Component>, left_out: bool) -> Option<RunValue> 
     Some(RunValue { time_ns: figure.time_ns.flatten(), ticks: figure.ticks.flatten(), cycles: figure.cycles, left_out })
 }
 
-/// Puts the mean of the runs in place of the first one's figure; its budget.
-fn figure(component: &mut Component, figures: &[Figure]) -> Vec<BudgetEntry> {
+/// Replaces the figure by the mean of the runs, and returns its error budget.
+fn set_mean(component: &mut Component, figures: &[Figure]) -> Vec<BudgetEntry> {
     let in_ns = component.figure.time_ns.is_some();
     let Some((uncertain, level)) = between_figures(&mut component.figure, figures) else { return Vec::new() };
     part_budget(&uncertain.budget, in_ns, level)
 }
 
-/// The time with its level, for a budget. Below resolution is what was so in any run, or is so in their mean.
+/// Replaces the figure by the mean, and returns the mean time with its level, for the budget. It is below resolution if any
+/// run is, or if the mean is.
 fn between_figures(figure: &mut Figure, figures: &[Figure]) -> Option<(Uncertain, f64)> {
     let (uncertain, estimate) = mean(&figures.iter().map(Figure::time).collect::<Option<Vec<Estimate>>>()?)?;
     let e = estimate.if_finite();
@@ -91,7 +92,7 @@ fn between_figures(figure: &mut Figure, figures: &[Figure]) -> Option<(Uncertain
     Some((uncertain, estimate.level))
 }
 
-/// The mean of the runs with what makes it uncertain.
+/// The mean of the runs with its error budget.
 fn mean(runs: &[Estimate]) -> Option<(Uncertain, Estimate)> {
     let uncertain = between_runs(runs)?;
     let estimate = uncertain.estimate(runs[0].level);
@@ -114,7 +115,7 @@ fn compared(comparison: &mut Comparison, documents: &[ResultDocument]) {
     }
 }
 
-/// The findings of all runs that are used, each kind once, with a note about those that are not.
+/// The findings of all runs in use, each kind once, with a note about the runs that are left out.
 fn findings(used: &[&Series], left_out: usize, runs: usize) -> Vec<Finding> {
     let mut all: Vec<Finding> = Vec::new();
     for finding in used.iter().flat_map(|run| &run.findings) {
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_not_trusted_are_left_out_where_enough_are() {
+    fn untrusted_runs_are_left_out_if_enough_are_trusted() {
         let all = between(vec![run(9.0, Some("untrusted")), run(1.0, None), run(1.0, Some("warning"))]).unwrap();
         let series = &all.results[0];
         assert!((series.components["body"].figure.time_ns.flatten().unwrap().value - 1.0).abs() < 1e-9);
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_resolution_in_a_run_is_so_in_all() {
+    fn one_run_below_resolution_makes_the_mean_below_resolution() {
         let mut low = run(1.0, None);
         let figure = &mut low.results[0].components["body"].figure;
         (figure.below_resolution, figure.bound_ns) = (true, Some(Some(5.0)));

@@ -6,7 +6,7 @@ use hairspring_core::Estimate;
 use hairspring_core::judge::upper_bound;
 use hairspring_result::document::{Standing, standing};
 
-/// A number in a column: what stands before the decimal point, from it on, and behind the number.
+/// A number in a column, split into the part before the decimal point, the fraction with its point, and the text after it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
     head: String,
@@ -20,20 +20,20 @@ impl Cell {
         Cell { head: head.to_owned(), fraction: fraction.to_owned(), tail }
     }
 
-    /// A time with its half-width; below resolution its bound, and never a negative number.
+    /// A time with its half-width; below resolution its bound. It never shows a negative number.
     pub fn time(estimate: &Estimate, in_ns: bool) -> Cell {
         let size = estimate.value.abs().max(estimate.half_width());
         let (factor, unit) = if in_ns { time_unit(size) } else { (1.0, "ticks") };
-        Cell::of(estimate, factor, unit)
+        Cell::scaled(estimate, factor, unit)
     }
 
-    /// A time below resolution, by the most that it can be.
+    /// A time below resolution, as its upper bound.
     pub fn below(most: f64, in_ns: bool) -> Cell {
         let (factor, unit) = if in_ns { time_unit(most) } else { (1.0, "ticks") };
         Cell::at_most(most * factor, &format!(" {unit}"))
     }
 
-    /// Core cycles below resolution.
+    /// Core cycles below resolution, as their upper bound.
     pub fn cycles_below(most: f64) -> Cell {
         Cell::at_most(most, " cycles")
     }
@@ -44,20 +44,20 @@ impl Cell {
 
     /// A number of core cycles.
     pub fn cycles(estimate: &Estimate) -> Cell {
-        Cell::of(estimate, 1.0, "cycles")
+        Cell::scaled(estimate, 1.0, "cycles")
     }
 
-    /// A number that is exact because others are counted by it.
+    /// A number that is exact because it is the unit of the others.
     pub fn exact(number: f64) -> Cell {
         Cell::number(&significant(number, 7), " (unit)".into())
     }
 
     /// A ratio of two times.
     pub fn ratio(estimate: &Estimate) -> Cell {
-        Cell::of(estimate, 1.0, "")
+        Cell::scaled(estimate, 1.0, "")
     }
 
-    fn of(estimate: &Estimate, factor: f64, unit: &str) -> Cell {
+    fn scaled(estimate: &Estimate, factor: f64, unit: &str) -> Cell {
         let scaled = estimate.scaled(factor);
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         match standing(&scaled) {
@@ -70,13 +70,13 @@ impl Cell {
         }
     }
 
-    /// The cell by itself.
+    /// The cell without alignment.
     pub fn text(&self) -> String {
         format!("{}{}{}", self.head, self.fraction, self.tail)
     }
 }
 
-/// The cells as texts of one width, the decimal points under each other.
+/// The cells as texts of one width, aligned at the decimal points.
 pub fn align(cells: &[Cell]) -> Vec<String> {
     let widest = |part: fn(&Cell) -> &str| cells.iter().map(|cell| width(part(cell))).max().unwrap_or(0);
     let (head, fraction) = (widest(|cell| &cell.head), widest(|cell| &cell.fraction));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn points_stand_under_each_other() {
+    fn decimal_points_are_aligned() {
         let lines = align(&[cell(0.8108, 0.0006), cell(22.7, 0.03), cell(0.001, 0.011), cell(-5.0, 1.0)]);
         assert_eq!(lines[0], "       0.81080 ns +- 0.00060");
         assert_eq!(lines[1], "      22.700   ns +- 0.030  ");

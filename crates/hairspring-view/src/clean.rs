@@ -1,6 +1,6 @@
-//! Text from users made harmless for a terminal: control characters, invisible characters, length.
+//! Makes text from users safe for a terminal: removes control and invisible characters, and cuts and wraps lines.
 //!
-//! Lines are broken here and not by `textwrap`: it would be one more package in the tree of every program with benchmarks.
+//! Lines are broken here and not by `textwrap`, which would be one more package for every program with benchmarks.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -9,7 +9,7 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// White space of all kinds as one space, and every character that could steer a terminal or hide text as `?`.
+/// Replaces white space of all kinds by one space, and control and invisible characters by `?`.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(1 << 16));
     for c in text.trim().chars() {
@@ -18,18 +18,18 @@ pub fn clean(text: &str) -> String {
                 out.push(' ');
             }
         } else {
-            out.push(if steers(c) { '?' } else { c });
+            out.push(if is_invisible(c) { '?' } else { c });
         }
     }
     out
 }
 
-/// Control characters, and characters without a place of their own: marks that join, direction marks, separators.
-fn steers(c: char) -> bool {
+/// Control characters, and characters of no width: combining marks, direction marks, separators.
+fn is_invisible(c: char) -> bool {
     c.is_control() || c.width().unwrap_or(0) == 0
 }
 
-/// The text in at most so many columns, with an ellipsis where it is cut.
+/// Cuts the text to a number of columns; a cut text ends in an ellipsis.
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -38,7 +38,7 @@ pub fn cut(text: &str, columns: usize) -> String {
     format!("{}{}", head(text, room), &"..."[..columns.min(3)])
 }
 
-/// As many characters as fit.
+/// The longest start of the text that fits.
 fn head(text: &str, columns: usize) -> &str {
     let mut taken = 0;
     let end = text.char_indices().find(|(_, c)| {
@@ -48,14 +48,14 @@ fn head(text: &str, columns: usize) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// The text cut or filled with blanks to exactly so many columns.
+/// Cuts the text, or fills it with blanks, to exactly a number of columns.
 pub fn pad(text: &str, columns: usize) -> String {
     let text = cut(text, columns);
     let missing = columns.saturating_sub(width(&text));
     text + &" ".repeat(missing)
 }
 
-/// Breaks a text into lines of at most so many columns, between words where that is possible. A number keeps its unit.
+/// Breaks a text into lines of at most `columns`, between words if possible. A number is not separated from its unit.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in chunks(text) {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_a_terminal_is_taken_out() {
+    fn control_characters_are_replaced() {
         assert_eq!(clean("a\u{1b}[31m\tb\n\nc\u{202e}d\u{9b}"), "a?[31m b c?d?");
     }
 

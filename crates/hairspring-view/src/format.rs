@@ -1,10 +1,10 @@
-//! Numbers as text: a value carries as many digits as its interval supports, two digits of the half-width.
+//! Numbers as text. A half-width has two digits, and its value has the same decimals.
 
 use hairspring_core::Estimate;
 
-/// Half-widths below this share of the value are not shown more finely: a double holds no more digits.
+/// Smallest half-width that is shown, as a share of the value: a double holds no more digits.
 const FINEST: f64 = 1e-9;
-/// Values from here on, and decimals beyond this many, are written with an exponent.
+/// Values from here on are written with an exponent, and so are values with more than `MOST_DECIMALS`.
 const LARGE: f64 = 1e12;
 const MOST_DECIMALS: i32 = 12;
 
@@ -40,7 +40,7 @@ pub fn plus_minus(estimate: &Estimate) -> String {
     format!("{value} +- {half}")
 }
 
-/// Decimals that leave so many significant digits; negative for digits before the point.
+/// The decimals that give a number of significant digits; negative for digits before the point.
 fn decimals(number: f64, significant: i32) -> i32 {
     significant - 1 - number.abs().log10().floor() as i32
 }
@@ -50,7 +50,7 @@ fn exponent(value: f64, half: f64) -> String {
     format!("{value:.*e}", places as usize)
 }
 
-/// A number with so many decimals, and thousands separated from 10,000 on.
+/// A number with `places` decimals; thousands are separated from 10,000 on.
 pub fn fixed(number: f64, places: i32) -> String {
     if !number.is_finite() {
         return "unknown".into();
@@ -63,7 +63,7 @@ pub fn fixed(number: f64, places: i32) -> String {
     grouped(if zero { unsigned } else { &text })
 }
 
-/// A number with at most so many significant digits, without zeros at the end.
+/// A number with at most `count` significant digits, without trailing zeros.
 pub fn significant(number: f64, count: i32) -> String {
     if !number.is_finite() {
         return "unknown".into();
@@ -109,7 +109,7 @@ fn grouped(text: &str) -> String {
     grouped_from(text, 5)
 }
 
-/// Separates thousands of the integer part where it has at least so many digits.
+/// Separates thousands of the integer part if it has at least `fewest` digits.
 fn grouped_from(text: &str, fewest: usize) -> String {
     let start = usize::from(text.starts_with('-'));
     let end = text.find('.').unwrap_or(text.len());
@@ -126,7 +126,7 @@ fn grouped_from(text: &str, fewest: usize) -> String {
     out + &text[end..]
 }
 
-/// Factor and unit in which a time is read easily; the time is in nanoseconds.
+/// Factor and unit for a readable time; the time is in nanoseconds.
 pub fn time_unit(ns: f64) -> (f64, &'static str) {
     match ns.abs() {
         size if size < 1e5 => (1.0, "ns"),
@@ -136,7 +136,7 @@ pub fn time_unit(ns: f64) -> (f64, &'static str) {
     }
 }
 
-/// Factor and unit in which a frequency is read easily; the frequency is in Hz.
+/// Factor and unit for a readable frequency; the frequency is in Hz.
 pub fn frequency_unit(hz: f64) -> (f64, &'static str) {
     match hz.abs() {
         size if size < 1e4 => (1.0, "Hz"),
@@ -199,7 +199,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_number_panics(value in proptest::num::f64::ANY, half in proptest::num::f64::ANY) {
+        fn formatting_never_panics(value in proptest::num::f64::ANY, half in proptest::num::f64::ANY) {
             let text = shown(value, half.abs());
             proptest::prop_assert!(text.len() < 60, "{}", text);
             let _ = (bound(value), significant(value, 2), fixed(value % 1e15, 3), probability(value));

@@ -1,7 +1,7 @@
-//! Results for people and for other tools: text of 80 columns, plots of characters, and the files of other tools' dashboards.
+//! Results for people and for other tools: text of 80 columns, plots of characters, and files in other tools' formats.
 //!
-//! Everything here is made from a document (`hairspring-result`), so text and JSON cannot say different things. Numbers become
-//! text only here. Instruments and sources with a report of their own build it from the same parts: [`page`], [`cells`],
+//! Everything is made from a document (`hairspring-result`), so text and JSON agree. Only this crate formats numbers.
+//! Instruments and sources with a report of their own build it from the same parts: [`page`], [`cells`],
 //! [`format`](mod@format), [`clean`], [`plot`].
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! A page: lines with a label at the left and text that wraps beside it.
+//! A page of text: lines with a label at the left and wrapped text beside it.
 
 use crate::clean::{clean, cut, pad, width, wrap};
 
@@ -19,10 +19,10 @@ impl Default for Style {
     }
 }
 
-/// What a piece of text is painted for.
+/// The role of a piece of text, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Text without a meaning of its own.
+    /// Ordinary text.
     Plain,
     /// Headings and results.
     Strong,
@@ -30,7 +30,7 @@ pub enum Tone {
     Quiet,
     /// A warning.
     Warning,
-    /// What takes the trust away.
+    /// A finding that makes the result untrusted.
     Alarm,
 }
 
@@ -79,14 +79,14 @@ impl Page {
         self.out.push('\n');
     }
 
-    /// One line as it is, cut to the width of the page.
+    /// One unwrapped line, cut to the width of the page.
     pub fn line(&mut self, text: &str, tone: Tone) {
         let line = self.paint(cut(text, self.width()).trim_end(), tone);
         self.out += &line;
         self.out.push('\n');
     }
 
-    /// A label, and a text that wraps beside it. Both may come from users.
+    /// A label, and a text that wraps beside it. Both are cleaned, as they may come from users.
     pub fn item(&mut self, label: &str, text: &str, tone: Tone) {
         let label = pad(&clean(label), INDENT - 4);
         for (at, line) in wrap(&clean(text), self.width() - INDENT).iter().enumerate() {

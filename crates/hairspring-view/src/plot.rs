@@ -5,32 +5,32 @@ use hairspring_result::document::Row;
 /// A point of a plot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Across.
+    /// x coordinate.
     pub x: f64,
-    /// Up.
+    /// y coordinate.
     pub y: f64,
     /// Whether it is shown as a row in use (`o`) or left out (`x`).
     pub used: bool,
 }
 
-/// What is to be plotted.
+/// A plot: points, a line and the ranges of both axes.
 #[derive(Debug, Clone)]
 pub struct Plot {
-    /// What is marked.
+    /// The points.
     pub points: Vec<Point>,
     /// Ends of a straight line.
     pub line: [(f64, f64); 2],
-    /// Ends of the axis across.
+    /// Range of the x axis.
     pub x: (f64, f64),
-    /// Ends of the axis up.
+    /// Range of the y axis.
     pub y: (f64, f64),
 }
 
-/// Residuals below this share of the longest row are the rounding of doubles.
+/// Residuals below this share of the longest row are rounding errors.
 pub const ROUNDING: f64 = 1e-12;
 
-/// Location against the copies of the one component that ran, with the fitted line, both axes from zero; `None` where there is
-/// nothing to see. The factor is from the unit of the document to that of the axis.
+/// Location against the copies of the only component, with the fitted line; both axes start at zero. `None` if there is
+/// nothing to see. `factor` converts the unit of the document to that of the axis.
 pub fn line_plot(rows: &[Row], slope: f64, overhead: f64, factor: f64) -> Option<Plot> {
     let points: Vec<Point> = rows
         .iter()
@@ -46,8 +46,8 @@ pub fn line_plot(rows: &[Row], slope: f64, overhead: f64, factor: f64) -> Option
     seen.then_some(Plot { points, line: ends, x: (0.0, right), y })
 }
 
-/// Residuals around a line of zero, against the copies where one component ran, else against what was fitted. The factors are
-/// those of the two axes. Rows left out may lie beyond the edge and are drawn on it.
+/// Residuals around a zero line: against the copies where there is one component, else against the fitted values. The factors
+/// are those of the two axes. Left-out rows beyond the edge are drawn on it.
 pub fn residual_plot(rows: &[Row], (across, up): (f64, f64)) -> Option<Plot> {
     let one = rows.iter().all(|row| row.counts.len() == 1);
     let x = |row: &Row| if one { row.counts[0] } else { (row.location() - row.residual()) * across };
@@ -62,7 +62,7 @@ pub fn residual_plot(rows: &[Row], (across, up): (f64, f64)) -> Option<Plot> {
 }
 
 impl Plot {
-    /// The plot as lines of so many columns.
+    /// Draws the plot as `lines` of `columns` characters.
     pub fn draw(&self, columns: usize, lines: usize, ascii: bool) -> Vec<String> {
         let mut canvas = Canvas::new(columns, lines, ascii);
         let [(x0, y0), (x1, y1)] = self.line;
@@ -80,7 +80,7 @@ impl Plot {
     }
 }
 
-/// Where a number lies in a range, 0 to 1.
+/// The position of a number in a range, from 0 to 1.
 fn share(number: f64, (low, high): (f64, f64)) -> f64 {
     ((number - low) / (high - low)).clamp(0.0, 1.0)
 }
@@ -102,7 +102,7 @@ impl Canvas {
         Canvas { columns, rows, ascii, dots: vec![0; columns * rows], marks: vec![None; columns * rows] }
     }
 
-    /// Place on a grid of so many steps.
+    /// The place of a share on a grid of `steps`.
     fn place(share: f64, steps: usize) -> usize {
         ((share * steps as f64) as usize).min(steps - 1)
     }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_not_drawn() {
+    fn empty_plots_are_not_drawn() {
         assert!(line_plot(&[row(1.0, f64::NAN, 0.0), row(2.0, 1.0, 0.0)], 1.0, 0.0, 1.0).is_none());
         assert!(residual_plot(&[row(1.0, 1.0, 0.0), row(2.0, 2.0, 0.0)], (1.0, 1.0)).is_none());
         assert!(residual_plot(&[row(1.0, 1.0, 1e-16), row(2.0, 2.0, -1e-16)], (1.0, 1.0)).is_none());

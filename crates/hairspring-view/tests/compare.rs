@@ -1,4 +1,4 @@
-//! Saved results compared: what belongs together, what is said of it, and that only intervals decide.
+//! Comparison of saved results: which series are matched, and verdicts that depend only on intervals.
 
 mod samples;
 
@@ -54,7 +54,7 @@ fn verdicts(found: &Compared) -> Vec<Verdict> {
 }
 
 #[test]
-fn series_belong_together_by_name_and_code() {
+fn series_are_matched_by_name_and_code() {
     let old = result(&[("a", Some("f"), 10.0, 0.1), ("b", Some("g"), 20.0, 0.1), ("c", None, 5.0, 0.01), ("d", Some("h"), 1.0, 0.1)]);
     let new = result(&[("c", None, 5.0, 0.01), ("a", Some("g"), 10.0, 0.1), ("d", Some("i"), 1.0, 0.1), ("a", Some("f"), 20.0, 0.1)]);
     let found = compared(&old, &new, None);
@@ -67,7 +67,7 @@ fn series_belong_together_by_name_and_code() {
 }
 
 #[test]
-fn nothing_differs_from_itself() {
+fn a_result_does_not_differ_from_itself() {
     let document = serde_json::to_value(ResultDocument::new(&samples::init_and_body())).unwrap();
     let found = compared(&document, &document, Some(0.01));
     assert_eq!((found.findings.len(), found.missing.len(), found.added.len()), (0, 0, 0));
@@ -134,12 +134,12 @@ fn circumstances_that_differ_are_findings() {
     assert!(compared(&old, &new, None).findings.is_empty(), "core cycles do not change with the core clock");
     new["results"][0]["components"]["body"]["cycles"] = Value::Null;
     let found = compared(&old, &new, None);
-    assert!(found.findings[0].message.starts_with("not the same core clock: `3000 MHz`"), "{}", found.findings[0].message);
+    assert!(found.findings[0].message.starts_with("different core clock: `3000 MHz`"), "{}", found.findings[0].message);
     assert_eq!(found.pairs[0].change.as_ref().unwrap().unit, Unit::Nanoseconds);
 }
 
 #[test]
-fn times_without_a_unit_in_common_have_no_ratio() {
+fn times_without_a_common_unit_have_no_ratio() {
     let old = result(&[("code", Some("f"), 10.0, 0.1)]);
     let ticks = |clock: &str| {
         let mut new = old.clone();
@@ -155,7 +155,7 @@ fn times_without_a_unit_in_common_have_no_ratio() {
 }
 
 #[test]
-fn distrust_is_carried_over() {
+fn untrusted_results_make_the_verdict_undecided() {
     let old = result(&[("a", Some("f"), 10.0, 0.1), ("b", Some("g"), 10.0, 0.1)]);
     let mut new = old.clone();
     for at in 0..2 {
@@ -192,7 +192,7 @@ fn one_of_everything() -> (Value, Value) {
 }
 
 #[test]
-fn the_report_is_as_it_was_and_the_document_keeps_to_its_schema() {
+fn report_matches_the_golden_file_and_document_its_schema() {
     let (old, new) = one_of_everything();
     let found = compared(&old, &new, Some(0.05));
     let report = text::compare(&found, "old.json", "new.json", &Style::default());

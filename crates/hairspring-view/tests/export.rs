@@ -63,7 +63,7 @@ fn hyperfine_gets_seconds_and_the_rows_own_times() {
     assert!(times.len() > 3 && times.iter().all(|time| (time / mean - 1.0).abs() < 0.2), "{times:?}");
     assert_eq!(one["exit_codes"].as_array().unwrap().len(), times.len());
     assert!(one["min"].as_f64() <= one["median"].as_f64() && one["median"].as_f64() <= one["max"].as_f64());
-    // Two components: no row tells the time of one of them.
+    // Two components: no row gives the time of one of them.
     let two = ResultDocument::new(&samples::init_and_body());
     let found = document(&two, Format::Hyperfine);
     assert_eq!((found["results"][1]["times"].as_array().map(Vec::len), &found["results"][1]["stddev"]), (Some(1), &Value::Null));
@@ -83,7 +83,7 @@ fn benchstat_gets_lines_and_csv_columns() {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_left_out_and_said() {
+fn unsupported_values_are_left_out_and_reported() {
     let ticks = ResultDocument::new(&samples::rank_deficient());
     for format in [Format::GoogleBenchmark, Format::Hyperfine, Format::Bencher, Format::Benchstat] {
         let Export { benchmarks, left_out, .. } = export(&ticks, format);
@@ -97,7 +97,7 @@ fn what_a_format_cannot_hold_is_left_out_and_said() {
 }
 
 #[test]
-fn long_names_are_cut_and_stay_apart() {
+fn long_names_are_cut_and_stay_distinct() {
     let names = [format!("{}a", "\u{4f60}".repeat(70_000)), format!("{}b", "\u{4f60}".repeat(70_000))];
     let found = document(&named(&names, true), Format::Bencher);
     let keys: Vec<&String> = found.as_object().unwrap().keys().collect();

@@ -13,7 +13,7 @@ fn matches(path: &str, text: &str) {
     expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(path)].assert_eq(text);
 }
 
-/// Nine significant digits: the last ones of a double differ with the instructions that the processor has.
+/// Rounds to nine significant digits: the last digits depend on the processor's instructions.
 fn round(value: &mut Value) {
     match value {
         Value::Number(number) if number.is_f64() => *value = format!("{:.8e}", number.as_f64().unwrap()).parse::<f64>().unwrap().into(),
@@ -32,7 +32,7 @@ fn sound(text: &str, columns: usize) {
 }
 
 #[test]
-fn reports_are_as_they_were() {
+fn reports_match_the_golden_files() {
     for (name, measurement) in samples::all() {
         let text = text::report(&ResultDocument::new(&measurement), &Style::default());
         sound(&text, 80);
@@ -41,14 +41,14 @@ fn reports_are_as_they_were() {
 }
 
 #[test]
-fn braille_plots_are_as_they_were() {
+fn braille_plots_match_the_golden_file() {
     let text = text::report(&ResultDocument::new(&samples::line()), &Style { ascii: false, ..Style::default() });
     sound(&text, 80);
     matches("tests/golden/braille.txt", &text);
 }
 
 #[test]
-fn a_narrow_page_is_kept() {
+fn narrow_pages_are_respected() {
     for (_, measurement) in samples::all() {
         sound(&text::report(&ResultDocument::new(&measurement), &Style { width: 60, ..Style::default() }), 60);
     }
@@ -66,7 +66,7 @@ fn colour_is_only_there_when_asked_for() {
 }
 
 #[test]
-fn the_sample_of_the_specification_is_as_it_was() {
+fn sample_of_the_specification_matches() {
     let mut example = serde_json::to_value(ResultDocument::new(&samples::line())).unwrap();
     round(&mut example);
     matches("../../spec/result.example.json", &json::print(&example));
@@ -95,7 +95,7 @@ fn every_component_is_listed() {
 }
 
 #[test]
-fn parts_of_a_report_can_be_had_alone() {
+fn parts_of_a_report_are_available_alone() {
     let measurement = samples::bent();
     let findings: Vec<Finding> = measurement.assessment.series[0].findings.clone();
     assert!(text::findings_alone(&findings, &Style::default()).starts_with("  distrust"));

@@ -21,7 +21,7 @@ fn every_result_keeps_to_the_schema() {
 }
 
 #[test]
-fn numbers_that_are_none_are_null_and_still_keep_to_the_schema() {
+fn non_finite_numbers_are_null_and_valid() {
     let mut document = samples::line();
     let series = &mut document.assessment.series[0];
     series.components[0].time.ns.as_mut().unwrap().value = f64::NAN;
@@ -39,7 +39,7 @@ fn numbers_that_are_none_are_null_and_still_keep_to_the_schema() {
 }
 
 #[test]
-fn the_core_that_scripts_rely_on_is_there() {
+fn keys_that_scripts_rely_on_are_present() {
     let json = serde_json::to_value(ResultDocument::new(&samples::init_and_body())).unwrap();
     assert_eq!(json["schema"], "hairspring/result/1");
     let result = &json["results"][0];
@@ -59,7 +59,7 @@ fn the_core_that_scripts_rely_on_is_there() {
 }
 
 #[test]
-fn ticks_stand_in_for_an_unknown_rate_and_combinations_keep_their_names() {
+fn ticks_replace_times_without_a_rate_and_combinations_keep_their_names() {
     let json = serde_json::to_value(ResultDocument::new(&samples::rank_deficient())).unwrap();
     let component = &json["results"][0]["components"]["B4 + B6"];
     assert!(component["ticks"]["value"].is_number());

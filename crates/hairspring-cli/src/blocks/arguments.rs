@@ -10,7 +10,7 @@ const EXAMPLES: &str = "\
 The program is run once for each line of the inputs, up to the function. The call is followed to count its blocks, then
 repeated from the same state in interleaved rounds; the function runs as the compiler made it. A line holds arguments, quoted
 as in a shell, and `< FILE` for the standard input; `--` is a run without arguments. There is no shell: `>`, `|`, `$` and `*`
-are arguments like others. Empty lines and lines that begin with `#` are left out. At most 10,000 lines and 64 MiB are taken.
+are ordinary arguments. Empty lines and lines that begin with `#` are ignored. The limit is 10,000 lines and 64 MiB.
 
 Examples:
   hairspring blocks ./coder --function encode --inputs inputs.txt
@@ -23,7 +23,7 @@ Examples:
 pub enum UnknownsArgument {
     /// The time of every block
     Blocks,
-    /// The time of every block for each way that it is left
+    /// The time of every block for each edge by which it is left
     Edges,
     /// Blocks, unless branches need to be told apart
     Auto,
@@ -33,7 +33,7 @@ pub enum UnknownsArgument {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BlocksArguments {
-    /// The program, as it is: nothing is compiled again (with -g it has source lines)
+    /// The program; it is not compiled again (built with -g, it has source lines)
     #[arg(value_name = "PROGRAM")]
     pub program: PathBuf,
     /// The function, in the program or in a library that it loads; or its address, as 0x1149 or libz.so.1:0x3400
@@ -45,11 +45,11 @@ pub struct BlocksArguments {
     /// A command that prints such lines
     #[arg(long, value_name = "COMMAND")]
     pub generate: Option<String>,
-    /// Calls of the function that are taken from each run, the first ones
+    /// Number of calls of the function that are taken from each run, from the first on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub calls: u64,
-    /// Also end calls early, before a block: `each`, a block as B4, an address, or a line (repeatable); of several blocks
-    /// that begin on a line the first
+    /// Also end calls early, before a block: `each`, a block as B4, an address, or a line (repeatable); a line
+    /// means the first block that begins on it
     #[arg(long, value_name = "PLACE")]
     pub until: Vec<String>,
     /// What to solve for
@@ -61,8 +61,8 @@ pub struct BlocksArguments {
     /// Time for the rounds
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Duration,
-    /// Time for one run of the program up to the end of the call, followed; after that the input is left out. Also the time
-    /// for the command of --generate
+    /// Time limit for one run of the program, followed to the end of the call; an input that takes longer is left out. Also
+    /// the time limit for the command of --generate
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
     /// Write the raw observations to a file, for `hairspring fit`

@@ -1,4 +1,4 @@
-//! Where the lines of the inputs come from: a file, standard input, or what a command prints.
+//! Reads the lines of the inputs from a file, from standard input or from the output of a command.
 
 use super::BlocksArguments;
 use crate::AnyError;
@@ -14,18 +14,18 @@ use std::time::{Duration, Instant};
 /// The inputs.
 ///
 /// # Errors
-/// What cannot be read, is no list of inputs, or is too long; a command that fails, or that takes too long.
+/// A file that cannot be read, is not a list of inputs or is too long; a command that fails or takes too long.
 pub fn inputs(arguments: &BlocksArguments) -> Result<Vec<Input>, AnyError> {
     match (&arguments.inputs, &arguments.generate) {
         (Some(path), _) if path.as_os_str() == "-" => Ok(read_inputs(std::io::stdin().lock())?),
-        (Some(path), _) => of_file(path),
+        (Some(path), _) => from_file(path),
         (None, Some(command)) => generate(command, arguments.timeout),
         // clap asks for one of the two.
         (None, None) => Ok(Vec::new()),
     }
 }
 
-fn of_file(path: &Path) -> Result<Vec<Input>, AnyError> {
+fn from_file(path: &Path) -> Result<Vec<Input>, AnyError> {
     let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
     read_inputs(BufReader::new(file)).map_err(|error| match error {
         Error::System { reason, .. } => format!("{}: {reason}", path.display()).into(),
@@ -33,7 +33,7 @@ fn of_file(path: &Path) -> Result<Vec<Input>, AnyError> {
     })
 }
 
-/// What a command prints, in a limited time: it is ended when that is over, and when more comes than can be used.
+/// The inputs that a command prints. The command is killed when its time is over, or when it prints more than can be used.
 fn generate(command: &str, timeout: Duration) -> Result<Vec<Input>, AnyError> {
     let deadline = Instant::now() + timeout;
     let mut shell = Command::new("sh");
@@ -48,7 +48,7 @@ fn generate(command: &str, timeout: Duration) -> Result<Vec<Input>, AnyError> {
         Err(RecvTimeoutError::Timeout) => return Err(late().into()),
         Err(RecvTimeoutError::Disconnected) => return Err("--generate: its output could not be read".into()),
     };
-    // Lines that cannot be used: the rest was not read, and how the command ends says nothing.
+    // After a bad line the rest of the output is not read, so the status of the command says nothing.
     let is_whole = matches!(&inputs, Ok(_) | Err(Error::NoLines));
     if is_whole && !ended(&mut child, command, deadline)? {
         return Err(late().into());
@@ -56,7 +56,7 @@ fn generate(command: &str, timeout: Duration) -> Result<Vec<Input>, AnyError> {
     Ok(inputs?)
 }
 
-/// Whether a command has ended in time, and well.
+/// Whether a command ended in time; an error if it failed.
 fn ended(child: &mut Child, command: &str, deadline: Instant) -> Result<bool, AnyError> {
     match wait_until(child, deadline)? {
         Some(status) if !status.success() => Err(format!("--generate: `{command}` ended with {status}").into()),

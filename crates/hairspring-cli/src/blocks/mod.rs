@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// Runs the verb.
 pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
-    let mut save = arguments.save.as_deref().map(saved_to).transpose()?;
+    let mut save = arguments.save.as_deref().map(create_save_file).transpose()?;
     let request = Request {
         program: program(arguments)?,
         function: arguments.function.clone(),
@@ -38,7 +38,7 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     };
     let measured = measure(&request);
     progress::clear();
-    let mut measured = measured.map_err(explained)?;
+    let mut measured = measured.map_err(with_remedy)?;
     BLOCKS.apply(&mut measured.analysis.findings);
     for skipped in &measured.skipped {
         output::complain(&format!("input {} ({}) left out: {}", skipped.input, skipped.text, skipped.reason));
@@ -56,16 +56,16 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     Ok(Outcome::Done)
 }
 
-/// The error with what helps here.
-fn explained(error: Error) -> Error {
+/// The error with the remedy of this verb.
+fn with_remedy(error: Error) -> Error {
     match error {
         Error::Core(reason) => Error::Core(BLOCKS.explain(reason)),
         other => other,
     }
 }
 
-/// The file for the observations, made before anything is measured.
-fn saved_to(path: &Path) -> Result<File, AnyError> {
+/// Creates the file for the observations, before anything is measured.
+fn create_save_file(path: &Path) -> Result<File, AnyError> {
     if path == Path::new("-") {
         let reason = "--save -: the report goes to standard output; give a file (./- for one of that name)";
         return Err(Error::BadRequest(reason.into()).into());
@@ -73,7 +73,7 @@ fn saved_to(path: &Path) -> Result<File, AnyError> {
     Ok(File::create(path).map_err(|e| format!("--save {}: {e}", path.display()))?)
 }
 
-/// The program by its path; one without a slash is looked for here first, then where the shell would look.
+/// The program's path; a name without a slash is looked up in the current folder first, then in PATH.
 fn program(arguments: &BlocksArguments) -> Result<std::path::PathBuf, AnyError> {
     let given = &arguments.program;
     let on_path = || {

@@ -1,4 +1,4 @@
-//! The line that says how far the work is: only on a terminal, where it is written over.
+//! The progress line. It is shown on a terminal only, and each line overwrites the one before.
 
 use crate::output;
 use hairspring_blocks::Progress;
@@ -6,13 +6,13 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Shortest time between two lines, and what passes before the first.
+/// Shortest time between two lines, and before the first.
 const BETWEEN: Duration = Duration::from_millis(200);
 
 /// When the last line was written.
 static LAST: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Says how far the work is, if the last line is old enough.
+/// Shows the progress, if the last line is old enough.
 pub fn show(progress: Progress) {
     if !std::io::stderr().is_terminal() {
         return;
@@ -21,16 +21,16 @@ pub fn show(progress: Progress) {
     let now = Instant::now();
     if now.duration_since(*last.get_or_insert(now)) >= BETWEEN || progress == Progress::Solving {
         *last = Some(now);
-        output::status_line(&words(progress));
+        output::status_line(&describe(progress));
     }
 }
 
-/// Takes the line away.
+/// Clears the line.
 pub fn clear() {
     output::status_line("");
 }
 
-fn words(progress: Progress) -> String {
+fn describe(progress: Progress) -> String {
     match progress {
         Progress::Following { input, of } => format!("following input {input} of {of}"),
         Progress::Timing { elapsed, budget } => {
@@ -45,9 +45,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_said_in_words() {
-        assert_eq!(words(Progress::Following { input: 3, of: 9 }), "following input 3 of 9");
+    fn progress_is_described() {
+        assert_eq!(describe(Progress::Following { input: 3, of: 9 }), "following input 3 of 9");
         let timing = Progress::Timing { elapsed: Duration::from_millis(1_200), budget: Duration::from_secs(3) };
-        assert_eq!(words(timing), "timing, 1 s of 3 s");
+        assert_eq!(describe(timing), "timing, 1 s of 3 s");
     }
 }

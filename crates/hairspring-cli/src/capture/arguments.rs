@@ -9,14 +9,14 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Reads WAV (a sound card), VCD (simulators, logic analysers), sigrok sessions (.sr), CSV of sigrok and Saleae, and lists of edges.
-Which pulse is which k is told by the header pattern of spec/capture.md, or by --k.
+The header pattern of spec/capture.md, or --k, says which pulse has which k.
 
 Examples:
   hairspring capture pin.wav                        frames with the header pattern
   hairspring capture trace.vcd --channel PORTB[7]   a bit of a simulator's dump
-  hairspring capture pin.wav --reference 1s         in the chip's time: its 1 s frames are in the recording
-  hairspring capture pin.csv --k 1..20              a pin without the pattern, 1 to 20 copies again and again
-  hairspring capture pin.wav --edges                nothing but the times of the edges
+  hairspring capture pin.wav --reference 1s         in the chip's time: the recording holds its 1 s frames
+  hairspring capture pin.csv --k 1..20              a pin without the pattern: 1 to 20 copies, repeated
+  hairspring capture pin.wav --edges                only the times of the edges
   arecord -f S24_3LE -r 192000 -d 60 | hairspring capture -";
 
 /// Formats of recordings.
@@ -54,7 +54,7 @@ pub enum Polarity {
 
 /// Where the counts come from.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Counts {
+pub enum CountsArgument {
     /// The header pattern.
     Pattern,
     /// A list that repeats.
@@ -68,21 +68,21 @@ pub struct CaptureArguments {
     /// The recording, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The channel, by its name or its number from 1; of a sound also left or right [default: the only one, or the first of a sound]
+    /// The channel, by its name or its number from 1; in a sound file also left or right [default: the only one, or the first of a sound file]
     #[arg(long, value_name = "NAME|N")]
     pub channel: Option<String>,
-    /// The format [default: by its content]
+    /// The format [default: detected from its content]
     #[arg(long, value_enum)]
     pub format: Option<FormatArgument>,
     /// How edges are found between samples
     #[arg(long, value_enum, default_value = "band-limited")]
     pub method: EdgeMethod,
-    /// The edge before the code [default: as the header pattern says; without it, the first edge]
+    /// The edge before the code [default: from the header pattern; without it, the first edge]
     #[arg(long, value_enum)]
     pub polarity: Option<Polarity>,
-    /// Counts of the pulses: pattern, or a list that repeats, as 1..20 or 1,10,55
+    /// Counts of the pulses: pattern, or a list that repeats, such as 1..20 or 1,10,55
     #[arg(long, value_name = "LIST|pattern", default_value = "pattern", value_parser = counts)]
-    pub k: Counts,
+    pub k: CountsArgument,
     /// Names of the components that the pattern counts
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = component)]
     pub components: Vec<String>,
@@ -98,30 +98,30 @@ pub struct CaptureArguments {
     /// Standard uncertainty of the recorder's rate, in parts per million [default: 58, a crystal within 100 ppm; 0 for VCD]
     #[arg(long, value_name = "PPM", conflicts_with = "reference", value_parser = ppm)]
     pub rate_ppm: Option<f64>,
-    /// Print the times of all edges in seconds, one a line, and nothing else
+    /// Print only the times of all edges in seconds, one per line
     #[arg(long, conflicts_with_all = ["json", "save", "k", "components"])]
     pub edges: bool,
     /// Write the observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Use all rows, also those far off the line
+    /// Use all rows, even those far off the line
     #[arg(long)]
     pub keep_all: bool,
     #[command(flatten)]
     pub report: ReportArguments,
 }
 
-/// Most counts of a list.
+/// Largest number of counts in a list.
 const MOST_COUNTS: usize = 10_000;
 
 /// `pattern`, or counts and ranges of them, separated by commas.
-fn counts(text: &str) -> Result<Counts, String> {
+fn counts(text: &str) -> Result<CountsArgument, String> {
     if text == "pattern" {
-        return Ok(Counts::Pattern);
+        return Ok(CountsArgument::Pattern);
     }
     let number = |text: &str| match text.trim().parse::<u32>() {
         Ok(number) if number <= 1_000_000 => Ok(number),
-        _ => Err(format!("`{text}` is no whole number up to 1000000; expected `pattern` or a list such as 1..20 or 1,10,55")),
+        _ => Err(format!("`{text}` is not a whole number up to 1000000; expected `pattern` or a list such as 1..20 or 1,10,55")),
     };
     let mut list = Vec::new();
     for part in text.split(',') {
@@ -130,24 +130,24 @@ fn counts(text: &str) -> Result<Counts, String> {
             None => (number(part)?, number(part)?),
         };
         if last < first || (last - first) as usize >= MOST_COUNTS - list.len() {
-            return Err(format!("`{part}` is no range that rises, or the list has more than {MOST_COUNTS} counts"));
+            return Err(format!("`{part}` is not an ascending range, or the list has more than {MOST_COUNTS} counts"));
         }
         list.extend((first..=last).map(f64::from));
     }
-    Ok(Counts::List(list))
+    Ok(CountsArgument::List(list))
 }
 
-/// The name of a component: as the columns of a table have it.
+/// The name of a component, with the characters that a column of a table may have.
 fn component(text: &str) -> Result<String, String> {
     let name = text.trim();
     if name == OVERHEAD {
-        return Err(format!("`{name}` is the name of what a pulse takes beside its components: choose another one"));
+        return Err(format!("`{name}` is reserved for the overhead of a pulse: choose another name"));
     }
     let begins = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
     if begins && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ')) {
         return Ok(name.to_owned());
     }
-    Err(format!("`{text}` is no name: expected a letter or _ first, then letters, digits, _, -, . or spaces"))
+    Err(format!("`{text}` is not a component name: expected a letter or _ first, then letters, digits, _, -, . or spaces"))
 }
 
 fn ppm(text: &str) -> Result<f64, String> {
@@ -160,9 +160,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_counts() {
-        assert_eq!(counts("1..3,10"), Ok(Counts::List(vec![1.0, 2.0, 3.0, 10.0])));
-        assert_eq!(counts("pattern"), Ok(Counts::Pattern));
+    fn counts_are_parsed() {
+        assert_eq!(counts("1..3,10"), Ok(CountsArgument::List(vec![1.0, 2.0, 3.0, 10.0])));
+        assert_eq!(counts("pattern"), Ok(CountsArgument::Pattern));
         for wrong in ["", "x", "3..1", "-1", "1..", "1..99999", "1.5"] {
             assert!(counts(wrong).is_err(), "{wrong}");
         }

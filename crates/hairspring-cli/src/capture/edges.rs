@@ -1,4 +1,4 @@
-//! `--edges`: the times of all edges, as they come.
+//! `--edges`: prints the times of all edges while the recording is read.
 
 use hairspring_capture::Input;
 use hairspring_capture::edge::Edge;
@@ -8,21 +8,23 @@ use std::fmt::Write;
 use std::io::{Read, Result as IoResult, Seek, SeekFrom};
 use std::rc::Rc;
 
-/// Most edges that wait for a rate that only the end of the recording tells: a table of volts, or a file without a timescale.
+/// Most edges that are kept while the sample rate is unknown. A table of volts, or a file without a timescale, gives its rate
+/// only at the end.
 const MOST_WAITING: usize = 8_000_000;
-/// Bytes of lines that are written together.
+/// Size of a write, in bytes.
 const BLOCK: usize = 1 << 16;
 
 /// Writes edges as lines of seconds.
 pub struct EdgeList {
-    /// A rate that is known whatever the recording states.
+    /// A calibrated rate, which overrides what the recording states.
     known: Option<f64>,
     stated: Rc<Cell<Option<f64>>>,
-    /// Edges in ticks that wait for their rate, and how many have no place among them.
+    /// Edges in ticks that wait for the rate.
     waiting: Vec<f64>,
-    beyond: u64,
+    /// Edges that were dropped because too many wait.
+    dropped: u64,
     lines: String,
-    /// Whether nobody reads the lines any more.
+    /// Whether standard output has no reader any more.
     closed: Rc<Cell<bool>>,
     failed: Option<String>,
 }
@@ -30,10 +32,10 @@ pub struct EdgeList {
 impl EdgeList {
     /// A list with the calibrated rate, if there is one, or the one that the reader states.
     pub fn new(known: Option<f64>, stated: Rc<Cell<Option<f64>>>) -> EdgeList {
-        EdgeList { known, stated, waiting: Vec::new(), beyond: 0, lines: String::new(), closed: Rc::default(), failed: None }
+        EdgeList { known, stated, waiting: Vec::new(), dropped: 0, lines: String::new(), closed: Rc::default(), failed: None }
     }
 
-    /// The recording, which ends where nobody reads the list any more.
+    /// The recording, which ends when standard output has no reader any more.
     pub fn while_read(&self, input: Input) -> Input {
         let closed = self.closed.clone();
         match input {
@@ -47,12 +49,12 @@ impl EdgeList {
         match self.known.or(self.stated.get()) {
             Some(hz) => self.line(edge.at / hz),
             None if self.waiting.len() < MOST_WAITING => self.waiting.push(edge.at),
-            None => self.beyond += 1,
+            None => self.dropped += 1,
         }
     }
 
-    /// Writes the rest, where the recording could be read: what waits for a rate that is not there is nothing. Whether there was
-    /// still a reader.
+    /// Writes the edges that waited for the rate; without a rate they are discarded. Returns whether standard output still
+    /// has a reader.
     pub fn finish(&mut self, hz: Option<f64>) -> Result<bool, String> {
         if let Some(hz) = self.known.or(hz) {
             std::mem::take(&mut self.waiting).into_iter().for_each(|at| self.line(at / hz));
@@ -61,17 +63,17 @@ impl EdgeList {
         if let Some(reason) = self.failed.take() {
             return Err(reason);
         }
-        if self.beyond > 0 && !self.closed.get() {
-            let beyond = self.beyond;
+        if self.dropped > 0 && !self.closed.get() {
+            let dropped = self.dropped;
             return Err(format!(
-                "{beyond} edges beyond the first {MOST_WAITING} are not listed, for only the end of the recording tells its rate: cut it"
+                "{dropped} edges after the first {MOST_WAITING} are not listed, because the recording gives its rate only at the end: split it"
             ));
         }
         Ok(!self.closed.get())
     }
 
     fn line(&mut self, seconds: f64) {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(self.lines, "{seconds:.12}");
         if self.lines.len() >= BLOCK {
             self.flush();
@@ -90,7 +92,7 @@ impl EdgeList {
     }
 }
 
-/// A stream that ends early.
+/// A stream that ends as soon as the output is closed.
 struct WhileRead<S> {
     stream: S,
     closed: Rc<Cell<bool>>,

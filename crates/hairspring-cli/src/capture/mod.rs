@@ -7,7 +7,7 @@ pub use arguments::CaptureArguments;
 
 use crate::remedies::CAPTURE;
 use crate::{AnyError, Outcome, output};
-use arguments::{Counts, EdgeMethod, FormatArgument, Polarity};
+use arguments::{CountsArgument, EdgeMethod, FormatArgument, Polarity};
 use edges::EdgeList;
 use hairspring_capture::calibrate::Reference;
 use hairspring_capture::edge::Method;
@@ -70,8 +70,8 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
             Polarity::Falling => Orientation::Falling,
         }),
         ks: match &arguments.k {
-            Counts::Pattern => None,
-            Counts::List(list) => Some(list.clone()),
+            CountsArgument::Pattern => None,
+            CountsArgument::List(list) => Some(list.clone()),
         },
         components: arguments.components.clone(),
         reference: arguments.reference.map(|time| Reference { seconds: time.as_secs_f64(), uncertainty_ppm }),
@@ -100,13 +100,13 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
     }))
 }
 
-/// The times of all edges in seconds, as they come.
+/// Prints the times of all edges in seconds while the recording is read.
 fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
     let mut list = EdgeList::new(options.rate.as_ref().map(|rate| rate.hz), options.request.stated.clone());
     let input = list.while_read(input(path)?);
     let recording = read_edges(input, options.format, &options.request, &mut |edge| list.take(edge));
-    // What was found before an error is written too.
+    // Edges that were found before an error are written too.
     let read = list.finish(recording.as_ref().ok().map(|recording| recording.hz.unwrap_or(1.0))).map_err(|e| named(path, &e))?;
     if read {
         recording.map_err(|e| named(path, &e))?;
@@ -121,7 +121,7 @@ fn picture(recording: &Recording, style: &Style) -> String {
     signal(&window.samples, edge, recording.hz.map(|hz| hz / window.every), style)
 }
 
-/// The recording as a stream. Nothing comes from a terminal.
+/// The recording as a stream; a terminal is refused.
 fn input(path: &Path) -> Result<Input, AnyError> {
     if path == Path::new("-") {
         if std::io::stdin().is_terminal() {

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  hairspring clocks                            every clock: order, step, cost of a read, rate, CPUs
-  hairspring clocks tsc perf                   all that is known of two of them
-  hairspring clocks --latency monotonic tsc    reads in a row, and behind pauses
+  hairspring clocks                            every clock: ordering, step, cost of a read, rate, CPUs
+  hairspring clocks tsc perf                   all details of two of them
+  hairspring clocks --latency monotonic tsc    reads in a row, and after pauses
   hairspring clocks --compare monotonic tsc    percent difference over spans from 0.1 us to 1 ms
-  hairspring clocks --overhead                 what a stopwatch says of nothing";
+  hairspring clocks --overhead                 what a stopwatch reads for no work";
 
 /// Options of `clocks`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ClocksArguments {
-    /// Clocks: everything about these; with --latency and --overhead those to be tried
+    /// Show everything about these clocks; with --latency and --overhead, measure these
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// Three experiments on the latency of a read: in a row, a pair every second, a pair every 1 and 5 seconds in turn
@@ -32,16 +32,16 @@ pub struct ClocksArguments {
     /// Compare two clocks over the same spans
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["names", "overhead"])]
     pub compare: Option<Vec<String>>,
-    /// The overhead of a stopwatch: total, of the clock, and its own
+    /// Measure the overhead of a stopwatch: in total, of the clock, and its own
     #[arg(long)]
     pub overhead: bool,
-    /// Runs of --overhead, made five times
+    /// Runs of --overhead, in each of five repetitions
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000), requires = "overhead")]
     pub runs: u32,
-    /// Fail where the priority may not be raised for --overhead (without this it is tried, and reported)
+    /// Fail if the priority cannot be raised for --overhead (otherwise it is tried, and the outcome is reported)
     #[arg(long, requires = "overhead")]
     pub priority: bool,
-    /// Everything about every clock
+    /// Show everything about every clock
     #[arg(long, short)]
     pub verbose: bool,
     /// Time for the survey (rates are measured over all of it), or for --compare
@@ -68,7 +68,7 @@ mod tests {
     use super::scale;
 
     #[test]
-    fn factors() {
+    fn factors_are_in_range() {
         assert_eq!((scale("1"), scale("0.001")), (Ok(1.0), Ok(0.001)));
         for text in ["0", "-1", "nan", "inf", "1e9", "fast", ""] {
             assert!(scale(text).is_err(), "{text}");

@@ -16,7 +16,7 @@ use std::io::IsTerminal;
 
 /// Runs the verb.
 pub fn run(arguments: &ClocksArguments) -> Result<Outcome, AnyError> {
-    // Asked before the thread is bound to one of them.
+    // Read before the thread is bound to one of them.
     let cpus = allowed_cpus();
     let settled = settle(arguments.cpu)?;
     let report = match (&arguments.compare, arguments.latency, arguments.overhead) {
@@ -34,7 +34,7 @@ fn all(arguments: &ClocksArguments, settled: &Settled, cpus: Vec<usize>) -> Resu
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Misuse(format!("no clock is called `{name}`; known are {}", known.join(", "))).into());
     }
-    say(&format!("measuring the clocks for {:.1} s ...", arguments.budget.as_secs_f64()));
+    announce(&format!("measuring the clocks for {:.1} s ...", arguments.budget.as_secs_f64()));
     let others = cpus.into_iter().filter(|cpu| *cpu != settled.cpu);
     let plan = SurveyPlan {
         names: arguments.names.clone(),
@@ -54,7 +54,7 @@ fn all(arguments: &ClocksArguments, settled: &Settled, cpus: Vec<usize>) -> Resu
 fn latencies(arguments: &ClocksArguments, settled: &Settled) -> Result<String, AnyError> {
     let clocks = chosen(&arguments.names, &["monotonic", default_clock().name], 2)?;
     let plan = LatencyPlan { count: arguments.count as usize, scale: arguments.scale, level: arguments.report.confidence_level };
-    say(&format!("pauses of {:.1} s in all ...", plan.pauses().as_secs_f64()));
+    announce(&format!("pauses of {:.1} s in all ...", plan.pauses().as_secs_f64()));
     let (latency, circumstances) = (latency(&clocks, plan, std::thread::sleep), circumstances(settled));
     Ok(if arguments.report.json {
         json::print(&document::clock_latency(&latency, &circumstances))
@@ -66,9 +66,7 @@ fn latencies(arguments: &ClocksArguments, settled: &Settled) -> Result<String, A
 fn compared(arguments: &ClocksArguments, names: &[String], settled: &Settled) -> Result<String, AnyError> {
     let [a, b] = names else { return Err("--compare takes two clocks".into()) };
     if a == b {
-        return Err(
-            Misuse(format!("--compare {a} {b}: a clock does not differ from itself; name two (hairspring clocks lists them)")).into()
-        );
+        return Err(Misuse(format!("--compare {a} {b}: this is the same clock twice; name two (hairspring clocks lists them)")).into());
     }
     let (first, second) = (find(a)?, find(b)?);
     let comparison = compare(first, second, arguments.budget);
@@ -95,7 +93,7 @@ fn overhead(arguments: &ClocksArguments, settled: &Settled) -> Result<String, An
     })
 }
 
-/// The clocks of these names, or those by default; at most as many as fit into a table.
+/// The named clocks, or the default ones; at most as many as fit into a table.
 fn chosen(names: &[String], defaults: &[&str], most: usize) -> Result<Vec<Clock>, AnyError> {
     if names.len() > most {
         return Err(Misuse(format!("{} clocks are named; at most {most} can be shown side by side", names.len())).into());
@@ -117,8 +115,8 @@ fn circumstances(settled: &Settled) -> Environment {
     }
 }
 
-/// What is being done, for people who wait.
-fn say(what: &str) {
+/// Says on a terminal what is being done.
+fn announce(what: &str) {
     if std::io::stderr().is_terminal() {
         eprintln!("{what}");
     }

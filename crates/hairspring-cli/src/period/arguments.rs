@@ -24,7 +24,7 @@ pub struct PeriodArguments {
     /// The period, as 100us or 1ms [default: 1ms]
     #[arg(value_name = "PERIOD", value_parser = period)]
     pub positional: Option<Duration>,
-    /// The same as an option
+    /// The period, as an option
     #[arg(long, value_name = "PERIOD", value_parser = period, conflicts_with = "positional")]
     pub period: Option<Duration>,
     /// How long to run [default: 2s, or 20 periods where that is longer]
@@ -39,7 +39,7 @@ pub struct PeriodArguments {
     /// Real-time priority (SCHED_FIFO), 1 to 99; 0 for none [default: 80, if that is allowed]
     #[arg(short = 'p', long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..=99))]
     pub priority: Option<i32>,
-    /// A clock that measures the period, as tsc or monotonic (up to twice) [default: the best one here, and monotonic]
+    /// A clock that measures the period, as tsc or monotonic (at most two) [default: the best one here, and monotonic]
     #[arg(long, value_name = "NAME")]
     pub clock: Vec<String>,
     /// Latencies up to this are counted in bins; later cycles are listed [default: the period, 1ms at most]
@@ -51,7 +51,7 @@ pub struct PeriodArguments {
     /// Exit with 3 if a wake-up was later than this
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub limit: Option<Duration>,
-    /// End the run with the first wake-up that was later than the limit
+    /// End the run at the first wake-up that was later than the limit
     #[arg(long = "break", requires = "limit")]
     pub break_at_limit: bool,
     /// Write raw observations to a file (spec/period.md)
@@ -68,7 +68,7 @@ pub struct PeriodArguments {
     pub report: ReportArguments,
 }
 
-/// A period: a time with its unit. Other tools take a bare number for microseconds, the options here for seconds.
+/// A period: a time with its unit. A bare number is refused: other tools read it as microseconds, the options here as seconds.
 fn period(text: &str) -> Result<Duration, String> {
     if text.trim().parse::<f64>().is_ok_and(|number| number != 0.0) {
         return Err(format!("give a unit: {text}us, {text}ms or {text}s"));
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_period_has_a_unit() {
+    fn periods_need_a_unit() {
         assert_eq!(period("100us"), Ok(Duration::from_micros(100)));
         assert!(period("100").unwrap_err().contains("100us"));
         for text in ["0", "0us", "-1ms", "1e-3ns", "fast", ""] {

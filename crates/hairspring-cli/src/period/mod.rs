@@ -24,7 +24,7 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_millis(1);
 const DURATION: Duration = Duration::from_secs(2);
-/// Periods of a run at the least, where its length was not named.
+/// Fewest periods of a run whose length is not given.
 const PERIODS: u32 = 20;
 
 /// Runs the verb.
@@ -40,7 +40,7 @@ fn be_partner(arguments: &PeriodArguments, address: &str) -> Result<Outcome, Any
     let socket = listen(address)?;
     let address = socket.local_addr()?.to_string();
     settle(arguments.cpu)?;
-    // As far as it is allowed: an answer waits for nothing else then.
+    // With real-time priority, where it is allowed, no other thread delays an answer.
     let _guard = match arguments.priority {
         Some(0) => None,
         Some(priority) => Some(RealTime::fifo(priority)?),
@@ -59,11 +59,11 @@ fn be_partner(arguments: &PeriodArguments, address: &str) -> Result<Outcome, Any
 
 fn run_task(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
     let request = request(arguments)?;
-    // Begun before the thread takes its CPU and its priority, which the writer must not inherit.
+    // Started before this thread is bound and raised: the writer must not inherit CPU and priority.
     let mut save = arguments.save.as_ref().map(|path| begin_saving(path, &request)).transpose()?;
     if std::io::stderr().is_terminal() {
         let seconds = request.period_ns as f64 * request.cycles as f64 * 1e-9;
-        eprintln!("measuring for {seconds:.0} s; Ctrl-C ends it with what there is by then ...");
+        eprintln!("measuring for {seconds:.0} s; Ctrl-C ends it early, with a report ...");
     }
     let stop = interrupt::stop_on_signals()?;
     let recorder = save.as_mut().map(|save| &mut save.0 as &mut dyn Recorder);
@@ -119,25 +119,24 @@ fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, Misuse> 
     let cycles = (time.as_nanos() / period.as_nanos()) as u64;
     if cycles < FEWEST {
         return Err(Misuse(format!(
-            "a run of {time:?} has {cycles} cycles of {period:?}, {FEWEST} are needed at the least; give a longer --duration"
+            "a run of {time:?} has {cycles} cycles of {period:?}, at least {FEWEST} are needed; give a longer --duration"
         )));
     }
     Ok(cycles)
 }
 
-/// The two clocks: as named, else the best one and that of the due times.
+/// The two clocks: those that were named, else the best one and the clock of the due times.
 fn clocks(names: &[String]) -> Result<[Clock; 2], AnyError> {
     match names {
         [one, other] if one == other => {
-            let why =
-                format!("--clock {one} --clock {other}: a clock does not differ from itself; name two, or one for it and {DUE_CLOCK}");
+            let why = format!("--clock {one} --clock {other}: this is the same clock twice; name two, or one to use with {DUE_CLOCK}");
             Err(Misuse(why).into())
         }
         [] => Ok([default_clock(), find(DUE_CLOCK)?]),
         [one] if one == DUE_CLOCK => Ok([default_clock(), find(DUE_CLOCK)?]),
         [one] => Ok([find(one)?, find(DUE_CLOCK)?]),
         [one, other] => Ok([find(one)?, find(other)?]),
-        more => Err(Misuse(format!("{} clocks were named with --clock; a period is measured by two of them", more.len())).into()),
+        more => Err(Misuse(format!("{} clocks were named with --clock; a period is measured by at most two", more.len())).into()),
     }
 }
 
@@ -156,11 +155,11 @@ fn begin_saving(path: &std::path::Path, request: &Request) -> Result<Saving, Str
     Ok(CsvRecorder::start(file, notes))
 }
 
-/// What is known of the clocks only when the run is over.
+/// The rates of the clocks, which are known only after the run.
 fn rates(measured: &MeasuredTask) -> Notes {
-    let of = |name: &str, at: usize| {
+    let notes = |name: &str, at: usize| {
         let rate = &measured.rates[at];
         [(format!("{name}_rate_hz"), rate.hz.to_string()), (format!("{name}_rate_uncertainty_ppm"), rate.uncertainty_ppm.to_string())]
     };
-    of("first", 0).into_iter().chain(of("second", 1)).collect()
+    notes("first", 0).into_iter().chain(notes("second", 1)).collect()
 }

@@ -11,18 +11,18 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   hairspring run ./benchmarks                      a program that was built with Hairspring, in any language
-  hairspring run bench.c --save-baseline main      a source file: compiled, run, and removed again
-  hairspring run ./a ./b copy --json               of two programs the benchmarks whose names contain copy
-  hairspring run ./benchmarks --processes 5        five processes: the interval contains how runs differ
+  hairspring run bench.c --save-baseline main      a source file: compiled, and run
+  hairspring run ./a ./b copy --json               the benchmarks of two programs whose names contain copy
+  hairspring run ./benchmarks --processes 5        five processes: the interval includes the variation between runs
 
-A program is built with hairspring.h, hairspring.hpp, the Fortran module, the Rust crate or the Python package; one that
-prints raw observations is solved.";
+A program is built with hairspring.h, hairspring.hpp, the Fortran module, the Rust crate or the Python package. The raw
+observations that a program prints are solved.";
 
 /// Options of `run`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RunArguments {
-    /// Programs with benchmarks, or files in C, C++, Fortran or Python; what is no file is a part of the names to run
+    /// Programs with benchmarks, or files in C, C++, Fortran or Python; any other word is a filter: a part of the names to run
     #[arg(value_name = "PROGRAM|FILE|FILTER", required = true)]
     pub words: Vec<OsString>,
     /// Which benchmarks.
@@ -34,13 +34,13 @@ pub struct RunArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
-    /// Run each program so many times, each in a process of its own: the interval then contains how runs differ
+    /// Run each program N times, each in a process of its own; the interval then includes the variation between runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub processes: u32,
-    /// Time for measuring one benchmark with its alternatives (default: what the program says, 500ms)
+    /// Time for measuring one benchmark with its alternatives (default: set by the program, else 500ms)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
-    /// Half-width of the intervals that is wanted; exit with 3 if it is missed
+    /// Wanted half-width of the intervals; exit with 3 if it is not reached
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub precision: Option<f64>,
     /// Confidence level of all intervals
@@ -67,7 +67,7 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// The files, and the words that are none: a word is a file if there is one, or if it begins as a path does.
+    /// Splits the words into files and filters: a word is a file if it exists, or if it begins like a path.
     pub fn split(&self) -> (Vec<PathBuf>, Vec<String>) {
         let begins = |word: &OsString| ["/", "./", "../"].iter().any(|start| word.to_string_lossy().starts_with(start));
         let is_file = |word: &OsString| Path::new(word).exists() || begins(word);

@@ -1,4 +1,4 @@
-//! A program that runs for its answer: bounded in time and in what it prints, and gone with all that it started.
+//! Runs a program for its output, with limits on time and output. All processes that it started end with it.
 
 use hairspring_host::process::{Group, wait_until};
 use hairspring_result::ResultDocument;
@@ -8,25 +8,25 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Most that a program may print.
+/// Largest output of a program, in bytes.
 const MOST_BYTES: usize = 256 << 20;
 
-/// What a program may take.
+/// Limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Time.
+    /// Time after which the program is killed.
     pub timeout: Duration,
 }
 
-/// What a program found.
+/// The result of a program with benchmarks.
 pub struct Answer {
     /// Its document.
     pub document: ResultDocument,
-    /// Whether a limit that the user set was missed.
+    /// Whether a limit that the user set was not met.
     pub limit_missed: bool,
 }
 
-/// What came of a program.
+/// A program that has ended.
 pub struct Ended {
     /// What it printed on standard output.
     pub output: Vec<u8>,
@@ -37,7 +37,7 @@ pub struct Ended {
 /// Runs a command to its end. Its standard error is this command's.
 ///
 /// # Errors
-/// That it cannot be started, prints too much or takes too long; then it and what it started are killed.
+/// It cannot be started, prints too much or takes too long. It and the processes that it started are then killed.
 pub fn run(mut command: Command, limits: &Limits) -> Result<Ended, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let deadline = Instant::now() + limits.timeout;
@@ -50,29 +50,29 @@ pub fn run(mut command: Command, limits: &Limits) -> Result<Ended, String> {
         Ok(Err(error)) => Err(format!("its output cannot be read: {error}")),
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(too_long()),
     };
-    // Its output is at its end, and soon it is too; what it leaves running goes with the group.
+    // The output has ended, so the program ends soon; what it leaves running is killed with the group.
     let status = if text.is_ok() { wait_until(&mut child, deadline).ok().flatten() } else { None };
     drop(group);
-    // Reaped, whatever became of it.
+    // Reap it in every case.
     let _ = child.wait();
     let output = text?;
     status.map(|status| Ended { output, status }).ok_or_else(too_long)
 }
 
-/// All that the program prints, up to a byte more than it may.
+/// The output of the program, up to one byte more than the limit.
 fn read_in_background(child: &mut Child) -> Receiver<std::io::Result<Vec<u8>>> {
     let (sender, receiver) = channel();
     let stream = child.stdout.take();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stream.map_or(Ok(0), |stream| stream.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes));
-        // Nobody listens any more after the time is up.
+        // The receiver is gone after a timeout.
         let _ = sender.send(read.map(|_| bytes));
     });
     receiver
 }
 
-/// How a program ended, where that is not well.
+/// Describes how a program failed; `None` for the statuses 0 and 3 (a limit was not met).
 pub fn complaint(status: ExitStatus) -> Option<String> {
     match (status.code(), status.signal()) {
         (Some(0 | 3), _) => None,
@@ -81,6 +81,6 @@ pub fn complaint(status: ExitStatus) -> Option<String> {
             let name = nix::sys::signal::Signal::try_from(signal).map_or_else(|_| signal.to_string(), |signal| signal.to_string());
             Some(format!("was ended by the signal {name}"))
         }
-        (None, None) => Some("ended without a word".to_owned()),
+        (None, None) => Some("ended without a status".to_owned()),
     }
 }

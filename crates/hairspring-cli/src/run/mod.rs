@@ -43,7 +43,7 @@ pub fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     measure(arguments, &programs, &baseline)
 }
 
-/// A name on each line; with several programs the program stands before it.
+/// One name per line, with the program before it where there are several.
 fn list(programs: &[Program]) -> String {
     let line = |program: &Program, name: &String| {
         if programs.len() > 1 { format!("{}: {name}\n", program.shown) } else { format!("{name}\n") }
@@ -81,7 +81,7 @@ fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) 
     })
 }
 
-/// The documents of several programs as one. A name that two programs have gets the program before it in both.
+/// Joins the documents of several programs. A name that several programs share is prefixed with the program.
 fn joined(mut documents: Vec<(&Program, ResultDocument)>) -> Option<ResultDocument> {
     let all: Vec<String> = documents.iter().flat_map(|(_, document)| document.results.iter().map(|series| series.name.clone())).collect();
     let twice = |name: &str| all.iter().filter(|other| *other == name).count() > 1;
@@ -102,7 +102,7 @@ fn joined(mut documents: Vec<(&Program, ResultDocument)>) -> Option<ResultDocume
     Some(all)
 }
 
-/// What runs now, where the program itself does not say so: on a terminal, before the program writes over it.
+/// Shows which of several processes runs, on a terminal only. The program's own progress line follows.
 fn progress(program: &str, process: u32, processes: u32) {
     let mut out = std::io::stderr().lock();
     if out.is_terminal() && processes > 1 {
@@ -110,7 +110,7 @@ fn progress(program: &str, process: u32, processes: u32) {
     }
 }
 
-/// A file as a person names it.
+/// The path as the user gave it.
 fn shown(path: &Path) -> String {
     path.display().to_string()
 }

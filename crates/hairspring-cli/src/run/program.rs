@@ -1,4 +1,4 @@
-//! A program with benchmarks: what it has, and what it found.
+//! A program with benchmarks: their names and their results.
 
 use super::arguments::RunArguments;
 use super::child::{self, Answer, Ended, Limits, complaint};
@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-/// Names given to a program on its command line in all, in bytes; more, and it runs everything.
+/// Total length of the names on a program's command line, in bytes; with more, the program runs all its benchmarks.
 const MOST_NAMES: usize = 100_000;
 
 /// A program.
@@ -26,7 +26,7 @@ pub struct Program {
     pub shown: String,
     /// Names of the benchmarks to run.
     pub chosen: Vec<String>,
-    /// How it is started, and what has to live as long.
+    /// How it is started, and the folder that must live as long.
     started: source::Started,
     /// All its names.
     names: Vec<String>,
@@ -58,7 +58,7 @@ impl Program {
         let names: Option<Vec<String>> = text.lines().filter(|line| !line.trim().is_empty()).map(name).collect();
         let first: String = text.lines().next().unwrap_or_default().chars().take(60).collect();
         names.ok_or_else(|| {
-            format!("{}: is no program with benchmarks: asked for them with --list --format terse, it prints `{first}`", self.shown).into()
+            format!("{}: is not a program with benchmarks: with --list --format terse it prints `{first}`", self.shown).into()
         })
     }
 
@@ -77,7 +77,7 @@ impl Program {
             let document = self.solved(&ended.output, arguments.confidence_level, &meter)?;
             return Ok(Answer { document, limit_missed: false });
         }
-        // What the code prints must not stand in the document, which therefore goes into a file.
+        // The document goes to a file, so that output of the code cannot mix with it.
         let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
         let file = folder.path().join("result.json");
         let mut words = arguments.passed_on();
@@ -89,8 +89,8 @@ impl Program {
         }
         let ended = self.start(words, &limits)?;
         failed(&ended)?;
-        let text = std::fs::read_to_string(&file).map_err(|error| format!("left no result behind: {error}"))?;
-        let document = read(&text).map_err(|error| format!("what it wrote {error}"))?;
+        let text = std::fs::read_to_string(&file).map_err(|error| format!("wrote no result: {error}"))?;
+        let document = read(&text).map_err(|error| format!("its result {error}"))?;
         Ok(Answer { document, limit_missed: ended.status.code() == Some(3) })
     }
 
@@ -104,8 +104,8 @@ impl Program {
         Ok(read_csv(bytes).map_err(|error| format!("{}: its observations: {error}", self.shown))?)
     }
 
-    /// The result of a program that prints observations: of its chosen series. It ran here and now: where it does not say
-    /// how fast its clock counts, and read the one that this command knows by that name, the rate is that one's.
+    /// Solves the chosen series of a program that prints observations. If these give no rate but name this command's clock,
+    /// the rate is the one measured here during the run.
     fn solved(&self, bytes: &[u8], level: f64, meter: &RateMeter) -> Result<ResultDocument, AnyError> {
         let mut table = self.observations(bytes)?;
         if table.origin.rate.is_none() && table.origin.clock.as_deref() == Some(default_clock().name) {
@@ -138,7 +138,7 @@ fn is_observations(text: &str) -> bool {
     text.starts_with("# hairspring observations") || first.split(',').any(|column| matches!(column.trim(), "ticks" | "time_ns"))
 }
 
-/// Names of the series that are measured for themselves.
+/// Names of the series, without the auxiliary ones.
 fn series(table: &Observations) -> Vec<String> {
     let own = |name: &&String| !table.origin.is_auxiliary(name);
     table.series_names().iter().filter(own).cloned().collect()

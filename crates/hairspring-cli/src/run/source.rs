@@ -1,4 +1,4 @@
-//! From a file to a command: programs as they are, scripts by their interpreter, source by a compiler.
+//! Turns a file into a command: programs run as they are, scripts by their interpreter, source after compilation.
 
 use super::arguments::RunArguments;
 use super::child::{self, Limits};
@@ -35,7 +35,7 @@ const COMPILED: [Compiled; 3] = [
 /// Makes a file ready to be run.
 ///
 /// # Errors
-/// What the file is not, or what its compiler said.
+/// The file can neither be run nor compiled.
 pub fn prepare(file: &Path, flags: &[String], arguments: &RunArguments) -> Result<Started, String> {
     let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let path = file.canonicalize().map_err(|error| error.to_string())?;

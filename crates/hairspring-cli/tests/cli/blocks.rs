@@ -100,7 +100,7 @@ impl Rig {
     }
 }
 
-/// Whether a process of this program is there.
+/// Whether a process of this program runs.
 fn is_running(program: &Path) -> bool {
     !processes(program).is_empty()
 }
@@ -112,7 +112,7 @@ fn processes(program: &Path) -> Vec<i32> {
     of_program.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Inputs that take every way through `work`.
+/// Inputs that take every path through `work`.
 fn ways() -> String {
     let line = |n: usize| (0..n % 7).map(|i| format!("{} ", (n * 5 + i * 3 + n * i) % 32)).collect::<String>();
     (0..40).map(|n| if n % 7 == 0 { "--\n".to_owned() } else { line(n) + "\n" }).collect()
@@ -135,19 +135,19 @@ fn a_switch_in_a_loop_is_followed_block_by_block() {
     assert!(blocks.len() >= 14, "{}", blocks.len());
     assert_eq!(document["unknowns"], "blocks");
     assert_eq!(document["inputs"]["given"], 40);
-    // Every run of the program counts: each of the codes takes one case of the switch, told by its source line.
+    // Every run of the program counts: each of the codes takes one case of the switch, identified by its source line.
     let codes: usize = ways().lines().filter(|line| *line != "--").map(|line| line.split_whitespace().count()).sum();
     let line_of = |text: &str| WORK.lines().position(|line| line.contains(text)).unwrap() as u64 + 1;
     let runs = |line: u64| blocks.iter().filter(|block| block["line"] == line).map(|block| block["runs"].as_f64().unwrap()).sum::<f64>();
     let cases: f64 = (0..8).map(|case| runs(line_of(&format!("case {case}:")))).sum();
     assert_eq!(cases as usize, codes);
-    // Ended early, all blocks can be told apart; only the first one holds the overhead.
+    // With calls that end early all blocks can be separated; only the first one includes the overhead.
     let places: Vec<&str> = document["parts"].as_array().unwrap().iter().map(|part| part["place"].as_str().unwrap()).collect();
     assert!(places.iter().filter(|place| **place == "alone").count() >= places.len() - 3, "{places:?}");
 }
 
 #[test]
-fn the_listing_names_what_cannot_be_told_apart_and_what_would_help() {
+fn the_listing_names_inseparable_blocks_and_a_remedy() {
     let rig = compile(WORK, &["-O2", "-g"]);
     let done = rig.blocks("work", "1 2 3\n1 2\n9 25\n25 9 1\n2\n3 3\n", &[]);
     assert!(done.status == 0, "{}", done.stderr);

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 const HZ: f64 = 192_000.0;
 
-/// Frames of k = 1 to 8, 100 us each with 8.5 us of overhead; times in ticks of so many per second.
+/// Frames of k = 1 to 8, 100 us each with 8.5 us of overhead; times in ticks of the given rate.
 fn frames(number: usize, hz: f64, dithered: bool) -> Pin {
     let (mut pin, mut random) = (Pin::new((100e-6 * hz).round(), Orientation::Rising), Pcg64::seed_from_u64(9));
     for _ in 0..number {
@@ -83,7 +83,7 @@ fn a_sound_card_is_right_within_its_interval_by_every_method() {
 }
 
 #[test]
-fn edges_over_many_samples_are_told_of() {
+fn oversampled_edges_are_reported() {
     // An oscilloscope: 40 times as many samples, and edges that take 60 of them.
     let pin = frames(6, 40.0 * HZ, true);
     let mut signal = vec![-0.25f32; pin.now as usize];
@@ -132,7 +132,7 @@ fn a_known_interval_calibrates_both_crystals() {
 }
 
 #[test]
-fn a_reference_that_is_damaged_is_told_with_place_and_reason() {
+fn a_damaged_reference_is_reported_with_place_and_reason() {
     let mut pin = Pin::new(1e4, Orientation::Rising);
     pin.reference(3, 1e7);
     let frame = pin.edges.len();
@@ -156,7 +156,7 @@ fn a_reference_that_is_damaged_is_told_with_place_and_reason() {
 }
 
 #[test]
-fn edges_are_numbers_one_a_line_and_can_be_read_again() {
+fn edges_are_one_per_line_and_can_be_read_again() {
     let pin = frames(4, 1e8, true);
     let listed = capture("pin.vcd", vcd(&pin.edges)).option("--channel", "PB7").with("--edges").succeeds();
     let times: Vec<f64> = listed.output.lines().map(|line| line.parse().unwrap()).collect();
@@ -186,7 +186,7 @@ fn components_have_one_name_each() {
     let named = |names: &str| capture("pin.vcd", &text).option("--channel", "PB7").option("--components", names);
     named("a,b").fails("--components names 2 and the pulses count 1 component: nothing is left for b").in_one_line();
     for wrong in ["", "=", "a,", "1"] {
-        named(wrong).ends_with(2).complains("is no name");
+        named(wrong).ends_with(2).complains("is not a component name");
     }
     let (mut pin, mut random) = (Pin::new(1e4, Orientation::Rising), Pcg64::seed_from_u64(3));
     for _ in 0..6 {
@@ -198,7 +198,7 @@ fn components_have_one_name_each() {
     assert_eq!(named("loop, start").document().components(), ["loop", "start"]);
     named("init").fails("two components would be called `init`").in_one_line();
     named("a,a").fails("two components would be called `a`").in_one_line();
-    named("a,overhead").ends_with(2).complains("beside its components");
+    named("a,overhead").ends_with(2).complains("reserved for the overhead");
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn counts_that_are_too_high_are_not_trusted() {
 }
 
 #[test]
-fn times_that_are_too_coarse_are_no_missing_pattern() {
+fn coarse_times_are_not_reported_as_a_missing_pattern() {
     let coarse: Vec<Edge> =
         frames(4, 1e8, true).edges.iter().map(|edge| Edge { at: (edge.at / 1e5).floor(), rising: edge.rising }).collect();
     let file = vcd(&coarse).replace("10 ns", "1 ms");
@@ -301,7 +301,7 @@ fn times_that_are_too_coarse_are_no_missing_pattern() {
 }
 
 #[test]
-fn files_that_are_no_recordings() {
+fn other_files_are_refused() {
     let open = |name: &str| Hairspring::new().with("capture").with(name);
     open("nosuch.wav").fails("nosuch.wav: No such file").in_one_line();
     open(".").fails("is a directory").in_one_line();

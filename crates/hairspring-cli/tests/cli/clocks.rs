@@ -1,4 +1,4 @@
-//! Every clock gives the truth, or says that it cannot: never a wrong number with confidence.
+//! Every clock gives a correct time or a doubt, never a wrong time without one.
 
 use crate::command::time;
 use crate::document::Document;
@@ -7,12 +7,12 @@ fn chain_by(clock: &str) -> Document {
     time("x = x * c").given("uint64_t x = 3").given("uint64_t c = 5").option("--clock", clock).document()
 }
 
-/// What the chain takes by the best clock, in nanoseconds.
+/// The time of the chain by the best clock, in nanoseconds.
 fn truth_ns() -> f64 {
     chain_by("tsc").body()["time_ns"]["value"].as_f64().unwrap()
 }
 
-/// A factor that no noise reaches: a clock's interval must come this close to the truth, or be doubted.
+/// A factor beyond any noise: a clock's interval must be this close to the truth, or have a finding.
 const LOOSE: f64 = 20.0;
 
 fn is_honest(clock: &str) {
@@ -67,6 +67,6 @@ fn a_clock_that_is_far_too_coarse_gives_no_time() {
 }
 
 #[test]
-fn a_clock_that_is_not_there_is_refused_with_those_that_are() {
+fn a_missing_clock_is_refused_with_the_available_ones() {
     time("1").option("--clock", "sundial").ends_with(2).complains("clock `sundial`").complains("monotonic_raw").in_one_line();
 }

@@ -73,11 +73,11 @@ fn cold_data_are_for_compiled_code() {
 }
 
 #[test]
-fn an_illegal_instruction_is_told() {
+fn an_illegal_instruction_is_reported() {
     asm("ud2").fails("SIGILL").complains("--cflags");
 }
 
 #[test]
-fn a_division_by_zero_is_told() {
+fn a_division_by_zero_is_reported() {
     asm("xor ecx, ecx; mov eax, 1; xor edx, edx; div ecx").fails("SIGFPE");
 }

@@ -42,7 +42,7 @@ fn an_init_is_a_component_of_its_own() {
 }
 
 #[test]
-fn a_fence_is_told_apart_from_what_it_fences() {
+fn a_fence_is_separate_from_the_body() {
     let document = time("x = x * 3").given("unsigned x = 3").with("--fence").document();
     assert_eq!(document.components(), ["body", "fence"]);
     assert_eq!(document.mode().0, "latency");
@@ -137,7 +137,7 @@ fn any_compiler_and_its_flags_can_be_used() {
 }
 
 #[test]
-fn one_copy_is_shown_where_asked_for() {
+fn one_copy_is_shown_on_request() {
     let document = chain().option("--show", "asm").document();
     let lines = document.result_of(0)["disassembly"].as_array().cloned().unwrap_or_default();
     assert!(lines.len() == 1 && lines[0].as_str().is_some_and(|line| line.starts_with("imul %")), "{lines:?}");
@@ -146,7 +146,7 @@ fn one_copy_is_shown_where_asked_for() {
 }
 
 #[test]
-fn work_that_the_compiler_took_out_is_told() {
+fn work_that_the_compiler_took_out_is_reported() {
     let ten = time("x = x * c; ".repeat(10)).given("uint64_t x = 3").given("uint64_t c = 5").option("--cc", "gcc");
     let document = ten.document();
     let finding = document.finding("work_changed");

@@ -33,12 +33,12 @@ fn functions_come_from_a_source_file() {
 }
 
 #[test]
-fn a_constructor_that_dies_is_told() {
+fn a_constructor_that_dies_is_reported() {
     cpp("s.a").given("struct S { int a; S() { abort(); } } s").fails("SIGABRT while it was loaded");
 }
 
 #[test]
-fn an_exception_that_nobody_catches_is_told() {
+fn an_exception_that_nobody_catches_is_reported() {
     let uncaught =
         |command: Hairspring| command.fails("SIGABRT").complains("it printed: terminate called after throwing an instance of 'int'");
     uncaught(cpp("throw 3"));

@@ -9,7 +9,7 @@ fn x(code: &str) -> Hairspring {
 }
 
 #[test]
-fn a_fault_is_told_with_its_place() {
+fn a_fault_is_reported_with_its_place() {
     x(CRASH).fails("SIGSEGV at address 0x0 while it was measured").in_one_line();
     x("x").option("--init", CRASH).fails("SIGSEGV at address 0x0 while it was measured");
     x("x").option("--setup", CRASH).fails("SIGSEGV at address 0x0 in --setup");
@@ -18,13 +18,13 @@ fn a_fault_is_told_with_its_place() {
 }
 
 #[test]
-fn a_fault_while_loading_is_told() {
+fn a_fault_while_loading_is_reported() {
     let file = "static int *volatile nowhere;\n__attribute__((constructor)) static void begin(void) { *nowhere = 1; }\n";
     x("x").with_file("begin.c", file).fails("SIGSEGV at address 0x0 while it was loaded");
 }
 
 #[test]
-fn ends_by_its_own_hand_are_told() {
+fn exit_and_abort_are_reported() {
     x("abort()").fails("SIGABRT while it was measured");
     x("exit(0)").fails("ended the process with status 0 instead of returning").complains("remove the call of exit");
     x("_exit(3)").fails("status 3");
@@ -35,7 +35,7 @@ fn ends_by_its_own_hand_are_told() {
 }
 
 #[test]
-fn what_it_said_at_last_is_told() {
+fn last_output_is_reported() {
     x("assert(x == 4)")
         .option("--include", "assert.h")
         .fails("SIGABRT while it was measured\nit printed: ")
@@ -44,19 +44,19 @@ fn what_it_said_at_last_is_told() {
 }
 
 #[test]
-fn arithmetic_faults_are_told() {
+fn arithmetic_faults_are_reported() {
     time("x / y").given("int x = 3").given("int y = 0").fails("SIGFPE while it was measured");
     x("__builtin_trap()").fails("SIGILL");
 }
 
 #[test]
-fn recursion_without_end_is_told() {
+fn recursion_without_end_is_reported() {
     let file = "static int deeper(int n) { volatile char a[4096]; a[0] = n; return deeper(n + a[0]) + a[0]; }\n";
     x("deeper(1)").with_file("deeper.c", file).option("--cflags", "-O0").fails("SIGSEGV");
 }
 
 #[test]
-fn code_that_meddles_with_handlers_is_told_all_the_same() {
+fn faults_are_reported_despite_own_handlers() {
     for handler in ["SIG_IGN", "SIG_DFL"] {
         x(CRASH).option("--setup", format!("signal(SIGSEGV, {handler});")).fails("SIGSEGV");
     }

@@ -25,7 +25,7 @@ fn the_line_of_every_piece_is_named() {
 }
 
 #[test]
-fn a_mistake_in_a_shared_piece_is_told_once() {
+fn a_mistake_in_shared_code_is_reported_once() {
     let ended = x("x").option("--vs", "x + 1").option("--init", "nosuch++").fails("--init:1:1: error:");
     assert_eq!(ended.error.matches("error:").count(), 1, "{ended}");
 }
@@ -111,7 +111,7 @@ fn more_alternatives_than_there_are_letters_for_are_refused() {
 }
 
 #[test]
-fn long_code_is_no_trouble_and_its_messages_are_short() {
+fn long_code_works_and_its_messages_are_short() {
     // A single argument holds 128 KiB at most on Linux.
     let filler = "z".repeat(120_000);
     x(&format!("x = x * 3 /* {filler} */")).succeeds().says("chained through x");
@@ -135,13 +135,13 @@ fn without_a_compiler_it_says_what_to_install() {
 }
 
 #[test]
-fn a_compiler_that_fails_in_silence_is_told() {
+fn a_compiler_that_fails_in_silence_is_reported() {
     let script = "case \"$*\" in *--version*) echo silent 1;; *) exit 3;; esac\n";
     x("x").with_script("silent", script).option("--cc", "./silent").fails("exit status: 3 and said nothing");
 }
 
 #[test]
-fn a_compiler_that_makes_nonsense_is_told() {
+fn a_compiler_that_makes_nonsense_is_reported() {
     let script = "case \"$*\" in *--version*) echo odd 1; exit;; esac\n\
                   while [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo nonsense > \"$2\"; shift; done\n";
     x("x").with_script("odd", script).option("--cc", "./odd").fails("the compiled rows cannot be read");

@@ -64,7 +64,7 @@ fn limits_cannot_be_lifted() {
 }
 
 #[test]
-fn descriptors_that_are_not_its_own_are_told() {
+fn descriptors_that_are_not_its_own_are_reported() {
     let close = "for (int i = 0; i < 1024; i++) close(i);";
     x(close).fails("closed the instrument's descriptors");
     x("x = x * 3").option("--setup", close).fails("closed the instrument's descriptors");
@@ -77,7 +77,7 @@ fn its_own_three_descriptors_may_be_closed() {
 }
 
 #[test]
-fn garbage_on_every_descriptor_is_told() {
+fn garbage_on_every_descriptor_is_reported() {
     for garbage in ["\"garbage\", 7", "\"\\0\\0\\0\\0\\0\\0\\0\", 7", "\"\\1\\0\\0\\0\\7\", 5", "\"\\377\\377\\377\\377\", 4"] {
         let write = format!("for (int i = 0; i < 1024; i++) write(i, {garbage});");
         let ended = x("x = x * 3").option("--setup", &write).ends_with(1);

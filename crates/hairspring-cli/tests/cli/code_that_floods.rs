@@ -3,12 +3,12 @@
 use crate::command::time;
 
 #[test]
-fn memory_without_end_is_told() {
+fn memory_without_end_is_reported() {
     time("for (;;) { volatile char *p = malloc(64 << 20); *p = 1; }").fails("SIGSEGV at address 0x0").complains("allocated without end");
 }
 
 #[test]
-fn memory_that_is_never_given_back_is_told() {
+fn memory_that_is_never_given_back_is_reported() {
     time("(char *)malloc(16 << 20)").fails("used up its memory").complains("allocated without end");
 }
 
@@ -36,12 +36,12 @@ fn printing_a_lot_is_counted_and_dropped() {
 }
 
 #[test]
-fn printing_without_end_is_told() {
+fn printing_without_end_is_reported() {
     time("for (;;) puts(\"more\")").fails("wrote more than 16 MiB").complains("it printed: m");
 }
 
 #[test]
-fn a_file_without_end_is_told() {
+fn a_file_without_end_is_reported() {
     let setup = "FILE *f = fopen(\"big\", \"w\"); for (;;) fputs(\"more\", f);";
     time("1").option("--setup", setup).fails("wrote more than 16 MiB");
 }

@@ -1,4 +1,4 @@
-//! Running the command in a folder of its own, and checking what must hold however it ends.
+//! Runs the command in a folder of its own, and checks what must hold however it ends.
 
 use crate::document::Document;
 use crate::place::{Place, wait_for};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// A command that takes longer has hung. A busy CPU alone, at a nice value of 19, does not make it so slow.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A command line in the making.
+/// A command line that is being built.
 pub struct Hairspring {
     place: Place,
     arguments: Vec<OsString>,
@@ -100,34 +100,34 @@ impl Hairspring {
         self
     }
 
-    /// What standard input holds.
+    /// The content of standard input.
     pub fn input(mut self, bytes: impl AsRef<[u8]>) -> Self {
         bytes.as_ref().clone_into(&mut self.input);
         self
     }
 
-    /// Where standard output goes, instead of being caught.
+    /// Redirects standard output, which is then not captured.
     pub fn output_to(mut self, file: File) -> Self {
         self.output = Some(file);
         self
     }
 
-    /// Runs it to its end, which must be with this status.
+    /// Runs it; it must exit with this status.
     pub fn ends_with(self, status: i32) -> Ended {
         self.start().ends_with(status)
     }
 
-    /// Runs it to a good end.
+    /// Runs it; it must succeed.
     pub fn succeeds(self) -> Ended {
         self.ends_with(0)
     }
 
-    /// Runs it to an error that says this.
+    /// Runs it; it must fail with this message.
     pub fn fails(self, with: &str) -> Ended {
         self.ends_with(1).complains(with)
     }
 
-    /// Runs it with `--json` to a good end.
+    /// Runs it with `--json`; it must succeed.
     pub fn document(self) -> Document {
         Document::result(&self.with("--json").succeeds().output)
     }
@@ -236,7 +236,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Whether nothing in it could steer a terminal.
+    /// Whether the output holds no control characters.
     fn is_harmless(&self) -> bool {
         let harmless = |c: char| c == '\n' || !c.is_control();
         self.error.chars().all(|c| c == '\t' || harmless(c)) && self.output.chars().all(harmless)

@@ -42,7 +42,7 @@ fn the_document_keeps_to_its_schema() {
 }
 
 #[test]
-fn circumstances_missing_and_new_series_are_told() {
+fn circumstances_missing_and_new_series_are_reported() {
     let old = saved(100.0);
     let edited = |edit: &dyn Fn(&mut Value)| {
         let mut document: Value = serde_json::from_str(&old).unwrap();
@@ -51,7 +51,7 @@ fn circumstances_missing_and_new_series_are_told() {
     };
     compare(&old, &edited(&|new| new["environment"]["clock"]["name"] = "timer2".into()))
         .succeeds()
-        .says("not the same clock: `timer1` in the old result, `timer2` in the new one");
+        .says("different clock: `timer1` in the old result, `timer2` in the new one");
     let another = edited(&|new| {
         let mut copy = new["results"][0].clone();
         copy["name"] = "other\u{1b}[2J".into();
@@ -64,14 +64,14 @@ fn circumstances_missing_and_new_series_are_told() {
 }
 
 #[test]
-fn files_that_are_no_results_are_refused() {
+fn other_files_are_refused() {
     let good = saved(100.0);
-    compare(&good, "").fails("new.json: is no JSON document of hairspring").in_one_line();
+    compare(&good, "").fails("new.json: is not a JSON document of hairspring").in_one_line();
     compare("{\"schema\": \"hairspring/mhz/1\"}", &good).fails("old.json: is a document of `hairspring/mhz/1`").in_one_line();
-    compare(&good, &good[..good.len() / 2]).fails("new.json: is no JSON document").in_one_line();
+    compare(&good, &good[..good.len() / 2]).fails("new.json: is not a JSON document").in_one_line();
     compare(&good, &good.replace("\"level\": 0.95", "\"level\": 95")).fails("the level 95 is not between 0 and 1").in_one_line();
     Hairspring::new().with("compare").with("nosuch.json").with("other.json").fails("nosuch.json: No such file").in_one_line();
-    Hairspring::new().with("compare").with("-").with("-").ends_with(2).complains("standard input can be one of the two only");
+    Hairspring::new().with("compare").with("-").with("-").ends_with(2).complains("only one of the two can be standard input");
     compare(&good, &good).option("--threshold", "much").ends_with(2).complains("expected a percentage");
     Hairspring::new().with("compare").beside("old.json", &good).with("old.json").with("-").input(&good).succeeds().says("no difference");
 }
@@ -97,7 +97,7 @@ fn a_baseline_is_saved_and_compared_with() {
     // A neighbour on the core takes the trust away, and the verdict with it.
     let doubted = ended.output.contains("  distrust  ");
     assert!(doubted == ended.succeeded(), "{ended}");
-    ended.says(if doubted { "undecided: not both are to be trusted" } else { "past the threshold of 50 %" });
+    ended.says(if doubted { "undecided: one of the results is not to be trusted" } else { "past the threshold of 50 %" });
 }
 
 #[test]
@@ -134,9 +134,9 @@ fn a_result_is_reported_in_the_formats_of_other_tools() {
 }
 
 #[test]
-fn what_cannot_be_reported_is_said() {
+fn components_left_out_are_reported() {
     let ticks = fit("body,ticks\n1,108\n2,208\n3,309\n4,408\n").with("--json").succeeds().output;
-    report(&ticks, "bencher").fails("the clock's rate is unknown").complains("nothing is left to report");
+    report(&ticks, "bencher").fails("the clock's rate is unknown").complains("no benchmark can be reported");
     report(&ticks, "csv").succeeds();
     report(&ticks, "xml").ends_with(2).complains("invalid value 'xml'");
     Hairspring::new().with("report").with("x.json").ends_with(2).complains("--format");

@@ -45,7 +45,7 @@ fn a_rate_turns_ticks_into_nanoseconds_and_time_ns_needs_none() {
 }
 
 #[test]
-fn several_components_are_told_apart() {
+fn several_components_are_separated() {
     let rows = |n: u32| (format!("{},{}", n % 4 + 1, n % 3), f64::from(30 * (n % 4 + 1) + 120 * (n % 3) + 50));
     let document = fit(line("body,init,ticks", rows)).document();
     assert!((value(&document.body()["ticks"]) - 30.0).abs() < 2.0);
@@ -53,7 +53,7 @@ fn several_components_are_told_apart() {
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_named() {
+fn inseparable_components_are_named() {
     let command = || fit(line("a,b,ticks", |n| (format!("{0},{0}", n + 1), f64::from(100 * n))));
     let document = command().document();
     assert_eq!(document.components(), ["a + b"]);
@@ -117,7 +117,7 @@ fn rows_off_the_line_are_left_out_or_kept() {
 }
 
 #[test]
-fn a_million_rows_are_no_trouble() {
+fn a_million_rows_are_solved() {
     let rows: String = (0..1_000_000u32).map(|n| format!("{},{}\n", n % 9 + 1, 100 * (n % 9 + 1) + n % 5)).collect();
     let document = fit(format!("body,ticks\n{rows}")).document();
     assert_eq!(document.result_of(0)["fit"]["readings"], 1_000_000);
@@ -125,7 +125,7 @@ fn a_million_rows_are_no_trouble() {
 }
 
 #[test]
-fn thousands_of_components_are_no_trouble() {
+fn thousands_of_components_are_solved() {
     let names: String = (0..9_999).map(|n| format!("c{n},")).collect();
     let rows: String = (0..40)
         .map(|row| (0..9_999).map(|n| format!("{},", (row * 7 + n * 3) % 5)).collect::<String>() + &format!("{}\n", 100 * row))

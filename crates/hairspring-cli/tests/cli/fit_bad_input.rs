@@ -7,7 +7,7 @@ fn refused(content: impl AsRef<[u8]>, reason: &str) {
 }
 
 #[test]
-fn files_that_are_no_files() {
+fn unreadable_files_are_refused() {
     let open = |name: &str| Hairspring::new().with("fit").with(name);
     open("nosuch.csv").fails("nosuch.csv: No such file").in_one_line();
     open(".").fails("directory").in_one_line();
@@ -26,7 +26,7 @@ fn files_without_rows() {
 }
 
 #[test]
-fn headers_that_are_none() {
+fn bad_headers_are_refused() {
     refused("body,init\n1,2\n", "line 1: no column `ticks`");
     refused("ticks\n1\n", "line 1: no component");
     refused("body,ticks,time_ns\n1,2,3\n", "line 1: both");
@@ -43,7 +43,7 @@ fn headers_that_are_too_long() {
 }
 
 #[test]
-fn fields_that_are_no_numbers() {
+fn non_numeric_fields_are_refused() {
     refused("body,ticks\n1,108\n2,x\n", "line 3: the reading is `x`, which is not a number");
     refused("body,ticks\nx,108\n", "line 2: a count is `x`, which is not a number");
     refused("body,ticks\n1,NaN\n", "line 2: the reading is `NaN`");
@@ -79,15 +79,15 @@ fn columns_with_a_meaning_are_checked() {
 fn too_few_rows() {
     for rows in ["1,108\n", "1,108\n1,108\n1,109\n"] {
         let ended = fit(format!("body,ticks\n{rows}")).start().ends_with_any(&[0, 1]);
-        // One row tells the body and the overhead together at the most, and that must be said.
-        let honest = if ended.output.is_empty() { ended.error.contains("rows") } else { ended.output.contains("do not tell") };
+        // One row gives at most the sum of body and overhead, which must be reported.
+        let honest = if ended.output.is_empty() { ended.error.contains("rows") } else { ended.output.contains("cannot separate") };
         assert!(honest, "{rows}: {ended}");
     }
     fit("body,init,ticks\n1,1,5\n2,1,8\n").start().ends_with_any(&[0, 1]);
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn non_text_bytes_are_refused() {
     refused(b"body,ticks\n1,\xff\n", "line 2: is not UTF-8 text");
     refused(b"\xff\xfe\x00b", "line 1: is not UTF-8 text");
     refused(b"bo\x00dy\n\x00", "line 1: ");

@@ -22,7 +22,7 @@ fn the_constant_that_was_hidden_is_shown() {
 }
 
 #[test]
-fn formats_are_told_by_content_or_by_name() {
+fn formats_are_detected_or_named() {
     fit(sample()).option("--format", "criterion").succeeds();
     fit(sample()).option("--format", "google-benchmark").fails("is no JSON of Google Benchmark").in_one_line();
     fit(sample()).option("--format", "observations").fails("observations.csv: ").in_one_line();
@@ -31,7 +31,7 @@ fn formats_are_told_by_content_or_by_name() {
 }
 
 #[test]
-fn runs_that_are_left_out_are_told() {
+fn runs_that_are_left_out_are_reported() {
     let entry = |name: &str, k: u32| {
         let mean = 40.0 + 25.0 / f64::from(k);
         format!("{{\"name\": \"{name}\", \"run_type\": \"iteration\", \"iterations\": {k}, \"real_time\": {mean}, \"time_unit\": \"ns\"}}")

@@ -45,7 +45,7 @@ fn every_verb_has_a_page_with_all_its_options() {
 
 #[test]
 fn one_page_is_printed() {
-    man().succeeds().says(".TH hairspring 1").says("Exit status: 0 done");
+    man().succeeds().says(".TH hairspring 1").says("Exit status: 0 success");
     let page = man().with("time").succeeds().says(".TH hairspring-time 1").output;
     assert_eq!(page, man().option("--out", ".").succeeds().file("hairspring-time.1"));
     man().with("tea").ends_with(2).complains("there is no verb `tea`: time, fit,").in_one_line();

@@ -4,7 +4,7 @@
 use crate::command::{Hairspring, Running, time};
 use nix::sys::signal::Signal;
 
-/// A compiler that leaves a temporary file and does not come back.
+/// A compiler that leaves a temporary file and hangs.
 const SLOW: &str = "case \"$*\" in *--version*) echo slow 1; exit;; esac\n: > \"$TMPDIR/half-done.s\"\nexec sleep 1000\n";
 
 fn compiling() -> Running {
@@ -56,7 +56,7 @@ fn at_any_moment() {
 }
 
 #[test]
-fn other_signals_to_end_are_like_it() {
+fn other_signals_also_clean_up() {
     for (signal, status) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
         let running = measuring();
         running.signal(signal);

@@ -26,7 +26,7 @@ fn any_budget_gives_a_result_in_the_end() {
 }
 
 #[test]
-fn a_budget_longer_than_the_timeout_is_no_hanging() {
+fn a_budget_longer_than_the_timeout_is_allowed() {
     chain().option("--timeout", "4s").option("--budget", "6s").option("--precision", "0.0001%").ends_with(3);
 }
 
@@ -51,7 +51,7 @@ fn the_level_is_that_of_every_interval() {
 }
 
 #[test]
-fn methods_stand_side_by_side() {
+fn methods_are_side_by_side() {
     for (method, wanted) in [("direct", vec!["direct"]), ("differential", vec!["differential"]), ("all", vec!["direct", "differential"])] {
         let document = chain().option("--method", method).document();
         let rows = document.0["methods"][0]["rows"].as_array().unwrap().clone();
@@ -64,13 +64,13 @@ fn methods_stand_side_by_side() {
 }
 
 #[test]
-fn methods_stand_in_the_text() {
+fn methods_are_in_the_text() {
     chain().option("--method", "all").succeeds().says("direct 1x").says("differential 2x - 1x").says("line fit");
     chain().succeeds().does_not_say("differential");
 }
 
 #[test]
-fn other_methods_than_the_line_cannot_tell_an_init_apart() {
+fn only_the_line_can_separate_an_init() {
     chain().option("--method", "all").option("--init", "x = 3").ends_with(2).complains("--method").in_one_line();
 }
 

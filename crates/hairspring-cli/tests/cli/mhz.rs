@@ -12,7 +12,7 @@ fn document(text: &str) -> Value {
     Document::of(text, "mhz.schema.json")
 }
 
-/// A machine too busy to tell ends with 1 and says so; everything else is wrong.
+/// A machine that is too busy gives status 1 and a message; any other failure is an error.
 fn found_or_too_busy(command: Hairspring) -> Option<String> {
     let ended = command.start().ends_with_any(&[0, 1]);
     let busy = ended.error.contains("too busy") || ended.output.contains("too busy");
@@ -66,7 +66,7 @@ fn watching_prints_a_line_or_a_document_for_each_measurement() {
 }
 
 #[test]
-fn the_method_of_the_paper_stands_beside_it() {
+fn the_method_of_the_paper_is_shown_too() {
     if let Some(output) = found_or_too_busy(mhz().with("--classic").with("--budget").with("1s")) {
         for part in ["Staelin and McVoy", "a^=a+a", "guard"] {
             assert!(output.contains(part), "{output}");
@@ -75,7 +75,7 @@ fn the_method_of_the_paper_stands_beside_it() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn impossible_requests_are_refused() {
     for (options, message) in [
         (vec!["--cpu", "100000"], "CPU 100000 is not available"),
         (vec!["--cpu", "0", "--all"], "cannot be used with"),

@@ -55,7 +55,7 @@ fn control_characters_never_reach_the_output() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_closed_output_is_not_an_error() {
     for option in ["--json", "--lang=c"] {
         let (reader, writer) = nix::unistd::pipe().unwrap();
         drop(reader);
@@ -71,7 +71,7 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
-fn a_folder_for_temporary_files_that_is_not_there_is_named() {
+fn a_missing_temporary_folder_is_named() {
     chain().variable("TMPDIR", "/nosuch").fails("making a temporary folder").complains("/nosuch").in_one_line();
 }
 

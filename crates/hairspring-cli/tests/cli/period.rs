@@ -20,7 +20,7 @@ fn number(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or_else(|| panic!("no `{key}` in {value:#}"))
 }
 
-/// A port that nobody listens at: it was free just now.
+/// A free port, on which nothing listens.
 fn free_port() -> u16 {
     UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -60,7 +60,7 @@ fn clocks_cpu_and_cycles_can_be_chosen() {
 
 #[test]
 fn a_limit_that_is_missed_is_status_3_and_can_end_the_run() {
-    // No wake-up takes less than a nanosecond, none here a day.
+    // Every wake-up is later than a nanosecond, and none is a day late.
     let missed = period().option("-l", "20").option("--limit", "1ns").with("--json").ends_with(3);
     assert_eq!((&document(&missed)["limit"]["exceeded"], &document(&missed)["run"]["stop"]), (&true.into(), &"done".into()));
     // It goes on until there is enough for a report.
@@ -86,7 +86,7 @@ fn ctrl_c_reports_what_was_measured_so_far() {
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         let running = period().with("1ms").option("-D", "1h").with("--json").option("--save", "raw.csv").start();
         running.until_it_catches_signals();
-        // Clocks are looked at, then cycles run.
+        // The clocks are checked, then cycles run.
         std::thread::sleep(std::time::Duration::from_millis(600));
         running.signal(signal);
         let json = document(&running.ends_with(0));
@@ -96,12 +96,12 @@ fn ctrl_c_reports_what_was_measured_so_far() {
 }
 
 #[test]
-fn ctrl_c_before_there_is_anything_says_so() {
+fn ctrl_c_before_any_result_is_an_error() {
     let running = period().with("1h").option("-D", "24h").start();
     running.until_it_catches_signals();
     std::thread::sleep(std::time::Duration::from_millis(300));
     running.signal(Signal::SIGINT);
-    running.ends_with(1).complains("before there was anything to measure").in_one_line();
+    running.ends_with(1).complains("the run ended too early").in_one_line();
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_frame_goes_to_the_partner_and_back_in_every_cycle() {
     let port = free_port();
     let address = format!("127.0.0.1:{port}");
     let partner = period().option("--respond", &address).with("--json").start();
-    // Until it listens the port can be had.
+    // The port is free until the partner listens.
     assert!(wait_for(|| UdpSocket::bind(&address).is_err()), "nobody listens at {address}");
     let json = document(&period().with("2ms").option("-l", "100").option("--exchange", &address).with("--json").succeeds());
     let exchange = &json["exchange"];
@@ -122,7 +122,7 @@ fn a_frame_goes_to_the_partner_and_back_in_every_cycle() {
 }
 
 #[test]
-fn where_there_is_no_partner_the_message_says_what_to_start() {
+fn a_missing_partner_is_an_error_that_says_what_to_start() {
     let nobody = format!("127.0.0.1:{}", free_port());
     period().option("--exchange", &nobody).fails("no partner at").complains("period --respond").in_one_line();
     period().option("--exchange", "no.such.host.invalid").fails("no address for `no.such.host.invalid`").complains("HOST:PORT");
@@ -130,9 +130,9 @@ fn where_there_is_no_partner_the_message_says_what_to_start() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_with_what_to_do() {
+fn unmeasurable_periods_are_refused_with_a_remedy() {
     period().option("--cpu", "4000").ends_with(2).complains("CPU 4000 is not available").in_one_line();
-    period().with("2ns").fails("a period of 2 ns cannot be kept here").complains("at the least").complains("--period").in_one_line();
+    period().with("2ns").fails("a period of 2 ns cannot be kept here").complains("at least").complains("--period").in_one_line();
     period().option("--clock", "sundial").ends_with(2).complains("clock `sundial`").complains("available here: ").in_one_line();
     period().option("--clock", "times").fails("clock `times` cannot measure this period").complains("finer clock").in_one_line();
     let asleep = period().option("--clock", "thread_cputime").option("--period", "100ms").option("-D", "1s");
@@ -143,8 +143,8 @@ fn what_cannot_be_measured_is_refused_with_what_to_do() {
         period().with("10s").option("-D", time).ends_with(2).complains("give a longer --duration").in_one_line();
     }
     let twice = |name| period().with("1ms").option("--clock", name).option("--clock", name);
-    twice("tsc").ends_with(2).complains("a clock does not differ from itself").in_one_line();
-    twice("monotonic").ends_with(2).complains("a clock does not differ from itself").in_one_line();
+    twice("tsc").ends_with(2).complains("this is the same clock twice").in_one_line();
+    twice("monotonic").ends_with(2).complains("this is the same clock twice").in_one_line();
     period().option("--bin", "2ms").ends_with(2).complains("wider than the histogram").in_one_line();
     period().option("--save", "/nowhere/raw.csv").fails("--save /nowhere/raw.csv").in_one_line();
 }
@@ -177,7 +177,7 @@ fn without_rights(arguments: &[&str]) -> std::process::Output {
 }
 
 #[test]
-fn without_the_right_to_a_priority_it_runs_and_says_so_unless_the_priority_was_asked_for() {
+fn without_privilege_it_runs_at_normal_priority_unless_one_is_requested() {
     let run = without_rights(&["period", "1ms", "-l", "20", "--json"]);
     assert!(run.status.success(), "{run:?}");
     let json = Document::period(&String::from_utf8(run.stdout).unwrap());

@@ -1,10 +1,10 @@
-//! Folders of a command's own, by which its processes and what it leaves behind are known.
+//! Private folders of a command, which identify its processes and the files that it leaves behind.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A folder to work in and one for temporary files, by which the command's processes are known.
+/// A working folder, and a temporary folder that identifies the command's processes.
 #[derive(Debug)]
 pub struct Place(TempDir);
 
@@ -22,7 +22,7 @@ impl Place {
         self.0.path().join("work")
     }
 
-    /// Where it is to put what it needs for a while.
+    /// The folder for temporary files.
     pub fn temporary(&self) -> PathBuf {
         self.0.path().join("tmp")
     }
@@ -37,7 +37,7 @@ impl Place {
     }
 }
 
-/// Whether something comes to hold within a while.
+/// Whether a condition becomes true within a time limit.
 pub fn wait_for(holds: impl Fn() -> bool) -> bool {
     let begin = Instant::now();
     while !holds() {

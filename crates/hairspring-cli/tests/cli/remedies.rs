@@ -19,7 +19,7 @@ fn a_component_that_never_ran_is_named() {
 }
 
 #[test]
-fn clocks_and_cpus_that_are_not_there_are_wrong_usage() {
+fn missing_clocks_and_cpus_are_wrong_usage() {
     for command in [time("1"), Hairspring::new().with("verify")] {
         command.option("--clock", "sundial").ends_with(2).complains("available here: ").in_one_line();
     }
@@ -37,12 +37,12 @@ fn values_with_a_minus_are_values() {
 }
 
 #[test]
-fn a_clock_that_is_too_coarse_for_chains_is_told() {
+fn a_clock_that_is_too_coarse_for_chains_is_reported() {
     Hairspring::new().with("verify").option("--clock", "times").ends_with(2).complains("moves in steps of").in_one_line();
 }
 
 #[test]
-fn a_program_that_is_no_compiler_is_told() {
+fn a_wrong_compiler_is_reported() {
     time("1").option("--cc", "/bin/true").fails("is it a compiler?").in_one_line();
 }
 
@@ -59,7 +59,7 @@ fn registers_that_an_instruction_changes_are_explained() {
 }
 
 #[test]
-fn memory_without_end_is_no_hanging() {
+fn endless_memory_is_not_reported_as_hanging() {
     let code = "for (;;) { void *volatile p = malloc(64 << 20); (void)p; }";
     x(code).option("--timeout", "1s").fails("used up its memory and did not return").complains("allocated without end");
 }
@@ -71,7 +71,7 @@ fn a_short_timeout_is_the_codes_alone() {
 }
 
 #[test]
-fn a_sanitizer_is_told() {
+fn a_sanitizer_is_reported() {
     x("x = x * 3").option("--cflags", "-O2 -fsanitize=address").start().ends_with_any(&[0, 1]);
 }
 

@@ -1,4 +1,4 @@
-//! Programs with benchmarks, run by `hairspring run`: what they print is merged, and whatever they do is told.
+//! Programs with benchmarks, run by `hairspring run`: what they print is merged, and failures are reported.
 
 use crate::command::{Hairspring, needs};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn estimate(value: f64) -> Value {
     json!({"value": value, "low": 0.99 * value, "high": 1.01 * value, "level": 0.95})
 }
 
-/// What a program prints that found these times.
+/// The output of a program with these times.
 fn document(times: &[(&str, f64)]) -> String {
     let series = |(name, time): &(&str, f64)| {
         json!({"name": name, "code": null, "bytes_per_copy": null, "components": {"body": {"time_ns": estimate(*time), "cycles": null,
@@ -117,7 +117,7 @@ fn a_source_file_is_compiled_and_its_observations_are_solved() {
         HAIRSPRING_MAIN({.benchmark = &multiply}, {.benchmark = &twice})\n";
     let all = run().beside("bench.c", source).with("bench.c").document().0;
     let time = |at: usize| all["results"][at]["components"]["body"]["time_ns"]["value"].as_f64().unwrap();
-    // Twice the work, and noise that no machine has.
+    // Twice the work, with a tolerance larger than any noise.
     assert!((1.4..2.8).contains(&(time(1) / time(0))), "{} and {} ns", time(0), time(1));
     run().beside("bad.c", "int main(void) { return x; }").with("bad.c").fails("bad.c: does not compile");
 }
@@ -142,7 +142,7 @@ fn flags_for_the_compiler_are_split_as_in_time() {
 }
 
 #[test]
-fn what_is_no_program_with_benchmarks_is_told() {
+fn other_programs_are_reported() {
     run().with("README").ends_with(2).complains("there is no file `README`");
     run().with("./missing").fails("./missing: No such file");
     run().with(".").fails("is a folder");
@@ -153,15 +153,15 @@ fn what_is_no_program_with_benchmarks_is_told() {
 }
 
 #[test]
-fn whatever_a_program_does_is_told_and_ends() {
+fn failing_programs_are_reported_and_ended() {
     let with = |then: &str| {
         run().with_script("bench", &format!("case \"$1\" in --list) echo 'a: benchmark' ;; *) {OUTPUT} {then} ;; esac\n")).with("./bench")
     };
     with("kill -SEGV $$").fails("signal SIGSEGV");
     with("exit 1").fails("ended with status 1");
-    with("echo '{\"schema\": \"hairspring/result/1\"' >\"$out\"").fails("what it wrote is no JSON");
+    with("echo '{\"schema\": \"hairspring/result/1\"' >\"$out\"").fails("its result is not a JSON");
     with("echo '{\"schema\": \"hairspring/mhz/1\"}' >\"$out\"").fails("is a document of `hairspring/mhz/1`");
-    with("true").fails("left no result behind");
+    with("true").fails("wrote no result");
     with("sleep 60 & sleep 60").option("--timeout", "300ms").fails("did not end within 0.3 s");
     with("exec >/dev/null; sleep 60").option("--timeout", "300ms").fails("did not end within 0.3 s");
     // The others are still reported.
@@ -171,7 +171,7 @@ fn whatever_a_program_does_is_told_and_ends() {
 }
 
 #[test]
-fn what_the_code_prints_is_not_in_the_way() {
+fn output_of_the_code_is_not_in_the_document() {
     let ended = program(run(), "bench", &[("a", 5.0)]);
     let all = ended.with_script("noisy", "[ \"$1\" = --list ] || echo noise\nexec ./bench \"$@\"\n").with("./noisy").document().0;
     assert_eq!(all["results"][0]["name"], "a");

@@ -11,7 +11,7 @@ fn there_and_back(command: Hairspring) -> (Document, Document) {
     (Document::result(&ended.output), fit(saved).document())
 }
 
-/// Equal but for the last digits of numbers, which may differ in text.
+/// Equal except for the last digits of numbers, which may be lost in text.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => {
@@ -26,7 +26,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What the file cannot know: the code's own properties, and what was asked for.
+/// Keys that the file cannot know: properties of the code, and of the request.
 const OF_THE_RUN: [&str; 4] = ["printed", "optimised_away", "precision_missed", "preempted"];
 
 fn agree(times: &Document, fits: &Document) {
@@ -64,7 +64,7 @@ fn other_arrangements_of_init_and_body_are_saved_as_checks() {
     for line in ["# variant: code in place = in_place of code", "# variant: code fenced = fenced of code", "# shadow: shadow "] {
         assert!(text.contains(line), "{}", &text[..text.len().min(800)]);
     }
-    // They check, and have no result of their own.
+    // They are checks, without a result of their own.
     assert_eq!(fit(saved).document().0["results"].as_array().map(Vec::len), Some(1));
 }
 

@@ -15,7 +15,7 @@ fn help_and_version_are_there() {
         Hairspring::new().with(verb).with("--help").succeeds().says("Usage: hairspring").says("--json");
         Hairspring::new().with("--help").succeeds().says(verb);
     }
-    Hairspring::new().with("--help").succeeds().says("Exit status: 0 done");
+    Hairspring::new().with("--help").succeeds().says("Exit status: 0 success");
     Hairspring::new().with("--version").succeeds().says("hairspring 0.");
 }
 
@@ -55,7 +55,7 @@ fn code_may_begin_with_a_minus() {
 }
 
 #[test]
-fn arguments_that_are_no_text_are_refused() {
+fn arguments_that_are_not_utf_8_are_refused() {
     let odd = OsStr::from_bytes(b"\xff\xfe");
     Hairspring::new().with(odd).ends_with(2);
     time(odd).ends_with(2).complains("UTF-8");

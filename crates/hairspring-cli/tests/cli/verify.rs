@@ -33,7 +33,7 @@ fn other_clocks_and_cpus_can_be_verified() {
 }
 
 #[test]
-fn clocks_and_cpus_that_are_not_there_are_refused() {
+fn missing_clocks_and_cpus_are_refused() {
     verify().option("--clock", "sundial").ends_with(2).complains("clock `sundial`").complains("available here: ").in_one_line();
     verify().option("--cpu", "4000").ends_with(2).complains("CPU 4000").in_one_line();
 }

@@ -1,5 +1,5 @@
-//! Whether a clock runs together on all CPUs: two threads, each bound to a CPU, hand a reading to and fro. Each reads
-//! the clock after it has seen the other's reading; one that is lower than the reading that it follows is a violation.
+//! Whether a clock is synchronized across CPUs: two threads, each bound to a CPU, hand a reading back and forth. Each reads
+//! the clock after it has seen the other's reading; a reading lower than the one that it follows is a violation.
 
 use hairspring_host::clock::{Clock, Counts};
 use hairspring_host::thread::pin;
@@ -24,20 +24,20 @@ pub struct HandOver {
 }
 
 impl HandOver {
-    /// How far the second CPU's clock is ahead of the first's, in ticks, and the bound of its error: an offset below
-    /// the time of a hand-over shows as no violation, and none is known to better than a quantum of the clock.
+    /// How far the second CPU's clock is ahead of the first's, in ticks, and the bound of its error: an offset shorter than a
+    /// hand-over causes no violation, and no offset is known to better than a quantum of the clock.
     pub fn offset_ticks(&self, quantum: u64) -> (f64, f64) {
         let (there, back) = (self.least_ticks.0 as f64, self.least_ticks.1 as f64);
         ((there - back) / 2.0, ((there + back) / 2.0).abs().max(quantum as f64))
     }
 }
 
-/// Whether a clock runs together on all CPUs.
+/// Whether a clock is synchronized across CPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Across {
     /// Tried, pair by pair.
     Tried(Vec<HandOver>),
-    /// The question does not arise, or could not be tried, and why.
+    /// Not applicable or not possible, and why.
     NotTried(String),
 }
 
@@ -59,7 +59,7 @@ impl Across {
     }
 }
 
-/// Tries a clock between the first of these CPUs and each of the others, for so long in all.
+/// Tries a clock between the first of these CPUs and each of the others, within a total time.
 pub fn across(clock: &Clock, cpus: &[usize], time: Duration) -> Across {
     match clock.counts {
         Counts::WhileThreadRuns => {
@@ -87,7 +87,7 @@ struct Line {
     end: AtomicBool,
 }
 
-/// Turns without a look at the time.
+/// Turns between two checks of the time.
 const SPINS: u32 = 4_096;
 
 fn hand_over(clock: &Clock, cpus: (usize, usize), time: Duration) -> Result<HandOver, String> {
@@ -95,7 +95,7 @@ fn hand_over(clock: &Clock, cpus: (usize, usize), time: Duration) -> Result<Hand
     let ready = Barrier::new(2);
     let side = |me: u32, cpu: usize| {
         let pinned = pin(cpu).map_err(|reason| format!("cannot run on CPU {cpu}: {reason}"));
-        // What a clock needs it needs in the thread that reads it.
+        // A clock must be enabled in the thread that reads it.
         let able = pinned.and_then(|()| clock.ready().map_err(|error| format!("on CPU {cpu}: {error}")));
         ready.wait();
         if able.is_err() {
@@ -127,7 +127,7 @@ fn hand_over(clock: &Clock, cpus: (usize, usize), time: Duration) -> Result<Hand
     })
 }
 
-/// What one side saw.
+/// The observations of one side.
 #[derive(Debug, Clone, Copy)]
 struct Side {
     count: u64,
@@ -184,7 +184,7 @@ mod tests {
     fn an_offset_is_half_the_difference_of_the_ways() {
         let pair = HandOver { cpus: (0, 1), handovers: 9, violations: 0, worst_ticks: 0, least_ticks: (150, 50) };
         assert_eq!(pair.offset_ticks(26), (50.0, 100.0));
-        // A clock that stepped in no hand-over may be off by a step.
+        // A clock that did not step in any hand-over may be off by a step.
         assert_eq!(HandOver { least_ticks: (0, 0), ..pair }.offset_ticks(1), (0.0, 1.0));
     }
 
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_is_not_there_is_named() {
+    fn a_missing_cpu_is_named() {
         let reason = hand_over(&fake::clock(64), (0, 100_000), Duration::from_millis(5)).unwrap_err();
         assert!(reason.contains("100000"), "{reason}");
     }

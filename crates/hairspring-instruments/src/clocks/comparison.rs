@@ -30,11 +30,11 @@ pub struct SpanPoint {
     pub left_out: usize,
 }
 
-/// A difference that is not known to within this share of the span, in percent, is none.
+/// Largest uncertainty of a difference, in percent of the span; above it only a bound is given.
 const NOT_KNOWN_PERCENT: f64 = 100.0;
 
 impl SpanPoint {
-    /// The bound of the difference in percent, where the clocks are too coarse to tell it: it may be as much as the span.
+    /// The bound of the difference in percent, if the clocks are too coarse to resolve it; it may be as large as the span.
     pub fn bound_percent(&self, level: f64) -> Option<f64> {
         let estimate = self.percent.as_ref()?.estimate(level);
         (estimate.half_width() >= NOT_KNOWN_PERCENT).then(|| estimate.low.abs().max(estimate.high.abs()))
@@ -48,7 +48,7 @@ impl SpanPoint {
         (seen.value - common).abs() > seen.half_width().hypot(doubt)
     }
 
-    /// Why there is no difference, where there is none.
+    /// Why the difference is unavailable.
     pub fn reason(&self) -> &'static str {
         if self.used == 0 { "every span was disturbed" } else { "the second did not move" }
     }
@@ -63,7 +63,7 @@ pub struct Compared {
     pub rate: Rate,
     /// Its quantum in nanoseconds.
     pub step_ns: f64,
-    /// While what it counts.
+    /// When it counts.
     pub counts: Counts,
 }
 
@@ -76,9 +76,9 @@ pub struct Comparison {
     pub b: Compared,
     /// Shortest span that the reads of both clocks leave room for, in nanoseconds.
     pub least_span_ns: f64,
-    /// One entry for each length of span that can be had.
+    /// One entry for each length of span that could be measured.
     pub points: Vec<SpanPoint>,
-    /// Lengths that cannot be had, in nanoseconds: the reads alone take longer.
+    /// Lengths that are too short, in nanoseconds: the reads alone take longer.
     pub too_short_ns: Vec<f64>,
 }
 
@@ -87,16 +87,16 @@ pub struct Comparison {
 struct Pair {
     a: f64,
     b: f64,
-    /// Something else ran while it was waited.
+    /// Whether something else ran during the span.
     disturbed: bool,
 }
 
-/// Rounds that are run however long they take, and at the most.
+/// Fewest and most rounds, whatever they take.
 const FEWEST_ROUNDS: usize = 40;
 const MOST_ROUNDS: usize = 4_000;
 
-/// Compares two clocks, which must be ready, for so long. In every other round the first clock is read outside the
-/// second, so that the cost of the reads falls to either of them as often.
+/// Compares two clocks, which must be ready, for the given time. In every other round the first clock is read outside the
+/// second, so that the cost of the reads is in both equally often.
 pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     let (meters, waiter) = ((RateMeter::start(a), RateMeter::start(b)), Waiter::start());
     let least_span_ns = read_ns(&a, &waiter) + read_ns(&b, &waiter) + waiter.least_ns();
@@ -124,10 +124,10 @@ pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     Comparison { a, b, least_span_ns, points, too_short_ns }
 }
 
-/// A span is had if it is hardly shorter than the shortest.
+/// A span is measured if it is at least this share of the shortest possible one.
 const NEAR: f64 = 0.9;
 
-/// Two clocks, and what to wait by between their reads.
+/// Two clocks, and the waiter between their reads.
 struct Spans {
     a: Clock,
     b: Clock,
@@ -139,9 +139,9 @@ struct Spans {
 const WARMING_READS: usize = 3;
 
 impl Spans {
-    /// One span of about this length. Both its ends are read in the same way: behind reads of both clocks and of the one
-    /// that is waited by; and with the nestings taken in turn each clock is the first behind them as often at the start
-    /// as at the end. So what a read takes before it looks is in neither end more than in the other.
+    /// One span of about this length. Both ends are read in the same way, after reads of both clocks and of the waiter's clock.
+    /// As the nestings alternate, each clock is the first after them equally often at the start and at the end, so the time
+    /// before a read takes effect cancels.
     fn one(&self, aimed_ns: f64, a_outside: bool) -> Pair {
         let (outer, inner) = if a_outside { (&self.a, &self.b) } else { (&self.b, &self.a) };
         let both = || {
@@ -162,7 +162,7 @@ impl Spans {
     }
 }
 
-/// Differences this many median deviations (or quanta) away from the median had something else run between two reads.
+/// A difference this many median deviations (or quanta) from the median was disturbed between two reads.
 const FAR: f64 = 20.0;
 /// Blocks of neighbouring rounds, for the interval. Each has as many rounds of either nesting.
 const BLOCKS: usize = 20;
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_in_between_is_left_out_and_counted() {
+    fn disturbed_spans_are_left_out_and_counted() {
         let mut pairs = pairs(0.0);
         pairs[6].a += 50_000.0;
         // Both clocks saw this one, which was no span of its length.
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_coarse_for_a_span_has_a_bound() {
+    fn a_clock_too_coarse_for_a_span_has_a_bound() {
         let still: Vec<Pair> = (0..400).map(|_| Pair { a: 0.0, b: 100.0, disturbed: false }).collect();
         let bound = point(1e2, &still, (&rate(1e9), &rate(1e9)), 1e7).bound_percent(0.95).unwrap();
         assert!((10_000.0..1e6).contains(&bound), "{bound}");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_is_tried_or_said_to_be_too_short() {
+    fn every_length_is_tried_or_reported_as_too_short() {
         let clock = hairspring_host::clock::find("monotonic").unwrap();
         let found = compare(clock, clock, Duration::from_millis(100));
         assert_eq!(found.points.len() + found.too_short_ns.len(), SPANS_NS.len());

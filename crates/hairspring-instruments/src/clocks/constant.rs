@@ -1,27 +1,27 @@
-//! What two clocks differ by over spans of every length alike: no difference of the clocks, but what is left of their reads.
+//! The constant part of the differences of two clocks: what remains of the cost of their reads, not a difference of the clocks.
 
 use super::SpanPoint;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 
-/// Points that a line with a constant needs to leave something over.
+/// Fewest points for a line with a constant and a degree of freedom.
 const FEWEST: usize = 3;
 
 /// The constant part of the differences in nanoseconds: the intercept of the weighted line (difference in nanoseconds
-/// over length) through all points that are told, with their intervals as weights; wider where the points lie further
+/// over length) through all resolved points, with their intervals as weights; wider where the points lie further
 /// off the line than these allow. `None` for fewer than three points.
 pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Estimate> {
-    let told: Vec<[f64; 3]> = points.iter().filter_map(|point| weighted(point, level)).collect();
-    if told.len() < FEWEST {
+    let resolved: Vec<[f64; 3]> = points.iter().filter_map(|point| weighted(point, level)).collect();
+    if resolved.len() < FEWEST {
         return None;
     }
-    let sum = |of: fn(&[f64; 3]) -> f64| told.iter().map(of).sum::<f64>();
+    let sum = |of: fn(&[f64; 3]) -> f64| resolved.iter().map(of).sum::<f64>();
     let (w, x, y) = (sum(|p| p[2]), sum(|p| p[2] * p[0]), sum(|p| p[2] * p[1]));
     let (xx, xy) = (sum(|p| p[2] * p[0] * p[0]), sum(|p| p[2] * p[0] * p[1]));
     let determinant = w * xx - x * x;
     let (intercept, slope) = ((xx * y - x * xy) / determinant, (w * xy - x * y) / determinant);
-    let freedom = (told.len() - 2) as f64;
-    let scatter = told.iter().map(|p| p[2] * (p[1] - intercept - slope * p[0]).powi(2)).sum::<f64>() / freedom;
+    let freedom = (resolved.len() - 2) as f64;
+    let scatter = resolved.iter().map(|p| p[2] * (p[1] - intercept - slope * p[0]).powi(2)).sum::<f64>() / freedom;
     let standard = (xx / determinant * scatter.max(1.0)).sqrt();
     let found = Uncertain { value: intercept, budget: vec![Contribution::standard(Source::Stochastic, standard, freedom)] };
     found.value.is_finite().then(|| found.estimate(level))
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_is_told_from_a_difference_of_the_rates() {
+    fn a_constant_is_separate_from_a_rate_difference() {
         for (constant, ppm) in [(0.0, 0.0), (-4.0, 0.0), (7.0, 30.0)] {
             let found = constant_ns(&points(constant, ppm), 0.95).unwrap();
             assert!((found.value - constant).abs() < 1e-6 && found.half_width() < 1.0, "{found:?}");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_constant_explains_is_no_difference_of_the_clocks() {
+    fn the_constant_is_not_a_difference_of_the_clocks() {
         let constant = constant_ns(&points(-4.0, 0.0), 0.95);
         assert!(points(-4.0, 0.0).iter().all(|point| !point.differs(constant.as_ref(), 0.95) && point.differs(None, 0.95)));
         let constant = constant_ns(&points(-4.0, 30.0), 0.95);

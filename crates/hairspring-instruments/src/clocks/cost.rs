@@ -1,4 +1,4 @@
-//! What a read of a clock costs, by the line: straight-line reads of it between two reads of the best clock.
+//! The cost of a read of a clock, by the line: straight-line reads of it between two reads of the best clock.
 
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, SeriesResult, assess};
@@ -31,7 +31,7 @@ impl Rig for Reads {
 /// of the two outer reads. The clocks must be ready.
 ///
 /// # Errors
-/// Says why the line cannot be solved.
+/// The line cannot be solved; the message says why.
 pub fn read_cost(clock: &Clock, outer: Clock, time: Duration, level: f64) -> Result<SeriesResult, String> {
     let table = acquire(clock, outer, time);
     let question = Question { options: Options { level, ..Options::default() }, ..Question::default() };

@@ -1,9 +1,9 @@
-//! What is found of a clock.
+//! Findings about a clock.
 
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// Doubts about a clock.
+/// Findings about a clock.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
@@ -21,10 +21,10 @@ impl Kind for ClockFinding {
                 code: "clock_backward",
                 message: format!(
                     "clock `{clock}` went backwards {times} times in {readings} readings{}",
-                    worst_ns.map_or_else(String::new, |ns| format!(", by {ns:.0} ns at the most"))
+                    worst_ns.map_or_else(String::new, |ns| format!(", by at most {ns:.0} ns"))
                 ),
                 numbers: numbers! { clock, times, readings, worst_ns },
-                remedy: "its differences are not to be trusted: bind the measurement to one CPU, or use an ordered clock that nobody sets (tsc, monotonic)",
+                remedy: "its differences are not to be trusted: bind the measurement to one CPU, or use an ordered clock that is never set (tsc, monotonic)",
             },
             ClockFinding::CostlyRead { clock, read_ns, fastest, fastest_ns } => Description {
                 code: "costly_read",
@@ -33,7 +33,7 @@ impl Kind for ClockFinding {
                     read_ns / fastest_ns
                 ),
                 numbers: numbers! { clock, read_ns, fastest, fastest_ns },
-                remedy: "use it to compare with others' figures, not to measure with",
+                remedy: "use it only to compare with published figures, not to measure",
             },
         }
     }

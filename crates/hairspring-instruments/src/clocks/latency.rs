@@ -32,7 +32,7 @@ fn pause(pauses: &[f64], at: usize) -> f64 {
     if pauses.is_empty() { 0.0 } else { pauses[at % pauses.len()] }
 }
 
-/// What one clock showed in one experiment.
+/// The result of one clock in one experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClockLatency {
     /// Name of the clock.
@@ -65,8 +65,8 @@ pub struct Latency {
     pub experiments: Vec<Experiment>,
 }
 
-/// Makes the experiments on some clocks, which must be ready. `rest` is given each pause: it sleeps, or, in a test, does
-/// not. All clocks are read behind the same pause, each the first behind it in turn, so that none always warms the others.
+/// Runs the experiments on some clocks, which must be ready. `rest` is called for each pause; it sleeps, except in tests. All
+/// clocks are read after the same pause, and each is the first in turn, so that none always warms the caches for the others.
 pub fn latency(clocks: &[Clock], plan: LatencyPlan, mut rest: impl FnMut(Duration)) -> Latency {
     let meters: Vec<RateMeter> = clocks.iter().map(|clock| RateMeter::start(*clock)).collect();
     let quanta: Vec<u64> = clocks.iter().map(|clock| granularity(clock).quantum).collect();
@@ -75,7 +75,7 @@ pub fn latency(clocks: &[Clock], plan: LatencyPlan, mut rest: impl FnMut(Duratio
     let summed = |clock: usize, ticks: &[i64]| {
         let ns: Vec<f64> = ticks.iter().map(|ticks| *ticks as f64 * tick_ns[clock]).collect();
         let (tick_ns, quantum) = (tick_ns[clock], quanta[clock]);
-        ClockLatency { clock: clocks[clock].name.to_owned(), ns: Summary::of(&ns, quantum as f64 * tick_ns, plan.level), tick_ns, quantum }
+        ClockLatency { clock: clocks[clock].name.to_owned(), ns: Summary::new(&ns, quantum as f64 * tick_ns, plan.level), tick_ns, quantum }
     };
     let experiments = (0..NAMES.len())
         .map(|at| Experiment {

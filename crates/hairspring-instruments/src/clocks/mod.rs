@@ -1,4 +1,4 @@
-//! The clocks of the machine, measured: resolution, cost of a read, rate, and whether they run together on all CPUs.
+//! The clocks of the machine, measured: resolution, cost of a read, rate, and whether they are synchronized across CPUs.
 
 mod across;
 mod comparison;

@@ -27,7 +27,7 @@ impl ClockOverhead {
     }
 
     /// A mean of the steadiest repetition in ticks, with its interval: from the spread of the same mean over all repetitions,
-    /// which what disturbs neighbouring runs alike is in. A clock that saw no step in n runs may yet step once in
+    /// which includes what disturbs neighbouring runs together. A clock that saw no step in n runs may yet step once in
     /// n / -ln(1 - level) of them.
     pub fn mean(&self, of: fn(&Overhead) -> &Moments, level: f64) -> Option<Estimate> {
         let steadiest = of(self.steadiest()?);

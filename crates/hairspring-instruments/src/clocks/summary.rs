@@ -1,9 +1,9 @@
-//! Many differences of readings in a few numbers: mean with its interval, spread, histogram.
+//! Summarizes differences of readings: mean with its interval, spread, histogram.
 
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 
-/// A bin of a histogram: from its low end up to, and without, its high end.
+/// A bin of a histogram, from its low end (inclusive) to its high end (exclusive).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
     /// Low end.
@@ -14,7 +14,7 @@ pub struct Bin {
     pub count: usize,
 }
 
-/// What a list of values has to say.
+/// The summary of a list of values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Number of values.
@@ -23,23 +23,23 @@ pub struct Summary {
     pub mean: Estimate,
     /// Standard deviation of a single value.
     pub sd: f64,
-    /// Smallest, median, and the one that 99 % do not exceed, largest.
+    /// Smallest, median, 99 % quantile, largest.
     pub quantiles: [f64; 4],
     /// The distribution.
     pub histogram: Vec<Bin>,
 }
 
-/// Blocks of neighbouring values whose means give the interval: what disturbs one disturbs its neighbours.
+/// Blocks of neighbouring values whose means give the interval, because neighbouring values are disturbed together.
 const BLOCKS: usize = 20;
-/// Bins of a histogram, the last one for all beyond.
+/// Bins of a histogram; the last one is the overflow.
 const BINS: usize = 12;
 /// Share of the values that the other bins hold.
 const SHOWN: f64 = 0.99;
 
 impl Summary {
-    /// Sums up values, of which there must be one at least, in the order in which they came. `quantum` is the clock's,
-    /// in the unit of the values: the mean cannot be known to better than it allows.
-    pub fn of(values: &[f64], quantum: f64, level: f64) -> Summary {
+    /// Summarizes at least one value, in the order of measurement. `quantum` is the clock's, in the unit of the values; it limits
+    /// the precision of the mean.
+    pub fn new(values: &[f64], quantum: f64, level: f64) -> Summary {
         let (mean, sd) = mean_sd(values);
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn known_values_have_known_sums() {
         let values: Vec<f64> = (0..1_000).map(|at| [20.0, 30.0, 30.0, 40.0][at % 4]).collect();
-        let found = Summary::of(&values, 10.0, 0.95);
+        let found = Summary::new(&values, 10.0, 0.95);
         assert!((found.mean.value - 30.0).abs() < 1e-9 && (found.sd - 7.074).abs() < 0.01);
         assert_eq!(found.quantiles, [20.0, 30.0, 40.0, 40.0]);
         let counts: Vec<usize> = found.histogram.iter().map(|bin| bin.count).collect();
@@ -108,16 +108,16 @@ mod tests {
     #[test]
     fn every_value_is_in_one_bin() {
         let values: Vec<f64> = (0..1_000u32).map(|at| f64::from(at * at % 977) + if at % 200 == 3 { 1e5 } else { 0.0 }).collect();
-        let found = Summary::of(&values, 0.0, 0.95);
+        let found = Summary::new(&values, 0.0, 0.95);
         assert_eq!(found.histogram.iter().map(|bin| bin.count).sum::<usize>(), 1_000);
         assert!(found.histogram.len() <= 12 && found.histogram.last().unwrap().high.is_infinite());
     }
 
     #[test]
-    fn a_clock_that_saw_no_step_has_a_bound_and_no_zero() {
-        let found = Summary::of(&[0.0; 1_000], 1_000.0, 0.95);
+    fn a_clock_without_steps_has_a_bound() {
+        let found = Summary::new(&[0.0; 1_000], 1_000.0, 0.95);
         assert!((found.mean.high - 3.0).abs() < 0.01 && found.mean.low <= 0.0, "{found:?}");
         assert_eq!(found.histogram.len(), 1);
-        assert_eq!(Summary::of(&[5.0], 1.0, 0.95).count, 1);
+        assert_eq!(Summary::new(&[5.0], 1.0, 0.95).count, 1);
     }
 }

@@ -7,10 +7,10 @@ use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, Counts, RateMeter, Reading, catalogue, default_clock, granularity, wall_name};
 use std::time::{Duration, Instant};
 
-/// What to spend, and on what.
+/// What to measure, and for how long.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SurveyPlan {
-    /// Clocks to measure, by name; all where there are none.
+    /// Clocks to measure, by name; all if empty.
     pub names: Vec<String>,
     /// CPUs that the clocks are compared between, the one that this thread is bound to first.
     pub cpus: Vec<usize>,
@@ -27,25 +27,25 @@ pub enum RateSeen {
     Measured(Rate),
     /// It is the one that rates are measured against.
     Reference,
-    /// The question does not arise, and why.
+    /// Not applicable, and why.
     NotApplicable(String),
 }
 
-/// What was found of a clock that is there.
+/// The measurements of an available clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredClock {
     /// Resolution, and the cost of reads back to back.
     pub reading: Reading,
-    /// Cost of a read by the line, timed by the best clock; why it is not known.
+    /// Cost of a read by the line, timed by the best clock, or why it is unknown.
     pub cost: Result<SeriesResult, String>,
     /// Rate as measured.
     pub rate: RateSeen,
-    /// Whether it runs together on all CPUs.
+    /// Whether it is synchronized across CPUs.
     pub across: Across,
 }
 
 impl MeasuredClock {
-    /// Ticks per second: measured where it can be, else as the interface defines it.
+    /// Ticks per second: as measured, else as the interface defines it.
     pub fn hz(&self, clock: &Clock) -> Option<f64> {
         match &self.rate {
             RateSeen::Measured(rate) => clock.nominal_hz.or(Some(rate.hz)),
@@ -54,7 +54,7 @@ impl MeasuredClock {
     }
 }
 
-/// A clock with what was found, or why it is not available.
+/// A clock with its measurements, or why it is unavailable.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The clock.
@@ -72,7 +72,7 @@ pub struct Survey {
     pub timed_by: String,
     /// Name of the clock that rates are measured against.
     pub against: String,
-    /// Doubts.
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
@@ -83,7 +83,7 @@ pub fn survey(plan: &SurveyPlan) -> Survey {
     let chosen: Vec<_> = catalogue().into_iter().filter(|(clock, _)| wanted(clock)).collect();
     let started: Vec<(Clock, Result<RateMeter, String>)> = chosen.into_iter().map(|(clock, state)| (clock, start(clock, state))).collect();
     let there = started.iter().filter(|(_, meter)| meter.is_ok()).count().max(1) as u32;
-    // Two halves, for the cost of a read and for the hand-overs; the resolution takes what it takes.
+    // Half of the budget for the cost of a read, half for the hand-overs; the resolution is not limited.
     let share = plan.budget / (3 * there);
     let parts: Vec<_> = started
         .into_iter()
@@ -130,7 +130,7 @@ fn rate(clock: &Clock, meter: &RateMeter, reading: &Reading) -> RateSeen {
     RateSeen::Measured(meter.measured(reading.quantum as f64))
 }
 
-/// A read that takes so many times as long as the fastest ordered one is not for measuring.
+/// A read that takes this many times as long as the fastest ordered one is unsuitable for measuring.
 const COSTLY: f64 = 100.0;
 
 fn findings(clocks: &[Report]) -> Vec<Finding> {
@@ -154,7 +154,7 @@ fn backward(clock: &Clock, found: &MeasuredClock) -> Option<Finding> {
     let worst_ns = found.hz(clock).filter(|_| violations > 0).map(|hz| found.across.worst_ticks() as f64 * 1e9 / hz);
     let readings = handovers + (found.reading.steps + found.reading.backward) as u64;
     (times > 0).then(|| {
-        // What nothing orders may well be read before what it should follow: that is its nature, and no fault of the machine.
+        // An unordered clock may be read too early; that is expected, and not a fault of the machine.
         let severity = if clock.ordering.before.is_some() { Severity::Warning } else { Severity::Note };
         Finding::new(severity, ClockFinding::ClockBackward { clock: clock.name.into(), times, readings, worst_ns })
     })
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_survey_of_one_clock_has_that_clock_and_nothing_made_up() {
+    fn a_survey_of_one_clock_has_only_that_clock() {
         let plan = SurveyPlan { names: vec!["monotonic".into()], cpus: vec![0], budget: Duration::from_millis(5), level: 0.95 };
         let survey = survey(&plan);
         assert_eq!(survey.clocks.len(), 1);

@@ -1,4 +1,4 @@
-//! Waiting by a clock, and what the reads of clocks take by it.
+//! Waits by the best clock, and times reads of other clocks with it.
 
 use hairspring_host::clock::{Clock, RateMeter, default_clock};
 use std::time::{Duration, Instant};
@@ -13,11 +13,11 @@ pub struct Waiter {
 
 /// Time over which the rate is found: to parts in 10,000, which is enough to wait by.
 const RATE_TIME: Duration = Duration::from_millis(2);
-/// A wait that took longer than it should by more than this, or by more than a tenth of it, had something else run in it.
+/// A wait that took longer than requested by more than this, and by more than a tenth, was disturbed.
 const LATE_NS: f64 = 500.0;
 
 impl Waiter {
-    /// Finds rate and cost of the best clock; a few milliseconds.
+    /// Finds rate and cost of the best clock, in a few milliseconds.
     pub fn start() -> Waiter {
         let (clock, begin) = (default_clock(), Instant::now());
         let meter = RateMeter::start(clock);
@@ -39,7 +39,7 @@ impl Waiter {
     /// Waits for so long beyond the shortest wait; while there is much more than `pause_ns` left it does something, which
     /// must take less than that. Whether something else ran meanwhile: it took too long.
     pub fn wait(&self, ns: f64, pause_ns: f64, meanwhile: impl Fn()) -> bool {
-        // The last look is behind the end by half a read on the mean.
+        // On average, the last check is late by half a read.
         let end = ns + self.read_ns / 2.0;
         let begin = (self.clock.read)();
         loop {
@@ -54,7 +54,7 @@ impl Waiter {
     }
 }
 
-/// What a read of a clock takes by the waiter's clock, in nanoseconds: the fastest of several tries.
+/// The time of a read of a clock by the waiter's clock, in nanoseconds: the fastest of several tries.
 pub fn read_ns(clock: &Clock, waiter: &Waiter) -> f64 {
     const READS: u32 = 64;
     const TRIES: usize = 10;

@@ -1,4 +1,4 @@
-//! The document of `mhz`: the core clock of every CPU asked for, with the clock's own rate beside it.
+//! The document of `mhz`: the core clock of every requested CPU, and the rate of the clock.
 
 use crate::mhz::classic::ClassicResult;
 use crate::mhz::{ChainUnits, CoreClock};
@@ -30,7 +30,7 @@ pub struct MhzDocument {
     pub environment: Environment,
     /// One entry for each CPU.
     pub results: Vec<CoreClockJson>,
-    /// What the method of the fifth paper says, where it was asked for: its expressions, tries and votes.
+    /// The result of the fifth paper's method, if it was requested: its expressions, tries and votes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classic: Option<Value>,
 }
@@ -40,9 +40,9 @@ pub struct MhzDocument {
 pub struct CoreClockJson {
     /// Number of the CPU.
     pub cpu: usize,
-    /// Core clock in Hz; where it stepped, of the level that it was on for the longest.
+    /// Core clock in Hz; if it stepped, the level with the longest time.
     pub core_hz: Option<Estimate>,
-    /// Why there is none.
+    /// Why there is no core clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_hz_reason: Option<String>,
     /// Ticks per second of the clock that the chains were timed with: not the core's clock.
@@ -53,17 +53,17 @@ pub struct CoreClockJson {
     pub tick_provenance: Option<String>,
     /// Core cycles for each tick.
     pub cycles_per_tick: Option<f64>,
-    /// Whether the chains exclude a common factor; if not, the core clock is known up to it.
+    /// Whether the chains exclude a common factor; if not, the core clock is known only up to it.
     pub factor_known: Option<bool>,
     /// Levels that the core clock was on during the run, the most frequent first.
     pub levels: Vec<LevelJson>,
-    /// Chains and the integers that they are.
+    /// Chains and their integer lengths.
     pub chains: Vec<ChainUnitsJson>,
     /// Rounds of all chains.
     pub rounds: Option<u32>,
     /// Time that it took, in milliseconds.
     pub elapsed_ms: Option<f64>,
-    /// Doubts.
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
@@ -83,7 +83,7 @@ pub struct ChainUnitsJson {
     pub name: String,
     /// Length of one copy in core cycles.
     pub cycles: Option<Estimate>,
-    /// The integer that it is; `null` for a chain that breaks the lattice and was left out.
+    /// Its integer length; `null` for a chain off the lattice, which was left out.
     pub integer: Option<u32>,
 }
 
@@ -99,7 +99,7 @@ impl From<&ChainUnits> for ChainUnitsJson {
     }
 }
 
-/// The document: for every CPU what was found, or why nothing was.
+/// The document: for every CPU its core clock, or why it was not found.
 pub fn mhz(cpus: &[(usize, Result<CoreClock, String>)], classic: Option<&ClassicResult>, circumstances: &Environment) -> MhzDocument {
     MhzDocument {
         schema: MhzSchema::V1,

@@ -1,17 +1,17 @@
-//! What is found of the chains that the core clock is measured with.
+//! Findings about the chains that measure the core clock.
 
 use hairspring_core::judge::words::shortened;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// Doubts about the core clock.
+/// Findings about the core clock.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum CoreClockFinding {
-    /// Chains whose lengths are no whole number of core cycles were left out.
+    /// Chains whose lengths are not whole numbers of core cycles were left out.
     OffLattice { chains: Vec<String> },
-    /// All chains may share a factor: the core cycle is known up to it.
+    /// All chains may share a factor, so the core clock is known only up to it.
     FactorUnknown { chains: usize },
 }
 
@@ -25,17 +25,17 @@ impl Kind for CoreClockFinding {
         match self {
             CoreClockFinding::OffLattice { chains } => Description {
                 code: OFF_LATTICE,
-                message: format!("no whole number of core cycles, left out: {}", shortened(&chains)),
+                message: format!("left out, as their lengths are not whole numbers of core cycles: {}", shortened(&chains)),
                 numbers: numbers! { chains },
-                remedy: "nothing to do if it is always the same: this core renames or fuses it; else measure again on a quieter machine",
+                remedy: "nothing to do if it is always the same chain: this core renames or fuses it; otherwise measure again on a quieter machine",
             },
             CoreClockFinding::FactorUnknown { chains } => Description {
                 code: FACTOR_UNKNOWN,
                 numbers: numbers! { chains },
                 message: format!(
-                    "the core clock is known up to a factor of two: nothing shows that the lengths of the {chains} chains share none"
+                    "the core clock is known only up to a factor of two: the lengths of the {chains} chains may share this factor"
                 ),
-                remedy: "compare with what the manufacturer says of the processor",
+                remedy: "compare with the manufacturer's figure for the processor",
             },
         }
     }

@@ -24,7 +24,7 @@ use hairspring_measure::sampling::Sampling;
 use kinds::{FACTOR_UNKNOWN, OFF_LATTICE};
 use std::time::{Duration, Instant};
 
-/// Chains that are run: of one instruction each, and sums of them, which show that the sums add up.
+/// Chains that are run: chains of one instruction, and sums of them, to check that they add up.
 const CHAINS: [ChainRole; 6] = [
     ChainRole::Multiply,
     ChainRole::Simple,
@@ -35,24 +35,24 @@ const CHAINS: [ChainRole; 6] = [
 ];
 /// Those of one instruction: no length of theirs follows from another's.
 const SINGLE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
-/// Chains that must lie on the lattice, so that chance cannot make one.
+/// Fewest chains on the lattice, so that it is not there by chance.
 const NEEDED: usize = 4;
 /// Distance of a chain from its integer up to which it takes part in the speed.
 const ON_LATTICE: f64 = 0.003;
 /// Half-width of the interval, as a share of the speed, from which on the system counts as too busy.
 const TOO_WIDE: f64 = 0.005;
 
-/// What the speed may be off, as a share, where something else used the core.
+/// How far the speed may be off, as a share, if something else used the core.
 const SHARED: f64 = 0.005;
 /// Half-width, as a share of the speed, at which no further try is made.
 const PRECISE: f64 = 0.001;
 
-/// What to spend.
+/// Limits of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Measuring time of a try.
     pub time: Duration,
-    /// Tries at the most: the first that leaves no doubt ends them.
+    /// Most tries; the first one without doubts is the last.
     pub tries: u32,
     /// Confidence level of all intervals.
     pub level: f64,
@@ -64,14 +64,14 @@ impl Default for Options {
     }
 }
 
-/// A chain and the integer that it is.
+/// A chain and its integer length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChainUnits {
     /// Name of the chain.
     pub name: String,
     /// Length of one copy in core cycles.
     pub cycles: Estimate,
-    /// The integer it is; `None` for a chain that breaks the lattice and was left out.
+    /// Its integer length; `None` for a chain off the lattice, which was left out.
     pub integer: Option<u32>,
 }
 
@@ -80,7 +80,7 @@ pub struct ChainUnits {
 pub struct CoreClock {
     /// The CPU.
     pub cpu: usize,
-    /// Core clock in Hz; where it stepped, of the level that it was on for the longest.
+    /// Core clock in Hz; if it stepped, the level with the longest time.
     pub core_hz: Estimate,
     /// Name of the clock that the chains were timed with.
     pub clock: String,
@@ -96,14 +96,14 @@ pub struct CoreClock {
     pub rounds: u32,
     /// Time that it took.
     pub elapsed: Duration,
-    /// Doubts.
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
 /// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring_host::thread::settle`]).
 ///
 /// # Errors
-/// "System too busy" with what was seen, or that no chains are built for this architecture.
+/// The system is too busy, or there are no chains for this architecture.
 pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock, String> {
     let wanted: Vec<_> = chains().into_iter().filter(|chain| CHAINS.contains(&chain.role)).collect();
     if wanted.is_empty() {
@@ -129,8 +129,8 @@ pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock,
     Ok(CoreClock { cpu, clock: clock.name.to_owned(), elapsed: begin.elapsed(), ..found })
 }
 
-/// What a chain that was left out in some try says of the core: one that a core renames away is always as long, one that
-/// something else slows is not. Where every try came to its end (`all_ended`), the worst chain and its integer.
+/// Tells why a chain was left out in some try: a chain that the core renames away always has the same length, one that
+/// something else slows does not. Where every try came to its end (`all_ended`), the worst chain and its integer.
 fn interference(tries: &[CoreClock], all_ended: bool) -> Option<(f64, f64)> {
     const AS_LONG: f64 = 0.01;
     let last = tries.last().filter(|last| !last.is_beyond_doubt())?;
@@ -183,12 +183,12 @@ impl CoreClock {
 /// something else used the core are left out of the second.
 fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> {
     let options = hairspring_core::estimate::Options { level, ..Default::default() };
-    let first = Solved::of(&table, level)?;
+    let first = Solved::new(&table, level)?;
     let known = |role: ChainRole| first.integer(role).map(|n| (name(role).to_owned(), f64::from(n)));
     (table.origin.reference, table.origin.controls) = (known(RULER), known(CONTROLS[0]).into_iter().collect());
     flag_shared_rounds(&mut table, &options);
     let solved =
-        if table.readings().iter().any(|reading| reading.flags.contains(Flags::SHARED)) { Solved::of(&table, level)? } else { first };
+        if table.readings().iter().any(|reading| reading.flags.contains(Flags::SHARED)) { Solved::new(&table, level)? } else { first };
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (core_hz, levels) = speed(&solved, &rate, level).ok_or_else(|| off_lattice(&solved.lines))?;
     if core_hz.estimate(level).relative() > TOO_WIDE {
@@ -216,14 +216,14 @@ struct Solved {
 }
 
 impl Solved {
-    fn of(table: &Observations, level: f64) -> Result<Solved, String> {
+    fn new(table: &Observations, level: f64) -> Result<Solved, String> {
         let lines = lines(table, level)?;
         // In copies of the ruler: a step of the core clock moves all chains of a round alike, and cancels.
         let ruler = lines.iter().find(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
         let in_rulers = |line: &Line| ratio(line.first(), ruler.first()).map(|ratio| ratio.estimate(level));
         let slopes: Vec<Estimate> = lines.iter().map(in_rulers).collect::<Option<_>>().ok_or_else(|| off_lattice(&lines))?;
         let found = lattice(&slopes, NEEDED).ok_or_else(|| off_lattice(&lines))?;
-        // The unit as each chain has it; their median is not moved by one that something else slowed.
+        // The unit from each chain; the median is robust against a chain that was slowed.
         let mut units: Vec<f64> = slopes.iter().zip(&found.integers).filter_map(|(s, n)| n.map(|n| s.value / f64::from(n))).collect();
         units.sort_by(f64::total_cmp);
         let unit = units[units.len() / 2];

@@ -74,7 +74,7 @@ fn steps_are_levels_and_not_averaged_away() {
 }
 
 #[test]
-fn lengths_that_are_no_integers_are_an_error_that_shows_them() {
+fn non_integer_lengths_are_an_error_that_shows_them() {
     let mut core = PLAIN;
     for (at, chain) in core.iter_mut().enumerate() {
         chain.1 *= 1.0 + 0.13 * at as f64;
@@ -91,7 +91,7 @@ fn a_machine_without_a_rate_says_so() {
 }
 
 #[test]
-fn a_chain_that_something_else_slows_is_told_from_one_that_is_renamed() {
+fn slowed_chains_differ_from_renamed_ones() {
     let of = |load: f64| core_clock(table(&with("load", load), |_| 3.7e9, 5.0), 0.95).unwrap();
     // As long in every try: the core makes it so.
     assert_eq!(interference(&[of(4.5), of(4.5)], true), None);

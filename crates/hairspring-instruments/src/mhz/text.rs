@@ -1,4 +1,4 @@
-//! The core clock as text: a table of CPUs, the proof of each, and the paper's method beside it.
+//! The core clock as text: a table of CPUs, the proof of each, and the result of the paper's method.
 
 use crate::mhz::CoreClock;
 use crate::mhz::classic::{ClassicResult, ExpressionResult, Outcome};
@@ -10,7 +10,7 @@ use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::all_findings;
 use hairspring_view::text::machine_line;
 
-/// CPUs with what was found of each, or why nothing was.
+/// CPUs, each with its core clock or the reason why it was not found.
 pub type Cpus<'a> = &'a [(usize, Result<CoreClock, String>)];
 
 /// The report.
@@ -71,7 +71,7 @@ fn table(page: &mut Page, cpus: Cpus) {
     for (cpu, found) in cpus {
         match found {
             Ok(found) => page.line(&format!("  {cpu:>3}  {}", row(found)), Tone::Plain),
-            Err(_) => page.line(&format!("  {cpu:>3}  not known, see below"), Tone::Alarm),
+            Err(_) => page.line(&format!("  {cpu:>3}  unknown, see below"), Tone::Alarm),
         }
     }
     if let Some(found) = cpus.iter().find_map(|(_, found)| found.as_ref().ok()) {
@@ -111,13 +111,13 @@ fn classic_part(page: &mut Page, result: &ClassicResult) {
     );
     result.expressions.iter().for_each(|expression| page.line(&expression_row(expression), Tone::Plain));
     if result.expressions.iter().any(|expression| expression.guard.guarded) {
-        page.marked("", "guarded: the compiler would fold it; a barrier on a register keeps it");
+        page.marked("", "guarded: the compiler would fold it; a barrier on a register prevents that");
     }
     let tries = format!(
         "{} of intervals of {:.1} ms ({}), {:.2} s in all",
         if result.attempts.len() == 1 { "1 try".to_owned() } else { format!("{} tries", result.attempts.len()) },
         result.window_ns / 1e6,
-        if result.enough.proven { "found to be enough for 1 %" } else { "no shorter one was found to be enough for 1 %" },
+        if result.enough.proven { "long enough for 1 %" } else { "no shorter one was long enough for 1 %" },
         result.seconds
     );
     page.item("run", &tries, Tone::Quiet);
@@ -129,7 +129,7 @@ fn answer(result: &ClassicResult) -> String {
             "{} MHz from the minima, {} from the next larger values; the middle half of the subsets says {} to {}; no interval",
             mhz.value, mhz.next, mhz.middle_half.0, mhz.middle_half.1
         ),
-        (Outcome::OutOfBudget, None) => "none within the budget; give it more (--budget)".into(),
+        (Outcome::OutOfBudget, None) => "none within the budget; give more time (--budget)".into(),
         (_, None) => "system too busy: minima and next larger values disagree in every try".into(),
     }
 }

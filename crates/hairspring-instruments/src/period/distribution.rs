@@ -1,4 +1,4 @@
-//! A stream of times with all that is kept of it: moments, batch means, histogram.
+//! Tallies of a stream of times: moments, batch means, histogram.
 
 use super::histogram::Histogram;
 use super::moments::{Batches, Extreme, Moments};
@@ -17,7 +17,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Nothing seen yet.
+    /// An empty stream.
     pub fn new(histogram: Histogram) -> Stream {
         Stream { moments: Moments::default(), batches: Batches::default(), histogram }
     }
@@ -29,8 +29,8 @@ impl Stream {
         self.histogram.push(ns);
     }
 
-    /// What the report shows; `None` where nothing was seen. The interval of the mean is that of batch means, which holds
-    /// for values that resemble their neighbours; `more` is what else makes the mean uncertain.
+    /// The distribution for the report; `None` if there are no values. The interval of the mean is that of batch means, which
+    /// holds for correlated values; `more` has further contributions to the mean's uncertainty.
     pub fn summary(&self, level: f64, more: &[Contribution]) -> Option<Distribution> {
         if self.moments.count() == 0 {
             return None;
@@ -38,11 +38,11 @@ impl Stream {
         let (sd, dof) = self.batches.sd_of_mean().unwrap_or((f64::INFINITY, 1.0));
         let mut mean = Uncertain { value: self.moments.mean(), budget: vec![Contribution::standard(Source::Stochastic, sd, dof)] };
         mean.budget.extend_from_slice(more);
-        Some(Distribution::of(self, bounded(&mean, level)))
+        Some(Distribution::new(self, bounded(&mean, level)))
     }
 }
 
-/// The interval of an uncertain value; without bounds where its spread is not known.
+/// The interval of an uncertain value; infinite if its spread is unknown.
 fn bounded(value: &Uncertain, level: f64) -> Estimate {
     let known = value.budget.iter().all(|entry| entry.half_width(level).is_finite());
     if known { value.estimate(level) } else { Estimate { value: value.value, low: f64::NEG_INFINITY, high: f64::INFINITY, level } }
@@ -59,15 +59,15 @@ pub struct Distribution {
     pub sd_ns: f64,
     /// Least value and its cycle.
     pub least_ns: Extreme,
-    /// Greatest value and its cycle. A longer run finds greater ones: it is no bound.
+    /// Greatest value and its cycle. It is not a bound: a longer run finds greater ones.
     pub most_ns: Extreme,
     /// Counts in bins.
     pub histogram: Histogram,
 }
 
 impl Distribution {
-    /// The distribution of a stream, with its mean as found elsewhere.
-    pub fn of(stream: &Stream, mean_ns: Estimate) -> Distribution {
+    /// The distribution of a stream, with a mean that was computed elsewhere.
+    pub fn new(stream: &Stream, mean_ns: Estimate) -> Distribution {
         let moments = &stream.moments;
         Distribution {
             count: moments.count(),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_seen_is_no_distribution_and_one_value_has_no_interval() {
+    fn no_values_give_no_distribution_and_one_value_has_no_interval() {
         let mut one = stream();
         assert_eq!(one.summary(0.95, &[]), None);
         one.push(5.0, 0);

@@ -32,7 +32,7 @@ pub struct PeriodDocument {
     pub command: String,
     /// Circumstances; its clock is the first of the two.
     pub environment: Environment,
-    /// The period asked for.
+    /// The requested period.
     pub period_ns: u64,
     /// Cycles that ran.
     pub cycles: u64,
@@ -46,7 +46,7 @@ pub struct PeriodDocument {
     pub latency: DistributionJson,
     /// Cycles whose latency lies beyond the histogram, the first of them.
     pub outliers: Vec<OutlierJson>,
-    /// Such cycles that are not listed.
+    /// Further such cycles, which are not listed.
     pub outliers_not_listed: u64,
     /// The period by each of the two clocks.
     pub clocks: Vec<ClockPeriodsJson>,
@@ -58,7 +58,7 @@ pub struct PeriodDocument {
     pub limit: Option<LimitJson>,
     /// How the run went.
     pub run: PeriodRunJson,
-    /// Doubts, the heaviest first.
+    /// Findings, most severe first.
     pub findings: Vec<Finding>,
 }
 
@@ -71,21 +71,21 @@ pub struct DistributionJson {
     pub mean_ns: Option<Estimate>,
     /// Standard deviation of a single value.
     pub sd_ns: Option<f64>,
-    /// Least value.
+    /// Smallest value.
     pub least_ns: Option<f64>,
     /// Its cycle.
     pub least_cycle: u64,
-    /// Greatest value. It is no bound: a longer run finds greater ones.
+    /// Largest value. It is not a bound: a longer run finds larger ones.
     pub most_ns: Option<f64>,
     /// Its cycle.
     pub most_cycle: u64,
-    /// Values that shares of all do not exceed.
+    /// Quantiles.
     pub quantiles: QuantilesJson,
     /// Counts in bins.
     pub histogram: HistogramJson,
 }
 
-/// Upper edges of the bins that hold a share of all values with those below; `null` where that lies in the overflow.
+/// Quantiles, as upper edges of their bins; `null` where a quantile is in the overflow.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QuantilesJson {
     /// Half of all.
@@ -156,14 +156,14 @@ pub struct DisagreementJson {
     pub most_cycle: u64,
 }
 
-/// What became of the frames.
+/// The fate of the frames.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ExchangeJson {
     /// Address of the partner.
     pub partner: String,
     /// Frames sent.
     pub sent: u64,
-    /// Frames that the system did not take.
+    /// Frames that could not be sent.
     pub not_sent: u64,
     /// Answers read before the end of their cycle.
     pub in_time: u64,
@@ -180,7 +180,7 @@ pub struct ExchangeJson {
 /// Frames received and ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct IgnoredJson {
-    /// Answers to what had been answered.
+    /// Answers to frames that had been answered.
     pub duplicates: u64,
     /// Answers to cycles too far back.
     pub stale: u64,
@@ -208,13 +208,13 @@ pub struct PeriodRunJson {
     pub stop: StopWord,
     /// Time that the hypervisor took.
     pub stolen_ms: Option<f64>,
-    /// Times that the task was switched out against its will.
+    /// Involuntary context switches of the task.
     pub switches: i64,
     /// Shortest time that a cycle takes here: the shortest sleep with the reads of the clocks.
     pub least_cycle_ns: u64,
     /// Real-time priority (SCHED_FIFO).
     pub real_time_priority: Option<i32>,
-    /// Why there is none.
+    /// Why there is no real-time priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_time_reason: Option<String>,
 }
@@ -345,7 +345,7 @@ pub enum ResponderSchema {
     V1,
 }
 
-/// What the partner of a cyclic task did.
+/// The counts of the partner of a cyclic task.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "Hairspring responder")]
 pub struct ResponderDocument {
@@ -357,7 +357,7 @@ pub struct ResponderDocument {
     pub address: String,
     /// Frames answered, greetings included.
     pub answered: u64,
-    /// Answers that the system did not take.
+    /// Answers that could not be sent.
     pub not_sent: u64,
     /// Frames of another program or version, ignored.
     pub foreign: u64,

@@ -1,10 +1,10 @@
-//! Which answer belongs to which cycle: in time, late, lost, or none of ours. Pure, and of bounded size.
+//! Matches answers to cycles: in time, late, lost, or foreign. Pure, and of bounded size.
 
 use super::distribution::Stream;
 use super::frame::{Frame, HELLO, Kind, NoFrame};
 use super::tally::{Bins, Tick};
 
-/// Cycles back to which an answer is still recognised.
+/// How many cycles back an answer is still recognised.
 pub const REMEMBERED: usize = 1 << 16;
 
 /// A frame that was sent.
@@ -16,10 +16,10 @@ struct Sent {
     answered: bool,
 }
 
-/// Frames received that are no first answer to a frame of this run: counted, and otherwise ignored.
+/// Frames received that are not a first answer to a frame of this run. They are counted, and otherwise ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ignored {
-    /// Answers to what had been answered already.
+    /// Answers to frames that had been answered already.
     pub duplicates: u64,
     /// Answers to cycles that are too far back to be recognised; they stay lost.
     pub stale: u64,
@@ -29,7 +29,7 @@ pub struct Ignored {
     pub short: u64,
 }
 
-/// What became of the frames of a run.
+/// The fate of the frames of a run.
 #[derive(Debug, Clone)]
 pub struct Answers {
     session: u64,
@@ -37,7 +37,7 @@ pub struct Answers {
     tick: Tick,
     /// Frames sent.
     pub sent: u64,
-    /// Frames that the system did not take.
+    /// Frames that could not be sent.
     pub not_sent: u64,
     /// Answers read before their cycle's end.
     pub in_time: u64,
@@ -50,7 +50,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Nothing sent yet. Round trips are taken with a clock that has such ticks; it must not wrap within a round trip.
+    /// No frames yet. `tick` is that of the clock for round trips, which must not wrap within a round trip.
     pub fn new(session: u64, tick: Tick, bins: &Bins) -> Answers {
         Answers {
             session,
@@ -65,7 +65,7 @@ impl Answers {
         }
     }
 
-    /// A cycle's frame goes out at a reading of the clock; its answer is in time before `end_ns`.
+    /// Records a cycle's frame, sent at a reading of the clock; its answer is in time before `end_ns`.
     pub fn sent(&mut self, cycle: u64, ticks: u64, end_ns: u64) {
         self.sent += 1;
         self.ring[cycle as usize % REMEMBERED] = Some(Sent { cycle, ticks, end_ns, answered: false });
@@ -76,8 +76,8 @@ impl Answers {
         self.ring[cycle as usize % REMEMBERED].is_some_and(|sent| sent.cycle == cycle && sent.answered)
     }
 
-    /// Bytes came in, read at a reading of the clock and at a time. Returns the cycle and its round trip in ticks, where
-    /// they are a first answer.
+    /// Records bytes that were received at a reading of the clock and at a time. If they are a first answer, returns the cycle
+    /// and its round trip in ticks.
     pub fn received(&mut self, bytes: &[u8], ticks: u64, now_ns: u64) -> Option<(u64, u64)> {
         let frame = match Frame::parse(bytes) {
             Err(NoFrame::Short) => {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_first_answer_is_counted_and_ignored() {
+    fn other_answers_are_counted_and_ignored() {
         let mut answers = answers(3);
         answers.received(&answer(SESSION, 1), 2_100, 1_050);
         let before = (answers.in_time, answers.late, answers.round_trips.clone());

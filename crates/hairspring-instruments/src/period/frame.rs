@@ -15,7 +15,7 @@ pub const FRAME_BYTES: usize = 24;
 const MAGIC: &[u8; 4] = b"HSPR";
 const VERSION: u8 = 1;
 
-/// Number of the frames that are exchanged before the run, to see whether there is a partner.
+/// Cycle number of the greetings, which are exchanged before the run to check that there is a partner.
 pub const HELLO: u64 = u64::MAX;
 
 /// Whether a frame asks or answers.
@@ -38,7 +38,7 @@ pub struct Frame {
     pub number: u64,
 }
 
-/// Why bytes are no frame.
+/// Why bytes are not a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoFrame {
     /// Fewer bytes than a frame has.
@@ -59,10 +59,10 @@ impl Frame {
         bytes
     }
 
-    /// The frame that bytes hold.
+    /// Parses a frame.
     ///
     /// # Errors
-    /// If they hold none, and why.
+    /// Why the bytes are not a frame.
     pub fn parse(bytes: &[u8]) -> Result<Frame, NoFrame> {
         if bytes.len() < FRAME_BYTES {
             return Err(NoFrame::Short);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_told_apart() {
+    fn other_bytes_are_refused() {
         let good = QUESTION.bytes();
         for length in 0..FRAME_BYTES {
             assert_eq!(Frame::parse(&good[..length]), Err(NoFrame::Short));

@@ -1,6 +1,6 @@
-//! A histogram of bounded size: bins of one width, and counts of what lies outside.
+//! A histogram of bounded size: bins of one width, and counts of values outside of them.
 
-/// Bins of a histogram at the most; it is widened where more would be needed.
+/// Most bins of a histogram; bins are widened if more would be needed.
 const MOST_BINS: f64 = 100_000.0;
 
 /// Counts of values in bins of one width, in nanoseconds.
@@ -64,7 +64,7 @@ impl Histogram {
         bins.map(|(at, count)| (self.low_ns + at as f64 * self.bin_ns, *count))
     }
 
-    /// Upper edge of the bin that holds this share of the values with all below it; `None` where that lies in the overflow.
+    /// The quantile of this share, as the upper edge of its bin; `None` if it is in the overflow.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let wanted = (share * self.count() as f64).ceil().max(1.0) as u64;
         let mut seen = self.below;

@@ -1,15 +1,15 @@
-//! What is found of a cyclic task.
+//! Findings about a cyclic task.
 
 use hairspring_core::judge::words::in_percent;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// Doubts about the periods of a cyclic task, and about what it exchanges and saves.
+/// Findings about the periods of a cyclic task, and about what it exchanges and saves.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum PeriodFinding {
-    /// The thread could not be settled as wished.
+    /// The thread's priority could not be raised, or its memory not locked.
     NotSettled { what: String },
     /// The task did not keep its period: cycles were skipped because the ones before took too long.
     CyclesMissed { missed: u64, due: u64, share_percent: f64 },
@@ -17,9 +17,9 @@ pub enum PeriodFinding {
     QuantumHidesSpread { clock: String, quantum_ns: f64, sd_ns: f64 },
     /// Two clocks run at different rates, beyond their uncertainty.
     ClocksDisagree { first: String, second: String, ppm: f64 },
-    /// A partner's answers did not come in time, or not at all.
+    /// Answers of the partner came late, or not at all.
     AnswersMissing { sent: u64, lost: u64, late: u64, not_sent: u64 },
-    /// Raw observations that could not be written fast enough.
+    /// Raw observations could not be written fast enough.
     NotSaved { cycles: u64 },
 }
 
@@ -33,22 +33,22 @@ impl Kind for PeriodFinding {
                 code: "not_settled",
                 message: format!("not allowed here: {what}"),
                 numbers: numbers! { what },
-                remedy: "run with the right to raise priority and lock memory for steadier readings",
+                remedy: "run with the privilege to raise priority and lock memory, for steadier readings",
             },
             PeriodFinding::CyclesMissed { missed, due, share_percent } => Description {
                 code: "cycles_missed",
                 numbers: numbers! { missed, due, share_percent },
                 message: format!(
-                    "{missed} of {due} cycles were missed ({}): the cycle before was not done when they were due. They have no latency: mean and shares of the latency look better than they are",
+                    "{missed} of {due} cycles were missed ({}): the cycle before was not done when they were due. Missed cycles have no latency, so the latency's mean and quantiles look better than they are",
                     in_percent(share_percent)
                 ),
                 remedy: "ask for a longer period, raise the priority, or use a CPU that has nothing else to do",
             },
             PeriodFinding::QuantumHidesSpread { clock, quantum_ns, sd_ns } => Description {
                 code: QUANTUM_HIDES_SPREAD,
-                message: format!("clock `{clock}` steps by {quantum_ns:.0} ns: its spread of {sd_ns:.0} ns is mostly its own quantum"),
+                message: format!("clock `{clock}` steps by {quantum_ns:.0} ns: its spread of {sd_ns:.0} ns is mostly that quantum"),
                 numbers: numbers! { clock, quantum_ns, sd_ns },
-                remedy: "use a finer clock; the mean is not touched by it",
+                remedy: "use a finer clock; the mean is not affected",
             },
             PeriodFinding::ClocksDisagree { first, second, ppm } => Description {
                 code: "clocks_disagree",
@@ -60,7 +60,7 @@ impl Kind for PeriodFinding {
                 code: "answers_missing",
                 numbers: numbers! { sent, lost, late, not_sent },
                 message: format!("of {sent} frames {lost} were never answered and {late} answered late; {not_sent} could not be sent"),
-                remedy: "look at the partner's load, the network and its queues; the round trips are those of the answers that came",
+                remedy: "look at the partner's load, the network and its queues; round trips include only the answers that came",
             },
             PeriodFinding::NotSaved { cycles } => Description {
                 code: "not_saved",

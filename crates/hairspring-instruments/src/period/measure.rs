@@ -1,4 +1,4 @@
-//! The whole measurement: settle the thread, see what machine and clocks can do, run, and sum up.
+//! The whole measurement: settles the thread, checks machine and clocks, runs the task and summarizes it.
 
 use super::PeriodFinding;
 use super::partner::{Line, Master};
@@ -15,7 +15,7 @@ use hairspring_host::thread::{RealTime, Settled, lock_memory, settle};
 use hairspring_host::{Error, Result};
 use std::sync::atomic::AtomicBool;
 
-/// Real-time priority where none is named: above most, below the threads that serve interrupts under a real-time kernel
+/// Default real-time priority: above most, below the threads that serve interrupts under a real-time kernel
 /// set up for it.
 pub const PRIORITY: i32 = 80;
 
@@ -30,7 +30,7 @@ pub enum Priority {
     Normal,
 }
 
-/// What is to be measured.
+/// The request for a measurement.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The period.
@@ -43,7 +43,7 @@ pub struct Request {
     pub bins: Bins,
     /// Limit of the latency.
     pub limit: Option<Limit>,
-    /// The CPU to run on; the last one allowed where none is named.
+    /// The CPU to run on; by default the last one allowed.
     pub cpu: Option<usize>,
     /// The priority.
     pub priority: Priority,
@@ -53,7 +53,7 @@ pub struct Request {
     pub level: f64,
 }
 
-/// What was measured, and under which circumstances.
+/// A measurement with its circumstances.
 #[derive(Debug, Clone)]
 pub struct MeasuredTask {
     /// Estimates and findings.
@@ -62,15 +62,15 @@ pub struct MeasuredTask {
     pub settled: Settled,
     /// The real-time priority, or why there was none.
     pub real_time: std::result::Result<i32, String>,
-    /// What was known of the clocks.
+    /// What was known about the clocks before the run.
     pub known: [Known; 2],
     /// Their rates, found before the run.
     pub rates: [Rate; 2],
     /// Shortest time that a cycle takes here.
     pub least_cycle_ns: u64,
-    /// Time that the hypervisor took, where the system says.
+    /// Time that the hypervisor took, if the system reports it.
     pub stolen_ms: Option<f64>,
-    /// Times that the task was switched out against its will.
+    /// Involuntary context switches of the task.
     pub switches: i64,
     /// From the first due time to the end.
     pub elapsed_ms: f64,
@@ -79,14 +79,14 @@ pub struct MeasuredTask {
 /// Runs the task on this thread.
 ///
 /// # Errors
-/// If CPU, priority, clocks, period or partner cannot be had, or the run ended before there was anything to measure.
+/// CPU, priority, clocks, period or partner are unavailable, or the run ended too early.
 pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &AtomicBool) -> Result<MeasuredTask> {
     let mut settled = settle(request.cpu)?;
     let (_guard, real_time) = take_priority(request.priority)?;
     let mut system = System::new(request.clocks);
     let least_cycle_ns = least_cycle_ns(&mut system);
     check_period(request.period_ns, least_cycle_ns)?;
-    let known = request.clocks.map(Known::of);
+    let known = request.clocks.map(Known::measure);
     let meters = request.clocks.map(RateMeter::start);
     let rates = check_clocks(&mut system, request, &known, &meters)?;
     let ticks = [0, 1].map(|at| tick(&rates[at], &request.clocks[at]));
@@ -105,7 +105,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let switches = switches.since_last();
     let exchange = line.map(|mut line| {
         line.settle(&mut system);
-        Exchange::of(&line.answers, line.to().to_string(), request.level, &rates[0])
+        Exchange::new(&line.answers, line.to().to_string(), request.level, &rates[0])
     });
     let ended = Ended {
         period_ns: request.period_ns,
@@ -126,7 +126,7 @@ type Taken = (Option<RealTime>, std::result::Result<i32, String>);
 
 fn take_priority(wanted: Priority) -> Result<Taken> {
     match wanted {
-        Priority::Normal => Ok((None, Err("not asked for".into()))),
+        Priority::Normal => Ok((None, Err("not requested".into()))),
         Priority::Required(priority) => Ok((Some(RealTime::fifo(priority)?), Ok(priority))),
         Priority::AsAllowed(priority) => Ok(match RealTime::fifo(priority) {
             Ok(guard) => (Some(guard), Ok(priority)),
@@ -146,8 +146,8 @@ fn tick(rate: &Rate, clock: &Clock) -> Tick {
     Tick { ns: 1e9 / rate.hz, width: clock.width }
 }
 
-/// Lets 200 ms go by asleep, and returns the rates of the clocks over them. They are those of the whole run: rates found
-/// over the run itself would make its mean right by construction, and the clocks agree.
+/// Sleeps for 200 ms, and returns the rates of the clocks over this time, for the whole run. Rates from the run itself would
+/// make its mean right, and the clocks agree, by construction.
 fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], meters: &[RateMeter; 2]) -> Result<[Rate; 2]> {
     const ASLEEP_NS: u64 = 200_000_000;
     let before = system.read();
@@ -180,14 +180,14 @@ fn schedule(system: &mut System, request: &Request) -> Schedule {
 fn too_short(tally: &Tally) -> Error {
     let needed = FEWEST_PERIODS + 1;
     Error::Refused {
-        what: "the run ended before there was anything to measure".into(),
-        reason: format!("{} cycles ran, {needed} are needed at the least; let it run for longer", tally.cycles),
+        what: "the run ended too early".into(),
+        reason: format!("{} cycles ran, at least {needed} are needed; let it run for longer", tally.cycles),
     }
 }
 
 fn not_settled(settled: &Settled, real_time: &std::result::Result<i32, String>) -> Vec<Finding> {
     let memory = (!settled.memory_locked).then(|| "locking the memory (limit of `ulimit -l`)".to_owned());
-    let asked = real_time.as_ref().err().filter(|reason| *reason != "not asked for");
+    let asked = real_time.as_ref().err().filter(|reason| *reason != "not requested");
     let all = asked.cloned().into_iter().chain(memory);
     all.map(|what| Finding::new(Severity::Note, PeriodFinding::NotSettled { what })).collect()
 }

@@ -12,7 +12,7 @@ pub struct Extreme {
     pub cycle: u64,
 }
 
-/// Mean, spread and extremes of a stream of values (Welford's recurrence: no sum of squares that loses digits).
+/// Mean, spread and extremes of a stream of values (Welford's recurrence, which avoids the cancellation of a sum of squares).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Moments {
     count: u64,
@@ -37,7 +37,7 @@ impl Moments {
         }
     }
 
-    /// How many values there were.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -63,7 +63,7 @@ impl Moments {
     }
 }
 
-/// Batches kept at the most.
+/// Most batches that are kept.
 const MOST_BATCHES: usize = 64;
 
 /// Means of batches of consecutive values. When there are too many, neighbours are merged and batches become twice as
@@ -105,8 +105,8 @@ impl Batches {
         self.size *= 2;
     }
 
-    /// Standard deviation of the mean and its degrees of freedom, from the variation between batches: neighbouring values
-    /// that resemble each other do not count as independent. `None` for fewer than two batches.
+    /// Standard deviation of the mean and its degrees of freedom, from the variation between batches, because
+    /// neighbouring values are correlated. `None` for fewer than two batches.
     pub fn sd_of_mean(&self) -> Option<(f64, f64)> {
         if self.means.len() < 2 {
             return None;

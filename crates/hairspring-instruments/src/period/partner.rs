@@ -15,25 +15,25 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Port of the partner where none is named.
+/// Default port of the partner.
 pub const PORT: u16 = 47_110;
 
-/// More bytes than a frame has, so that longer ones are seen to be foreign.
+/// Size of the receive buffer: more than a frame, so that longer frames are recognised as foreign.
 const ROOM: usize = 2 * FRAME_BYTES;
 
-/// Frames read in one go; a flood must not hold up the task.
+/// Most frames read at once, so that a flood does not delay the task.
 const MOST_AT_ONCE: usize = 64;
 
-/// The addresses that a name of a host, with a port or without, stands for.
+/// The addresses of a host name, with or without a port.
 ///
 /// # Errors
-/// If there is none.
+/// There is no address.
 pub fn resolve(name: &str) -> Result<Vec<SocketAddr>> {
     let found = name.to_socket_addrs().or_else(|_| (name.trim_matches(['[', ']']), PORT).to_socket_addrs());
     let refused = |reason: String| Error::Refused { what: format!("no address for `{name}`"), reason };
     let all: Vec<SocketAddr> =
         found.map_err(|e| refused(format!("{e}; give HOST or HOST:PORT, as 192.168.1.7:{PORT} or [::1]:{PORT}")))?.collect();
-    if all.is_empty() { Err(refused("the name stands for no address".into())) } else { Ok(all) }
+    if all.is_empty() { Err(refused("the name has no address".into())) } else { Ok(all) }
 }
 
 /// The task's end of the line.
@@ -43,7 +43,7 @@ pub struct Line {
     clock: Clock,
     session: u64,
     to: SocketAddr,
-    /// What became of the frames; made when the run begins.
+    /// The fate of the frames, reset when the run begins.
     pub answers: Answers,
 }
 
@@ -51,7 +51,7 @@ impl Line {
     /// Connects to a partner and waits up to a second for its answer to a greeting.
     ///
     /// # Errors
-    /// If the name stands for no address, or nobody answers there.
+    /// If the name has no address, or nobody answers there.
     pub fn open(name: &str, clock: Clock, tick: Tick, bins: &Bins) -> Result<Line> {
         let all = resolve(name)?;
         let mut last = String::new();
@@ -106,7 +106,7 @@ impl Line {
 fn connect(to: SocketAddr) -> std::io::Result<UdpSocket> {
     let any: SocketAddr = if to.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0u16; 8], 0).into() };
     let socket = UdpSocket::bind(any)?;
-    // The kernel drops what comes from anywhere else.
+    // On a connected socket the kernel drops frames from other addresses.
     socket.connect(to)?;
     Ok(socket)
 }
@@ -172,23 +172,23 @@ impl<M: Machine> Partner for Master<'_, M> {
     }
 }
 
-/// What a partner did.
+/// The counts of a partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Responded {
     /// Frames answered, greetings included.
     pub answered: u64,
     /// Too few bytes for a frame.
     pub short: u64,
-    /// No frames of this version, and answers.
+    /// Frames of another program or version, and answers.
     pub foreign: u64,
-    /// Answers that the system did not take.
+    /// Answers that could not be sent.
     pub not_sent: u64,
 }
 
 /// Listens at an address.
 ///
 /// # Errors
-/// If it cannot be listened at, and why.
+/// It is not possible to listen there; the message says why.
 pub fn listen(name: &str) -> Result<UdpSocket> {
     let all = resolve(name)?;
     UdpSocket::bind(&all[..]).map_err(|e| Error::Refused {
@@ -197,7 +197,7 @@ pub fn listen(name: &str) -> Result<UdpSocket> {
     })
 }
 
-/// Answers frames until it is told to stop or the time is over.
+/// Answers frames until `stop` is set or the time is over.
 ///
 /// # Errors
 /// If the socket cannot be used at all.
@@ -208,7 +208,7 @@ pub fn respond(socket: &UdpSocket, time: Option<Duration>, stop: &AtomicBool) ->
     let (begin, mut done) = (Instant::now(), Responded::default());
     while !stop.load(Ordering::Relaxed) && time.is_none_or(|time| begin.elapsed() < time) {
         let mut bytes = [0; ROOM];
-        // Time-outs, signals and refusals of earlier answers: all are no reason to end.
+        // Time-outs, signals and refusals of earlier answers are no reason to end.
         let Ok((length, from)) = socket.recv_from(&mut bytes) else { continue };
         match Frame::parse(&bytes[..length]) {
             Ok(question) if question.kind == Kind::Question => match socket.send_to(&question.answered().bytes(), from) {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_listens_the_message_says_what_to_start() {
+    fn a_missing_partner_is_an_error_that_says_what_to_start() {
         // Bound and never answered: the port belongs to nobody else.
         let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
         let name = silent.local_addr().unwrap().to_string();

@@ -1,5 +1,5 @@
-//! Raw observations to a file while the task runs: collected in chunks, written by a thread of its own, so that a slow disk
-//! delays no cycle. spec/period.md describes the format.
+//! Writes raw observations to a file while the task runs. They are collected in chunks and written by another thread, so that
+//! a slow disk does not delay a cycle. spec/period.md describes the format.
 
 use super::tally::Wake;
 use super::task::Recorder;
@@ -13,7 +13,7 @@ const CHUNKS: usize = 64;
 
 type Record = (Wake, Option<u64>);
 
-/// Writes raw observations; begun before the task takes its priority, so that the writer does not inherit it.
+/// Writes raw observations. It is started before the task raises its priority, so that the writer does not inherit it.
 #[derive(Debug)]
 pub struct CsvRecorder {
     chunk: Vec<Record>,
@@ -26,7 +26,7 @@ pub struct CsvRecorder {
 pub type Notes = Vec<(String, String)>;
 
 impl CsvRecorder {
-    /// Begins to write to a stream, with these notes before the rows. Another list of notes may follow at the end.
+    /// Starts to write to a stream, with these notes before the rows. More notes may follow at the end.
     pub fn start(out: impl Write + Send + 'static, notes: Notes) -> (CsvRecorder, SyncSender<Notes>) {
         let (chunks, rows) = sync_channel(CHUNKS);
         let (end, last) = sync_channel(1);
@@ -45,10 +45,10 @@ impl CsvRecorder {
     /// Waits until all is written. Returns how many cycles could not be handed over in time.
     ///
     /// # Errors
-    /// What the system says, a full disk for instance.
+    /// Writing failed, for instance because the disk is full.
     pub fn finish(mut self, end: &SyncSender<Notes>, notes: Notes) -> std::io::Result<u64> {
         self.hand_over();
-        // The writer may have ended with an error, which comes out below.
+        // The writer may have ended with an error, which is returned below.
         let _ = end.send(notes);
         self.chunks = None;
         match self.writer.take().map(JoinHandle::join) {

@@ -1,4 +1,4 @@
-//! What a report of a cyclic task is made of.
+//! The input of a report on a cyclic task.
 
 use super::measure::MeasuredTask;
 use super::summary::Summary;
@@ -21,9 +21,9 @@ pub struct PeriodReport {
     pub least_cycle_ns: u64,
     /// Time from the first due time to the end, in milliseconds.
     pub elapsed_ms: f64,
-    /// Time that the hypervisor took, in milliseconds, where the system says.
+    /// Time that the hypervisor took, in milliseconds, if the system reports it.
     pub stolen_ms: Option<f64>,
-    /// Times that the task was switched out against its will.
+    /// Involuntary context switches of the task.
     pub switches: i64,
 }
 

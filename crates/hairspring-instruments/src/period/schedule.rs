@@ -1,14 +1,14 @@
 //! When a cycle is due, and which one comes after an overrun.
 
-/// Due times of a cyclic task: `start + number * period`, in nanoseconds of CLOCK_MONOTONIC. They are fixed beforehand,
-/// so that a late wake-up delays no later one.
+/// Due times of a cyclic task: `start + number * period`, in nanoseconds of CLOCK_MONOTONIC. They are fixed in advance,
+/// so that a late wake-up does not delay later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
     /// When cycle 0 is due.
     pub start_ns: u64,
     /// The period.
     pub period_ns: u64,
-    /// Cycles that are due in all.
+    /// Total number of cycles.
     pub cycles: u64,
 }
 
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn cycles_whose_due_time_has_passed_are_skipped() {
-        // What is due at this very moment is past: there is no time left to sleep.
+        // A cycle that is due right now is missed: there is no time left to sleep.
         assert_eq!(SCHEDULE.next(3, 1_400), 5);
         assert_eq!(SCHEDULE.next(3, 1_777), 8);
     }

@@ -1,4 +1,4 @@
-//! From tallies to estimates and findings.
+//! Makes estimates and findings from tallies.
 //!
 //! **Mean of a period.** The errors of consecutive periods are not independent: each is a difference of two latencies, so
 //! that they telescope, and their sum over a run is the last latency less the first, plus what the clock's own rate differs
@@ -47,14 +47,14 @@ pub struct Disagreement {
     pub extremes_ns: [Extreme; 2],
 }
 
-/// What became of the frames.
+/// The fate of the frames.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exchange {
     /// Address of the partner.
     pub partner: String,
-    /// Frames sent, and frames that the system did not take.
+    /// Frames sent.
     pub sent: u64,
-    /// Frames that the system did not take.
+    /// Frames that could not be sent.
     pub not_sent: u64,
     /// Answers before the end of their cycle.
     pub in_time: u64,
@@ -71,7 +71,7 @@ pub struct Exchange {
 impl Exchange {
     /// From the answers of a run. Round trips are converted by the rate known at the start: it differs from the final one
     /// by parts per million, and round trips are short.
-    pub fn of(answers: &Answers, partner: String, level: f64, rate: &Rate) -> Exchange {
+    pub fn new(answers: &Answers, partner: String, level: f64, rate: &Rate) -> Exchange {
         let more = [Contribution::rate(answers.round_trips.moments.mean(), rate)];
         Exchange {
             partner,
@@ -86,10 +86,10 @@ impl Exchange {
     }
 }
 
-/// All that a run showed.
+/// The results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// The period asked for.
+    /// The requested period.
     pub period_ns: u64,
     /// Cycles that ran.
     pub cycles: u64,
@@ -105,7 +105,7 @@ pub struct Summary {
     pub disagreement: Disagreement,
     /// Cycles that woke later than the histogram reaches.
     pub outliers: Vec<Outlier>,
-    /// Such cycles that are not listed.
+    /// Further such cycles, which are not listed.
     pub outliers_not_listed: u64,
     /// The exchange, where there was one.
     pub exchange: Option<Exchange>,
@@ -113,7 +113,7 @@ pub struct Summary {
     pub limit: Option<Limit>,
     /// Why the run ended.
     pub stop: Stop,
-    /// Doubts.
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
@@ -124,10 +124,10 @@ impl Summary {
     }
 }
 
-/// What a summary is made of beside the tally.
+/// The inputs of a summary beside the tally.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// The period asked for.
+    /// The requested period.
     pub period_ns: u64,
     /// The two clocks.
     pub known: [Known; 2],
@@ -141,10 +141,10 @@ pub struct Ended {
     pub level: f64,
 }
 
-/// Periods that a summary needs at the least.
+/// Fewest periods for a summary.
 pub const FEWEST_PERIODS: u64 = 2;
 
-/// Sums a run up. `None` for fewer than [`FEWEST_PERIODS`] periods.
+/// Summarizes a run. `None` for fewer than [`FEWEST_PERIODS`] periods.
 pub fn summarise(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> Option<Summary> {
     if tally.periods() < FEWEST_PERIODS || tally.latency.moments.count() < FEWEST_PERIODS + 1 {
         return None;
@@ -193,10 +193,10 @@ fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
         ],
     };
     let error = mean.estimate(ended.level);
-    // The tally knew the rate only from before the run.
+    // The tally used the rate from before the run.
     let shift = due * (ns_per_tick / clock.ns_per_tick() - 1.0);
     let moved = |extreme: Extreme| Extreme { value: extreme.value + shift, ..extreme };
-    let seen = Distribution::of(&clock.errors, error);
+    let seen = Distribution::new(&clock.errors, error);
     ClockPeriods {
         name: known.clock.name.to_owned(),
         period_ns: Estimate { value, low: error.low + due, high: error.high + due, level: ended.level },
@@ -245,7 +245,7 @@ fn clock_findings(clock: &ClockPeriods, known: &Known, rate: &Rate) -> Vec<Findi
     coarse.into_iter().chain(back.map(|kind| Finding::new(Severity::Untrusted, kind))).collect()
 }
 
-/// Steering of a clock by NTP stays below 500 ppm; what is less than this is usual.
+/// Largest usual difference of rates: steering of a clock by NTP stays below 500 ppm.
 const UNUSUAL_PPM: f64 = 100.0;
 
 fn disagree(found: &Disagreement, clocks: &[ClockPeriods; 2]) -> Option<Finding> {

@@ -1,4 +1,4 @@
-//! The machine that a cyclic task really runs on, and what it can do at the best.
+//! The machine that a cyclic task runs on, and its limits.
 
 use super::task::Machine;
 use hairspring_core::observations::Rate;
@@ -18,9 +18,9 @@ pub struct System {
 }
 
 impl System {
-    /// With these clocks. Where the system allows it, the calling thread's timers get the least slack.
+    /// A system with these clocks. If the system allows it, the calling thread's timers get the least slack.
     pub fn new(clocks: [Clock; 2]) -> System {
-        // Without it a thread of normal priority wakes up to 50 us late by design. A refusal shows in the latencies.
+        // By default a thread of normal priority wakes up to 50 us late. If this is refused, the latencies show it.
         #[cfg(target_os = "linux")]
         let _ = nix::sys::prctl::set_timerslack(1);
         System { clocks }
@@ -47,8 +47,8 @@ impl Machine for System {
     }
 }
 
-/// Shortest time in nanoseconds that a cycle takes: asking for a wake-up, sleeping as shortly as can be, and reading the
-/// clocks. The least of a number of tries, so that a busy machine is not taken for a slow one.
+/// Shortest time in nanoseconds that a cycle takes: requesting a wake-up, the shortest sleep, and reading the clocks. It is the
+/// minimum of several tries, so that a busy machine is not taken for a slow one.
 pub fn least_cycle_ns(machine: &mut dyn Machine) -> u64 {
     const TRIES: usize = 300;
     let one = |_| {
@@ -60,10 +60,10 @@ pub fn least_cycle_ns(machine: &mut dyn Machine) -> u64 {
     (0..TRIES).map(one).min().unwrap_or(0)
 }
 
-/// Refuses a period that is shorter than what the machine can do.
+/// Refuses a period that is shorter than the machine's shortest cycle.
 ///
 /// # Errors
-/// With the shortest cycle.
+/// The message names the shortest cycle.
 pub fn check_period(period_ns: u64, least_ns: u64) -> Result<()> {
     if period_ns > least_ns {
         return Ok(());
@@ -71,7 +71,7 @@ pub fn check_period(period_ns: u64, least_ns: u64) -> Result<()> {
     Err(Error::Refused {
         what: format!("a period of {} cannot be kept here", time(period_ns as f64)),
         reason: format!(
-            "a wake-up with its reads of the clocks takes {} at the least; ask for a longer period (--period)",
+            "a wake-up with its reads of the clocks takes at least {}; ask for a longer period (--period)",
             time(least_ns as f64)
         ),
     })
@@ -86,7 +86,7 @@ fn time(ns: f64) -> String {
     }
 }
 
-/// What is known of a clock before the run.
+/// What is known about a clock before the run.
 #[derive(Debug, Clone)]
 pub struct Known {
     /// The clock.
@@ -97,7 +97,7 @@ pub struct Known {
 
 impl Known {
     /// Measures a clock's quantum and cost; up to 30 ms for a coarse one.
-    pub fn of(clock: Clock) -> Known {
+    pub fn measure(clock: Clock) -> Known {
         Known { clock, reading: granularity(&clock) }
     }
 
@@ -122,7 +122,7 @@ impl Known {
         let counted = ticks as f64 * ns;
         if (counted - elapsed_ns as f64).abs() > 0.1 * elapsed_ns as f64 + quantum_ns {
             return refused(format!(
-                "it counted {} while the task slept for {}; choose a clock that runs on (--clock tsc, --clock monotonic)",
+                "it counted {} while the task slept for {}; choose a clock that does not stop (--clock tsc, --clock monotonic)",
                 time(counted),
                 time(elapsed_ns as f64)
             ));
@@ -138,7 +138,7 @@ mod tests {
 
     fn known(quantum: u64) -> Known {
         fake::set(fake::Settings { quantum, per_read: 37, ..fake::Settings::default() });
-        Known::of(Clock { nominal_hz: Some(1e9), ..Clock::new("fake", "", fake::read) })
+        Known::measure(Clock { nominal_hz: Some(1e9), ..Clock::new("fake", "", fake::read) })
     }
 
     fn rate() -> Rate {
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_counter_that_wraps_is_known_as_well_as_a_wide_one() {
         fake::set(fake::Settings { quantum: 2, per_read: 37, start: u64::from(u32::MAX) - 5_000, bits: 32, ..fake::Settings::default() });
-        let reading = Known::of(fake::clock(32)).reading;
+        let reading = Known::measure(fake::clock(32)).reading;
         assert_eq!((reading.quantum, reading.backward), (2, 0));
         assert!((reading.back_to_back_mean - 37.0).abs() < 0.1, "{reading:?}");
     }

@@ -1,8 +1,8 @@
-//! From wake-ups to tallies: pure, and of the same size however long the run is.
+//! Tallies of wake-ups: pure, and of constant size whatever the length of the run.
 //!
 //! A wake-up of cycle n at time w(n) has the latency w(n) - due(n). The period of two wake-ups that follow each other is
 //! their distance; its error is that distance less the distance of their due times. Where cycles between the two were missed,
-//! the due times are further apart, so a missed cycle is counted as missed and is no error of a whole period.
+//! the due times are further apart, so a missed cycle is counted as missed, not as an error of a whole period.
 
 use super::distribution::Stream;
 use super::histogram::Histogram;
@@ -18,7 +18,7 @@ pub struct Wake {
     pub due_ns: u64,
     /// When it woke, by the same clock.
     pub wake_ns: u64,
-    /// What the two clocks said, in their ticks.
+    /// Readings of the two clocks, in their ticks.
     pub ticks: [u64; 2],
 }
 
@@ -31,7 +31,7 @@ pub struct Outlier {
     pub latency_ns: f64,
 }
 
-/// Outliers that are listed; more are counted.
+/// Most outliers that are listed; any more are counted.
 pub const MOST_OUTLIERS: usize = 100;
 
 /// How wide the histograms are.
@@ -44,14 +44,14 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// What suits a period: latencies up to the period, but not beyond 1 ms, in bins of a power of ten that are a
-    /// hundredth of it or finer, and 1 us at the most.
+    /// Default bins for a period: latencies up to the period, at most 1 ms, in bins of a power of ten that are at most a
+    /// hundredth of it, and at most 1 us.
     pub fn for_period(period_ns: u64) -> Bins {
         let range_ns = (period_ns as f64).min(1e6);
         Bins { range_ns, bin_ns: 10f64.powf((range_ns / 100.0).log10().floor()).clamp(1.0, 1e3) }
     }
 
-    /// Bins for times that cannot be negative but by the clock's error.
+    /// Bins for times that are negative only by the clock's error.
     pub fn positive(&self) -> Histogram {
         Histogram::new(0.0, self.range_ns, self.bin_ns)
     }
@@ -61,7 +61,7 @@ impl Bins {
     }
 }
 
-/// What is kept of one clock's periods.
+/// The tally of one clock's periods.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClockTally {
     /// Errors of the periods in nanoseconds, by the rate known at the start.
@@ -73,7 +73,7 @@ pub struct ClockTally {
     tick: Tick,
 }
 
-/// What a difference of two readings of a clock stands for.
+/// Converts differences of a clock's readings to time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tick {
     /// Nanoseconds of a tick, by the rate known at the start.
@@ -83,8 +83,8 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// Ticks from one reading to a later one, where about so many nanoseconds went by: negative where the clock went
-    /// backwards, and right however often it wrapped.
+    /// Ticks from one reading to a later one, about `ns` later by another clock. Negative if the clock went backwards; correct
+    /// however often it wrapped.
     pub fn distance(&self, from: u64, to: u64, about_ns: f64) -> i64 {
         let about = about_ns / self.ns;
         if about < self.width.half() as f64 / 2.0 {
@@ -133,7 +133,7 @@ pub struct Tally {
     pub longest_gap_ns: Extreme,
     /// The first cycles that woke later than the histogram reaches.
     pub outliers: Vec<Outlier>,
-    /// Such cycles that are not listed.
+    /// Further such cycles, which are not listed.
     pub outliers_not_listed: u64,
     first: Option<Wake>,
     last: Option<Wake>,
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_told_from_errors_of_the_period() {
+    fn latencies_are_separate_from_period_errors() {
         let tally = tally(&[wake(0, 10), wake(1, 30), wake(2, 20)]);
         assert_eq!((tally.latency.moments.mean(), tally.latency.moments.most().value), (20.0, 30.0));
         for clock in &tally.clocks {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_due_behind_the_last_wake_up_is_missed() {
+    fn cycles_due_after_the_last_wake_up_are_missed() {
         let mut tally = tally(&[wake(0, 0), wake(1, 0)]);
         tally.finish(5);
         assert_eq!(tally.missed, 3);

@@ -5,11 +5,11 @@ use super::summary::FEWEST_PERIODS;
 use super::tally::{Tally, Wake};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the task needs of the machine that it runs on.
+/// What the task needs from the machine that it runs on.
 pub trait Machine {
     /// Time in nanoseconds, by the clock of the due times.
     fn now_ns(&mut self) -> u64;
-    /// Sleeps until a time has come, or less where a signal comes.
+    /// Sleeps until a time, or until a signal arrives.
     fn sleep_until(&mut self, due_ns: u64);
     /// Reads the two clocks one after the other, and the clock of the due times with them.
     fn read(&mut self) -> ([u64; 2], u64);
@@ -19,13 +19,13 @@ pub trait Machine {
 pub trait Partner {
     /// Sends the frame of a cycle whose answer is in time before `end_ns`.
     fn ask(&mut self, cycle: u64, end_ns: u64);
-    /// Waits for the answer, but only until a time has come. Returns the round trip in ticks.
+    /// Waits for the answer until a time. Returns the round trip in ticks.
     fn wait(&mut self, cycle: u64, until_ns: u64) -> Option<u64>;
 }
 
 /// Where the raw observations of a run go.
 pub trait Recorder {
-    /// Takes what one cycle observed. It must not wait.
+    /// Takes the observation of one cycle. It must not block.
     fn record(&mut self, wake: &Wake, round_trip_ticks: Option<u64>);
 }
 
@@ -34,7 +34,7 @@ pub trait Recorder {
 pub struct Limit {
     /// The latency that must not be exceeded.
     pub latency_ns: f64,
-    /// Whether the run ends with the first cycle that exceeds it, or as soon after it as there is enough for a report.
+    /// Whether the run ends with the first cycle that exceeds it, or as soon after it as there are enough cycles for a report.
     pub ends_run: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct Limit {
 pub enum Stop {
     /// All cycles were due.
     Done,
-    /// It was told to stop (Ctrl-C).
+    /// It was stopped (Ctrl-C).
     Interrupted,
     /// A cycle exceeded the limit.
     LimitExceeded,
@@ -64,7 +64,7 @@ pub struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Runs the cycles of a schedule into a tally, which is then finished.
+    /// Runs the cycles of a schedule, and finishes the tally.
     pub fn run(&mut self, schedule: &Schedule, tally: &mut Tally) -> Stop {
         let (mut cycle, mut exceeded) = (0, false);
         while cycle < schedule.cycles {
@@ -88,7 +88,7 @@ impl Task<'_> {
         Stop::Done
     }
 
-    /// Whether the due time has come, rather than the order to stop.
+    /// Sleeps until the due time; `false` if the run was stopped before.
     fn sleep(&mut self, due_ns: u64) -> bool {
         loop {
             if self.stop.load(Ordering::Relaxed) {
@@ -101,7 +101,7 @@ impl Task<'_> {
         }
     }
 
-    /// What the task does in a cycle. Waiting for the answer is no work: the next cycle is chosen before it.
+    /// The work of a cycle. Waiting for the answer does not count as work: the next cycle is chosen before it.
     fn work(&mut self, schedule: &Schedule, wake: &Wake) -> u64 {
         if let Some(partner) = &mut self.partner {
             partner.ask(wake.cycle, schedule.due_ns(wake.cycle + 1));

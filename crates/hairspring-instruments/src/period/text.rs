@@ -52,7 +52,7 @@ pub fn responder(done: &Responded, address: &str, style: &Style) -> String {
     page.line(&format!("hairspring period: partner at {address}"), Tone::Strong);
     page.gap();
     let ignored = format!("ignored {} foreign and {} short frames", count(done.foreign as usize), count(done.short as usize));
-    let refused = format!("{} answers not taken by the system", count(done.not_sent as usize));
+    let refused = format!("{} answers refused by the system", count(done.not_sent as usize));
     page.item("answered", &format!("{} frames; {ignored}; {refused}", count(done.answered as usize)), Tone::Strong);
     page.finish()
 }
@@ -61,7 +61,7 @@ fn us(ns: f64) -> String {
     significant(ns / 1e3, 4)
 }
 
-/// A time in the unit that reads best.
+/// A time in a readable unit.
 fn time(ns: f64) -> String {
     let (factor, unit) = match ns.abs() {
         size if size < 1e3 => (1.0, "ns"),
@@ -79,13 +79,16 @@ struct Row {
 }
 
 impl Row {
-    fn of(name: &str, of: &Distribution) -> Row {
-        let Extreme { value, cycle } = of.most_ns;
-        Row { name: clean(name), cells: [mean(&of.mean_ns), us(of.sd_ns), us(of.least_ns.value), us(value), count(cycle as usize)] }
+    fn new(name: &str, times: &Distribution) -> Row {
+        let Extreme { value, cycle } = times.most_ns;
+        Row {
+            name: clean(name),
+            cells: [mean(&times.mean_ns), us(times.sd_ns), us(times.least_ns.value), us(value), count(cycle as usize)],
+        }
     }
 }
 
-/// In nanoseconds where that reads better: the mean error of a long run is a small fraction of a nanosecond.
+/// A mean in microseconds, or in nanoseconds if it is small: the mean error of a long run is a fraction of a nanosecond.
 fn mean(ns: &Estimate) -> String {
     let size = ns.value.abs().max(if ns.half_width().is_finite() { ns.half_width() } else { 0.0 });
     let (factor, unit) = if size < 1e3 { (1.0, "ns") } else { (1e-3, "us") };
@@ -93,9 +96,9 @@ fn mean(ns: &Estimate) -> String {
     format!("{value} {unit} +- {half}")
 }
 
-/// The row of a clock. A spread that its quantum hides is not shown as one: it is below that quantum.
-fn of_clock(clock: &ClockPeriods, summary: &Summary) -> Row {
-    let mut row = Row::of(&format!("error by {}", clock.name), &clock.error);
+/// The row of a clock. A spread that is hidden by the quantum is shown as less than the quantum.
+fn clock_row(clock: &ClockPeriods, summary: &Summary) -> Row {
+    let mut row = Row::new(&format!("error by {}", clock.name), &clock.error);
     let hides = |finding: &&Finding| finding.is(QUANTUM_HIDES_SPREAD) && finding.text("clock") == Some(clock.name.as_str());
     let hidden = summary.findings.iter().find(hides);
     if let Some(quantum_ns) = hidden.and_then(|finding| finding.number("quantum_ns")) {
@@ -109,12 +112,12 @@ const LONGEST_NAME: usize = 18;
 
 fn table(page: &mut Page, summary: &Summary) {
     let head = ["mean", "spread us", "least us", "most us", "in cycle"].map(str::to_owned);
-    let mut rows = vec![Row { name: String::new(), cells: head }, Row::of("latency", &summary.latency)];
+    let mut rows = vec![Row { name: String::new(), cells: head }, Row::new("latency", &summary.latency)];
     for clock in &summary.clocks {
-        rows.push(of_clock(clock, summary));
+        rows.push(clock_row(clock, summary));
     }
     if let Some(round_trip) = summary.exchange.as_ref().and_then(|exchange| exchange.round_trip.as_ref()) {
-        rows.push(Row::of("round trip", round_trip));
+        rows.push(Row::new("round trip", round_trip));
     }
     let name = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(LONGEST_NAME);
     let widest = |at: usize| rows.iter().map(|row| width(&row.cells[at])).max().unwrap_or(0);
@@ -125,7 +128,7 @@ fn table(page: &mut Page, summary: &Summary) {
         page.line(&format!("  {}  {}", pad(&cut(&row.name, name), name), cells.join("  ")), tone);
     }
     let level = significant(100.0 * summary.latency.mean_ns.level, 4);
-    page.marked("", &format!("latency: wake-up less due time; error: period less due period; spread: standard deviation; intervals of {level} % confidence; a longer run finds a greater most"));
+    page.marked("", &format!("latency: wake-up less due time; error: period less due period; spread: standard deviation; intervals of {level} % confidence; a longer run finds a greater maximum"));
 }
 
 fn counts(page: &mut Page, summary: &Summary) {
@@ -157,7 +160,7 @@ fn clocks(page: &mut Page, summary: &Summary) {
     let names = format!("{} against {}", summary.clocks[0].name, summary.clocks[1].name);
     let [least, most] = found.extremes_ns;
     let spread = format!("spread {} a period, {} to {}", time(found.sd_ns), time(least.value), time(most.value));
-    page.item("clocks", &format!("{names}: {} ppm, by rates from before the run; {spread}", plus_minus(&found.ppm)), Tone::Plain);
+    page.item("clocks", &format!("{names}: {} ppm, by the rates from before the run; {spread}", plus_minus(&found.ppm)), Tone::Plain);
 }
 
 fn frames(page: &mut Page, exchange: &Exchange) {
@@ -180,7 +183,7 @@ fn frames(page: &mut Page, exchange: &Exchange) {
     }
 }
 
-/// Outliers that are written out; all that are listed stand in the JSON document.
+/// Outliers that are printed; the JSON document lists more.
 const SHOWN: usize = 6;
 
 fn late(page: &mut Page, summary: &Summary) {
@@ -233,7 +236,7 @@ fn histogram(page: &mut Page, name: &str, of: &Histogram) {
     let digits = all.iter().map(|(_, number)| count(*number as usize).len()).max().unwrap_or(0);
     let room = page.width().saturating_sub(INDENT + label + digits + 4) as f64;
     for (at, (edge, number)) in all.iter().enumerate() {
-        // What was seen is seen: a bar has one mark at the least.
+        // A bar that is not empty has at least one mark.
         let bar = "#".repeat((room * *number as f64 / most as f64).round().max(f64::from(u8::from(*number > 0))) as usize);
         let name = if at == 0 { name } else { "" };
         page.line(&format!("  {}  {}  {:>digits$}  {bar}", pad(name, INDENT - 4), pad(edge, label), count(*number as usize)), Tone::Plain);
@@ -244,7 +247,7 @@ fn circumstances(page: &mut Page, report: &PeriodReport) {
     let stop = match report.summary.stop {
         Stop::Done => "ran to its end",
         Stop::Interrupted => "interrupted",
-        Stop::LimitExceeded => "ended by the limit",
+        Stop::LimitExceeded => "ended at the limit",
     };
     let stolen = report.stolen_ms.map_or_else(String::new, |ms| format!("; stolen {} ms", significant(ms, 3)));
     let switched = match report.switches {

@@ -1,4 +1,4 @@
-//! Judging how often the intervals of short runs contained the truth: on average, and for each chain as chance allows.
+//! Checks how often the intervals of short runs contained the true length: on average, and for each chain within chance.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -7,7 +7,7 @@ pub const SHORTFALL: f64 = 0.05;
 /// Probability that any chain of an instrument with the least coverage is called too low.
 const ALPHA: f64 = 0.01;
 
-/// How many of so many short runs had an interval that contained the integer.
+/// How many short runs had an interval that contained the integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coverage {
     /// Runs whose interval contained it.
@@ -17,7 +17,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The share of the runs; not a number where there were none.
+    /// Hits as a share of the runs; NaN if there were no runs.
     pub fn share(&self) -> f64 {
         f64::from(self.hits) / f64::from(self.runs)
     }
@@ -28,8 +28,8 @@ pub fn least(level: f64) -> f64 {
     level - SHORTFALL
 }
 
-/// Fewest hits of so many runs that chance allows one of several chains whose true coverage is the least: the quantile
-/// of a binomial at 1 %, divided by the number of chains (Bonferroni).
+/// Fewest hits that chance allows one of several chains whose true coverage is [`least`]: the quantile of a binomial
+/// distribution at 1 % over the number of chains (Bonferroni).
 ///
 /// ```
 /// assert_eq!(hairspring_instruments::verify::coverage::fewest_hits(40, 1, 0.95), 31);
@@ -41,7 +41,7 @@ pub fn fewest_hits(runs: u32, chains: usize, level: f64) -> u32 {
     (0..runs).find(|hits| law.cdf(u64::from(*hits)) >= allowed).unwrap_or(runs)
 }
 
-/// What is wrong with the coverage of the chains, in words.
+/// Messages about chains whose coverage is too low.
 pub fn failures(chains: &[(&str, Coverage)], level: f64) -> Vec<String> {
     let mean = chains.iter().map(|(_, coverage)| coverage.share()).sum::<f64>() / chains.len().max(1) as f64;
     let percent = 100.0 * least(level);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn one_bad_chain_does_not_hide_behind_a_good_mean() {
+    fn one_bad_chain_fails_despite_a_good_mean() {
         let mut hits = [40; 12];
         assert_eq!(all(&hits, 0.95), [""; 0]);
         hits[3] = 12;

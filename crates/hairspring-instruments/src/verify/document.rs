@@ -17,7 +17,7 @@ pub enum CertificateSchema {
     V1,
 }
 
-/// The certificate that the instrument measures right on this machine.
+/// The certificate that the instrument measures correctly on this machine.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "Hairspring certificate")]
 pub struct CertificateDocument {
@@ -41,15 +41,15 @@ pub struct CertificateDocument {
     pub core_hz: Option<Estimate>,
     /// Ticks per second.
     pub tick_hz: Option<Estimate>,
-    /// Chains whose lengths prove themselves as integers.
+    /// Chains whose lengths must be integers.
     pub chains: Vec<ChainJson>,
     /// Init and body pairs of known lengths.
     pub pairs: Vec<PairJson>,
-    /// Doubts.
+    /// Findings.
     pub findings: Vec<Finding>,
-    /// What is not as it should be.
+    /// Failed checks.
     pub failures: Vec<String>,
-    /// Whether the instrument measures right: no failures.
+    /// Whether all checks passed.
     pub passed: bool,
 }
 

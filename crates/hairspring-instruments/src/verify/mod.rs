@@ -1,5 +1,5 @@
-//! The instrument's own certificate: chains whose lengths prove themselves as integers, init and body pairs, the
-//! clock, and the coverage of the intervals over repeated short runs.
+//! The certificate of the instrument: chains whose lengths must be integers, pairs of init and body, the clock, and the
+//! coverage of the intervals over repeated short runs.
 
 pub mod coverage;
 
@@ -42,7 +42,7 @@ impl Default for Effort {
 pub struct ChainResult {
     /// Name of the chain.
     pub name: String,
-    /// Length in core cycles; `None` for the ruler's own length, which is exact by definition, never.
+    /// Length in core cycles; that of the ruler is exact by definition.
     pub cycles: Estimate,
     /// The integer it is closest to.
     pub integer: u32,
@@ -90,7 +90,7 @@ pub const ON_LATTICE_PERCENT: f64 = 0.5;
 pub const PAIR_PERCENT: f64 = 1.0;
 
 impl Certificate {
-    /// What is not as it should be, in words; empty for an instrument that measures right.
+    /// Messages about failed checks; empty if the instrument measures correctly.
     pub fn failures(&self) -> Vec<String> {
         let off = self
             .chains
@@ -117,7 +117,7 @@ const COARSEST_NS: f64 = 10_000.0;
 /// Whether a clock is fine enough for chains.
 ///
 /// # Errors
-/// Names its quantum, and what it would have to be.
+/// The message names the quantum and the largest one allowed.
 pub fn fine_enough(clock: &Clock) -> Result<(), String> {
     let quantum_ns = clock.nominal_hz.map_or(0.0, |hz| granularity(clock.read).quantum as f64 * 1e9 / hz);
     if quantum_ns <= COARSEST_NS {
@@ -135,7 +135,7 @@ pub fn fine_enough(clock: &Clock) -> Result<(), String> {
 /// Makes the certificate.
 ///
 /// # Errors
-/// Says why it cannot be made: no chains for this architecture, or no lattice.
+/// There are no chains for this architecture, or the chains lie on no lattice.
 pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     let all = chains();
     if all.is_empty() {
@@ -144,7 +144,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     let table = full_run(clock, effort);
     let lines = lines(&table, effort.level)?;
     let slopes: Vec<Estimate> = lines.iter().map(|line| line.solution.components[0].ticks).collect();
-    // Most chains must be integers; one that is not is named, not forced.
+    // Most chains must be integers; a chain that is not is reported, not rounded.
     let found = lattice(&slopes, all.len() * 3 / 4)
         .ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
     let ruler = lines.iter().position(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
@@ -201,7 +201,7 @@ fn pair_results(table: &Observations, ruler: &Line, ruler_cycles: f64, level: f6
             let series = table.find_series(pair.name).ok_or("a pair is missing")?;
             let solution = solve(table, series, &options).map_err(|e| e.to_string())?;
             let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
-                let component = solution.component(name).ok_or("body and init cannot be told apart")?;
+                let component = solution.component(name).ok_or("body and init cannot be separated")?;
                 let cycles = in_cycles((&solution, component), ruler.first(), ruler_cycles, level).ok_or("no common rounds")?;
                 Ok((cycles, f64::from(units) * ruler_cycles))
             };

@@ -48,7 +48,7 @@ fn chains(page: &mut Page, chains: &[ChainResult]) {
     }
 }
 
-/// The reference chain is the unit, and so without an interval.
+/// The length as a cell; the reference chain is the unit, so it has no interval.
 fn cycles(chain: &ChainResult) -> Cell {
     if chain.cycles.half_width() == 0.0 { Cell::exact(chain.cycles.value) } else { Cell::ratio(&chain.cycles) }
 }
@@ -74,12 +74,12 @@ fn pairs(page: &mut Page, pairs: &[PairResult]) {
     }
 }
 
-/// What the certificate itself says of the clock.
+/// What the certificate says about the clock.
 fn clock(page: &mut Page, certificate: &Certificate) {
     let reading = &certificate.reading;
     page.item("overhead", &format!("{} ticks for a row", plus_minus(&certificate.overhead_ticks)), Tone::Quiet);
     if reading.quantum == 0 {
-        page.item("quantum", "not known: the clock did not move between reads", Tone::Alarm);
+        page.item("quantum", "unknown: the clock did not move between reads", Tone::Alarm);
     }
     if reading.backward > 0 {
         page.item("backward", &format!("the clock went backwards {} times", count(reading.backward)), Tone::Alarm);
@@ -102,9 +102,9 @@ fn verdict(page: &mut Page, certificate: &Certificate) {
 }
 
 /// What to do about a failure.
-const REMEDY: &str = "verify again on a quieter machine or CPU (--cpu), or for longer (--budget is for each chain): a neighbour on the core's other hardware thread slows some chains and not others";
+const REMEDY: &str = "verify again on a quieter machine or CPU (--cpu), or for longer (--budget is for each chain): a neighbour on the core's other hardware thread slows only some chains";
 
-/// The limits of the coverage, where there were short runs.
+/// The limits of the coverage, if there were short runs.
 fn coverage(certificate: &Certificate) -> String {
     let (covered, level) = (certificate.covered(), certificate.core_hz.level);
     let Some((_, first)) = covered.first() else { return String::new() };

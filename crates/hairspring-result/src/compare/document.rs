@@ -36,7 +36,7 @@ pub struct CompareDocument {
     pub missing: Vec<Unpaired>,
     /// Series of the new result that the old one does not have.
     pub added: Vec<Unpaired>,
-    /// What was not the same between the two, the heaviest first.
+    /// Differences between the circumstances of the two, most severe first.
     pub findings: Vec<Finding>,
     /// Comparisons whose whole interval lies past the threshold.
     pub past_threshold: usize,
@@ -78,8 +78,8 @@ pub struct Change {
     pub old: Option<Estimate>,
     /// The new time, likewise.
     pub new: Option<Estimate>,
-    /// New over old. The two were not measured in the same rounds, so nothing cancels: each end of the interval takes the worst
-    /// ends of both.
+    /// New over old. The two were not measured in the same rounds, so disturbances do not cancel: the interval covers the worst
+    /// case of both intervals.
     pub ratio: Option<Estimate>,
     /// Least that the ratio can be, where there is no ratio because the old time is below resolution.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,9 +87,9 @@ pub struct Change {
     /// Why there is no ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_reason: Option<String>,
-    /// What the interval of the ratio says of the new time.
+    /// What the interval of the ratio says about the new time.
     pub verdict: Verdict,
-    /// Why there is no verdict although there is a ratio: a result is not to be trusted.
+    /// Why there is no verdict although there is a ratio: one of the results is not to be trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict_reason: Option<String>,
     /// Where the interval lies against the threshold; `null` where no limit was set.
@@ -131,7 +131,7 @@ fn pair_json(compared: &Compared, pair: &Pair) -> Change {
         ratio_at_least: below.map(|change| change.ratio.low).filter(|low| low.is_finite()),
         ratio_reason: below.map(|_| "the old time is below resolution".to_owned()).or_else(|| pair.change.as_ref().err().cloned()),
         verdict: change.map_or(Verdict::Undecided, |change| change.verdict),
-        verdict_reason: change.filter(|change| !change.trusted).map(|_| "not both results are to be trusted".to_owned()),
+        verdict_reason: change.filter(|change| !change.trusted).map(|_| "one of the results is not to be trusted".to_owned()),
         limit: compared.limit(pair),
     }
 }

@@ -1,4 +1,4 @@
-//! Two results, series by series: the ratio of their bodies with its interval, and what was not the same.
+//! Compares two results, series by series: the ratio of their bodies with its interval, and differences in circumstances.
 
 mod document;
 
@@ -15,7 +15,7 @@ use serde::Serialize;
 /// Core clocks that differ by more than this share are a finding.
 const SAME_CORE_CLOCK: f64 = 0.02;
 
-/// What two results say about each other.
+/// The comparison of two results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compared {
     /// Series that both have, in the order of the new result.
@@ -24,7 +24,7 @@ pub struct Compared {
     pub missing: Vec<Series>,
     /// Series of the new result that the old one does not have.
     pub added: Vec<Series>,
-    /// What was not the same between the two, the heaviest first.
+    /// Differences between the circumstances of the two, most severe first.
     pub findings: Vec<Finding>,
     /// Share by which a body may take longer, where one was given.
     pub threshold: Option<f64>,
@@ -56,7 +56,7 @@ pub struct Change {
     pub ratio: Estimate,
     /// What the ratio's interval says; undecided where one of the two is not to be trusted.
     pub verdict: Verdict,
-    /// Whether neither result has a finding that takes the trust away.
+    /// Whether both results are to be trusted.
     pub trusted: bool,
 }
 
@@ -74,7 +74,7 @@ pub enum Limit {
 }
 
 impl Change {
-    /// The same without a verdict where the results are not to be trusted.
+    /// The change; its verdict is undecided if the results are not to be trusted.
     fn if_trusted(self, trusted: bool) -> Change {
         Change { trusted, verdict: if trusted { self.verdict } else { Verdict::Undecided }, ..self }
     }
@@ -92,13 +92,13 @@ impl Compared {
         })
     }
 
-    /// Pairs that took longer than the threshold allows, with certainty.
+    /// Number of pairs that certainly took longer than the threshold allows.
     pub fn past(&self) -> usize {
         self.pairs.iter().filter(|pair| self.limit(pair) == Some(Limit::Past)).count()
     }
 }
 
-/// Compares two results. Series belong together that have the same name and code, else the same code.
+/// Compares two results. Series are matched by name and code, else by code alone.
 pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64>) -> Compared {
     let partners = partners(&old.results, &new.results);
     let mut findings = circumstances(&old.environment, &new.environment);
@@ -114,10 +114,10 @@ pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64
     let compared = || partners.iter().enumerate().filter_map(|(at, partner)| partner.map(|partner| (partner, at)));
     findings.extend(untrusted("old", compared().map(|(partner, _)| &old.results[partner])));
     findings.extend(untrusted("new", compared().map(|(_, at)| &new.results[at])));
-    let mut told: Vec<Finding> = Vec::new();
+    let mut seen: Vec<Finding> = Vec::new();
     findings.retain(|finding| {
-        !told.contains(finding) && {
-            told.push(finding.clone());
+        !seen.contains(finding) && {
+            seen.push(finding.clone());
             true
         }
     });
@@ -162,9 +162,9 @@ fn change(old: &Figure, new: &Figure, same_clock: bool) -> Result<Change, String
     let both = |unit| Some((unit, old.interval(unit)?, new.interval(unit)?));
     let ticks = || both(Unit::Ticks).filter(|_| same_clock);
     let Some((unit, old, new)) = both(Unit::Cycles).or_else(|| both(Unit::Nanoseconds)).or_else(ticks) else {
-        return Err("the two have no time in the same unit: one has none, or one is in nanoseconds and one in ticks, or both in ticks of different clocks".into());
+        return Err("the two have no time in a common unit: one has no time, or one is in nanoseconds and one in ticks, or both are in ticks of different clocks".into());
     };
-    let ratio = apart(&new, &old).ok_or("the old time is negative: there is nothing to relate the new one to")?;
+    let ratio = apart(&new, &old).ok_or("the old time is negative, so there is no ratio")?;
     Ok(Change { unit, old, new, ratio, verdict: verdict(&ratio), trusted: true })
 }
 
@@ -172,7 +172,7 @@ fn clock(environment: &Environment) -> Option<&str> {
     environment.clock.as_ref().map(|clock| clock.name.as_str())
 }
 
-/// What was not the same, as findings.
+/// Differences between the circumstances, as findings.
 fn circumstances(old: &Environment, new: &Environment) -> Vec<Finding> {
     let machine = |environment: &Environment| {
         let machine = environment.cpu.as_ref()?;
@@ -198,12 +198,12 @@ fn differ(severity: Severity, what: &str, old: Option<String>, new: Option<Strin
     let shown = |text: Option<String>| match text {
         Some(text) if text.is_empty() => "none".to_owned(),
         Some(text) => format!("`{text}`"),
-        None => "not known".to_owned(),
+        None => "unknown".to_owned(),
     };
     (old != new).then(|| Finding::new(severity, ResultFinding::CircumstancesDiffer { what: what.into(), old: shown(old), new: shown(new) }))
 }
 
-/// The core's frequency matters where nanoseconds are compared.
+/// A finding if the core clocks differ. It matters only where times are not in core cycles.
 fn core_clock(old: &Environment, new: &Environment, pair: &Pair) -> Option<Finding> {
     let (before, after) = (old.core_clock_hz?.value, new.core_clock_hz?.value);
     let in_time = pair.change.as_ref().is_ok_and(|change| change.unit != Unit::Cycles);
@@ -224,7 +224,7 @@ fn untrusted<'s>(which: &str, all: impl Iterator<Item = &'s Series>) -> Vec<Find
     by_reason.into_iter().map(|found| Finding::new(Severity::Untrusted, kind(found))).collect()
 }
 
-/// Another mode, level or component.
+/// Findings about a different mode, confidence level or component.
 fn doubts(old: &Series, new: &Series) -> Vec<Finding> {
     let title = shortened(new.title());
     let mode = |series: &Series| series.body().and_then(|(_, component)| component.mode).map(|mode| mode.word().to_owned());
@@ -240,7 +240,7 @@ fn doubts(old: &Series, new: &Series) -> Vec<Finding> {
     .collect()
 }
 
-/// The beginning of a title that is too long for a sentence.
+/// The title, cut if it is too long for a sentence.
 fn shortened(title: &str) -> String {
     const MOST: usize = 40;
     match title.char_indices().nth(MOST) {

@@ -1,4 +1,4 @@
-//! From a measurement to its document.
+//! Makes the document of a measurement.
 
 use super::figure::{Figure, Scale, finite};
 use super::{BudgetEntry, Comparison, Component, Fit, LackOfFit, Method, MethodTable, ResultDocument, ResultSchema, Row, Series};
@@ -10,7 +10,7 @@ use hairspring_core::judge::methods::MethodTable as Methods;
 use hairspring_core::judge::{ComponentResult, Finding, SeriesResult, Verdict};
 use hairspring_core::named::Named;
 
-/// Counts in the rows' detail, above which the rows are not listed.
+/// Largest number of counts for which the rows are listed.
 const MOST_COUNTS: usize = 200_000;
 /// Why two series have no ratio.
 const NO_RATIO: &str = "the two share too few rounds, or the first one's time is not above zero";
@@ -32,11 +32,11 @@ impl ResultDocument {
     }
 }
 
-/// A series with all that is said of it.
+/// A series with its subject and findings.
 struct Entry<'a> {
     result: &'a SeriesResult,
     subject: Option<&'a Subject>,
-    /// Findings of the assessment and of the subject, the heaviest first.
+    /// Findings of the assessment and of the subject, most severe first.
     findings: Vec<&'a Finding>,
 }
 
@@ -90,15 +90,15 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
         bytes_per_copy: entry.subject.and_then(|subject| subject.bytes_per_copy).and_then(finite),
         disassembly: entry.subject.map(|subject| subject.disassembly.clone()).filter(|lines| !lines.is_empty()),
         components,
-        overhead: result.overhead.as_ref().map(|time| Figure::of(time, level, &reason)),
-        overhead_reason: result.overhead.is_none().then(|| "the counts do not tell it from a component".to_owned()),
+        overhead: result.overhead.as_ref().map(|time| Figure::new(time, level, &reason)),
+        overhead_reason: result.overhead.is_none().then(|| "the counts cannot separate it from a component".to_owned()),
         fit: fit(&result.solution, scale),
         budget,
         findings: entry.findings.iter().map(|finding| (*finding).clone()).collect(),
     }
 }
 
-/// The name, with a number behind it where it stands there already.
+/// The name, with a number appended if it is taken.
 fn free_name(name: &str, taken: &Named<Component>) -> String {
     let mut candidates = std::iter::once(name.to_owned()).chain((2..).map(|n| format!("{name} ({n})")));
     candidates.find(|candidate| !taken.contains_key(candidate)).unwrap_or_default()
@@ -108,7 +108,7 @@ fn component(part: &ComponentResult, entry: &Entry, at: usize, (level, reason, s
     let subject = entry.subject.filter(|_| at == 0);
     let (row_influence_ns, row_influence_ticks) = scale.split(part.row_influence);
     Component {
-        figure: Figure::of(&part.time, level, reason),
+        figure: Figure::new(&part.time, level, reason),
         mode: subject.and_then(|subject| subject.mode),
         mode_reason: subject.map(|subject| subject.mode_reason.clone()).filter(|reason| !reason.is_empty()),
         row_influence_ns,
@@ -117,7 +117,7 @@ fn component(part: &ComponentResult, entry: &Entry, at: usize, (level, reason, s
     }
 }
 
-/// What makes a time uncertain, as it stands in documents.
+/// The error budget of a time, for a document.
 pub fn part_budget(entries: &[Contribution], in_ns: bool, level: f64) -> Vec<BudgetEntry> {
     let line = |entry: &Contribution| {
         let half = Some(finite(entry.half_width(level)));

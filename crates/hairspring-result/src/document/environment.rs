@@ -7,7 +7,7 @@ use hairspring_core::machine::Machine;
 use hairspring_core::observations::{Origin, Rate, Unit};
 use serde::{Deserialize, Serialize};
 
-/// Where and with what the measurement was made. A figure that cannot be had is `null`.
+/// Where and with what the measurement was made. An unavailable figure is `null`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -16,7 +16,7 @@ pub struct Environment {
     pub identity: Option<Identity>,
     /// The machine that was measured.
     pub cpu: Option<Cpu>,
-    /// Why the machine is not known.
+    /// Why the machine is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_reason: Option<String>,
     /// Operating system and kernel.
@@ -25,7 +25,7 @@ pub struct Environment {
     pub clock: Option<Clock>,
     /// Core clock during the run, in Hz: from the reference chain, not from the clock's rate.
     pub core_clock_hz: Option<Estimate>,
-    /// Why the core clock is not known.
+    /// Why the core clock is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_clock_reason: Option<String>,
     /// The chain of known length that core cycles are counted with.
@@ -45,7 +45,7 @@ pub struct Environment {
     pub memory_locked: Option<bool>,
 }
 
-/// A machine, as far as it tells.
+/// A machine, as far as it reports itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cpu {
@@ -64,7 +64,7 @@ pub struct Cpu {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Clock {
-    /// Name by which it is asked for.
+    /// Its name in `--clock`.
     pub name: String,
     /// What it is, in a sentence.
     pub description: String,
@@ -81,12 +81,12 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock of which nothing is known but its name and what it is.
+    /// A clock of which only the name and the description are known.
     pub fn named(name: impl Into<String>, description: impl Into<String>) -> Clock {
         Clock { name: name.into(), description: description.into(), ..Clock::default() }
     }
 
-    /// The same with its rate.
+    /// Adds the rate.
     #[must_use]
     pub fn with_rate(mut self, rate: &Rate) -> Clock {
         self.rate_hz = finite(rate.hz);
@@ -95,7 +95,7 @@ impl Clock {
         self
     }
 
-    /// The same with what reading it costs: a quantum of 0 is an unknown one.
+    /// Adds the quantum and the cost of a read, in ticks; a quantum of 0 means unknown.
     #[must_use]
     pub fn with_reading(mut self, quantum: u64, read_cost_ticks: f64) -> Clock {
         self.granularity_ticks = (quantum > 0).then_some(quantum as f64);
@@ -110,12 +110,12 @@ impl Clock {
 pub struct Reference {
     /// Core cycles of one copy.
     pub cycles: f64,
-    /// How that is known.
+    /// How the length is known.
     pub provenance: String,
 }
 
 impl Environment {
-    /// Circumstances of observations from elsewhere: nothing is known but why there are no core cycles.
+    /// Unknown circumstances, for observations from elsewhere; `no_cycles` says why there are no core cycles.
     pub fn unknown(no_cycles: &str) -> Environment {
         Environment {
             cpu_reason: Some("the observations do not say where they were made".into()),
@@ -124,7 +124,7 @@ impl Environment {
         }
     }
 
-    /// The same on this machine.
+    /// Adds the machine.
     #[must_use]
     pub fn on(mut self, machine: &Machine) -> Environment {
         self.cpu = Some(Cpu {
@@ -138,7 +138,7 @@ impl Environment {
         self
     }
 
-    /// The same with the reference chain, or the reason why there is none.
+    /// Adds the reference chain, or the reason why there is none.
     #[must_use]
     pub fn with_reference(mut self, reference: Result<Reference, String>) -> Environment {
         self.reference_reason = reference.as_ref().err().cloned();
@@ -146,7 +146,7 @@ impl Environment {
         self
     }
 
-    /// The same with clock and reference chain as the observations state them.
+    /// Adds the clock and the reference chain that the observations state.
     #[must_use]
     pub fn with_origin(mut self, origin: &Origin) -> Environment {
         let name = origin.clock.clone().or_else(|| origin.rate.as_ref().map(|_| "not named".to_owned()));
@@ -163,7 +163,7 @@ impl Environment {
         self.with_reference(Ok(Reference { cycles: *cycles, provenance: format!("series `{series}` of the observations") }))
     }
 
-    /// The same with the core clock of the run, or the reason why it is not known.
+    /// Adds the core clock of the run, or the reason why it is unknown.
     #[must_use]
     pub fn with_core_clock(mut self, hz: Option<&Estimate>) -> Environment {
         self.core_clock_hz = hz.and_then(|hz| hz.if_finite());

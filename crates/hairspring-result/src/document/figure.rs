@@ -1,4 +1,4 @@
-//! A time in the units that can be had, and numbers that are in one of two units.
+//! A time in all its units, and numbers that are in one of two units.
 
 use hairspring_core::Estimate;
 use hairspring_core::judge::Time;
@@ -9,7 +9,7 @@ pub fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A number in nanoseconds or ticks, as two fields of which one is there.
+/// A number in nanoseconds or in ticks, as two fields of which one is `Some`.
 pub type Split = (Option<Option<f64>>, Option<Option<f64>>);
 
 /// Factor from the table's unit to nanoseconds, where there is one.
@@ -26,7 +26,7 @@ impl Scale {
     }
 }
 
-/// A time in the units that can be had: `time_ns`, or `ticks` where the clock's rate is unknown.
+/// A time: `time_ns`, or `ticks` where the clock's rate is unknown, and `cycles` where they are known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -54,14 +54,14 @@ pub struct Figure {
     /// Below resolution: the time is at most this, in ticks.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub bound_ticks: Option<Option<f64>>,
-    /// Below resolution: the time is at most this, in core cycles, where that can be told.
+    /// Below resolution: the time is at most this, in core cycles, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_cycles: Option<f64>,
 }
 
 impl Figure {
-    /// A time at a level; the reason is why core cycles are missing, where they are.
-    pub fn of(time: &Time, level: f64, no_cycles: &str) -> Figure {
+    /// A time at a confidence level. `no_cycles` is the reason that is given where core cycles are missing.
+    pub fn new(time: &Time, level: f64, no_cycles: &str) -> Figure {
         let shown = super::time::in_unit(time, level);
         let bound = super::time::bound(time, level);
         let e = shown.if_finite();
@@ -90,14 +90,13 @@ impl Figure {
         self.time_ns.is_some()
     }
 
-    /// The most that the time can be, in the unit that it is shown in; `None` where it can be told from zero.
+    /// The upper bound of a time below resolution, in the unit that it is shown in; else `None`.
     pub fn bound(&self) -> Option<f64> {
         let bound = if self.in_ns() { self.bound_ns } else { self.bound_ticks };
         bound.flatten().filter(|_| self.below_resolution)
     }
 
-    /// The time in a unit as an interval that a verdict may rest on: below resolution it reaches from zero or lower up to the
-    /// bound.
+    /// The interval of the time in a unit, for a verdict: below resolution it reaches from zero or lower up to the bound.
     pub fn interval(&self, unit: Unit) -> Option<Estimate> {
         let (estimate, bound) = match unit {
             Unit::Cycles if self.below_resolution => return None,
@@ -137,7 +136,7 @@ impl Unit {
     }
 }
 
-/// A key that is there, be it `null`, apart from one that is not.
+/// Deserializes a key that is present, even as `null`, to `Some`, so that it differs from a missing key.
 pub fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
@@ -149,11 +148,12 @@ mod tests {
     #[test]
     fn below_resolution_keeps_the_raw_value_and_gives_the_bound() {
         let ticks = Estimate { value: -1.0, low: -3.0, high: 1.0, level: 0.95 };
-        let figure = Figure::of(&Time { ticks, ns: None, cycles: None, bound: None }, 0.95, "none");
+        let figure = Figure::new(&Time { ticks, ns: None, cycles: None, bound: None }, 0.95, "none");
         assert_eq!(figure.ticks.flatten().map(|e| e.value), Some(-1.0));
         assert!(figure.below_resolution);
         assert_eq!(figure.bound_ticks, Some(Some(2.0)));
     }
+
     #[test]
     fn below_resolution_the_interval_reaches_from_zero_to_the_bound() {
         let estimate = |value: f64, half: f64| Estimate { value, low: value - half, high: value + half, level: 0.95 };

@@ -1,9 +1,9 @@
-//! Several documents as one.
+//! Joins several documents.
 
 use super::{ResultDocument, Run};
 
-/// Several documents of one run as one: results and comparisons one after the other, circumstances of the first. `None`
-/// where there is none.
+/// Joins the documents of one run: results and comparisons are concatenated, circumstances are those of the first. `None` if
+/// there is no document.
 pub fn joined(documents: impl IntoIterator<Item = ResultDocument>) -> Option<ResultDocument> {
     documents.into_iter().reduce(|mut all, one| {
         all.results.extend(one.results);
@@ -14,7 +14,7 @@ pub fn joined(documents: impl IntoIterator<Item = ResultDocument>) -> Option<Res
     })
 }
 
-/// Rounds and times together; why they ended, where all ended alike.
+/// Sums rounds and times; keeps the stop reason if both have the same.
 pub fn joined_runs(all: Option<Run>, one: Option<Run>) -> Option<Run> {
     let (Some(all), Some(one)) = (&all, &one) else { return all.or(one) };
     let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
@@ -22,7 +22,7 @@ pub fn joined_runs(all: Option<Run>, one: Option<Run>) -> Option<Run> {
         rounds: all.rounds.saturating_add(one.rounds),
         measured_ms: sum(all.measured_ms, one.measured_ms),
         elapsed_ms: sum(all.elapsed_ms, one.elapsed_ms),
-        stop: if all.stop == one.stop { all.stop.clone() } else { "differs from benchmark to benchmark".to_owned() },
+        stop: if all.stop == one.stop { all.stop.clone() } else { "differs between benchmarks".to_owned() },
         stolen_ms: sum(all.stolen_ms, one.stolen_ms),
         processes: all.processes,
     })

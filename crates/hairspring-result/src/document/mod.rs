@@ -1,4 +1,4 @@
-//! The document of a measurement: the one model of a result. What is written is what is read.
+//! The document of a measurement: the one model of a result, for writing and for reading.
 
 mod build;
 mod environment;
@@ -27,7 +27,7 @@ pub enum ResultSchema {
     V1,
 }
 
-/// A measurement. Numbers are always finite; a figure that cannot be had is `null`, with a `..._reason` beside it.
+/// A measurement. Numbers are always finite; an unavailable figure is `null`, with the reason in `..._reason`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Hairspring result"))]
@@ -41,20 +41,20 @@ pub struct ResultDocument {
     pub environment: Environment,
     /// One entry for each piece of code, or series of the observations.
     pub results: Vec<Series>,
-    /// Every further result against the first.
+    /// Comparisons of every further result with the first.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
-    /// The results against a baseline, where one was given.
+    /// The comparison with a baseline, if one was given.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<CompareDocument>>,
-    /// Other methods beside the line fit, where they were asked for.
+    /// Other methods beside the line fit, if they were requested.
     #[serde(default)]
     pub methods: Vec<MethodTable>,
     /// How the run went; `null` where the observations come from a file.
     pub run: Option<Run>,
 }
 
-/// All that is said of one piece of code, or of one series.
+/// The result of one piece of code, or of one series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
@@ -67,7 +67,7 @@ pub struct Series {
     pub code_hash: Option<String>,
     /// Machine code for one copy, in bytes.
     pub bytes_per_copy: Option<f64>,
-    /// The instructions of one copy, where they were asked for.
+    /// The instructions of one copy, if they were requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disassembly: Option<Vec<String>>,
     /// Time of each component, or of each combination that can be told apart (`B4 + B6`), in the order of the columns.
@@ -80,10 +80,10 @@ pub struct Series {
     /// How the rows lie on the line (or plane).
     #[serde(default)]
     pub fit: Fit,
-    /// For each component what makes it uncertain.
+    /// The error budget of each component.
     #[serde(default)]
     pub budget: Named<Vec<BudgetEntry>>,
-    /// Doubts, the heaviest first.
+    /// Findings, most severe first.
     #[serde(default)]
     pub findings: Vec<Finding>,
 }
@@ -95,7 +95,7 @@ pub struct Component {
     /// Its time.
     #[serde(flatten)]
     pub figure: Figure,
-    /// What the slope means; `null` where that is not known.
+    /// What the slope means; `null` if that is unknown.
     pub mode: Option<Mode>,
     /// Why that mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,12 +106,12 @@ pub struct Component {
     /// The same in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub row_influence_ticks: Option<Option<f64>>,
-    /// What each of several processes found, where there were several.
+    /// The answer of each process, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Vec<RunValue>>,
 }
 
-/// What one of several processes found.
+/// The answer of one of several processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunValue {
@@ -123,7 +123,7 @@ pub struct RunValue {
     pub ticks: Option<Estimate>,
     /// In core cycles.
     pub cycles: Option<Estimate>,
-    /// Whether it was not to be trusted, and left out.
+    /// Whether it was left out because it was not to be trusted.
     pub left_out: bool,
 }
 
@@ -138,7 +138,7 @@ pub struct Fit {
     pub left_out: usize,
     /// Unknowns that the counts tell apart, the overhead included.
     pub rank: usize,
-    /// Unknowns that were asked for, the overhead included.
+    /// Unknowns of the model, the overhead included.
     pub unknowns: usize,
     /// The rows' departure from the line against the noise of the repeats.
     pub lack_of_fit: Option<LackOfFit>,
@@ -221,7 +221,7 @@ pub struct Row {
 pub struct BudgetEntry {
     /// Where it comes from.
     pub source: Source,
-    /// Half-width that it alone would give, in nanoseconds.
+    /// Half-width from this source alone, in nanoseconds.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub half_width_ns: Option<Option<f64>>,
     /// The same in ticks.
@@ -333,7 +333,7 @@ impl ResultDocument {
 }
 
 impl Series {
-    /// What it is called where nothing else stands beside it: the code, or the name of the series where there is none.
+    /// Its title: the code, or the name of the series where there is no code.
     pub fn title(&self) -> &str {
         self.code.as_deref().unwrap_or(&self.name)
     }
@@ -343,12 +343,12 @@ impl Series {
         self.components.first().map(|(name, component)| (name.as_str(), component))
     }
 
-    /// The finding that says that the numbers are not to be trusted, if there is one.
+    /// The first finding with severity `untrusted`, if there is one.
     pub fn distrust(&self) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.severity == Severity::Untrusted)
     }
 
-    /// Whether no finding says that the numbers are not to be trusted.
+    /// Whether no finding has severity `untrusted`.
     pub fn is_trusted(&self) -> bool {
         self.distrust().is_none()
     }
@@ -360,7 +360,7 @@ impl Row {
         self.location_ns.or(self.location_ticks).flatten().unwrap_or(f64::NAN)
     }
 
-    /// Location minus fitted value, likewise.
+    /// Location minus fitted value in the unit of the document; NaN where it is not a finite number.
     pub fn residual(&self) -> f64 {
         self.residual_ns.or(self.residual_ticks).flatten().unwrap_or(f64::NAN)
     }

@@ -1,9 +1,9 @@
-//! How a time stands to zero, and the unit that it is shown in.
+//! Whether a time is above, at or below zero, and the unit that it is shown in.
 
 use hairspring_core::estimate::Estimate;
 use hairspring_core::judge;
 
-/// How a time stands to zero.
+/// Where the interval of a time lies relative to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// The interval lies above zero.
@@ -14,7 +14,7 @@ pub enum Standing {
     Negative,
 }
 
-/// Judges an estimate of a time.
+/// Where the interval of an estimate lies relative to zero.
 pub fn standing(time: &Estimate) -> Standing {
     match (time.low > 0.0, time.high < 0.0) {
         (true, _) => Standing::Above,
@@ -23,7 +23,7 @@ pub fn standing(time: &Estimate) -> Standing {
     }
 }
 
-/// What a time is at the most in the unit that it is shown in; `None` where it can be told from zero.
+/// The upper bound of a time below resolution, in the unit that it is shown in; else `None`.
 pub(crate) fn bound(time: &judge::Time, level: f64) -> Option<f64> {
     time.bound.map(|bound| bound.shown).or_else(|| judge::upper_bound(&in_unit(time, level), 0.0))
 }

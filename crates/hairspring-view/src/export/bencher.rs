@@ -5,7 +5,7 @@ use hairspring_core::Estimate;
 use hairspring_result::Named;
 use serde::Serialize;
 
-/// A metric; Bencher takes a missing end for no boundary.
+/// A metric; a missing end means no boundary to Bencher.
 #[derive(Serialize)]
 struct Metric {
     value: f64,

@@ -1,13 +1,13 @@
 //! Lines of Go's benchmark format, for benchstat: `BenchmarkNAME 1 12.3 ns/op 36.1 cycles/op`.
 //!
 //! A name is one field and begins its line. White space, control characters and `%` are written as `%` and the two
-//! hexadecimal digits of each byte, as in a URL; the first letter is made one that Go accepts by an underscore. The format
-//! has no place for an interval: benchstat makes its own from the same benchmark in several files.
+//! hexadecimal digits of each byte, as in a URL; an underscore is put before a first letter that Go does not accept. The format
+//! has no place for an interval: benchstat computes its own from the same benchmark in several files.
 
 use super::Timed;
 use hairspring_result::Environment;
 
-/// The lines; what is below resolution is left out, as a value without its interval would be taken for a time.
+/// The lines. Times below resolution are left out: without their interval they would look like plain times.
 pub(super) fn text(entries: &[Timed], environment: &Environment, left_out: &mut Vec<String>) -> String {
     let mut out = String::new();
     let cpu = environment.cpu.as_ref();

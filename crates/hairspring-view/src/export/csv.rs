@@ -1,7 +1,7 @@
-//! A table for spreadsheets: one line for each component, values with their intervals, an empty field for what cannot be had.
+//! A table for spreadsheets: one line for each component, values with their intervals, an empty field for an unavailable value.
 //!
 //! A text field is quoted where it must be (RFC 4180). Control characters, line breaks among them, are written as escapes of
-//! Rust and C (`\n`, `\u{1b}`), and a backslash as two: every benchmark keeps to its line.
+//! Rust and C (`\n`, `\u{1b}`), and a backslash is doubled, so every benchmark stays on one line.
 
 use super::Entry;
 use hairspring_result::Mode;

@@ -1,5 +1,5 @@
 //! The JSON of Google Benchmark (`--benchmark_format=json`, schema version 1). Its readers look for `context.caches`, `name`,
-//! `real_time`, `cpu_time` and `time_unit`; the interval stands in user counters, which have no place of their own.
+//! `real_time`, `cpu_time` and `time_unit`; the interval is in user counters, as the format has no field for it.
 
 use super::{Timed, finite};
 use hairspring_result::Environment;

@@ -1,9 +1,9 @@
 //! The JSON of hyperfine (`--export-json`), in seconds: `command`, `mean`, `stddev`, `median`, `min`, `max`, `times`, ...
 //!
 //! hyperfine's numbers are over runs; here a "run" is a row of the design: its location less the overhead, divided by its
-//! copies. Where rows tell no time of their own (two components, or no overhead) there is the value alone. The interval
-//! of the mean stands beside, in a key that hyperfine's readers skip. `user` and `system`, which readers insist on, are not
-//! measured and 0.
+//! copies. Where a row gives no time of one copy (two components, or no overhead), there is only the value. The
+//! interval of the mean is in an extra key, which hyperfine's readers skip. `user` and `system` are not measured; they are 0,
+//! because readers require them.
 
 use super::{Timed, finite};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn result(entry: &Timed) -> Value {
     })
 }
 
-/// What each row in use says of one copy, in seconds.
+/// The time of one copy from each row in use, in seconds.
 fn times((entry, _): &Timed) -> Vec<f64> {
     let overhead = entry.series.overhead.as_ref().and_then(|overhead| overhead.time_ns.flatten());
     let Some(overhead) = overhead.filter(|_| entry.series.components.len() == 1) else { return Vec::new() };
@@ -51,7 +51,7 @@ fn times((entry, _): &Timed) -> Vec<f64> {
     alone.filter(|time| time.is_finite()).collect()
 }
 
-/// Standard deviation; `None` for a single run, as hyperfine has it.
+/// Standard deviation; `None` for a single run, as in hyperfine.
 fn deviation(times: &[f64]) -> Option<f64> {
     let n = times.len() as f64;
     let mean = times.iter().sum::<f64>() / n;

@@ -1,4 +1,4 @@
-//! A saved result in the formats that other tools' dashboards read.
+//! Converts a saved result to the formats of other tools.
 //!
 //! Every benchmark gets one label, the same in all formats and unlike any other of the result. Names come
 //! from users and may hold anything: each format says how it keeps them from breaking its lines.
@@ -30,25 +30,24 @@ pub enum Format {
     Benchstat,
 }
 
-/// An export, and what could not be put into it.
+/// An export, and what was left out of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
     /// The text, with a newline at its end.
     pub text: String,
     /// Benchmarks in it.
     pub benchmarks: usize,
-    /// Benchmarks that are not in it, each with the reason.
+    /// Why benchmarks were left out, one message each.
     pub left_out: Vec<String>,
 }
 
-/// Longest label in characters; what is longer is cut and ends in a checksum of the whole.
+/// Longest label in characters; a longer one is cut and ends in a checksum of the whole.
 pub const LONGEST_LABEL: usize = 200;
 
-/// The result in another format.
+/// Converts the result to another format.
 ///
-/// Formats but CSV hold times only: a component in ticks, of a clock whose rate is unknown, is left out of them. Values
-/// below resolution stay as they are where an interval stands beside them; benchstat, which has no place for one, does not
-/// get them.
+/// All formats but CSV hold only times: a component in ticks, whose clock's rate is unknown, is left out of them. Values
+/// below resolution are kept, with their interval; benchstat has no place for an interval, so they are left out there.
 pub fn export(result: &ResultDocument, format: Format) -> Export {
     let (entries, mut left_out) = (entries(result), Vec::new());
     let text = match format {
@@ -63,7 +62,7 @@ pub fn export(result: &ResultDocument, format: Format) -> Export {
 
 /// One component of one series.
 struct Entry<'a> {
-    /// What it is called: the code or the name of the series, and behind a slash any component but the first.
+    /// The code or the name of the series; a component other than the first is appended after a slash.
     label: String,
     series: &'a Series,
     component: &'a str,
@@ -74,7 +73,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Executions in the readings that were used, as far as the rows are listed; at least one.
+    /// Executions in the readings used, from the listed rows; at least one.
     fn executions(&self) -> f64 {
         let of_row = |row: &Row| row.counts.get(self.at).copied().unwrap_or(0.0) * row.used as f64;
         self.series.fit.rows_detail.iter().filter(|row| row.left_out.is_none()).map(of_row).sum::<f64>().clamp(1.0, 9e15).round()
@@ -110,7 +109,7 @@ fn entries(result: &ResultDocument) -> Vec<Entry<'_>> {
     all
 }
 
-/// A label of bounded length: long ones end in a checksum (FNV-1a of 64 bits), so that two that begin alike stay two.
+/// A label of bounded length. A long one ends in a checksum (64-bit FNV-1a), so that labels with the same start differ.
 fn shortened(label: &str) -> String {
     let Some((end, _)) = label.char_indices().nth(LONGEST_LABEL) else { return label.to_owned() };
     let sum = fnv(label.bytes());

@@ -19,7 +19,7 @@ pub fn compare(compared: &Compared, old: &str, new: &str, style: &Style) -> Stri
     page.finish()
 }
 
-/// The same behind a report, against a baseline.
+/// The comparison with a baseline, to follow a report.
 pub fn against_baseline(compared: &Compared, baseline: &str, style: &Style) -> String {
     let mut page = Page::new(*style);
     page.line("", Tone::Plain);
@@ -48,7 +48,7 @@ fn body(page: &mut Page, compared: &Compared) {
     if compared.pairs.iter().any(|pair| pair.change.is_ok()) {
         page.marked(
             "",
-            "not measured in the same rounds, so nothing cancels: an interval of a ratio takes the worst ends of both; verdicts come from it alone",
+            "not measured in the same rounds, so disturbances do not cancel: a ratio's interval covers the worst case of both intervals, and the verdict comes from it",
         );
     }
 }
@@ -61,12 +61,12 @@ fn one(page: &mut Page, compared: &Compared, pair: &Pair) {
         Ok(change) => {
             page.item(&pair.component, &format!("{} -> {}", time(&change.old, change.unit), time(&change.new, change.unit)), Tone::Plain);
             let tone = if compared.limit(pair) == Some(Limit::Past) { Tone::Alarm } else { Tone::Strong };
-            page.item("ratio", &format!("{}: {}", ratio(&change.ratio), says(compared, pair, change)), tone);
+            page.item("ratio", &format!("{}: {}", ratio(&change.ratio), verdict_text(compared, pair, change)), tone);
         }
     }
 }
 
-/// A time, or the most that it can be.
+/// A time, or its upper bound if it is below resolution.
 fn time(estimate: &Estimate, unit: Unit) -> String {
     if estimate.low <= 0.0 && estimate.high >= 0.0 {
         return format!("below {} {}", crate::format::bound(estimate.high), unit.word());
@@ -74,7 +74,7 @@ fn time(estimate: &Estimate, unit: Unit) -> String {
     format!("{} {}", plus_minus(estimate), unit.word())
 }
 
-/// An interval that reaches further up than down by this factor is shown by its ends.
+/// An interval is shown by its ends if its upper half is longer than its lower half by this factor.
 const LOPSIDED: f64 = 1.2;
 
 fn ratio(ratio: &Estimate) -> String {
@@ -84,11 +84,11 @@ fn ratio(ratio: &Estimate) -> String {
         }
         (true, true) => plus_minus(ratio),
         (true, false) => format!("at least {}", significant(ratio.low, 3)),
-        _ => "not known".to_owned(),
+        _ => "unknown".to_owned(),
     }
 }
 
-fn says(compared: &Compared, pair: &Pair, change: &Change) -> String {
+fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
     let verdict = match change.verdict {
         Verdict::Faster => "new is faster",
         Verdict::Slower => "new is slower",
@@ -96,7 +96,7 @@ fn says(compared: &Compared, pair: &Pair, change: &Change) -> String {
         Verdict::Undecided => "undecided: the interval contains 1 and is wide",
     };
     if !change.trusted {
-        return "undecided: not both are to be trusted".to_owned();
+        return "undecided: one of the results is not to be trusted".to_owned();
     }
     let most = compared.threshold.map(|share| significant(100.0 * share, 4)).unwrap_or_default();
     match compared.limit(pair) {
@@ -106,7 +106,7 @@ fn says(compared: &Compared, pair: &Pair, change: &Change) -> String {
     }
 }
 
-/// Series written out; more are counted.
+/// Series that are listed; any more are counted.
 const MOST: usize = 20;
 
 fn unpaired(page: &mut Page, label: &str, what: &str, series: &[Series]) {

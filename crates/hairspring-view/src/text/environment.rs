@@ -4,10 +4,10 @@ use crate::format::{bound, fixed, frequency, frequency_unit, significant, time_u
 use crate::page::{Page, Tone};
 use hairspring_result::{Clock, Environment};
 
-/// Writes what is known of the circumstances.
+/// Writes the circumstances that are known.
 pub fn environment(page: &mut Page, environment: &Environment) {
     machine_line(page, environment);
-    page.item("clock", &environment.clock.as_ref().map_or_else(|| "not known".to_owned(), clock), Tone::Quiet);
+    page.item("clock", &environment.clock.as_ref().map_or_else(|| "unknown".to_owned(), clock), Tone::Quiet);
     page.item("core", &core(environment), Tone::Quiet);
     if let Some(compiler) = &environment.compiler {
         let flags = environment.compiler_flags.as_deref().unwrap_or_default();

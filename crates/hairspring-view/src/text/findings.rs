@@ -1,10 +1,10 @@
-//! Findings: those that take the trust away first and in large, the others behind the numbers.
+//! Findings as text, grouped by kind.
 
 use crate::page::{Page, Tone};
 use hairspring_core::judge::Severity;
 use hairspring_result::Finding;
 
-/// Findings of one kind that are written out; more are counted.
+/// Findings of one kind that are listed; any more are counted.
 const MOST_OF_A_KIND: usize = 3;
 
 /// The findings of one severity.
@@ -20,7 +20,7 @@ pub fn findings(page: &mut Page, all: &[Finding], severity: Severity) {
     }
 }
 
-/// All findings, the heaviest first.
+/// All findings, most severe first.
 pub fn all_findings(page: &mut Page, all: &[Finding]) {
     for severity in [Severity::Untrusted, Severity::Warning, Severity::Note] {
         findings(page, all, severity);

@@ -7,10 +7,10 @@ use hairspring_core::estimate::Source;
 use hairspring_result::document::{BudgetEntry, Fit};
 use hairspring_result::{Component, Run, Series};
 
-/// Components whose budget is written out; with more it stands in the JSON document only.
+/// Most components for which the budgets are printed; otherwise they are only in the JSON document.
 const MOST_BUDGETS: usize = 3;
 
-/// Writes all about the fit of one series.
+/// Writes the fit of one series.
 pub fn fit(page: &mut Page, series: &Series) {
     let is_line = series.components.len() == 1 && series.fit.rows_detail.iter().all(|row| row.counts.len() < 2);
     page.item(if is_line { "line" } else { "plane" }, &rows(&series.fit), Tone::Quiet);
@@ -32,13 +32,13 @@ fn rows(fit: &Fit) -> String {
             let (f, p) = (lack.f.unwrap_or(f64::NAN), lack.p.unwrap_or(f64::NAN));
             format!("lack of fit F = {}, p {}", significant(f, 3), probability(p))
         }
-        None => "lack of fit not known".into(),
+        None => "lack of fit unknown".into(),
     });
     parts.push(format!("residual {}", in_unit(residual(fit), fit.residual_ns.is_some())));
     parts.join("; ")
 }
 
-/// The residual; 0 where it is the rounding of doubles.
+/// The residual; 0 if it is only rounding error.
 fn residual(fit: &Fit) -> f64 {
     let residual = fit.residual_ns.or(fit.residual_ticks).flatten().unwrap_or(f64::NAN);
     let used = fit.rows_detail.iter().filter(|row| row.left_out.is_none());
@@ -56,7 +56,7 @@ fn span(fit: &Fit) -> Option<String> {
     few.is_finite().then(|| format!("{}x to {}x", significant(few, 6), significant(many, 6)))
 }
 
-/// A number with its unit: nanoseconds in the unit that is read easily, or ticks.
+/// A number with its unit: a readable unit of time, or ticks.
 fn in_unit(number: f64, in_ns: bool) -> String {
     let (factor, unit) = if in_ns { time_unit(number) } else { (1.0, "ticks") };
     format!("{} {unit}", significant(number * factor, 2))
@@ -64,7 +64,7 @@ fn in_unit(number: f64, in_ns: bool) -> String {
 
 fn budgets(page: &mut Page, series: &Series) {
     if series.components.len() > MOST_BUDGETS {
-        page.item("budget", "of each component: in the JSON document (--json)", Tone::Quiet);
+        page.item("budget", "see the JSON document (--json) for the budget of each component", Tone::Quiet);
         return;
     }
     for (component, part) in &series.components {
@@ -145,7 +145,7 @@ pub fn plots(page: &mut Page, series: &Series) {
     }
 }
 
-/// Factor and unit of an axis whose largest number is of this size.
+/// Factor and unit of an axis with this largest number.
 fn axis_unit(size: f64, in_ns: bool) -> (f64, &'static str) {
     if in_ns { time_unit(size) } else { (1.0, "ticks") }
 }

@@ -39,7 +39,7 @@ fn sd(row: &Method) -> String {
     }
 }
 
-/// The distance from the line fit, where the time is one.
+/// The distance from the line fit, if the time is resolved.
 fn distance(row: &Method) -> String {
     let resolved = row.time().is_some_and(|time| standing(&time) == Standing::Above);
     let Some(percent) = row.distance_percent.filter(|_| resolved) else { return "unresolved".into() };

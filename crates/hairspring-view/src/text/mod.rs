@@ -1,4 +1,4 @@
-//! The report for people: plain text of 80 columns at the most.
+//! The report for people: plain text of at most 80 columns.
 
 mod compare;
 mod environment;
@@ -24,7 +24,7 @@ pub fn circumstances(circumstances: &Environment, style: &Style) -> String {
     page.finish()
 }
 
-/// Findings alone, the heaviest first; empty where there are none.
+/// Findings alone, most severe first; empty if there are none.
 pub fn findings_alone(all: &[Finding], style: &Style) -> String {
     let mut page = Page::new(*style);
     all_findings(&mut page, all);

@@ -44,7 +44,7 @@ pub fn report(document: &ResultDocument, style: &Style) -> String {
     page.finish()
 }
 
-/// What stands in front of the lines of each series: nothing where there is one, else its name or, where that is long, a number.
+/// The label of each series: none if there is only one series, else its name, or a number if a name is too long.
 fn keys(all: &[Series]) -> Vec<Option<String>> {
     let names: Vec<String> = all.iter().map(|series| clean(&series.name)).collect();
     let short = names.iter().all(|name| !name.is_empty() && width(name) <= INDENT - 4);
@@ -82,7 +82,7 @@ fn meaning(series: &Series) -> Option<String> {
     Some(parts.join("; ")).filter(|text| !text.is_empty())
 }
 
-/// What takes the trust away comes before any number.
+/// Writes the findings that make the result untrusted, before any number.
 fn distrust(page: &mut Page, all: &[Series]) {
     for (series, key) in all.iter().zip(keys(all)).filter(|(series, _)| !series.is_trusted()) {
         page.gap();
@@ -112,7 +112,7 @@ fn times(page: &mut Page, all: &[Series]) {
     match overhead {
         Some(figure) if in_table.is_none() => page.item("overhead", &intercept(figure), Tone::Plain),
         Some(_) => {}
-        None => page.item("overhead", "merged with a component: the counts do not tell them apart", Tone::Plain),
+        None => page.item("overhead", "merged with a component: the counts cannot separate them", Tone::Plain),
     }
 }
 
@@ -120,7 +120,7 @@ fn standing_of(figure: &Figure) -> Option<Standing> {
     figure.time().as_ref().map(standing)
 }
 
-/// An overhead by itself; a negative one is where the line meets the axis, and not a time.
+/// The overhead as text; a negative one is not a time, but where the line meets the axis.
 fn intercept(figure: &Figure) -> String {
     let unit = if figure.in_ns() { "ns" } else { "ticks" };
     match figure.time().filter(|time| standing(time) == Standing::Negative) {
@@ -129,7 +129,7 @@ fn intercept(figure: &Figure) -> String {
     }
 }
 
-/// A time, or the most that it can be where it is below resolution.
+/// A time, or its upper bound if it is below resolution.
 fn time_cell(figure: &Figure) -> Cell {
     match (figure.bound(), figure.time()) {
         (Some(most), _) => Cell::below(most, figure.in_ns()),
@@ -155,7 +155,7 @@ fn table(page: &mut Page, lines: &[(String, &Figure)], many: bool) {
     if many { in_columns(page, &rows) } else { rows.iter().for_each(|row| page.line(row, Tone::Plain)) }
 }
 
-/// Lays short lines out in as many columns as fit, going down the columns.
+/// Lays out short lines in as many columns as fit, column by column.
 fn in_columns(page: &mut Page, rows: &[String]) {
     let widest = rows.iter().map(|row| width(row)).max().unwrap_or(1) + 2;
     let columns = (page.width() / widest).max(1);
@@ -166,7 +166,7 @@ fn in_columns(page: &mut Page, rows: &[String]) {
     }
 }
 
-/// Every further series against the first, by the first component.
+/// Ratios of every further series to the first, by the first component.
 fn ratios(page: &mut Page, document: &ResultDocument) {
     let keys: Vec<String> = keys(&document.results).into_iter().flatten().collect();
     let Some((first, others)) = keys.split_first() else { return };
@@ -193,7 +193,7 @@ fn verdict(verdict: Verdict, a: &str, b: &str) -> String {
     }
 }
 
-/// The instructions of one copy, where they are to be shown.
+/// The instructions of one copy, if they were requested.
 fn disassembly(page: &mut Page, series: &Series) {
     let Some(lines) = &series.disassembly else { return };
     for (at, line) in lines.iter().enumerate() {
@@ -203,7 +203,7 @@ fn disassembly(page: &mut Page, series: &Series) {
     page.gap();
 }
 
-/// Fit, plots and the lighter findings of one series.
+/// Fit, plots, warnings and notes of one series.
 fn details(page: &mut Page, series: &Series, key: Option<&str>) {
     page.gap();
     if let Some(key) = key {

@@ -1,4 +1,4 @@
-//! One table for many benchmarks: a line for each component, ratios of those that ran together, doubts below.
+//! One table for many benchmarks: a line for each component, ratios of benchmarks that ran together, then the findings.
 
 use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width, wrap};
@@ -6,12 +6,12 @@ use crate::page::{Page, Style, Tone};
 use hairspring_core::judge::{Severity, Verdict};
 use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
 
-/// Columns of a name; a longer one has a line of its own.
+/// Columns of a name; a longer name gets its own line.
 const NAME: usize = 20;
-/// Findings that are written out; more are counted.
+/// Findings that are listed; any more are counted.
 const MOST_FINDINGS: usize = 40;
 
-/// The table of a result. Notes are left to the JSON and to the detailed report.
+/// The table of a result. Notes are only in the JSON document and in the detailed report.
 pub fn table(result: &ResultDocument, style: &Style) -> String {
     let mut page = Page::new(*style);
     let lines: Vec<Line> = result.results.iter().flat_map(lines).collect();
@@ -33,7 +33,7 @@ pub fn table(result: &ResultDocument, style: &Style) -> String {
     page.finish()
 }
 
-/// Why some have no core cycles: a time alone may be that of another core clock.
+/// Why some times have no core cycles: a time in nanoseconds depends on the core clock.
 fn no_cycles(page: &mut Page, result: &ResultDocument) {
     let parts = result.results.iter().flat_map(|series| series.components.values());
     let without = parts.map(|part| &part.figure).filter(|figure| figure.cycles.is_none() && !figure.below_resolution);
@@ -44,7 +44,7 @@ fn no_cycles(page: &mut Page, result: &ResultDocument) {
         page.gap();
     }
     for reason in reasons {
-        page.item("cycles", &format!("not known: {reason}"), Tone::Quiet);
+        page.item("cycles", &format!("unknown: {reason}"), Tone::Quiet);
     }
 }
 
@@ -76,7 +76,7 @@ fn cycles(figure: &Figure) -> Cell {
     figure.cycles.as_ref().filter(|_| !figure.below_resolution).map_or_else(Cell::default, Cell::cycles)
 }
 
-/// The name as wide as its column; one that is too long goes on a line before.
+/// The name, padded to its column; a longer name is written on a line of its own before.
 fn named(page: &mut Page, line: &Line) -> String {
     if width(&line.name) <= NAME {
         return pad(&line.name, NAME);
@@ -117,7 +117,7 @@ fn level(page: &mut Page, result: &ResultDocument) {
     }
 }
 
-/// What is doubted, by series; a doubt that several have in the same words is told once.
+/// The warnings and untrusted findings, by series.
 fn doubts(page: &mut Page, result: &ResultDocument) {
     let all = result.results.iter().flat_map(|series| series.findings.iter().map(move |finding| (series, finding)));
     let doubts: Vec<(&Series, &Finding)> = all.filter(|(_, finding)| finding.severity != Severity::Note).collect();
@@ -153,7 +153,7 @@ mod tests {
         "comparisons": [{"a": "multiply", "b": "x", "ratio": {"value": 0.5, "low": 0.4, "high": 0.6, "level": 0.95}, "verdict": "faster"}]}"#;
 
     #[test]
-    fn components_ratios_and_doubts_have_their_lines() {
+    fn table_shows_components_ratios_and_findings() {
         let text = table(&read(SAVED).unwrap(), &Style::default());
         assert!(text.contains("  multiply                    0.81200 ns +- 0.00100  3.0000 cycles +- 0.0100\n"), "{text}");
         assert!(text.contains("!                       below 0.2") && text.contains("! NOT TO BE TRUSTED"), "{text}");

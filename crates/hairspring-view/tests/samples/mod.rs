@@ -18,12 +18,12 @@ impl Noise {
     }
 }
 
-/// Counts of each row, and the ticks that it truly takes.
+/// Counts of each row, and its true ticks.
 pub type Rows = Vec<(Vec<f64>, f64)>;
 
 pub const ROUNDS: u32 = 96;
 
-/// A table of rows for each series: counts and true ticks, with noise of so many ticks.
+/// A table of rows for each series: counts and true ticks, with noise of a number of ticks.
 pub fn table(components: &[&str], series: &[(&str, Rows)], noise: f64) -> Observations {
     let mut table = Observations::new(components.iter().map(|name| (*name).to_owned()).collect());
     let mut random = Noise(7);
@@ -91,7 +91,7 @@ pub fn timed(table: &Observations, subjects: Vec<Subject>) -> Measurement {
     }
 }
 
-/// The measurement of a file from elsewhere.
+/// A measurement made from a file.
 pub fn fitted(table: &Observations) -> Measurement {
     let timed = timed(table, Vec::new());
     Measurement {

@@ -292,7 +292,7 @@ fn level(measured: &MeasuredFunction) -> f64 {
 
 fn figure(time: &hairspring_core::judge::Time, measured: &MeasuredFunction, circumstances: &Environment) -> Figure {
     let no_cycles = circumstances.reference_reason.as_deref().unwrap_or("the reference chain could not be measured");
-    Figure::of(time, level(measured), no_cycles)
+    Figure::new(time, level(measured), no_cycles)
 }
 
 fn runs(measured: &MeasuredFunction, count: impl Fn(&crate::graph::Counts) -> u64) -> f64 {

@@ -33,11 +33,11 @@ pub struct ClockComparisonDocument {
     pub b: ComparedJson,
     /// Shortest span that the reads of both clocks leave room for.
     pub least_span_ns: Option<f64>,
-    /// Lengths that cannot be had: the reads alone take longer.
+    /// Lengths that are too short: the reads alone take longer.
     pub too_short_ns: Vec<f64>,
-    /// What all differences have in common: it is left of the reads, and no difference of the clocks.
+    /// The constant part of all differences: what remains of the cost of the reads, not a difference of the clocks.
     pub constant_ns: Option<Estimate>,
-    /// One entry for each length of span that can be had.
+    /// One entry for each length of span that could be measured.
     pub spans: Vec<SpanJson>,
 }
 
@@ -52,7 +52,7 @@ pub struct ComparedJson {
     pub rate_provenance: String,
     /// Its quantum.
     pub granularity_ns: Option<f64>,
-    /// While what it counts: what does not always count differs by what else ran, too.
+    /// When it counts; a clock that does not always count also differs by what else ran.
     pub counts: CountsWord,
 }
 
@@ -63,13 +63,13 @@ pub struct SpanJson {
     pub aimed_ns: f64,
     /// Mean length by the second clock.
     pub seen_ns: Option<f64>,
-    /// Mean difference of the first clock from the second; `null` where a clock is too coarse to tell it.
+    /// Mean difference of the first clock from the second; `null` where a clock is too coarse to resolve it.
     pub difference_percent: Option<Estimate>,
     /// Whether it is more than the constant explains.
     pub differs: bool,
-    /// Bound of the difference, where it cannot be told.
+    /// Bound of the difference, where it is not resolved.
     pub bound_percent: Option<f64>,
-    /// Why there is none.
+    /// Why the difference is unavailable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_reason: Option<String>,
     /// Standard deviation of a single difference.
@@ -108,7 +108,7 @@ fn compared(of: &Compared, level: f64) -> ComparedJson {
 
 fn span(point: &SpanPoint, constant: Option<&Estimate>, level: f64) -> SpanJson {
     let bound = point.bound_percent(level);
-    let told = point.percent.as_ref().filter(|_| bound.is_none());
+    let resolved = point.percent.as_ref().filter(|_| bound.is_none());
     let reason = match bound {
         Some(_) => "the clocks are too coarse for a span of this length",
         None => point.reason(),
@@ -116,10 +116,10 @@ fn span(point: &SpanPoint, constant: Option<&Estimate>, level: f64) -> SpanJson 
     SpanJson {
         aimed_ns: point.aimed_ns,
         seen_ns: finite(point.seen_ns).filter(|_| point.used > 0),
-        difference_percent: told.and_then(|percent| percent.estimate(level).if_finite()),
+        difference_percent: resolved.and_then(|percent| percent.estimate(level).if_finite()),
         differs: point.differs(constant, level),
         bound_percent: bound.and_then(finite),
-        difference_reason: told.is_none().then(|| reason.to_owned()),
+        difference_reason: resolved.is_none().then(|| reason.to_owned()),
         sd_percent: finite(point.sd_percent),
         used: point.used,
         left_out: point.left_out,

@@ -17,7 +17,7 @@ pub enum StopwatchOverheadSchema {
     V1,
 }
 
-/// What a stopwatch says of nothing.
+/// What a stopwatch reads for no work.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "Hairspring stopwatch overhead")]
 pub struct StopwatchOverheadDocument {

@@ -35,7 +35,7 @@ pub struct ClocksDocument {
     pub rates_against: String,
     /// The clocks.
     pub clocks: Vec<ClockFoundJson>,
-    /// Doubts.
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
@@ -51,13 +51,13 @@ pub struct ClockFoundJson {
     /// Why it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available_reason: Option<String>,
-    /// What makes earlier instructions done before the read; `null` where nothing does.
+    /// What completes earlier instructions before the read; `null` where nothing does.
     pub ordered_before: Option<String>,
     /// What keeps later instructions behind the read; `null` where nothing does.
     pub ordered_after: Option<String>,
     /// Bits of the counter.
     pub width_bits: u32,
-    /// While what it counts.
+    /// When it counts.
     pub counts: CountsWord,
     /// Ticks per second as the interface defines it.
     pub nominal_hz: Option<f64>,
@@ -65,7 +65,7 @@ pub struct ClockFoundJson {
     pub measured: Option<MeasuredJson>,
 }
 
-/// While what a clock counts.
+/// When a clock counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CountsWord {
@@ -104,7 +104,7 @@ pub struct MeasuredJson {
     pub backward: usize,
     /// Cost of a read by the line fit, in nanoseconds.
     pub read_cost_ns: Option<Estimate>,
-    /// Why the cost is not known.
+    /// Why the cost is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_cost_reason: Option<String>,
     /// Ticks per second as measured.
@@ -133,12 +133,12 @@ pub struct HandOverJson {
     pub worst_ticks: u64,
     /// How far the second CPU's clock is ahead, in ticks.
     pub offset_ticks: Option<f64>,
-    /// Bound of the error of that, in ticks: the fastest hand-over, or a quantum where that is more.
+    /// Bound of that offset's error, in ticks: the fastest hand-over, or a quantum where that is more.
     pub offset_bound_ticks: Option<f64>,
 }
 
 impl HandOverJson {
-    fn of(pair: &HandOver, quantum: u64) -> Self {
+    fn new(pair: &HandOver, quantum: u64) -> Self {
         let (offset, bound) = pair.offset_ticks(quantum);
         HandOverJson {
             cpus: [pair.cpus.0, pair.cpus.1],
@@ -190,10 +190,10 @@ fn measured(clock: &Clock, found: &MeasuredClock, level: f64) -> MeasuredJson {
         RateSeen::NotApplicable(reason) => (None, reason.clone()),
     };
     let (pairs, across_cpus_reason) = match &found.across {
-        Across::Tried(pairs) => (pairs.iter().map(|pair| HandOverJson::of(pair, found.reading.quantum)).collect(), None),
+        Across::Tried(pairs) => (pairs.iter().map(|pair| HandOverJson::new(pair, found.reading.quantum)).collect(), None),
         Across::NotTried(reason) => (Vec::new(), Some(reason.clone())),
     };
-    let reason = || found.cost.as_ref().err().cloned().unwrap_or_else(|| "the rate of the clock that timed it is not known".into());
+    let reason = || found.cost.as_ref().err().cloned().unwrap_or_else(|| "the rate of the clock that timed it is unknown".into());
     MeasuredJson {
         granularity_ticks: quantum,
         granularity_ns: quantum.zip(found.hz(clock)).and_then(|(ticks, hz)| finite(ticks as f64 * 1e9 / hz)),

@@ -25,16 +25,16 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
     }
     page.gap();
     let text = format!(
-        "difference: time by {a} less time by {b}, in percent of it, on the mean; intervals of {} confidence, * where it is more than the constant explains. Either clock is \
-         read outside the other as often, and both ends are read alike behind other reads, so the cost of the reads is in neither; what is left of it is the constant. seen: mean length by {b}. \
-         single: the same for one span. left out: something else ran within the span or between the reads of the two.",
+        "difference: mean of the time by {a} less that by {b}, in percent of the latter; intervals of {} confidence; * if it is more than the constant explains. \
+         Each clock is read outside the other equally often, so the cost of the reads cancels; what remains of it is the constant. seen: mean length by {b}. \
+         single, sd: standard deviation of the difference of one span. left out: something else ran within the span or between the reads of the two.",
         percent(level)
     );
     page.marked("", &text);
     page.gap();
     if let Some(constant) = constant {
         let text =
-            format!("{} ns, the same over every span: what is left of the reads, no difference of the clocks", plus_minus(&constant));
+            format!("{} ns over every span: what remains of the cost of the reads, not a difference of the clocks", plus_minus(&constant));
         page.item("constant", &text, Tone::Plain);
     }
     too_short(&mut page, comparison);
@@ -60,11 +60,11 @@ fn too_short(page: &mut Page, comparison: &Comparison) {
     }
     let all: Vec<String> = comparison.too_short_ns.iter().map(|ns| short_time(*ns)).collect();
     let text =
-        format!("spans of {} cannot be had: the reads of both clocks alone take {}", all.join(", "), short_time(comparison.least_span_ns));
+        format!("spans of {} are too short: the reads of both clocks alone take {}", all.join(", "), short_time(comparison.least_span_ns));
     page.item("reads", &text, Tone::Warning);
 }
 
-/// The clock that is too coarse for some of the spans.
+/// Warns of a clock that is too coarse for some of the spans.
 fn coarse(page: &mut Page, comparison: &Comparison, level: f64) {
     let (a, b) = (&comparison.a, &comparison.b);
     let unknown = |point: &&SpanPoint| point.percent.is_none() || point.bound_percent(level).is_some();
@@ -74,7 +74,7 @@ fn coarse(page: &mut Page, comparison: &Comparison, level: f64) {
         return;
     }
     let text = format!(
-        "{} steps by {}, too coarse for spans of {} and less: it cannot be told whether they differ; compare it with a finer clock over longer times",
+        "{} steps by {}, too coarse for spans of {} and less, so a difference there is unknown; compare the clocks over longer times",
         clock.name,
         short_time(clock.step_ns),
         short_time(longest.aimed_ns)
@@ -89,7 +89,7 @@ fn counting(page: &mut Page, clock: &Compared) {
         Counts::WhileProcessRuns => "threads of this process run",
     };
     let text = format!(
-        "{} counts only while {whose}: what else ran on the CPU, and time in the hypervisor, is a difference of what is counted, not of the rates",
+        "{} counts only while {whose}: the difference includes the time of other threads and of the hypervisor, and is not one of the rates",
         clock.name
     );
     page.item("counts", &text, Tone::Warning);
@@ -98,7 +98,7 @@ fn counting(page: &mut Page, clock: &Compared) {
 fn line(page: &mut Page, point: &SpanPoint, constant: Option<&Estimate>, level: f64) {
     let difference = point.percent.as_ref().map(|percent| percent.estimate(level));
     let text = match (difference, point.bound_percent(level)) {
-        (_, Some(bound)) => format!("not told: up to {}", significant(bound, 2)),
+        (_, Some(bound)) => format!("unknown: up to {}", significant(bound, 2)),
         (Some(estimate), None) => plus_minus(&estimate),
         (None, None) => point.reason().to_owned(),
     };

@@ -1,4 +1,4 @@
-//! Everything that is known of one clock.
+//! All details of one clock.
 
 use super::table::{rate, ticks};
 use super::{percent, short_time};
@@ -64,7 +64,7 @@ fn step(clock: &Clock, found: &MeasuredClock) -> String {
     let quantum = if reading.quantum == 0 { "it did not move".to_owned() } else { time(reading.quantum as f64) };
     let backward = if reading.backward > 0 { format!("; WENT BACKWARDS {} times", count(reading.backward)) } else { String::new() };
     format!(
-        "{quantum}, from {} steps; in a row {} on the mean, {} at least{backward}",
+        "{quantum}, from {} steps; in a row {} on average, {} at least{backward}",
         count(reading.steps),
         time(reading.back_to_back_mean),
         time(reading.back_to_back_min as f64)
@@ -78,14 +78,14 @@ fn counted(number: f64) -> String {
 
 fn read(clock: &Clock, found: &MeasuredClock, survey: &Survey, level: f64) -> String {
     match &found.cost {
-        Err(reason) => format!("cost not known: {reason}"),
+        Err(reason) => format!("cost unknown: {reason}"),
         Ok(cost) => cost_in_words(clock, cost, found, survey, level),
     }
 }
 
 fn cost_in_words(clock: &Clock, cost: &SeriesResult, found: &MeasuredClock, survey: &Survey, level: f64) -> String {
     let Some(ns) = cost.components.first().and_then(|read| read.time.ns.as_ref()).map(|ns| ns.estimate(level)) else {
-        return "cost not known in nanoseconds".into();
+        return "cost unknown in nanoseconds".into();
     };
     let own = found.hz(clock).map_or_else(String::new, |hz| format!(", {} of its own ticks", significant(ns.value * hz / 1e9, 3)));
     let (used, left_out) = cost.solution.rows_used();
@@ -107,7 +107,7 @@ fn rate_in_words(clock: &Clock, found: &MeasuredClock, level: f64) -> String {
     let text = rate(clock, &found.rate, level);
     match &found.rate {
         RateSeen::Measured(seen) => format!("{text}; {}", seen.provenance),
-        RateSeen::Reference => format!("{text}: it is the clock that rates are measured against"),
+        RateSeen::Reference => format!("{text}: rates are measured against this clock"),
         RateSeen::NotApplicable(reason) => format!("{text}: {reason}"),
     }
 }
@@ -131,14 +131,14 @@ fn hand_over(clock: &Clock, found: &MeasuredClock, pair: &HandOver) -> String {
     let (a, b) = pair.cpus;
     let lower = match pair.violations {
         0 => "none lower than the reading that it followed".to_owned(),
-        n => format!("{} LOWER than the reading that they followed, by {} at the most", count(n as usize), time(pair.worst_ticks as f64)),
+        n => format!("{} LOWER than the reading that they followed, by at most {}", count(n as usize), time(pair.worst_ticks as f64)),
     };
     let handovers = count(pair.handovers as usize);
     if pair.violations > 0 {
         return format!("{a} and {b}: {handovers} hand-overs, {lower}");
     }
     let apart = match offset {
-        small if small.abs() <= bound => format!("not told apart: {b} ahead of {a} by {} +- {}", time(offset), time(bound)),
+        small if small.abs() <= bound => format!("no offset resolved: {b} ahead of {a} by {} +- {}", time(offset), time(bound)),
         ahead if ahead > 0.0 => format!("{b} runs ahead of {a} by {} +- {}", time(offset), time(bound)),
         behind => format!("{b} runs behind {a} by {} +- {}", time(-behind), time(bound)),
     };

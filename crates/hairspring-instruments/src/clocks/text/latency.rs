@@ -87,7 +87,7 @@ fn histogram(page: &mut Page, summary: &Summary) {
         } else {
             format!("> {}", short_time(bin.low))
         };
-        // One value in thousands is a mark, too: the tail is what is looked for.
+        // Even one value in thousands gets a mark, because the tail matters.
         let length = if bin.count == 0 { 0 } else { ((bin.count as f64 / most * BAR).round() as usize).max(1) };
         page.line(&format!("{range:>20} {:>6} {}", count(bin.count), "#".repeat(length)), Tone::Plain);
     }
@@ -98,7 +98,7 @@ mod tests {
     use super::long_time;
 
     #[test]
-    fn a_short_wait_is_told_in_seconds() {
+    fn short_waits_are_in_seconds() {
         assert_eq!([8.0, 90.0, 4_000.0].map(long_time), ["8 s", "90 s", "67 min"]);
     }
 }

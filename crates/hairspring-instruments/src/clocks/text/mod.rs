@@ -17,7 +17,7 @@ use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::all_findings;
 use hairspring_view::text::machine_line;
 
-/// The survey of all clocks: a table, or everything that is known of each.
+/// The survey of all clocks: a table, or all details of each.
 pub fn clock_survey(survey: &Survey, verbose: bool, level: f64, circumstances: &Environment, style: &Style) -> String {
     let mut page = Page::new(*style);
     let missing = survey.clocks.iter().filter(|report| report.state.is_err()).count();
@@ -37,7 +37,7 @@ pub fn clock_survey(survey: &Survey, verbose: bool, level: f64, circumstances: &
     page.finish()
 }
 
-/// A time in the unit in which it is read easily: `10 ns`, `4 ms`.
+/// A time in a readable unit: `10 ns`, `4 ms`.
 fn short_time(ns: f64) -> String {
     let (factor, unit) = match ns.abs() {
         size if size < 1e3 => (1.0, "ns"),

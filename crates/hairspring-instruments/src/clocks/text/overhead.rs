@@ -12,7 +12,7 @@ use hairspring_view::text::machine_line;
 /// The overhead as text.
 pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &Environment, style: &Style) -> String {
     let mut page = Page::new(*style);
-    page.line("hairspring clocks --overhead: what a stopwatch says of nothing", Tone::Strong);
+    page.line("hairspring clocks --overhead: what a stopwatch reads for no work", Tone::Strong);
     page.gap();
     let title: Vec<String> = report.clocks.iter().map(|clock| clean(&clock.clock)).collect();
     row(&mut page, "", title, Tone::Strong);
@@ -37,8 +37,8 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
     row(&mut page, "total, highest of 5", report.clocks.iter().map(|clock| both(clock.range().1, clock)).collect(), Tone::Plain);
     row(&mut page, "runs used", report.clocks.iter().map(runs).collect(), Tone::Plain);
     page.gap();
-    let text = "ticks of the clock, and time. total: between start and stop with nothing in between; it is taken off what the \
-                stopwatch says, and its deviation is part of the result's uncertainty. calibrator: the total less two reads in \
+    let text = "ticks of the clock, and time. total: between start and stop with nothing in between; it is subtracted from what the \
+                stopwatch reads, and its deviation is part of the result's uncertainty. calibrator: the total less two reads in \
                 a row, run by run: the stopwatch's own part. Of five repetitions the one with the least deviation is shown, as \
                 in the paper; runs with an interrupt in them are left out.";
     page.marked("", &format!("{text} +-: intervals of {} confidence, from the spread of the five.", percent(level)));
@@ -48,7 +48,7 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
     page.finish()
 }
 
-/// A clock that steps by more than what it shows has seen it now and then only.
+/// Warns of a clock that steps by more than its overhead: only some of its runs saw a step.
 fn coarse(page: &mut Page, clock: &ClockOverhead) {
     let Some(total) = clock.steadiest().map(|steadiest| steadiest.total.mean) else { return };
     if clock.quantum as f64 <= total {
@@ -56,7 +56,7 @@ fn coarse(page: &mut Page, clock: &ClockOverhead) {
     }
     let step = short_time(clock.quantum as f64 * 1e9 / clock.rate.hz);
     let text = format!(
-        "{} steps by {step}, by more than its overhead: single runs show nothing, the mean does as far as its interval says",
+        "{} steps by {step}, which is more than its overhead: single runs do not show it, only the mean does, within its interval",
         clock.clock
     );
     page.item("coarse", &text, Tone::Warning);

@@ -78,7 +78,7 @@ pub fn rate(clock: &Clock, seen: &RateSeen, level: f64) -> String {
         (RateSeen::NotApplicable(_), _) => "none of its own".into(),
         (RateSeen::Measured(rate), Some(hz)) => {
             let off = off_ppm(rate, hz, level);
-            // A coarse clock's rate is off by so many ppm that percent are read more easily.
+            // The rate of a coarse clock may be off by so much that percent are more readable.
             let (shown, unit) = if off.value.abs() + off.half_width() < 1e4 { (off, "ppm") } else { (off.scaled(1e-4), "%") };
             let text = plus_minus(&shown);
             let sign = if off.value >= 0.0 && !text.starts_with('-') { "+" } else { "" };
@@ -114,10 +114,10 @@ fn together(found: &MeasuredClock) -> (String, Tone) {
 
 fn legend(page: &mut Page, survey: &Survey, level: f64) {
     let text = format!(
-        "ordered, behind: what makes earlier instructions done before the read, and keeps later ones behind it. \
+        "ordered, behind: what completes earlier instructions before the read, and what keeps later ones behind it. \
          a read: slope over 2 to 32 reads in a straight line, timed by {}. in a row: mean step of consecutive reads, which \
          for unordered or coarse clocks is not the cost. rate: measured against {}, with intervals of {} confidence; the \
-         error of {} itself is not in them. from CPU to CPU: readings taken behind one of another CPU, and how many of them fell below it. hairspring clocks NAME has more.",
+         error of {} itself is not in them. from CPU to CPU: readings that follow one of another CPU, and how many of them are below it. hairspring clocks NAME has more.",
         survey.timed_by,
         survey.against,
         percent(level),

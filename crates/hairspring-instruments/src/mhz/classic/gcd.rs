@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_are_no_times_have_no_divisor() {
+    fn invalid_times_have_no_divisor() {
         for times in [&[][..], &[0.0, 1.0], &[-1.0, 2.0], &[f64::NAN, 1.0], &[f64::INFINITY, 1.0]] {
             assert!(greatest_common_divisor(times).is_none(), "{times:?}");
         }

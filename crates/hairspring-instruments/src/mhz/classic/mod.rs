@@ -1,5 +1,5 @@
-//! The clock speed by the paper's own method (Staelin and McVoy, "mhz: Anatomy of a micro-benchmark", 1998), to stand
-//! beside the modern one.
+//! The clock speed by the paper's own method (Staelin and McVoy, "mhz: Anatomy of a micro-benchmark", 1998), to compare
+//! with the modern one.
 //!
 //! Nine expressions, whose lengths nobody knows, are timed by the harness of the paper; the period of the core is the greatest
 //! common divisor of their times. Everything is as published: the expressions, the regression with the weighted chi
@@ -31,7 +31,7 @@ use hairspring_host::clock::{Clock, RateMeter, granularity};
 use hairspring_measure::harness::Harness;
 use std::time::{Duration, Instant};
 
-/// What to spend.
+/// Limits of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Time for the whole, 100 ms at least; `None` for as long as the paper's harness asks, which may be five minutes. An
@@ -52,7 +52,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Says which option is out of its limits.
+    /// An option is out of its limits; the message names it.
     fn check(&self) -> Result<(), String> {
         const LEAST: Duration = Duration::from_millis(100);
         if let Some(budget) = self.budget.filter(|budget| *budget < LEAST) {
@@ -84,7 +84,7 @@ impl Options {
         }
         let whole = needed / allowed * self.budget.map_or(0.0, |budget| budget.as_secs_f64());
         Err(format!(
-            "the clock steps by {:.3} ms, so intervals of {:.0} ms are needed for 1 %, and the budget allows {:.1} ms: take a finer \
+            "the clock steps by {:.3} ms, so intervals of {:.0} ms are needed for 1 %, and the budget allows {:.1} ms: use a finer \
              clock, or a budget of {whole:.0} s",
             quantum_ns / 1e6,
             needed / 1e6,
@@ -101,11 +101,11 @@ impl Options {
 /// finding them, and twice where a neighbour takes half of the processor.
 const MARGIN: f64 = 2.3;
 
-/// What the method is applied to: loops of a hundred copies of each expression.
+/// The loops that the method times: a hundred copies of each expression.
 trait Subject {
     /// Names of the expressions.
     fn names(&self) -> Vec<&'static str>;
-    /// Runs so many trips of an expression's loop.
+    /// Runs a number of trips of an expression's loop.
     fn run(&mut self, expression: usize, guarded: bool, trips: u64);
     /// Time since the start, in nanoseconds.
     fn spent_ns(&self) -> f64;
@@ -136,8 +136,8 @@ impl Subject for Compiled {
 /// steadier answers.
 ///
 /// # Errors
-/// Options out of their limits, clocks too coarse for the budget, and clocks that no loop can fill an interval of. A machine that is too busy is no error but
-/// an [`Outcome`].
+/// Options out of their limits, clocks too coarse for the budget, and clocks that no loop can fill an interval of. A machine that is
+/// too busy is not an error but an [`Outcome`].
 pub fn classic(clock: Clock, options: &Options) -> Result<ClassicResult, String> {
     /// Over this time the rate of the clock is measured, where its interface does not define it.
     const RATE_TIME: Duration = Duration::from_millis(20);
@@ -168,7 +168,7 @@ fn measure(harness: &Harness, subject: &mut impl Subject, options: &Options) -> 
     let mut sampler = collect::Sampler::new(harness, window_ns, timing_ns.value, &guards);
     while attempts.len() < options.tries as usize && !options.is_spent(subject.spent_ns()) && !attempts.iter().any(|one| one.agreed) {
         collected = sampler.collect(subject, options)?;
-        attempts.push(Attempt::of(&collected));
+        attempts.push(Attempt::new(&collected));
     }
     let mhz = attempts.last().and_then(Attempt::accepted);
     Ok(ClassicResult {

@@ -1,4 +1,4 @@
-//! What the paper's method found, as plain data.
+//! The result of the paper's method, as plain data.
 
 use super::Options;
 use super::vote::{Ballot, agree, plausible, vote};
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The answers of the minima and of the next larger values agree.
+    /// The answers from the minima and from the next larger values agree.
     Accepted,
-    /// They did not in any try: "system too busy".
+    /// They did not agree in any try: "system too busy".
     TooBusy,
     /// The budget ended before a try had two measurements of each expression, or before the last try.
     OutOfBudget,
@@ -106,7 +106,7 @@ pub struct ClassicResult {
 
 impl Attempt {
     /// The verdict on the times of all expressions.
-    pub fn of(collected: &[Experiments]) -> Attempt {
+    pub fn new(collected: &[Experiments]) -> Attempt {
         let minima: Option<Vec<Minimum>> = collected.iter().map(Experiments::minimum).collect();
         let ballot = |value: fn(&Minimum) -> f64| vote(&kept(&minima.as_ref()?.iter().map(value).collect::<Vec<f64>>()));
         let (minimum, next) = (ballot(|times| times.value), ballot(|times| times.next));

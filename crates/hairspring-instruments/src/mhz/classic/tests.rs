@@ -16,7 +16,7 @@ struct Core {
 }
 
 impl Core {
-    fn of(mhz: f64) -> Core {
+    fn new(mhz: f64) -> Core {
         Core { mhz, cycles: CYCLES, left: [1.0; 9] }
     }
 }
@@ -50,7 +50,7 @@ fn unlimited() -> Options {
 #[test]
 fn the_speed_of_a_quiet_core_is_found() {
     for (mhz, quantum) in [(4_100.0, 1), (4_100.0, 1_000), (120.0, 1), (25.0, 1_000)] {
-        let found = run(&mut Core::of(mhz), quantum, Noise { work_ppm: 200, ..Noise::default() }, &Options::default());
+        let found = run(&mut Core::new(mhz), quantum, Noise { work_ppm: 200, ..Noise::default() }, &Options::default());
         assert_eq!(found.outcome, Outcome::Accepted, "{mhz}");
         let answer = found.mhz.unwrap();
         assert!((f64::from(answer.value) / mhz - 1.0).abs() < 2e-3, "{mhz}: {answer:?}");
@@ -65,17 +65,17 @@ fn the_speed_of_a_quiet_core_is_found() {
 #[test]
 fn a_coarse_clock_takes_the_papers_time_or_the_budget() {
     let noise = Noise { work_ppm: 100, ..Noise::default() };
-    let found = run(&mut Core::of(4_100.0), 10 * MS, noise, &unlimited());
+    let found = run(&mut Core::new(4_100.0), 10 * MS, noise, &unlimited());
     assert_eq!((found.window_ns, found.enough.proven), (1e9, false));
     // The 99 s of one try that lmbench announces, times three.
     assert!(found.seconds > 99.0 && found.seconds < 340.0, "{}", found.seconds);
-    let found = run(&mut Core::of(4_100.0), 1, Noise { period: 3 * MS, stolen: MS, ..Noise::default() }, &Options::default());
+    let found = run(&mut Core::new(4_100.0), 1, Noise { period: 3 * MS, stolen: MS, ..Noise::default() }, &Options::default());
     assert!(found.window_ns < 8e6 && found.seconds < 5.1, "{} {}", found.window_ns, found.seconds);
 }
 
 #[test]
 fn a_folded_expression_is_guarded_and_named() {
-    let mut core = Core::of(4_100.0);
+    let mut core = Core::new(4_100.0);
     (core.left[1], core.left[5], core.left[8]) = (0.02, 0.73, 0.0);
     let found = run(&mut core, 1, Noise::default(), &Options::default());
     let guarded: Vec<&str> = found.expressions.iter().filter(|one| one.guard.guarded).map(|one| &one.name[..]).collect();
@@ -88,7 +88,7 @@ fn a_folded_expression_is_guarded_and_named() {
 fn a_neighbour_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
     // 10 us of 20: the ten wrong machines of section 8, whose neighbour took half of the processor.
     let noise = Noise { period: MS / 100, stolen: MS / 100, ..Noise::default() };
-    let found = run(&mut Core::of(4_100.0), 1, noise, &Options::default());
+    let found = run(&mut Core::new(4_100.0), 1, noise, &Options::default());
     assert_eq!(found.outcome, Outcome::Accepted);
     assert!((f64::from(found.mhz.unwrap().value) - 2_050.0).abs() < 41.0, "{:?}", found.mhz);
 }
@@ -98,16 +98,16 @@ fn a_core_that_never_repeats_is_too_busy_after_three_tries() {
     // Every interval is longer by up to its own length: the two answers agree by chance only.
     let noise = Noise { work_ppm: 1_000_000, ..Noise::default() };
     let options = Options { measurements: 2, ..unlimited() };
-    let found = run(&mut Core::of(4_100.0), 1, noise, &options);
+    let found = run(&mut Core::new(4_100.0), 1, noise, &options);
     assert_eq!((found.outcome, found.mhz, found.attempts.len()), (Outcome::TooBusy, None, 3));
     assert!(found.expressions.iter().all(|one| one.cycles.is_none() && one.time_ns.is_some()));
 }
 
 #[test]
-fn lengths_that_are_no_integers_show_in_the_cycles() {
+fn non_integer_lengths_show_in_the_cycles() {
     // Adds of a constant folded into renaming, a load forwarded in half a cycle.
     let cycles = [0.5, 2.0, 3.0, 1.0, 2.0, 2.0, 2.0, 3.0, 2.17];
-    let found = run(&mut Core { cycles, ..Core::of(4_000.0) }, 1, Noise { work_ppm: 100, ..Noise::default() }, &Options::default());
+    let found = run(&mut Core { cycles, ..Core::new(4_000.0) }, 1, Noise { work_ppm: 100, ..Noise::default() }, &Options::default());
     // Half a cycle is an integer of half the period: the method cannot know, and doubles the speed.
     let answer = found.mhz.unwrap();
     assert!((f64::from(answer.value) / 8_000.0 - 1.0).abs() < 0.01, "{answer:?}");
@@ -115,11 +115,11 @@ fn lengths_that_are_no_integers_show_in_the_cycles() {
 }
 
 #[test]
-fn a_budget_that_ends_early_is_said_and_not_an_answer() {
+fn a_budget_that_ends_early_gives_no_answer() {
     // After every millisecond, something else takes 20.
     let options = Options { budget: Some(Duration::from_millis(100)), ..Options::default() };
     let noise = Noise { period: MS, stolen: 20 * MS, ..Noise::default() };
-    let found = run(&mut Core::of(4_100.0), 1, noise, &options);
+    let found = run(&mut Core::new(4_100.0), 1, noise, &options);
     assert_eq!((found.outcome, found.mhz), (Outcome::OutOfBudget, None));
 }
 
@@ -127,7 +127,7 @@ fn a_budget_that_ends_early_is_said_and_not_an_answer() {
 fn a_clock_too_coarse_for_the_budget_is_refused_with_the_budget_that_it_needs() {
     fake::set(fake::Settings { quantum: 10 * MS, ..fake::Settings::default() });
     let harness = Harness { now: fake::read, ns_per_tick: 1.0, quantum_ns: 1e7 };
-    let message = measure(&harness, &mut Core::of(4_100.0), &Options::default()).unwrap_err();
+    let message = measure(&harness, &mut Core::new(4_100.0), &Options::default()).unwrap_err();
     assert!(message.contains("10.000 ms") && message.contains("1000 ms") && message.contains("budget of 683 s"), "{message}");
 }
 

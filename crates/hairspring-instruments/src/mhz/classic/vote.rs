@@ -26,10 +26,10 @@ pub struct Vote {
     pub subsets: u32,
 }
 
-/// What all subsets say.
+/// The vote of all subsets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ballot {
-    /// The mode: the most common answer; the lowest where several are as common.
+    /// The mode: the most common answer, and the lowest of equally common ones.
     pub mode: Vote,
     /// Subsets that were asked: those with two times that differ by more than 5 %.
     pub subsets: u32,
@@ -39,7 +39,7 @@ pub struct Ballot {
     pub votes: Vec<Vote>,
 }
 
-/// Which of the times are no obvious outliers (filter_data): within a factor of twenty of the median of the positive ones.
+/// Which times are not obvious outliers (filter_data): those within a factor of twenty of the median of the positive times.
 pub fn plausible(times: &[f64]) -> Vec<bool> {
     let mut sorted: Vec<f64> = times.iter().copied().filter(|time| time.is_finite() && *time > 0.0).collect();
     sorted.sort_by(f64::total_cmp);
@@ -71,7 +71,7 @@ fn valid(subset: &[f64]) -> bool {
     subset.iter().any(|time| *time > shortest * (1.0 + DIFFERENT))
 }
 
-/// Clock speed in whole MHz; `None` where it is no number of them.
+/// Clock speed in whole MHz; `None` if it is not finite and positive.
 fn speed(times_ns: &[f64]) -> Option<u32> {
     let mhz = (1e3 / greatest_common_divisor(times_ns)?.period).round();
     (0.0..=f64::from(u32::MAX)).contains(&mhz).then_some(mhz as u32)
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn few_lengths_that_are_no_integers_are_outvoted() {
+    fn few_non_integer_lengths_are_outvoted() {
         // One add folded into renaming.
         let found = vote(&noisy(4_100.0, &[5.0, 2.0, 3.0, 1.0, 2.5, 2.0, 2.0, 3.0, 2.0], 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) <= 2, "{found:?}");
     }
 
     #[test]
-    fn many_lengths_that_are_no_integers_win_the_vote() {
+    fn many_non_integer_lengths_win_the_vote() {
         // A store-load pair renamed to half a cycle, adds of a constant to 0.17: the method has no way to know.
         let found = vote(&noisy(4_100.0, &[0.5, 1.17, 2.17, 1.0, 1.5, 2.5, 0.53, 3.17, 2.34], 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) > 41, "{found:?}");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn no_valid_subset_is_no_answer() {
+    fn no_valid_subset_gives_no_answer() {
         assert!(vote(&[]).is_none());
         assert!(vote(&[1.0]).is_none());
         assert!(vote(&[1.0, 1.04, 1.02]).is_none());

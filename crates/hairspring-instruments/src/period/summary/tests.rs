@@ -129,7 +129,7 @@ fn the_final_rate_replaces_that_of_the_start() {
 }
 
 #[test]
-fn missed_cycles_are_a_finding_and_most_of_them_take_the_trust_away() {
+fn missed_cycles_are_a_finding_and_many_are_untrusted() {
     let with = |missed: u64| {
         let mut tally = wakes(100, 1, 0.0, even);
         tally.finish(100 + missed);
@@ -158,7 +158,7 @@ fn the_limit_is_that_of_the_latest_cycle() {
 }
 
 #[test]
-fn too_few_cycles_are_no_summary() {
+fn too_few_cycles_give_no_summary() {
     assert!(summarise(&wakes(2, 1, 0.0, even), None, &ended()).is_none());
     assert!(summarise(&wakes(3, 1, 0.0, even), None, &ended()).is_some());
 }
