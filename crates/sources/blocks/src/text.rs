@@ -54,7 +54,7 @@ fn head(page: &mut Page, listing: &Listing) {
         let names: Vec<&str> = others.iter().take(NAMED).map(|file| base(file)).collect();
         let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
         let others =
-            if names.is_empty() { String::new() } else { format!("; lines of others with their name: {}{more}", names.join(", ")) };
+            if names.is_empty() { String::new() } else { format!("; lines of other files are shown with the file name: {}{more}", names.join(", ")) };
         page.item("source", &format!("{main}{others}"), Tone::Quiet);
     }
     let partial = measured.rows.iter().filter(|row| row.until.is_some()).count();
@@ -97,7 +97,7 @@ fn combinations(page: &mut Page, listing: &Listing) {
         return;
     }
     page.gap();
-    page.line("what can be told apart, where no single time can:", Tone::Quiet);
+    page.line("combinations that can be told apart where single times cannot:", Tone::Quiet);
     let groups = groups(listing.measured);
     for component in combined.iter().take(MOST_COMBINATIONS) {
         let (time, share) = listing.timed(*component);
@@ -145,12 +145,12 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
     if analysis.regions.is_empty() {
         if !analysis.quality.is_carried() && !measured.graph.loops().is_empty() {
             page.gap();
-            page.item("loops", "sums of their trips do not describe the calls either: no time is shown", Tone::Alarm);
+            page.item("loops", "sums of their trips do not describe the calls either, so no times are shown", Tone::Alarm);
         }
         return;
     }
     page.gap();
-    page.line("loops, by the trip (inner loops apart):", Tone::Quiet);
+    page.line("time of one trip through each loop (without inner loops):", Tone::Quiet);
     let most = analysis.regions.iter().map(|region| region.time.time.ticks.value * region.trips).fold(0.0, f64::max);
     for region in analysis.regions.iter().take(MOST_LOOPS) {
         let calls = analysis.calls.max(1) as f64;
@@ -181,8 +181,8 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
         },
     );
     let overhead = analysis.series().overhead.as_ref().map_or_else(
-        || "the overhead of the timing cannot be told from what runs once in every call".to_owned(),
-        |time| format!("overhead of the timing {}", shown(time)),
+        || "the timing overhead cannot be told apart from what runs once in every call".to_owned(),
+        |time| format!("timing overhead {}", shown(time)),
     );
     page.item("call", &format!("{mean} on average; {overhead}"), Tone::Plain);
     let (text, tone) = model(quality);
@@ -212,7 +212,7 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
 fn model(quality: &Quality) -> (String, Tone) {
     let Some(departure) = quality.departure else {
         let unchecked =
-            "NOTHING CHECKS THE SUM: there are as many unknowns as rows of different counts; whatever these take, some times fit";
+            "NOTHING CHECKS THE SUM: there are as many unknowns as rows with different counts, so some times always fit";
         let negative = if quality.negative { "; one came out negative" } else { "" };
         return (format!("{unchecked}{negative}"), Tone::Alarm);
     };
@@ -226,7 +226,7 @@ fn model(quality: &Quality) -> (String, Tone) {
         // Rounded down: less than all is not all.
         Some(share) if share > 0.0 => format!("explains {} % of the variation between rows and", fixed((1e4 * share).floor() / 100.0, 2)),
         Some(_) => "explains nothing of the variation between rows and".to_owned(),
-        None => "hardly has to vary, and".to_owned(),
+        None => "has hardly any variation between rows to explain and".to_owned(),
     };
     let departs = match 100.0 * departure {
         small if small < 0.01 => "below 0.01 %".to_owned(),
@@ -270,7 +270,7 @@ fn wanting(all: &[Missing]) -> Vec<(String, String)> {
             let names = |blocks: &&Vec<usize>| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ");
             let groups: Vec<String> = together.iter().map(names).collect();
             let message = format!("run equally often in every whole call: {}", groups.join("; "));
-            said.push((message, "--until with the last block of them (a run that stops before it), or --until each".to_owned()));
+            said.push((message, "--until with the last of these blocks (a run that stops before it), or --until each".to_owned()));
         }
     }
     said

@@ -40,7 +40,7 @@ pub fn rate(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -> 
     let expected = stated_hz.map_or(mean, |hz| hz * reference.seconds);
     if let Some((at, odd)) = intervals.iter().enumerate().find(|(_, ticks)| (*ticks / expected - 1.0).abs() > FARTHEST) {
         return Err(Error::Unusable(format!(
-            "reference interval {} of {n} is {:.6} times as long as {} s by the recorder's rate: a pulse is missing or too many, or --reference is not its length",
+            "reference interval {} of {n} is {:.6} times as long as {} s by the recorder's rate: a pulse is missing or extra, or --reference is not its length",
             at + 1,
             odd / expected,
             reference.seconds

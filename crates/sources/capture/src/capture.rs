@@ -83,7 +83,7 @@ pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink:
     let read_head = |stream: &mut dyn Read, head: &mut Vec<u8>| stream.take(HEAD).read_to_end(head).map_err(|error| Error::stream(&error));
     let format_of = |head: &[u8]| {
         format.or_else(|| Format::of(head)).ok_or_else(|| {
-            let what = if head.is_empty() { "the file is empty" } else { "this is no recording that is known" };
+            let what = if head.is_empty() { "the file is empty" } else { "the format of this recording is unknown" };
             Error::Unusable(format!("{what}: expected VCD, WAV, a sigrok session or a CSV table (--format)"))
         })
     };
@@ -254,7 +254,7 @@ impl Gathered {
         if let Some(ks) = &options.ks {
             if self.collector.frames + self.collector.left_out > 0 {
                 return Err(Error::Unusable(
-                    "the recording has the header pattern, which says the counts of each pulse: leave --k away".into(),
+                    "the recording has the header pattern, which gives the counts of each pulse: leave --k out".into(),
                 ));
             }
             let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();

@@ -27,7 +27,7 @@ pub fn deal(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pul
     };
     if pulses.is_empty() || pulses.len() % ks.len() != 0 {
         return Err(Error::Unusable(format!(
-            "{} pulses are no whole number of rounds of {} (--k): one is missing or too many, or the recording begins or ends within a round; cut it to whole rounds (--edges lists the edges, and a list of edges can be read again), or send the header pattern (spec/capture.md), which needs no such care",
+            "{} pulses are not a whole number of rounds of {} (--k): one is missing or extra, or the recording begins or ends within a round; cut it to whole rounds (--edges lists the edges, and a list of edges can be read again), or send the header pattern (spec/capture.md), which needs no such care",
             pulses.len(),
             ks.len()
         )));
@@ -62,7 +62,7 @@ fn misfit(pulses: &[Pulse], ks: &[f64], middles: &[f64], (pulse, place, k, seen)
         );
     }
     format!(
-        "pulse {pulse} ({place}) should be k = {k} by the list of --k and is as wide as {seen:.2} copies by the line through all pulses: a pulse is missing or too many, or the list is not the firmware's; the header pattern (spec/capture.md) finds out which"
+        "pulse {pulse} ({place}) should be k = {k} by the list of --k and is as wide as {seen:.2} copies by the line through all pulses: a pulse is missing or extra, or the list is not the firmware's; the header pattern (spec/capture.md) shows which"
     )
 }
 

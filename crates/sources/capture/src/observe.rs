@@ -109,7 +109,7 @@ impl Collector {
         match counted.iter().enumerate().find(|(at, name)| counted[..*at].contains(name)) {
             Some((_, name)) => Err(format!("--components: two components would be called `{name}`")),
             None if counted.iter().any(|name| name == OVERHEAD) => {
-                Err(format!("--components: `{OVERHEAD}` is what a pulse takes beside its components"))
+                Err(format!("--components: `{OVERHEAD}` is the name of the time that a pulse takes beside its components"))
             }
             None => Ok(()),
         }

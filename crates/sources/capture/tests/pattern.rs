@@ -122,7 +122,7 @@ fn problems_say_what_and_where() {
     assert_eq!(problems[0].trouble, Trouble::SameDirection);
     let (frames, problems, _) = decode(&whole.edges[..whole.edges.len() - 3]);
     assert_eq!((frames.len(), problems[0].trouble), (2, Trouble::Unfinished));
-    assert!(problems[0].reason.contains("behind pulse 5 of 6"), "{problems:?}");
+    assert!(problems[0].reason.contains("after pulse 5 of 6"), "{problems:?}");
 }
 
 #[test]

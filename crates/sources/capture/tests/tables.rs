@@ -21,7 +21,7 @@ fn sigrok_tables_are_samples() {
     assert_eq!(csv(SIGROK, Some("1")).unwrap().0, [2.0]);
     assert!(csv(SIGROK, None).unwrap_err().contains("2 channels: D0, PB7"));
     assert!(csv(&SIGROK.replace("1 MHz", "0 Hz"), Some("1")).unwrap_err().starts_with("line 3: the rate is `0 Hz`"));
-    assert!(csv(&SIGROK.replace("; Samplerate: 1 MHz\n", ""), Some("1")).unwrap_err().contains("tells when the rows were"));
+    assert!(csv(&SIGROK.replace("; Samplerate: 1 MHz\n", ""), Some("1")).unwrap_err().contains("gives the times of the rows"));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn saleae_tables_are_changes_or_volts() {
     assert_eq!(edges.len(), 9);
     assert!((edges[0] - 99.5).abs() < 0.01 && (recording.hz.unwrap() / 5e7 - 1.0).abs() < 1e-9);
     let uneven = text.replacen("0.000001000,", "0.000001900,", 1);
-    assert!(csv(&uneven, None).unwrap_err().contains("line 52: the times of the samples are not even"), "{:?}", csv(&uneven, None));
+    assert!(csv(&uneven, None).unwrap_err().contains("line 52: the samples are not evenly spaced"), "{:?}", csv(&uneven, None));
 }
 
 #[test]
@@ -81,10 +81,10 @@ fn lists_of_edges_are_read() {
 fn what_is_wrong_is_told_with_its_line() {
     assert!(csv("", None).unwrap_err().contains("empty"));
     assert!(csv("Time [s],A\n", None).unwrap_err().contains("no rows"));
-    assert_eq!(csv("Time [s],A\n0,0\n1,x\n2,0\n", None).unwrap_err(), "line 3: `x` is no number");
+    assert_eq!(csv("Time [s],A\n0,0\n1,x\n2,0\n", None).unwrap_err(), "line 3: `x` is not a number");
     assert_eq!(csv("Time [s],A\n0,0\n1,1,1\n2,0\n", None).unwrap_err(), "line 3: has 3 fields, the first row has 2");
     assert_eq!(csv("1\n2\n1\n", None).unwrap_err(), "line 3: the time goes backwards, from 2 to 1");
-    assert_eq!(csv("1\n2.5\n2.5\n", None).unwrap_err(), "line 3: the time is that of the edge before, 2.5 s: two edges at once are none");
+    assert_eq!(csv("1\n2.5\n2.5\n", None).unwrap_err(), "line 3: the time equals that of the edge before, 2.5 s: no two edges happen at once");
     assert_eq!(csv("0\n1e308\n", None).unwrap_err(), "line 2: the time is 1e308 s, the limit is 1e12 s");
     let late: String = (0..100).map(|n| format!("{n},{}\n", n % 2)).collect();
     assert_eq!(csv(&format!("Time [s],A\n{late}100,2\n"), None).unwrap_err(), "line 102: the level is 2, expected 0 or 1");
@@ -179,11 +179,11 @@ fn sessions_of_volts_go_through_the_detector() {
 fn sessions_that_are_wrong_say_why() {
     let whole = session(METADATA, &[("logic-1", samples(0, 100))]);
     assert!(sigrok(&whole, None).unwrap_err().contains("2 channels: D0, PB7"));
-    assert!(sigrok(&whole[..whole.len() / 2], Some("PB7")).unwrap_err().contains("the file is cut, or no session"));
+    assert!(sigrok(&whole[..whole.len() / 2], Some("PB7")).unwrap_err().contains("the file is cut or is not a session"));
     let wrong =
         |from: &str, to: &str| sigrok(&session(&METADATA.replace(from, to), &[("logic-1", samples(0, 50))]), Some("PB7")).unwrap_err();
     assert!(wrong("1 MHz", "0 Hz").contains("missing or 0"));
-    assert!(wrong("1 MHz", "fast").contains("line 7: of metadata: the rate is `fast`"));
+    assert!(wrong("1 MHz", "fast").contains("line 7: metadata: the rate is `fast`"));
     assert!(wrong("unitsize=2", "unitsize=0").contains("the unit size is `0`"));
     assert!(wrong("unitsize=2", "unitsize=1").contains("beyond the unit size"));
     assert!(wrong("=logic-1", "=logic-7").contains("has no `logic-7`"));

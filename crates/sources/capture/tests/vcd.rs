@@ -40,8 +40,8 @@ fn channels_are_found_by_name_number_and_bit() {
     assert_eq!(found("bus[2]"), Ok(vec![6.0]));
     let message = read(text, None).unwrap_err();
     assert!(message.contains("2 channels: a.p, a.q") && message.contains("--channel"), "{message}");
-    assert!(found("bus").unwrap_err().ends_with("; of a vector one bit is a channel: `a.bus[0]` to `[7]`"));
-    assert!(found("bus[8]").unwrap_err().ends_with("; of a vector one bit is a channel: `a.bus[0]` to `[7]`"));
+    assert!(found("bus").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
+    assert!(found("bus[8]").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
     assert!(found("r").unwrap_err().ends_with("2 channels: a.p, a.q; and bits of vectors: `a.bus[0]` to `[7]`"));
     for wrong in ["r", "3", "0", "bus[8]", "bus"] {
         assert!(found(wrong).unwrap_err().contains("there is no channel"), "{wrong}");
@@ -52,9 +52,9 @@ fn channels_are_found_by_name_number_and_bit() {
 fn what_is_wrong_is_told_with_its_byte() {
     let at = |extra: usize| format!("byte {}: ", HEAD.len() + extra);
     assert_eq!(body("#10\n1!\n#9\n").unwrap_err(), at(7) + "the time goes backwards, from 10 to 9");
-    assert!(body("#x\n").unwrap_err().starts_with(&(at(0) + "`#x` is no time")));
+    assert!(body("#x\n").unwrap_err().starts_with(&(at(0) + "`#x` is not a time")));
     assert!(body("#99999999999999999\n").unwrap_err().contains("beyond 2^53"));
-    assert!(body("#1\n?!\n").unwrap_err().starts_with(&(at(3) + "`?!` is no change")));
+    assert!(body("#1\n?!\n").unwrap_err().starts_with(&(at(3) + "`?!` is not a value change")));
     assert!(read("", None).unwrap_err().contains("empty"));
     assert!(read("hello there", None).unwrap_err().contains("byte 0: `hello` where a declaration"));
     assert!(read("$timescale 1 ns $end\n$var wire 1 ! a $end\n", None).unwrap_err().contains("within its header"));

@@ -139,7 +139,7 @@ fn channels_are_numbers() {
     right(&read(&file, Some("right")).unwrap().0, 0.005);
     let message = read(&file, None).unwrap_err();
     assert!(message.contains("no edge") && message.contains("channel 1 of 2 was read"), "{message}");
-    assert!(message.contains("swings channel 1 by 0.0000, channel 2 by 0.5"), "{message}");
+    assert!(message.contains("channel 1 0.0000, channel 2 0.5"), "{message}");
     assert!(read(&file, Some("3")).unwrap_err().contains("there is no channel `3`; the file has 2 channels: 1, 2"));
 }
 
@@ -155,13 +155,13 @@ fn what_is_wrong_is_told_with_its_byte() {
     assert!(changed(22, &[0; 2]).starts_with("byte 22: the file has 0 channels"));
     assert!(changed(20, &[0x55]).starts_with("byte 20: samples of format 0x0055"));
     assert!(changed(32, &[7]).contains("samples of 7 bytes"));
-    assert!(changed(8, b"WAVX").contains("no WAV file"));
+    assert!(changed(8, b"WAVX").contains("not a WAV file"));
     assert!(changed(16, &[3]).contains("the chunk `fmt ` has 3 bytes"));
-    assert!(changed(12, b"junk\xff\xff\xff\x7f").contains("the chunk `junk` is to have 2147483647 bytes"));
+    assert!(changed(12, b"junk\xff\xff\xff\x7f").contains("the chunk `junk` claims 2147483647 bytes"));
     assert!(changed(12, b"junk").contains("before their format"));
     for length in 0..44 {
         let message = read(&file[..length], None).unwrap_err();
-        assert!(message.contains("the file ends within") || message.contains("no WAV"), "{length}: {message}");
+        assert!(message.contains("the file ends within") || message.contains("not a WAV file"), "{length}: {message}");
     }
     assert!(read(&file[..44], None).unwrap_err().contains("no samples"));
 }

@@ -64,12 +64,12 @@ impl Collected {
     /// That there is none, with what to do about it.
     pub fn finish(mut self, tool: Tool, source: &str, advice: &str) -> Result<Imported> {
         if self.runs.is_empty() {
-            return Err(Error::BadTable(format!("holds no run of a benchmark{}", self.first_remark())));
+            return Err(Error::BadTable(format!("contains no benchmark run{}", self.first_remark())));
         }
         let usable: Vec<bool> = (0..self.names.len()).map(|series| self.has_a_line(series)).collect();
         if !usable.contains(&true) {
             return Err(Error::BadTable(format!(
-                "no benchmark in it ran with three or more different numbers of iterations, and so there is no line to fit: {advice}"
+                "no benchmark in it ran with three or more different numbers of iterations, so there is no line to fit: {advice}"
             )));
         }
         for series in (0..self.names.len()).filter(|series| !usable[*series]) {

@@ -54,7 +54,7 @@ pub fn read_raw(stream: impl Read) -> Result<Imported> {
         let number = at as u64 + 2;
         let refused = |reason: String| Error::BadObservation { line: number, reason };
         let factor =
-            nanoseconds(&line.unit).ok_or_else(|| refused(format!("the unit `{}` is no time: ns, us, ms and s are", line.unit)))?;
+            nanoseconds(&line.unit).ok_or_else(|| refused(format!("the unit `{}` is not supported: expected ps, ns, us, ms or s", line.unit)))?;
         let parts = [Some(&line.group), line.function.as_ref(), line.value.as_ref()];
         let name = parts.into_iter().flatten().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("/");
         collected.push(&name, line.iteration_count, line.sample_measured_value * factor).map_err(refused)?;

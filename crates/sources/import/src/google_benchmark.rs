@@ -53,8 +53,8 @@ pub fn read(stream: impl Read) -> Result<Imported> {
 
 fn add(collected: &mut Collected, run: &Run) -> std::result::Result<(), String> {
     let unit = run.time_unit.as_deref().unwrap_or("ns");
-    let factor = nanoseconds(unit).ok_or_else(|| format!("the unit `{unit}` is no time: ns, us, ms and s are"))?;
-    let iterations = run.iterations.ok_or("there is no number `iterations`")?;
+    let factor = nanoseconds(unit).ok_or_else(|| format!("the unit `{unit}` is not supported: expected ps, ns, us, ms or s"))?;
+    let iterations = run.iterations.ok_or("the number `iterations` is missing")?;
     let Some(time) = run.real_time else {
         collected.remark(format!("a run of `{}` is left out: its `real_time` is not a number", run.name));
         return Ok(());

@@ -14,7 +14,7 @@ pub fn read<T: DeserializeOwned>(stream: impl Read, what: &str) -> Result<T> {
         return Err(Error::BadTable(format!("is larger than {} MiB", MOST_BYTES >> 20)));
     }
     let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    serde_json::from_slice(&without_bare_words(&bytes[start..])).map_err(|error| Error::BadTable(format!("is no {what}: {error}")))
+    serde_json::from_slice(&without_bare_words(&bytes[start..])).map_err(|error| Error::BadTable(format!("is not {what}: {error}")))
 }
 
 /// Words for numbers that are none, the longer ones first.

@@ -108,31 +108,31 @@ fn damaged_files_are_refused_with_the_reason() {
         (r#"{"iters":[1.0,2.0],"times":[1.0,NaN]}"#, "sample 2: the time is NaN"),
         (r#"{"iters":[1.0,-2.0],"times":[1.0,1.0]}"#, "it must be above 0"),
         (r#"{"iters":[1.0,2.0],"times":[1.0,1e999]}"#, "number out of range"),
-        (r#"{"iters":[],"times":[]}"#, "holds no run"),
-        (r#"{"iters":"many"}"#, "is no sample.json"),
+        (r#"{"iters":[],"times":[]}"#, "contains no benchmark run"),
+        (r#"{"iters":"many"}"#, "is not sample.json"),
     ] {
         refused(text.as_bytes(), Tool::Criterion, reason);
     }
     for (line, reason) in [
-        ("g,f,,,,1.0,cycles,5\n", "line 2: the unit `cycles` is no time"),
+        ("g,f,,,,1.0,cycles,5\n", "line 2: the unit `cycles` is not supported"),
         ("g,f,,,,nan,ns,5\n", "line 2: the time is NaN"),
         ("g,f,,,,inf,ns,5\n", "line 2: the time is inf"),
         ("g,f,,,,1.0,ns,0\n", "line 2: the number of iterations is 0"),
         ("g,f,,,,1.0,ns,many\n", "line 2: "),
         ("g,f,1.0,ns,5\n", "has 5 fields, the header has 8"),
         ("g,f,,,,1.0,ns,5\ng,f,,", "line 3: has 4 fields"),
-        ("", "holds no run"),
+        ("", "contains no benchmark run"),
     ] {
         refused((RAW_HEADER.to_owned() + line).as_bytes(), Tool::Criterion, reason);
     }
     refused(&[RAW_HEADER.as_bytes(), b"g\xff,,,,,1.0,ns,5\n"].concat(), Tool::Criterion, "line 2: is not UTF-8 text");
-    refused(b"{\"benchmarks\": [{\"name\": \"x\xff\"}]}", Tool::GoogleBenchmark, "is no JSON of Google Benchmark");
+    refused(b"{\"benchmarks\": [{\"name\": \"x\xff\"}]}", Tool::GoogleBenchmark, "is not JSON of Google Benchmark");
 }
 
 #[test]
 fn what_is_too_much_is_refused() {
     let deep = "[".repeat(1_000_000);
-    refused(format!("{{\"benchmarks\": {deep}").as_bytes(), Tool::GoogleBenchmark, "is no JSON of Google Benchmark");
+    refused(format!("{{\"benchmarks\": {deep}").as_bytes(), Tool::GoogleBenchmark, "is not JSON of Google Benchmark");
     let many: String = (0..2_000).map(|n| format!("g{n},,,,,1.0,ns,5\n")).collect();
     refused((RAW_HEADER.to_owned() + &many).as_bytes(), Tool::Criterion, "line 1002: there are more than 1000 benchmarks");
     let large = RAW_HEADER.to_owned() + &(1..=200_000).map(|n| format!("g,,,,,{},ns,{n}\n", ns(f64::from(n)))).collect::<String>();

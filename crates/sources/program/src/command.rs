@@ -30,7 +30,7 @@ pub enum Manner {
 /// How filters choose benchmarks.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ChoiceArguments {
-    /// A filter must be the whole name
+    /// Match filters against the whole name
     #[arg(long)]
     pub exact: bool,
     /// Leave out the benchmarks whose name contains this (repeatable)
@@ -74,19 +74,19 @@ pub struct Arguments {
     /// Time for measuring one benchmark with its alternatives
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Duration,
-    /// Half-width of the intervals that is wanted; exit with 3 if it is missed (default: 0.5%, not insisted on)
+    /// Half-width of the intervals to reach; exit with 3 if it is missed (default: 0.5%, without that exit status)
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub precision: Option<f64>,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level, allow_hyphen_values = true)]
     pub confidence_level: f64,
-    /// The clock, for instance tsc, monotonic
+    /// The clock to read, such as tsc or monotonic
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,
     /// The CPU to run on (default: the last one allowed)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
-    /// Run each benchmark once, as a test that it works
+    /// Run each benchmark once without measuring it, as a test
     #[arg(long)]
     pub test: bool,
     /// What cargo and other runners of tests pass to every program
@@ -95,7 +95,7 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was missed.
+Exit status: 0 success, 1 failure, 2 wrong usage, 3 the requested precision was missed.
 `hairspring run` runs several such programs and makes one table and one JSON document of them.";
 
 /// Options of libtest that runners pass on; they are taken and change nothing but what is said.
@@ -193,9 +193,9 @@ fn run(arguments: &Arguments, manner: Manner, groups: Vec<Group>) -> Result<u8> 
 pub fn nothing_chosen(filters: &[String]) -> String {
     let quoted = filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ");
     if filters.is_empty() {
-        return "no benchmark is left: there are none, or --skip leaves them all out; --list shows them".to_owned();
+        return "no benchmark to run: the program has none, or --skip excludes them all; --list shows them".to_owned();
     }
-    format!("no benchmark's name contains {quoted} (--exact: is it), or --skip leaves it out; --list shows them")
+    format!("no benchmark's name contains {quoted} (with --exact: equals it), or --skip excludes it; --list shows the names")
 }
 
 fn list(arguments: &Arguments, groups: &[Group]) -> Result<u8> {

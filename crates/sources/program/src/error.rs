@@ -15,7 +15,7 @@ pub enum Error {
     #[error("no benchmark to run")]
     Empty,
     /// A line needs more rows.
-    #[error("benchmark `{name}` has {rows} rows: {least} are needed")]
+    #[error("benchmark `{name}` has {rows} rows: at least {least} are needed")]
     TooFewRows {
         /// Name of the benchmark.
         name: String,

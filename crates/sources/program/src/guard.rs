@@ -85,7 +85,7 @@ fn install(before: &[libc::sigaction; CRASHES.len()]) {
 extern "C" fn left() {
     if IS_RUNNING.load(Ordering::SeqCst) {
         let name = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        crate::output::complain(&format!("benchmark `{name}` ended the program (exit): nothing can be said of it, nor of those before it"));
+        crate::output::complain(&format!("benchmark `{name}` ended the program (exit): there are no results for it or for the benchmarks before it"));
         // SAFETY: ends the process at once; what else waits for its end has no claim to run.
         unsafe { libc::_exit(1) }
     }

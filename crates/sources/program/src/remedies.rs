@@ -15,7 +15,7 @@ pub const PROGRAM: Remedies = Remedies {
         ("core_shared", "measure again; choose another CPU (--cpu)"),
         (
             "overlap",
-            "a body that begins before its init has ended is measured short: put a fence behind the init, or make its input depend on the init's result",
+            "a body that starts before its init has ended is measured too short: put a fence after the init, or make the body's input depend on the init's result",
         ),
         ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
         ("below_resolution", "if it is not that fast, the compiler removed it: make its inputs opaque and use its result"),

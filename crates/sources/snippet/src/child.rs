@@ -158,7 +158,7 @@ impl Child {
             (Some(libc::SIGSYS), _) => Failure { what: STARTS_PROCESSES.into(), place: "while it ran".into(), hint: NO_PROCESSES.into() },
             (Some(signal), _) => Failure {
                 what: format!("was ended by {}", signal_name(signal)),
-                place: "without a word".into(),
+                place: "before it could report".into(),
                 hint: if signal == libc::SIGKILL { "the system may have run out of memory".into() } else { String::new() },
             },
             (None, None | Some(host::PIPES_GONE)) => Failure {
@@ -240,10 +240,10 @@ pub fn died_of(words: LastWords) -> Failure {
     let hint = match signal {
         _ if near_limit(words.memory_bytes) => memory_hint(words.memory_bytes),
         libc::SIGSYS if host::signals_others(words.address).is_some() => {
-            "code may signal its own process only; to time a system call, choose one that reaches nobody else".to_owned()
+            "the code may signal only its own process; to time a system call, choose one that affects no other process".to_owned()
         }
         libc::SIGSYS => NO_PROCESSES.to_owned(),
-        libc::SIGILL => "an instruction that this CPU does not have? check --cflags".to_owned(),
+        libc::SIGILL => "this CPU may lack an instruction that the code uses: check --cflags".to_owned(),
         libc::SIGXCPU => "it used up its processor time".to_owned(),
         _ => String::new(),
     };
@@ -272,7 +272,7 @@ fn near_limit(bytes: u64) -> bool {
 fn memory_hint(bytes: u64) -> String {
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     format!(
-        "it held {:.1} GiB of address space, the limit is {:.0} GiB: it may have allocated without end",
+        "it held {:.1} GiB of address space and the limit is {:.0} GiB: it may allocate without limit",
         gib(bytes),
         gib(host::MOST_MEMORY_BYTES)
     )
@@ -302,7 +302,7 @@ fn working(command: &Command) -> Duration {
 
 /// An answer to another question than the one asked.
 pub fn unexpected() -> Error {
-    Error::Child("an answer out of turn: the code may have written into the instrument's pipe".into())
+    Error::Child("an unexpected reply: the code may have written into the instrument's pipe".into())
 }
 
 fn signal_name(number: i32) -> String {

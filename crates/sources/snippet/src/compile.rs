@@ -98,7 +98,7 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
         return Err(explain(request, compiler, folder, &messages));
     }
     if !path.is_file() {
-        let what = format!("`{}` ended well and made nothing: is it a compiler? name one with --cc", compiler.command);
+        let what = format!("`{}` succeeded but wrote no library: is it a compiler? name one with --cc", compiler.command);
         return Err(Error::CompilerFailed(what));
     }
     let row_bytes = sizes(&path, rows.len())?;
@@ -126,7 +126,7 @@ fn run(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsSt
     let ended = bounded(&mut command, MOST_COMPILE_TIME).map_err(io(format!("running {}", compiler.command)))?;
     let too_long = || Error::CompilerFailed(format!("took longer than {} s and was stopped", MOST_COMPILE_TIME.as_secs()));
     let (status, text) = ended.ok_or_else(too_long)?;
-    let silent = || format!("the compiler ended with {status} and said nothing");
+    let silent = || format!("the compiler failed ({status}) without a message");
     Ok((!status.success()).then(|| if text.trim().is_empty() { silent() } else { text }))
 }
 

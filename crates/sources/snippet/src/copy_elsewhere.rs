@@ -47,7 +47,7 @@ impl Work {
 
 /// Looks at one copy of each alternative.
 pub fn look(request: &Request, _: &Path, _: &[RowSpec]) -> Vec<Copy> {
-    let judged = || fenced(request).unwrap_or_else(|| Judged::not_known("machine code of this architecture is not looked at"));
+    let judged = || fenced(request).unwrap_or_else(|| Judged::not_known("machine code of this architecture is not analysed"));
     let copy = || Copy { judged: judged(), disassembly: Vec::new(), work: None, written: Vec::new() };
     request.codes.iter().map(|_| copy()).collect()
 }

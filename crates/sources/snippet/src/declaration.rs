@@ -51,7 +51,7 @@ impl Declaration {
                 Ok(Declaration { text: line.to_owned(), name, declarator, initialised: cut.is_some(), array })
             }
             Some(name) if name.starts_with("hs_") => {
-                Err(bad("--let", format!("`{name}`: names that begin with hs_ belong to the instrument")))
+                Err(bad("--let", format!("`{name}`: names that begin with hs_ are reserved")))
             }
             _ => Err(bad("--let", format!("`{text}` is not a declaration: expected a type and a name, as in 'uint64_t x = 3'"))),
         }

@@ -75,7 +75,7 @@ fn shortened(mut lines: Vec<String>) -> String {
     if lines.len() > MOST_LINES {
         let more = lines.len() - MOST_LINES;
         lines.truncate(MOST_LINES);
-        lines.push(format!("... and {more} lines more"));
+        lines.push(format!("... and {more} more lines"));
     }
     lines.join("\n")
 }
@@ -87,11 +87,11 @@ pub fn hint(messages: &str) -> &'static str {
     } else if messages.contains("label") {
         "the code is repeated, so its labels must be local to a copy: begin it with `__label__ NAME;`"
     } else if messages.contains("/ld:") || messages.contains("ld.lld:") {
-        "the code compiles, but does not link: check --link, and names that are defined nowhere"
+        "the code compiles but does not link: check --link, and look for undefined names"
     } else if messages.contains("already defined") {
         "the code is repeated, so its labels must be local: use numbers, as in `1:` and `jnz 1b`"
     } else {
-        "one copy compiles, repeated copies do not: what the code defines must be local to it"
+        "one copy compiles but repeated copies do not: everything that the code defines must be local to it"
     }
 }
 

@@ -93,7 +93,7 @@ pub struct Ended {
 pub const CRASH: u32 = u32::MAX;
 /// No message is longer: a length above it is a damaged stream.
 const MOST_BYTES: u32 = 1 << 30;
-const DAMAGED: &str = "its answer makes no sense: the code may have written into the instrument's memory or pipe";
+const DAMAGED: &str = "its reply is invalid: the code may have written into the instrument's memory or pipe";
 
 /// Last words of a child: signal, phase, row, address, pages of address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

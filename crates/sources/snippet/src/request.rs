@@ -101,7 +101,7 @@ impl Request {
     /// Names the option and what is expected.
     pub fn check(&self) -> Result<()> {
         if self.codes.is_empty() || self.codes.len() > MOST_CODES {
-            return Err(bad("CODE", format!("{} alternatives given, 1 to {MOST_CODES} are possible", self.codes.len())));
+            return Err(bad("CODE", format!("{} alternatives given, 1 to {MOST_CODES} are allowed", self.codes.len())));
         }
         for (what, text) in self.texts() {
             if text.len() > MOST_CODE_BYTES {
@@ -113,7 +113,7 @@ impl Request {
         }
         let empty = |code: &String| code.trim().is_empty() || self.language != Language::Asm && is_empty(code);
         if let Some(empty) = self.codes.iter().position(empty) {
-            return Err(bad("CODE", format!("piece {} is empty: give an expression, an assignment or statements", empty + 1)));
+            return Err(bad("CODE", format!("alternative {} is empty: give an expression, an assignment or statements", empty + 1)));
         }
         let runs = self.codes.iter().map(|code| ("CODE", code)).chain(self.init.iter().map(|init| ("--init", init)));
         if let Some((what, _)) = runs.filter(|_| self.language != Language::Asm).find(|(_, code)| returns(code)) {

@@ -46,10 +46,10 @@ impl Missing {
         match self {
             Missing::NotReached { blocks, .. } => format!("no input reached {}", list(blocks)),
             Missing::Inseparable { blocks, once: true } if blocks.len() == 1 => {
-                format!("{} runs once in every call, as the overhead of the timing does: its time holds both", list(blocks))
+                format!("{} runs once in every call, as the timing overhead does: its time includes both", list(blocks))
             }
             Missing::Inseparable { blocks, once: true } => {
-                format!("{} run once in every whole call, as the overhead of the timing does", list(blocks))
+                format!("{} run once in every whole call, as the timing overhead does", list(blocks))
             }
             Missing::Inseparable { blocks, once: false } => format!("{} run equally often in every whole call", list(blocks)),
             Missing::NotSeparated { blocks } => format!("{} ran as often as {} in all inputs", list(&blocks[1..]), block_name(blocks[0])),
@@ -64,7 +64,7 @@ impl Missing {
         let list = |blocks: &[usize], and: &str| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(and);
         match self {
             Missing::NotReached { from, .. } if from.is_empty() => {
-                "inputs that take other cases of an indirect jump, or that reach what leads there".to_owned()
+                "inputs that take other targets of an indirect jump, or that reach the code before it".to_owned()
             }
             Missing::NotReached { from, .. } => {
                 format!("an input for which the branch at the end of {} goes the other way", list(from, " or "))
@@ -78,7 +78,7 @@ impl Missing {
                 format!("an input that runs {} and not {}, or more often", block_name(blocks[0]), block_name(blocks[1]))
             }
             Missing::NotVaried { edges, .. } if !edges.is_empty() => format!("inputs that take {}", edges.join(", ")),
-            Missing::NotVaried { .. } => "inputs in which the arms of the branches are taken in other proportions".to_owned(),
+            Missing::NotVaried { .. } => "inputs that take the arms of the branches in other proportions".to_owned(),
         }
     }
 }

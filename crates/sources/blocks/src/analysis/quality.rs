@@ -63,8 +63,8 @@ impl Quality {
         match (self.carried, self.negative) {
             (Some(true), _) => None,
             (_, true) => Some("a time came out negative"),
-            (None, _) => Some("no row is to spare: as many unknowns as rows of different counts; whatever these take, some times fit"),
-            (Some(false), _) => Some("the rows depart from the sum by too much, or it explains too little of what they vary"),
+            (None, _) => Some("no spare row: there are as many unknowns as rows with different counts, so some times always fit"),
+            (Some(false), _) => Some("the rows depart too far from the sum, or it explains too little of their variation"),
         }
     }
 

@@ -180,7 +180,7 @@ impl<'a> Session<'a> {
             stub = Some(Stub::install(&mut started.process, &started.mappings, from, near, spread)?);
             Ok(())
         });
-        let started = started.map_err(|e| self.program.explain("get to the call", e))?;
+        let started = started.map_err(|e| self.program.explain("reach the call", e))?;
         let Some(stub) = stub else { return Err(Error::system("prepare the program", "no timing code")) };
         self.learn(&started)?;
         let mut ready = Ready { started, stub };
@@ -261,7 +261,7 @@ impl<'a> Session<'a> {
         put_back(&started.process, written)?;
         stub.run(&mut started.process, &call, 1, 1)?;
         if contents(&started.process, written) != after {
-            let reason = "a repeated call does not do the same: it depends on something outside of its memory (the time, a device, memory that it gets from the system for the first time: take a later call with --calls), or runs code that it makes";
+            let reason = "a repeated call behaves differently: it depends on something outside its memory (the time, a device, or memory newly obtained from the system: time a later call with --calls), or it runs code that it generates";
             return Err(Error::system("repeat the call", reason));
         }
         put_back(&started.process, written)?;
@@ -310,7 +310,7 @@ impl<'a> Session<'a> {
     fn recount(&mut self, all: &mut [Prepared]) -> Result<()> {
         for row in all.iter_mut().flat_map(|one| one.rows.iter_mut()) {
             row.counts =
-                self.count(&row.branches).ok_or_else(|| Error::system("count the blocks", "a branch went where no block begins"))?;
+                self.count(&row.branches).ok_or_else(|| Error::system("count the blocks", "a branch led to an address where no block begins"))?;
         }
         let whole = all.iter().flat_map(|one| &one.rows).filter(|row| row.counts.until.is_none());
         let instructions = |row: &Row| -> u64 {

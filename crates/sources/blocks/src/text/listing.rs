@@ -102,7 +102,7 @@ impl<'a> Listing<'a> {
             page.line(&format!("and {more} more, which take less or never ran: all are in the document (--json)"), Tone::Quiet);
         }
         if analysis.quality.is_carried() && (0..analysis.series().components.len()).any(|at| self.holds_overhead(at)) {
-            page.line("* with the overhead of the timing, which every call has", Tone::Quiet);
+            page.line("* includes the timing overhead of every call", Tone::Quiet);
         }
     }
 

@@ -194,7 +194,7 @@ impl<'a> Follower<'a> {
             let way = self.look_ahead(address)?;
             self.ways.insert(address, way);
         }
-        let Some(way) = self.ways.get_mut(&address) else { return Err(failed("a way was lost")) };
+        let Some(way) = self.ways.get_mut(&address) else { return Err(failed("a path through the function was lost")) };
         let site = way.site;
         for until in std::mem::take(&mut way.ends) {
             if self.reached.insert(until) && self.frames.len() == 1 && until != self.target.entry() {
@@ -234,7 +234,7 @@ impl<'a> Follower<'a> {
     }
 
     fn decode(&self, at: u64) -> Result<Instruction> {
-        let text = || format!("at {:#x} of the file is no instruction that is known", at.wrapping_sub(self.target.bias));
+        let text = || format!("unknown instruction at {:#x} of the file", at.wrapping_sub(self.target.bias));
         self.target.code.decode(at).ok_or_else(|| failed(&text()))
     }
 
@@ -284,7 +284,7 @@ impl<'a> Follower<'a> {
             return self.arrive(stopped);
         }
         if self.handlers.contains(&stopped) {
-            return Err(failed("an exception came back into the function, which is no branch that can be counted"));
+            return Err(failed("an exception returned control into the function, which cannot be counted as a branch"));
         }
         Err(failed("control left the function in a way that cannot be followed (an exception, longjmp, a signal handler)"))
     }

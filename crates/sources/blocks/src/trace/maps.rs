@@ -28,7 +28,7 @@ impl Mapping {
 
 /// All mappings of a process.
 pub fn of_process(id: i32) -> Result<Vec<Mapping>> {
-    let text = std::fs::read_to_string(format!("/proc/{id}/maps")).map_err(|e| Error::system("learn what the program has mapped", e))?;
+    let text = std::fs::read_to_string(format!("/proc/{id}/maps")).map_err(|e| Error::system("read the program's memory map", e))?;
     Ok(text.lines().filter_map(parse).collect())
 }
 
@@ -45,11 +45,11 @@ fn parse(line: &str) -> Option<Mapping> {
 /// The entry point that the kernel gave to the program (getauxval(3), `AT_ENTRY`).
 pub fn entry_point(id: i32) -> Result<u64> {
     const AT_ENTRY: u64 = 9;
-    let bytes = std::fs::read(format!("/proc/{id}/auxv")).map_err(|e| Error::system("learn where the program begins", e))?;
+    let bytes = std::fs::read(format!("/proc/{id}/auxv")).map_err(|e| Error::system("find the program's entry point", e))?;
     let word = |at: &[u8]| at.try_into().map(u64::from_ne_bytes).unwrap_or(0);
     let mut entries = bytes.chunks_exact(16).map(|entry| (word(&entry[..8]), word(&entry[8..])));
     let found = entries.find(|(kind, _)| *kind == AT_ENTRY).map(|(_, address)| address);
-    found.ok_or_else(|| Error::system("learn where the program begins", "the kernel does not say"))
+    found.ok_or_else(|| Error::system("find the program's entry point", "the kernel does not report it"))
 }
 
 /// A free range of addresses of this size, near enough to an address that a jump of 32 bits reaches it.

@@ -36,7 +36,7 @@ impl Snapshot {
         let total: u64 = ranges.iter().map(|(from, to)| to - from).sum();
         if total > MOST {
             let reason = format!("the program has {} MiB of memory that it may write to; {} MiB can be compared", total >> 20, MOST >> 20);
-            return Err(Error::system("learn what the call writes", reason));
+            return Err(Error::system("find out what the call writes", reason));
         }
         let read = |(from, to): (u64, u64)| {
             let mut bytes = vec![0; (to - from) as usize];

@@ -67,9 +67,9 @@ impl Stop {
                     "the program ended during the call, with status {code} (by exit, or after an exception or longjmp left the function)"
                 )
             }
-            Stop::Born { .. } => "it made another process or thread during the call".to_owned(),
+            Stop::Born { .. } => "it started another process or thread during the call".to_owned(),
             Stop::Replaced => "it started another program during the call".to_owned(),
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => "it stopped where it should not".to_owned(),
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => "it stopped unexpectedly".to_owned(),
         }
     }
 }
@@ -214,7 +214,7 @@ impl Process {
     /// Lets it go on, with the signal that stopped it, if one did.
     pub fn resume(&mut self, how: Resume) -> Result<()> {
         let signal = self.pending.take();
-        let gone = |e| refused("let the program go on", e);
+        let gone = |e| refused("continue the program", e);
         match how {
             Resume::Run => ptrace::cont(self.pid, signal).map_err(gone),
             Resume::RunToSystemCall => ptrace::syscall(self.pid, signal).map_err(gone),
@@ -243,7 +243,7 @@ impl Process {
                 Stop::Parted
             }
             WaitStatus::PtraceEvent(_, _, event) => {
-                let id = ptrace::getevent(self.pid).map_err(|e| refused("learn what the program made", e))? as i32;
+                let id = ptrace::getevent(self.pid).map_err(|e| refused("identify the process that the program started", e))? as i32;
                 let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
                 if thread {
                     self.threads.push(Pid::from_raw(id));
@@ -348,7 +348,7 @@ impl Process {
         let done = unsafe { libc::ptrace(libc::PTRACE_SETSIGMASK, self.pid.as_raw(), size_of::<u64>(), &raw const held) };
         match done {
             0 => Ok(()),
-            _ => Err(Error::system("keep signals away from the program", std::io::Error::last_os_error())),
+            _ => Err(Error::system("block the program's signals", std::io::Error::last_os_error())),
         }
     }
 

@@ -88,7 +88,7 @@ impl Program {
     /// The error of a step that went wrong: if the watchdog ended the process, whatever failed after that, that is why.
     pub fn explain(&self, step: &str, error: Error) -> Error {
         match self.dog.has_bitten() {
-            true => Error::system(step, format!("no end after {} s (--timeout)", self.timeout.as_secs_f64())),
+            true => Error::system(step, format!("not finished after {} s (--timeout)", self.timeout.as_secs_f64())),
             false => error,
         }
     }
@@ -190,7 +190,7 @@ pub fn start(program: &mut Program, input: &Input, number: u64, install: impl Fn
     let (entry, name) = (started.target.entry(), started.target.function.name.clone());
     let Started { process, target, .. } = &mut started;
     for call in 1..=number {
-        let ended = |how: String| Error::system(&format!("get to call {call} of `{name}`"), how);
+        let ended = |how: String| Error::system(&format!("reach call {call} of `{name}`"), how);
         let original = target.code.byte(entry).ok_or_else(|| ended("no byte there".into()))?;
         run_to(process, entry, original, &ended)?;
         if call < number {
@@ -302,7 +302,7 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
             Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => {}
             Stop::Born { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
             Stop::Born { id, .. } => process.release(id, &[(address, original)]),
-            Stop::Replaced => return Err(ended("it starts another program in its place: give that program itself".into())),
+            Stop::Replaced => return Err(ended("it replaces itself with another program: give that program instead".into())),
             Stop::Exited(code) => return Err(ended(format!("the program ended before, with status {code}"))),
             Stop::Killed(signal) => return Err(ended(format!("the program was killed by {signal} before"))),
         }
@@ -313,4 +313,4 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
 
 /// What is said of a program that makes threads.
 pub const MULTI_THREADED: &str =
-    "the program is multi-threaded: what other threads do would be in the times and not in the counts; run it with one thread";
+    "the program is multi-threaded: the work of other threads would be in the times but not in the counts; run it with one thread";

@@ -162,7 +162,7 @@ impl Stub {
         const READ_RUN: u64 = (libc::PROT_READ | libc::PROT_EXEC) as u64;
         const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as u64;
         let base = free_near(mappings, near, CODE + DATA)
-            .ok_or_else(|| Error::system("prepare the program", "no room for the timing code near the function"))?;
+            .ok_or_else(|| Error::system("prepare the program", "there is no room for the timing code near the function"))?;
         process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
         process.write(base, page().0)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
@@ -182,7 +182,7 @@ impl Stub {
         let now = process.registers()?;
         let vectors = process.vector_state()?;
         if vectors.len() as u64 > DATA - VECTORS {
-            return Err(Error::system("prepare the program", "the vector registers have more state than there is room for"));
+            return Err(Error::system("prepare the program", "the state of the vector registers is too large"));
         }
         let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         // The call itself puts the return address on the stack.

@@ -44,7 +44,7 @@ pub fn repeatable(calls: &BTreeSet<i64>) -> Result<(), String> {
     if harmful.is_empty() {
         return Ok(());
     }
-    Err(format!("it calls the system ({}), which cannot be put back to where it was; time a function that does not", harmful.join(", ")))
+    Err(format!("it makes system calls whose effects cannot be undone ({}); time a function that does not", harmful.join(", ")))
 }
 
 #[cfg(test)]

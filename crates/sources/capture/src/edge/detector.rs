@@ -189,7 +189,7 @@ impl Detector {
         }
         if self.signal.samples >= MOST_SILENCE {
             return Err(Error::Unusable(format!(
-                "no edge in the first {} samples, and so the rest is not read: is it the right channel, and is the pin connected?",
+                "no edge in the first {} samples, so the rest is not read: is it the right channel, and is the pin connected?",
                 self.signal.samples
             )));
         }

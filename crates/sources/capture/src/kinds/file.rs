@@ -30,14 +30,14 @@ impl Kind for FileFinding {
             },
             FileFinding::SizesWrong { stated, found } => Description {
                 code: "sizes_wrong",
-                message: format!("the header states {stated} bytes of samples, and there are {found}: all of them are used"),
+                message: format!("the header states {stated} bytes of samples, but there are {found}: all of them are used"),
                 numbers: numbers! { stated, found },
-                remedy: "nothing to do: the file was written as a stream",
+                remedy: "nothing to do: programs that write a file as a stream cannot know its size",
             },
             FileFinding::LevelUndefined { times, first_at } => Description {
                 code: "level_undefined",
                 message: format!(
-                    "the level was undefined {}, the first {first_at}: what comes next is no edge",
+                    "the level was undefined {}, the first {first_at}: the next level is not counted as an edge",
                     counted(times, "time", "times")
                 ),
                 numbers: numbers! { times, first_at },
@@ -47,7 +47,7 @@ impl Kind for FileFinding {
                 code: "channel_assumed",
                 message: format!("the file has {} channels ({}), and channel {taken} was taken", all.len(), all.join(", ")),
                 numbers: numbers! { taken, all },
-                remedy: "name the channel if it is another one",
+                remedy: "name the channel if you want another one",
             },
         }
     }

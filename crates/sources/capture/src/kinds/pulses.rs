@@ -30,18 +30,18 @@ impl Kind for PulseFinding {
                 code: "frames_left_out",
                 message: format!("{left_out} of {frames} frames left out; the first {first_at}: {reason}"),
                 numbers: numbers! { left_out, frames, first_at, reason },
-                remedy: "look at the signal there; none of its pulses was given a k",
+                remedy: "look at the signal there; none of these pulses is used",
             },
             PulseFinding::PulsesDoubted { pulses, of } => Description {
                 code: "pulses_doubted",
-                message: format!("{pulses} of {of} pulses are far from all others of their k and left out"),
+                message: format!("{pulses} of {of} pulses are outliers among the pulses of the same k and left out"),
                 numbers: numbers! { pulses, of },
-                remedy: "look at them (flag x in the observations): a glitch in the place of a pulse, or an interrupt on the chip",
+                remedy: "look at them (flag x in the observations): a glitch taken for a pulse, or an interrupt on the chip",
             },
             PulseFinding::PulsesTooShort { rows, of, samples, needed, left_out } => Description {
                 code: "pulses_too_short",
                 message: format!(
-                    "the pulses of {rows} of {of} rows are shorter than {needed:.0} samples (the shortest {samples:.1}): the two edges of such a pulse move each other; {}",
+                    "the pulses of {rows} of {of} rows are shorter than {needed:.0} samples (the shortest {samples:.1}): the two edges of such a pulse shift each other; {}",
                     if left_out { "those rows are left out" } else { "all rows are used, as too few would be left" }
                 ),
                 numbers: numbers! { rows, of, samples, needed, left_out },
@@ -64,7 +64,7 @@ impl Kind for PulseFinding {
             PulseFinding::OverheadBelowZero { value, unit, copies, component, first_pulse } => Description {
                 code: "overhead_below_zero",
                 message: format!(
-                    "the overhead comes out as {value:.1} {unit}, and a toggle cannot take less than nothing: it is as if the counts were {} copies of {component} too high; the first pulse was taken as {first_pulse}",
+                    "the overhead is {value:.1} {unit}, and a toggle cannot take less than zero time: the counts appear to be {} copies of {component} too high; the first pulse was taken as {first_pulse}",
                     few(copies)
                 ),
                 numbers: [(format!("value_{unit}").into(), value.into())]

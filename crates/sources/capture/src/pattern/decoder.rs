@@ -152,7 +152,7 @@ impl Decoder {
             self.orientation = self.forced.unwrap_or(if edge.rising { Orientation::Rising } else { Orientation::Falling });
         }
         if self.last.back().is_some_and(|last| last.rising == edge.rising) {
-            self.give_up(edge.at, Trouble::SameDirection, "two edges of one direction: the one between them is missing".into(), sink);
+            self.give_up(edge.at, Trouble::SameDirection, "two edges in the same direction: the edge between them is missing".into(), sink);
             self.last.clear();
             (self.leading, self.trailing) = (None, None);
         }
@@ -187,8 +187,8 @@ impl Decoder {
 
     fn unfinished(&self, what: &str) -> String {
         match &self.state {
-            State::Pulses { kind, pulses, .. } if pulses.len() == kind.pulses() => format!("{what} before the pulse of the end"),
-            State::Pulses { kind, pulses, .. } => format!("{what} behind pulse {} of {}", pulses.len(), kind.pulses()),
+            State::Pulses { kind, pulses, .. } if pulses.len() == kind.pulses() => format!("{what} before the end pulse"),
+            State::Pulses { kind, pulses, .. } => format!("{what} after pulse {} of {}", pulses.len(), kind.pulses()),
             _ => format!("{what} within the payload"),
         }
     }
@@ -242,7 +242,7 @@ impl Decoder {
             State::Hunting => None,
             State::Payload { header, .. } => {
                 let units = (gap + header.excess) / header.unit;
-                ((units - 1.0).abs() > TOLERANCE).then(|| format!("a gap of {units:.2} units in the payload, where all have 1"))
+                ((units - 1.0).abs() > TOLERANCE).then(|| format!("a gap of {units:.2} units in the payload, where every gap has 1"))
             }
             State::Pulses { header, kind, pulses } => {
                 let units = (gap + header.excess) / header.unit;
@@ -307,7 +307,7 @@ fn bit(header: &Header, pulse: &Pulse) -> Result<u8, String> {
 fn ended(header: Header, kind: Kind, pulses: Vec<Pulse>, end: &Pulse) -> Item {
     let units = (end.width() - header.excess) / header.unit;
     if (units - 1.0).abs() > TOLERANCE {
-        let reason = format!("the pulse of the end has {units:.2} units and should have 1: a pulse is missing or too many");
+        let reason = format!("the end pulse has {units:.2} units and should have 1: a pulse is missing or extra");
         let reference = matches!(kind, Kind::Reference(_));
         return Item::Problem(Problem { at: end.leading, trouble: Trouble::Interval, reason, reference });
     }

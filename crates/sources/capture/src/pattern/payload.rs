@@ -79,14 +79,14 @@ fn progression(counts: &[Vec<u16>]) -> Option<(u16, u16)> {
 pub fn payload_bytes(bytes: &[u8]) -> Result<Option<usize>, String> {
     let Some(first) = bytes.first() else { return Ok(None) };
     if first >> 4 != VERSION {
-        return Err(format!("the pattern has version {}, and {VERSION} is the one known", first >> 4));
+        return Err(format!("the pattern has version {}, and only version {VERSION} is supported", first >> 4));
     }
     match (first & 0x0f, bytes.get(1)) {
         (0, _) => Ok(Some(7)),
         (REFERENCE, _) => Ok(Some(3)),
         (1..=4, None) => Ok(None),
         (components @ 1..=4, Some(number)) => Ok(Some(3 + 2 * usize::from(components) * usize::from(*number))),
-        (kind, _) => Err(format!("kind {kind} of the frame is unknown")),
+        (kind, _) => Err(format!("the frame has the unknown kind {kind}")),
     }
 }
 
@@ -98,7 +98,7 @@ pub fn parse(bytes: &[u8]) -> Result<Kind, String> {
     let Some((said, before)) = bytes.split_last() else { return Err("the payload is empty".into()) };
     let expected = check(before);
     if *said != expected {
-        return Err(format!("the check of the payload is {said:#04x} and should be {expected:#04x}"));
+        return Err(format!("the checksum of the payload is {said:#04x} and should be {expected:#04x}"));
     }
     let word = |at: usize| u16::from_be_bytes([before[at], before[at + 1]]);
     let kind = match before[0] & 0x0f {
@@ -111,7 +111,7 @@ pub fn parse(bytes: &[u8]) -> Result<Kind, String> {
     };
     let least = if matches!(kind, Kind::Reference(_)) { 2 } else { 1 };
     if kind.pulses() < least {
-        return Err(format!("the frame is to have {} pulses, and {least} are the least", kind.pulses()));
+        return Err(format!("the frame announces {} pulses, at least {least} are needed", kind.pulses()));
     }
     Ok(kind)
 }
@@ -141,11 +141,11 @@ mod tests {
     #[test]
     fn payloads_that_are_wrong_say_why() {
         assert!(payload_bytes(&[0x20]).unwrap_err().contains("version 2"));
-        assert!(payload_bytes(&[0x17]).unwrap_err().contains("kind 7"));
+        assert!(payload_bytes(&[0x17]).unwrap_err().contains("unknown kind 7"));
         let mut bytes = encode(&Kind::progression(1, 1, 20));
         bytes[2] ^= 1;
         assert!(parse(&bytes).unwrap_err().contains("check"));
-        assert!(parse(&encode(&Kind::Reference(1))).unwrap_err().contains("2 are the least"));
+        assert!(parse(&encode(&Kind::Reference(1))).unwrap_err().contains("at least 2 are needed"));
         let mut beyond = vec![0x10, 0xff, 0xff, 0, 1, 2];
         beyond.push(check(&beyond));
         assert!(parse(&beyond).unwrap_err().contains("65536"));

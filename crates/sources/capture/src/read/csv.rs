@@ -49,7 +49,7 @@ impl<R: Read> Lines<R> {
         self.place += read as u64;
         self.whole = self.bytes.last() == Some(&b'\n');
         if read as u64 == MOST_LINE && !self.whole {
-            return Err(Error::line(self.number, format!("is longer than {MOST_LINE} bytes: this is no table of a recording")));
+            return Err(Error::line(self.number, format!("is longer than {MOST_LINE} bytes: this is not a table of a recording")));
         }
         let text = std::str::from_utf8(&self.bytes).map_err(|_| Error::line(self.number, "is not UTF-8 text"))?;
         text.trim().trim_start_matches('\u{feff}').clone_into(&mut self.text);
@@ -75,7 +75,7 @@ impl<R: Read> Lines<R> {
     /// Ends the reading where there was no edge for so long that there will be none.
     pub(super) fn give_up_at_silence(&self) -> Result<()> {
         if self.place > MOST_SILENCE {
-            return Err(Error::line(self.number, "no edge up to here, and so the rest is not read: is it the right channel?"));
+            return Err(Error::line(self.number, "no edge up to here, so the rest is not read: is it the right channel?"));
         }
         Ok(())
     }
@@ -258,7 +258,7 @@ impl<'a> Table<'a> {
             Rows::Times => {
                 forward()?;
                 if now == before {
-                    return Err(Error::line(line, format!("the time is that of the edge before, {now} s: two edges at once are none")));
+                    return Err(Error::line(line, format!("the time equals that of the edge before, {now} s: no two edges happen at once")));
                 }
                 (self.sink)(Edge { at: ticks(now), rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
@@ -266,7 +266,7 @@ impl<'a> Table<'a> {
             Rows::Volts { column, detector, step, n, .. } => {
                 let off = (now - before) / *step - 1.0;
                 if *n > 0 && off.abs() > UNEVEN {
-                    return Err(Error::line(line, format!("the times of the samples are not even: this one is off by {off:.2} samples")));
+                    return Err(Error::line(line, format!("the samples are not evenly spaced: this one is off by {off:.2} samples")));
                 }
                 *n += 1;
                 detector.push(&[values[*column] as f32], self.sink)?;
@@ -344,7 +344,7 @@ fn told(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]
         (true, false) => volts(column, request, &first[..first.len().min(TOLD)]),
         (false, true) if head.hz.is_some() => Ok(Rows::Samples { column }),
         (false, _) => {
-            let reason = "neither a column of times nor a `; Samplerate:` tells when the rows were: save the recording with times";
+            let reason = "neither a column of times nor a `; Samplerate:` comment gives the times of the rows: save the recording with times";
             Err(Error::line(first[0].0, reason))
         }
     }
@@ -355,7 +355,7 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<
     let last = &first[first.len() - 1].1;
     let step = (last[0] - start) / (first.len() - 1).max(1) as f64;
     if step <= 0.0 || step.is_nan() {
-        return Err(Error::line(line, "the times of the samples do not rise, and so there is no rate"));
+        return Err(Error::line(line, "the times of the samples do not increase, so there is no rate"));
     }
     let values = first.iter().filter_map(|(_, row)| row.get(column).map(|value| value.abs()));
     let floor = 1e-4 * values.fold(0.0, f64::max).max(1e-3);

@@ -30,7 +30,7 @@ impl Fields {
             let (seconds, fraction) = date(field).filter(|_| at == 0)?;
             Some((seconds - *self.origin.get_or_insert(seconds)) as f64 + fraction)
         };
-        number.or_else(dated).ok_or_else(|| format!("`{}` is no number", shown(field)))
+        number.or_else(dated).ok_or_else(|| format!("`{}` is not a number", shown(field)))
     }
 }
 
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(fields.numbers("0.5, 1"), Ok(vec![0.5, 1.0]));
         assert_eq!(fields.numbers("0,5;1;-2,25"), Ok(vec![0.5, 1.0, -2.25]));
         assert_eq!(fields.numbers("0,5\t\"1\""), Ok(vec![0.5, 1.0]));
-        assert!(fields.numbers("1,x").unwrap_err().contains("`x` is no number"));
-        assert!(fields.numbers("0;1,2,3").unwrap_err().contains("`1,2,3` is no number"));
+        assert!(fields.numbers("1,x").unwrap_err().contains("`x` is not a number"));
+        assert!(fields.numbers("0;1,2,3").unwrap_err().contains("`1,2,3` is not a number"));
         assert_eq!(fields.numbers("2024-03-01T23:59:59.999999999Z,0").unwrap()[0], 0.999_999_999);
         assert_eq!(fields.numbers("2024-03-02T00:00:00.000000001Z,0").unwrap()[0], 1.000_000_001);
         assert!(fields.numbers("0,2024-03-02T00:00:00Z").is_err());

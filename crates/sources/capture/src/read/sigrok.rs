@@ -32,8 +32,8 @@ struct Metadata {
 /// An archive that is damaged or holds no recording, a channel that is not there, a rate of 0.
 pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let mut archive = ZipArchive::new(stream).map_err(|error| {
-        let advice = "the list at the end of the archive cannot be read; the file is cut, or no session";
-        Error::Unusable(format!("this is no sigrok session, or not a whole one: {advice} ({error})"))
+        let advice = "the list at the end of the archive cannot be read; the file is cut or is not a session";
+        Error::Unusable(format!("this is not a complete sigrok session: {advice} ({error})"))
     })?;
     let metadata = metadata(&mut archive)?;
     let Some(hz) = metadata.hz.filter(|hz| *hz > 0.0) else {
@@ -58,7 +58,7 @@ pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn F
 }
 
 fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
-    let entry = archive.by_name("metadata").map_err(|error| Error::Unusable(format!("no sigrok session: metadata: {error}")))?;
+    let entry = archive.by_name("metadata").map_err(|error| Error::Unusable(format!("not a sigrok session: metadata: {error}")))?;
     let mut text = String::new();
     let read = entry.take(MOST_METADATA).read_to_string(&mut text);
     read.map_err(|error| Error::Unusable(format!("metadata: {error}")))?;
@@ -67,7 +67,7 @@ fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
         let Some((key, value)) = line.split_once('=') else { continue };
         let (key, value) = (key.trim(), value.trim());
         let numbered = |start: &str| key.strip_prefix(start).and_then(|number| number.parse::<u32>().ok());
-        let wrong = |what: &str| Error::line(at as u64 + 1, format!("of metadata: {what} is `{}`", shown(value)));
+        let wrong = |what: &str| Error::line(at as u64 + 1, format!("metadata: {what} is `{}`", shown(value)));
         match key {
             "samplerate" => metadata.hz = Some(frequency(value).ok_or_else(|| wrong("the rate"))?),
             "capturefile" => metadata.file = Some(value.to_owned()),
@@ -116,7 +116,7 @@ fn bytes<R: Read + Seek>(
         if let Some(hole) = hole {
             return Err(Error::Unusable(hole));
         }
-        return Err(Error::Unusable(format!("the session has no `{}`, where its samples should be", shown(name))));
+        return Err(Error::Unusable(format!("the session has no `{}`, which should hold its samples", shown(name))));
     }
     let mut block = vec![0u8; (1 << 16) / unit * unit];
     for piece in pieces {
@@ -154,7 +154,7 @@ fn levels<R: Read + Seek>(
     let cut = bytes(archive, &name, unit, &mut |block| {
         block.chunks_exact(unit).for_each(|sample| levels.push(sample[byte] >> bit & 1 == 1, sink));
         if levels.edges == 0 && levels.samples > MOST_SILENCE {
-            return Err(Error::Unusable(format!("no edge in the first {} samples, and so the rest is not read", levels.samples)));
+            return Err(Error::Unusable(format!("no edge in the first {} samples, so the rest is not read", levels.samples)));
         }
         Ok(())
     })?;

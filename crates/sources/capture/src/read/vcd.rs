@@ -92,7 +92,7 @@ pub fn read_vcd(mut stream: impl Read, request: &Request, sink: &mut dyn FnMut(E
         block.copy_within(whole..end, 0);
         held = end - whole;
         if held > BLOCK - 1 {
-            return Err(parser.wrong(format!("a word of more than {BLOCK} bytes: this is no value change dump")));
+            return Err(parser.wrong(format!("a word of more than {BLOCK} bytes: this is not a value change dump")));
         }
     }
     // A last word without an end may be a part of one, such as #12 of #1234.
@@ -131,7 +131,7 @@ impl Parser<'_> {
         while at < bytes.len() {
             if bytes[at] <= b' ' {
                 if bytes[at] < b'\t' {
-                    return Err(Error::byte(start + at as u64, "is no text: this is no value change dump"));
+                    return Err(Error::byte(start + at as u64, "is not text: this is not a value change dump"));
                 }
                 at += 1;
                 continue;
@@ -148,7 +148,7 @@ impl Parser<'_> {
         }
         self.place = start + bytes.len() as u64;
         if self.edges == 0 && self.place > MOST_SILENCE {
-            return Err(self.wrong(format!("no change of `{}` up to here, and so the rest is not read", shown(&self.name))));
+            return Err(self.wrong(format!("no change of `{}` up to here, so the rest is not read", shown(&self.name))));
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Parser<'_> {
             b'$' => (),
             _ => {
                 self.place = place;
-                return Err(self.wrong(format!("`{}` is no change of a value", shown(&String::from_utf8_lossy(word)))));
+                return Err(self.wrong(format!("`{}` is not a value change", shown(&String::from_utf8_lossy(word)))));
             }
         }
         Ok(())
@@ -184,7 +184,7 @@ impl Parser<'_> {
         match number(&word[1..]) {
             Some(time) if time < self.time => self.wrong(format!("the time goes backwards, from {} to {time}", self.time)),
             Some(_) => self.wrong(format!("the time `{text}` is beyond 2^53")),
-            None => self.wrong(format!("`{text}` is no time")),
+            None => self.wrong(format!("`{text}` is not a time")),
         }
     }
 
@@ -196,12 +196,12 @@ impl Parser<'_> {
                     return self.declare(&words);
                 }
                 if self.place > MOST_HEADER {
-                    return Err(self.wrong("the header does not end: this is no value change dump"));
+                    return Err(self.wrong("the header does not end: this is not a value change dump"));
                 }
                 if words.is_empty() && word[0] != b'$' {
                     let text = shown(&String::from_utf8_lossy(word));
                     return Err(
-                        self.wrong(format!("`{text}` where a declaration such as $timescale is expected: this is no value change dump"))
+                        self.wrong(format!("`{text}` where a declaration such as $timescale is expected: this is not a value change dump"))
                     );
                 }
                 // Of a comment only the first word counts.
@@ -241,7 +241,7 @@ impl Parser<'_> {
 
     fn variable(&mut self, width: &str, id: &str, name: &str, range: &[&str]) -> Result<()> {
         let Some(width) = width.parse().ok().filter(|width| *width > 0) else {
-            return Err(self.wrong(format!("the width of `{}` is `{}`, which is no number above 0", shown(name), shown(width))));
+            return Err(self.wrong(format!("the width of `{}` is `{}`, expected a number above 0", shown(name), shown(width))));
         };
         if self.variables.len() == MOST_VARIABLES {
             return Err(self.wrong(format!("more than {MOST_VARIABLES} variables")));
@@ -347,7 +347,7 @@ fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> E
     };
     let (one, all) = (vectors().find(named), vectors().count());
     match one {
-        Some(vector) => Error::Unusable(format!("{error}; of a vector one bit is a channel: {}", bits(vector))),
+        Some(vector) => Error::Unusable(format!("{error}; a channel is one bit of a vector: {}", bits(vector))),
         None if all > 0 => {
             let listed: Vec<String> = vectors().take(SHOWN).map(bits).collect();
             let more = if all > SHOWN { format!(" and {} more vectors", all - SHOWN) } else { String::new() };

@@ -115,8 +115,8 @@ pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     }
     if cut {
         let reason = size.known().map_or_else(
-            || "the last sample is not whole".to_owned(),
-            |stated| format!("its header promises {stated} bytes of samples, and there are {found}"),
+            || "the last sample is incomplete".to_owned(),
+            |stated| format!("its header promises {stated} bytes of samples, but there are {found}"),
         );
         remarks.push(Remark::Truncated { place: Place::Byte(stream.place), reason });
     }
@@ -141,7 +141,7 @@ fn with_remarks(error: Error, remarks: &[Remark]) -> Error {
     let also = remarks.iter().find_map(|remark| match remark {
         Remark::Truncated { place, reason } => Some(format!("the file is cut, {place}: {reason}")),
         Remark::WrongSizes { stated, found } if *stated > 0 => {
-            Some(format!("its header states {stated} bytes of samples, and there are {found}"))
+            Some(format!("its header states {stated} bytes of samples, but there are {found}"))
         }
         _ => None,
     });
@@ -177,7 +177,7 @@ fn header<R: Read>(stream: &mut Counted<R>) -> Result<(Format, Size)> {
     let start: [u8; 12] = stream.whole("the first 12 bytes")?;
     let large = matches!(&start[..4], b"RF64" | b"BW64");
     if !(large || start[..4] == *b"RIFF") || start[8..] != *b"WAVE" {
-        return Err(Error::byte(0, "this is no WAV file: RIFF (or RF64) and WAVE are missing"));
+        return Err(Error::byte(0, "this is not a WAV file: RIFF (or RF64) and WAVE are missing"));
     }
     let (mut format, mut data) = (None, None);
     loop {
@@ -202,7 +202,7 @@ fn header<R: Read>(stream: &mut Counted<R>) -> Result<(Format, Size)> {
             }
             _ if size > MOST_CHUNK => {
                 let name = shown(&String::from_utf8_lossy(&head[..4]));
-                return Err(Error::byte(stream.place, format!("the chunk `{name}` is to have {size} bytes: the file is damaged")));
+                return Err(Error::byte(stream.place, format!("the chunk `{name}` claims {size} bytes: the file is damaged")));
             }
             _ => stream.skip(size + size % 2, "a chunk before the samples")?,
         }
@@ -236,10 +236,10 @@ fn read_format<R: Read>(stream: &mut Counted<R>, size: u64) -> Result<Format> {
         (1, 4) => Sample::I32,
         (3, 4) => Sample::F32,
         (3, 8) => Sample::F64,
-        (1 | 3, bytes) => return Err(Error::byte(place + 12, format!("samples of {bytes} bytes ({bits} bits) are not known"))),
+        (1 | 3, bytes) => return Err(Error::byte(place + 12, format!("samples of {bytes} bytes ({bits} bits) are not supported"))),
         (tag, _) => {
             let advice = "expected 1 (integers) or 3 (floats); convert it, with `sox in out.wav` for instance";
-            return Err(Error::byte(place, format!("samples of format {tag:#06x} are not known: {advice}")));
+            return Err(Error::byte(place, format!("samples of format {tag:#06x} are not supported: {advice}")));
         }
     };
     if usize::from(align) != sample.bytes() * usize::from(channels) {
@@ -354,10 +354,10 @@ impl Swings {
         if self.channels.is_empty() {
             return error;
         }
-        let swing = |(at, range): (usize, &(f32, f32))| format!("channel {} by {:.4}", at + 1, (range.1 - range.0).max(0.0));
+        let swing = |(at, range): (usize, &(f32, f32))| format!("channel {} {:.4}", at + 1, (range.1 - range.0).max(0.0));
         let all: Vec<String> = self.channels.iter().enumerate().map(swing).collect();
         Error::Unusable(format!(
-            "{error}; channel 1 of {} was read, for none was asked for (--channel); of full scale 1 swings {}",
+            "{error}; channel 1 of {} was read because no --channel was given; swing as a fraction of full scale: {}",
             all.len(),
             all.join(", ")
         ))

@@ -9,7 +9,7 @@ use crate::request::Language;
 use iced_x86::Register;
 use std::collections::BTreeSet;
 
-const INDEPENDENT: &str = "no variable carries one copy into the next";
+const INDEPENDENT: &str = "no variable carries a value from one copy to the next";
 
 /// Judges what is carried; `body` gives what the copy without its init carries.
 pub fn judge(row: &Row, whole: &Carried, body: impl FnOnce() -> Result<Option<Carried>, String>) -> Judged {
@@ -17,7 +17,7 @@ pub fn judge(row: &Row, whole: &Carried, body: impl FnOnce() -> Result<Option<Ca
         return Judged::known(Mode::Latency, format!("chained through {place}"));
     }
     if let Some(fence) = &whole.fence {
-        return Judged::known(Mode::Latency, format!("fenced: {fence} waits until all before it is done"));
+        return Judged::known(Mode::Latency, format!("fenced: {fence} waits until all earlier instructions are done"));
     }
     if let Some(why) = &whole.doubt {
         return Judged::not_known(why);
@@ -33,17 +33,17 @@ pub fn judge(row: &Row, whole: &Carried, body: impl FnOnce() -> Result<Option<Ca
     let body = body().ok().flatten();
     let alone = body.and_then(|body| chained(row, &body, &[Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call]));
     match alone {
-        Some(place) => Judged::known(Mode::Throughput, format!("--init sets {place} anew: copies are independent")),
+        Some(place) => Judged::known(Mode::Throughput, format!("--init sets {place} again for each copy: copies are independent")),
         None => Judged::known(Mode::Throughput, INDEPENDENT.to_owned()),
     }
 }
 
 fn words(doubt: Doubt, place: &str) -> String {
     match doubt {
-        Doubt::Processor => format!("some processors wait for the old {place} before they write it"),
-        Doubt::Condition => format!("a condition decides whether {place} carries one copy into the next"),
-        Doubt::Memory => format!("two addresses may be the same, so that {place} carries one copy into the next"),
-        Doubt::Call => format!("a function that was not followed may carry one copy into the next through {place}"),
+        Doubt::Processor => format!("some processors wait for the old value of {place} before they write it"),
+        Doubt::Condition => format!("a condition decides whether {place} carries a value from one copy to the next"),
+        Doubt::Memory => format!("two addresses may be the same, and {place} would then carry a value from one copy to the next"),
+        Doubt::Call => format!("a function that was not followed may carry a value from one copy to the next through {place}"),
     }
 }
 

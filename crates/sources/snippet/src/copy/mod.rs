@@ -119,7 +119,7 @@ impl<'a> Row<'a> {
 
     /// What one copy carries into the next: from its first instruction, or from behind its init.
     fn carried(&self, from_body: bool) -> Result<Carried, String> {
-        let lost = || "the copies are not to be found in the compiled code".to_owned();
+        let lost = || "the copies cannot be found in the compiled code".to_owned();
         let copy = self.looked_at().ok_or_else(lost)?;
         let mut events = Events::new();
         for (id, note) in &self.notes {

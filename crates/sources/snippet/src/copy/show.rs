@@ -17,7 +17,7 @@ pub fn disassembly(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)
     let instructions: Vec<Instruction> = if own.is_empty() { between() } else { own.iter().map(|address| at(image, *address)).collect() };
     instructions.iter().take(MOST_LINES).for_each(|instruction| lines.push(instruction));
     if instructions.len() > MOST_LINES {
-        lines.lines.push(format!("... and {} instructions more", instructions.len() - MOST_LINES));
+        lines.lines.push(format!("... and {} more instructions", instructions.len() - MOST_LINES));
     }
     lines.lines
 }

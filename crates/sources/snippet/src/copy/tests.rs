@@ -112,7 +112,7 @@ fn functions_that_may_keep_state_are_not_known() {
     let request = Request { lets: lets(&["uint64_t x = 3", "std::vector<int> v", "int (*f)(int) = abs"]), includes: functions, ..cpp() };
     expect(&request, None, &codes);
     let reason = &copies(&request, &["rand()"], "g++")[0].judged.reason;
-    assert_eq!(reason, "latency or throughput: not known, rand may keep state or change what it is handed");
+    assert_eq!(reason, "latency or throughput: not known, rand may keep state or modify the data passed to it");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn an_init_is_part_of_the_chain() {
     ] {
         expect(&request(init), mode, &[code]);
     }
-    assert_eq!(copies(&request("d = 1.5"), &["d = d * d"], "g++")[0].judged.reason, "--init sets d anew: copies are independent");
+    assert_eq!(copies(&request("d = 1.5"), &["d = d * d"], "g++")[0].judged.reason, "--init sets d again for each copy: copies are independent");
 }
 
 fn assembly() -> Request {
@@ -298,7 +298,7 @@ fn bytes_are_judged_as_what_they_are() {
     assert_eq!(bare(&[0x48, 0x0f, 0xaf, 0xc1], 4).judged, Judged::known(Mode::Latency, "chained through rax"));
     // lea (%rcx,%rdx), %rax
     let copy = bare(&[0x48, 0x8d, 0x04, 0x11], 4);
-    assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries one copy into the next"));
+    assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries a value from one copy to the next"));
     assert_eq!((copy.disassembly.len(), copy.written), (1, vec!["rax".to_owned()]));
     // mov %rax, 8(%rsp); mov 8(%rsp), %rax, as one goes to the stack and comes back.
     assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
@@ -315,11 +315,11 @@ fn hostile_code_is_not_known() {
         assert_eq!(copy.judged.mode, None, "{:?}", copy.judged);
         copy.judged.reason
     };
-    assert!(reason(&[0x06], 3).contains("are no instruction"));
-    assert!(reason(&[0xff, 0xff, 0xff], 3).contains("are no instruction"));
+    assert!(reason(&[0x06], 3).contains("are not an instruction"));
+    assert!(reason(&[0xff, 0xff, 0xff], 3).contains("are not an instruction"));
     // A jump to itself, out of the code, and to a computed address.
     assert!(reason(&[0xeb, 0xfe], 3).contains("too long"));
-    assert!(reason(&[0xe9, 0, 0, 0, 0x7f], 3).contains("are no instruction"));
+    assert!(reason(&[0xe9, 0, 0, 0, 0x7f], 3).contains("are not an instruction"));
     assert!(reason(&[0xff, 0xe0], 3).contains("computed address"));
     assert!(reason(&[0xc3], 3).contains("is not reached"));
     // A call of itself, without end.
@@ -328,7 +328,7 @@ fn hostile_code_is_not_known() {
     // Stores everywhere: movb $0, N(%rax) for very many N.
     let stores: Vec<u8> = (0..3_000u32).flat_map(|n| [vec![0xc6, 0x80], (n * 4).to_le_bytes().to_vec(), vec![0]].concat()).collect();
     assert!(reason(&stores, 2).contains("too long"));
-    assert!(reason(&[0x90], 0).contains("not to be found"));
+    assert!(reason(&[0x90], 0).contains("cannot be found"));
 }
 
 /// Operations on two registers, as the oracle knows them: moves, sums, products, and constants.

@@ -145,7 +145,7 @@ impl<'i> Walk<'i> {
             }
             let i = decoder.decode();
             if i.is_invalid() {
-                return Err(format!("the bytes at {:#x} are no instruction", point.1));
+                return Err(format!("the bytes at {:#x} are not an instruction", point.1));
             }
             let first = self.visited.insert(point.clone());
             self.carried.own.extend(point.0.is_empty().then_some(point.1));
@@ -235,7 +235,7 @@ impl<'i> Walk<'i> {
                 Ok(Next::On)
             }
             FlowControl::Interrupt => {
-                self.doubt(|| "a call of the system may keep state".to_owned());
+                self.doubt(|| "a system call may keep state".to_owned());
                 self.unknown_call(state);
                 Ok(Next::On)
             }
@@ -257,7 +257,7 @@ impl<'i> Walk<'i> {
                 match slot.and_then(|slot| self.image.import(slot)) {
                     Some(name) => Ok(self.imported(state, name)),
                     None => {
-                        self.doubt(|| "a function that is called by its address may keep state".to_owned());
+                        self.doubt(|| "a function called through a pointer may keep state".to_owned());
                         self.unknown_call(state);
                         Ok(Next::On)
                     }
@@ -309,7 +309,7 @@ impl<'i> Walk<'i> {
             return Ok(Next::On);
         }
         if point.0.len() >= MOST_DEPTH || point.0.contains(&point.1) {
-            self.doubt(|| format!("{} calls too deep to be followed", name.as_deref().unwrap_or("a function")));
+            self.doubt(|| format!("{} nests calls too deeply to be followed", name.as_deref().unwrap_or("a function")));
             self.unknown_call(state);
             return Ok(Next::On);
         }
@@ -344,7 +344,7 @@ impl<'i> Walk<'i> {
             Some(signature) => self.pure_call(state, signature),
             None => {
                 let name = if name.is_empty() { "a function" } else { name };
-                self.doubt(|| format!("{name} may keep state or change what it is handed"));
+                self.doubt(|| format!("{name} may keep state or modify the data passed to it"));
                 self.unknown_call(state);
             }
         }
@@ -424,7 +424,7 @@ impl<'i> Walk<'i> {
     fn plain(&mut self, state: &mut State, i: &Instruction, again: bool) {
         if is_x87(i) {
             let name = format!("{:?}", i.mnemonic()).to_lowercase();
-            self.doubt(|| format!("{name} works on the stack of the x87"));
+            self.doubt(|| format!("{name} works on the x87 stack"));
         }
         if matches!(i.mnemonic(), Mnemonic::Lfence | Mnemonic::Serialize | Mnemonic::Cpuid) {
             self.carried.fence.get_or_insert_with(|| format!("{:?}", i.mnemonic()).to_lowercase());

@@ -85,5 +85,5 @@ fn filter(calls: Vec<Call>, answer: SeccompAction) -> Result<BpfProgram, String>
 }
 
 fn refused(reason: &dyn std::fmt::Display) -> String {
-    format!("the filter of system calls: {reason}")
+    format!("the system call filter cannot be installed: {reason}")
 }
