@@ -26,7 +26,7 @@ const MOST_NAMES: usize = 300;
 /// The report.
 pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &Style) -> String {
     let mut page = Page::new(*style);
-    let listing = Listing::of(measured);
+    let listing = Listing::new(measured);
     head(&mut page, &listing);
     distrust(&mut page, measured);
     listing.write(&mut page);
@@ -53,8 +53,11 @@ fn head(page: &mut Page, listing: &Listing) {
         const NAMED: usize = 5;
         let names: Vec<&str> = others.iter().take(NAMED).map(|file| base(file)).collect();
         let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
-        let others =
-            if names.is_empty() { String::new() } else { format!("; lines of other files are shown with the file name: {}{more}", names.join(", ")) };
+        let others = if names.is_empty() {
+            String::new()
+        } else {
+            format!("; lines of other files are shown with the file name: {}{more}", names.join(", "))
+        };
         page.item("source", &format!("{main}{others}"), Tone::Quiet);
     }
     let partial = measured.rows.iter().filter(|row| row.until.is_some()).count();
@@ -211,8 +214,7 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
 /// What is to be said of the sum of the parts.
 fn model(quality: &Quality) -> (String, Tone) {
     let Some(departure) = quality.departure else {
-        let unchecked =
-            "NOTHING CHECKS THE SUM: there are as many unknowns as rows with different counts, so some times always fit";
+        let unchecked = "NOTHING CHECKS THE SUM: there are as many unknowns as rows with different counts, so some times always fit";
         let negative = if quality.negative { "; one came out negative" } else { "" };
         return (format!("{unchecked}{negative}"), Tone::Alarm);
     };
@@ -237,7 +239,7 @@ fn model(quality: &Quality) -> (String, Tone) {
 
 /// What is missing, said once for each block: what always runs together in one item.
 fn missing(page: &mut Page, measured: &MeasuredFunction) {
-    let all = wanting(&measured.analysis.missing);
+    let all = messages_and_remedies(&measured.analysis.missing);
     for (at, (message, remedy)) in all.iter().take(MOST_MISSING).enumerate() {
         page.item(if at == 0 { "missing" } else { "" }, &cut(message, MOST_NAMES), Tone::Warning);
         if !remedy.is_empty() {
@@ -256,7 +258,7 @@ fn missing(page: &mut Page, measured: &MeasuredFunction) {
 }
 
 /// Messages and remedies: all groups of blocks that run equally often are one.
-fn wanting(all: &[Missing]) -> Vec<(String, String)> {
+fn messages_and_remedies(all: &[Missing]) -> Vec<(String, String)> {
     let together: Vec<&Vec<usize>> = all
         .iter()
         .filter_map(|missing| if let Missing::Inseparable { blocks, once: false } = missing { Some(blocks) } else { None })
@@ -298,7 +300,7 @@ mod tests {
     #[test]
     fn groups_that_run_together_are_said_in_one_item() {
         let group = |blocks: &[usize], once| Missing::Inseparable { blocks: blocks.to_vec(), once };
-        let said = wanting(&[group(&[0, 3], true), group(&[1, 2], false), group(&[4, 5], false)]);
+        let said = messages_and_remedies(&[group(&[0, 3], true), group(&[1, 2], false), group(&[4, 5], false)]);
         assert_eq!(said.len(), 2);
         assert_eq!(said[1].0, "run equally often in every whole call: B2 B3; B5 B6");
     }

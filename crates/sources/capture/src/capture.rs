@@ -4,7 +4,7 @@ use crate::calibrate::{Reference, rate};
 use crate::edge::{Edge, Method, Signal};
 use crate::error::{Error, Place, Result};
 use crate::kinds::{FileFinding, PulseFinding, SignalFinding};
-use crate::list::deal;
+use crate::list::assign;
 use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, read_csv, read_sigrok, read_vcd, read_wav};
@@ -82,7 +82,7 @@ pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink:
     let mut head = Vec::new();
     let read_head = |stream: &mut dyn Read, head: &mut Vec<u8>| stream.take(HEAD).read_to_end(head).map_err(|error| Error::stream(&error));
     let format_of = |head: &[u8]| {
-        format.or_else(|| Format::of(head)).ok_or_else(|| {
+        format.or_else(|| Format::detect(head)).ok_or_else(|| {
             let what = if head.is_empty() { "the file is empty" } else { "the format of this recording is unknown" };
             Error::Unusable(format!("{what}: expected VCD, WAV, a sigrok session or a CSV table (--format)"))
         })
@@ -258,7 +258,7 @@ impl Gathered {
                 ));
             }
             let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
-            for round in deal(&self.pulses, ks, hz)? {
+            for round in assign(&self.pulses, ks, hz)? {
                 self.collector.round(&counts, &round).map_err(Error::Unusable)?;
             }
         }

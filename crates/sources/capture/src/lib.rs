@@ -48,6 +48,6 @@ pub mod text;
 
 pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_rate, capture, read_edges};
 pub use kinds::{FileFinding, PulseFinding, SignalFinding};
-pub use list::deal;
+pub use list::assign;
 pub use observe::OVERHEAD;
 pub use overhead::doubt_counts;

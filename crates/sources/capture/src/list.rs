@@ -20,7 +20,7 @@ const MOST_ROUNDS: usize = 256;
 ///
 /// # Errors
 /// The pulse that does not fit, with its place: one before it is missing or too many.
-pub fn deal(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pulse>>> {
+pub fn assign(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pulse>>> {
     let place = |pulse: &Pulse| match hz {
         Some(hz) => format!("{:.6} s", pulse.leading / hz),
         None => format!("tick {}", pulse.leading),
@@ -37,7 +37,7 @@ pub fn deal(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pul
         for (n, pulse) in pulses.iter().enumerate() {
             let k = ks[n % ks.len()];
             let seen = (pulse.width() - start) / slope;
-            if !(slope > 0.0 && (seen - k).abs() <= room(ks, n)) {
+            if !(slope > 0.0 && (seen - k).abs() <= tolerance(ks, n)) {
                 let (pulse, place) = (n + 1, place(pulse));
                 return Err(Error::Unusable(match rotation(pulses, ks) {
                     Some((turned, first)) => format!(
@@ -85,7 +85,7 @@ fn rotation(pulses: &[Pulse], ks: &[f64]) -> Option<(String, usize)> {
 }
 
 /// How far a pulse may be off its count.
-fn room(ks: &[f64], n: usize) -> f64 {
+fn tolerance(ks: &[f64], n: usize) -> f64 {
     let k = ks[n % ks.len()];
     FARTHEST * ks.iter().map(|other| (other - k).abs()).filter(|distance| *distance > 0.0).fold(f64::INFINITY, f64::min)
 }
@@ -118,7 +118,7 @@ mod tests {
     fn rounds_that_fit_are_dealt_and_others_are_refused() {
         let ks: Vec<f64> = (1..=10).map(f64::from).collect();
         let whole = [ks.clone(), ks.clone(), ks.clone()].concat();
-        assert_eq!(deal(&pulses(&whole), &ks, None).unwrap().len(), 3);
+        assert_eq!(assign(&pulses(&whole), &ks, None).unwrap().len(), 3);
         for at in 0..whole.len() {
             let mut missing = whole.clone();
             missing.remove(at);
@@ -127,12 +127,12 @@ mod tests {
             let mut both = missing.clone();
             both.insert((at + 7) % 29, 0.3);
             for ks_seen in [missing, glitch, both.clone()] {
-                assert!(deal(&pulses(&ks_seen), &ks, Some(1e6)).is_err(), "{at}");
+                assert!(assign(&pulses(&ks_seen), &ks, Some(1e6)).is_err(), "{at}");
             }
         }
         let mut other = whole.clone();
         other[7] = 4.0;
-        let message = deal(&pulses(&other), &ks, Some(1e6)).unwrap_err().to_string();
+        let message = assign(&pulses(&other), &ks, Some(1e6)).unwrap_err().to_string();
         assert!(message.contains("pulse 8 (") && message.contains(" s) should be k = 8"), "{message}");
     }
 
@@ -140,9 +140,9 @@ mod tests {
     fn a_recording_that_begins_within_a_round_is_told_the_list_that_fits() {
         let ks = [1.0, 2.0, 3.0, 5.0];
         let late: Vec<f64> = ks.iter().cycle().skip(3).take(12).copied().collect();
-        let message = deal(&pulses(&late), &ks, Some(1e6)).unwrap_err().to_string();
+        let message = assign(&pulses(&late), &ks, Some(1e6)).unwrap_err().to_string();
         assert!(message.contains("a round of --k begins with pulse 2; give --k 5,1,2,3"), "{message}");
-        assert_eq!(deal(&pulses(&late), &[5.0, 1.0, 2.0, 3.0], None).unwrap().len(), 3);
+        assert_eq!(assign(&pulses(&late), &[5.0, 1.0, 2.0, 3.0], None).unwrap().len(), 3);
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         let jitter = |n: usize| [0.0, 90.0, -110.0, 40.0, -60.0, 120.0, -20.0][n % 7];
         let all = (0..40)
             .map(|n| Pulse { leading: 5000.0 * n as f64, trailing: 5000.0 * n as f64 + 100.0 * (n % 4 + 1) as f64 + 800.0 + jitter(n) });
-        let message = deal(&all.collect::<Vec<_>>(), &[1.0, 2.0, 3.0, 4.0], None).unwrap_err().to_string();
+        let message = assign(&all.collect::<Vec<_>>(), &[1.0, 2.0, 3.0, 4.0], None).unwrap_err().to_string();
         assert!(message.contains("too alike") && message.contains("ticks") && !message.contains("missing"), "{message}");
     }
 }

@@ -6,7 +6,7 @@ use hairspring_core::judge::{Assessment, Context, Finding, Severity};
 use hairspring_core::observations::Observations;
 
 /// How far below zero an overhead must be, in half-widths of its interval and in quanta of the recorder.
-const SURE: (f64, f64) = (3.0, 3.0);
+const MARGIN: (f64, f64) = (3.0, 3.0);
 /// Copies from which on edges of different shapes do not explain it.
 const COPIES: f64 = 0.05;
 
@@ -24,7 +24,7 @@ pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
 /// `first` holds what the first pulse is said to count.
 fn overhead_below_zero(solution: &Solution, first: &[f64], context: &Context<'static>) -> Option<Finding> {
     let overhead = solution.overhead?;
-    if overhead.value + SURE.0 * overhead.half_width() >= -SURE.1 * solution.quantum {
+    if overhead.value + MARGIN.0 * overhead.half_width() >= -MARGIN.1 * solution.quantum {
         return None;
     }
     // By the shortest component the counts are off the most.

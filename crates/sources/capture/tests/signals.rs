@@ -179,7 +179,7 @@ fn samples_that_are_no_numbers_are_told_with_their_place() {
 fn volts_have_no_full_scale() {
     let pin = pin();
     let samples: Vec<f32> = Converter::new(3.3).sample(&pin.edges, pin.now as usize, &mut || 0.0);
-    let mut detector = Detector::of_volts(Method::BandLimited, 1e-4);
+    let mut detector = Detector::for_volts(Method::BandLimited, 1e-4);
     detector.push(&samples, &mut |_| ()).and_then(|()| detector.finish(&mut |_| ())).unwrap();
     assert_eq!((detector.signal().clipped, detector.signal().edges), (0, 100));
 }

@@ -84,7 +84,10 @@ fn what_is_wrong_is_told_with_its_line() {
     assert_eq!(csv("Time [s],A\n0,0\n1,x\n2,0\n", None).unwrap_err(), "line 3: `x` is not a number");
     assert_eq!(csv("Time [s],A\n0,0\n1,1,1\n2,0\n", None).unwrap_err(), "line 3: has 3 fields, the first row has 2");
     assert_eq!(csv("1\n2\n1\n", None).unwrap_err(), "line 3: the time goes backwards, from 2 to 1");
-    assert_eq!(csv("1\n2.5\n2.5\n", None).unwrap_err(), "line 3: the time equals that of the edge before, 2.5 s: no two edges happen at once");
+    assert_eq!(
+        csv("1\n2.5\n2.5\n", None).unwrap_err(),
+        "line 3: the time equals that of the edge before, 2.5 s: no two edges happen at once"
+    );
     assert_eq!(csv("0\n1e308\n", None).unwrap_err(), "line 2: the time is 1e308 s, the limit is 1e12 s");
     let late: String = (0..100).map(|n| format!("{n},{}\n", n % 2)).collect();
     assert_eq!(csv(&format!("Time [s],A\n{late}100,2\n"), None).unwrap_err(), "line 102: the level is 2, expected 0 or 1");
@@ -149,7 +152,7 @@ fn sessions_are_read_in_one_piece_or_several() {
     let one = session(METADATA, &[("logic-1", samples(0, 100))]);
     let two = session(METADATA, &[("logic-1-1", samples(0, 20)), ("logic-1-2", samples(20, 100))]);
     for bytes in [one, two] {
-        assert_eq!(Format::of(&bytes), Some(Format::Sigrok));
+        assert_eq!(Format::detect(&bytes), Some(Format::Sigrok));
         let (edges, recording) = sigrok(&bytes, Some("PB7")).unwrap();
         assert_eq!((edges, recording.hz), (vec![10.0, 30.0], Some(1e6)));
     }
@@ -168,7 +171,7 @@ fn a_piece_that_is_missing_is_told_with_its_place() {
 }
 
 #[test]
-fn sessions_of_volts_go_through_the_detector() {
+fn sessions_for_volts_go_through_the_detector() {
     let volts: Vec<u8> = (0..1000).flat_map(|n| (if n / 100 % 2 == 1 { 3.3f32 } else { 0.0 }).to_le_bytes()).collect();
     let bytes = session("[device 1]\nsamplerate=100 kHz\ntotal analog=1\nanalog1=A0\n", &[("analog-1-1-1", volts)]);
     let (edges, recording) = sigrok(&bytes, None).unwrap();

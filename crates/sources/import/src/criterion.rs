@@ -53,8 +53,8 @@ pub fn read_raw(stream: impl Read) -> Result<Imported> {
         let line = line.map_err(|error| bad(&error, at))?;
         let number = at as u64 + 2;
         let refused = |reason: String| Error::BadObservation { line: number, reason };
-        let factor =
-            nanoseconds(&line.unit).ok_or_else(|| refused(format!("the unit `{}` is not supported: expected ps, ns, us, ms or s", line.unit)))?;
+        let factor = nanoseconds(&line.unit)
+            .ok_or_else(|| refused(format!("the unit `{}` is not supported: expected ps, ns, us, ms or s", line.unit)))?;
         let parts = [Some(&line.group), line.function.as_ref(), line.value.as_ref()];
         let name = parts.into_iter().flatten().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("/");
         collected.push(&name, line.iteration_count, line.sample_measured_value * factor).map_err(refused)?;

@@ -34,11 +34,11 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
         let ns = length(&mut rows[at], clock, ns_per_tick, expected)?;
         (lengths[at], longest) = (Some(ns), longest.max(ns));
         taken.push(at);
-        if ns >= TARGET_WINDOW_NS && straight_of(&taken, rows, SHORTEST_SHARE).len() > FEWEST_ROWS {
+        if ns >= TARGET_WINDOW_NS && straight_rows(&taken, rows, SHORTEST_SHARE).len() > FEWEST_ROWS {
             break;
         }
     }
-    let straight = straight_of(&taken, rows, SHORTEST_SHARE);
+    let straight = straight_rows(&taken, rows, SHORTEST_SHARE);
     let chosen = if straight.len() > FEWEST_ROWS { straight } else { taken };
     let most = chosen.iter().map(|at| rows[*at].copies()).max().unwrap_or(0);
     let checks = checks(rows, most);
@@ -50,7 +50,7 @@ fn checks(rows: &[Row], most: u32) -> Vec<usize> {
     let of = |order| -> Vec<usize> {
         let short = |at: &usize| rows[*at].order == order && rows[*at].copies() <= most.max(SHORT_CHECK_COPIES);
         let mine: Vec<usize> = (0..rows.len()).filter(short).collect();
-        let straight = straight_of(&mine, rows, SHORTEST_CHECK_SHARE);
+        let straight = straight_rows(&mine, rows, SHORTEST_CHECK_SHARE);
         let enough = [straight, mine].into_iter().find(|rows| rows.len() >= FEWEST_ROWS);
         enough.unwrap_or_default()
     };
@@ -69,7 +69,7 @@ fn length(row: &mut Row, clock: &Clock, ns_per_tick: f64, expected_ns: f64) -> O
 }
 
 /// Those of the rows taken that are long enough for a straight line.
-fn straight_of(taken: &[usize], rows: &[Row], share: u32) -> Vec<usize> {
+fn straight_rows(taken: &[usize], rows: &[Row], share: u32) -> Vec<usize> {
     let bodies: Vec<u32> = taken.iter().map(|at| rows[*at].bodies).collect();
     straight(&bodies, share).into_iter().map(|at| taken[at]).collect()
 }

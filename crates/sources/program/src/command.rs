@@ -248,7 +248,7 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
 }
 
 fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: usize) -> Result<(ResultDocument, Stop)> {
-    let guard = Guard::of(group.name());
+    let guard = Guard::new(group.name());
     let measured = session.measure(group)?;
     drop(guard);
     if let Some(folder) = &arguments.save {

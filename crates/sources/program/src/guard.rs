@@ -25,7 +25,7 @@ pub struct Guard(());
 
 impl Guard {
     /// Before code is run.
-    pub fn of(name: &str) -> Guard {
+    pub fn new(name: &str) -> Guard {
         let mut installed = true;
         let before = BEFORE.get_or_init(|| {
             installed = false;
@@ -85,7 +85,9 @@ fn install(before: &[libc::sigaction; CRASHES.len()]) {
 extern "C" fn left() {
     if IS_RUNNING.load(Ordering::SeqCst) {
         let name = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        crate::output::complain(&format!("benchmark `{name}` ended the program (exit): there are no results for it or for the benchmarks before it"));
+        crate::output::complain(&format!(
+            "benchmark `{name}` ended the program (exit): there are no results for it or for the benchmarks before it"
+        ));
         // SAFETY: ends the process at once; what else waits for its end has no claim to run.
         unsafe { libc::_exit(1) }
     }

@@ -4,7 +4,7 @@ use hairspring_core::judge::words::shortened;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// What is found of a piece of code that was compiled and run.
+/// Findings about a piece of code that was compiled and run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
@@ -13,9 +13,9 @@ pub enum SnippetFinding {
     OptimisedAway { bytes_per_copy: f64 },
     /// Variables of types that no register holds are kept in memory: each copy loads and stores them.
     KeptInMemory { variables: Vec<String> },
-    /// The flags given to the compiler name no level of optimisation.
+    /// The compiler flags set no optimisation level.
     NotOptimised { flags: String },
-    /// The compiled copy holds fewer operations than the source: the compiler folded, merged or dropped some.
+    /// The compiled copy has fewer operations than the source: the compiler folded, merged or dropped some.
     WorkChanged { operation: String, copy: u32, source: u32 },
     /// The code under test wrote to its output while it was measured.
     Printed { bytes: u64, first_line: String },

@@ -93,7 +93,7 @@ pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<M
     }
     let constant = |counts: &[u64]| counts.iter().all(|count| *count == 1);
     for (counts, group) in &groups {
-        all.extend(of_group(group, constant(counts), structure));
+        all.extend(missing_within(group, constant(counts), structure));
     }
     all.extend(not_varied(graph, rows, structure));
     all
@@ -110,7 +110,7 @@ fn not_reached(graph: &Graph, ran: &[bool]) -> Vec<Missing> {
 }
 
 /// What keeps the blocks of a group together: parts that nothing can separate, and parts that an input could.
-fn of_group(group: &[usize], once: bool, structure: &Structure) -> Vec<Missing> {
+fn missing_within(group: &[usize], once: bool, structure: &Structure) -> Vec<Missing> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for block in group {
         match parts.iter_mut().find(|part| structure.always_equal(part[0], *block)) {
@@ -162,7 +162,7 @@ mod tests {
     fn what_no_input_reached_is_named_with_the_branch_that_leads_there() {
         // 0 -> 1 | 2; both -> 3 -> out
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
-        let structure = Structure::of(&graph);
+        let structure = Structure::from_graph(&graph);
         let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1])], &structure);
         assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![0] }), "{all:?}");
         assert!(all.contains(&Missing::Inseparable { blocks: vec![0, 3], once: true }), "{all:?}");
@@ -179,7 +179,7 @@ mod tests {
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
         let mut only = row(&graph, &[1, 1, 0, 1]);
         only.counts.edges = vec![1, 0, 1, 0, 1];
-        let all = missing(&graph, &[only], &Structure::of(&graph));
+        let all = missing(&graph, &[only], &Structure::from_graph(&graph));
         assert!(!all.iter().any(|missing| matches!(missing, Missing::NotVaried { .. })), "{all:?}");
         let not_separated = all.iter().find(|missing| matches!(missing, Missing::NotSeparated { .. })).unwrap();
         assert_eq!(not_separated.message(), "B2 ran as often as B1 in all inputs");

@@ -170,13 +170,13 @@ pub fn analyse(
     let assessment = assess(table, question)?;
     let names = unknowns.names(graph);
     let solution = &assessment.series[0].solution;
-    let quality = Quality::of(solution);
+    let quality = Quality::from_solution(solution);
     let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
     let mut totals = vec![0.0; names.len()];
     for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.until.is_none()) {
         totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
     }
-    let finder = Finder::of(solution);
+    let finder = Finder::new(solution);
     let places = names.iter().map(|name| finder.place(name)).collect();
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let leads = solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect();
@@ -219,7 +219,7 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn of(solution: &'a Solution) -> Finder<'a> {
+    fn new(solution: &'a Solution) -> Finder<'a> {
         let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, component) in solution.components.iter().enumerate() {
             component.parts.iter().for_each(|(name, _)| holders.entry(name).or_default().push(at));
@@ -276,7 +276,7 @@ fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
 }
 
 /// A control chain that is off by less than what is asked of a block's cycles is no reason to distrust them.
-fn of_control(finding: Finding) -> Finding {
+fn with_lenient_control(finding: Finding) -> Finding {
     const ASKED: f64 = 0.02;
     let off = |finding: &Finding| Some((finding.number("control_cycles")? / finding.number("expected_cycles")? - 1.0).abs());
     if finding.is(code::CORE_SHARED) && off(&finding).is_some_and(|off| off < ASKED) {
@@ -306,7 +306,7 @@ mod tests {
                 rows.push(CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; 4] }, until });
             }
         }
-        analyse(&graph, &Structure::of(&graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()
+        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()
     }
 
     #[test]
@@ -320,7 +320,8 @@ mod tests {
     #[test]
     fn a_control_chain_that_is_off_by_less_than_is_asked_is_a_warning() {
         let weight = |control_cycles: f64| {
-            of_control(Finding::new(Severity::Untrusted, FindingKind::CoreShared { control_cycles, expected_cycles: 1.0 })).severity
+            with_lenient_control(Finding::new(Severity::Untrusted, FindingKind::CoreShared { control_cycles, expected_cycles: 1.0 }))
+                .severity
         };
         assert_eq!((weight(1.007), weight(0.985), weight(1.03)), (Severity::Warning, Severity::Warning, Severity::Untrusted));
     }

@@ -30,7 +30,7 @@ const NO_VARIATION: f64 = 0.02;
 
 impl Quality {
     /// That of a solution.
-    pub fn of(solution: &Solution) -> Quality {
+    pub fn from_solution(solution: &Solution) -> Quality {
         if solution.rows.is_empty() {
             // Too many rows to list: a sample.
             let departure = solution.lack_of_fit.map_or(0.0, |lack| lack.sd) / solution.largest;
@@ -49,7 +49,7 @@ impl Quality {
         let unknowns = solution.rank.pivots.len();
         match different.len().saturating_sub(unknowns) {
             0 => Quality { explained: None, departure: None, spare: 0, carried: None, negative: false },
-            spare => of_rows(&rows, unknowns, spare),
+            spare => from_rows(&rows, unknowns, spare),
         }
     }
 
@@ -82,7 +82,7 @@ impl Quality {
 
 /// From the rows' times and what the sum leaves of them; both mean squares are over their degrees of freedom, or a sum of many
 /// unknowns would look better than it is.
-fn of_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
+fn from_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
     let count = rows.len() as f64;
     let mean = rows.iter().map(|row| row.0).sum::<f64>() / count;
     let around = rows.iter().map(|row| (row.0 - mean).powi(2)).sum::<f64>() / (count - 1.0);
@@ -107,7 +107,7 @@ mod tests {
             let row = table.row_apart(series, counts);
             (0..8).for_each(|round| table.push(row, round, ticks + 0.5 * f64::from(round % 2)));
         }
-        Quality::of(&solve(&table, series, &Options::default()).unwrap())
+        Quality::from_solution(&solve(&table, series, &Options::default()).unwrap())
     }
 
     #[test]

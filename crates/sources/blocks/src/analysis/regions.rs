@@ -41,7 +41,7 @@ pub fn regions(
     let Some(coarse) = coarser(graph, &loops, (rows, table), unknowns) else { return Vec::new() };
     let Ok(assessment) = assess(&coarse, question) else { return Vec::new() };
     let Some(series) = assessment.series.first() else { return Vec::new() };
-    let quality = Quality::of(&series.solution);
+    let quality = Quality::from_solution(&series.solution);
     let whole = || rows.iter().filter(|row| row.until.is_none());
     let trips = |found: &Loop| whole().map(|row| row.counts.blocks[found.header] as f64).sum::<f64>();
     let time = |found: &Loop| series.components.iter().find(|part| part.name == loop_name(found));

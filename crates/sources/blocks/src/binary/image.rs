@@ -66,7 +66,8 @@ impl Image {
     pub fn parse(path: &Path, data: Vec<u8>) -> Result<Image> {
         let fail = |reason: String| Error::Program { program: path.display().to_string(), reason };
         let (symbols, slots) = {
-            let file = object::File::parse(&*data).map_err(|_| fail("not an ELF executable: give the program itself, not a script".into()))?;
+            let file =
+                object::File::parse(&*data).map_err(|_| fail("not an ELF executable: give the program itself, not a script".into()))?;
             if file.architecture() != object::Architecture::X86_64 || file.format() != object::BinaryFormat::Elf {
                 return Err(fail(format!("this program is for {:?}: only ELF programs for x86-64 can be traced", file.architecture())));
             }

@@ -14,7 +14,7 @@ pub struct Lines {
 
 impl Lines {
     /// Reads it; a file without debug information gives no lines, and no error.
-    pub fn of(path: &Path) -> Lines {
+    pub fn open(path: &Path) -> Lines {
         Lines { loader: Loader::new(path).ok(), sources: RefCell::default() }
     }
 

@@ -44,7 +44,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let prepared = session.keep(prepared, &mut readings)?;
     let graph = session.annotated_graph();
     let rows: Vec<CountRow> = prepared.iter().flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
-    let structure = Structure::of(&graph);
+    let structure = Structure::from_graph(&graph);
     let unknowns = choose(request.unknowns, &structure, &rows);
     let origin = Origin {
         clock: Some(clock.name.to_owned()),
@@ -132,14 +132,14 @@ impl Session<'_> {
         }
         self.skipped.sort_by_key(|skipped| skipped.input);
         let left = prepared.into_iter().enumerate().filter(|(process, _)| !lost.contains_key(process)).map(|(_, one)| one).collect();
-        self.some(left)
+        self.require_any(left)
     }
 
     /// The final graph with its source lines and the names of the functions that blocks call.
     fn annotated_graph(&self) -> Graph {
         let mut graph = self.graph.clone();
         let (Some(target), Some(image)) = (&self.target, &self.image) else { return graph };
-        let lines = Lines::of(&target.function.object);
+        let lines = Lines::open(&target.function.object);
         let code = self.code.clone();
         let blocks = graph.blocks.clone();
         lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));

@@ -157,7 +157,7 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        let mut all = self.some(all)?;
+        let mut all = self.require_any(all)?;
         self.recount(&mut all)?;
         Ok(all)
     }
@@ -166,7 +166,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// None is left.
-    pub fn some(&self, all: Vec<Prepared>) -> Result<Vec<Prepared>> {
+    pub fn require_any(&self, all: Vec<Prepared>) -> Result<Vec<Prepared>> {
         match self.skipped.first() {
             Some(first) if all.is_empty() => Err(Error::NoInput(format!("the first one ({}): {}", first.text, first.reason))),
             _ => Ok(all),
@@ -186,7 +186,7 @@ impl<'a> Session<'a> {
         let mut ready = Ready { started, stub };
         let followed = self.follow(&mut ready).map_err(|e| self.program.explain("follow the call", e))?;
         let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
-        self.program.dog.watch(None);
+        self.program.watchdog.watch(None);
         Ok(Prepared { input: at, process: ready.started.process, stub: ready.stub, rows, last: 0 })
     }
 
@@ -226,7 +226,7 @@ impl<'a> Session<'a> {
         if self.target.is_none() {
             self.code = code_of_file(&started.target);
             self.graph = cut(&self.code, started.target.function.entry, &self.observed);
-            let lines = Lines::of(&started.target.function.object);
+            let lines = Lines::open(&started.target.function.object);
             let mut annotated = self.graph.clone();
             lines.annotate(&mut annotated, |at| instructions(&self.code, self.graph.blocks[at].start, self.graph.blocks[at].end));
             self.ends = resolve(&self.request.until, &annotated)?;
@@ -309,8 +309,9 @@ impl<'a> Session<'a> {
     /// The counts of all rows by the final graph.
     fn recount(&mut self, all: &mut [Prepared]) -> Result<()> {
         for row in all.iter_mut().flat_map(|one| one.rows.iter_mut()) {
-            row.counts =
-                self.count(&row.branches).ok_or_else(|| Error::system("count the blocks", "a branch led to an address where no block begins"))?;
+            row.counts = self
+                .count(&row.branches)
+                .ok_or_else(|| Error::system("count the blocks", "a branch led to an address where no block begins"))?;
         }
         let whole = all.iter().flat_map(|one| &one.rows).filter(|row| row.counts.until.is_none());
         let instructions = |row: &Row| -> u64 {

@@ -104,7 +104,7 @@ impl Timing<'_> {
             plans.retain(|(row, _)| !readings.lost.contains_key(&rows[*row].0));
             readings.rounds += 1;
         }
-        program.dog.watch(None);
+        program.watchdog.watch(None);
         readings
     }
 
@@ -153,7 +153,7 @@ impl Timing<'_> {
         program: &Program,
     ) -> Result<Vec<u64>> {
         let one = &mut prepared[process];
-        program.dog.watch(Some((one.process.id(), Instant::now() + limit)));
+        program.watchdog.watch(Some((one.process.id(), Instant::now() + limit)));
         one.run(row, repeats, seed).map_err(|e| program.explain("repeat the call", e))
     }
 

@@ -39,7 +39,7 @@ struct Line {
 
 impl<'a> Listing<'a> {
     /// That of a measurement.
-    pub fn of(measured: &'a MeasuredFunction) -> Listing<'a> {
+    pub fn new(measured: &'a MeasuredFunction) -> Listing<'a> {
         let analysis = &measured.analysis;
         let (mut shown, mut listed) = (HashSet::new(), HashSet::new());
         for place in &analysis.places {

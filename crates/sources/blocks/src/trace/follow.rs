@@ -163,7 +163,7 @@ impl<'a> Follower<'a> {
             return Err(failed("the function changes its own code: its blocks are not those of the file"));
         }
         self.found.branches = self.counts.into_iter().collect();
-        self.program.dog.watch(None);
+        self.program.watchdog.watch(None);
         Ok(self.found)
     }
 
@@ -316,9 +316,9 @@ impl<'a> Follower<'a> {
                     self.found.system_calls.insert(self.process.registers()?.orig_rax as i64);
                 }
             }
-            Stop::Trap | Stop::Signal(_) | Stop::Parted => {}
-            Stop::Born { thread: true, .. } => return Err(failed(MULTI_THREADED)),
-            Stop::Born { id, .. } => {
+            Stop::Trap | Stop::Signal(_) | Stop::VforkDone => {}
+            Stop::NewProcess { thread: true, .. } => return Err(failed(MULTI_THREADED)),
+            Stop::NewProcess { id, .. } => {
                 let bytes = breakpoints(self);
                 self.process.release(id, &bytes);
             }

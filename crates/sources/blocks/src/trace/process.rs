@@ -38,16 +38,16 @@ pub enum Stop {
     /// At the beginning or end of a call of the system.
     SystemCall,
     /// It made another process or thread.
-    Born {
+    NewProcess {
         /// Its number.
         id: i32,
         /// Whether it is a thread of the same process.
         thread: bool,
     },
     /// A process that it made, and that shared its memory, has its own now.
-    Parted,
+    VforkDone,
     /// It starts another program in its place.
-    Replaced,
+    Exec,
     /// It got a signal, which is delivered when it goes on.
     Signal(Signal),
     /// It ended by itself.
@@ -67,9 +67,9 @@ impl Stop {
                     "the program ended during the call, with status {code} (by exit, or after an exception or longjmp left the function)"
                 )
             }
-            Stop::Born { .. } => "it started another process or thread during the call".to_owned(),
-            Stop::Replaced => "it started another program during the call".to_owned(),
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => "it stopped unexpectedly".to_owned(),
+            Stop::NewProcess { .. } => "it started another process or thread during the call".to_owned(),
+            Stop::Exec => "it started another program during the call".to_owned(),
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::VforkDone => "it stopped unexpectedly".to_owned(),
         }
     }
 }
@@ -89,21 +89,21 @@ pub enum Resume {
 #[derive(Debug, Clone)]
 pub struct Watchdog {
     watched: Arc<Mutex<Option<(i32, Instant)>>>,
-    bitten: Arc<AtomicBool>,
+    expired: Arc<AtomicBool>,
 }
 
 impl Watchdog {
     /// Starts watching; the thread ends with the last copy of this.
     pub fn start() -> Watchdog {
         const LOOK: Duration = Duration::from_millis(20);
-        let dog = Watchdog { watched: Arc::default(), bitten: Arc::default() };
-        let (watched, bitten) = (Arc::downgrade(&dog.watched), dog.bitten.clone());
+        let watchdog = Watchdog { watched: Arc::default(), expired: Arc::default() };
+        let (watched, expired) = (Arc::downgrade(&watchdog.watched), watchdog.expired.clone());
         std::thread::spawn(move || {
             while let Some(watched) = watched.upgrade() {
                 // Held over the kill: whom nobody watches any more is left alone.
                 let mut due = watched.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some((pid, _)) = due.take_if(|(_, deadline)| Instant::now() > *deadline) {
-                    bitten.store(true, Ordering::SeqCst);
+                    expired.store(true, Ordering::SeqCst);
                     let _ = nix::sys::signal::kill(Pid::from_raw(pid), Signal::SIGKILL);
                 }
                 drop(due);
@@ -111,20 +111,20 @@ impl Watchdog {
                 std::thread::sleep(LOOK);
             }
         });
-        dog
+        watchdog
     }
 
     /// Watches a process until a deadline; `None` watches none.
     pub fn watch(&self, process: Option<(i32, Instant)>) {
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = process;
         if process.is_some() {
-            self.bitten.store(false, Ordering::SeqCst);
+            self.expired.store(false, Ordering::SeqCst);
         }
     }
 
     /// Whether it killed the process that was watched last.
-    pub fn has_bitten(&self) -> bool {
-        self.bitten.load(Ordering::SeqCst)
+    pub fn expired(&self) -> bool {
+        self.expired.load(Ordering::SeqCst)
     }
 }
 
@@ -235,12 +235,12 @@ impl Process {
                 Stop::Killed(signal)
             }
             WaitStatus::PtraceSyscall(_) => Stop::SystemCall,
-            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Replaced,
+            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Exec,
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_VFORK_DONE => {
                 for address in std::mem::take(&mut self.lent) {
                     self.poke(address, &[BREAKPOINT])?;
                 }
-                Stop::Parted
+                Stop::VforkDone
             }
             WaitStatus::PtraceEvent(_, _, event) => {
                 let id = ptrace::getevent(self.pid).map_err(|e| refused("identify the process that the program started", e))? as i32;
@@ -251,7 +251,7 @@ impl Process {
                     self.forked = true;
                     self.shares = event == libc::PTRACE_EVENT_VFORK;
                 }
-                Stop::Born { id, thread }
+                Stop::NewProcess { id, thread }
             }
             WaitStatus::Stopped(_, Signal::SIGTRAP) => Stop::Trap,
             WaitStatus::Stopped(_, signal) => {

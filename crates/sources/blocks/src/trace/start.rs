@@ -40,7 +40,7 @@ pub struct Program {
     /// Longest time of one step.
     pub timeout: Duration,
     /// Ends what takes longer.
-    pub dog: Watchdog,
+    pub watchdog: Watchdog,
     images: HashMap<PathBuf, Rc<Image>>,
     /// The function as it was found for an input: looking through all names again for every input would take long.
     located: Option<(Rc<Image>, Function)>,
@@ -65,8 +65,8 @@ impl Program {
     /// # Errors
     /// A program that cannot be traced.
     pub fn new(path: &Path, wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
-        let (path, wanted, dog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
-        let mut program = Program { path: path.clone(), wanted, cpu, timeout, dog, images: HashMap::new(), located: None };
+        let (path, wanted, watchdog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
+        let mut program = Program { path: path.clone(), wanted, cpu, timeout, watchdog, images: HashMap::new(), located: None };
         program.image(&path)?;
         Ok(program)
     }
@@ -82,12 +82,12 @@ impl Program {
 
     /// The deadline of a step that begins now, for a process.
     pub fn deadline(&self, process: &Process) {
-        self.dog.watch(Some((process.id(), Instant::now() + self.timeout)));
+        self.watchdog.watch(Some((process.id(), Instant::now() + self.timeout)));
     }
 
     /// The error of a step that went wrong: if the watchdog ended the process, whatever failed after that, that is why.
     pub fn explain(&self, step: &str, error: Error) -> Error {
-        match self.dog.has_bitten() {
+        match self.watchdog.expired() {
             true => Error::system(step, format!("not finished after {} s (--timeout)", self.timeout.as_secs_f64())),
             false => error,
         }
@@ -197,7 +197,7 @@ pub fn start(program: &mut Program, input: &Input, number: u64, install: impl Fn
             process.run(Resume::Step)?;
         }
     }
-    program.dog.watch(None);
+    program.watchdog.watch(None);
     Ok(started)
 }
 
@@ -299,10 +299,10 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
     loop {
         match process.run(Resume::Run)? {
             Stop::Trap if process.instruction()? == address + 1 => break,
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => {}
-            Stop::Born { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
-            Stop::Born { id, .. } => process.release(id, &[(address, original)]),
-            Stop::Replaced => return Err(ended("it replaces itself with another program: give that program instead".into())),
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::VforkDone => {}
+            Stop::NewProcess { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
+            Stop::NewProcess { id, .. } => process.release(id, &[(address, original)]),
+            Stop::Exec => return Err(ended("it replaces itself with another program: give that program instead".into())),
             Stop::Exited(code) => return Err(ended(format!("the program ended before, with status {code}"))),
             Stop::Killed(signal) => return Err(ended(format!("the program was killed by {signal} before"))),
         }

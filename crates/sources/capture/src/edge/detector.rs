@@ -127,7 +127,7 @@ impl Detector {
     }
 
     /// A detector of volts: full scale is not known.
-    pub fn of_volts(method: Method, floor: f64) -> Detector {
+    pub fn for_volts(method: Method, floor: f64) -> Detector {
         Detector { full: f32::INFINITY, ..Detector::new(method, floor) }
     }
 

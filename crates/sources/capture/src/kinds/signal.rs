@@ -66,9 +66,7 @@ impl Kind for SignalFinding {
             },
             SignalFinding::LevelWanders { share_percent } => Description {
                 code: "level_wanders",
-                message: format!(
-                    "the level wanders by {share_percent:.0} % of a step: hum, or the drift of an AC-coupled input"
-                ),
+                message: format!("the level wanders by {share_percent:.0} % of a step: hum, or the drift of an AC-coupled input"),
                 numbers: numbers! { share_percent },
                 remedy: "nothing to do if the intervals are narrow enough, since edges are found by their slope; else shield the wire and connect the grounds",
             },

@@ -17,7 +17,7 @@ const MOST_LINE: u64 = 1 << 20;
 /// Bytes without an edge after which there will be none.
 const MOST_SILENCE: u64 = 1 << 30;
 /// Rows by which levels are told from volts.
-pub(super) const TOLD: usize = 64;
+pub(super) const LEVEL_ROWS: usize = 64;
 /// Farthest that a sample of volts may be off its even time, in samples.
 pub(super) const UNEVEN: f64 = 0.5;
 /// Farthest time from 0, in seconds: 30,000 years, and far from where its ticks are no finite number.
@@ -123,7 +123,7 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let (mut head, mut fields) = (Head::default(), Fields::default());
     // The first rows are kept until it is clear what they are.
     let mut first: Vec<(u64, Vec<f64>)> = Vec::new();
-    while first.len() < TOLD {
+    while first.len() < LEVEL_ROWS {
         let Some(text) = lines.next()? else { break };
         let text = text.to_owned();
         match fields.numbers(&text) {
@@ -147,12 +147,12 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let mut table = Table::new(&head, request, channel, &first, sink)?;
     request.stated.set(table.stated(&head));
     for (at, (line, values)) in first.iter().enumerate() {
-        if at == TOLD {
+        if at == LEVEL_ROWS {
             table.idle(idle, &first[0].1)?;
         }
         lines.unless_cut(*line, table.row(*line, values))?;
     }
-    if first.len() <= TOLD {
+    if first.len() <= LEVEL_ROWS {
         table.idle(idle, &first[0].1)?;
     }
     while let Some(text) = lines.next()? {
@@ -219,7 +219,7 @@ impl<'a> Table<'a> {
     ) -> Result<Table<'a>> {
         let columns = first[0].1.len();
         let (rows, channel) = match channel {
-            Some((column, channel)) => (told(head, request, column, first)?, channel),
+            Some((column, channel)) => (row_kind(head, request, column, first)?, channel),
             None => (Rows::Times, "edges".into()),
         };
         Ok(Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink })
@@ -258,7 +258,10 @@ impl<'a> Table<'a> {
             Rows::Times => {
                 forward()?;
                 if now == before {
-                    return Err(Error::line(line, format!("the time equals that of the edge before, {now} s: no two edges happen at once")));
+                    return Err(Error::line(
+                        line,
+                        format!("the time equals that of the edge before, {now} s: no two edges happen at once"),
+                    ));
                 }
                 (self.sink)(Edge { at: ticks(now), rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
@@ -336,15 +339,16 @@ fn channel(head: &Head, request: &Request, columns: usize) -> Result<Option<(usi
 }
 
 /// What the rows are.
-fn told(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
+fn row_kind(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
     let timed = head.channel_names(first[0].1.len()).len() < first[0].1.len();
     let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0));
     match (timed, levels) {
         (true, true) => Ok(Rows::Changes { column }),
-        (true, false) => volts(column, request, &first[..first.len().min(TOLD)]),
+        (true, false) => volts(column, request, &first[..first.len().min(LEVEL_ROWS)]),
         (false, true) if head.hz.is_some() => Ok(Rows::Samples { column }),
         (false, _) => {
-            let reason = "neither a column of times nor a `; Samplerate:` comment gives the times of the rows: save the recording with times";
+            let reason =
+                "neither a column of times nor a `; Samplerate:` comment gives the times of the rows: save the recording with times";
             Err(Error::line(first[0].0, reason))
         }
     }
@@ -359,7 +363,7 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<
     }
     let values = first.iter().filter_map(|(_, row)| row.get(column).map(|value| value.abs()));
     let floor = 1e-4 * values.fold(0.0, f64::max).max(1e-3);
-    Ok(Rows::Volts { column, detector: Box::new(Detector::of_volts(request.method, floor)), step, first: start, n: 0 })
+    Ok(Rows::Volts { column, detector: Box::new(Detector::for_volts(request.method, floor)), step, first: start, n: 0 })
 }
 
 /// A time in seconds as nanoseconds, without the rounding of its decimals: to a millionth of them.

@@ -1,7 +1,7 @@
 //! Rows of one level at even times, which do not say yet what they are: levels of a list of changes never stay, and volts
 //! of an idle pin may well be exactly 0.
 
-use super::csv::{Lines, TOLD, UNEVEN};
+use super::csv::{LEVEL_ROWS, Lines, UNEVEN};
 use super::fields::Fields;
 use crate::error::{Error, Result};
 
@@ -50,5 +50,5 @@ fn steady(first: &[(u64, Vec<f64>)], column: usize) -> Option<(f64, f64)> {
     let step = (first[first.len() - 1].1[0] - start) / (first.len() - 1).max(1) as f64;
     let even = first.windows(2).all(|pair| ((pair[1].1[0] - pair[0].1[0]) / step - 1.0).abs() <= UNEVEN);
     let same = first.iter().all(|row| row.1.get(column) == Some(&level));
-    (first.len() >= TOLD && column > 0 && step > 0.0 && even && same && (level == 0.0 || level == 1.0)).then_some((step, level))
+    (first.len() >= LEVEL_ROWS && column > 0 && step > 0.0 && even && same && (level == 0.0 || level == 1.0)).then_some((step, level))
 }

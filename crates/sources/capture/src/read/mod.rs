@@ -39,12 +39,12 @@ impl Format {
     ///
     /// ```
     /// use hairspring_capture::read::Format;
-    /// assert_eq!(Format::of(b"RIFF\x24\0\0\0WAVEfmt "), Some(Format::Wav));
-    /// assert_eq!(Format::of(b"$date today $end"), Some(Format::Vcd));
-    /// assert_eq!(Format::of(b"RIF"), Some(Format::Wav));
-    /// assert_eq!(Format::of(&[0; 64]), None);
+    /// assert_eq!(Format::detect(b"RIFF\x24\0\0\0WAVEfmt "), Some(Format::Wav));
+    /// assert_eq!(Format::detect(b"$date today $end"), Some(Format::Vcd));
+    /// assert_eq!(Format::detect(b"RIF"), Some(Format::Wav));
+    /// assert_eq!(Format::detect(&[0; 64]), None);
     /// ```
-    pub fn of(head: &[u8]) -> Option<Format> {
+    pub fn detect(head: &[u8]) -> Option<Format> {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
         match text {
             [b'R', b'I', b'F', b'F', ..] | [b'R', b'F', b'6', b'4', ..] | [b'B', b'W', b'6', b'4', ..] => Some(Format::Wav),

@@ -169,7 +169,7 @@ fn volts<R: Read + Seek>(
     recording: &mut Recording,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<(u64, Option<String>)> {
-    let mut detector = Detector::of_volts(request.method, 1e-4);
+    let mut detector = Detector::for_volts(request.method, 1e-4);
     let mut values = Vec::new();
     let cut = bytes(archive, &format!("analog-1-{number}"), 4, &mut |block| {
         values.clear();

@@ -6,7 +6,7 @@ use crate::request::{Language, Request};
 use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter, Instruction, IntelFormatter, SymbolResolver, SymbolResult};
 use std::collections::BTreeSet;
 
-/// Most instructions that are shown.
+/// Maximum number of instructions shown.
 const MOST_LINES: usize = 1_000;
 
 /// The instructions that one copy runs, in the order of their addresses; where the copy could not be followed, those
