@@ -83,7 +83,7 @@ fn many(number: usize, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// What takes the trust away comes before any number.
+/// Findings that make the numbers untrusted come before any number.
 fn distrust(page: &mut Page, measured: &MeasuredFunction) {
     let all: Vec<Finding> = measured.analysis.findings.clone();
     if all.iter().any(|finding| finding.severity == Severity::Untrusted) {
@@ -93,7 +93,7 @@ fn distrust(page: &mut Page, measured: &MeasuredFunction) {
     }
 }
 
-/// Sums and differences that can be told apart, where no single block can.
+/// Sums and differences that can be told apart where single blocks cannot.
 fn combinations(page: &mut Page, listing: &Listing) {
     let combined = &listing.combined;
     if combined.is_empty() || !listing.measured.analysis.quality.is_carried() {
@@ -114,7 +114,7 @@ fn combinations(page: &mut Page, listing: &Listing) {
     }
 }
 
-/// The group of each unknown that runs as often as others, by name.
+/// The group of each unknown that runs equally often as others, by name.
 fn groups(measured: &MeasuredFunction) -> HashMap<&str, usize> {
     let analysis = &measured.analysis;
     let of_group = |(number, group): (usize, &'_ Vec<usize>)| group.iter().map(|at| (*at, number)).collect::<Vec<_>>();
@@ -211,7 +211,7 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
     );
 }
 
-/// What is to be said of the sum of the parts.
+/// How well the sum of the parts describes the calls.
 fn model(quality: &Quality) -> (String, Tone) {
     let Some(departure) = quality.departure else {
         let unchecked = "NOTHING CHECKS THE SUM: there are as many unknowns as rows with different counts, so some times always fit";
@@ -225,7 +225,7 @@ fn model(quality: &Quality) -> (String, Tone) {
         (false, _) => ("THE PARTS DO NOT ADD UP: their sum", Tone::Alarm),
     };
     let explains = match quality.explained {
-        // Rounded down: less than all is not all.
+        // Rounded down, so that 100 % means all of it.
         Some(share) if share > 0.0 => format!("explains {} % of the variation between rows and", fixed((1e4 * share).floor() / 100.0, 2)),
         Some(_) => "explains nothing of the variation between rows and".to_owned(),
         None => "has hardly any variation between rows to explain and".to_owned(),
@@ -237,7 +237,7 @@ fn model(quality: &Quality) -> (String, Tone) {
     (format!("{verdict} {explains} departs from them by {departs}"), tone)
 }
 
-/// What is missing, said once for each block: what always runs together in one item.
+/// What is missing; blocks that always run together are one item.
 fn missing(page: &mut Page, measured: &MeasuredFunction) {
     let all = messages_and_remedies(&measured.analysis.missing);
     for (at, (message, remedy)) in all.iter().take(MOST_MISSING).enumerate() {
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_a_thing_is_no_plural() {
+    fn one_thing_is_singular() {
         assert_eq!(
             (many(1, "block"), many(0, "block"), many(1_200, "input")),
             ("1 block".into(), "0 blocks".into(), "1,200 inputs".into())
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_run_together_are_said_in_one_item() {
+    fn groups_that_run_together_are_one_item() {
         let group = |blocks: &[usize], once| Missing::Inseparable { blocks: blocks.to_vec(), once };
         let said = messages_and_remedies(&[group(&[0, 3], true), group(&[1, 2], false), group(&[4, 5], false)]);
         assert_eq!(said.len(), 2);
@@ -317,14 +317,14 @@ mod tests {
     }
 
     #[test]
-    fn less_than_all_is_never_100_percent_and_nothing_is_no_negative_share() {
+    fn shares_round_down_and_are_not_negative() {
         assert!(model_of(Some(0.999_999), Some(0.001), Some(true)).contains("explains 99.99 % of"));
         assert!(model_of(Some(-1e-10), Some(0.2), Some(false)).contains("explains nothing of"));
         assert!(model_of(None, Some(1.3e-16), Some(true)).contains("departs from them by below 0.01 %"));
     }
 
     #[test]
-    fn a_sum_that_nothing_checks_is_not_said_to_add_up() {
+    fn an_unchecked_sum_does_not_claim_to_add_up() {
         let text = model_of(None, None, None);
         assert!(text.contains("NOTHING CHECKS THE SUM") && !text.contains("add up"), "{text}");
         assert!(model_of(Some(0.98), Some(0.03), Some(true)).contains("add up, roughly"));

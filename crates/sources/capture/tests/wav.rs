@@ -1,4 +1,4 @@
-//! Sounds: every depth, headers that are wrong, files that are cut.
+//! Sound files: every depth, wrong headers, truncated files.
 
 use hairspring_capture::edge::{Edge, Method};
 use hairspring_capture::pattern::Orientation;
@@ -102,13 +102,13 @@ fn sizes_of_streams_and_of_large_files_are_read() {
     let (edges, recording) = read(&file, None).unwrap();
     right(&edges, 0.005);
     assert_eq!(recording.remarks, []);
-    // A header that was never brought up to date, and samples that go on behind its size, also in the middle of one.
+    // A header that was never updated, and samples beyond its size, which may end within a sample.
     for stated in [900, 901, 902] {
         let (edges, recording) = read(&wav(1, 24, 1, 192_000, stated, &data), None).unwrap();
         right(&edges, 0.005);
         assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(stated), found: data.len() as u64 }]);
     }
-    // A chunk behind the samples, with the byte that makes their number even.
+    // A chunk after the samples, with the padding byte.
     let odd = &data[..data.len() / 6 * 6 - 3];
     let mut file = wav(1, 24, 1, 192_000, odd.len() as u32, odd);
     file.extend(b"\x00LIST\x04\x00\x00\x00abcd");
@@ -118,7 +118,7 @@ fn sizes_of_streams_and_of_large_files_are_read() {
 }
 
 #[test]
-fn a_file_that_is_cut_is_used_up_to_there() {
+fn a_truncated_file_is_used_with_a_remark() {
     let file = whole();
     let (edges, recording) = read(&file[..file.len() / 2], None).unwrap();
     assert!((5..20).contains(&edges.len()));
@@ -126,7 +126,7 @@ fn a_file_that_is_cut_is_used_up_to_there() {
 }
 
 #[test]
-fn a_file_that_is_cut_before_its_first_edge_says_so() {
+fn a_file_truncated_before_its_first_edge_is_refused() {
     let message = read(&whole()[..300], None).unwrap_err();
     assert!(message.contains("no edge in 85 samples") && message.contains("the file is cut, byte 300: its header promises"), "{message}");
 }
@@ -144,7 +144,7 @@ fn channels_are_numbers() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_byte() {
+fn errors_give_the_byte() {
     let file = whole();
     let changed = |at: usize, bytes: &[u8]| {
         let mut file = file.clone();
@@ -179,7 +179,7 @@ impl std::io::Read for Nothing {
 }
 
 #[test]
-fn ten_gigabytes_of_nothing_end_early() {
+fn ten_gigabytes_of_silence_end_early() {
     use std::io::Read;
     let mut nothing = Nothing(10_000_000_000);
     let header = wav(1, 16, 1, 192_000, 0, &[]);

@@ -65,7 +65,7 @@ pub fn read_raw(stream: impl Read) -> Result<Imported> {
     collected.finish(Tool::Criterion, "raw.csv of Criterion.rs", ADVICE)
 }
 
-/// What the reader of CSV says, with the number of the line.
+/// The CSV reader's error with the line number.
 fn bad(error: &csv::Error, at: usize) -> Error {
     let line = error.position().map_or(at as u64 + 2, csv::Position::line);
     let reason = match error.kind() {

@@ -1,4 +1,4 @@
-//! Small files in the real formats, and files that are wrong in every way.
+//! Small files in the real formats, and damaged files.
 
 use super::*;
 use hairspring_core::estimate::{Options, solve};
@@ -55,7 +55,7 @@ fn refused(text: &[u8], tool: Tool, reason: &str) {
 }
 
 #[test]
-fn the_hidden_constant_is_found_in_every_format() {
+fn slope_and_overhead_are_found_in_every_format() {
     fits(&sample(), Tool::Criterion, &["main"]);
     fits(&raw("group,fib,20"), Tool::Criterion, &["group/fib/20"]);
     fits(&raw("alone,,"), Tool::Criterion, &["alone"]);
@@ -71,7 +71,7 @@ fn repeats_become_rounds() {
 }
 
 #[test]
-fn what_cannot_be_used_is_said() {
+fn unusable_runs_are_remarked() {
     let mut text = google(&[("BM_x", 1.0), ("BM_x", 2.0), ("BM_x", 3.0), ("BM_same", 5.0), ("BM_same", 5.0)]);
     text = text.replacen(
         "] }",
@@ -130,7 +130,7 @@ fn damaged_files_are_refused_with_the_reason() {
 }
 
 #[test]
-fn what_is_too_much_is_refused() {
+fn oversized_files_are_refused() {
     let deep = "[".repeat(1_000_000);
     refused(format!("{{\"benchmarks\": {deep}").as_bytes(), Tool::GoogleBenchmark, "is not JSON of Google Benchmark");
     let many: String = (0..2_000).map(|n| format!("g{n},,,,,1.0,ns,5\n")).collect();
@@ -140,7 +140,7 @@ fn what_is_too_much_is_refused() {
 }
 
 #[test]
-fn observations_are_no_ones_file() {
+fn observations_are_not_detected_as_another_tools_file() {
     for text in ["body,ticks\n1,2\n", "", "# rate_hz: 1e9\nbody,ticks\n", "group,value\n", "\u{0}\u{1}"] {
         assert_eq!(detect(text.as_bytes()), None, "{text:?}");
     }
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn names_are_kept_as_they_are(name in "\\PC{1,40}|[\"\\\\\n\r\t/,\u{1b}]{1,10}") {
+    fn names_are_kept(name in "\\PC{1,40}|[\"\\\\\n\r\t/,\u{1b}]{1,10}") {
         let entry = |k: u32| serde_json::json!({ "name": name, "run_type": "iteration", "iterations": k, "real_time": ns(f64::from(k)) / f64::from(k), "time_unit": "ns" });
         let text = serde_json::json!({ "context": {}, "benchmarks": [entry(1), entry(2), entry(3)] }).to_string();
         let imported = read(text.as_bytes(), Tool::GoogleBenchmark).unwrap();

@@ -89,7 +89,7 @@ pub struct Arguments {
     /// Run each benchmark once without measuring it, as a test
     #[arg(long)]
     pub test: bool,
-    /// What cargo and other runners of tests pass to every program
+    /// Options that cargo and other test runners pass to every program
     #[command(flatten)]
     pub runner: RunnerArguments,
 }
@@ -98,7 +98,7 @@ const AFTER_HELP: &str = "\
 Exit status: 0 success, 1 failure, 2 wrong usage, 3 the requested precision was missed.
 `hairspring run` runs several such programs and makes one table and one JSON document of them.";
 
-/// Options of libtest that runners pass on; they are taken and change nothing but what is said.
+/// Options of libtest that runners pass; they are accepted and change at most the output.
 #[derive(Debug, Clone, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags of another program's command line")]
 pub struct RunnerArguments {
@@ -168,7 +168,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, manner: Manner, group
     }
 }
 
-/// Whether the command line asks for what cannot be had on any machine like this one.
+/// Whether the command line asks for something that no machine of this kind offers.
 fn is_misuse(error: &Error) -> bool {
     matches!(error, Error::Host(reason) if reason.is_bad_request())
 }
@@ -189,7 +189,7 @@ fn run(arguments: &Arguments, manner: Manner, groups: Vec<Group>) -> Result<u8> 
     if chosen.is_empty() { Ok(0) } else { measure(arguments, &mut chosen) }
 }
 
-/// That the filters leave nothing.
+/// The message if the filters leave no benchmark.
 pub fn nothing_chosen(filters: &[String]) -> String {
     let quoted = filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ");
     if filters.is_empty() {
@@ -202,7 +202,7 @@ fn list(arguments: &Arguments, groups: &[Group]) -> Result<u8> {
     let terse = arguments.runner.format.as_deref() == Some("terse");
     let names = groups.iter().flat_map(|group| &group.benchmarks).filter(|one| arguments.chooses(&one.name));
     let line = |name: &str| if terse { format!("{name}: benchmark\n") } else { format!("{name}\n") };
-    // What could steer a terminal, or end the line, is no part of a list.
+    // Control characters are replaced: they could change the terminal or end the line.
     let plain = |name: &str| -> String { name.chars().map(|c| if c.is_control() { '?' } else { c }).collect() };
     say(&names.map(|one| line(&plain(&one.name))).collect::<String>())
 }
@@ -234,7 +234,7 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
                 precise &= stop == Stop::Precise;
                 documents.push(document);
             }
-            // What was measured before is reported all the same.
+            // The benchmarks measured before the failure are reported.
             Err(error) => {
                 failed = Err(error);
                 break;
@@ -300,7 +300,7 @@ mod tests {
         Arguments::try_parse_from(std::iter::once(&"program").chain(words)).unwrap()
     }
 
-    /// A group that counts its runs; its rows say that a copy takes 100 ticks.
+    /// A group that counts its runs; its rows return 100 ticks a copy.
     fn group(name: &str, runs: &Rc<Cell<u32>>) -> Group<'static> {
         let row = |bodies: u32| {
             let runs = runs.clone();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_runners_are_taken() {
+    fn options_of_test_runners_are_accepted() {
         let words =
             ["--bench", "--nocapture", "--show-output", "--include-ignored", "--test-threads", "1", "--format", "terse", "-q", "-Zx"];
         assert!(arguments(&words).runner.bench);

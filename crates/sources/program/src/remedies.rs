@@ -1,5 +1,5 @@
-//! What programs with benchmarks tell their readers to do. A benchmark is changed in its source; what is left are the options
-//! of the program's command line.
+//! Remedies for findings in programs with benchmarks: changes to the benchmark's source, and options of the program's
+//! command line.
 
 use hairspring_core::judge::Remedies;
 

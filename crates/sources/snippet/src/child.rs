@@ -224,22 +224,22 @@ impl Batches for Child {
 
 /// The failure that a crash report describes.
 pub fn crash_failure(report: CrashReport) -> Failure {
-    let signal = words.signal as i32;
-    let place = match words.phase {
+    let signal = report.signal as i32;
+    let place = match report.phase {
         phase if phase == Phase::Loading as u64 => "while it was loaded".to_owned(),
         phase if phase == Phase::Setup as u64 => "in --setup or the initialisers of --let".to_owned(),
         phase if phase == Phase::Row as u64 => "while it was measured".to_owned(),
         _ => "between two measurements".to_owned(),
     };
     let what = match signal {
-        libc::SIGSYS => refused_call(words.address),
+        libc::SIGSYS => refused_call(report.address),
         libc::SIGXFSZ => "wrote more than 16 MiB to its output or to a file (SIGXFSZ)".to_owned(),
-        libc::SIGSEGV | libc::SIGBUS => format!("was ended by {} at address {:#x}", signal_name(signal), words.address),
+        libc::SIGSEGV | libc::SIGBUS => format!("was ended by {} at address {:#x}", signal_name(signal), report.address),
         _ => format!("was ended by {}", signal_name(signal)),
     };
     let hint = match signal {
-        _ if near_limit(words.memory_bytes) => memory_hint(words.memory_bytes),
-        libc::SIGSYS if host::signals_others(words.address).is_some() => {
+        _ if near_limit(report.memory_bytes) => memory_hint(report.memory_bytes),
+        libc::SIGSYS if host::signals_others(report.address).is_some() => {
             "the code may signal only its own process; to time a system call, choose one that affects no other process".to_owned()
         }
         libc::SIGSYS => NO_PROCESSES.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, io};
 use crate::messages::{hint, tidy};
-use crate::request::{Language, Request, words};
+use crate::request::{Language, Request, shell_words};
 use crate::source::{self, RowSpec};
 use hairspring_host::process::{Group, wait_until};
 use std::ffi::OsStr;

@@ -1,6 +1,6 @@
 //! Entry points for the fuzz targets, which are another package; not part of the interface.
 
-use crate::child::{check_memory, died_of};
+use crate::child::{check_memory, crash_failure};
 use crate::protocol::{Received, Reply, receive};
 
 /// Reads all answers in these bytes as the parent of a host does. Returns whether there was one.

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn checks_are_separate_series_with_roles() {
         let request = Request { codes: vec!["f()".into(), "g()".into()], init: Some("h()".into()), ..Request::default() };
-        let table = of(&request);
+        let table = table_of(&request);
         let (names, origin) = (table.observations().series_names(), &table.observations().origin);
         assert_eq!(names[..7], ["a", "b", "a in place", "a fenced", "b in place", "b fenced", "shadow"]);
         assert_eq!(origin.variant("b", Role::Fenced), Some("b fenced"));
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn fenced_code_is_fenced_throughout_and_has_no_checks() {
-        let table = of(&Request { codes: vec!["f()".into()], init: Some(String::new()), fence: true, ..Request::default() });
+        let table = table_of(&Request { codes: vec!["f()".into()], init: Some(String::new()), fence: true, ..Request::default() });
         let origin = &table.observations().origin;
         assert_eq!(table.observations().series_names()[..2], ["code", "shadow"]);
         assert!(origin.is_fenced("code") && origin.variants.len() == 1);

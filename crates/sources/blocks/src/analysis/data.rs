@@ -4,9 +4,9 @@ use super::{Analysis, BlocksFinding, CountRow};
 use crate::graph::{Graph, block_name};
 use hairspring_core::judge::{Finding, Severity};
 
-/// A lack of fit below this probability is no noise.
+/// A lack of fit with a smaller probability is not noise.
 const SIGNIFICANT: f64 = 0.001;
-/// Departure beyond noise, as a share of the mean call, that is worth a warning, and one that is worth knowing.
+/// Departure beyond noise, as a share of the mean call, that gives a warning, and one that gives a note.
 const WARNING: f64 = 0.003;
 const NOTE: f64 = 0.001;
 

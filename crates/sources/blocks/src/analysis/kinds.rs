@@ -1,4 +1,4 @@
-//! What is found of the blocks of a function, beside what the core finds of any table.
+//! Findings about the blocks of a function, in addition to the core's findings about any table.
 
 use hairspring_core::judge::words::{in_percent, shortened};
 use hairspring_core::judge::{Description, Kind};
@@ -11,7 +11,7 @@ use hairspring_core::numbers;
 pub enum BlocksFinding {
     /// The times of the parts do not add up to those of the rows.
     NotAdditive { explained_percent: Option<f64>, departure_percent: Option<f64> },
-    /// Rows depart from the sum of their parts, and parts run code whose time may depend on the data.
+    /// Rows depart from the sum of their parts, and the time of some parts may depend on the data.
     DependsOnData { blocks: Vec<String>, departure_percent: f64, lack_of_fit_f: f64 },
 }
 
@@ -40,7 +40,7 @@ impl Kind for BlocksFinding {
 
 fn not_additive(explained: Option<f64>, departure: Option<f64>) -> String {
     let explains = match explained {
-        // Rounded down: less than all is not all.
+        // Rounded down, so that 100 % means all of it.
         Some(share) if share > 0.0 => format!("explains {:.2} %", (share * 100.0).floor() / 100.0),
         Some(_) => "explains nothing".to_owned(),
         None => "has little to explain".to_owned(),

@@ -6,7 +6,7 @@ use crate::graph::{Edge, Graph, block_name};
 use hairspring_core::estimate::exact_rank;
 use std::collections::BTreeMap;
 
-/// Something that more inputs, or partial runs, would show.
+/// What more inputs or partial runs could determine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
     /// Blocks that no input reached, with the blocks that lead to them.
@@ -23,7 +23,7 @@ pub enum Missing {
         /// Whether they run once in every call, as the overhead does.
         once: bool,
     },
-    /// Blocks that ran equally often in these inputs, though another could part them.
+    /// Blocks that ran equally often in these inputs, though another input could tell them apart.
     NotSeparated {
         /// The blocks; each stands for those that it is inseparable from.
         blocks: Vec<usize>,
@@ -34,7 +34,7 @@ pub enum Missing {
         rank: usize,
         /// ... and that whole calls could tell apart.
         possible: usize,
-        /// Edges that no input took, though it came by.
+        /// Edges that no input took although a block before them ran.
         edges: Vec<String>,
     },
 }
@@ -59,7 +59,7 @@ impl Missing {
         }
     }
 
-    /// What would help.
+    /// What would determine it.
     pub fn remedy(&self) -> String {
         let list = |blocks: &[usize], and: &str| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(and);
         match self {
@@ -83,7 +83,7 @@ impl Missing {
     }
 }
 
-/// What whole calls and partial runs leave open.
+/// What whole calls and partial runs leave undetermined.
 pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<Missing> {
     let ran: Vec<bool> = (0..graph.blocks.len()).map(|at| rows.iter().any(|row| row.counts.blocks[at] > 0)).collect();
     let mut all = not_reached(graph, &ran);
@@ -109,7 +109,7 @@ fn not_reached(graph: &Graph, ran: &[bool]) -> Vec<Missing> {
     by_source.into_iter().map(|(from, blocks)| Missing::NotReached { blocks, from }).collect()
 }
 
-/// What keeps the blocks of a group together: parts that nothing can separate, and parts that an input could.
+/// Splits a group of blocks into parts that no input can separate and parts that an input could.
 fn missing_within(group: &[usize], once: bool, structure: &Structure) -> Vec<Missing> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for block in group {
@@ -142,7 +142,7 @@ fn not_varied(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Option
     let taken = |at: usize| rows.iter().any(|row| row.counts.edges[at] > 0);
     let not_taken: Vec<&Edge> =
         graph.edges.iter().enumerate().filter(|(at, edge)| came_by(edge.from) && !taken(*at)).map(|(_, edge)| edge).collect();
-    // An edge to a block that was not reached is said with the block.
+    // An edge to an unreached block is reported with the block.
     let known = |edge: &&&Edge| edge.to.is_none_or(came_by);
     let edges: Vec<String> = not_taken.iter().filter(known).take(6).map(|edge| graph.edge_name(edge)).collect();
     let is_said = edges.is_empty() && !not_taken.is_empty();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_input_reached_is_named_with_the_branch_that_leads_there() {
+    fn unreached_blocks_are_named_with_the_branch_before_them() {
         // 0 -> 1 | 2; both -> 3 -> out
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
         let structure = Structure::from_graph(&graph);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_on_a_block_that_was_not_reached_is_said_once() {
+    fn consequences_of_an_unreached_block_are_reported_once() {
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
         let mut only = row(&graph, &[1, 1, 0, 1]);
         only.counts.edges = vec![1, 0, 1, 0, 1];

@@ -1,4 +1,4 @@
-//! What the graph alone says: which counts follow from others in every possible run.
+//! What follows from the graph alone: which counts determine others in every possible run.
 
 use crate::graph::Graph;
 use hairspring_core::estimate::exact_rank;
@@ -11,14 +11,14 @@ pub struct Structure {
     pub undetermined: Vec<usize>,
     /// Counts of the blocks in independent flows, all runs being sums of these; the last column counts the calls.
     pub flows: Vec<Vec<f64>>,
-    /// How many numbers whole calls can tell apart at the most, the overhead included.
+    /// Maximum number of unknowns that whole calls can tell apart, the overhead included.
     pub rank: usize,
     /// Blocks with the same number run equally often in every whole call; the last entry stands for the calls.
     classes: Vec<usize>,
 }
 
 impl Structure {
-    /// That of a graph.
+    /// The structure of a graph.
     pub fn from_graph(graph: &Graph) -> Structure {
         let flows = flows(graph);
         let rank = exact_rank(&flows).pivots.len();

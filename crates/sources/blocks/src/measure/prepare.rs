@@ -1,4 +1,4 @@
-//! Every input once: run up to the function, followed, and made repeatable.
+//! Prepares every input: runs it up to the function, follows the call, and makes it repeatable.
 
 use super::until::{Ends, resolve};
 use super::{code_of_file, instructions, is_general};
@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Rows of equal counts that end at the same block: more of them say nothing new.
+/// Maximum number of rows with equal counts that end at the same block: more add no information.
 const MOST_ALIKE: usize = 3;
-/// Rows in all, above which the engine takes rows for a sample and not for a design.
+/// Maximum number of rows: above it the engine treats rows as a sample, not as a design.
 const MOST_ROWS: usize = 2_000;
 
 /// A row of a process.
@@ -38,11 +38,11 @@ pub struct Row {
 struct Branches {
     all: BTreeMap<(u64, u64), u64>,
     entries: u64,
-    /// From where to where the last way of a partial run went.
+    /// The path after the last branch of a partial run: its start and its end.
     end: Option<(u64, u64)>,
 }
 
-/// A process that waits to be timed.
+/// A process that is ready to be timed.
 #[derive(Debug)]
 pub struct Prepared {
     /// Number of the input, from 0.
@@ -58,13 +58,13 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Runs one of its rows so often, from the state that the call began with.
+    /// Runs one of its rows `repeats` times from the initial state of the call; returns ticks.
     ///
     /// # Errors
-    /// A process that does not come back.
+    /// The process ends or does not return.
     pub fn run(&mut self, row: usize, repeats: usize, seed: u64) -> Result<Vec<u64>> {
         if self.last != row {
-            // A row puts back what it writes itself, and no other row's.
+            // A row restores only what it writes itself, so a change of rows restores the rest first.
             put_back(&self.process, &self.rows[self.last].written)?;
             self.last = row;
         }
@@ -87,7 +87,7 @@ struct Traces {
     written: Patches,
 }
 
-/// What grows from input to input.
+/// The state that grows with each input.
 #[derive(Debug)]
 pub struct Session<'a> {
     /// What was asked.
@@ -100,11 +100,11 @@ pub struct Session<'a> {
     pub image: Option<Rc<Image>>,
     /// Its code at the addresses of the file.
     pub code: Code,
-    /// The graph as far as it is known.
+    /// The graph known so far.
     pub graph: Graph,
     /// Inputs left out.
     pub skipped: Vec<Skipped>,
-    /// How the following went.
+    /// Statistics of following the calls.
     pub traced: Traced,
     observed: Observed,
     ends: Ends,
@@ -114,7 +114,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Nothing run yet.
+    /// A session before its first run.
     ///
     /// # Errors
     /// A program that cannot be traced.
@@ -136,10 +136,10 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Runs every input up to its calls; those that cannot be used are noted.
+    /// Runs every input up to its calls; unusable inputs are recorded in `skipped`.
     ///
     /// # Errors
-    /// What concerns all inputs, or no input that can be used.
+    /// An error that concerns all inputs, or no usable input.
     pub fn prepare_all(&mut self) -> Result<Vec<Prepared>> {
         let mut all = Vec::new();
         for (at, input) in self.request.inputs.iter().enumerate() {
@@ -148,7 +148,7 @@ impl<'a> Session<'a> {
                 match self.prepare(at, input, call) {
                     Ok(prepared) => all.push(prepared),
                     Err(error) if is_general(&error) => return Err(error),
-                    // Fewer calls than asked for are no fault of the input.
+                    // An input may make fewer calls than requested.
                     Err(_) if call > 1 => break,
                     Err(error) => {
                         self.skipped.push(Skipped { input: at + 1, text: input.text.clone(), reason: error.to_string() });
@@ -162,10 +162,10 @@ impl<'a> Session<'a> {
         Ok(all)
     }
 
-    /// The processes, if there is one.
+    /// Checks that at least one process is left.
     ///
     /// # Errors
-    /// None is left.
+    /// [`Error::NoInput`] with the first skipped input.
     pub fn require_any(&self, all: Vec<Prepared>) -> Result<Vec<Prepared>> {
         match self.skipped.first() {
             Some(first) if all.is_empty() => Err(Error::NoInput(format!("the first one ({}): {}", first.text, first.reason))),
@@ -190,7 +190,7 @@ impl<'a> Session<'a> {
         Ok(Prepared { input: at, process: ready.started.process, stub: ready.stub, rows, last: 0 })
     }
 
-    /// Follows the call, and notes what it wrote.
+    /// Follows the call, and records what it wrote.
     fn follow(&mut self, ready: &mut Ready) -> Result<Traces> {
         let Ready { started, stub } = ready;
         let (entry, bias) = (started.target.entry(), started.target.bias);
@@ -221,7 +221,7 @@ impl<'a> Session<'a> {
         Ok(rows)
     }
 
-    /// What the first process says of the function.
+    /// Takes the function and its file from the first process.
     fn learn(&mut self, started: &Started) -> Result<()> {
         if self.target.is_none() {
             self.code = code_of_file(&started.target);
@@ -236,7 +236,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Adds where branches went that the disassembly cannot follow.
+    /// Adds observed targets of branches that the disassembly cannot follow.
     fn observe(&mut self, followed: &Followed, bias: u64) {
         let before = self.observed.len();
         for (site, to) in followed.branches.keys() {
@@ -251,7 +251,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The whole call as a row, checked to do the same when it is repeated.
+    /// The whole call as a row, after a check that a repeated call behaves the same.
     fn whole(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Row> {
         let Ready { started, stub } = ready;
         let Traces { followed, written, .. } = traces;
@@ -270,7 +270,7 @@ impl<'a> Session<'a> {
         Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, written: written.clone(), branches })
     }
 
-    /// A partial call as a row, if it says something new and can be run.
+    /// A partial call as a row, if it adds information and can be run.
     fn partial(&mut self, ready: &mut Ready, snapshot: &Snapshot, whole: &Call, partial: &Partial) -> Result<Option<Row>> {
         let Ready { started, stub } = ready;
         let bias = started.target.bias;
@@ -322,7 +322,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What stands in memory where a call wrote.
+/// The contents of memory that a call wrote.
 fn contents(process: &Process, patches: &Patches) -> Vec<Vec<u8>> {
     let read = |(address, before): &(u64, Vec<u8>)| {
         let mut now = vec![0; before.len()];

@@ -1,4 +1,4 @@
-//! From a program and an input to a process that stands at the first instruction of the function.
+//! From a program and an input to a process stopped at the first instruction of the function.
 
 use super::maps::{Mapping, entry_point, of_process};
 use super::process::{BREAKPOINT, Process, Resume, Stop, Watchdog};
@@ -22,13 +22,13 @@ pub struct Target {
 }
 
 impl Target {
-    /// Where calls begin.
+    /// The entry, where calls begin.
     pub fn entry(&self) -> u64 {
         self.function.entry.wrapping_add(self.bias)
     }
 }
 
-/// What does not change from input to input.
+/// The state shared by all inputs.
 #[derive(Debug)]
 pub struct Program {
     /// The program.
@@ -39,10 +39,10 @@ pub struct Program {
     pub cpu: usize,
     /// Longest time of one step.
     pub timeout: Duration,
-    /// Ends what takes longer.
+    /// Kills a process that takes longer.
     pub watchdog: Watchdog,
     images: HashMap<PathBuf, Rc<Image>>,
-    /// The function as it was found for an input: looking through all names again for every input would take long.
+    /// The function found for an earlier input: searching all names again for every input would take long.
     located: Option<(Rc<Image>, Function)>,
 }
 
@@ -85,7 +85,7 @@ impl Program {
         self.watchdog.watch(Some((process.id(), Instant::now() + self.timeout)));
     }
 
-    /// The error of a step that went wrong: if the watchdog ended the process, whatever failed after that, that is why.
+    /// The error of a failed step: a timeout if the watchdog killed the process, else `error`.
     pub fn explain(&self, step: &str, error: Error) -> Error {
         match self.watchdog.expired() {
             true => Error::system(step, format!("not finished after {} s (--timeout)", self.timeout.as_secs_f64())),
@@ -130,14 +130,14 @@ impl Program {
 
     fn not_found(&self) -> Error {
         if self.located.is_some() {
-            // Of this input only.
+            // Concerns this input only.
             return Error::system("find the function", format!("no library that has `{}` was loaded", self.wanted));
         }
         let libraries = self.images.len().saturating_sub(1);
         let Some(program) = self.images.get(&self.path) else { return Error::Function("the program was not read".into()) };
         let mut near = program.similar(&self.wanted);
         near.extend(self.images.values().filter(|image| image.path != self.path).flat_map(|image| image.similar(&self.wanted)));
-        // The nearest stay in front.
+        // The nearest names come first.
         let mut seen = HashSet::new();
         near.retain(|name| seen.insert(name.clone()));
         let hint = match (near.is_empty(), program.has_symbols()) {
@@ -155,7 +155,7 @@ fn as_address(wanted: &str) -> Option<u64> {
     u64::from_str_radix(wanted.strip_prefix("0x").or_else(|| wanted.strip_prefix("0X"))?, 16).ok()
 }
 
-/// Files of which code is mapped.
+/// Files with mapped code.
 fn loaded_files(mappings: &[Mapping]) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = mappings.iter().filter(|mapping| mapping.executable).filter_map(Mapping::file).collect();
     files.dedup();
@@ -179,7 +179,7 @@ fn bias(image: &Image, mappings: &[Mapping]) -> Result<u64> {
 /// Runs the program with an input up to its `number`th call of the function, from 1.
 ///
 /// # Errors
-/// No such function; a program that ends before, makes threads, or starts another program.
+/// The function does not exist, or the program ends earlier, makes threads, or replaces itself with another program.
 pub fn start(program: &mut Program, input: &Input, number: u64, install: impl FnOnce(&mut Started, u64) -> Result<()>) -> Result<Started> {
     let process = Process::start(&program.path, &input.arguments, input.stdin.as_deref(), program.cpu)?;
     program.deadline(&process);
@@ -252,7 +252,7 @@ fn find(program: &mut Program, process: &mut Process) -> Result<(Rc<Image>, Func
         }
         let mut original = [0u8];
         process.read(hook, &mut original);
-        // A program that ends without it.
+        // The program ended without loading it.
         run_to(process, hook, original[0], &|_| program.not_found())?;
         mappings = of_process(process.id())?;
     }
@@ -293,7 +293,7 @@ pub fn is_unchanged(process: &Process, code: &Code) -> bool {
     })
 }
 
-/// Runs up to an address, where a byte stands, and leaves the process there without the breakpoint.
+/// Runs up to an address, whose byte is `original`, and removes the breakpoint there.
 fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(String) -> Error) -> Result<()> {
     process.poke(address, &[BREAKPOINT])?;
     loop {
@@ -311,6 +311,6 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
     process.go_to(address)
 }
 
-/// What is said of a program that makes threads.
+/// The message for a program that makes threads.
 pub const MULTI_THREADED: &str =
     "the program is multi-threaded: the work of other threads would be in the times but not in the counts; run it with one thread";

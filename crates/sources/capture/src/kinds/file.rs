@@ -1,17 +1,17 @@
-//! Doubts about the file of a recording.
+//! Findings about the file of a recording.
 
 use hairspring_core::judge::words::counted;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// What is found of the file.
+/// Findings about the file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum FileFinding {
     /// It ends before it should.
     RecordingCut { place: String, reason: String },
-    /// Its header states wrong sizes.
+    /// Its header has wrong sizes.
     SizesWrong { stated: u64, found: u64 },
     /// The pin's level was undefined in between.
     LevelUndefined { times: u64, first_at: String },

@@ -1,25 +1,25 @@
-//! Doubts about frames and pulses.
+//! Findings about frames and pulses.
 
 use hairspring_core::judge::words::counted;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// What is found of the frames and their pulses.
+/// Findings about the frames and their pulses.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum PulseFinding {
-    /// Frames in which a pulse is missing or too many.
+    /// Frames with a missing or an extra pulse.
     FramesLeftOut { left_out: u32, frames: u32, first_at: String, reason: String },
-    /// Pulses that cannot be of their row.
+    /// Pulses that are outliers in their row.
     PulsesDoubted { pulses: usize, of: usize },
-    /// Pulses whose two edges move each other.
+    /// Pulses so short that their two edges shift each other.
     PulsesTooShort { rows: usize, of: usize, samples: f64, needed: f64, left_out: bool },
     /// Pulses outside of all frames.
     PulsesOutside { pulses: u64 },
     /// Edges that lie at the same place between two samples in every round.
     PhaseLocked { rows: usize, of: usize, concentration: f64 },
-    /// The overhead is surely below zero, as if the counts were so many copies too high.
+    /// The overhead is significantly negative, as if the counts were `copies` too high.
     OverheadBelowZero { value: f64, unit: &'static str, copies: f64, component: String, first_pulse: String },
 }
 

@@ -1,10 +1,10 @@
-//! Doubts about a sampled signal.
+//! Findings about a sampled signal.
 
 use hairspring_core::judge::words::counted;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// What is found of the signal.
+/// Findings about the signal.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
@@ -15,13 +15,13 @@ pub enum SignalFinding {
     Overloaded { steps: u64, first_at: String },
     /// Samples that are NaN or infinite.
     NotNumbers { samples: u64, first_at: String },
-    /// So many samples for an edge that some of them are averaged.
+    /// Edges that rise over so many samples that these are averaged.
     Oversampled { rise_samples: f64, averaged: usize },
     /// Noise that is large against the steps.
     NoisySignal { noise_percent: f64 },
-    /// A level that moves: hum, or an input without direct current.
+    /// A level that moves: hum, or an AC-coupled input.
     LevelWanders { share_percent: f64 },
-    /// Steps between edges and noise.
+    /// Steps too small for an edge and too large for noise.
     WeakEdges { edges: u64, first_at: String },
 }
 

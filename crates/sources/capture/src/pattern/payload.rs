@@ -12,7 +12,7 @@ const REFERENCE: u8 = 15;
 pub enum Kind {
     /// Counts of each pulse, one for each component.
     Counts(Vec<Vec<u16>>),
-    /// So many leading edges, one reference interval apart.
+    /// A number of leading edges, each one reference interval apart.
     Reference(u8),
 }
 
@@ -72,10 +72,10 @@ fn progression(counts: &[Vec<u16>]) -> Option<(u16, u16)> {
     flat.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step)).then_some((flat[0], step))
 }
 
-/// Bytes of a payload, the check included, by its first bytes; `Ok(None)` until there are enough of them to tell.
+/// Length of a payload in bytes, checksum included, from its first bytes; `Ok(None)` while there are too few.
 ///
 /// # Errors
-/// That there is no such version or kind.
+/// An unsupported version or kind.
 pub fn payload_bytes(bytes: &[u8]) -> Result<Option<usize>, String> {
     let Some(first) = bytes.first() else { return Ok(None) };
     if first >> 4 != VERSION {
@@ -90,10 +90,10 @@ pub fn payload_bytes(bytes: &[u8]) -> Result<Option<usize>, String> {
     }
 }
 
-/// What a whole payload says.
+/// Parses a whole payload.
 ///
 /// # Errors
-/// A check that is wrong, a number of pulses that cannot be, a count beyond 65535.
+/// A wrong checksum, an impossible number of pulses, or a count beyond 65535.
 pub fn parse(bytes: &[u8]) -> Result<Kind, String> {
     let Some((said, before)) = bytes.split_last() else { return Err("the payload is empty".into()) };
     let expected = check(before);
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn payloads_go_there_and_back() {
+    fn payloads_round_trip() {
         let list = Kind::Counts(vec![vec![1, 2], vec![210, 0], vec![65535, 7]]);
         for kind in [Kind::progression(1, 1, 20), Kind::progression(5, 0, 3), Kind::Counts(vec![vec![9]]), list, Kind::Reference(4)] {
             let bytes = encode(&kind);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_that_are_wrong_say_why() {
+    fn invalid_payloads_are_refused_with_the_reason() {
         assert!(payload_bytes(&[0x20]).unwrap_err().contains("version 2"));
         assert!(payload_bytes(&[0x17]).unwrap_err().contains("unknown kind 7"));
         let mut bytes = encode(&Kind::progression(1, 1, 20));

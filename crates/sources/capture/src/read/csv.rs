@@ -1,8 +1,8 @@
 //! Tables of logic analysers: sigrok's (one line a sample), Saleae's (one line a change, or volts at even times), and plain
 //! lists of edges.
 //!
-//! Lines are read by hand because the crate `csv` does not report a last line that is cut, knows one comment character where
-//! these files have two, and limits no line.
+//! Lines are read by hand because the crate `csv` does not report a truncated last line, supports one comment character
+//! while these files have two, and does not limit lines.
 
 use super::fields::{Fields, names};
 use super::idle::{self, Idle};
@@ -14,13 +14,13 @@ use std::io::{BufRead, BufReader, Read};
 
 /// Longest line.
 const MOST_LINE: u64 = 1 << 20;
-/// Bytes without an edge after which there will be none.
+/// Bytes without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 30;
-/// Rows by which levels are told from volts.
+/// Number of rows by which levels and volts are distinguished.
 pub(super) const LEVEL_ROWS: usize = 64;
-/// Farthest that a sample of volts may be off its even time, in samples.
+/// Largest distance of a sample of volts from its even time, in samples.
 pub(super) const UNEVEN: f64 = 0.5;
-/// Farthest time from 0, in seconds: 30,000 years, and far from where its ticks are no finite number.
+/// Largest time in seconds: 30,000 years, whose ticks are still finite.
 const MOST_SECONDS: f64 = 1e12;
 /// Ticks per second of times that are written as decimals.
 const NANO: f64 = 1e9;
@@ -34,7 +34,7 @@ pub(super) struct Lines<R> {
     place: u64,
     /// Whether the last line had an end.
     pub(super) whole: bool,
-    /// Whether the last line is a part of a row only.
+    /// Whether the last line is an incomplete row.
     pub(super) cut: bool,
 }
 
@@ -56,14 +56,14 @@ impl<R: Read> Lines<R> {
         Ok(Some(&self.text))
     }
 
-    /// Whether a line that is no row like the others is the end of a file that is cut.
+    /// Whether an invalid row is the end of a truncated file.
     pub(super) fn ends_within(&mut self, is_row: bool) -> bool {
         let cut = !self.whole && !is_row;
         self.cut |= cut;
         cut
     }
 
-    /// What came of a line; a row that cannot be is no error at the end of a file that is cut.
+    /// The result of a line; an invalid row is not an error at the end of a truncated file.
     fn unless_cut(&mut self, line: u64, taken: Result<()>) -> Result<()> {
         if taken.is_err() && !self.whole && line == self.number {
             self.cut = true;
@@ -72,7 +72,7 @@ impl<R: Read> Lines<R> {
         taken
     }
 
-    /// Ends the reading where there was no edge for so long that there will be none.
+    /// Stops reading with an error after too long a stretch without an edge.
     pub(super) fn give_up_at_silence(&self) -> Result<()> {
         if self.place > MOST_SILENCE {
             return Err(Error::line(self.number, "no edge up to here, so the rest is not read: is it the right channel?"));
@@ -81,20 +81,20 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// What the lines before the first row say.
+/// Contents of the lines before the first row.
 #[derive(Debug, Default)]
 struct Head {
     /// Names of the columns.
     names: Vec<String>,
-    /// Samples per second, of sigrok's comments.
+    /// Samples per second, from sigrok's comments.
     hz: Option<f64>,
-    /// Channels, of sigrok's comments.
+    /// Channels, from sigrok's comments.
     channels: Vec<String>,
 }
 
 /// What a row is.
 enum Rows {
-    /// Edges and nothing else: times in seconds.
+    /// Edges only: times in seconds.
     Times,
     /// A time and levels: one row for each change.
     Changes { column: usize },
@@ -104,10 +104,10 @@ enum Rows {
     Samples { column: usize },
 }
 
-/// Reads a table; edges come in samples where the rows are samples, else in nanoseconds.
+/// Reads a table; edges are in samples if the rows are samples, else in nanoseconds.
 ///
 /// # Errors
-/// A row that cannot be used, with its line; a channel that is not there; a rate of 0.
+/// An invalid row, with its line; a missing channel; a rate of 0.
 ///
 /// ```
 /// use hairspring_capture::read::{Request, read_csv};
@@ -121,7 +121,7 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let stream = BufReader::with_capacity(1 << 18, stream);
     let mut lines = Lines { stream, text: String::new(), bytes: Vec::new(), number: 0, place: 0, whole: true, cut: false };
     let (mut head, mut fields) = (Head::default(), Fields::default());
-    // The first rows are kept until it is clear what they are.
+    // The first rows are kept until their kind is known.
     let mut first: Vec<(u64, Vec<f64>)> = Vec::new();
     while first.len() < LEVEL_ROWS {
         let Some(text) = lines.next()? else { break };
@@ -199,7 +199,7 @@ impl Head {
     }
 }
 
-/// The rows on their way.
+/// The rows being read.
 struct Table<'a> {
     rows: Rows,
     columns: usize,
@@ -225,7 +225,7 @@ impl<'a> Table<'a> {
         Ok(Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink })
     }
 
-    /// The rate as far as the head says it.
+    /// The rate, if the head states it.
     fn stated(&self, head: &Head) -> Option<f64> {
         match self.rows {
             Rows::Samples { .. } => head.hz,
@@ -279,7 +279,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Takes rows that are like the first one but for their even times.
+    /// Takes rows that equal the first one except for their even times.
     fn idle(&mut self, idle: Idle, first: &[f64]) -> Result<()> {
         if idle.rows == 0 {
             return Ok(());
@@ -313,7 +313,7 @@ impl<'a> Table<'a> {
                 detector.finish(self.sink)?;
                 let signal = detector.signal();
                 recording.edges = signal.edges;
-                // The times of the first and the last sample are far apart, and tell the rate best.
+                // The rate follows from the times of the first and the last sample, which are the farthest apart.
                 recording.hz = Some(if n > 1 { (n - 1) as f64 / (self.last - first) } else { 1.0 / step });
                 (recording.signal, recording.granularity) = (Some(signal), None);
             }
@@ -328,7 +328,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The channel's column and name; `None` where the rows are edges and nothing else.
+/// The channel's column and name; `None` if the rows are edges only.
 fn channel(head: &Head, request: &Request, columns: usize) -> Result<Option<(usize, String)>> {
     if columns == 1 && head.hz.is_none() && (head.names.is_empty() || head.timed()) {
         return Ok(None);
@@ -338,7 +338,7 @@ fn channel(head: &Head, request: &Request, columns: usize) -> Result<Option<(usi
     Ok(Some((at + columns - names.len(), names[at].clone())))
 }
 
-/// What the rows are.
+/// The kind of the rows.
 fn row_kind(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
     let timed = head.channel_names(first[0].1.len()).len() < first[0].1.len();
     let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0));

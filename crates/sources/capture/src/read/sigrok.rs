@@ -9,27 +9,27 @@ use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use zip::ZipArchive;
 
-/// Longest list of what the archive holds.
+/// Maximum size of `metadata` in bytes.
 const MOST_METADATA: u64 = 1 << 20;
-/// Most pieces of a recording.
+/// Maximum number of pieces of a recording.
 const MOST_PIECES: u32 = 1 << 20;
-/// Samples without an edge after which there will be none.
+/// Samples without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 31;
 
-/// What `metadata` says.
+/// Contents of `metadata`.
 #[derive(Debug, Default)]
 struct Metadata {
     hz: Option<f64>,
     file: Option<String>,
     unit: usize,
-    /// Names of the channels by their number, with whether they are volts.
+    /// Names of the channels by number, and whether they are volts.
     channels: BTreeMap<u32, (String, bool)>,
 }
 
 /// Reads a session; edges come in samples.
 ///
 /// # Errors
-/// An archive that is damaged or holds no recording, a channel that is not there, a rate of 0.
+/// A damaged archive or one without a recording, a missing channel, or a rate of 0.
 pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let mut archive = ZipArchive::new(stream).map_err(|error| {
         let advice = "the list at the end of the archive cannot be read; the file is cut or is not a session";
@@ -93,7 +93,7 @@ fn pieces<R: Read + Seek>(archive: &ZipArchive<R>, name: &str) -> Vec<String> {
     if is_there(&whole) { vec![whole] } else { numbered.collect() }
 }
 
-/// What is wrong where pieces are missing between others; `None` where there is no hole.
+/// A message if a piece is missing between others; `None` if there is no hole.
 fn hole<R: Read + Seek>(archive: &ZipArchive<R>, name: &str, there: usize) -> Option<String> {
     let number = |file: &str| file.strip_prefix(name)?.strip_prefix('-')?.parse::<usize>().ok();
     let behind: Vec<usize> = archive.file_names().filter_map(number).filter(|number| *number > there).collect();
@@ -103,7 +103,7 @@ fn hole<R: Read + Seek>(archive: &ZipArchive<R>, name: &str, there: usize) -> Op
     Some(format!("the piece `{name}-{}` is missing before `{name}-{next}`, {rest}", there + 1))
 }
 
-/// Gives the bytes of all pieces in whole units; tells where the archive is damaged, or a piece is missing.
+/// Passes on the bytes of all pieces in whole units; returns a message if the archive is damaged or a piece is missing.
 fn bytes<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     name: &str,

@@ -162,7 +162,7 @@ impl Value {
         origins
     }
 
-    /// Whether two values are equal as far as they are known.
+    /// Whether two values are certainly equal: they have the same known number and the same origins.
     pub fn same_as(&self, other: &Value) -> bool {
         self.number.is_some() && self == other
     }
