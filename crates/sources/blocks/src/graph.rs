@@ -18,7 +18,7 @@ pub struct Source {
 pub struct Block {
     /// Address of the first instruction, as in the file.
     pub start: u64,
-    /// Address behind the last instruction.
+    /// End address, after the last instruction.
     pub end: u64,
     /// Number of instructions.
     pub instructions: u32,

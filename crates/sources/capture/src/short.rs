@@ -12,7 +12,7 @@ const FEWEST_ROWS: usize = 2;
 pub struct Short {
     /// How many.
     pub rows: usize,
-    /// Of so many.
+    /// Number of all rows.
     pub of: usize,
     /// The typical pulse of the shortest, in ticks.
     pub shortest: f64,

@@ -94,7 +94,7 @@ fn sizes_of_streams_and_of_large_files_are_read() {
         right(&edges, 0.005);
         assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(size), found: data.len() as u64 }]);
     }
-    // The size of RF64 stands in a chunk of its own.
+    // RF64 has its size in a separate chunk.
     let mut file = b"RF64\xff\xff\xff\xffWAVEds64\x1c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00".to_vec();
     file.extend((data.len() as u64).to_le_bytes().into_iter().chain([0; 12]));
     file.extend(&wav(1, 24, 1, 192_000, 0xffff_ffff, &data)[12..]);

@@ -4,7 +4,7 @@ use super::*;
 use hairspring_core::estimate::{Options, solve};
 use proptest::prelude::*;
 
-/// A run of a body of 40 ns behind a constant of 25 ns.
+/// Time of a run of `k` bodies of 40 ns with an overhead of 25 ns.
 fn ns(k: f64) -> f64 {
     40.0 * k + 25.0
 }

@@ -59,7 +59,7 @@ pub fn find(request: &Request) -> Result<Compiler> {
     tried.iter().find_map(|command| compiler(command)).ok_or_else(|| Error::NoCompiler { language, tried: tried.join(", "), package })
 }
 
-/// The compiler behind a command, if it answers. The command may carry flags, as `CC` often does.
+/// The compiler that a command runs, if it reports a version. The command may carry flags, as `CC` often does.
 fn compiler(command: &str) -> Option<Compiler> {
     let as_words = || shlex::split(command).filter(|words| words.len() > 1);
     let named = |program: &str, flags: &[String]| {

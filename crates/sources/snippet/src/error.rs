@@ -28,7 +28,7 @@ pub enum Error {
     /// The compiler refused the code; its own messages.
     #[error("the code does not compile\n{messages}")]
     DoesNotCompile {
-        /// What the compiler said, about the user's own lines.
+        /// The compiler's messages about the user's own lines.
         messages: String,
     },
     /// The compiler ran too long or died.

@@ -25,7 +25,7 @@ pub enum Missing {
     },
     /// Blocks that ran equally often in these inputs, though another input could tell them apart.
     NotSeparated {
-        /// The blocks; each stands for those that it is inseparable from.
+        /// The blocks, one for each inseparable group.
         blocks: Vec<usize>,
     },
     /// Sums of counts that these inputs did not vary, and others could.

@@ -89,7 +89,7 @@ pub struct Analysis {
     pub quality: Quality,
     /// Where to find each unknown.
     pub places: Vec<Place>,
-    /// The unknown that stands first in each component; `None` for the overhead.
+    /// The first unknown of each component; `None` for the overhead.
     pub leads: Vec<Option<usize>>,
     /// Unknowns that run equally often in every row, by their index.
     pub groups: Vec<Vec<usize>>,

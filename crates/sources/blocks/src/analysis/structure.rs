@@ -13,7 +13,7 @@ pub struct Structure {
     pub flows: Vec<Vec<f64>>,
     /// Maximum number of unknowns that whole calls can tell apart, the overhead included.
     pub rank: usize,
-    /// Blocks with the same number run equally often in every whole call; the last entry stands for the calls.
+    /// Blocks with the same number run equally often in every whole call; the last entry is that of the calls.
     classes: Vec<usize>,
 }
 

@@ -64,7 +64,7 @@ mod tests {
         // No base, no types, sites of variable length: two sites, one of them with a pad at 0x85.
         let table = [0xff, 0xff, 0x01, 9, 0x10, 0x05, 0, 0, 0x20, 0x05, 0x85, 0x01, 1];
         assert_eq!(landing_pads(&table, 0x5000, 0x1000), BTreeSet::from([0x1085]));
-        // Four bytes each, from a base that is told from here.
+        // Four bytes each, relative to the position of the base.
         let four = [0x1b, 0xff, 0xef, 0xff, 0xff, 0xff, 0x03, 13, 0, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 0];
         let shifted: Vec<u8> = [&four[..1], &[0xff, 0xef, 0xff, 0xff], &four[1..2], &four[6..]].concat();
         assert_eq!(landing_pads(&shifted, 0x5000, 0), BTreeSet::from([0x4008]));

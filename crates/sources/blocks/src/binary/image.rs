@@ -113,7 +113,7 @@ impl Image {
         similar(wanted, self.symbols.iter().map(|symbol| symbol.name.as_str()))
     }
 
-    /// Symbols of that name, else those whose name ends so behind a namespace or type. Parts that the compiler moved elsewhere
+    /// Symbols of that name, else those with that name in a namespace or type. Parts that the compiler moved elsewhere
     /// are no functions.
     fn named(&self, wanted: &str) -> Vec<&Symbol> {
         let whole = |symbol: &&Symbol| !is_part(&symbol.name) || symbol.name == wanted;

@@ -1,6 +1,6 @@
 //! Names of functions as people write them.
 
-/// The forms in which a symbol may be asked for: as it stands in the file, and demangled with and without arguments.
+/// The names by which a symbol can be requested: as in the file, and demangled with and without arguments.
 pub fn forms(symbol: &str) -> Vec<String> {
     let mut all = vec![symbol.to_owned()];
     let shown = demangled(symbol);

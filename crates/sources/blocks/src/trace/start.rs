@@ -46,7 +46,7 @@ pub struct Program {
     located: Option<(Rc<Image>, Function)>,
 }
 
-/// A process that stands at the function.
+/// A process that is stopped at the function.
 #[derive(Debug)]
 pub struct Started {
     /// The process.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 /// Readings that the page has room for.
 const MOST_READINGS: usize = 64;
-/// Bytes of the page of code, and of the data behind it.
+/// Bytes of the page of code, and of the data after it.
 const CODE: u64 = 4096;
 const DATA: u64 = 16 << 10;
 /// Where things lie in the data: see the assembly.
@@ -174,7 +174,7 @@ impl Stub {
         self.base + CODE
     }
 
-    /// Takes the state that calls begin with from a process that stands at the function's entry.
+    /// Takes the state that calls begin with from a process that is stopped at the function's entry.
     ///
     /// # Errors
     /// Registers that cannot be read.

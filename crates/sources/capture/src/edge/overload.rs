@@ -15,7 +15,7 @@ const SAME: (f64, f64) = (0.02, 0.5);
 /// Levels before and after the edges.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Overload {
-    /// Place, lower and higher level of each step that stands alone.
+    /// Place, lower and higher level of each step without another one nearby.
     steps: Vec<(f64, f64, f64)>,
 }
 

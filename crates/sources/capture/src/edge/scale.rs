@@ -117,7 +117,7 @@ impl Averager {
 mod tests {
     use super::*;
 
-    /// Steps up and down, each a straight line of so many samples.
+    /// Steps up and down, each a straight line over `rise` samples.
     fn ramps(rise: f64) -> Vec<f32> {
         let place = |n: usize| n as f64 % (20.0 * rise) / rise;
         let height = |at: f64| if at < 10.0 { (at - 4.0).clamp(0.0, 1.0) } else { 1.0 - (at - 14.0).clamp(0.0, 1.0) };

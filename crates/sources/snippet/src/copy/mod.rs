@@ -116,7 +116,7 @@ impl<'a> Row<'a> {
         Some((address(at)?, address(at + 1)?))
     }
 
-    /// What one copy carries into the next: from its first instruction, or from behind its init.
+    /// What one copy carries into the next: from its first instruction, or from the end of its init.
     fn carried(&self, from_body: bool) -> Result<Carried, String> {
         let lost = || "the copies cannot be found in the compiled code".to_owned();
         let copy = self.looked_at().ok_or_else(lost)?;

@@ -361,7 +361,7 @@ fn encoded(program: &[(Operation, usize, usize)]) -> Vec<u8> {
     program.iter().flat_map(one).collect()
 }
 
-/// Length of the longest chain of sums and products after so many copies, counted one by one.
+/// Length of the longest chain of sums and products after `copies` copies, counted one by one.
 fn longest_chain(program: &[(Operation, usize, usize)], copies: usize) -> u32 {
     let mut chains = [0; NUMBERS.len()];
     let mut longest = 0;

@@ -325,7 +325,7 @@ impl<'i> Walk<'i> {
         Ok(Next::On)
     }
 
-    /// The function of another library behind a stub of the linker.
+    /// The imported function that a linker stub jumps to.
     fn imported_by(&self, target: u64) -> Option<String> {
         let mut decoder = Decoder::with_ip(64, self.image.code(target), target, DecoderOptions::NONE);
         let mut i = decoder.decode();

@@ -43,7 +43,7 @@ pub fn watch(replies: &File) {
 
 extern "C" fn report_crash(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel hands a valid siginfo; for SIGSYS the address field's place holds the call's address, and the
-    // number of the call lies behind it, which is all that is wanted.
+    // number of the call follows it; only that number is used.
     let address = unsafe { if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(6).read()) } else { (*info).si_addr() as u64 } };
     let numbers = [signal as u64, PHASE.load(Ordering::Relaxed), ROW.load(Ordering::Relaxed), address, memory_bytes()];
     let mut message = [0u8; 44];
