@@ -261,7 +261,8 @@ fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
     const SHOWN_ELSEWHERE: [&str; 5] =
         [code::NON_LINEAR, code::RANK_DEFICIENT, code::NEVER_RAN, code::BELOW_RESOLUTION, code::WIDE_INTERVAL];
     let shown_elsewhere = |finding: &&Finding| SHOWN_ELSEWHERE.contains(&finding.code.as_ref());
-    let mut all: Vec<Finding> = result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().map(of_control).collect();
+    let mut all: Vec<Finding> =
+        result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().map(with_lenient_control).collect();
     for finding in all.iter_mut().filter(|finding| finding.is(code::NOT_CHECKED)) {
         finding.severity = if quality.carried.is_none() { Severity::Untrusted } else { finding.severity };
     }
