@@ -1,13 +1,13 @@
-//! What comes from other processes and machines: answers of the host, frames of a partner, programs to be traced.
+//! Data from other processes and machines: replies of the host, frames of a partner, programs to be traced.
 
 use hairspring_instruments::period::frame::Frame;
 
-/// The answers of a host, whose memory the code under test can write to.
+/// The replies of a host, whose memory the code under test can write to.
 pub fn protocol(bytes: &[u8]) -> bool {
     hairspring_snippet::fuzzing::replies(bytes)
 }
 
-/// Frames of the partner of a cyclic task: what is read is written as the same bytes.
+/// Frames of the partner of a cyclic task: a frame is written back as the same bytes.
 pub fn frame(bytes: &[u8]) -> bool {
     let Ok(frame) = Frame::parse(bytes) else { return false };
     assert_eq!(frame.bytes(), bytes);

@@ -1,6 +1,6 @@
-//! Every reader of bytes from elsewhere as a function that a fuzzer can call.
+//! Every reader of untrusted bytes as a function that a fuzzer can call.
 //!
-//! A target takes any bytes, and panics if the reader breaks a promise: that it does not panic, and what each target says.
+//! A target takes any bytes. It panics if the reader panics or breaks a property that the target documents.
 //! It returns whether the bytes were accepted. The same functions are called by libFuzzer (`fuzz/fuzz_targets/`), which
 //! needs a nightly compiler, and by `tests/short.rs`, which any compiler runs.
 
@@ -17,7 +17,7 @@ pub struct Target {
     pub name: &'static str,
     /// Whether the bytes were accepted.
     pub run: fn(&[u8]) -> bool,
-    /// Changed inputs of the short run: fewer where the reader is slow.
+    /// Number of edited inputs in the short run: fewer if the reader is slow.
     pub cases: u32,
 }
 

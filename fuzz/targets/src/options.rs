@@ -1,4 +1,4 @@
-//! What people write: inputs of `blocks`, `--let` declarations, values of options.
+//! Text that users write: inputs of `blocks`, `--let` declarations, values of options.
 
 use hairspring_program::values::{duration, level, share};
 use hairspring_snippet::Declaration;
@@ -18,12 +18,12 @@ pub fn declaration(bytes: &[u8]) -> bool {
     let _ = (declared.is_wide_scalar(), declared.sized_by_initialiser());
     assert!(!declared.name.is_empty() && declared.declarator.contains(&declared.name), "{declared:?}");
     assert!(declared.text.starts_with(&declared.declarator) && !declared.text.contains('\n'), "{declared:?}");
-    // What was understood means the same when it is read again.
+    // Parsing the parsed text again gives the same declaration.
     assert_eq!(Declaration::parse(&declared.text).ok().as_ref(), Some(&declared));
     true
 }
 
-/// Times, shares and confidence levels: in their limits.
+/// Times, shares and confidence levels: within their limits.
 pub fn values(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let (time, part, confidence) = (duration(text), share(text), level(text));

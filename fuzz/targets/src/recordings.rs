@@ -1,4 +1,4 @@
-//! Recordings of a pin: edges at finite times, in every format, and frames that hold together.
+//! Recordings of a pin: edges at finite times in every format, and consistent frames.
 
 use hairspring_capture::edge::{Edge, Method};
 use hairspring_capture::observe::Collector;
@@ -15,7 +15,7 @@ fn first_channel() -> Request {
     Request { channel: Some("1".into()), ..Request::default() }
 }
 
-/// The whole way of `hairspring capture`: an error says something.
+/// All of `hairspring capture`: an error has a message.
 fn captured(bytes: &[u8], format: Format) {
     let options = Options { request: first_channel(), format: Some(format), ..Options::default() };
     if let Err(error) = capture(Input::File(Box::new(Cursor::new(bytes.to_vec()))), &options) {
@@ -54,8 +54,8 @@ pub fn sigrok(bytes: &[u8]) -> bool {
     read_sigrok(Cursor::new(bytes), &first_channel(), &mut finite).is_ok()
 }
 
-/// The decoder of frames, with bytes as intervals in tenths of a unit, 0 for a missing edge: a frame has the pulses that it
-/// says, and none of them is negative.
+/// The decoder of frames, with bytes as intervals in tenths of a unit, 0 for a missing edge: a frame has as many
+/// pulses as its header states, and none of them is negative.
 pub fn pattern(bytes: &[u8]) -> bool {
     let (mut decoder, mut collector) = (Decoder::new(None), Collector::new(Vec::new()));
     let mut take = |item| match item {

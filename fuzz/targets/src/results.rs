@@ -48,7 +48,7 @@ fn is_json(text: &str) {
     serde_json::from_str::<serde_json::Value>(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
 }
 
-/// Whole documents, which `run` reads from programs: joined, put together over processes, and shown as a table.
+/// Whole documents, which `run` reads from programs: joined, combined over processes, and shown as a table.
 pub fn documents(bytes: &[u8]) -> bool {
     let Some(document) = document(bytes) else { return false };
     let printed = json::print(&document);

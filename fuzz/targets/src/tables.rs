@@ -1,4 +1,4 @@
-//! Tables of observations, and files of other tools that become one.
+//! Tables of observations, and files of other tools that are converted to one.
 
 use hairspring_core::judge::methods;
 use hairspring_core::judge::{Question, assess};
@@ -8,8 +8,8 @@ use hairspring_result::read::read;
 use hairspring_result::{Environment, Measurement, ResultDocument, json};
 use hairspring_view::{Style, text};
 
-/// Observation files: what is read can be written and is then read as the same table, and `fit` makes a report of it whose
-/// JSON can be read back.
+/// Observation files: a table that is written and read again is the same, and `fit` makes a report of it whose JSON can be
+/// read back.
 pub fn observations(bytes: &[u8]) -> bool {
     let Ok(table) = read_csv(bytes) else { return false };
     let mut written = Vec::new();
@@ -41,7 +41,7 @@ pub fn google_benchmark(bytes: &[u8]) -> bool {
     imported(bytes, Tool::GoogleBenchmark)
 }
 
-/// What is imported has finite times of rows that ran, and can be fitted.
+/// Imported tables have finite times and counts above zero, and can be fitted.
 fn imported(bytes: &[u8], tool: Tool) -> bool {
     let _ = detect(bytes);
     let Ok(imported) = hairspring_import::read(bytes, tool) else { return false };
@@ -52,7 +52,7 @@ fn imported(bytes: &[u8], tool: Tool) -> bool {
     true
 }
 
-/// The way of `hairspring fit` from a table to its text and JSON.
+/// The steps of `hairspring fit` from a table to its text and JSON.
 fn fitted(table: &Observations) {
     let Ok(assessment) = assess(table, &Question::default()) else { return };
     let document = ResultDocument::new(&Measurement {

@@ -1,5 +1,5 @@
-//! A short run of every fuzz target on any compiler: its corpus as it is, and a fixed number of inputs made of it by random
-//! edits from a fixed seed. A failure is shrunk to its few edits and printed with the bytes.
+//! A short run of every fuzz target on any compiler: its corpus, and a fixed number of inputs derived from it by random edits
+//! with a fixed seed. A failure is shrunk to few edits and printed with the bytes.
 //!
 //! `HAIRSPRING_FUZZ_CASES=1000000` runs longer. proptest chooses the edits and shrinks a failure. The edits themselves are
 //! written here because `mutatis`, the library for them, needs a newer compiler than this project.
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-/// Words on which readers stumble.
+/// Words that are likely to break readers.
 const WORDS: [&str; 40] = [
     "nan",
     "inf",
@@ -117,7 +117,7 @@ fn cases(target: &Target) -> u32 {
     std::env::var("HAIRSPRING_FUZZ_CASES").map_or(target.cases, |cases| cases.parse().expect("HAIRSPRING_FUZZ_CASES is a number"))
 }
 
-/// Runs the target, and says how many of the edited inputs were accepted.
+/// Runs the target, and returns how many of the edited inputs were accepted.
 fn short_run(target: &Target) -> Result<u32, String> {
     let corpus = corpus(target.name);
     assert!(corpus.iter().any(|seed| (target.run)(seed)), "no seed of {} is accepted", target.name);
@@ -137,11 +137,11 @@ fn short_run(target: &Target) -> Result<u32, String> {
 }
 
 thread_local! {
-    /// The last panic of this thread, while panics are caught: shrinking causes hundreds, and one of them is of interest.
+    /// The last panic of this thread while panics are caught: shrinking causes hundreds, of which only the last matters.
     static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What the function returns, or its panic with the place, which is not printed.
+/// The function's result, or its panic message with the place, without printing it.
 fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -157,7 +157,7 @@ fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     ran.map_err(|_| caught)
 }
 
-/// Runs the target; some of the edited inputs must be accepted, or the run would reach the first lines of the reader only.
+/// Runs the target; some of the edited inputs must be accepted, or the run would only reach the first lines of the reader.
 fn survives(name: &str) {
     let target = by_name(name);
     let accepted = short_run(&target).unwrap_or_else(|failure| panic!("{name}: {failure}"));
@@ -178,7 +178,7 @@ targets! {
 
 /// Every target has a corpus, a test above and a libFuzzer target, and there are no others.
 #[test]
-fn no_target_is_forgotten() {
+fn every_target_has_corpus_test_and_fuzzer() {
     let targets: BTreeSet<String> = TARGETS.iter().map(|target| target.name.to_owned()).collect();
     let names = |folder: &str| -> BTreeSet<String> {
         let entries = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder)).unwrap();
@@ -191,7 +191,7 @@ fn no_target_is_forgotten() {
     assert!(targets.iter().all(|name| manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\""))));
 }
 
-/// The run can fail: a panic behind a word that no seed holds is found and shrunk.
+/// The run can fail: a panic that needs a word that no seed holds is found and shrunk.
 #[test]
 fn a_planted_panic_is_found() {
     let planted = Target {

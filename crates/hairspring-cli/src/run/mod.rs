@@ -27,7 +27,7 @@ pub fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
         return Err(Misuse(format!("{what}: name a program with benchmarks, or a file in C, C++, Fortran or Python")).into());
     }
     let baseline = Baseline::prepare(&arguments.baseline)?;
-    let flags = hairspring_snippet::words("--cflags", &arguments.cflags)?;
+    let flags = hairspring_snippet::shell_words("--cflags", &arguments.cflags)?;
     let mut programs = files.iter().map(|file| Program::prepare(file, &flags, arguments)).collect::<Result<Vec<_>, AnyError>>()?;
     for program in &mut programs {
         program.find_benchmarks(&arguments.limits())?;

@@ -149,9 +149,9 @@ fn a_damaged_reference_is_reported_with_place_and_reason() {
         edges.splice(frame - 6..frame - 6, [Edge { at, rising: true }, Edge { at: at + 2.2e4, rising: false }]);
     };
     let missing = damaged(&|edges| drop(edges.drain(frame - 6..frame - 4)));
-    missing.fails("the frame of the reference is damaged, at 0.3").complains("a pulse is missing or too many").in_one_line();
+    missing.fails("the frame of the reference is damaged, at 0.3").complains("a pulse is missing or extra").in_one_line();
     let glitched = damaged(&glitch).fails("the frame of the reference is damaged, at 0.").in_one_line();
-    glitched.complains("the pulse of the end has 2.00 units and should have 1");
+    glitched.complains("the end pulse has 2.00 units and should have 1");
     damaged(&|_| ()).succeeds();
 }
 
@@ -256,7 +256,7 @@ fn a_list_of_counts_needs_all_pulses_to_fit() {
     let whole = || capture("pin.vcd", vcd(&pin.edges)).option("--channel", "PB7");
     assert!((time_ns(whole().option("--k", "1..5")).1 - 100_000.0).abs() < 1e-3);
     whole().fails("no whole frame of the header pattern in 80 edges").in_one_line();
-    whole().option("--k", "1..6").fails("no whole number of rounds of 6").in_one_line();
+    whole().option("--k", "1..6").fails("not a whole number of rounds of 6").in_one_line();
     whole().option("--k", "5,4,3,2,1").fails("pulse 1 (").in_one_line();
     let mut edges = pin.edges.clone();
     edges.drain(12..14);
@@ -267,7 +267,7 @@ fn a_list_of_counts_needs_all_pulses_to_fit() {
         .fails("copies by the line through all pulses")
         .in_one_line();
     let pattern = capture("pin.vcd", vcd(&frames(2, 1e8, true).edges)).option("--channel", "PB7");
-    pattern.option("--k", "1..8").fails("leave --k away").in_one_line();
+    pattern.option("--k", "1..8").fails("leave --k out").in_one_line();
 }
 
 #[test]
@@ -306,18 +306,18 @@ fn other_files_are_refused() {
     open("nosuch.wav").fails("nosuch.wav: No such file").in_one_line();
     open(".").fails("is a directory").in_one_line();
     open("/dev/null").fails("the file is empty").in_one_line();
-    open("/dev/zero").fails("this is no recording that is known").in_one_line();
-    open("/dev/zero").option("--format", "vcd").fails("byte 0: is no text").in_one_line();
+    open("/dev/zero").fails("the format of this recording is unknown").in_one_line();
+    open("/dev/zero").option("--format", "vcd").fails("byte 0: is not text").in_one_line();
     open("/dev/zero").option("--format", "csv").fails("line 1: is longer than").in_one_line();
-    open("/dev/zero").option("--format", "wav").fails("this is no WAV file").in_one_line();
+    open("/dev/zero").option("--format", "wav").fails("this is not a WAV file").in_one_line();
     open("-").fails("standard input: the file is empty").in_one_line();
     let mut file = wav(192_000, &samples(&frames(1, HZ, true)));
     file[24..28].fill(0);
     capture("pin.wav", file).fails("pin.wav: byte 24: the rate is 0").in_one_line();
     capture("pin.wav", wav(192_000, &[0.0; 1000])).fails("no edge in 1000 samples").in_one_line();
-    capture("pin.sr", b"PK\x03\x04 and nothing more").fails("this is no sigrok session").in_one_line();
+    capture("pin.sr", b"PK\x03\x04 and nothing more").fails("this is not a complete sigrok session").in_one_line();
     capture("pin.vcd", "$timescale 1 ns $end\n$var wire").fails("within its header").in_one_line();
-    capture("pin.csv", "Time [s],A\n0,0\n1,x\n").fails("pin.csv: line 3: `x` is no number").in_one_line();
+    capture("pin.csv", "Time [s],A\n0,0\n1,x\n").fails("pin.csv: line 3: `x` is not a number").in_one_line();
 }
 
 #[test]

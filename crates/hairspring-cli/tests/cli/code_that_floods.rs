@@ -4,12 +4,12 @@ use crate::command::time;
 
 #[test]
 fn memory_without_end_is_reported() {
-    time("for (;;) { volatile char *p = malloc(64 << 20); *p = 1; }").fails("SIGSEGV at address 0x0").complains("allocated without end");
+    time("for (;;) { volatile char *p = malloc(64 << 20); *p = 1; }").fails("SIGSEGV at address 0x0").complains("allocate without limit");
 }
 
 #[test]
 fn memory_that_is_never_given_back_is_reported() {
-    time("(char *)malloc(16 << 20)").fails("used up its memory").complains("allocated without end");
+    time("(char *)malloc(16 << 20)").fails("used up its memory").complains("allocate without limit");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn the_constant_that_was_hidden_is_shown() {
 #[test]
 fn formats_are_detected_or_named() {
     fit(sample()).option("--format", "criterion").succeeds();
-    fit(sample()).option("--format", "google-benchmark").fails("is no JSON of Google Benchmark").in_one_line();
+    fit(sample()).option("--format", "google-benchmark").fails("is not JSON of Google Benchmark").in_one_line();
     fit(sample()).option("--format", "observations").fails("observations.csv: ").in_one_line();
     fit("body,ticks\n1,108\n2,208\n3,309\n4,408\n").option("--format", "criterion").fails("missing field").in_one_line();
     Hairspring::new().with("fit").with("-").input(sample()).succeeds().says("hairspring fit: main");
@@ -39,5 +39,5 @@ fn runs_that_are_left_out_are_reported() {
     let entries: Vec<String> = [1, 2, 4, 8].map(|k| entry("BM_x", k)).into_iter().chain([entry("BM_once", 5)]).collect();
     let text = format!("{{\"context\": {{}}, \"benchmarks\": [{}]}}", entries.join(","));
     fit(text).succeeds().says("body").complains("`BM_once` is left out");
-    fit("{\"context\": {}, \"benchmarks\": []}").fails("holds no run of a benchmark").in_one_line();
+    fit("{\"context\": {}, \"benchmarks\": []}").fails("contains no benchmark run").in_one_line();
 }

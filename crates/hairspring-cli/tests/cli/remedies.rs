@@ -61,7 +61,7 @@ fn registers_that_an_instruction_changes_are_explained() {
 #[test]
 fn endless_memory_is_not_reported_as_hanging() {
     let code = "for (;;) { void *volatile p = malloc(64 << 20); (void)p; }";
-    x(code).option("--timeout", "1s").fails("used up its memory and did not return").complains("allocated without end");
+    x(code).option("--timeout", "1s").fails("used up its memory and did not return").complains("allocate without limit");
 }
 
 #[test]

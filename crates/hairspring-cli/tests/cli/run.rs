@@ -66,7 +66,7 @@ fn names_are_listed_and_chosen() {
     assert!(calls.lines().nth(1).is_some_and(|call| call.ends_with("--exact -- copy/size:64 copy/size:128")), "{calls}");
     three().with("nothing").ends_with(2).complains("no benchmark's name contains `nothing`");
     assert_eq!(three().with("--list").with("copy/size:64").succeeds().output, "copy/size:64\n");
-    three().option("--skip", "o").ends_with(2).complains("--skip leaves them all out");
+    three().option("--skip", "o").ends_with(2).complains("--skip excludes them all");
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! From branches to counts of blocks and edges: between two branches the way is fixed.
+//! From branches to counts of blocks and edges: between two branches the path is fixed.
 
 use crate::graph::{Counts, EdgeKind, Graph};
 use std::collections::BTreeMap;
 
-/// Where a call ends that is not run to its end.
+/// Where a partial run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Block where the last branch led to.
+    /// Block that the last branch led to.
     pub from: usize,
     /// Block that did not run.
     pub until: usize,
@@ -22,7 +22,7 @@ pub struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// For a graph; `branch` gives the address of a block's last instruction.
+    /// A counter for a graph; `branch` returns the address of a block's last instruction.
     pub fn new(graph: &'a Graph, branch: impl Fn(usize) -> u64) -> Counter<'a> {
         let mut out = vec![Vec::new(); graph.blocks.len()];
         graph.edges.iter().enumerate().for_each(|(at, edge)| out[edge.from].push(at));
@@ -31,8 +31,8 @@ impl<'a> Counter<'a> {
         Counter { graph, out, by_branch, by_start }
     }
 
-    /// Counts of a call, from its branches (address of the branch, where it went) and the times that it was entered;
-    /// `None` where a branch is not one of the graph.
+    /// Counts of a call from its branches (address of the branch, target) and the number of entries; `None` if a branch is
+    /// not in the graph.
     pub fn count(&self, branches: &BTreeMap<(u64, u64), u64>, entries: u64, cut: Option<Cut>) -> Option<Counts> {
         let mut counts = Counts { blocks: vec![0; self.graph.blocks.len()], edges: vec![0; self.graph.edges.len()] };
         let mut led_to = vec![0u64; self.graph.blocks.len()];
@@ -54,12 +54,12 @@ impl<'a> Counter<'a> {
         Some(counts)
     }
 
-    /// The edge that a branch went: a fallthrough where both ways lead to the same block.
+    /// The edge of a branch: the fallthrough if both edges lead to the same block.
     fn edge(&self, from: usize, to: Option<usize>) -> Option<usize> {
         self.out[from].iter().copied().find(|at| self.graph.edges[*at].to == to)
     }
 
-    /// Adds a way from a block on, up to the next branch that can go two ways.
+    /// Adds the path from a block to the next branch with two targets.
     fn walk(&self, from: usize, times: u64, until: Option<usize>, counts: &mut Counts) {
         let (mut block, mut steps) = (from, 0);
         while times > 0 && until != Some(block) && steps <= self.graph.blocks.len() {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_follow_from_branches() {
+    fn block_counts_follow_from_branches() {
         let graph = sample();
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         let branches = BTreeMap::from([((18, 32), 2), ((18, 48), 1), ((66, 16), 2), ((66, 80), 1)]);

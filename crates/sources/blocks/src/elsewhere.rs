@@ -1,9 +1,9 @@
-//! Machines on which programs cannot be traced yet.
+//! Platforms without tracing.
 
 use crate::error::{Error, Result};
 use crate::result::{MeasuredFunction, Request};
 
-/// Says that it cannot be done here.
+/// Reports that this platform is not supported.
 ///
 /// # Errors
 /// Always.

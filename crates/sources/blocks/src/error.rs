@@ -1,13 +1,13 @@
-//! What can go wrong: what was asked, what was found, what to do next.
+//! Errors of this crate.
 
 /// Result of this crate's calls.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why there is no answer.
+/// Why a function cannot be measured.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request itself makes no sense.
+    /// The request is invalid.
     #[error("{0}")]
     BadRequest(String),
     /// There is no line of inputs.
@@ -37,24 +37,24 @@ pub enum Error {
     /// No input gave a row.
     #[error("no input can be used; {0}")]
     NoInput(String),
-    /// A call of the system that should not fail did.
+    /// A step failed.
     #[error("{what}: {reason}")]
     System {
-        /// What was tried.
+        /// What was being done.
         what: String,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
     /// The observations cannot be solved.
     #[error(transparent)]
     Core(#[from] hairspring_core::Error),
-    /// The machine does not offer what was asked.
+    /// The machine does not offer what is needed.
     #[error(transparent)]
     Host(#[from] hairspring_host::Error),
 }
 
 impl Error {
-    /// A failed call of the system.
+    /// The error of a failed step.
     pub fn system(what: &str, reason: impl std::fmt::Display) -> Error {
         Error::System { what: what.to_owned(), reason: reason.to_string() }
     }

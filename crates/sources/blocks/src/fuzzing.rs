@@ -1,10 +1,10 @@
-//! For the fuzz targets, which are another package; no part of the interface.
+//! Entry points for the fuzz targets, which are another package; not part of the interface.
 
 use crate::binary::{Code, Image, Observed, callee, cut};
 use crate::graph::Graph;
 use std::path::Path;
 
-/// Functions of one file that are looked at.
+/// Maximum number of functions per file.
 const MOST_FUNCTIONS: usize = 16;
 
 /// Reads a program from its bytes, and cuts its functions as `measure` does. Returns whether one was found.

@@ -18,7 +18,7 @@ pub struct Source {
 pub struct Block {
     /// Address of the first instruction, as in the file.
     pub start: u64,
-    /// Address behind the last instruction.
+    /// End address, after the last instruction.
     pub end: u64,
     /// Number of instructions.
     pub instructions: u32,
@@ -26,7 +26,7 @@ pub struct Block {
     pub source: Option<Source>,
     /// Functions that it calls: their time is part of the block's.
     pub calls: Vec<String>,
-    /// Whether nothing that is known leads here: code behind an indirect jump that no input took.
+    /// Whether no known edge leads here: code after an indirect jump that no input took.
     pub unlinked: bool,
 }
 
@@ -125,7 +125,7 @@ impl Graph {
         body
     }
 
-    /// For each block which blocks every way from the entry to it goes through; nothing for blocks without a way.
+    /// For each block the blocks that every path from the entry to it passes; empty for unreachable blocks.
     fn dominators(&self) -> Vec<Vec<bool>> {
         let count = self.blocks.len();
         let mut all = vec![vec![true; count]; count];

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// One run of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// The line as a message can hold it: what is no text, and what is too long, is left out.
+    /// The line for messages: shortened, without bytes that are not text.
     pub text: String,
     /// Arguments, of any bytes.
     pub arguments: Vec<OsString>,
@@ -22,10 +22,11 @@ pub const MOST_INPUTS: usize = 10_000;
 pub const MOST_BYTES: u64 = 64 << 20;
 
 /// Reads inputs, one a line: arguments, quoted as in a shell, and `< FILE` for the standard input. Empty lines and lines that
-/// begin with `#` are left out; `--` alone is a run without arguments. Nothing is read beyond the limits.
+/// begin with `#` are skipped; `--` alone is a run without arguments. Nothing is read beyond the limits.
 ///
 /// # Errors
-/// A line whose quotes do not match, no line at all, more lines or bytes than are taken, and what the system says.
+/// A line with an unclosed quote, no line at all, more than [`MOST_INPUTS`] lines or [`MOST_BYTES`] bytes, or an error of
+/// the source.
 ///
 /// # Example
 /// ```
@@ -89,7 +90,7 @@ fn os_string(bytes: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// A line as a message can hold it.
+/// A line shortened for messages.
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 120;
     match text.char_indices().nth(SHOWN) {
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_say_which() {
+    fn errors_name_the_bad_line() {
         assert!(error(b"1\n'2").contains("input line 2: a quote is not closed"));
         assert!(error(b"1 <").contains("no file behind <"));
         assert!(error(b"# nothing\n").contains("no inputs"));
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(read(&b"1\n".repeat(MOST_INPUTS)[..]).unwrap().len(), MOST_INPUTS);
     }
 
-    /// The same bytes for ever.
+    /// Repeats the same bytes without end.
     struct Endless {
         line: &'static [u8],
         at: usize,

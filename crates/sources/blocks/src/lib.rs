@@ -1,8 +1,8 @@
 //! Times of the basic blocks of a function in an unmodified binary (Moreno and Fischmeister, 5.1 and 6.2): the counts come
-//! from following the very machine code that is timed, the times from the engine, and the solution says what they tell.
+//! from following the timed machine code, the times from the engine, and the solution gives the time of each part.
 //!
-//! The folders are the way of the data: `binary` (function, blocks, source lines), `trace` (the program, stopped, followed,
-//! timed), [`analysis`] (what counts and times tell).
+//! The modules follow the data: `binary` (function, blocks, source lines), `trace` (the program, stopped, followed,
+//! timed), [`analysis`] (solution of counts and times).
 
 pub mod analysis;
 pub mod graph;

@@ -1,4 +1,4 @@
-//! What is asked, and what was measured: plain data.
+//! Requests and results: plain data.
 
 use crate::analysis::{Analysis, CountRow};
 use crate::graph::Graph;
@@ -16,11 +16,11 @@ pub enum Wanted {
     Blocks,
     /// Edges.
     Edges,
-    /// Blocks where their counts determine those of all edges, else edges.
+    /// Blocks if their counts determine those of all edges, else edges.
     Auto,
 }
 
-/// What is asked.
+/// A request to measure a function.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The program.
@@ -43,11 +43,11 @@ pub struct Request {
     pub timeout: Duration,
     /// Confidence level.
     pub level: f64,
-    /// Told how far the work is.
+    /// Called with the progress.
     pub progress: fn(Progress),
 }
 
-/// How far the work is.
+/// Progress of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// The program is run up to the calls, which are followed.
@@ -94,7 +94,7 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// How the following went.
+/// Statistics of following the calls.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Traced {
     /// Instructions of the function that were followed.
@@ -116,7 +116,7 @@ pub struct MeasuredFunction {
     pub inputs: usize,
     /// Inputs left out, with the reason.
     pub skipped: Vec<Skipped>,
-    /// How places were understood that could mean several, in words.
+    /// Messages about `until` places that match several blocks.
     pub notes: Vec<String>,
     /// What ran in each row.
     pub rows: Vec<CountRow>,
@@ -128,6 +128,6 @@ pub struct MeasuredFunction {
     pub analysis: Analysis,
     /// How the thread was settled.
     pub settled: Settled,
-    /// The ruler, or why there is none.
+    /// The ruler, or the reason why there is none.
     pub ruler: std::result::Result<Ruler, String>,
 }

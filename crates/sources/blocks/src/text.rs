@@ -26,7 +26,7 @@ const MOST_NAMES: usize = 300;
 /// The report.
 pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &Style) -> String {
     let mut page = Page::new(*style);
-    let listing = Listing::of(measured);
+    let listing = Listing::new(measured);
     head(&mut page, &listing);
     distrust(&mut page, measured);
     listing.write(&mut page);
@@ -53,8 +53,11 @@ fn head(page: &mut Page, listing: &Listing) {
         const NAMED: usize = 5;
         let names: Vec<&str> = others.iter().take(NAMED).map(|file| base(file)).collect();
         let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
-        let others =
-            if names.is_empty() { String::new() } else { format!("; lines of others with their name: {}{more}", names.join(", ")) };
+        let others = if names.is_empty() {
+            String::new()
+        } else {
+            format!("; lines of other files are shown with the file name: {}{more}", names.join(", "))
+        };
         page.item("source", &format!("{main}{others}"), Tone::Quiet);
     }
     let partial = measured.rows.iter().filter(|row| row.until.is_some()).count();
@@ -80,7 +83,7 @@ fn many(number: usize, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// What takes the trust away comes before any number.
+/// Findings that make the numbers untrusted come before any number.
 fn distrust(page: &mut Page, measured: &MeasuredFunction) {
     let all: Vec<Finding> = measured.analysis.findings.clone();
     if all.iter().any(|finding| finding.severity == Severity::Untrusted) {
@@ -90,14 +93,14 @@ fn distrust(page: &mut Page, measured: &MeasuredFunction) {
     }
 }
 
-/// Sums and differences that can be told apart, where no single block can.
+/// Sums and differences that can be told apart where single blocks cannot.
 fn combinations(page: &mut Page, listing: &Listing) {
     let combined = &listing.combined;
     if combined.is_empty() || !listing.measured.analysis.quality.is_carried() {
         return;
     }
     page.gap();
-    page.line("what can be told apart, where no single time can:", Tone::Quiet);
+    page.line("combinations that can be told apart where single times cannot:", Tone::Quiet);
     let groups = groups(listing.measured);
     for component in combined.iter().take(MOST_COMBINATIONS) {
         let (time, share) = listing.timed(*component);
@@ -111,7 +114,7 @@ fn combinations(page: &mut Page, listing: &Listing) {
     }
 }
 
-/// The group of each unknown that runs as often as others, by name.
+/// The group of each unknown that runs equally often as others, by name.
 fn groups(measured: &MeasuredFunction) -> HashMap<&str, usize> {
     let analysis = &measured.analysis;
     let of_group = |(number, group): (usize, &'_ Vec<usize>)| group.iter().map(|at| (*at, number)).collect::<Vec<_>>();
@@ -145,12 +148,12 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
     if analysis.regions.is_empty() {
         if !analysis.quality.is_carried() && !measured.graph.loops().is_empty() {
             page.gap();
-            page.item("loops", "sums of their trips do not describe the calls either: no time is shown", Tone::Alarm);
+            page.item("loops", "sums of their trips do not describe the calls either, so no times are shown", Tone::Alarm);
         }
         return;
     }
     page.gap();
-    page.line("loops, by the trip (inner loops apart):", Tone::Quiet);
+    page.line("time of one trip through each loop (without inner loops):", Tone::Quiet);
     let most = analysis.regions.iter().map(|region| region.time.time.ticks.value * region.trips).fold(0.0, f64::max);
     for region in analysis.regions.iter().take(MOST_LOOPS) {
         let calls = analysis.calls.max(1) as f64;
@@ -181,8 +184,8 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
         },
     );
     let overhead = analysis.series().overhead.as_ref().map_or_else(
-        || "the overhead of the timing cannot be told from what runs once in every call".to_owned(),
-        |time| format!("overhead of the timing {}", shown(time)),
+        || "the timing overhead cannot be told apart from what runs once in every call".to_owned(),
+        |time| format!("timing overhead {}", shown(time)),
     );
     page.item("call", &format!("{mean} on average; {overhead}"), Tone::Plain);
     let (text, tone) = model(quality);
@@ -208,11 +211,10 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
     );
 }
 
-/// What is to be said of the sum of the parts.
+/// How well the sum of the parts describes the calls.
 fn model(quality: &Quality) -> (String, Tone) {
     let Some(departure) = quality.departure else {
-        let unchecked =
-            "NOTHING CHECKS THE SUM: there are as many unknowns as rows of different counts; whatever these take, some times fit";
+        let unchecked = "NOTHING CHECKS THE SUM: there are as many unknowns as rows with different counts, so some times always fit";
         let negative = if quality.negative { "; one came out negative" } else { "" };
         return (format!("{unchecked}{negative}"), Tone::Alarm);
     };
@@ -223,10 +225,10 @@ fn model(quality: &Quality) -> (String, Tone) {
         (false, _) => ("THE PARTS DO NOT ADD UP: their sum", Tone::Alarm),
     };
     let explains = match quality.explained {
-        // Rounded down: less than all is not all.
+        // Rounded down, so that 100 % means all of it.
         Some(share) if share > 0.0 => format!("explains {} % of the variation between rows and", fixed((1e4 * share).floor() / 100.0, 2)),
         Some(_) => "explains nothing of the variation between rows and".to_owned(),
-        None => "hardly has to vary, and".to_owned(),
+        None => "has hardly any variation between rows to explain and".to_owned(),
     };
     let departs = match 100.0 * departure {
         small if small < 0.01 => "below 0.01 %".to_owned(),
@@ -235,9 +237,9 @@ fn model(quality: &Quality) -> (String, Tone) {
     (format!("{verdict} {explains} departs from them by {departs}"), tone)
 }
 
-/// What is missing, said once for each block: what always runs together in one item.
+/// What is missing; blocks that always run together are one item.
 fn missing(page: &mut Page, measured: &MeasuredFunction) {
-    let all = wanting(&measured.analysis.missing);
+    let all = messages_and_remedies(&measured.analysis.missing);
     for (at, (message, remedy)) in all.iter().take(MOST_MISSING).enumerate() {
         page.item(if at == 0 { "missing" } else { "" }, &cut(message, MOST_NAMES), Tone::Warning);
         if !remedy.is_empty() {
@@ -256,7 +258,7 @@ fn missing(page: &mut Page, measured: &MeasuredFunction) {
 }
 
 /// Messages and remedies: all groups of blocks that run equally often are one.
-fn wanting(all: &[Missing]) -> Vec<(String, String)> {
+fn messages_and_remedies(all: &[Missing]) -> Vec<(String, String)> {
     let together: Vec<&Vec<usize>> = all
         .iter()
         .filter_map(|missing| if let Missing::Inseparable { blocks, once: false } = missing { Some(blocks) } else { None })
@@ -270,7 +272,7 @@ fn wanting(all: &[Missing]) -> Vec<(String, String)> {
             let names = |blocks: &&Vec<usize>| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ");
             let groups: Vec<String> = together.iter().map(names).collect();
             let message = format!("run equally often in every whole call: {}", groups.join("; "));
-            said.push((message, "--until with the last block of them (a run that stops before it), or --until each".to_owned()));
+            said.push((message, "--until with the last of these blocks (a run that stops before it), or --until each".to_owned()));
         }
     }
     said
@@ -288,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_a_thing_is_no_plural() {
+    fn one_thing_is_singular() {
         assert_eq!(
             (many(1, "block"), many(0, "block"), many(1_200, "input")),
             ("1 block".into(), "0 blocks".into(), "1,200 inputs".into())
@@ -296,9 +298,9 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_run_together_are_said_in_one_item() {
+    fn groups_that_run_together_are_one_item() {
         let group = |blocks: &[usize], once| Missing::Inseparable { blocks: blocks.to_vec(), once };
-        let said = wanting(&[group(&[0, 3], true), group(&[1, 2], false), group(&[4, 5], false)]);
+        let said = messages_and_remedies(&[group(&[0, 3], true), group(&[1, 2], false), group(&[4, 5], false)]);
         assert_eq!(said.len(), 2);
         assert_eq!(said[1].0, "run equally often in every whole call: B2 B3; B5 B6");
     }
@@ -315,14 +317,14 @@ mod tests {
     }
 
     #[test]
-    fn less_than_all_is_never_100_percent_and_nothing_is_no_negative_share() {
+    fn shares_round_down_and_are_not_negative() {
         assert!(model_of(Some(0.999_999), Some(0.001), Some(true)).contains("explains 99.99 % of"));
         assert!(model_of(Some(-1e-10), Some(0.2), Some(false)).contains("explains nothing of"));
         assert!(model_of(None, Some(1.3e-16), Some(true)).contains("departs from them by below 0.01 %"));
     }
 
     #[test]
-    fn a_sum_that_nothing_checks_is_not_said_to_add_up() {
+    fn an_unchecked_sum_does_not_claim_to_add_up() {
         let text = model_of(None, None, None);
         assert!(text.contains("NOTHING CHECKS THE SUM") && !text.contains("add up"), "{text}");
         assert!(model_of(Some(0.98), Some(0.03), Some(true)).contains("add up, roughly"));

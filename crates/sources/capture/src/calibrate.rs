@@ -1,11 +1,12 @@
-//! The rate of the recorder by a known interval in the recording (Moreno and Fischmeister, section 6): both crystals at once.
+//! The rate of the recorder from a known interval in the recording (Moreno and Fischmeister, section 6), which calibrates
+//! both crystals at once.
 
 use crate::error::{Error, Result};
 use hairspring_core::observations::Rate;
 
-/// Farthest that a crystal's interval may be off, as a share: beyond that it is another interval.
+/// Largest relative error of an interval; with a larger one it is another interval.
 const FARTHEST: f64 = 0.01;
-/// Standard uncertainty of one interval where there is no second one to tell it, in ticks.
+/// Standard uncertainty of a single interval, in ticks.
 const ALONE: f64 = 0.3;
 
 /// A known interval.
@@ -13,7 +14,7 @@ const ALONE: f64 = 0.3;
 pub struct Reference {
     /// How long it is.
     pub seconds: f64,
-    /// Its own standard uncertainty, in parts per million: 0 where the chip's time is the one that is asked for.
+    /// Its own standard uncertainty in parts per million: 0 to measure in the chip's time.
     pub uncertainty_ppm: f64,
 }
 
@@ -23,7 +24,7 @@ pub struct Reference {
 /// in quadrature.
 ///
 /// # Errors
-/// That there is none, or that one is off the recorder's stated rate by more than any crystal.
+/// No interval, or one that is farther from the recorder's stated rate than any crystal.
 ///
 /// ```
 /// use hairspring_capture::calibrate::{Reference, rate};
@@ -40,7 +41,7 @@ pub fn rate(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -> 
     let expected = stated_hz.map_or(mean, |hz| hz * reference.seconds);
     if let Some((at, odd)) = intervals.iter().enumerate().find(|(_, ticks)| (*ticks / expected - 1.0).abs() > FARTHEST) {
         return Err(Error::Unusable(format!(
-            "reference interval {} of {n} is {:.6} times as long as {} s by the recorder's rate: a pulse is missing or too many, or --reference is not its length",
+            "reference interval {} of {n} is {:.6} times as long as {} s by the recorder's rate: a pulse is missing or extra, or --reference is not its length",
             at + 1,
             odd / expected,
             reference.seconds
@@ -59,7 +60,7 @@ pub fn rate(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -> 
     })
 }
 
-/// What a standard deviation of few values must be wider by, so that twice of it covers 95 %.
+/// Factor by which a standard deviation of few values is widened, so that twice of it covers 95 %.
 fn student(dof: usize) -> f64 {
     const TABLE: [f64; 10] = [6.48, 2.20, 1.62, 1.42, 1.31, 1.25, 1.21, 1.18, 1.15, 1.14];
     TABLE.get(dof - 1).copied().unwrap_or(1.0 + 1.4 / dof as f64)
@@ -72,7 +73,7 @@ mod tests {
     const SECOND: Reference = Reference { seconds: 1.0, uncertainty_ppm: 0.0 };
 
     #[test]
-    fn few_intervals_are_less_sure() {
+    fn few_intervals_have_a_larger_uncertainty() {
         let ppm = |ticks: &[f64]| rate(ticks, Some(48_000.0), SECOND).unwrap().uncertainty_ppm;
         assert!(ppm(&[48_000.0]) > 6.0);
         assert!(ppm(&[48_000.0, 48_000.1]) > ppm(&[48_000.0, 48_000.1, 48_000.0, 48_000.1]));
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_is_none_is_refused() {
+    fn wrong_or_missing_intervals_are_refused() {
         let message = rate(&[48_001.0, 96_002.0], Some(48_000.0), SECOND).unwrap_err().to_string();
         assert!(message.contains("interval 2 of 2") && message.contains("2.0000"), "{message}");
         assert!(rate(&[], None, SECOND).unwrap_err().to_string().contains("kind 15"));

@@ -1,10 +1,10 @@
-//! The whole way: from a stream to observations with their doubts.
+//! From a stream to observations with their findings.
 
 use crate::calibrate::{Reference, rate};
 use crate::edge::{Edge, Method, Signal};
 use crate::error::{Error, Place, Result};
 use crate::kinds::{FileFinding, PulseFinding, SignalFinding};
-use crate::list::deal;
+use crate::list::assign;
 use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, read_csv, read_sigrok, read_vcd, read_wav};
@@ -13,39 +13,39 @@ use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::{Observations, Rate};
 use std::io::{Cursor, Read, Seek};
 
-/// Bytes at the beginning that the format is told by.
+/// Bytes at the beginning by which the format is detected.
 const HEAD: u64 = 512;
 /// Largest archive that is read from a pipe, which cannot be read backwards.
 const MOST_ARCHIVE: u64 = 64 << 20;
-/// Most pulses of a capture without the pattern, and most intervals that are looked at for references.
+/// Maximum number of pulses of a capture without the pattern, and of intervals considered as references.
 const MOST_PULSES: usize = 4_000_000;
 /// Standard uncertainty of a crystal that is not calibrated: 100 ppm either way, evenly.
 const CRYSTAL_PPM: f64 = 57.7;
-/// Noise from which on it is told of, as a share of a step.
+/// Noise above which there is a finding, as a share of a step.
 const NOISY: f64 = 0.02;
-/// Wandering of the level from which on it is told of.
+/// Wander of the level above which there is a finding, as a share of a step.
 const WANDERING: f64 = 0.2;
 
-/// Where a recording comes from.
+/// A recording that can be read from any place.
 pub trait Source: Read + Seek {}
 impl<T: Read + Seek> Source for T {}
 
 /// A stream, from a file or a pipe.
 pub enum Input {
-    /// It can be read from any place.
+    /// A stream that can seek.
     File(Box<dyn Source>),
-    /// It comes once.
+    /// A stream that can be read only once.
     Pipe(Box<dyn Read>),
 }
 
-/// What is asked of a capture.
+/// Options of a capture.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The format; without it by the content.
+    /// The format; `None` detects it from the content.
     pub format: Option<Format>,
     /// Channel and method.
     pub request: Request,
-    /// Which way the leading edges must go; without it as the preamble or the first edge says.
+    /// Direction of the leading edges; `None` takes that of the preamble or of the first edge.
     pub orientation: Option<Orientation>,
     /// A list of counts that repeats, for a pin without the pattern.
     pub ks: Option<Vec<f64>>,
@@ -53,7 +53,7 @@ pub struct Options {
     pub components: Vec<String>,
     /// A known interval in the recording.
     pub reference: Option<Reference>,
-    /// Standard uncertainty of the recorder's rate in parts per million, where it is known.
+    /// Standard uncertainty of the recorder's rate in parts per million, if known.
     pub rate_ppm: Option<f64>,
     /// A rate that was calibrated in another recording.
     pub rate: Option<Rate>,
@@ -64,26 +64,26 @@ pub struct Options {
 pub struct Captured {
     /// The observations, in ticks of the recording with its rate.
     pub table: Observations,
-    /// Doubts about recording and pulses.
+    /// Findings about the recording and the pulses.
     pub findings: Vec<Finding>,
-    /// What is known of the recording.
+    /// Properties of the recording.
     pub recording: Recording,
     /// Rounds in the table.
     pub rounds: u32,
-    /// Which way the leading edges go.
+    /// Direction of the leading edges.
     pub orientation: Orientation,
 }
 
-/// Reads edges and nothing more.
+/// Reads the edges only.
 ///
 /// # Errors
-/// What is wrong with the recording, and where.
+/// What is wrong with the recording, with the place.
 pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let mut head = Vec::new();
     let read_head = |stream: &mut dyn Read, head: &mut Vec<u8>| stream.take(HEAD).read_to_end(head).map_err(|error| Error::stream(&error));
     let format_of = |head: &[u8]| {
-        format.or_else(|| Format::of(head)).ok_or_else(|| {
-            let what = if head.is_empty() { "the file is empty" } else { "this is no recording that is known" };
+        format.or_else(|| Format::detect(head)).ok_or_else(|| {
+            let what = if head.is_empty() { "the file is empty" } else { "the format of this recording is unknown" };
             Error::Unusable(format!("{what}: expected VCD, WAV, a sigrok session or a CSV table (--format)"))
         })
     };
@@ -121,10 +121,10 @@ fn read_stream(format: Format, stream: impl Read, request: &Request, sink: &mut 
     }
 }
 
-/// Reads a capture: its frames, or its pulses by a list of counts, become observations.
+/// Converts a capture to observations, from its frames or from its pulses and a list of counts.
 ///
 /// # Errors
-/// What is wrong with the recording and where; that there is no frame in it; that a pulse does not fit the list.
+/// A damaged recording, with the place; a recording without a frame; a pulse that does not fit the list.
 pub fn capture(input: Input, options: &Options) -> Result<Captured> {
     let mut gathered = Gathered::new(options);
     let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
@@ -135,7 +135,7 @@ pub fn capture(input: Input, options: &Options) -> Result<Captured> {
 /// The rate of a recorder by a recording of reference intervals alone.
 ///
 /// # Errors
-/// As [`capture`]; that there are no such intervals.
+/// As for [`capture`], or a recording without reference intervals.
 pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Result<Rate> {
     let mut gathered = Gathered::new(options);
     let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
@@ -143,7 +143,7 @@ pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Resul
     gathered.rate(recording.hz, reference)
 }
 
-/// All that the edges say.
+/// What was gathered from the edges.
 struct Gathered {
     decoder: Decoder,
     collector: Collector,
@@ -153,7 +153,7 @@ struct Gathered {
     /// Leading edge of the last pulse outside of frames, and the distances of these.
     last: Option<f64>,
     distances: Vec<f64>,
-    /// A frame that does not go with the others, or too many pulses.
+    /// Why the recording is refused: a frame that does not match the others, or too many pulses.
     refused: Option<String>,
     edges: u64,
     /// Edges at the same time as the one before.
@@ -220,7 +220,7 @@ impl Gathered {
         }
     }
 
-    /// Intervals of reference frames; without any, those of other pulses that are about as long.
+    /// Intervals of reference frames; if there are none, intervals of other pulses that are about as long.
     fn intervals(&self, hz: Option<f64>, reference: Reference) -> Vec<f64> {
         if !self.collector.intervals.is_empty() {
             return self.collector.intervals.clone();
@@ -254,11 +254,11 @@ impl Gathered {
         if let Some(ks) = &options.ks {
             if self.collector.frames + self.collector.left_out > 0 {
                 return Err(Error::Unusable(
-                    "the recording has the header pattern, which says the counts of each pulse: leave --k away".into(),
+                    "the recording has the header pattern, which gives the counts of each pulse: leave --k out".into(),
                 ));
             }
             let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
-            for round in deal(&self.pulses, ks, hz)? {
+            for round in assign(&self.pulses, ks, hz)? {
                 self.collector.round(&counts, &round).map_err(Error::Unusable)?;
             }
         }
@@ -307,7 +307,7 @@ impl Gathered {
     }
 }
 
-/// What was captured, and how finely: the quantum of a sampled signal is the bias of the method.
+/// The channel and the source of the quantum: for a sampled signal it is the bias of the method.
 fn clock_name(recording: &Recording, method: Method) -> String {
     let number = recording.channel.bytes().all(|byte| byte.is_ascii_digit());
     let channel = if number { format!("channel {}", recording.channel) } else { recording.channel.clone() };
@@ -317,7 +317,7 @@ fn clock_name(recording: &Recording, method: Method) -> String {
     }
 }
 
-/// The rate: calibrated, or as the file states it.
+/// The rate: calibrated, or from the file.
 fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce() -> Result<Option<Rate>>) -> Result<Option<Rate>> {
     if let Some(rate) = options.rate.clone() {
         return Ok(Some(rate));
@@ -325,7 +325,7 @@ fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce(
     if let Some(rate) = calibrated()? {
         return Ok(Some(rate));
     }
-    // A value change dump comes from a simulator, as a rule.
+    // Value change dumps usually come from a simulator, whose times are exact.
     let exact = recording.format == Some(Format::Vcd);
     let stated = if recording.format == Some(Format::Csv) { "by the times in the file" } else { "stated by the file" };
     Ok(recording.hz.map(|hz| match options.rate_ppm {
@@ -335,7 +335,7 @@ fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce(
     }))
 }
 
-/// A place in words.
+/// A place as text.
 fn at(ticks: f64, hz: Option<f64>) -> String {
     hz.map_or(Place::Ticks(ticks), |hz| Place::Seconds(ticks / hz)).to_string()
 }
@@ -398,7 +398,7 @@ fn doubts(collector: &Collector, outside: u64, method: Method, recording: &Recor
             first_at: at(first.at, hz),
             reason: first.reason.clone(),
         };
-        // A recording rarely ends where a frame does.
+        // A recording rarely ends with a complete frame.
         let only_the_end = collector.left_out == 1 && first.trouble == Trouble::Unfinished;
         all.push(Finding::new(if only_the_end { Severity::Note } else { Severity::Warning }, kind));
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a recording, and where.
+//! Errors of recordings, with the place.
 
 use std::fmt;
 
@@ -29,11 +29,11 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a recording cannot be used. The text says where, what, which limit and what to do.
+/// Why a recording cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something in the file is wrong at a place.
+    /// The file is invalid at a place.
     #[error("{place}: {reason}")]
     At {
         /// Where.
@@ -57,13 +57,13 @@ impl Error {
         Error::At { place: Place::Line(line), reason: reason.into() }
     }
 
-    /// What the system says of a stream.
+    /// An I/O error of a stream.
     pub fn stream(error: &std::io::Error) -> Error {
         Error::Unusable(format!("cannot be read: {error}"))
     }
 }
 
-/// Text from a file in a message: short, and harmless on a terminal.
+/// Text from a file for a message: shortened, without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 40;
     let short: String = text.chars().take(MOST).map(|c| if c.is_control() { '?' } else { c }).collect();

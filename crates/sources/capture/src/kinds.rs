@@ -1,5 +1,5 @@
-//! What is found of the recording of a pin: of its file ([`FileFinding`]), of its signal ([`SignalFinding`]), and of the
-//! pulses in it ([`PulseFinding`]).
+//! Findings about the recording of a pin: its file ([`FileFinding`]), its signal ([`SignalFinding`]), and its
+//! pulses ([`PulseFinding`]).
 
 mod file;
 mod pulses;

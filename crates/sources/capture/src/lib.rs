@@ -1,12 +1,12 @@
 //! Recordings of a pin as observations (Moreno and Fischmeister, sections 5 and 6; `spec/capture.md`).
 //!
 //! A microcontroller toggles a pin around k copies of a piece of code; a sound card, a logic analyser or a simulator records
-//! the pin. The way of the data:
+//! the pin. The data flow:
 //!
 //! [`edge`]: samples -> edges, [`pattern`]: edges -> frames, [`observe`]: frames -> the engine's observations.
 //!
-//! Everything is a stream. What is wrong with a recording is told with its place ([`error`]), and no pulse gets a k that the
-//! pattern does not prove.
+//! Everything is a stream. Errors give the place in the recording ([`error`]), and no pulse gets a k that the pattern does
+//! not prove.
 //!
 //! ```
 //! use hairspring_capture::edge::{Detector, Method};
@@ -48,6 +48,6 @@ pub mod text;
 
 pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_rate, capture, read_edges};
 pub use kinds::{FileFinding, PulseFinding, SignalFinding};
-pub use list::deal;
+pub use list::assign;
 pub use observe::OVERHEAD;
 pub use overhead::doubt_counts;

@@ -1,33 +1,33 @@
-//! Pulses without the pattern: a list of counts that repeats. No pulse proves its k, so all of them must fit.
+//! Pulses without the pattern: a repeating list of counts. Since no pulse proves its k, all of them must fit.
 
 use crate::error::{Error, Result};
 use crate::observe::spread;
 use crate::pattern::Pulse;
 
-/// Farthest that a pulse may be off its k, as a share of the distance to the next k.
+/// Largest distance of a pulse from its k, as a share of the distance to the next k.
 const FARTHEST: f64 = 0.45;
 
 /// A share of a step of the list beyond which the widths of one count scatter too far to tell the counts apart.
 const SCATTER: f64 = 0.15;
 
-/// Longest list of which turns are tried, and rounds that they are tried on.
+/// Longest list whose rotations are tried, and the number of rounds on which they are tried.
 const MOST_TURNED: usize = 64;
 const MOST_ROUNDS: usize = 256;
 
-/// Deals pulses out to the counts of a list, in rounds.
+/// Assigns pulses to the counts of a list, in rounds.
 ///
-/// The widths of a right assignment lie on a line; every pulse must be nearer to its own k than to any other of the list.
+/// The widths of a correct assignment lie on a line; every pulse must be nearer to its own k than to any other of the list.
 ///
 /// # Errors
-/// The pulse that does not fit, with its place: one before it is missing or too many.
-pub fn deal(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pulse>>> {
+/// The first pulse that does not fit, with its place: a pulse before it is missing or extra.
+pub fn assign(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pulse>>> {
     let place = |pulse: &Pulse| match hz {
         Some(hz) => format!("{:.6} s", pulse.leading / hz),
         None => format!("tick {}", pulse.leading),
     };
     if pulses.is_empty() || pulses.len() % ks.len() != 0 {
         return Err(Error::Unusable(format!(
-            "{} pulses are no whole number of rounds of {} (--k): one is missing or too many, or the recording begins or ends within a round; cut it to whole rounds (--edges lists the edges, and a list of edges can be read again), or send the header pattern (spec/capture.md), which needs no such care",
+            "{} pulses are not a whole number of rounds of {} (--k): one is missing or extra, or the recording begins or ends within a round; cut it to whole rounds (--edges lists the edges, and a list of edges can be read again), or send the header pattern (spec/capture.md), which needs no such care",
             pulses.len(),
             ks.len()
         )));
@@ -37,7 +37,7 @@ pub fn deal(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pul
         for (n, pulse) in pulses.iter().enumerate() {
             let k = ks[n % ks.len()];
             let seen = (pulse.width() - start) / slope;
-            if !(slope > 0.0 && (seen - k).abs() <= room(ks, n)) {
+            if !(slope > 0.0 && (seen - k).abs() <= tolerance(ks, n)) {
                 let (pulse, place) = (n + 1, place(pulse));
                 return Err(Error::Unusable(match rotation(pulses, ks) {
                     Some((turned, first)) => format!(
@@ -51,7 +51,7 @@ pub fn deal(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pul
     Ok(pulses.chunks(ks.len()).map(<[Pulse]>::to_vec).collect())
 }
 
-/// Why a pulse does not fit, in words: its width and its k, or widths that scatter as far as the counts are apart.
+/// The message for a pulse that does not fit: its width and its k, or that widths scatter too far to tell counts apart.
 fn misfit(pulses: &[Pulse], ks: &[f64], middles: &[f64], (pulse, place, k, seen): (usize, &str, f64, f64), slope: f64) -> String {
     let scatter = |at: usize| spread(pulses.iter().skip(at).step_by(ks.len()).map(Pulse::width).collect()).1;
     let typical = spread((0..ks.len()).map(scatter).collect()).0;
@@ -62,17 +62,19 @@ fn misfit(pulses: &[Pulse], ks: &[f64], middles: &[f64], (pulse, place, k, seen)
         );
     }
     format!(
-        "pulse {pulse} ({place}) should be k = {k} by the list of --k and is as wide as {seen:.2} copies by the line through all pulses: a pulse is missing or too many, or the list is not the firmware's; the header pattern (spec/capture.md) finds out which"
+        "pulse {pulse} ({place}) should be k = {k} by the list of --k and is as wide as {seen:.2} copies by the line through all pulses: a pulse is missing or extra, or the list is not the firmware's; the header pattern (spec/capture.md) shows which"
     )
 }
 
-/// The list that would fit if the recording began within a round: turned, and the pulse at which its own beginning is.
+/// If a rotation of the list fits because the recording begins within a round: that list, and the pulse with which the
+/// original list begins.
 fn rotation(pulses: &[Pulse], ks: &[f64]) -> Option<(String, usize)> {
     let pulses = &pulses[..pulses.len().min(MOST_ROUNDS * ks.len())];
     let fits = |turned: &[f64]| {
         let middles = middles(pulses, turned.len());
         let Some((slope, start)) = line(turned, &middles) else { return false };
-        let near = |(n, pulse): (usize, &Pulse)| (((pulse.width() - start) / slope) - turned[n % turned.len()]).abs() <= room(turned, n);
+        let near =
+            |(n, pulse): (usize, &Pulse)| (((pulse.width() - start) / slope) - turned[n % turned.len()]).abs() <= tolerance(turned, n);
         slope > 0.0 && pulses.iter().enumerate().all(near)
     };
     let turn = |by: usize| -> Vec<f64> { ks.iter().cycle().skip(by).take(ks.len()).copied().collect() };
@@ -84,8 +86,8 @@ fn rotation(pulses: &[Pulse], ks: &[f64]) -> Option<(String, usize)> {
     Some((words.join(","), ks.len() - by + 1))
 }
 
-/// How far a pulse may be off its count.
-fn room(ks: &[f64], n: usize) -> f64 {
+/// Largest distance of a pulse from its count, in copies.
+fn tolerance(ks: &[f64], n: usize) -> f64 {
     let k = ks[n % ks.len()];
     FARTHEST * ks.iter().map(|other| (other - k).abs()).filter(|distance| *distance > 0.0).fold(f64::INFINITY, f64::min)
 }
@@ -94,7 +96,7 @@ fn middles(pulses: &[Pulse], rows: usize) -> Vec<f64> {
     (0..rows).map(|at| spread(pulses.iter().skip(at).step_by(rows).map(Pulse::width).collect()).0).collect()
 }
 
-/// The line through most points: medians of slopes and of intercepts (Theil and Sen); `None` for fewer than two counts.
+/// A robust line: medians of slopes and of intercepts (Theil and Sen); `None` for fewer than two counts.
 fn line(ks: &[f64], widths: &[f64]) -> Option<(f64, f64)> {
     let pairs = (0..ks.len()).flat_map(|a| (a + 1..ks.len()).map(move |b| (a, b))).filter(|(a, b)| ks[*a] != ks[*b]);
     let slopes: Vec<f64> = pairs.map(|(a, b)| (widths[b] - widths[a]) / (ks[b] - ks[a])).collect();
@@ -115,10 +117,10 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_fit_are_dealt_and_others_are_refused() {
+    fn fitting_rounds_are_assigned_and_others_are_refused() {
         let ks: Vec<f64> = (1..=10).map(f64::from).collect();
         let whole = [ks.clone(), ks.clone(), ks.clone()].concat();
-        assert_eq!(deal(&pulses(&whole), &ks, None).unwrap().len(), 3);
+        assert_eq!(assign(&pulses(&whole), &ks, None).unwrap().len(), 3);
         for at in 0..whole.len() {
             let mut missing = whole.clone();
             missing.remove(at);
@@ -127,30 +129,30 @@ mod tests {
             let mut both = missing.clone();
             both.insert((at + 7) % 29, 0.3);
             for ks_seen in [missing, glitch, both.clone()] {
-                assert!(deal(&pulses(&ks_seen), &ks, Some(1e6)).is_err(), "{at}");
+                assert!(assign(&pulses(&ks_seen), &ks, Some(1e6)).is_err(), "{at}");
             }
         }
         let mut other = whole.clone();
         other[7] = 4.0;
-        let message = deal(&pulses(&other), &ks, Some(1e6)).unwrap_err().to_string();
+        let message = assign(&pulses(&other), &ks, Some(1e6)).unwrap_err().to_string();
         assert!(message.contains("pulse 8 (") && message.contains(" s) should be k = 8"), "{message}");
     }
 
     #[test]
-    fn a_recording_that_begins_within_a_round_is_told_the_list_that_fits() {
+    fn a_recording_that_begins_within_a_round_gets_the_fitting_list() {
         let ks = [1.0, 2.0, 3.0, 5.0];
         let late: Vec<f64> = ks.iter().cycle().skip(3).take(12).copied().collect();
-        let message = deal(&pulses(&late), &ks, Some(1e6)).unwrap_err().to_string();
+        let message = assign(&pulses(&late), &ks, Some(1e6)).unwrap_err().to_string();
         assert!(message.contains("a round of --k begins with pulse 2; give --k 5,1,2,3"), "{message}");
-        assert_eq!(deal(&pulses(&late), &[5.0, 1.0, 2.0, 3.0], None).unwrap().len(), 3);
+        assert_eq!(assign(&pulses(&late), &[5.0, 1.0, 2.0, 3.0], None).unwrap().len(), 3);
     }
 
     #[test]
-    fn counts_that_cannot_be_told_apart_are_not_blamed_on_missing_pulses() {
+    fn indistinguishable_counts_are_not_reported_as_missing_pulses() {
         let jitter = |n: usize| [0.0, 90.0, -110.0, 40.0, -60.0, 120.0, -20.0][n % 7];
         let all = (0..40)
             .map(|n| Pulse { leading: 5000.0 * n as f64, trailing: 5000.0 * n as f64 + 100.0 * (n % 4 + 1) as f64 + 800.0 + jitter(n) });
-        let message = deal(&all.collect::<Vec<_>>(), &[1.0, 2.0, 3.0, 4.0], None).unwrap_err().to_string();
+        let message = assign(&all.collect::<Vec<_>>(), &[1.0, 2.0, 3.0, 4.0], None).unwrap_err().to_string();
         assert!(message.contains("too alike") && message.contains("ticks") && !message.contains("missing"), "{message}");
     }
 }

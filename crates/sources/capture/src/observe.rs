@@ -1,4 +1,4 @@
-//! Pulses become the one table of observations.
+//! Collects pulses into a table of observations.
 
 use crate::pattern::{Frame, Kind, Problem, Pulse};
 use hairspring_core::observations::{Flags, Observations, Reading};
@@ -6,18 +6,18 @@ use std::collections::HashMap;
 
 use crate::phase::Phases;
 
-/// Problems that are kept with their words.
+/// Maximum number of problems that are kept.
 const MOST_PROBLEMS: usize = 20;
-/// Distance from the middle of its row beyond which a reading is doubted, in robust standard deviations and as a share.
+/// Distance from the median of its row beyond which a reading is an outlier, in robust standard deviations and as a share.
 const FAR: (f64, f64) = (20.0, 0.25);
 
-/// Readings of a row that its middle is taken from.
+/// Maximum number of readings of a row from which its median is taken.
 const MOST_OF_A_ROW: usize = 4096;
 
-/// Names of components where none are given.
+/// Default names of components.
 pub const COMPONENTS: [&str; 4] = ["body", "init", "c3", "c4"];
 
-/// What a pulse takes beside its components: no component may have that name.
+/// Name of the overhead of a pulse; no component may have it.
 pub const OVERHEAD: &str = "overhead";
 
 /// Gathers frames.
@@ -30,16 +30,16 @@ pub struct Collector {
     pub frames: u32,
     /// Frames that are left out.
     pub left_out: u32,
-    /// The first of them, with place and reason.
+    /// The first problems, with place and reason.
     pub problems: Vec<Problem>,
-    /// The first of them that was to hold reference intervals.
+    /// The first damaged frame of reference intervals.
     pub damaged_reference: Option<Problem>,
     /// Reference intervals, in ticks.
     pub intervals: Vec<f64>,
 }
 
 impl Collector {
-    /// A collector; components that `names` does not name are called as in [`COMPONENTS`].
+    /// A collector; components beyond `names` are named as in [`COMPONENTS`].
     pub fn new(names: Vec<String>) -> Collector {
         Collector {
             names,
@@ -56,7 +56,7 @@ impl Collector {
     /// Takes a frame: a round of readings, or reference intervals.
     ///
     /// # Errors
-    /// That it has another number of components than the frames before.
+    /// A number of components that differs from the frames before.
     pub fn frame(&mut self, frame: &Frame) -> Result<(), String> {
         match &frame.kind {
             Kind::Reference(_) => self.intervals.extend(frame.pulses.windows(2).map(|pair| pair[1].leading - pair[0].leading)),
@@ -71,7 +71,7 @@ impl Collector {
     /// Takes a round of pulses with the counts of each.
     ///
     /// # Errors
-    /// That there is another number of components than in the rounds before.
+    /// A number of components that differs from the rounds before.
     pub fn round(&mut self, counts: &[Vec<f64>], pulses: &[Pulse]) -> Result<(), String> {
         let width = counts.first().map_or(0, Vec::len);
         let names = &self.names;
@@ -91,10 +91,10 @@ impl Collector {
         Ok(())
     }
 
-    /// Whether every name that was given has its component, once under that name.
+    /// Checks that every given name has a component and that names are distinct.
     ///
     /// # Errors
-    /// The names that have none, or the one that two would have, or that of the overhead.
+    /// Names without a component, a duplicate name, or that of the overhead.
     pub fn all_names_used(&self) -> Result<(), String> {
         let Some(table) = self.table.as_ref().filter(|_| !self.names.is_empty()) else { return Ok(()) };
         let counted = table.components();
@@ -109,13 +109,13 @@ impl Collector {
         match counted.iter().enumerate().find(|(at, name)| counted[..*at].contains(name)) {
             Some((_, name)) => Err(format!("--components: two components would be called `{name}`")),
             None if counted.iter().any(|name| name == OVERHEAD) => {
-                Err(format!("--components: `{OVERHEAD}` is what a pulse takes beside its components"))
+                Err(format!("--components: `{OVERHEAD}` is the name of the time that a pulse takes beside its components"))
             }
             None => Ok(()),
         }
     }
 
-    /// Takes a frame that is left out.
+    /// Records a frame that is left out.
     pub fn problem(&mut self, problem: Problem) {
         self.left_out += 1;
         if problem.reference {
@@ -126,13 +126,12 @@ impl Collector {
         }
     }
 
-    /// Where between samples the leading edges lie.
+    /// Phases of the leading edges between samples.
     pub fn phases(&self) -> &Phases {
         &self.phases
     }
 
-    /// The table, with readings flagged that are far from all others of their row; and how many those are. `None` where
-    /// there was no frame.
+    /// The table, with outliers flagged, and the number of these. `None` if there was no frame.
     pub fn finish(self) -> Option<(Observations, usize)> {
         let table = self.table?;
         let doubted = doubted(&table);
@@ -143,7 +142,7 @@ impl Collector {
     }
 }
 
-/// The same table with the flag `x` at some of its readings, beside those that have it.
+/// The table with the flag `x` added to the readings that `is_out` selects.
 pub(crate) fn flagged(mut table: Observations, is_out: impl Fn(usize, &Reading) -> bool) -> Observations {
     let mut flagged = Observations::new(table.components().to_vec());
     flagged.origin = std::mem::take(&mut table.origin);
@@ -158,7 +157,7 @@ pub(crate) fn flagged(mut table: Observations, is_out: impl Fn(usize, &Reading) 
     flagged
 }
 
-/// Readings that cannot be of their row: a glitch in the place of a pulse that is missing, for instance.
+/// Outliers in their row, for instance a glitch in place of a missing pulse.
 fn doubted(table: &Observations) -> std::collections::BTreeSet<usize> {
     let mut rows: HashMap<u32, Vec<f64>> = HashMap::new();
     for reading in table.readings() {
@@ -191,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_components() {
+    fn names_match_components() {
         let named = |names: &[&str]| {
             let mut collector = Collector::new(names.iter().map(ToString::to_string).collect());
             collector.round(&[vec![1.0, 2.0]], &[Pulse { leading: 0.0, trailing: 9.0 }]).unwrap();

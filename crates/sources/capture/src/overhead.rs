@@ -1,16 +1,16 @@
-//! Whether the counts of pulses can be what they are said to be: nothing but the line shows it.
+//! Checks the counts of pulses: only the fitted line can show that they are wrong.
 
 use crate::kinds::PulseFinding;
 use hairspring_core::estimate::Solution;
 use hairspring_core::judge::{Assessment, Context, Finding, Severity};
 use hairspring_core::observations::Observations;
 
-/// How far below zero an overhead must be, in half-widths of its interval and in quanta of the recorder.
-const SURE: (f64, f64) = (3.0, 3.0);
-/// Copies from which on edges of different shapes do not explain it.
+/// How far below zero an overhead must be for a finding, in half-widths of its interval and in quanta of the recorder.
+const MARGIN: (f64, f64) = (3.0, 3.0);
+/// Minimum number of copies for a finding: different shapes of the two edges explain less.
 const COPIES: f64 = 0.05;
 
-/// Adds what the overheads say of the counts to the findings of each series.
+/// Adds a finding to each series whose overhead shows that the counts are wrong.
 pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     let Some(first) = table.rows().first() else { return };
     for series in &mut assessment.series {
@@ -20,14 +20,14 @@ pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     }
 }
 
-/// An overhead that is surely below zero. The toggle of a pin takes some time or none, and so the counts are too high.
-/// `first` holds what the first pulse is said to count.
+/// A finding about a significantly negative overhead. The toggle of a pin cannot take negative time, so the counts are too
+/// high. `first` holds the counts of the first pulse.
 fn overhead_below_zero(solution: &Solution, first: &[f64], context: &Context<'static>) -> Option<Finding> {
     let overhead = solution.overhead?;
-    if overhead.value + SURE.0 * overhead.half_width() >= -SURE.1 * solution.quantum {
+    if overhead.value + MARGIN.0 * overhead.half_width() >= -MARGIN.1 * solution.quantum {
         return None;
     }
-    // By the shortest component the counts are off the most.
+    // The shortest component gives the largest error of the counts.
     let measured = solution.components.iter().filter(|component| !component.is_difference() && component.ticks.low > 0.0);
     let shortest = measured.min_by(|a, b| a.ticks.value.total_cmp(&b.ticks.value))?;
     let copies = -overhead.value / shortest.ticks.value;
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use hairspring_core::judge::{Question, assess};
 
-    /// What is said of pulses of 100 ticks a copy and an overhead, with counts that are off and noise of a few ticks.
+    /// The finding for pulses of 100 ticks a copy plus `overhead`, with counts that are wrong by `off` and noise of a few ticks.
     fn judged(overhead: f64, off: f64, quantum: f64) -> Option<Finding> {
         let mut table = Observations::new(vec!["body".into()]);
         let series = table.series("main");
@@ -68,19 +68,19 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_are_too_high_are_told_in_copies() {
+    fn too_high_counts_are_reported_in_copies() {
         let found = judged(8.5, 1.0, 0.001).unwrap();
         assert_eq!(found.severity, Severity::Untrusted);
         let (copies, value) = (found.number("copies").unwrap(), found.number("value_ticks").unwrap());
         assert!((copies - 0.915).abs() < 0.02 && (value + 91.5).abs() < 2.0, "{found:?}");
         assert!(found.message.contains("k = 2") && found.message.contains("0.9 "), "{found:?}");
         assert!(judged(8.5, 100.0, 0.001).is_some_and(|found| found.severity == Severity::Untrusted));
-        // Edges of different shapes may make a pulse a little shorter.
+        // Edges of different shapes may shorten a pulse a little.
         assert!(judged(-3.0, 0.0, 0.001).is_some_and(|found| found.severity == Severity::Warning));
     }
 
     #[test]
-    fn an_overhead_of_nothing_and_one_within_quanta_are_none_of_it() {
+    fn overheads_near_zero_are_accepted() {
         for (overhead, off, quantum) in [(0.0, 0.0, 0.001), (-0.3, 0.0, 0.001), (-20.0, 0.0, 10.0), (8.5, 0.0, 0.001), (8.5, -1.0, 0.001)] {
             assert_eq!(judged(overhead, off, quantum), None, "{overhead} {off} {quantum}");
         }

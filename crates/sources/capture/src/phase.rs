@@ -1,6 +1,6 @@
-//! Where between two samples the edges lie: an estimator's bias averages out only if they lie everywhere.
+//! The distribution of edges between samples: an estimator's bias averages out only if it is even.
 
-/// Readings of a row below which nothing can be said.
+/// Minimum number of readings of a row.
 const LEAST: u32 = 8;
 /// Concentration beyond which a phase is locked: edges evenly within a third of a sample have 0.83.
 const LOCKED: f64 = 0.8;
@@ -8,14 +8,14 @@ const LOCKED: f64 = 0.8;
 /// Phases of the leading edges, in fractions of a sample, for each row.
 #[derive(Debug, Clone, Default)]
 pub struct Phases {
-    /// Sum of the unit vectors, and how many, by row.
+    /// Sum of the unit vectors and their number, by row.
     rows: Vec<(f64, f64, u32)>,
 }
 
-/// What the phases look like.
+/// How evenly the phases are distributed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coverage {
-    /// Rows with enough readings to tell.
+    /// Rows with enough readings.
     pub rows: usize,
     /// Rows whose readings all began at about the same phase.
     pub locked: usize,
@@ -34,7 +34,7 @@ impl Phases {
         *entry = (entry.0 + cos, entry.1 + sin, entry.2 + 1);
     }
 
-    /// What they look like by now.
+    /// The coverage so far.
     pub fn coverage(&self) -> Coverage {
         let told = || self.rows.iter().filter(|row| row.2 >= LEAST);
         let concentrations = || told().map(|(cos, sin, n)| cos.hypot(*sin) / f64::from(*n));
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_locked_phase_is_seen_and_a_dithered_one_is_not() {
+    fn locked_phases_are_detected_and_dithered_ones_pass() {
         let mut phases = Phases::default();
         for n in 0..50u32 {
             phases.push(0, 384.0 * f64::from(n) + 0.98 + 0.001 * f64::from(n));

@@ -1,10 +1,10 @@
-//! Pulses so short that the edges at their two ends move each other.
+//! Pulses so short that their two edges shift each other.
 
 use crate::observe::{flagged, spread};
 use hairspring_core::observations::Observations;
 use std::collections::BTreeMap;
 
-/// Rows that must be left for a straight line.
+/// Minimum number of rows that must remain.
 const FEWEST_ROWS: usize = 2;
 
 /// Rows whose pulses are too short.
@@ -12,16 +12,16 @@ const FEWEST_ROWS: usize = 2;
 pub struct Short {
     /// How many.
     pub rows: usize,
-    /// Of so many.
+    /// Number of all rows.
     pub of: usize,
     /// The typical pulse of the shortest, in ticks.
     pub shortest: f64,
-    /// Whether they are left out; else too few rows would be left.
+    /// Whether they are left out; if not, too few rows would remain.
     pub left_out: bool,
 }
 
-/// Leaves out the rows whose typical pulse is shorter than a limit in ticks: their readings get the flag `x`. Where fewer than two
-/// rows would be left, nothing is left out.
+/// Leaves out the rows whose typical pulse is shorter than a limit in ticks: their readings get the flag `x`. If fewer than
+/// two rows would remain, none is left out.
 pub fn leave_out_short(table: Observations, limit: f64) -> (Observations, Option<Short>) {
     let mut readings: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for reading in table.readings().iter().filter(|reading| !reading.flags.any()) {

@@ -1,4 +1,4 @@
-//! Recordings whose edges are known: frames of the pattern, and a converter that samples them. For tests and benchmarks.
+//! Simulated recordings with known edges, for tests and benchmarks: frames of the pattern, and a converter that samples them.
 //!
 //! The converter is a linear-phase low pass of the steps (Kaiser window, pass band to 0.4535 of the sample rate), as in a
 //! sound card.
@@ -16,7 +16,7 @@ pub struct Pin {
     pub now: f64,
     /// The unit of the header.
     pub unit: f64,
-    /// Which way the leading edges go.
+    /// Direction of the leading edges.
     pub orientation: Orientation,
 }
 
@@ -26,7 +26,7 @@ impl Pin {
         Pin { edges: Vec::new(), now: 0.0, unit, orientation }
     }
 
-    /// Waits.
+    /// Lets time pass.
     pub fn wait(&mut self, time: f64) {
         self.now += time;
     }
@@ -53,7 +53,7 @@ impl Pin {
         }
     }
 
-    /// A frame with pulses of these widths; `dither` gives numbers from 0 to 1.
+    /// A frame with pulses of these widths; `dither` returns numbers from 0 to 1.
     pub fn frame(&mut self, kind: &Kind, widths: &[f64], dither: &mut dyn FnMut() -> f64) {
         self.wait(self.unit * (6.0 + dither()));
         self.header(kind);
@@ -98,7 +98,7 @@ pub struct Converter {
     rise: Vec<f64>,
 }
 
-/// Samples on either side of a step that it touches.
+/// Samples on either side of a step that it affects.
 const TOUCHED: usize = 32;
 /// Points of the step in one sample.
 const FINE: usize = 64;
@@ -125,7 +125,7 @@ impl Converter {
         Converter { step, rise }
     }
 
-    /// Share of a step's rise that is done at a distance in samples behind it.
+    /// Share of a step's rise that is complete at a distance in samples after it.
     fn risen(&self, distance: f64) -> f64 {
         let place = (distance + TOUCHED as f64) * FINE as f64;
         if place <= 1.0 {
@@ -140,7 +140,7 @@ impl Converter {
         b + 0.5 * t * (c - a + t * (2.0 * a - 5.0 * b + 4.0 * c - d + t * (3.0 * (b - c) + d - a)))
     }
 
-    /// So many samples of the signal around zero; `noise` is added to each.
+    /// The first `samples` samples of the signal, centred on zero; `noise` is added to each.
     pub fn sample(&self, edges: &[Edge], samples: usize, noise: &mut dyn FnMut() -> f64) -> Vec<f32> {
         let start = if edges.first().is_some_and(|edge| !edge.rising) { 0.5 } else { -0.5 };
         let mut signal = vec![0.0f64; samples];
@@ -150,7 +150,7 @@ impl Converter {
             let sign = if edge.rising { self.step } else { -self.step };
             let first = (edge.at - TOUCHED as f64).ceil().max(0.0) as usize;
             let last = ((edge.at + TOUCHED as f64).floor().max(0.0) as usize).min(samples.saturating_sub(1));
-            // The level behind the step is added where the next stretch begins.
+            // The level after the step is added at the beginning of the next stretch.
             let behind = (last + 1).min(samples);
             (first..behind).for_each(|n| signal[n] += sign * self.risen(n as f64 - edge.at));
             if behind > settled {

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_edge_stands_between_its_samples() {
+    fn the_edge_is_drawn_between_its_samples() {
         let samples: Vec<f32> = (0..21).map(|at| if at < 10 { -0.25 } else { 0.25 }).collect();
         let text = signal(&samples, 9.5, Some(192_000.0), &Style { ascii: true, ..Style::default() });
         let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Frames with and without damage: a pulse gets the right k, or none.
+//! Frames with and without damage: a pulse gets the correct k or none.
 
 use hairspring_capture::edge::{Detector, Edge, Method};
 use hairspring_capture::observe::Collector;
@@ -57,14 +57,14 @@ fn frames_are_found_whichever_level_is_idle() {
         right(&frames);
         assert_eq!(frames[0].orientation, orientation);
         assert!((frames[0].unit - UNIT).abs() < 1e-9 && frames[0].excess.abs() < 1e-9);
-        // A recording that begins in the middle of a frame has the other two.
+        // In a recording that begins in the middle of a frame the other two are found.
         let (frames, _, _) = decode(&pin(orientation).edges[41..]);
         assert_eq!(frames.len(), 2);
         right(&frames);
     }
 }
 
-/// Edges of a glitch, wherever the pin is just then.
+/// Adds the edges of a glitch, whatever the level of the pin.
 fn glitch(edges: &mut Vec<Edge>, at: f64, width: f64) {
     let next = edges.iter().position(|edge| edge.at > at).unwrap_or(edges.len());
     if next == edges.len() || edges[next].at <= at + width {
@@ -106,7 +106,7 @@ fn one_missing_pulse_or_two_never_give_a_wrong_k() {
 }
 
 #[test]
-fn problems_say_what_and_where() {
+fn problems_have_reason_and_place() {
     let whole = pin(Orientation::Rising);
     // The frame's header has 3 + 56 pulses.
     let third = 2 * (59 + 2);
@@ -122,11 +122,11 @@ fn problems_say_what_and_where() {
     assert_eq!(problems[0].trouble, Trouble::SameDirection);
     let (frames, problems, _) = decode(&whole.edges[..whole.edges.len() - 3]);
     assert_eq!((frames.len(), problems[0].trouble), (2, Trouble::Unfinished));
-    assert!(problems[0].reason.contains("behind pulse 5 of 6"), "{problems:?}");
+    assert!(problems[0].reason.contains("after pulse 5 of 6"), "{problems:?}");
 }
 
 #[test]
-fn a_glitch_in_the_place_of_a_missing_pulse_is_doubted() {
+fn a_glitch_in_place_of_a_missing_pulse_is_flagged() {
     let mut pin = Pin::new(UNIT, Orientation::Rising);
     let mut random = Pcg64::seed_from_u64(7);
     for n in 0..8 {

@@ -1,4 +1,4 @@
-//! Signals that are clipped, hum, are noisy, have weak steps or none.
+//! Signals with clipping, hum, noise, weak steps or no steps.
 
 use hairspring_capture::edge::{Detector, Edge, Method, Signal};
 use hairspring_capture::pattern::{Kind, Orientation};
@@ -35,7 +35,7 @@ fn worst(method: Method, mut change: impl FnMut(usize, f32) -> f32) -> (f64, Sig
 }
 
 #[test]
-fn estimators_are_as_good_as_they_say() {
+fn estimators_reach_their_documented_accuracy() {
     for (method, limit) in [(Method::BandLimited, 0.0005), (Method::Inflection, 0.15), (Method::ThreePoint, 0.3)] {
         let (error, signal) = worst(method, |_, value| value);
         assert!(error < limit, "{method:?} {error}");
@@ -66,7 +66,7 @@ fn edges_nearby_move_no_edge() {
 }
 
 #[test]
-fn hum_moves_no_edge_and_is_told_of() {
+fn hum_moves_no_edge_and_is_reported() {
     let hum = |at: usize| 0.3 * (at as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin();
     let (error, signal) = worst(Method::BandLimited, |at, value| value + hum(at));
     assert!(error < 0.01, "{error}");
@@ -74,7 +74,7 @@ fn hum_moves_no_edge_and_is_told_of() {
 }
 
 #[test]
-fn dense_edges_are_no_noise() {
+fn dense_edges_are_not_noise() {
     let frames = |noise: f64, unit: f64| {
         let (mut pin, mut random) = (Pin::new(unit, Orientation::Rising), Pcg64::seed_from_u64(11));
         let counts: Vec<Vec<u16>> = (0..12).map(|n| vec![1 + n % 4, 1 + n / 4]).collect();
@@ -94,7 +94,7 @@ fn dense_edges_are_no_noise() {
             assert!((share - 1.0).abs() < 0.25, "{unit} {noise}: {share}");
         }
     }
-    // Nowhere is it far from an edge.
+    // No sample is far from an edge.
     let mut pin = Pin::new(20.0, Orientation::Rising);
     for _ in 0..2000 {
         pin.pulse(20.3);
@@ -105,7 +105,7 @@ fn dense_edges_are_no_noise() {
 }
 
 #[test]
-fn an_input_without_direct_current_moves_no_edge() {
+fn ac_coupling_moves_no_edge() {
     // A high pass of 1.5 Hz.
     let (mut level, pole) = (0.0f64, 1.0 - std::f64::consts::TAU * 1.5 / 192_000.0);
     let pin = pin();
@@ -126,15 +126,15 @@ fn an_input_without_direct_current_moves_no_edge() {
 }
 
 #[test]
-fn clipping_is_told_with_its_place() {
+fn clipping_is_reported_with_its_place() {
     let (error, signal) = worst(Method::BandLimited, |_, value| (value * 6.0).clamp(-1.0, 1.0));
     assert!(error < 0.5, "{error}");
     assert!(signal.clipped > 1000 && signal.first_clipped.is_some_and(|first| first < 100), "{signal:?}");
 }
 
 #[test]
-fn clipping_below_full_scale_is_told_by_steps_that_are_cut() {
-    // An input without direct current: the level of idle is at 0 at first and wanders down.
+fn clipping_below_full_scale_is_detected_by_lower_steps() {
+    // An AC-coupled input: the idle level begins at 0 and drifts down.
     let (mut level, mut random) = (0.4f32, Pcg64::seed_from_u64(5));
     let mut noise = || 2e-3 * (random.random::<f32>() - 0.5);
     let mut drooping = |limit: f32| {
@@ -149,7 +149,7 @@ fn clipping_below_full_scale_is_told_by_steps_that_are_cut() {
     let (_, signal) = drooping(0.5);
     let (steps, first) = signal.overload.unwrap();
     assert!(steps >= 4 && first < 500.0 && signal.clipped == 0, "{steps} {first}");
-    // Hum, crosstalk and short pulses are no clipping.
+    // Hum, crosstalk and short pulses are not clipping.
     let hum = |at: usize| 0.3 * (at as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin();
     assert_eq!(worst(Method::BandLimited, |at, value| value + hum(at)).1.overload, None);
     assert_eq!(worst(Method::BandLimited, |_, value| value).1.overload, None);
@@ -165,10 +165,10 @@ fn steps_of_another_signal_are_weak() {
 }
 
 #[test]
-fn samples_that_are_no_numbers_are_told_with_their_place() {
+fn nan_samples_are_reported_with_their_place() {
     let pin = pin();
     let mut samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
-    // Anywhere in a block of samples that is looked at, also first, last and in the middle.
+    // Anywhere in a block of samples: first, last and in the middle.
     let wrong = [(40, f32::NAN), (60, f32::INFINITY), (61, f32::NEG_INFINITY), (127, f32::NAN), (128, f32::NAN), (300, f32::NAN)];
     wrong.iter().for_each(|(at, value)| samples[*at] = *value);
     let (_, signal) = detect(&samples, Method::BandLimited);
@@ -179,7 +179,7 @@ fn samples_that_are_no_numbers_are_told_with_their_place() {
 fn volts_have_no_full_scale() {
     let pin = pin();
     let samples: Vec<f32> = Converter::new(3.3).sample(&pin.edges, pin.now as usize, &mut || 0.0);
-    let mut detector = Detector::of_volts(Method::BandLimited, 1e-4);
+    let mut detector = Detector::for_volts(Method::BandLimited, 1e-4);
     detector.push(&samples, &mut |_| ()).and_then(|()| detector.finish(&mut |_| ())).unwrap();
     assert_eq!((detector.signal().clipped, detector.signal().edges), (0, 100));
 }

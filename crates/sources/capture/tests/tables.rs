@@ -21,7 +21,7 @@ fn sigrok_tables_are_samples() {
     assert_eq!(csv(SIGROK, Some("1")).unwrap().0, [2.0]);
     assert!(csv(SIGROK, None).unwrap_err().contains("2 channels: D0, PB7"));
     assert!(csv(&SIGROK.replace("1 MHz", "0 Hz"), Some("1")).unwrap_err().starts_with("line 3: the rate is `0 Hz`"));
-    assert!(csv(&SIGROK.replace("; Samplerate: 1 MHz\n", ""), Some("1")).unwrap_err().contains("tells when the rows were"));
+    assert!(csv(&SIGROK.replace("; Samplerate: 1 MHz\n", ""), Some("1")).unwrap_err().contains("gives the times of the rows"));
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn saleae_tables_are_changes_or_volts() {
     let changes = "Time [s],Channel 0,Channel 1\n-0.000001,0,0\n0.0000005,1,0\n0.0000010,1,1\n0.000002,0,1\n";
     let (edges, recording) = csv(changes, Some("Channel 0")).unwrap();
     assert_eq!(edges, [500.0, 2000.0]);
-    // Decimals leave no rounding behind.
+    // Decimals are converted without rounding errors.
     assert_eq!(csv("0.010805033\n0.011613033\n0.0123456785\n", None).unwrap().0, [10_805_033.0, 11_613_033.0, 12_345_678.5]);
     assert_eq!(recording.hz, Some(1e9));
     let volts = |n: usize| format!("{:.9},{:.4}\n", n as f64 * 2e-8, if n / 100 % 2 == 1 { 3.3 } else { 0.01 });
@@ -38,12 +38,12 @@ fn saleae_tables_are_changes_or_volts() {
     assert_eq!(edges.len(), 9);
     assert!((edges[0] - 99.5).abs() < 0.01 && (recording.hz.unwrap() / 5e7 - 1.0).abs() < 1e-9);
     let uneven = text.replacen("0.000001000,", "0.000001900,", 1);
-    assert!(csv(&uneven, None).unwrap_err().contains("line 52: the times of the samples are not even"), "{:?}", csv(&uneven, None));
+    assert!(csv(&uneven, None).unwrap_err().contains("line 52: the samples are not evenly spaced"), "{:?}", csv(&uneven, None));
 }
 
 #[test]
 fn volts_that_idle_at_exactly_0_are_volts() {
-    // An oscilloscope of 8 bits: 0 exactly, for longer than the rows by which a table is told.
+    // An 8-bit oscilloscope: exactly 0 for more rows than the reader keeps to find the kind of table.
     let row = |n: usize| {
         let volts = if n / 1000 % 2 == 1 { 3.3f64 * (1.0 - (-((n % 1000) as f64) / 0.5).exp()) } else { 0.0 };
         format!("{:.9},{:.2}\n", n as f64 * 2e-8, (volts / 0.05).round() * 0.05)
@@ -53,12 +53,12 @@ fn volts_that_idle_at_exactly_0_are_volts() {
     let signal = recording.signal.unwrap();
     assert_eq!((edges.len(), signal.samples), (9, 10_000));
     assert!((edges[0] - 1000.0).abs() < 1.0 && (recording.hz.unwrap() / 5e7 - 1.0).abs() < 1e-9, "{edges:?}");
-    // Levels at even times are levels all the same.
+    // Levels at even times are still levels.
     let row = |n: usize| format!("{:.9},{}\n", n as f64 * 2e-8, n / 1000 % 2);
     let text: String = std::iter::once("Time [s],Channel 0\n".to_owned()).chain((0..5000).map(row)).collect();
     let (edges, recording) = csv(&text, None).unwrap();
     assert!(edges.len() == 4 && (edges[0] - 20_000.0).abs() < 1e-6 && recording.signal.is_none(), "{edges:?}");
-    // Nothing but idle.
+    // Only idle rows.
     assert_eq!(csv(&text[..text.len() * 15 / 100], None).unwrap().0.len(), 0);
 }
 
@@ -78,13 +78,16 @@ fn lists_of_edges_are_read() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn errors_give_the_line() {
     assert!(csv("", None).unwrap_err().contains("empty"));
     assert!(csv("Time [s],A\n", None).unwrap_err().contains("no rows"));
-    assert_eq!(csv("Time [s],A\n0,0\n1,x\n2,0\n", None).unwrap_err(), "line 3: `x` is no number");
+    assert_eq!(csv("Time [s],A\n0,0\n1,x\n2,0\n", None).unwrap_err(), "line 3: `x` is not a number");
     assert_eq!(csv("Time [s],A\n0,0\n1,1,1\n2,0\n", None).unwrap_err(), "line 3: has 3 fields, the first row has 2");
     assert_eq!(csv("1\n2\n1\n", None).unwrap_err(), "line 3: the time goes backwards, from 2 to 1");
-    assert_eq!(csv("1\n2.5\n2.5\n", None).unwrap_err(), "line 3: the time is that of the edge before, 2.5 s: two edges at once are none");
+    assert_eq!(
+        csv("1\n2.5\n2.5\n", None).unwrap_err(),
+        "line 3: the time equals that of the edge before, 2.5 s: no two edges happen at once"
+    );
     assert_eq!(csv("0\n1e308\n", None).unwrap_err(), "line 2: the time is 1e308 s, the limit is 1e12 s");
     let late: String = (0..100).map(|n| format!("{n},{}\n", n % 2)).collect();
     assert_eq!(csv(&format!("Time [s],A\n{late}100,2\n"), None).unwrap_err(), "line 102: the level is 2, expected 0 or 1");
@@ -96,7 +99,7 @@ fn what_is_wrong_is_told_with_its_line() {
 }
 
 #[test]
-fn a_last_row_without_an_end_is_a_row_if_it_is_whole() {
+fn a_complete_last_row_needs_no_line_end() {
     let table = |level: &dyn Fn(u32) -> u32| (0..100).fold("Time [s],A\n".to_owned(), |text, n| text + &format!("{n},{}\n", level(n)));
     let (many, idle) = (table(&|n| n % 2), table(&|_| 0));
     let whole = ["0.5\n1.25\n2.0", "0.5", "Time [s],A\n0,0\n1,1\n2,0", SIGROK.trim_end(), many.trim_end(), idle.trim_end()];
@@ -149,14 +152,14 @@ fn sessions_are_read_in_one_piece_or_several() {
     let one = session(METADATA, &[("logic-1", samples(0, 100))]);
     let two = session(METADATA, &[("logic-1-1", samples(0, 20)), ("logic-1-2", samples(20, 100))]);
     for bytes in [one, two] {
-        assert_eq!(Format::of(&bytes), Some(Format::Sigrok));
+        assert_eq!(Format::detect(&bytes), Some(Format::Sigrok));
         let (edges, recording) = sigrok(&bytes, Some("PB7")).unwrap();
         assert_eq!((edges, recording.hz), (vec![10.0, 30.0], Some(1e6)));
     }
 }
 
 #[test]
-fn a_piece_that_is_missing_is_told_with_its_place() {
+fn a_missing_piece_is_reported_with_its_place() {
     let pieces = [("logic-1-1", samples(0, 20)), ("logic-1-3", samples(40, 60)), ("logic-1-4", samples(60, 100))];
     let (edges, recording) = sigrok(&session(METADATA, &pieces), Some("PB7")).unwrap();
     assert_eq!(edges, [10.0]);
@@ -168,7 +171,7 @@ fn a_piece_that_is_missing_is_told_with_its_place() {
 }
 
 #[test]
-fn sessions_of_volts_go_through_the_detector() {
+fn sessions_for_volts_go_through_the_detector() {
     let volts: Vec<u8> = (0..1000).flat_map(|n| (if n / 100 % 2 == 1 { 3.3f32 } else { 0.0 }).to_le_bytes()).collect();
     let bytes = session("[device 1]\nsamplerate=100 kHz\ntotal analog=1\nanalog1=A0\n", &[("analog-1-1-1", volts)]);
     let (edges, recording) = sigrok(&bytes, None).unwrap();
@@ -176,14 +179,14 @@ fn sessions_of_volts_go_through_the_detector() {
 }
 
 #[test]
-fn sessions_that_are_wrong_say_why() {
+fn invalid_sessions_are_refused_with_the_reason() {
     let whole = session(METADATA, &[("logic-1", samples(0, 100))]);
     assert!(sigrok(&whole, None).unwrap_err().contains("2 channels: D0, PB7"));
-    assert!(sigrok(&whole[..whole.len() / 2], Some("PB7")).unwrap_err().contains("the file is cut, or no session"));
+    assert!(sigrok(&whole[..whole.len() / 2], Some("PB7")).unwrap_err().contains("the file is cut or is not a session"));
     let wrong =
         |from: &str, to: &str| sigrok(&session(&METADATA.replace(from, to), &[("logic-1", samples(0, 50))]), Some("PB7")).unwrap_err();
     assert!(wrong("1 MHz", "0 Hz").contains("missing or 0"));
-    assert!(wrong("1 MHz", "fast").contains("line 7: of metadata: the rate is `fast`"));
+    assert!(wrong("1 MHz", "fast").contains("line 7: metadata: the rate is `fast`"));
     assert!(wrong("unitsize=2", "unitsize=0").contains("the unit size is `0`"));
     assert!(wrong("unitsize=2", "unitsize=1").contains("beyond the unit size"));
     assert!(wrong("=logic-1", "=logic-7").contains("has no `logic-7`"));

@@ -1,4 +1,4 @@
-//! Value change dumps: good ones, and what is wrong with others and where.
+//! Value change dumps: valid ones, and errors with their place.
 
 use hairspring_capture::edge::Edge;
 use hairspring_capture::read::{Recording, Remark, Request, read_vcd};
@@ -21,7 +21,7 @@ fn times(edges: &[Edge]) -> Vec<f64> {
 }
 
 #[test]
-fn what_is_not_defined_is_no_edge_and_equal_levels_are_none() {
+fn undefined_and_repeated_levels_are_not_edges() {
     let (edges, recording) = body("$dumpvars\nx!\n$end\n#3\n0!\n#10\n1!\n#12\n1!\n#20\n0!\n#30\nz!\n#40\n1!\n").unwrap();
     assert_eq!(times(&edges), [10.0, 20.0]);
     assert_eq!((recording.hz, recording.edges), (Some(1e8), 2));
@@ -40,8 +40,8 @@ fn channels_are_found_by_name_number_and_bit() {
     assert_eq!(found("bus[2]"), Ok(vec![6.0]));
     let message = read(text, None).unwrap_err();
     assert!(message.contains("2 channels: a.p, a.q") && message.contains("--channel"), "{message}");
-    assert!(found("bus").unwrap_err().ends_with("; of a vector one bit is a channel: `a.bus[0]` to `[7]`"));
-    assert!(found("bus[8]").unwrap_err().ends_with("; of a vector one bit is a channel: `a.bus[0]` to `[7]`"));
+    assert!(found("bus").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
+    assert!(found("bus[8]").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
     assert!(found("r").unwrap_err().ends_with("2 channels: a.p, a.q; and bits of vectors: `a.bus[0]` to `[7]`"));
     for wrong in ["r", "3", "0", "bus[8]", "bus"] {
         assert!(found(wrong).unwrap_err().contains("there is no channel"), "{wrong}");
@@ -49,12 +49,12 @@ fn channels_are_found_by_name_number_and_bit() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_byte() {
+fn errors_give_the_byte() {
     let at = |extra: usize| format!("byte {}: ", HEAD.len() + extra);
     assert_eq!(body("#10\n1!\n#9\n").unwrap_err(), at(7) + "the time goes backwards, from 10 to 9");
-    assert!(body("#x\n").unwrap_err().starts_with(&(at(0) + "`#x` is no time")));
+    assert!(body("#x\n").unwrap_err().starts_with(&(at(0) + "`#x` is not a time")));
     assert!(body("#99999999999999999\n").unwrap_err().contains("beyond 2^53"));
-    assert!(body("#1\n?!\n").unwrap_err().starts_with(&(at(3) + "`?!` is no change")));
+    assert!(body("#1\n?!\n").unwrap_err().starts_with(&(at(3) + "`?!` is not a value change")));
     assert!(read("", None).unwrap_err().contains("empty"));
     assert!(read("hello there", None).unwrap_err().contains("byte 0: `hello` where a declaration"));
     assert!(read("$timescale 1 ns $end\n$var wire 1 ! a $end\n", None).unwrap_err().contains("within its header"));
@@ -68,7 +68,7 @@ fn what_is_wrong_is_told_with_its_byte() {
 }
 
 #[test]
-fn a_file_that_is_cut_is_used_up_to_there_and_told_of() {
+fn a_truncated_file_is_used_with_a_remark() {
     for (end, edges) in [("#30\n1!\n#40\n0!", 2), ("#30\n1!\n#4", 2), ("#30\n1", 1)] {
         let (found, recording) = body(&format!("#0\n0!\n#10\n1!\n#20\n0!\n{end}")).unwrap();
         assert_eq!(found.len(), edges + 1, "{end}");
@@ -76,7 +76,7 @@ fn a_file_that_is_cut_is_used_up_to_there_and_told_of() {
     }
 }
 
-/// A reader that gives few bytes at a time.
+/// A reader that returns few bytes at a time.
 struct Slowly<'a>(&'a [u8], usize);
 
 impl std::io::Read for Slowly<'_> {
@@ -89,7 +89,7 @@ impl std::io::Read for Slowly<'_> {
 }
 
 #[test]
-fn how_the_bytes_come_makes_no_difference() {
+fn block_sizes_make_no_difference() {
     let changes: String = (0..500).map(|n| format!("#{}\n{}!\n$comment #1 1! $end b1 !\n", 7 * n, n % 2)).collect();
     let text = format!("{HEAD}{changes}");
     let (whole, _) = read(&text, None).unwrap();

@@ -1,4 +1,4 @@
-//! Sounds: every depth, headers that are wrong, files that are cut.
+//! Sound files: every depth, wrong headers, truncated files.
 
 use hairspring_capture::edge::{Edge, Method};
 use hairspring_capture::pattern::Orientation;
@@ -94,7 +94,7 @@ fn sizes_of_streams_and_of_large_files_are_read() {
         right(&edges, 0.005);
         assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(size), found: data.len() as u64 }]);
     }
-    // The size of RF64 stands in a chunk of its own.
+    // RF64 has its size in a separate chunk.
     let mut file = b"RF64\xff\xff\xff\xffWAVEds64\x1c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00".to_vec();
     file.extend((data.len() as u64).to_le_bytes().into_iter().chain([0; 12]));
     file.extend(&wav(1, 24, 1, 192_000, 0xffff_ffff, &data)[12..]);
@@ -102,13 +102,13 @@ fn sizes_of_streams_and_of_large_files_are_read() {
     let (edges, recording) = read(&file, None).unwrap();
     right(&edges, 0.005);
     assert_eq!(recording.remarks, []);
-    // A header that was never brought up to date, and samples that go on behind its size, also in the middle of one.
+    // A header that was never updated, and samples beyond its size, which may end within a sample.
     for stated in [900, 901, 902] {
         let (edges, recording) = read(&wav(1, 24, 1, 192_000, stated, &data), None).unwrap();
         right(&edges, 0.005);
         assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(stated), found: data.len() as u64 }]);
     }
-    // A chunk behind the samples, with the byte that makes their number even.
+    // A chunk after the samples, with the padding byte.
     let odd = &data[..data.len() / 6 * 6 - 3];
     let mut file = wav(1, 24, 1, 192_000, odd.len() as u32, odd);
     file.extend(b"\x00LIST\x04\x00\x00\x00abcd");
@@ -118,7 +118,7 @@ fn sizes_of_streams_and_of_large_files_are_read() {
 }
 
 #[test]
-fn a_file_that_is_cut_is_used_up_to_there() {
+fn a_truncated_file_is_used_with_a_remark() {
     let file = whole();
     let (edges, recording) = read(&file[..file.len() / 2], None).unwrap();
     assert!((5..20).contains(&edges.len()));
@@ -126,7 +126,7 @@ fn a_file_that_is_cut_is_used_up_to_there() {
 }
 
 #[test]
-fn a_file_that_is_cut_before_its_first_edge_says_so() {
+fn a_file_truncated_before_its_first_edge_is_refused() {
     let message = read(&whole()[..300], None).unwrap_err();
     assert!(message.contains("no edge in 85 samples") && message.contains("the file is cut, byte 300: its header promises"), "{message}");
 }
@@ -139,12 +139,12 @@ fn channels_are_numbers() {
     right(&read(&file, Some("right")).unwrap().0, 0.005);
     let message = read(&file, None).unwrap_err();
     assert!(message.contains("no edge") && message.contains("channel 1 of 2 was read"), "{message}");
-    assert!(message.contains("swings channel 1 by 0.0000, channel 2 by 0.5"), "{message}");
+    assert!(message.contains("channel 1 0.0000, channel 2 0.5"), "{message}");
     assert!(read(&file, Some("3")).unwrap_err().contains("there is no channel `3`; the file has 2 channels: 1, 2"));
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_byte() {
+fn errors_give_the_byte() {
     let file = whole();
     let changed = |at: usize, bytes: &[u8]| {
         let mut file = file.clone();
@@ -155,13 +155,13 @@ fn what_is_wrong_is_told_with_its_byte() {
     assert!(changed(22, &[0; 2]).starts_with("byte 22: the file has 0 channels"));
     assert!(changed(20, &[0x55]).starts_with("byte 20: samples of format 0x0055"));
     assert!(changed(32, &[7]).contains("samples of 7 bytes"));
-    assert!(changed(8, b"WAVX").contains("no WAV file"));
+    assert!(changed(8, b"WAVX").contains("not a WAV file"));
     assert!(changed(16, &[3]).contains("the chunk `fmt ` has 3 bytes"));
-    assert!(changed(12, b"junk\xff\xff\xff\x7f").contains("the chunk `junk` is to have 2147483647 bytes"));
+    assert!(changed(12, b"junk\xff\xff\xff\x7f").contains("the chunk `junk` claims 2147483647 bytes"));
     assert!(changed(12, b"junk").contains("before their format"));
     for length in 0..44 {
         let message = read(&file[..length], None).unwrap_err();
-        assert!(message.contains("the file ends within") || message.contains("no WAV"), "{length}: {message}");
+        assert!(message.contains("the file ends within") || message.contains("not a WAV file"), "{length}: {message}");
     }
     assert!(read(&file[..44], None).unwrap_err().contains("no samples"));
 }
@@ -179,7 +179,7 @@ impl std::io::Read for Nothing {
 }
 
 #[test]
-fn ten_gigabytes_of_nothing_end_early() {
+fn ten_gigabytes_of_silence_end_early() {
     use std::io::Read;
     let mut nothing = Nothing(10_000_000_000);
     let header = wav(1, 16, 1, 192_000, 0, &[]);

@@ -1,4 +1,4 @@
-//! The table in the making: series, counts and times as they come.
+//! Collects series, counts and times into a table.
 
 use crate::{Imported, Tool};
 use hairspring_core::Result;
@@ -6,9 +6,9 @@ use hairspring_core::error::Error;
 use hairspring_core::observations::{Observations, RowId, SeriesId, Unit};
 use std::collections::{BTreeSet, HashMap};
 
-/// Most series that a file may have; more is taken for a damaged file.
+/// Maximum number of series; a file with more counts as damaged.
 const MAX_SERIES: usize = 1_000;
-/// Remarks of one kind that are written out.
+/// Maximum number of remarks that are kept.
 const MOST_REMARKS: usize = 20;
 
 /// One run of a benchmark.
@@ -32,7 +32,7 @@ impl Collected {
     /// Adds a run: how often the code ran, and how long all of that took.
     ///
     /// # Errors
-    /// Iterations that are no number above zero, a time that is not finite, more series than a file can have.
+    /// Iterations not above zero, a time that is not finite, or too many series.
     pub fn push(&mut self, name: &str, iterations: f64, ns: f64) -> std::result::Result<(), String> {
         if !(iterations.is_finite() && iterations > 0.0) {
             return Err(format!("the number of iterations is {iterations}, it must be above 0"));
@@ -53,7 +53,7 @@ impl Collected {
         Ok(())
     }
 
-    /// Says that something was left out.
+    /// Adds a remark that something was left out.
     pub fn remark(&mut self, text: String) {
         if self.remarks.len() < MOST_REMARKS { self.remarks.push(text) } else { self.unwritten += 1 }
     }
@@ -61,15 +61,15 @@ impl Collected {
     /// The table of all series that a line can be fitted to.
     ///
     /// # Errors
-    /// That there is none, with what to do about it.
+    /// [`Error::BadTable`] with the advice if there is none.
     pub fn finish(mut self, tool: Tool, source: &str, advice: &str) -> Result<Imported> {
         if self.runs.is_empty() {
-            return Err(Error::BadTable(format!("holds no run of a benchmark{}", self.first_remark())));
+            return Err(Error::BadTable(format!("contains no benchmark run{}", self.first_remark())));
         }
         let usable: Vec<bool> = (0..self.names.len()).map(|series| self.has_a_line(series)).collect();
         if !usable.contains(&true) {
             return Err(Error::BadTable(format!(
-                "no benchmark in it ran with three or more different numbers of iterations, and so there is no line to fit: {advice}"
+                "no benchmark in it ran with three or more different numbers of iterations, so there is no line to fit: {advice}"
             )));
         }
         for series in (0..self.names.len()).filter(|series| !usable[*series]) {

@@ -53,8 +53,8 @@ pub fn read_raw(stream: impl Read) -> Result<Imported> {
         let line = line.map_err(|error| bad(&error, at))?;
         let number = at as u64 + 2;
         let refused = |reason: String| Error::BadObservation { line: number, reason };
-        let factor =
-            nanoseconds(&line.unit).ok_or_else(|| refused(format!("the unit `{}` is no time: ns, us, ms and s are", line.unit)))?;
+        let factor = nanoseconds(&line.unit)
+            .ok_or_else(|| refused(format!("the unit `{}` is not supported: expected ps, ns, us, ms or s", line.unit)))?;
         let parts = [Some(&line.group), line.function.as_ref(), line.value.as_ref()];
         let name = parts.into_iter().flatten().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("/");
         collected.push(&name, line.iteration_count, line.sample_measured_value * factor).map_err(refused)?;
@@ -65,7 +65,7 @@ pub fn read_raw(stream: impl Read) -> Result<Imported> {
     collected.finish(Tool::Criterion, "raw.csv of Criterion.rs", ADVICE)
 }
 
-/// What the reader of CSV says, with the number of the line.
+/// The CSV reader's error with the line number.
 fn bad(error: &csv::Error, at: usize) -> Error {
     let line = error.position().map_or(at as u64 + 2, csv::Position::line);
     let reason = match error.kind() {

@@ -1,5 +1,5 @@
 //! Google Benchmark: the JSON of `--benchmark_format=json` or `--benchmark_out`. It keeps the mean of each run and its number of
-//! iterations; their product is what the clock said.
+//! iterations; their product is the reading of the clock.
 
 use crate::collect::{Collected, nanoseconds};
 use crate::{Imported, Tool, json};
@@ -17,7 +17,7 @@ struct Document {
     benchmarks: Vec<Run>,
 }
 
-/// One entry; aggregates have no iterations of their own.
+/// One entry; aggregates have no iterations.
 #[derive(Deserialize)]
 struct Run {
     name: String,
@@ -53,8 +53,8 @@ pub fn read(stream: impl Read) -> Result<Imported> {
 
 fn add(collected: &mut Collected, run: &Run) -> std::result::Result<(), String> {
     let unit = run.time_unit.as_deref().unwrap_or("ns");
-    let factor = nanoseconds(unit).ok_or_else(|| format!("the unit `{unit}` is no time: ns, us, ms and s are"))?;
-    let iterations = run.iterations.ok_or("there is no number `iterations`")?;
+    let factor = nanoseconds(unit).ok_or_else(|| format!("the unit `{unit}` is not supported: expected ps, ns, us, ms or s"))?;
+    let iterations = run.iterations.ok_or("the number `iterations` is missing")?;
     let Some(time) = run.real_time else {
         collected.remark(format!("a run of `{}` is left out: its `real_time` is not a number", run.name));
         return Ok(());
@@ -62,7 +62,7 @@ fn add(collected: &mut Collected, run: &Run) -> std::result::Result<(), String> 
     collected.push(&family(run.run_name.as_deref().unwrap_or(&run.name)), iterations, time * factor * iterations)
 }
 
-/// The name without what only says how long it ran.
+/// The name without the parts that only give the length of the run.
 fn family(name: &str) -> String {
     let about_the_run =
         |part: &&str| ["iterations:", "repeats:", "min_time:", "min_warmup_time:"].iter().any(|word| part.starts_with(word));

@@ -14,13 +14,13 @@ pub fn read<T: DeserializeOwned>(stream: impl Read, what: &str) -> Result<T> {
         return Err(Error::BadTable(format!("is larger than {} MiB", MOST_BYTES >> 20)));
     }
     let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    serde_json::from_slice(&without_bare_words(&bytes[start..])).map_err(|error| Error::BadTable(format!("is no {what}: {error}")))
+    serde_json::from_slice(&without_bare_words(&bytes[start..])).map_err(|error| Error::BadTable(format!("is not {what}: {error}")))
 }
 
-/// Words for numbers that are none, the longer ones first.
+/// Words for numbers that JSON lacks, the longer ones first.
 const WORDS: [&[u8]; 4] = [b"-Infinity", b"Infinity", b"-NaN", b"NaN"];
 
-/// The document with `null` in place of bare words for numbers that are none.
+/// The document with `null` in place of these bare words.
 fn without_bare_words(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let (mut at, mut in_string) = (0, false);
@@ -46,7 +46,7 @@ mod tests {
     use super::without_bare_words;
 
     #[test]
-    fn only_words_outside_of_strings_are_replaced() {
+    fn bare_words_are_replaced_outside_of_strings_only() {
         let text = r#"{"a": NaN, "b": [-Infinity,Infinity ,-NaN], "NaN \" NaN \\": -1.5}"#;
         let expected = r#"{"a": null, "b": [null,null ,null], "NaN \" NaN \\": -1.5}"#;
         assert_eq!(String::from_utf8(without_bare_words(text.as_bytes())).unwrap(), expected);

@@ -1,8 +1,8 @@
-//! Benchmark files of other tools as observations, so that the one estimator can fit them again, with an intercept.
+//! Benchmark files of other tools as observations, to be fitted again with an intercept.
 //!
-//! Criterion.rs fits a line through the origin, Google Benchmark divides: both leave what is constant in every reading in
-//! the answer. Their files keep how often the code ran and how long that took, and that is an observation. Conversion is
-//! pure: from a stream to a table. What could not be used is told in [`Imported::remarks`], never dropped in silence.
+//! Criterion.rs fits a line through the origin, and Google Benchmark divides: with both, the constant part of every reading
+//! stays in the answer. Their files contain how often the code ran and how long that took, which is an observation.
+//! Conversion is pure: from a stream to a table. Whatever could not be used is listed in [`Imported::remarks`].
 
 mod collect;
 mod criterion;
@@ -14,12 +14,12 @@ use hairspring_core::error::Error;
 use hairspring_core::observations::Observations;
 use std::io::{Cursor, Read};
 
-/// Largest JSON document that is read, in bytes. Tables of lines are read as streams.
+/// Largest file that is read, in bytes.
 pub const MOST_BYTES: u64 = 256 << 20;
-/// Bytes at the beginning that a format is told by.
+/// Bytes at the beginning by which a format is detected.
 const HEAD: u64 = 4096;
 
-/// Formats by the tool that writes them.
+/// The tools whose files can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
     /// Criterion.rs: `sample.json` (`iters`, `times`) or `raw.csv`.
@@ -33,13 +33,13 @@ pub enum Tool {
 pub struct Imported {
     /// Its observations, in nanoseconds, a series for each benchmark.
     pub table: Observations,
-    /// Whose file it was.
+    /// The tool that wrote it.
     pub tool: Tool,
-    /// What was left out, in words.
+    /// Messages about what was left out.
     pub remarks: Vec<String>,
 }
 
-/// The tool that a file seems to come from, by its beginning; `None` for anything else, observations among it.
+/// Detects by its beginning the tool that wrote a file; `None` for anything else, including observations.
 pub fn detect(head: &[u8]) -> Option<Tool> {
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -58,7 +58,7 @@ pub fn detect(head: &[u8]) -> Option<Tool> {
 /// The beginning of a stream, and the whole stream again.
 ///
 /// # Errors
-/// What the stream says.
+/// An error of the stream.
 pub fn head(mut stream: impl Read) -> std::io::Result<(Vec<u8>, impl Read)> {
     let mut head = Vec::new();
     stream.by_ref().take(HEAD).read_to_end(&mut head)?;
@@ -68,7 +68,7 @@ pub fn head(mut stream: impl Read) -> std::io::Result<(Vec<u8>, impl Read)> {
 /// Reads a file of a tool.
 ///
 /// # Errors
-/// What is wrong with it and where, and that no benchmark in it ran with different numbers of iterations.
+/// [`Error::BadTable`] with the place of the damage, or if no benchmark in it ran with different numbers of iterations.
 ///
 /// ```
 /// use hairspring_import::{Tool, read};

@@ -1,10 +1,10 @@
-//! Small files in the real formats, and files that are wrong in every way.
+//! Small files in the real formats, and damaged files.
 
 use super::*;
 use hairspring_core::estimate::{Options, solve};
 use proptest::prelude::*;
 
-/// A run of a body of 40 ns behind a constant of 25 ns.
+/// Time of a run of `k` bodies of 40 ns with an overhead of 25 ns.
 fn ns(k: f64) -> f64 {
     40.0 * k + 25.0
 }
@@ -55,7 +55,7 @@ fn refused(text: &[u8], tool: Tool, reason: &str) {
 }
 
 #[test]
-fn the_hidden_constant_is_found_in_every_format() {
+fn slope_and_overhead_are_found_in_every_format() {
     fits(&sample(), Tool::Criterion, &["main"]);
     fits(&raw("group,fib,20"), Tool::Criterion, &["group/fib/20"]);
     fits(&raw("alone,,"), Tool::Criterion, &["alone"]);
@@ -71,7 +71,7 @@ fn repeats_become_rounds() {
 }
 
 #[test]
-fn what_cannot_be_used_is_said() {
+fn unusable_runs_are_remarked() {
     let mut text = google(&[("BM_x", 1.0), ("BM_x", 2.0), ("BM_x", 3.0), ("BM_same", 5.0), ("BM_same", 5.0)]);
     text = text.replacen(
         "] }",
@@ -108,31 +108,31 @@ fn damaged_files_are_refused_with_the_reason() {
         (r#"{"iters":[1.0,2.0],"times":[1.0,NaN]}"#, "sample 2: the time is NaN"),
         (r#"{"iters":[1.0,-2.0],"times":[1.0,1.0]}"#, "it must be above 0"),
         (r#"{"iters":[1.0,2.0],"times":[1.0,1e999]}"#, "number out of range"),
-        (r#"{"iters":[],"times":[]}"#, "holds no run"),
-        (r#"{"iters":"many"}"#, "is no sample.json"),
+        (r#"{"iters":[],"times":[]}"#, "contains no benchmark run"),
+        (r#"{"iters":"many"}"#, "is not sample.json"),
     ] {
         refused(text.as_bytes(), Tool::Criterion, reason);
     }
     for (line, reason) in [
-        ("g,f,,,,1.0,cycles,5\n", "line 2: the unit `cycles` is no time"),
+        ("g,f,,,,1.0,cycles,5\n", "line 2: the unit `cycles` is not supported"),
         ("g,f,,,,nan,ns,5\n", "line 2: the time is NaN"),
         ("g,f,,,,inf,ns,5\n", "line 2: the time is inf"),
         ("g,f,,,,1.0,ns,0\n", "line 2: the number of iterations is 0"),
         ("g,f,,,,1.0,ns,many\n", "line 2: "),
         ("g,f,1.0,ns,5\n", "has 5 fields, the header has 8"),
         ("g,f,,,,1.0,ns,5\ng,f,,", "line 3: has 4 fields"),
-        ("", "holds no run"),
+        ("", "contains no benchmark run"),
     ] {
         refused((RAW_HEADER.to_owned() + line).as_bytes(), Tool::Criterion, reason);
     }
     refused(&[RAW_HEADER.as_bytes(), b"g\xff,,,,,1.0,ns,5\n"].concat(), Tool::Criterion, "line 2: is not UTF-8 text");
-    refused(b"{\"benchmarks\": [{\"name\": \"x\xff\"}]}", Tool::GoogleBenchmark, "is no JSON of Google Benchmark");
+    refused(b"{\"benchmarks\": [{\"name\": \"x\xff\"}]}", Tool::GoogleBenchmark, "is not JSON of Google Benchmark");
 }
 
 #[test]
-fn what_is_too_much_is_refused() {
+fn oversized_files_are_refused() {
     let deep = "[".repeat(1_000_000);
-    refused(format!("{{\"benchmarks\": {deep}").as_bytes(), Tool::GoogleBenchmark, "is no JSON of Google Benchmark");
+    refused(format!("{{\"benchmarks\": {deep}").as_bytes(), Tool::GoogleBenchmark, "is not JSON of Google Benchmark");
     let many: String = (0..2_000).map(|n| format!("g{n},,,,,1.0,ns,5\n")).collect();
     refused((RAW_HEADER.to_owned() + &many).as_bytes(), Tool::Criterion, "line 1002: there are more than 1000 benchmarks");
     let large = RAW_HEADER.to_owned() + &(1..=200_000).map(|n| format!("g,,,,,{},ns,{n}\n", ns(f64::from(n)))).collect::<String>();
@@ -140,7 +140,7 @@ fn what_is_too_much_is_refused() {
 }
 
 #[test]
-fn observations_are_no_ones_file() {
+fn observations_are_not_detected_as_another_tools_file() {
     for text in ["body,ticks\n1,2\n", "", "# rate_hz: 1e9\nbody,ticks\n", "group,value\n", "\u{0}\u{1}"] {
         assert_eq!(detect(text.as_bytes()), None, "{text:?}");
     }
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn names_are_kept_as_they_are(name in "\\PC{1,40}|[\"\\\\\n\r\t/,\u{1b}]{1,10}") {
+    fn names_are_kept(name in "\\PC{1,40}|[\"\\\\\n\r\t/,\u{1b}]{1,10}") {
         let entry = |k: u32| serde_json::json!({ "name": name, "run_type": "iteration", "iterations": k, "real_time": ns(f64::from(k)) / f64::from(k), "time_unit": "ns" });
         let text = serde_json::json!({ "context": {}, "benchmarks": [entry(1), entry(2), entry(3)] }).to_string();
         let imported = read(text.as_bytes(), Tool::GoogleBenchmark).unwrap();

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const AFTER_HELP: &str = "\
-Exit status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was
+Exit status: 0 success, 1 failure, 2 wrong usage, 3 the requested precision was
 missed.
 `hairspring run` runs several such programs and makes one table and one JSON
 document of them.";
@@ -17,7 +17,7 @@ document of them.";
 /// How filters choose benchmarks.
 #[derive(Debug, Clone)]
 pub struct ChoiceArguments {
-    /// A filter must be the whole name
+    /// Match filters against the whole name
     pub exact: bool,
     /// Leave out the benchmarks whose name contains this (repeatable)
     pub skip: Vec<String>,
@@ -34,7 +34,7 @@ impl ChoiceArguments {
 impl Args for ChoiceArguments {
     fn augment_args(command: Command) -> Command {
         command
-            .arg(flag("exact").help("A filter must be the whole name"))
+            .arg(flag("exact").help("Match filters against the whole name"))
             .arg(option("skip", "FILTER").action(ArgAction::Append).help("Leave out the benchmarks whose name contains this (repeatable)"))
     }
 
@@ -77,11 +77,11 @@ pub struct Arguments {
     pub precision: Option<f64>,
     /// Confidence level of all intervals
     pub confidence_level: f64,
-    /// The clock, for instance tsc, monotonic
+    /// The clock to read, such as tsc or monotonic
     pub clock: Option<String>,
     /// The CPU to run on (default: the last one allowed)
     pub cpu: Option<usize>,
-    /// Run each benchmark once, as a test that it works
+    /// Run each benchmark once without measuring it, as a test
     pub test: bool,
     /// What cargo and other runners of tests pass to every program
     pub runner: RunnerArguments,
@@ -172,11 +172,11 @@ pub(crate) fn command() -> Command {
         .next_line_help(true)
         .after_help(AFTER_HELP)
         .arg(filters.help("Run the benchmarks whose name contains one of these"));
-    let command = ChoiceArguments::augment_args(command).args(of_output()).args(of_measurement());
-    command.arg(flag("test").help("Run each benchmark once, as a test that it works")).args(of_runners())
+    let command = ChoiceArguments::augment_args(command).args(output_options()).args(measurement_options());
+    command.arg(flag("test").help("Run each benchmark once without measuring it, as a test")).args(runner_options())
 }
 
-fn of_output() -> [Arg; 5] {
+fn output_options() -> [Arg; 5] {
     [
         flag("list").help("Print the names and run nothing"),
         flag("json").help("Print one JSON document instead of text"),
@@ -188,7 +188,7 @@ fn of_output() -> [Arg; 5] {
     ]
 }
 
-fn of_measurement() -> [Arg; 5] {
+fn measurement_options() -> [Arg; 5] {
     [
         option("budget", "TIME")
             .default_value("500ms")
@@ -198,13 +198,13 @@ fn of_measurement() -> [Arg; 5] {
         option("precision", "SHARE")
             .value_parser(share)
             .allow_hyphen_values(true)
-            .help("Half-width of the intervals that is wanted; exit with 3 if it is\nmissed (default: 0.5%, not insisted on)"),
+            .help("Half-width of the intervals to reach; exit with 3 if it is missed\n(default: 0.5%, without that exit status)"),
         option("confidence-level", "LEVEL")
             .default_value("95%")
             .value_parser(level)
             .allow_hyphen_values(true)
             .help("Confidence level of all intervals"),
-        option("clock", "NAME").help("The clock, for instance tsc, monotonic"),
+        option("clock", "NAME").help("The clock to read, such as tsc or monotonic"),
         option("cpu", "N")
             .value_parser(value_parser!(usize))
             .allow_hyphen_values(true)
@@ -213,7 +213,7 @@ fn of_measurement() -> [Arg; 5] {
 }
 
 /// What cargo and other runners of tests pass to every program.
-fn of_runners() -> impl Iterator<Item = Arg> {
+fn runner_options() -> impl Iterator<Item = Arg> {
     let flags = ["bench", "ignored", "include-ignored", "nocapture", "no-capture", "show-output"].map(flag);
     let options =
         [("format", "FORMAT"), ("test-threads", "N"), ("color", "WHEN"), ("logfile", "FILE")].map(|(name, value)| option(name, value));

@@ -4,11 +4,11 @@ pub use hairspring_core::design::table::Order;
 use hairspring_host::clock::ReadFn;
 use hairspring_measure::table::free_name;
 
-/// What the second component is called where it takes data out of the caches before every body, with fences around it.
+/// Name of the second component if it flushes data from the caches before every body, with fences around it.
 pub const FLUSH: &str = "flush";
 
-/// Code of a row: reads the clock that it is handed, runs its copies, reads the clock again, and gives the ticks in between,
-/// or `None` where the code failed. Wrapped around, as the clock counts.
+/// Code of a row: reads the given clock, runs its copies, reads the clock again, and returns the ticks in between (a
+/// wrapping difference), or `None` if the code failed.
 pub type RunRow<'a> = Box<dyn FnMut(ReadFn) -> Option<u64> + 'a>;
 
 /// Code at one number of copies.
@@ -43,11 +43,11 @@ impl std::fmt::Debug for Row<'_> {
 
 /// A piece of code to be timed.
 pub struct Benchmark<'a> {
-    /// Its name: any text, `family/argument:value` by custom.
+    /// Its name: any text, by convention `family/argument:value`.
     pub name: String,
-    /// The code as its user wrote it, where the binding knows it.
+    /// The code as its user wrote it, if the binding knows it.
     pub code: Option<String>,
-    /// What the second component is called: `init`, or [`FLUSH`].
+    /// Name of the second component: `init` or [`FLUSH`].
     pub second: &'static str,
     /// Runs once before the first row.
     pub setup: Option<Box<dyn FnMut() + 'a>>,
@@ -68,7 +68,7 @@ impl std::fmt::Debug for Benchmark<'_> {
     }
 }
 
-/// Benchmarks that run in the same rounds; the first is what the others are compared with.
+/// Benchmarks that run in the same rounds; the others are compared with the first.
 #[derive(Debug, Default)]
 pub struct Group<'a> {
     /// At least one.
@@ -82,12 +82,12 @@ impl<'a> From<Benchmark<'a>> for Group<'a> {
 }
 
 impl Group<'_> {
-    /// The name that the group is chosen by: the first benchmark's.
+    /// The name that filters match: the first benchmark's.
     pub fn name(&self) -> &str {
         self.benchmarks.first().map_or("", |first| &first.name)
     }
 
-    /// Names for the series: as they are, but for those that a table cannot hold: blanks at the ends, none at all, twice the same.
+    /// Names for the series. Names that a table cannot hold are changed: blanks at the ends, empty ones, duplicates.
     pub(crate) fn series_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for benchmark in &self.benchmarks {
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_names_become_names_of_series() {
+    fn invalid_and_duplicate_names_become_series_names() {
         let names = ["a", " a ", "", "\t", "a (2)"];
         let group = Group { benchmarks: names.map(|name| Benchmark::new(name, Vec::new())).into() };
         assert_eq!(group.series_names(), ["a", "a (2)", "unnamed", "unnamed (2)", "a (2) (2)"]);

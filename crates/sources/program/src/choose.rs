@@ -5,21 +5,20 @@ use hairspring_core::design::table::SHORT_CHECK_COPIES;
 use hairspring_core::design::{FEWEST_ROWS, MOST_WINDOW_NS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE, TARGET_WINDOW_NS, straight};
 use hairspring_host::clock::{Clock, ReadFn};
 
-/// A row that takes longer than this is not run again to see how long it takes: a first run that found nothing in the caches
-/// is not much longer than the next then.
+/// A row that takes longer than this is run only once in the pilot: cold caches hardly lengthen a run of this time.
 const LONG_NS: f64 = 1e6;
-/// With a body this long, two numbers of copies have to do.
+/// With a body this long, two numbers of copies must suffice.
 const VERY_LONG_NS: f64 = 1e8;
-/// Rows of long code that are kept however long they take.
+/// Rows that are kept however long they take.
 const FEWEST_LONG_ROWS: usize = 2;
 /// Runs of a short row.
 const PILOT_RUNS: usize = 5;
-/// Runs before them: caches, predictors and specialising interpreters settle.
+/// Runs before them, to warm up caches, predictors and specialising interpreters.
 const WARMING_RUNS: usize = 3;
 
-/// The places in `rows` of those to be run: of the answer's rows those that are long beside the clock's step, short beside
-/// the time between interrupts, and where the line is straight; of the checks' rows those that are not longer. `None` if
-/// the code failed.
+/// Indices of the rows to run. Rows of the answer must be long compared with the clock's quantum, short compared with the
+/// time between interrupts, and on a straight line; rows of the checks must not be longer than these. `None` if the code
+/// failed.
 pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Option<Vec<usize>> {
     let mut lengths: Vec<Option<f64>> = vec![None; rows.len()];
     let answer: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].order == Order::AtEnd).collect();
@@ -34,30 +33,30 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
         let ns = length(&mut rows[at], clock, ns_per_tick, expected)?;
         (lengths[at], longest) = (Some(ns), longest.max(ns));
         taken.push(at);
-        if ns >= TARGET_WINDOW_NS && straight_of(&taken, rows, SHORTEST_SHARE).len() > FEWEST_ROWS {
+        if ns >= TARGET_WINDOW_NS && straight_rows(&taken, rows, SHORTEST_SHARE).len() > FEWEST_ROWS {
             break;
         }
     }
-    let straight = straight_of(&taken, rows, SHORTEST_SHARE);
+    let straight = straight_rows(&taken, rows, SHORTEST_SHARE);
     let chosen = if straight.len() > FEWEST_ROWS { straight } else { taken };
     let most = chosen.iter().map(|at| rows[*at].copies()).max().unwrap_or(0);
     let checks = checks(rows, most);
     Some(chosen.into_iter().chain(checks).collect())
 }
 
-/// Rows of the checks with at most so many copies, if they are enough for a plane.
+/// Rows of the checks with at most `most` copies, if they suffice for a plane.
 fn checks(rows: &[Row], most: u32) -> Vec<usize> {
     let of = |order| -> Vec<usize> {
         let short = |at: &usize| rows[*at].order == order && rows[*at].copies() <= most.max(SHORT_CHECK_COPIES);
         let mine: Vec<usize> = (0..rows.len()).filter(short).collect();
-        let straight = straight_of(&mine, rows, SHORTEST_CHECK_SHARE);
+        let straight = straight_rows(&mine, rows, SHORTEST_CHECK_SHARE);
         let enough = [straight, mine].into_iter().find(|rows| rows.len() >= FEWEST_ROWS);
         enough.unwrap_or_default()
     };
     [Order::InPlace, Order::Fenced, Order::Shadow].into_iter().flat_map(of).collect()
 }
 
-/// The shortest of a few runs in nanoseconds; of one run where it is long.
+/// Time of the shortest of a few runs in nanoseconds; a long row is run once.
 fn length(row: &mut Row, clock: &Clock, ns_per_tick: f64, expected_ns: f64) -> Option<f64> {
     let mut run = |read: ReadFn| (row.run)(read).map(|ticks| clock.width.wrapped(ticks) as f64 * ns_per_tick);
     let mut least = run(clock.read)?;
@@ -68,8 +67,8 @@ fn length(row: &mut Row, clock: &Clock, ns_per_tick: f64, expected_ns: f64) -> O
     Some(least)
 }
 
-/// Those of the rows taken that are long enough for a straight line.
-fn straight_of(taken: &[usize], rows: &[Row], share: u32) -> Vec<usize> {
+/// The rows of `taken` that are long enough for a straight line.
+fn straight_rows(taken: &[usize], rows: &[Row], share: u32) -> Vec<usize> {
     let bodies: Vec<u32> = taken.iter().map(|at| rows[*at].bodies).collect();
     straight(&bodies, share).into_iter().map(|at| taken[at]).collect()
 }
@@ -79,7 +78,7 @@ mod tests {
     use super::*;
     use hairspring_host::clock::default_clock;
 
-    /// Rows that say that a copy takes so many ticks.
+    /// Rows that return `ticks` a copy.
     fn rows(ticks: u64, inits: bool) -> Vec<Row<'static>> {
         let row = |n: u32| Row::new(n, if inits { n } else { 0 }, Order::AtEnd, move |_| Some(40 + ticks * u64::from(n)));
         [1, 2, 3, 4, 8, 16, 32, 64, 96, 128, 192, 256].map(row).into()
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_are_run_where_they_make_a_plane() {
+    fn checks_are_run_if_they_suffice_for_a_plane() {
         let mut rows = rows(100, true);
         let check = |order, n| Row::new(n, 2 * n, order, |_| Some(1));
         rows.extend([1, 2, 4, 8, 16, 32].map(|n| check(Order::InPlace, n)));

@@ -43,7 +43,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, manner: Manner, group
     }
 }
 
-/// Whether the command line asks for what cannot be had on any machine like this one.
+/// Whether the command line asks for something that no machine of this kind offers.
 fn is_misuse(error: &Error) -> bool {
     matches!(error, Error::Host(reason) if reason.is_bad_request())
 }
@@ -64,20 +64,20 @@ fn run(arguments: &Arguments, manner: Manner, groups: Vec<Group>) -> Result<u8> 
     if chosen.is_empty() { Ok(0) } else { measure(arguments, &mut chosen) }
 }
 
-/// That the filters leave nothing.
+/// The message if the filters leave no benchmark.
 pub fn nothing_chosen(filters: &[String]) -> String {
     let quoted = filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ");
     if filters.is_empty() {
-        return "no benchmark is left: there are none, or --skip leaves them all out; --list shows them".to_owned();
+        return "no benchmark to run: the program has none, or --skip excludes them all; --list shows them".to_owned();
     }
-    format!("no benchmark's name contains {quoted} (--exact: is it), or --skip leaves it out; --list shows them")
+    format!("no benchmark's name contains {quoted} (with --exact: equals it), or --skip excludes it; --list shows the names")
 }
 
 fn list(arguments: &Arguments, groups: &[Group]) -> Result<u8> {
     let terse = arguments.runner.format.as_deref() == Some("terse");
     let names = groups.iter().flat_map(|group| &group.benchmarks).filter(|one| arguments.chooses(&one.name));
     let line = |name: &str| if terse { format!("{name}: benchmark\n") } else { format!("{name}\n") };
-    // What could steer a terminal, or end the line, is no part of a list.
+    // Control characters are replaced: they could change the terminal or end the line.
     let plain = |name: &str| -> String { name.chars().map(|c| if c.is_control() { '?' } else { c }).collect() };
     say(&names.map(|one| line(&plain(&one.name))).collect::<String>())
 }
@@ -109,7 +109,7 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
                 precise &= stop == Stop::Precise;
                 documents.push(document);
             }
-            // What was measured before is reported all the same.
+            // The benchmarks measured before the failure are reported.
             Err(error) => {
                 failed = Err(error);
                 break;
@@ -123,7 +123,7 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
 }
 
 fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: usize) -> Result<(ResultDocument, Stop)> {
-    let guard = Guard::of(group.name());
+    let guard = Guard::new(group.name());
     let measured = session.measure(group)?;
     drop(guard);
     if let Some(folder) = &arguments.save {
@@ -175,7 +175,7 @@ mod tests {
         Arguments::try_parse_from(std::iter::once(&"program").chain(words)).unwrap()
     }
 
-    /// A group that counts its runs; its rows say that a copy takes 100 ticks.
+    /// A group that counts its runs; its rows return 100 ticks a copy.
     fn group(name: &str, runs: &Rc<Cell<u32>>) -> Group<'static> {
         let row = |bodies: u32| {
             let runs = runs.clone();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_runners_are_taken() {
+    fn options_of_test_runners_are_accepted() {
         let words =
             ["--bench", "--nocapture", "--show-output", "--include-ignored", "--test-threads", "1", "--format", "terse", "-q", "-Zx"];
         assert!(arguments(&words).runner.bench);

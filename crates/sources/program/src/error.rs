@@ -1,4 +1,4 @@
-//! What can go wrong with the benchmarks of a program.
+//! Errors of the benchmarks of a program.
 
 use thiserror::Error;
 
@@ -8,14 +8,14 @@ pub enum Error {
     /// The observations cannot be solved.
     #[error(transparent)]
     Core(#[from] hairspring_core::Error),
-    /// The machine does not offer what was asked.
+    /// The machine does not offer the requested clock or CPU.
     #[error(transparent)]
     Host(#[from] hairspring_host::Error),
     /// There is nothing to measure.
     #[error("no benchmark to run")]
     Empty,
     /// A line needs more rows.
-    #[error("benchmark `{name}` has {rows} rows: {least} are needed")]
+    #[error("benchmark `{name}` has {rows} rows: at least {least} are needed")]
     TooFewRows {
         /// Name of the benchmark.
         name: String,
@@ -35,7 +35,7 @@ pub enum Error {
     File {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         reason: std::io::Error,
     },
 }

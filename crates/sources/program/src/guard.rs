@@ -1,4 +1,4 @@
-//! Code that ends the whole program while it is measured: nobody would see what was measured before, or which code it was.
+//! Reports code that ends the whole program while it is measured, which would hide the results and which code it was.
 #![allow(
     unsafe_code,
     reason = "atexit, _exit and handlers that see where a signal comes from have no safe form; pointers go to functions that stay and to values that live"
@@ -7,25 +7,25 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Name of the benchmark that runs; empty for none.
+/// Name of the running benchmark; empty for none.
 static RUNNING: Mutex<String> = Mutex::new(String::new());
 static IS_RUNNING: AtomicBool = AtomicBool::new(false);
 
-/// What is said of a crash, ready to be written: a handler must not take a lock, nor memory.
+/// The message of a crash, ready to be written: a handler must not take a lock or allocate memory.
 static MESSAGE: [AtomicU8; LONGEST] = [const { AtomicU8::new(0) }; LONGEST];
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 const LONGEST: usize = 256;
 
-/// Signals by which code dies of itself, and what was done at each before.
+/// Signals of crashing code, and their previous handlers.
 const CRASHES: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
 static BEFORE: OnceLock<[libc::sigaction; CRASHES.len()]> = OnceLock::new();
 
-/// While this lives, the end of the program is the fault of the code that is measured: it is told, and ends with 1.
+/// While this is alive, a program that exits was ended by the measured code: that is reported, and the exit status is 1.
 pub struct Guard(());
 
 impl Guard {
-    /// Before code is run.
-    pub fn of(name: &str) -> Guard {
+    /// Watches the code of the named benchmark.
+    pub fn new(name: &str) -> Guard {
         let mut installed = true;
         let before = BEFORE.get_or_init(|| {
             installed = false;
@@ -49,14 +49,14 @@ impl Drop for Guard {
 
 fn prepare_message(name: &str) {
     let text = crate::output::harmless(&format!("hairspring: benchmark `{name}` crashed\n"));
-    // A name that is too long loses its end, not its line.
+    // A long name is truncated, but the line end is kept.
     let bytes = text.bytes().take(LONGEST - 1).chain((text.len() >= LONGEST).then_some(b'\n'));
     LENGTH.store(0, Ordering::SeqCst);
     let length = bytes.zip(&MESSAGE).map(|(byte, place)| place.store(byte, Ordering::SeqCst)).count();
     LENGTH.store(length, Ordering::SeqCst);
 }
 
-/// What is done at a signal now.
+/// The current action of a signal.
 fn before(signal: libc::c_int) -> libc::sigaction {
     // SAFETY: a structure of numbers and of pointers that may be null; the call fills it and changes nothing.
     unsafe {
@@ -66,7 +66,7 @@ fn before(signal: libc::c_int) -> libc::sigaction {
     }
 }
 
-/// The handlers of exits and crashes. Where the program ignores a signal or handles it, that stays so after the message.
+/// Installs the handlers of exits and crashes. If the program ignores or handles a signal, it still does after the message.
 fn install(before: &[libc::sigaction; CRASHES.len()]) {
     // SAFETY: functions that stay; the first is called on the way out by whatever thread leaves, the other keeps to what is
     // allowed in a handler, and the mask of the structure is a valid one, taken from the kernel.
@@ -85,13 +85,15 @@ fn install(before: &[libc::sigaction; CRASHES.len()]) {
 extern "C" fn left() {
     if IS_RUNNING.load(Ordering::SeqCst) {
         let name = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        crate::output::complain(&format!("benchmark `{name}` ended the program (exit): nothing can be said of it, nor of those before it"));
-        // SAFETY: ends the process at once; what else waits for its end has no claim to run.
+        crate::output::complain(&format!(
+            "benchmark `{name}` ended the program (exit): there are no results for it or for the benchmarks before it"
+        ));
+        // SAFETY: ends the process at once; the remaining exit handlers need not run.
         unsafe { libc::_exit(1) }
     }
 }
 
-/// Says which benchmark it was, and leaves the signal to whom it belonged before.
+/// Reports the benchmark, and passes the signal to the previous handler.
 extern "C" fn crashed(signal: libc::c_int, information: *mut libc::siginfo_t, _: *mut libc::c_void) {
     let mut message = [0u8; LONGEST];
     let length = if IS_RUNNING.load(Ordering::SeqCst) { LENGTH.load(Ordering::SeqCst) } else { 0 };

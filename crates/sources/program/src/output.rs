@@ -1,9 +1,9 @@
-//! Writing a report to the terminal, a file or a pipe that may be gone.
+//! Writes to the terminal, a file or a pipe that may be closed.
 
 use hairspring_view::Style;
 use std::io::{IsTerminal, Write};
 
-/// How text is to look where it goes.
+/// The style of text for standard output and its environment.
 pub fn style() -> Style {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let terminal = std::io::stdout().is_terminal();
@@ -13,18 +13,18 @@ pub fn style() -> Style {
     Style { color: terminal && !plain, ascii, width: width.unwrap_or(Style::default().width) }
 }
 
-/// Writes to standard output. A reader that has seen enough (`| head`) is no error.
+/// Writes to standard output. A closed pipe (`| head`) is not an error.
 ///
 /// # Errors
-/// What the system says, a full disk for instance.
+/// The system's error, for instance a full disk.
 pub fn print(text: &str) -> Result<(), String> {
     print_while_read(text).map(|_| ())
 }
 
-/// The same; whether there is still a reader.
+/// Writes to standard output; returns whether there is still a reader.
 ///
 /// # Errors
-/// What the system says, a full disk for instance.
+/// The system's error, for instance a full disk.
 pub fn print_while_read(text: &str) -> Result<bool, String> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -33,7 +33,7 @@ pub fn print_while_read(text: &str) -> Result<bool, String> {
     }
 }
 
-/// The line that says what runs now; only on a terminal, where the next one is written over it. An empty one takes it away.
+/// Shows what is running, only on a terminal; the next line overwrites it, and an empty text removes it.
 pub fn status_line(text: &str) {
     const WIDTH: usize = 78;
     let mut out = std::io::stderr().lock();
@@ -43,13 +43,13 @@ pub fn status_line(text: &str) {
     }
 }
 
-/// Writes an error to standard error, if that is still there. Code, file names and compilers may put anything into it:
-/// what could steer a terminal is shown as `?`.
+/// Writes an error to standard error, if that is open. Code, file names and compilers may put any character into it:
+/// control characters are shown as `?`.
 pub fn complain(error: &str) {
     let _ = writeln!(std::io::stderr(), "hairspring: {}", harmless(error));
 }
 
-/// Text without characters that could steer a terminal.
+/// Text without control characters.
 pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c }).collect()
 }

@@ -1,5 +1,5 @@
-//! What programs with benchmarks tell their readers to do. A benchmark is changed in its source; what is left are the options
-//! of the program's command line.
+//! Remedies for findings in programs with benchmarks: changes to the benchmark's source, and options of the program's
+//! command line.
 
 use hairspring_core::judge::Remedies;
 
@@ -15,7 +15,7 @@ pub const PROGRAM: Remedies = Remedies {
         ("core_shared", "measure again; choose another CPU (--cpu)"),
         (
             "overlap",
-            "a body that begins before its init has ended is measured short: put a fence behind the init, or make its input depend on the init's result",
+            "a body that starts before its init has ended is measured too short: put a fence after the init, or make the body's input depend on the init's result",
         ),
         ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
         ("below_resolution", "if it is not that fast, the compiler removed it: make its inputs opaque and use its result"),

@@ -10,7 +10,7 @@ use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_host::thread::Seat;
 use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject};
 
-/// What can be said of a measured group. `precision` is one that the user asked for: missing it is a finding.
+/// Estimates and findings of a measured group. `precision` is the one that the user requested: missing it is a finding.
 ///
 /// # Errors
 /// If the observations are too few to be solved.
@@ -23,7 +23,7 @@ fn assessed_with(remedies: &Remedies, measured: &MeasuredGroup, level: f64, prec
     Ok(remedies.assess(&measured.run.table, &Question { options, precision, stolen_ms: measured.run.stolen_ms })?)
 }
 
-/// The document of a group; `command` says who made it.
+/// The document of a group; `command` is the command that made it.
 ///
 /// # Errors
 /// As [`assessed`].

@@ -1,4 +1,4 @@
-//! The rows of a group as they run: code of its benchmarks, and chains of known length.
+//! The rows of a group: code of its benchmarks, and chains of known length.
 
 use hairspring_host::chains::RowFn;
 use hairspring_host::clock::ReadFn;
@@ -6,7 +6,7 @@ use hairspring_measure::rounds::Rig;
 
 /// What is run as one row of the table.
 pub(crate) enum RowCode<'g> {
-    /// A row of the benchmark at this place of the group.
+    /// A row of the benchmark at this index of the group.
     Benchmark(&'g mut (dyn FnMut(ReadFn) -> Option<u64> + 'g), usize),
     /// A row of a chain.
     Chain(RowFn),
@@ -24,7 +24,7 @@ impl<'g> Rows<'g> {
         Rows { now, all: Vec::new(), failed: None }
     }
 
-    /// The place of the benchmark that failed.
+    /// Index of the benchmark that failed.
     pub fn failed(&self) -> Option<usize> {
         self.failed
     }

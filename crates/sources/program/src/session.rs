@@ -1,4 +1,4 @@
-//! A session: the thread settled, the clock found, the core cycle proved, once for all benchmarks of a program.
+//! A session settles the thread, finds the clock and proves the core cycle, once for all benchmarks of a program.
 
 use crate::benchmark::{FLUSH, Group, Order, Row};
 use crate::choose::choose;
@@ -18,7 +18,7 @@ use hairspring_measure::ruler::{Ruler, find_ruler};
 use hairspring_measure::{Goal, Run, Table, until_precise};
 use std::time::{Duration, Instant};
 
-/// Time over which the rate of a clock is known well enough for a pilot.
+/// Time in which the rate of a clock is measured well enough for a pilot.
 const RATE_TIME: Duration = Duration::from_millis(2);
 
 /// How to measure.
@@ -30,15 +30,15 @@ pub struct Settings {
     pub cpu: Option<usize>,
     /// Time for measuring a group.
     pub budget: Duration,
-    /// Half-width of the intervals that ends the rounds, as a share.
+    /// Half-width of the intervals at which the rounds end, as a share.
     pub precision: f64,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Whether chains of known length run beside the code, so that core cycles can be had.
+    /// Whether chains of known length run in the same rounds, to give times in core cycles.
     pub cycles: bool,
-    /// Whether the thread keeps to one CPU at a raised priority meanwhile.
+    /// Whether the thread stays on one CPU at a raised priority meanwhile.
     pub seated: bool,
-    /// What its findings tell the reader to do.
+    /// Remedies of its findings.
     pub remedies: &'static Remedies,
 }
 
@@ -57,7 +57,7 @@ impl Default for Settings {
     }
 }
 
-/// What comes of measuring a group.
+/// The result of measuring a group.
 #[derive(Debug)]
 pub struct MeasuredGroup {
     /// The rounds.
@@ -73,7 +73,7 @@ pub struct Session {
     pub(crate) clock: Clock,
     pub(crate) granularity: Reading,
     pub(crate) meter: RateMeter,
-    /// Core cycles of the reference chain, or why there are none.
+    /// Core cycles of the reference chain, or the reason why there are none.
     pub(crate) ruler: std::result::Result<Ruler, String>,
     pub(crate) seat: Option<Seat>,
 }
@@ -83,7 +83,7 @@ impl Session {
     /// when the session is dropped.
     ///
     /// # Errors
-    /// A clock or a CPU that is not there.
+    /// An unavailable clock or CPU.
     pub fn new(settings: &Settings) -> Result<Session> {
         let clock = settings.clock.as_deref().map_or_else(|| Ok(default_clock()), find)?;
         let seat = settings.seated.then(|| Seat::take(settings.cpu)).transpose()?;
@@ -96,8 +96,8 @@ impl Session {
         Ok(Session { settings: settings.clone(), clock, granularity, meter, ruler, seat })
     }
 
-    /// Runs the setups of a group, chooses its rows, and runs them in rounds until every body is known to the precision
-    /// asked for or the budget is spent.
+    /// Runs the setups of a group, chooses its rows, and runs them in rounds until every body reaches the requested precision
+    /// or the budget is spent.
     ///
     /// # Errors
     /// An empty group, a benchmark with fewer than 4 rows, or one whose code failed.
@@ -112,7 +112,7 @@ impl Session {
         Ok(MeasuredGroup { run: Run::new(table, ended, self.meter.rate(), steal.and_then(|meter| meter.stolen_ms())), names })
     }
 
-    /// What ends the rounds. A body that takes a tenth of a second has two rows only.
+    /// When the rounds end. A body that takes a tenth of a second has only two rows.
     fn goal(&self) -> Goal {
         let Settings { precision, level, budget, .. } = self.settings;
         Goal { precision, level, budget, least_rounds: LEAST_ROUNDS }
@@ -131,7 +131,7 @@ impl Session {
             let chosen = choose(&mut benchmark.rows, &self.clock, 1e9 / self.meter.rate().hz);
             let chosen = chosen.ok_or_else(|| failed(names, at))?;
             if benchmark.second == FLUSH {
-                // A flush has fences around it: nothing overlaps with the body, and the fence hides the body's beginning.
+                // A flush has fences around it: nothing overlaps with the body, but the fence hides the beginning of the body.
                 plan.table.declare_arrangement(&names[at], Role::Fenced);
             }
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
@@ -148,10 +148,10 @@ impl Session {
         Ok(plan)
     }
 
-    /// Adds the chosen rows of a benchmark; each order is a series of its own, and the table says what it is.
+    /// Adds the chosen rows of a benchmark; each order is a separate series, whose role the table records.
     fn add<'g, 'a: 'g>(&self, plan: &mut Plan<'g>, (at, names): (usize, &[String]), rows: impl Iterator<Item = &'g mut Row<'a>>) {
         let mut series: Vec<(Order, String)> = vec![(Order::AtEnd, names[at].clone())];
-        // One series of shadows is enough for a table, and says nothing without the length of its chain.
+        // A table needs one series of shadows, and only if the length of its chain is known.
         let wants_shadow = self.ruler.is_ok() && plan.table.observations().origin.shadow.is_none();
         for row in rows.filter(|row| row.order != Order::Shadow || wants_shadow) {
             let known = series.iter().find(|(order, _)| *order == row.order).map(|(_, name)| name.clone());
@@ -167,7 +167,7 @@ impl Session {
         }
     }
 
-    /// Says in the table what a further series of a benchmark is, and how it is called.
+    /// Records the role of a further series of a benchmark in the table; returns its name.
     fn declare(&self, table: &mut Table, order: Order, of: &str, names: &[String]) -> String {
         match order {
             Order::AtEnd => of.to_owned(),

@@ -22,7 +22,7 @@ pub fn share(text: &str) -> Result<f64, String> {
     match number.trim().parse::<f64>() {
         Ok(number) if number > 0.0 && number < parts => Ok(number / parts),
         Ok(number) if parts == 1.0 && number > 1.0 && number < 100.0 => {
-            Err(format!("is {number} times the whole; for {number} percent write {number}%"))
+            Err(format!("must be below 1; for {number} percent write {number}%"))
         }
         Ok(_) => Err("must be above 0 and below 100 %".into()),
         Err(_) => Err("expected a percentage such as 0.5%".into()),

@@ -1,4 +1,4 @@
-//! The syntax of assembly, which the generated block must name.
+//! Detects the syntax of assembly, which the generated block must state.
 
 use crate::registers::register;
 
@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_syntax_shows_in_its_registers() {
+    fn syntax_is_detected_by_registers() {
         assert!(!is_intel("imul %rcx, %rax") && is_intel("imul rax, rcx") && is_intel("nop"));
         assert!(!is_intel("imul %[x], %[c]") && is_intel("imul rax, %[c]"));
     }

@@ -1,8 +1,8 @@
-//! The parent's side of the child process: starting it, talking to it with a time limit, and saying how it died.
+//! The parent's side of the child process: starts it, exchanges messages with a time limit, and reports how it ended.
 
 use crate::error::{Error, Failure, Result, io};
 use crate::host::{self, Phase};
-use crate::protocol::{Command, Ended, LastWords, Load, Received, Reply, receive, send};
+use crate::protocol::{Command, CrashReport, Ended, Load, Received, Reply, receive, send};
 use hairspring_host::process::Group;
 use hairspring_measure::Table;
 use hairspring_measure::batches::Batches;
@@ -63,7 +63,7 @@ impl Child {
     /// Starts a host and has it load a library.
     ///
     /// # Errors
-    /// What the host refused, or how the code under test ended it.
+    /// The host's refusal, or how the code under test ended it.
     pub fn start(host: &HostProgram, load: Load, timeout: Duration) -> Result<(Child, crate::protocol::Ready)> {
         let output = tempfile::tempfile().map_err(io("making a file for the code's output"))?;
         let stderr = output.try_clone().map_err(io("making a file for the code's output"))?;
@@ -81,21 +81,21 @@ impl Child {
     /// Sends a command and waits for the answer.
     ///
     /// # Errors
-    /// How the code under test ended the host, or that it hangs.
+    /// The code under test ended the host, or it hangs.
     pub fn ask(&mut self, command: &Command) -> Result<Reply> {
         if let Some(pipe) = &mut self.commands {
-            // A host that is gone is noticed by its silence below.
+            // A host that has ended is noticed below, where its answer is missing.
             let _ = send(pipe, command);
         }
         let mut received = self.replies.recv_timeout(self.timeout + OWN_PART + working(command));
         if matches!(received, Ok(Ok(Received::Message(Reply::Prepared)))) {
-            // From here on it is the code that takes the time.
+            // From here on the time is spent in the code under test.
             received = self.replies.recv_timeout(self.timeout + OWN_PART);
         }
         match received {
             Ok(Ok(Received::Message(Reply::Refused(message)))) => Err(Error::Child(message)),
             Ok(Ok(Received::Message(reply))) => Ok(reply),
-            Ok(Ok(Received::Crash(words))) => Err(self.failed(died_of(words))),
+            Ok(Ok(Received::Crash(report))) => Err(self.failed(crash_failure(report))),
             Ok(Ok(Received::Closed)) | Err(RecvTimeoutError::Disconnected) => Err(self.gone()),
             Ok(Err(error)) => Err(Error::Child(error.to_string())),
             Err(RecvTimeoutError::Timeout) => Err(Error::CodeFailed(self.hangs())),
@@ -113,7 +113,7 @@ impl Child {
         }
     }
 
-    /// Ends the run, and asks what it was like.
+    /// Ends the run and asks for its circumstances.
     ///
     /// # Errors
     /// As [`Child::ask`].
@@ -124,7 +124,7 @@ impl Child {
         }
     }
 
-    /// Code that does not return: by itself, or because it waits for memory that it is refused.
+    /// The failure of code that does not return, possibly because it retries a refused allocation.
     fn hangs(&self) -> Failure {
         let seconds = self.timeout.as_secs_f64();
         let bytes = host::memory_of(self.process.id());
@@ -139,7 +139,7 @@ impl Child {
         }
     }
 
-    /// What the code wrote.
+    /// The code's output, if any.
     pub fn printed(&mut self, ended: &Ended) -> Option<Printed> {
         const SHOWN: u64 = 60;
         let bytes = self.output.metadata().ok()?.len() + ended.dropped_bytes;
@@ -150,15 +150,15 @@ impl Child {
         (bytes > 0).then(|| Printed { bytes, first_line: text.lines().next().unwrap_or("").to_owned() })
     }
 
-    /// The host is gone without a word: it was ended from inside (exit) or from outside (kill).
+    /// The host ended without a report: it called exit, or it was killed.
     fn gone(&mut self) -> Error {
         let status = self.wait();
         let failure = match (status.and_then(|status| status.signal()), status.and_then(|status| status.code())) {
-            // posix_spawn blocks the signal that would have had last words.
+            // posix_spawn blocks the signal, so the crash handler did not run.
             (Some(libc::SIGSYS), _) => Failure { what: STARTS_PROCESSES.into(), place: "while it ran".into(), hint: NO_PROCESSES.into() },
             (Some(signal), _) => Failure {
                 what: format!("was ended by {}", signal_name(signal)),
-                place: "without a word".into(),
+                place: "before it could report".into(),
                 hint: if signal == libc::SIGKILL { "the system may have run out of memory".into() } else { String::new() },
             },
             (None, None | Some(host::PIPES_GONE)) => Failure {
@@ -191,7 +191,7 @@ impl Child {
         None
     }
 
-    /// The failure with what the code said of it: a failed assertion, an exception that nobody caught.
+    /// The failure with the last line that the code printed, such as a failed assertion or an uncaught exception.
     fn failed(&mut self, mut failure: Failure) -> Error {
         if let Some(line) = self.last_line() {
             failure.hint += &format!("{}it printed: {line}", if failure.hint.is_empty() { "" } else { "\n" });
@@ -222,28 +222,28 @@ impl Batches for Child {
     }
 }
 
-/// What last words mean.
-pub fn died_of(words: LastWords) -> Failure {
-    let signal = words.signal as i32;
-    let place = match words.phase {
+/// The failure that a crash report describes.
+pub fn crash_failure(report: CrashReport) -> Failure {
+    let signal = report.signal as i32;
+    let place = match report.phase {
         phase if phase == Phase::Loading as u64 => "while it was loaded".to_owned(),
         phase if phase == Phase::Setup as u64 => "in --setup or the initialisers of --let".to_owned(),
         phase if phase == Phase::Row as u64 => "while it was measured".to_owned(),
         _ => "between two measurements".to_owned(),
     };
     let what = match signal {
-        libc::SIGSYS => refused_call(words.address),
+        libc::SIGSYS => refused_call(report.address),
         libc::SIGXFSZ => "wrote more than 16 MiB to its output or to a file (SIGXFSZ)".to_owned(),
-        libc::SIGSEGV | libc::SIGBUS => format!("was ended by {} at address {:#x}", signal_name(signal), words.address),
+        libc::SIGSEGV | libc::SIGBUS => format!("was ended by {} at address {:#x}", signal_name(signal), report.address),
         _ => format!("was ended by {}", signal_name(signal)),
     };
     let hint = match signal {
-        _ if near_limit(words.memory_bytes) => memory_hint(words.memory_bytes),
-        libc::SIGSYS if host::signals_others(words.address).is_some() => {
-            "code may signal its own process only; to time a system call, choose one that reaches nobody else".to_owned()
+        _ if near_limit(report.memory_bytes) => memory_hint(report.memory_bytes),
+        libc::SIGSYS if host::signals_others(report.address).is_some() => {
+            "the code may signal only its own process; to time a system call, choose one that affects no other process".to_owned()
         }
         libc::SIGSYS => NO_PROCESSES.to_owned(),
-        libc::SIGILL => "an instruction that this CPU does not have? check --cflags".to_owned(),
+        libc::SIGILL => "this CPU may lack an instruction that the code uses: check --cflags".to_owned(),
         libc::SIGXCPU => "it used up its processor time".to_owned(),
         _ => String::new(),
     };
@@ -264,7 +264,7 @@ impl Drop for Child {
     }
 }
 
-/// Whether so much address space means that further memory was refused.
+/// Whether an address space of this size means that further memory was refused.
 fn near_limit(bytes: u64) -> bool {
     bytes > host::MOST_MEMORY_BYTES / 4 * 3
 }
@@ -272,26 +272,29 @@ fn near_limit(bytes: u64) -> bool {
 fn memory_hint(bytes: u64) -> String {
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     format!(
-        "it held {:.1} GiB of address space, the limit is {:.0} GiB: it may have allocated without end",
+        "it held {:.1} GiB of address space and the limit is {:.0} GiB: it may allocate without limit",
         gib(bytes),
         gib(host::MOST_MEMORY_BYTES)
     )
 }
 
-/// A run that ended well, but used up its memory: the readings after that are of refused allocations.
-pub fn used_up(ended: &Ended) -> Result<()> {
+/// Rejects a run that ended normally but used up its memory: its later readings time refused allocations.
+///
+/// # Errors
+/// [`Error::CodeFailed`] with the memory limit.
+pub fn check_memory(ended: &Ended) -> Result<()> {
     let failure =
         || Failure { what: "used up its memory".into(), place: "while it was measured".into(), hint: memory_hint(ended.memory_bytes) };
     if near_limit(ended.memory_bytes) { Err(Error::CodeFailed(failure())) } else { Ok(()) }
 }
 
-/// Longest that the instrument itself may take to get ready: to know its clock, and to prove the reference chain.
+/// Time limit for the instrument's own preparation: calibrating its clock and proving the reference chain.
 const OWN_LOADING: Duration = Duration::from_secs(60);
 
-/// What the instrument's own part of any answer may take on a busy machine: linking the code, sending readings.
+/// Time allowed on a busy machine for the instrument's part of an answer: linking the code, sending readings.
 const OWN_PART: Duration = Duration::from_secs(1);
 
-/// Time that a command takes by its own terms.
+/// Time that a command is expected to run the code.
 fn working(command: &Command) -> Duration {
     match command {
         Command::Run { batch, .. } => batch.time,
@@ -300,9 +303,9 @@ fn working(command: &Command) -> Duration {
     }
 }
 
-/// An answer to another question than the one asked.
+/// The error of a reply that does not belong to the command.
 pub fn unexpected() -> Error {
-    Error::Child("an answer out of turn: the code may have written into the instrument's pipe".into())
+    Error::Child("an unexpected reply: the code may have written into the instrument's pipe".into())
 }
 
 fn signal_name(number: i32) -> String {

@@ -1,8 +1,8 @@
-//! Running the compiler, and making its messages about the user's own lines.
+//! Runs the compiler and relates its messages to the user's own lines.
 
 use crate::error::{Error, Result, io};
 use crate::messages::{hint, tidy};
-use crate::request::{Language, Request, words};
+use crate::request::{Language, Request, shell_words};
 use crate::source::{self, RowSpec};
 use hairspring_host::process::{Group, wait_until};
 use std::ffi::OsStr;
@@ -21,7 +21,7 @@ pub struct Compiler {
     pub command: String,
     /// Flags that belong to the command.
     pub flags: Vec<String>,
-    /// First line of what it says of its version.
+    /// First line of its `--version` output.
     pub version: String,
 }
 
@@ -34,12 +34,12 @@ pub struct Library {
     pub row_bytes: Vec<u64>,
 }
 
-/// Longest that a compiler may take, and that it may take to tell its version.
+/// Time limits for a compilation and for `--version`.
 const MOST_COMPILE_TIME: Duration = Duration::from_secs(60);
 const MOST_VERSION_TIME: Duration = Duration::from_secs(10);
-/// Most memory that a compiler may take.
+/// Memory limit for a compiler.
 const MOST_COMPILE_BYTES: u64 = 4 << 30;
-/// Most of a compiler's messages that is read.
+/// Maximum number of message bytes that are read.
 const MOST_MESSAGE_BYTES: u64 = 1 << 20;
 
 /// Finds the compiler asked for, or the usual ones.
@@ -59,7 +59,7 @@ pub fn find(request: &Request) -> Result<Compiler> {
     tried.iter().find_map(|command| compiler(command)).ok_or_else(|| Error::NoCompiler { language, tried: tried.join(", "), package })
 }
 
-/// The compiler behind a command, if it answers. The command may carry flags, as `CC` often does.
+/// The compiler that a command runs, if it reports a version. The command may carry flags, as `CC` often does.
 fn compiler(command: &str) -> Option<Compiler> {
     let as_words = || shlex::split(command).filter(|words| words.len() > 1);
     let named = |program: &str, flags: &[String]| {
@@ -91,14 +91,14 @@ pub const PLAIN: Name = Name("plain", true);
 pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, name: Name) -> Result<Library> {
     let (file, path) = (folder.join(format!("{}.c", name.0)), folder.join(format!("{}.so", name.0)));
     std::fs::write(&file, source::rows(request, rows, name.1)).map_err(io("writing the generated source"))?;
-    // Calls of functions in the user's objects are direct: none goes through the linkage table, which would be in the time.
+    // Calls of functions in the user's objects are direct: a jump through the linkage table would add to the time.
     let flags = ["-shared", "-Wl,-Bsymbolic-functions", "-o"].map(OsStr::new);
     let messages = run(request, compiler, folder, &[&[file.as_os_str()], &flags[..], &[path.as_os_str()]].concat(), &["-w"])?;
     if let Some(messages) = messages {
         return Err(explain(request, compiler, folder, &messages));
     }
     if !path.is_file() {
-        let what = format!("`{}` ended well and made nothing: is it a compiler? name one with --cc", compiler.command);
+        let what = format!("`{}` succeeded but wrote no library: is it a compiler? name one with --cc", compiler.command);
         return Err(Error::CompilerFailed(what));
     }
     let row_bytes = sizes(&path, rows.len())?;
@@ -108,29 +108,29 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
 /// Runs the compiler; `Some` holds its messages if it failed.
 fn run(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsStr], quiet: &[&str]) -> Result<Option<String>> {
     let mut command = Command::new(&compiler.command);
-    // What it leaves behind when it is stopped goes with the folder.
+    // Files left by a stopped compiler are removed with the folder.
     command.args(&compiler.flags).env("LC_ALL", "C").env("TMPDIR", folder);
     command.args(["-x", if request.language == Language::Cpp { "c++" } else { "c" }]);
-    // Undefined functions must be seen here, not when the rows run.
+    // Undefined functions must be reported here, not when the rows run.
     command.args(if request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
     command
         .args(["-I.", "-fPIC", "-fvisibility=hidden", "-Wl,-z,defs"])
         .args(quiet)
-        .args(words("--cflags", &request.flags)?)
+        .args(shell_words("--cflags", &request.flags)?)
         .args(arguments)
         .args(["-x", "none"]);
     command.args(request.files.iter().filter(|file| !source::is_included(file, request.language)));
-    command.args(words("--link", &request.link)?).arg("-lm");
+    command.args(shell_words("--link", &request.link)?).arg("-lm");
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     limit_memory(&mut command);
     let ended = bounded(&mut command, MOST_COMPILE_TIME).map_err(io(format!("running {}", compiler.command)))?;
     let too_long = || Error::CompilerFailed(format!("took longer than {} s and was stopped", MOST_COMPILE_TIME.as_secs()));
     let (status, text) = ended.ok_or_else(too_long)?;
-    let silent = || format!("the compiler ended with {status} and said nothing");
+    let silent = || format!("the compiler failed ({status}) without a message");
     Ok((!status.success()).then(|| if text.trim().is_empty() { silent() } else { text }))
 }
 
-/// Runs a program for so long at most; its status, and what came through the one stream that was given a pipe.
+/// Runs a program with a time limit; returns its status and the output of the one stream that is a pipe.
 fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(ExitStatus, String)>> {
     let (mut child, guard) = Group::spawn(program.stdin(Stdio::null()))?;
     let pipe = child.stderr.take().map(OwnedFd::from).or(child.stdout.take().map(OwnedFd::from)).map(File::from);
@@ -160,8 +160,8 @@ fn limit_memory(command: &mut Command) {
     }
 }
 
-/// Compiles each piece once to get messages that name the user's lines; where that succeeds the trouble is the repetition
-/// or the linking, and the first messages say it.
+/// Compiles each piece once to get messages that name the user's lines. If that succeeds, the repetition or the linking is
+/// at fault, and the first messages are reported.
 fn explain(request: &Request, compiler: &Compiler, folder: &Path, messages: &str) -> Error {
     for (name, text) in source::pieces(request) {
         let _ = std::fs::write(folder.join(name), text + "\n");
@@ -184,7 +184,7 @@ fn sizes(path: &Path, rows: usize) -> Result<Vec<u64>> {
     let file = object::File::parse(&*data).map_err(|e| Error::Child(format!("the compiled rows cannot be read: {e}")))?;
     let mut bytes = vec![0; rows];
     for symbol in file.symbols() {
-        // The function that hands over the variables is small; the one with the copies is the larger of the two.
+        // The function that passes the variables is small; the one with the copies is the larger of the two.
         if let Some(slot) = symbol.name().ok().and_then(row_of).and_then(|row| bytes.get_mut(row)) {
             *slot = symbol.size().max(*slot);
         }
@@ -192,7 +192,7 @@ fn sizes(path: &Path, rows: usize) -> Result<Vec<u64>> {
     Ok(bytes)
 }
 
-/// The row whose name stands in a symbol, which C++ decorates.
+/// The row named in a symbol, which C++ mangles.
 fn row_of(symbol: &str) -> Option<usize> {
     let (_, rest) = symbol.split_once("hs_row_")?;
     rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()

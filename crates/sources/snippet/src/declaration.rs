@@ -1,4 +1,4 @@
-//! `--let` declarations: enough of C's declarators to know the name, and whether the variable fits a register.
+//! `--let` declarations: parses enough of C's declarators to get the name and whether the variable fits a register.
 
 use crate::error::Result;
 use crate::request::bad;
@@ -19,7 +19,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// Understands a declaration such as `uint64_t x = 3`, `char *p = malloc(64)` or `int a[4] = {3, 1, 2, 0}`.
+    /// Parses a declaration such as `uint64_t x = 3`, `char *p = malloc(64)` or `int a[4] = {3, 1, 2, 0}`.
     ///
     /// # Errors
     /// If no name can be found in it.
@@ -32,7 +32,7 @@ impl Declaration {
     pub fn parse(text: &str) -> Result<Declaration> {
         let line = text.replace(['\n', '\r'], " ");
         let mut line = line.trim().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
-        // A constant would not be opaque: the compiler may use its value wherever it likes.
+        // A constant would not be opaque: the compiler may use its value directly.
         while let Some(rest) = line.strip_prefix("const ") {
             line = rest.trim_start();
         }
@@ -50,14 +50,12 @@ impl Declaration {
                 let array = declared.contains('[');
                 Ok(Declaration { text: line.to_owned(), name, declarator, initialised: cut.is_some(), array })
             }
-            Some(name) if name.starts_with("hs_") => {
-                Err(bad("--let", format!("`{name}`: names that begin with hs_ belong to the instrument")))
-            }
+            Some(name) if name.starts_with("hs_") => Err(bad("--let", format!("`{name}`: names that begin with hs_ are reserved"))),
             _ => Err(bad("--let", format!("`{text}` is not a declaration: expected a type and a name, as in 'uint64_t x = 3'"))),
         }
     }
 
-    /// Whether it is of a scalar type that no general register holds, so that copies find it in memory.
+    /// Whether it has a scalar type that no register holds, so that copies access it in memory.
     pub fn is_wide_scalar(&self) -> bool {
         let words: Vec<&str> = self.declarator.split(|c: char| !is_word(c)).collect();
         let has = |word: &str| words.contains(&word);
@@ -72,7 +70,7 @@ impl Declaration {
     }
 }
 
-/// What follows the body of a type that is defined on the spot: `s[3]` in `struct point { int x, y; } s[3]`.
+/// What follows the body of a type that is defined in the declaration: `s[3]` in `struct point { int x, y; } s[3]`.
 fn after_type_body(declarator: &str) -> &str {
     let defines = ["struct", "union", "enum", "class"].iter().any(|word| declarator.starts_with(word));
     let behind = declarator.rsplit_once('}').map(|(_, behind)| behind.trim());
@@ -98,7 +96,7 @@ fn top_level_equals(line: &str) -> Option<usize> {
         .map(|(at, _)| at)
 }
 
-/// Whether a comma stands outside all brackets and quotes.
+/// Whether there is a comma outside all brackets and quotes.
 fn declares_more(line: &str) -> bool {
     let (mut depth, mut quote, mut before) = (0i32, None, ' ');
     for c in line.chars() {
@@ -108,7 +106,7 @@ fn declares_more(line: &str) -> bool {
             (None, '"' | '\'') => quote = Some(c),
             (None, '(' | '[' | '{' | '<') => depth += 1,
             (None, ')' | ']' | '}') => depth -= 1,
-            // Not of `->`, and not of a comparison that opened nothing.
+            // Not part of `->`, nor a comparison without an opening bracket.
             (None, '>') if before != '-' && depth > 0 => depth -= 1,
             (None, ',') if depth == 0 => return true,
             _ => {}
@@ -154,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn semicolons_and_const_are_left_out() {
+    fn semicolons_and_const_are_removed() {
         for text in ["int x = 3 ; ;", "const int x = 3;\n", "const  const int x = 3"] {
             assert_eq!(Declaration::parse(text).unwrap().text, "int x = 3", "{text}");
         }
     }
 
     #[test]
-    fn wide_scalars_are_known() {
+    fn wide_scalars_are_recognised() {
         let wide = |text: &str| Declaration::parse(text).unwrap().is_wide_scalar();
         assert!(wide("long double x = 2") && wide("unsigned __int128 x = 2") && wide("double long x"));
         assert!(!wide("double x = 2") && !wide("long x = 2") && !wide("long double *p") && !wide("long double a[3]"));
@@ -187,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_declaration_is_refused() {
+    fn invalid_declarations_are_refused() {
         for text in ["", "x", "= 3", "x = 3", "uint64_t", "int hs_now = 3", "3 4"] {
             assert!(Declaration::parse(text).is_err(), "{text}");
         }

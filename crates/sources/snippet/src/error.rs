@@ -15,7 +15,7 @@ pub enum Error {
         /// What is wrong with it and what is expected.
         reason: String,
     },
-    /// No compiler.
+    /// No working compiler was found.
     #[error("no {language} compiler found (tried {tried}): install one, for instance `apt-get install {package}`, or name it with --cc")]
     NoCompiler {
         /// The language.
@@ -28,7 +28,7 @@ pub enum Error {
     /// The compiler refused the code; its own messages.
     #[error("the code does not compile\n{messages}")]
     DoesNotCompile {
-        /// What the compiler said, about the user's own lines.
+        /// The compiler's messages about the user's own lines.
         messages: String,
     },
     /// The compiler ran too long or died.
@@ -37,7 +37,7 @@ pub enum Error {
     /// The code under test ended the child process.
     #[error("{0}")]
     CodeFailed(Failure),
-    /// The child process could not be started or spoke nonsense.
+    /// The child process could not be started, or its replies are invalid.
     #[error("the measuring process failed: {0}")]
     Child(String),
     /// The observations cannot be solved.
@@ -51,7 +51,7 @@ pub enum Error {
     Io {
         /// What was being done.
         what: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -61,7 +61,7 @@ pub enum Error {
 pub struct Failure {
     /// What happened: the signal's name, the exit status or the limit.
     pub what: String,
-    /// Where: which part of the code was running.
+    /// Where it happened: which part of the code was running.
     pub place: String,
     /// What may help.
     pub hint: String,

@@ -4,7 +4,7 @@ use hairspring_core::judge::words::shortened;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// What is found of a piece of code that was compiled and run.
+/// Findings about a piece of code that was compiled and run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
@@ -13,9 +13,9 @@ pub enum SnippetFinding {
     OptimisedAway { bytes_per_copy: f64 },
     /// Variables of types that no register holds are kept in memory: each copy loads and stores them.
     KeptInMemory { variables: Vec<String> },
-    /// The flags given to the compiler name no level of optimisation.
+    /// The compiler flags set no optimisation level.
     NotOptimised { flags: String },
-    /// The compiled copy holds fewer operations than the source: the compiler folded, merged or dropped some.
+    /// The compiled copy has fewer operations than the source: the compiler folded, merged or dropped some.
     WorkChanged { operation: String, copy: u32, source: u32 },
     /// The code under test wrote to its output while it was measured.
     Printed { bytes: u64, first_line: String },
@@ -28,18 +28,18 @@ impl Kind for SnippetFinding {
                 code: "optimised_away",
                 numbers: numbers! { bytes_per_copy },
                 message: format!("optimised away: the compiler left {bytes_per_copy:.1} bytes of code for each copy"),
-                remedy: "make every input a variable that the compiler does not know, and assign the result to one",
+                remedy: "make every input a variable whose value the compiler does not know, and assign the result to such a variable",
             },
             SnippetFinding::KeptInMemory { variables } => Description {
                 code: "kept_in_memory",
-                message: format!("kept in memory between copies, for want of a register that holds the type: {}", shortened(&variables)),
+                message: format!("kept in memory between copies because no register holds the type: {}", shortened(&variables)),
                 numbers: numbers! { variables },
                 remedy: "the time includes a load and a store of each copy; a latency through such a variable goes through memory",
             },
             SnippetFinding::NotOptimised { flags } => Description {
                 code: "not_optimised",
                 message: format!(
-                    "the compiler's flags `{flags}` name no level of optimisation: they replace the default -O2, and the code is compiled without"
+                    "the compiler flags `{flags}` set no optimisation level: they replace the default -O2, so the code is not optimised"
                 ),
                 numbers: numbers! { flags },
                 remedy: "add -O2 to the flags, unless unoptimised code is what you want to time",

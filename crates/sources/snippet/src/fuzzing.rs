@@ -1,6 +1,6 @@
-//! For the fuzz targets, which are another package; no part of the interface.
+//! Entry points for the fuzz targets, which are another package; not part of the interface.
 
-use crate::child::{died_of, used_up};
+use crate::child::{check_memory, crash_failure};
 use crate::protocol::{Received, Reply, receive};
 
 /// Reads all answers in these bytes as the parent of a host does. Returns whether there was one.
@@ -11,11 +11,11 @@ pub fn replies(mut bytes: &[u8]) -> bool {
             Ok(Received::Message(reply)) => {
                 messages += 1;
                 if let Reply::Ended(ended) = &reply {
-                    let _ = used_up(ended);
+                    let _ = check_memory(ended);
                 }
             }
-            Ok(Received::Crash(words)) => {
-                assert!(!died_of(words).what.is_empty());
+            Ok(Received::Crash(report)) => {
+                assert!(!crash_failure(report).what.is_empty());
                 return true;
             }
             Ok(Received::Closed) | Err(_) => return messages > 0,

@@ -1,8 +1,8 @@
 //! A piece of C, C++ or assembly as something that can be timed: straight-line copies of it are generated, compiled
-//! with the user's own compiler, loaded by a child process that may die of them, and run in interleaved rounds until
+//! with the user's own compiler, loaded by a child process that may crash, and run in interleaved rounds until
 //! the interval asked for is reached.
 //!
-//! [`measure`] does it all; the parts are in the order of the folder: [`Request`] and [`Declaration`] (what is asked),
+//! [`measure`] does all of this; its parts: [`Request`] and [`Declaration`] (what is asked),
 //! `source` (the generated rows), `compile`, [`host`] (the child), `child` (the parent's side), `session`.
 
 mod asm;
@@ -39,5 +39,5 @@ pub use error::{Error, Failure, Result};
 pub use findings::SnippetFinding;
 pub use mode::{Judged, Mode};
 pub use protocol::{Ended, Ready};
-pub use request::{Language, Request, words};
+pub use request::{Language, Request, shell_words};
 pub use session::{MeasuredCode, measure, series_names};

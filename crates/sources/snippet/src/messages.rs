@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-/// Most lines that are shown, and most columns of each.
+/// Maximum number of lines shown, and of columns of each.
 const MOST_LINES: usize = 40;
 const MOST_COLUMNS: usize = 200;
 
 /// Files that the instrument writes; all others are the user's.
 const GENERATED: [&str; 4] = ["pilot.c", "rows.c", "plain.c", "checked.c"];
 
-/// Drops lines about the instrument's own functions, folders and repetitions.
+/// Drops lines about generated functions, temporary folders, and repeated lines.
 pub fn tidy(messages: &str, folder: &Path) -> String {
     let folder = format!("{}/", folder.display());
     let mut lines: Vec<String> = Vec::new();
-    // Source that a compiler shows belongs to the message before it.
+    // A source excerpt belongs to the message before it.
     let mut shows_source = true;
     for line in messages.lines().map(|line| line.replace(&folder, "")) {
         if !is_message(&line) {
@@ -30,13 +30,13 @@ pub fn tidy(messages: &str, folder: &Path) -> String {
     shortened(lines)
 }
 
-/// Whether a line says something, rather than showing source.
+/// Whether a line is a message rather than a source excerpt.
 fn is_message(line: &str) -> bool {
     const WORDS: [&str; 7] = ["error", "Error", "warning:", "note:", "undefined", "compilation", "cc1"];
     !line.starts_with(' ') && (line.ends_with(':') || WORDS.iter().any(|word| line.contains(word)))
 }
 
-/// What a line says to the user: the whole of it, a part, or nothing.
+/// The part of a line that concerns the user: all of it, some of it, or none.
 fn message(line: &str) -> Option<String> {
     const NOISE: [&str; 10] = [
         "'linker' input unused",
@@ -75,23 +75,23 @@ fn shortened(mut lines: Vec<String>) -> String {
     if lines.len() > MOST_LINES {
         let more = lines.len() - MOST_LINES;
         lines.truncate(MOST_LINES);
-        lines.push(format!("... and {more} lines more"));
+        lines.push(format!("... and {more} more lines"));
     }
     lines.join("\n")
 }
 
-/// What helps where one copy compiles and repeated copies do not.
+/// A hint for code of which one copy compiles but repeated copies do not.
 pub fn hint(messages: &str) -> &'static str {
     if messages.contains("undefined reference") {
         "functions that the code calls must be in --file or --link"
     } else if messages.contains("label") {
         "the code is repeated, so its labels must be local to a copy: begin it with `__label__ NAME;`"
     } else if messages.contains("/ld:") || messages.contains("ld.lld:") {
-        "the code compiles, but does not link: check --link, and names that are defined nowhere"
+        "the code compiles but does not link: check --link, and look for undefined names"
     } else if messages.contains("already defined") {
         "the code is repeated, so its labels must be local: use numbers, as in `1:` and `jnz 1b`"
     } else {
-        "one copy compiles, repeated copies do not: what the code defines must be local to it"
+        "one copy compiles but repeated copies do not: everything that the code defines must be local to it"
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_about_the_users_lines_stays() {
+    fn messages_about_generated_code_are_dropped() {
         let messages = "/t/f/checked.c: In function 'hs_check_0':\n/t/f/CODE:1:3: error: expected ')'\n    1 | x }\n      |  ^\n\
                         /t/f/checked.c:9:1: note: to match this\n    9 | (\ncc1: out of memory";
         let tidied = tidy(messages, Path::new("/t/f"));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_in_every_copy_is_said_once() {
+    fn messages_repeated_in_every_copy_appear_once() {
         let messages = "/t/rows.c:3:1: error: duplicate label 'l'\n 3 | l:\n/t/rows.c:9:1: error: duplicate label 'l'\n 9 | l:\n";
         assert_eq!(tidy(messages, Path::new("/t")), "error: duplicate label 'l'");
         let clang = "/t/rows.c:3:1: error: redefinition of label 'l'\nl: x++;\n^\nCODE:1:1: error: no\ny\n^\n1 error generated.\n";
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_cut_and_nothing_is_never_the_answer() {
+    fn long_lines_are_truncated_and_the_result_is_never_empty() {
         assert_eq!(tidy(&"x".repeat(9_000), Path::new("/t")).len(), MOST_COLUMNS + 3);
         assert_eq!(tidy("collect2: error: ld returned 1 exit status", Path::new("/t")), "collect2: error: ld returned 1 exit status");
     }

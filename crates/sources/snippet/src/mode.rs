@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Every copy waits for the one before: the slope is a latency.
+    /// Every copy waits for the previous one: the slope is a latency.
     Latency,
     /// The copies are independent and may overlap: the slope is a reciprocal throughput.
     Throughput,
@@ -16,7 +16,7 @@ pub enum Mode {
 /// The mode of a piece of code and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
-    /// The mode; `None` where the machine code cannot tell.
+    /// The mode; `None` if the machine code does not show it.
     pub mode: Option<Mode>,
     /// The reason, in words.
     pub reason: String,
@@ -28,17 +28,17 @@ impl Judged {
         Judged { mode: Some(mode), reason: reason.into() }
     }
 
-    /// No mode, and why.
-    pub fn not_known(why: &str) -> Judged {
+    /// An unknown mode with the reason.
+    pub fn unknown(why: &str) -> Judged {
         Judged { mode: None, reason: format!("latency or throughput: not known, {why}") }
     }
 }
 
-/// The mode where fences decide it, whatever the code is.
+/// The mode if fences determine it regardless of the code.
 pub fn fenced(request: &Request) -> Option<Judged> {
     let why = match () {
         () if !request.cold.is_empty() => "fenced: the caches are flushed before every evaluation",
-        () if request.fence => "fenced: an evaluation starts when all before it is done",
+        () if request.fence => "fenced: an evaluation starts after all earlier instructions are done",
         () => return None,
     };
     Some(Judged::known(Mode::Latency, why))

@@ -1,45 +1,46 @@
 //! Which rows to generate: a few for the pilot, then a design made from what the pilot found.
 
 use crate::request::Request;
-use crate::source::{Arrangement, RowSpec};
+use crate::source::RowSpec;
+use hairspring_core::design::table::Order;
 use hairspring_core::design::{DIFFERENTIAL, DIRECT, Pilot, cold, line, pairs, rearranged};
 
 /// Copies in the pilot rows of each alternative.
 pub const PILOT: [u32; 3] = [1, 2, 4];
-/// A copy that takes longer than this is timed by the row of one copy alone: the overhead is nothing beside it, and longer rows
-/// of up to 16 alternatives would use up the budget.
+/// A copy that takes longer than this is timed only in the row of one copy: the overhead is negligible, and longer rows of
+/// up to 16 alternatives would use up the budget.
 pub const LONG_NS: f64 = 200_000.0;
-/// Evaluations in all rows together: compile time grows with them.
+/// Maximum number of evaluations in all rows together: compile time grows with them.
 const MOST_EVALUATIONS: u32 = 3_000;
 
 /// Rows of the pilot run.
 pub fn pilot_rows(request: &Request) -> Vec<RowSpec> {
-    let arrangement = arrangement(request);
-    let each = |subject| PILOT.map(|copies| RowSpec { subject, arrangement, bodies: copies, inits: copies, flushes: copies });
+    let order = main_order(request);
+    let each = |subject| PILOT.map(|copies| RowSpec { subject, order, bodies: copies, inits: copies, flushes: copies });
     (0..request.codes.len()).flat_map(each).collect()
 }
 
 /// The order of bodies and inits that the answer comes from.
-pub fn arrangement(request: &Request) -> Arrangement {
+pub fn main_order(request: &Request) -> Order {
     let fenced = request.fence || request.init.is_some() && !request.cold.is_empty();
-    if fenced { Arrangement::Fenced } else { Arrangement::AtEnd }
+    if fenced { Order::Fenced } else { Order::AtEnd }
 }
 
-/// Whether nothing can overlap with a body: fences of its own or of the flush stand on both sides.
+/// Whether nothing can overlap with a body because its own fences or those of the flush surround it.
 pub fn stands_alone(request: &Request) -> bool {
     request.fence || !request.cold.is_empty()
 }
 
-/// Other arrangements of the same counts, as a check that bodies and inits add up.
-pub fn checks(request: &Request) -> &'static [Arrangement] {
+/// Other orders of the same counts, as a check that bodies and inits add up.
+pub fn checks(request: &Request) -> &'static [Order] {
     let overlap_possible = request.init.is_some() && !stands_alone(request);
-    if overlap_possible { &[Arrangement::InPlace, Arrangement::Fenced] } else { &[] }
+    if overlap_possible { &[Order::InPlace, Order::Fenced] } else { &[] }
 }
 
 /// Rows of the measurement; `pilots` has one entry for each alternative, of one evaluation with its init and flush.
-/// Where chains of known length run (`chains`), rows that check the arrangement come with them.
+/// If chains of known length run (`chains`), rows that check the order are added.
 pub fn rows(request: &Request, pilots: &[Pilot], chains: bool) -> Vec<RowSpec> {
-    // Alternatives share the slower one's copies: the same design for all keeps them comparable.
+    // All alternatives use the design of the slowest, so that they stay comparable.
     let share = Pilot {
         copy_ns: pilots.iter().map(|pilot| pilot.copy_ns).fold(0.0, f64::max),
         copy_bytes: pilots.iter().map(|pilot| pilot.copy_bytes).fold(0.0, f64::max),
@@ -58,21 +59,21 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool) -> Vec<RowSpec> {
 }
 
 fn check_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
-    let rows = |subject, arrangement| {
-        let row = move |(bodies, inits)| RowSpec { subject, arrangement, bodies, inits, flushes: bodies };
+    let rows = |subject, order| {
+        let row = move |(bodies, inits)| RowSpec { subject, order, bodies, inits, flushes: bodies };
         rearranged(pilot).into_iter().map(row)
     };
-    let of_subject = |subject| checks(request).iter().flat_map(move |arrangement| rows(subject, *arrangement));
+    let of_subject = |subject| checks(request).iter().flat_map(move |order| rows(subject, *order));
     (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, pilot)).collect()
 }
 
-/// Rows of a chain of known length in place of the body, where fences stand: every other component changes its count.
+/// Rows with a chain of known length in place of the body, if there are fences; they vary every other component's count.
 fn shadow_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
-    let row = |bodies, inits, flushes| RowSpec { subject: 0, arrangement: Arrangement::Shadow, bodies, inits, flushes };
+    let row = |bodies, inits, flushes| RowSpec { subject: 0, order: Order::Shadow, bodies, inits, flushes };
     let (init, cold) = (request.init.is_some(), !request.cold.is_empty());
     let pairs = rearranged(pilot);
     let more_inits = pairs.iter().filter(|_| init).map(|(n, m)| row(*n, *m, *n));
-    // Those with an equal number of all are among the former already.
+    // Rows with equal counts are already among `more_inits`.
     let more_flushes = pairs.iter().filter(|(n, m)| cold && (n < m || !init)).map(|(n, m)| row(*n, *n, *m));
     more_inits.chain(more_flushes).collect()
 }
@@ -93,8 +94,8 @@ fn most_copies(rows: &[RowSpec], limit: u32) -> u32 {
 }
 
 fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
-    let arrangement = arrangement(request);
-    let row = |bodies, inits, flushes| RowSpec { subject, arrangement, bodies, inits, flushes };
+    let order = main_order(request);
+    let row = |bodies, inits, flushes| RowSpec { subject, order, bodies, inits, flushes };
     match (request.init.is_some(), request.cold.is_empty()) {
         (false, true) => {
             let mut copies = line(pilot);
@@ -122,7 +123,7 @@ mod tests {
     use hairspring_core::estimate::exact_rank;
 
     #[test]
-    fn every_kind_of_request_has_full_rank() {
+    fn designs_of_every_kind_of_request_have_full_rank() {
         for (init, cold) in [(false, false), (true, false), (false, true), (true, true)] {
             for copy_ns in [0.2, 30.0, 5_000.0, 1e8] {
                 let request = Request {
@@ -134,11 +135,11 @@ mod tests {
                 let pilot = Pilot { copy_ns, copy_bytes: 20.0, quantum_ns: 10.0 };
                 let rows = rows(&request, &[pilot, pilot], true);
                 assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 400);
-                let main = arrangement(&request);
-                let shadow = (init || cold).then_some(&Arrangement::Shadow);
-                for arrangement in checks(&request).iter().chain([&main]).chain(shadow) {
-                    let subject = usize::from(*arrangement != Arrangement::Shadow);
-                    let mine = rows.iter().filter(|row| row.subject == subject && row.arrangement == *arrangement);
+                let main = main_order(&request);
+                let shadow = (init || cold).then_some(&Order::Shadow);
+                for order in checks(&request).iter().chain([&main]).chain(shadow) {
+                    let subject = usize::from(*order != Order::Shadow);
+                    let mine = rows.iter().filter(|row| row.subject == subject && row.order == *order);
                     let design: Vec<Vec<f64>> = mine.map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
                     assert_eq!(exact_rank(&design).pivots.len(), request.components().len() + 1, "init {init}, cold {cold}, {copy_ns} ns");
                 }

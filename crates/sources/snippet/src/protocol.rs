@@ -1,4 +1,4 @@
-//! What parent and child say to each other: length-prefixed messages over pipes.
+//! Messages between parent and child: length-prefixed, over pipes.
 
 use hairspring_core::observations::Rate;
 use hairspring_host::thread::Settled;
@@ -16,12 +16,12 @@ pub enum Command {
     Load(Load),
     /// Run rounds over these rows; answered by [`Reply::Batch`].
     Run {
-        /// Rows to run, by index; reference rows come behind the library's.
+        /// Rows to run, by index; reference rows follow the library's.
         rows: Vec<u32>,
         /// How many rounds.
         batch: Batch,
     },
-    /// Say what the whole run was like; answered by [`Reply::Ended`], and the child ends.
+    /// Report the circumstances of the run; answered by [`Reply::Ended`], and the child exits.
     End,
 }
 
@@ -38,18 +38,18 @@ pub struct Load {
     pub cpu: Option<usize>,
     /// Seed of the orders.
     pub seed: u64,
-    /// Rows of built-in chains to run beside: name of the chain and copies.
+    /// Rows of built-in chains to run in the same rounds: name of the chain and copies.
     pub chains: Vec<(String, u32)>,
-    /// Whether the reference chain's length is to be proved first.
+    /// Whether to prove the reference chain's length first.
     pub prove_ruler: bool,
-    /// Seconds of processor time after which the kernel ends the child, should the parent be gone.
+    /// Seconds of processor time after which the kernel ends the child if the parent is gone.
     pub most_cpu_seconds: u64,
 }
 
 /// From child to parent.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
-    /// The instrument's own part is loaded; the code's comes next, and [`Reply::Ready`] after it.
+    /// The instrument is prepared; the code is loaded next, then [`Reply::Ready`] is sent.
     Prepared,
     /// Loaded.
     Ready(Ready),
@@ -57,11 +57,11 @@ pub enum Reply {
     Batch(Vec<Raw>),
     /// The end of the run.
     Ended(Ended),
-    /// The engine refused; its message.
+    /// The engine's refusal with its message.
     Refused(String),
 }
 
-/// What the child found at the start.
+/// Circumstances at the start of the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ready {
     /// CPU, priority, memory.
@@ -72,16 +72,16 @@ pub struct Ready {
     pub quantum: u64,
     /// Mean of back to back reads in ticks.
     pub read_cost: f64,
-    /// The proved reference chain, or why there is none.
+    /// The proved reference chain, or the reason why there is none.
     pub ruler: Option<Result<Ruler, String>>,
 }
 
-/// What the child found at the end.
+/// Circumstances at the end of the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ended {
     /// Rate of the clock over the run.
     pub rate: Rate,
-    /// Time that the hypervisor took.
+    /// Time stolen by the hypervisor.
     pub stolen_ms: Option<f64>,
     /// Size of the address space.
     pub memory_bytes: u64,
@@ -89,15 +89,15 @@ pub struct Ended {
     pub dropped_bytes: u64,
 }
 
-/// In place of a length: the child is dying of a signal, and four numbers follow.
+/// Sent in place of a length: the child is dying of a signal, and the numbers of a [`CrashReport`] follow.
 pub const CRASH: u32 = u32::MAX;
-/// No message is longer: a length above it is a damaged stream.
+/// Longest message: a greater length means a damaged stream.
 const MOST_BYTES: u32 = 1 << 30;
-const DAMAGED: &str = "its answer makes no sense: the code may have written into the instrument's memory or pipe";
+const DAMAGED: &str = "its reply is invalid: the code may have written into the instrument's memory or pipe";
 
-/// Last words of a child: signal, phase, row, address, pages of address space.
+/// What a child that is dying of a signal reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LastWords {
+pub struct CrashReport {
     /// The signal.
     pub signal: u64,
     /// What was running: see [`crate::host::Phase`].
@@ -110,21 +110,21 @@ pub struct LastWords {
     pub memory_bytes: u64,
 }
 
-/// What came out of the pipe.
+/// What was received from the pipe.
 #[derive(Debug)]
 pub enum Received<T> {
     /// A message.
     Message(T),
-    /// Last words.
-    Crash(LastWords),
-    /// The other side is gone.
+    /// The report of a crash.
+    Crash(CrashReport),
+    /// The other side closed the pipe.
     Closed,
 }
 
 /// Writes a message.
 ///
 /// # Errors
-/// What the stream says.
+/// An error of the stream.
 pub fn send(stream: &mut impl Write, message: &impl Serialize) -> std::io::Result<()> {
     let bytes = postcard::to_allocvec(message).map_err(std::io::Error::other)?;
     stream.write_all(&(bytes.len() as u32).to_le_bytes())?;
@@ -135,7 +135,7 @@ pub fn send(stream: &mut impl Write, message: &impl Serialize) -> std::io::Resul
 /// Reads a message.
 ///
 /// # Errors
-/// What the stream says, and a message that makes no sense.
+/// An error of the stream, or an invalid message.
 pub fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> std::io::Result<Received<T>> {
     let mut length = [0; 4];
     match stream.read_exact(&mut length) {
@@ -147,7 +147,7 @@ pub fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> std::io::Result<R
         let mut numbers = [0; 40];
         stream.read_exact(&mut numbers)?;
         let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| numbers[at * 8 + byte]));
-        return Ok(Received::Crash(LastWords {
+        return Ok(Received::Crash(CrashReport {
             signal: number(0),
             phase: number(1),
             row: number(2),
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_go_there_and_back() {
+    fn messages_round_trip() {
         let mut pipe = Vec::new();
         send(&mut pipe, &Reply::Refused("why".into())).unwrap();
         assert!(matches!(receive(&mut &pipe[..]).unwrap(), Received::Message(Reply::Refused(why)) if why == "why"));

@@ -1,5 +1,5 @@
-//! Registers by their names, and why assembly may crash without a wrong address in it: an instruction changed a register
-//! that the code does not name.
+//! Names of registers, and an explanation for crashes of assembly: an instruction changed a register that the code does
+//! not name.
 
 use crate::error::Error;
 use crate::request::{Language, Request};
@@ -29,10 +29,10 @@ mod names {
     }
 }
 
-/// Of other processors no names are known.
+/// No names are known for other processors.
 #[cfg(not(target_arch = "x86_64"))]
 mod names {
-    /// There is none.
+    /// No register is known.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Register {}
 
@@ -42,13 +42,13 @@ mod names {
     }
 }
 
-/// A register's name, vectors by that of their shortest part.
+/// A register's name; for a vector register that of its xmm part.
 pub fn name(register: Register) -> String {
     let name = format!("{register:?}").to_lowercase();
     name.strip_prefix("zmm").map_or(name.clone(), |number| format!("xmm{number}"))
 }
 
-/// Registers that the text of some assembly names, for the list of what it changes.
+/// Registers that assembly text names, for its clobber list.
 pub fn registers(code: &str) -> Vec<String> {
     let words = code.split(|c: char| !c.is_alphanumeric());
     let mut found: Vec<String> = words.filter_map(register).map(name).filter(|register| register != "rsp").collect();
@@ -57,8 +57,8 @@ pub fn registers(code: &str) -> Vec<String> {
     found
 }
 
-/// Adds to a crash of assembly which registers its instructions change without naming them; `changed` are those that the
-/// compiled copies change.
+/// Adds to the error of crashed assembly which registers its instructions change without naming them; `changed` are those
+/// that the compiled copies change.
 pub fn explain(request: &Request, changed: &[String], error: Error) -> Error {
     let Error::CodeFailed(mut failure) = error else { return error };
     let code: Vec<&str> = request.codes.iter().chain(&request.init).chain(&request.setup).map(String::as_str).collect();
@@ -82,7 +82,7 @@ fn hint(unnamed: &[String]) -> String {
     }
 }
 
-/// Registers that the code changes and that stand nowhere in it.
+/// Registers that the code changes but does not name.
 fn unnamed(code: &str, changed: &[String]) -> Vec<String> {
     let named = registers(code);
     let general = |name: &&String| name.starts_with('r') && *name != "rsp";
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn registers_are_named_whole() {
+    fn parts_map_to_the_full_register() {
         assert_eq!(registers("xor %eax, %r8d\nvmovapd %ymm3, (%rsp)"), ["r8", "rax", "xmm3"]);
         for (word, whole) in
             [("al", "rax"), ("ah", "rax"), ("sil", "rsi"), ("r9b", "r9"), ("r15w", "r15"), ("R10D", "r10"), ("zmm31", "xmm31")]
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_that_nobody_named_are_told() {
+    fn unnamed_changed_registers_are_listed() {
         let changed: Vec<String> = ["rax", "rbx", "rcx", "rdx"].map(String::from).to_vec();
         assert_eq!(unnamed("cpuid", &changed), changed);
         assert_eq!(unnamed("xor eax, eax\ncpuid\nmov ecx, ebx", &changed), ["rdx"]);

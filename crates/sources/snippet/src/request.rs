@@ -1,4 +1,4 @@
-//! What a user asks to be timed.
+//! A request to time code.
 
 use crate::declaration::Declaration;
 use crate::error::{Error, Result, io};
@@ -19,10 +19,10 @@ pub enum Language {
     Asm,
 }
 
-/// A piece of code with all that belongs to its measurement.
+/// Code to be timed with all settings of the measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The alternatives; the first is what others are compared with.
+    /// The alternatives; the others are compared with the first.
     pub codes: Vec<String>,
     /// Variables that are opaque to the compiler before every copy.
     pub lets: Vec<Declaration>,
@@ -32,8 +32,8 @@ pub struct Request {
     pub setup: Option<String>,
     /// Data flushed from the caches before every evaluation: `name` or `pointer:bytes`.
     pub cold: Vec<String>,
-    /// Whether every evaluation is fenced: it starts when all before it is done, and ends when it is done itself. The
-    /// fences are part of the init.
+    /// Whether every evaluation is fenced: it starts after all earlier instructions are done, and later ones start after
+    /// it is done. The fences are part of the init.
     pub fence: bool,
     /// Language of all code.
     pub language: Language,
@@ -53,13 +53,13 @@ pub struct Request {
     pub cpu: Option<usize>,
     /// Time for the whole measurement, compilation included; at least 100 ms of it are measuring.
     pub budget: Duration,
-    /// Half-width of the interval at which to stop, as a share of the value.
+    /// Half-width of the interval at which the rounds end, as a share of the value.
     pub precision: f64,
     /// Confidence level.
     pub level: f64,
-    /// Time that the code may stay silent before it counts as hanging.
+    /// Time without a reply after which the code counts as hanging.
     pub timeout: Duration,
-    /// Whether rows for direct and differential measurements run as well.
+    /// Whether to run rows for direct and differential measurements too.
     pub all_methods: bool,
 }
 
@@ -95,13 +95,13 @@ pub const MOST_CODES: usize = 16;
 pub const MOST_CODE_BYTES: usize = 256 * 1024;
 
 impl Request {
-    /// Checks what can be checked before a compiler is asked.
+    /// Checks the request as far as possible without a compiler.
     ///
     /// # Errors
-    /// Names the option and what is expected.
+    /// [`Error::BadRequest`] with the option and what is expected.
     pub fn check(&self) -> Result<()> {
         if self.codes.is_empty() || self.codes.len() > MOST_CODES {
-            return Err(bad("CODE", format!("{} alternatives given, 1 to {MOST_CODES} are possible", self.codes.len())));
+            return Err(bad("CODE", format!("{} alternatives given, 1 to {MOST_CODES} are allowed", self.codes.len())));
         }
         for (what, text) in self.texts() {
             if text.len() > MOST_CODE_BYTES {
@@ -113,7 +113,7 @@ impl Request {
         }
         let empty = |code: &String| code.trim().is_empty() || self.language != Language::Asm && is_empty(code);
         if let Some(empty) = self.codes.iter().position(empty) {
-            return Err(bad("CODE", format!("piece {} is empty: give an expression, an assignment or statements", empty + 1)));
+            return Err(bad("CODE", format!("alternative {} is empty: give an expression, an assignment or statements", empty + 1)));
         }
         let runs = self.codes.iter().map(|code| ("CODE", code)).chain(self.init.iter().map(|init| ("--init", init)));
         if let Some((what, _)) = runs.filter(|_| self.language != Language::Asm).find(|(_, code)| returns(code)) {
@@ -144,7 +144,7 @@ impl Request {
         names
     }
 
-    /// Fences stand around the init, and count with it; without an init they are all that runs before an evaluation.
+    /// Name of the component before an evaluation: fences surround the init and count with it, or run alone without one.
     fn name_of(&self, init: &str) -> &'static str {
         match (self.fence || !self.cold.is_empty(), init.is_empty()) {
             (true, true) => "fence",
@@ -154,12 +154,12 @@ impl Request {
     }
 }
 
-/// Splits the text of an option into arguments as a shell does: at blanks, with quotes and backslashes. No variable is
-/// replaced and no pattern is expanded.
+/// Splits the text of an option into arguments as a shell does: at blanks, with quotes and backslashes. Variables and
+/// patterns are not expanded.
 ///
 /// # Errors
 /// [`Error::BadRequest`] with the option's name if a quote is open or a backslash is the last character.
-pub fn words(option: &str, text: &str) -> Result<Vec<String>> {
+pub fn shell_words(option: &str, text: &str) -> Result<Vec<String>> {
     shlex::split(text).ok_or_else(|| bad(option, format!("`{text}` has an open quote, or a backslash at its end")))
 }
 
@@ -173,16 +173,16 @@ mod tests {
 
     #[test]
     fn flags_are_split_as_a_shell_splits_them() {
-        let split = |text| words("--cflags", text).unwrap();
+        let split = |text| shell_words("--cflags", text).unwrap();
         assert_eq!(split(" -O2\t -DA='1 + 2'\n"), ["-O2", "-DA=1 + 2"]);
         assert_eq!(split("-DNAME='\"a b\"' -Ia\\ b \"\" $HOME *"), ["-DNAME=\"a b\"", "-Ia b", "", "$HOME", "*"]);
         assert_eq!(split(""), [""; 0]);
     }
 
     #[test]
-    fn flags_that_a_shell_would_wait_to_see_closed_are_an_error_of_the_option() {
+    fn unclosed_quotes_are_an_error_of_the_option() {
         for text in ["'", "-O2 \"-DA", "-DA=\\"] {
-            let error = words("--cflags", text).unwrap_err().to_string();
+            let error = shell_words("--cflags", text).unwrap_err().to_string();
             assert!(error.starts_with(&format!("--cflags: `{text}` has an open quote")), "{error}");
         }
     }

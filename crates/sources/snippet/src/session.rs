@@ -1,15 +1,16 @@
 //! From a request to observations: pilot, design, compilation, rounds until the interval is narrow enough.
 
-use crate::child::{Child, HostProgram, Printed, used_up};
+use crate::child::{Child, HostProgram, Printed, check_memory};
 use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, find};
 use crate::copy::{Copy, Lost, look};
 use crate::error::{Result, io};
 use crate::plan;
 use crate::protocol::{Ended, Load, Ready};
 use crate::request::{Language, Request};
-use crate::source::{Arrangement, RowSpec};
+use crate::source::RowSpec;
 use crate::table;
 use hairspring_core::design::Pilot;
+use hairspring_core::design::table::Order;
 use hairspring_host::process::Folder;
 use hairspring_measure::companions::{Companion, companions};
 use hairspring_measure::limits::{Batch, LEAST_ROUNDS_OF_SPARE_ROWS};
@@ -17,30 +18,30 @@ use hairspring_measure::ruler::Ruler;
 use hairspring_measure::{Goal, Run, until_precise};
 use std::time::{Duration, Instant};
 
-/// What a session brings back.
+/// The result of a session.
 #[derive(Debug)]
 pub struct MeasuredCode {
     /// The rounds.
     pub run: Run,
-    /// What the machine code of each alternative tells: its mode, its disassembly.
+    /// What the machine code of each alternative shows: its mode, its disassembly.
     pub copies: Vec<Copy>,
-    /// What the compiler took out of each alternative's copies.
+    /// What the compiler removed from each alternative's copies.
     pub lost: Vec<Vec<Lost>>,
-    /// Code size of one copy of each alternative, in bytes, where it can be known.
+    /// Code size of one copy of each alternative in bytes, if known.
     pub copy_bytes: Vec<Option<f64>>,
     /// The compiler.
     pub compiler: Compiler,
-    /// What the host found at the start.
+    /// Circumstances at the start.
     pub ready: Ready,
-    /// Core cycles of the reference chain and how they are known, or why there are none.
+    /// Core cycles of the reference chain and how they are known, or the reason why there are none.
     pub ruler: std::result::Result<Ruler, String>,
-    /// What the host found at the end.
+    /// Circumstances at the end.
     pub ended: Ended,
-    /// What the code wrote.
+    /// The code's output, if any.
     pub printed: Option<Printed>,
 }
 
-/// Names of the series of a request: the code itself where there is one, letters before it where there are more.
+/// Names of the series of a request: `code` for a single alternative, letters for several.
 pub fn series_names(request: &Request) -> Vec<String> {
     let letter = |at: usize| char::from(b'a' + at as u8).to_string();
     if request.codes.len() == 1 { vec!["code".into()] } else { (0..request.codes.len()).map(letter).collect() }
@@ -49,8 +50,7 @@ pub fn series_names(request: &Request) -> Vec<String> {
 /// Measures a request.
 ///
 /// # Errors
-/// What is wrong with the request, what the compiler said, how the code ended its process, or that a clock or CPU is
-/// not to be had.
+/// An invalid request, code that does not compile or that ended its process, or an unavailable clock or CPU.
 pub fn measure(request: &Request, host: &HostProgram) -> Result<MeasuredCode> {
     let mut copies = Vec::new();
     measure_unexplained(request, host, &mut copies).map_err(|error| {
@@ -83,7 +83,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let mut table = table::new(request, &rows, &companions, &ready);
     let stopped = until_precise(&goal(request), &mut table, &mut child, &|| begin.elapsed())?;
     let ended = child.end()?;
-    used_up(&ended)?;
+    check_memory(&ended)?;
     Ok(MeasuredCode {
         run: Run::new(table, stopped, ended.rate.clone(), ended.stolen_ms),
         copies: std::mem::take(copies),
@@ -97,14 +97,14 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     })
 }
 
-/// What ends the rounds. The rows are a design with rows to spare.
+/// When the rounds end. The design has spare rows.
 fn goal(request: &Request) -> Goal {
     let Request { precision, level, budget, .. } = *request;
     Goal { precision, level, budget, least_rounds: LEAST_ROUNDS_OF_SPARE_ROWS }
 }
 
 fn load(request: &Request, library: &Library, rows: usize) -> Load {
-    // A backstop for a host whose parent is gone: the parent's own limits are tighter.
+    // For a host whose parent is gone: the parent's own limits are tighter.
     let most_cpu_seconds = 60 + 4 * request.budget.as_secs() + 2 * request.timeout.as_secs();
     Load {
         library: library.path.display().to_string(),
@@ -118,8 +118,8 @@ fn load(request: &Request, library: &Library, rows: usize) -> Load {
     }
 }
 
-/// Compiles the rows; beside it, where there is a CPU for that, one copy of each alternative without optimisation, to see
-/// what the compiler took out of the copies.
+/// Compiles the rows and, in parallel if there is a CPU for it, one copy of each alternative without optimisation to see
+/// what the compiler removed.
 fn compiled(
     request: &Request,
     compiler: &Compiler,
@@ -146,10 +146,10 @@ fn compiled(
     })
 }
 
-/// One copy of each alternative without optimisation; `None` where it does not compile so.
+/// One copy of each alternative without optimisation; `None` if that does not compile.
 fn plain(request: &Request, compiler: &Compiler, folder: &Folder) -> Option<Vec<Copy>> {
     let plain = Request { flags: format!("{} -O0", request.flags), ..request.clone() };
-    let row = |subject| RowSpec { subject, arrangement: Arrangement::AtEnd, bodies: 1, inits: 1, flushes: 1 };
+    let row = |subject| RowSpec { subject, order: Order::AtEnd, bodies: 1, inits: 1, flushes: 1 };
     let rows: Vec<RowSpec> = (0..request.codes.len()).map(row).collect();
     let library = compile(&plain, compiler, &rows, folder.path(), PLAIN).ok()?;
     Some(look(&plain, &library.path, &rows))
@@ -170,7 +170,7 @@ fn pilot(
     let (mut child, ready) = Child::start(host, load(request, &library, rows.len()), request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
     let first = ticks(&mut child, &singles, Batch { time: TIME, fewest: 1, most: 20 })?;
-    // The default clock counts nanoseconds or something faster: without a rate yet, a tick is taken for a nanosecond.
+    // The rate is not known yet; the default clock ticks at least once a nanosecond, so a tick is taken as one.
     let longest = first.iter().copied().fold(0.0, f64::max);
     let times = if longest < plan::LONG_NS {
         ticks(&mut child, &(0..rows.len() as u32).collect::<Vec<_>>(), Batch { time: 2 * TIME, fewest: 1, most: 2_000 })?
@@ -199,7 +199,7 @@ fn pilot(
     Ok((pilots, ready.ruler.unwrap_or_else(|| Err("not looked for".into()))))
 }
 
-/// Quantum of the clock asked for, in nanoseconds; 0 for those that count faster than nanoseconds.
+/// Quantum of the requested clock in nanoseconds; 0 for clocks that tick faster.
 fn quantum_ns(request: &Request) -> Result<f64> {
     let Some(name) = &request.clock else { return Ok(0.0) };
     let clock = hairspring_host::clock::find(name)?;
@@ -213,20 +213,20 @@ fn ticks(child: &mut Child, rows: &[u32], batch: Batch) -> Result<Vec<f64>> {
         .map(|row| {
             let mut mine: Vec<u64> = readings.iter().skip(row).step_by(rows.len()).map(|raw| raw.ticks).collect();
             mine.sort_unstable();
-            // The mean of the middle half: free of spikes, and finer than the clock's quantum.
+            // The mean of the middle half is free of outliers and finer than the clock's quantum.
             let middle = &mine[mine.len() / 4..mine.len() - mine.len() / 4];
             middle.iter().map(|ticks| *ticks as f64).sum::<f64>() / middle.len().max(1) as f64
         })
         .collect())
 }
 
-/// Bytes that one more copy adds to a row: the slope between the shortest and the longest row of the alternative.
+/// Bytes per copy: the slope between the shortest and the longest row of the alternative.
 fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64> {
     let mine = || {
         rows.iter()
             .zip(&library.row_bytes)
             .filter(|(row, _)| row.subject == subject && row.inits <= row.bodies && row.flushes <= row.bodies)
-            .filter(|(row, _)| row.arrangement == rows[0].arrangement)
+            .filter(|(row, _)| row.order == rows[0].order)
     };
     let (short, long) = (mine().min_by_key(|(row, _)| row.bodies)?, mine().max_by_key(|(row, _)| row.bodies)?);
     let copies = f64::from(long.0.bodies - short.0.bodies);

@@ -1,25 +1,26 @@
-//! The table of a request's rows: which series they are, and what those are to each other.
+//! The table of a request's rows: their series and the roles of these.
 
 use crate::plan;
 use crate::protocol::Ready;
 use crate::request::Request;
 use crate::session::series_names;
-use crate::source::{Arrangement, RowSpec};
+use crate::source::RowSpec;
+use hairspring_core::design::table::Order;
 use hairspring_core::observations::Role;
 use hairspring_measure::Table;
 use hairspring_measure::companions::Companion;
 
-/// The table without readings. Each alternative is a series, and so is each further arrangement of it.
+/// The table without readings. Each alternative is a series, and so is each further order of its rows.
 pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready: &Ready) -> Table {
     let mut table = Table::new(request.components());
     let names = series_names(request);
-    let mut checks: Vec<(usize, Arrangement, String)> = Vec::new();
+    let mut checks: Vec<(usize, Order, String)> = Vec::new();
     for row in rows {
-        let (subject, arrangement) = (row.subject, row.arrangement);
-        let known = checks.iter().find(|(of, order, _)| (*of, *order) == (subject, arrangement)).map(|(_, _, series)| series.clone());
+        let (subject, order) = (row.subject, row.order);
+        let known = checks.iter().find(|(of, checked, _)| (*of, *checked) == (subject, order)).map(|(_, _, series)| series.clone());
         let series = known.unwrap_or_else(|| {
-            let series = declare(&mut table, request, (subject, arrangement), &names, companions);
-            checks.push((subject, arrangement, series.clone()));
+            let series = declare(&mut table, request, (subject, order), &names, companions);
+            checks.push((subject, order, series.clone()));
             series
         });
         table.add_row(&series, &row.counts(request));
@@ -32,29 +33,23 @@ pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready:
     table
 }
 
-/// Names the series of an alternative in an arrangement, and says in the table what it is.
-fn declare(
-    table: &mut Table,
-    request: &Request,
-    (subject, arrangement): (usize, Arrangement),
-    names: &[String],
-    companions: &[Companion],
-) -> String {
+/// Names the series of an alternative in an order, and records its role in the table.
+fn declare(table: &mut Table, request: &Request, (subject, order): (usize, Order), names: &[String], companions: &[Companion]) -> String {
     let name = &names[subject];
-    if arrangement == plan::arrangement(request) {
+    if order == plan::main_order(request) {
         if plan::stands_alone(request) {
             table.declare_arrangement(name, Role::Fenced);
         }
         return name.clone();
     }
-    match arrangement {
-        Arrangement::InPlace => table.declare_check(name, Role::InPlace, names),
-        Arrangement::Shadow => {
-            // Rows of the shadow are planned where there is a reference chain.
+    match order {
+        Order::InPlace => table.declare_check(name, Role::InPlace, names),
+        Order::Shadow => {
+            // Rows of the shadow are planned only if there is a reference chain.
             let cycles = companions.iter().find(|chain| chain.is_reference).map_or(0, |chain| chain.cycles);
             table.declare_shadow(cycles, names)
         }
-        Arrangement::AtEnd | Arrangement::Fenced => table.declare_check(name, Role::Fenced, names),
+        Order::AtEnd | Order::Fenced => table.declare_check(name, Role::Fenced, names),
     }
 }
 
@@ -66,7 +61,7 @@ mod tests {
     use hairspring_measure::companions::companions;
     use hairspring_measure::ruler::Ruler;
 
-    fn of(request: &Request) -> Table {
+    fn table_of(request: &Request) -> Table {
         let ruler = Ruler {
             cycles: 3,
             controls: vec![(hairspring_host::chains::name(hairspring_host::chains::CONTROLS[0]).to_owned(), 1)],
@@ -83,9 +78,9 @@ mod tests {
     }
 
     #[test]
-    fn checks_are_series_of_their_own_and_say_whose() {
+    fn checks_are_separate_series_with_roles() {
         let request = Request { codes: vec!["f()".into(), "g()".into()], init: Some("h()".into()), ..Request::default() };
-        let table = of(&request);
+        let table = table_of(&request);
         let (names, origin) = (table.observations().series_names(), &table.observations().origin);
         assert_eq!(names[..7], ["a", "b", "a in place", "a fenced", "b in place", "b fenced", "shadow"]);
         assert_eq!(origin.variant("b", Role::Fenced), Some("b fenced"));
@@ -96,7 +91,7 @@ mod tests {
 
     #[test]
     fn fenced_code_is_fenced_throughout_and_has_no_checks() {
-        let table = of(&Request { codes: vec!["f()".into()], init: Some(String::new()), fence: true, ..Request::default() });
+        let table = table_of(&Request { codes: vec!["f()".into()], init: Some(String::new()), fence: true, ..Request::default() });
         let origin = &table.observations().origin;
         assert_eq!(table.observations().series_names()[..2], ["code", "shadow"]);
         assert!(origin.is_fenced("code") && origin.variants.len() == 1);

@@ -1,5 +1,5 @@
-//! What the generator must know of a piece of C or C++ before a compiler sees it: whether it is an expression, whose value
-//! is kept alive, or statements; whether there is any; and whether it leaves the measurement.
+//! What the generator must know of a piece of C or C++ before compiling it: whether it is an expression, whose value must
+//! be used, or statements; whether it is empty; and whether it leaves the measurement.
 
 /// The preprocessor's lines at the start of a piece of code, and the rest.
 pub fn split_directives(code: &str) -> (&str, &str) {
@@ -15,7 +15,7 @@ pub fn split_directives(code: &str) -> (&str, &str) {
     code.split_at(end)
 }
 
-/// Words, numbers, literals and operators; comments and the preprocessor's lines fall away.
+/// Words, numbers, literals and operators, without comments and preprocessor lines.
 fn tokens(code: &str) -> Vec<String> {
     const OPERATORS: [&str; 22] = [
         "<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "&&", "||", "<<", ">>",
@@ -38,7 +38,7 @@ fn tokens(code: &str) -> Vec<String> {
             OPERATORS.iter().find(|operator| rest.starts_with(**operator)).map_or(c.len_utf8(), |operator| operator.len())
         };
         let (token, tail) = rest.split_at(length);
-        // A comment that nobody ends is something for the compiler to complain about.
+        // An unterminated comment stays a token: the compiler reports it.
         let comment = token.starts_with("//") || token.starts_with("/*") && token.len() > 3 && token.ends_with("*/");
         if !c.is_whitespace() && c != '#' && !comment {
             found.push(token.to_owned());
@@ -58,7 +58,7 @@ fn literal_length(text: &str, quote: char) -> usize {
     end.map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// Whether a token gives the variable beside it a value.
+/// Whether a token assigns to the variable next to it.
 fn is_assignment(token: &str) -> bool {
     matches!(token, "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++" | "--")
 }
@@ -68,7 +68,7 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Whether the code is a single expression whose value must be kept alive (not statements, not an assignment).
+/// Whether the code is a single expression whose value must be used (not statements, not an assignment).
 pub fn is_expression(code: &str) -> bool {
     let code = code.trim().trim_end_matches(';');
     let tokens = tokens(code);
@@ -101,12 +101,12 @@ fn assigns_at_top(tokens: &[String]) -> bool {
     })
 }
 
-/// Whether there is nothing but comments and semicolons.
+/// Whether the code has only comments and semicolons.
 pub fn is_empty(code: &str) -> bool {
     !code.contains('#') && tokens(code).iter().all(|token| token == ";")
 }
 
-/// Whether the code returns to whoever runs it, and so past the end of the measurement. A lambda returns to the code.
+/// Whether the code returns from the row and so skips the end of the measurement. A lambda's return does not count.
 pub fn returns(code: &str) -> bool {
     let tokens = tokens(code);
     let lambda = tokens.windows(2).any(|pair| pair[0] == "]" && matches!(pair[1].as_str(), "(" | "{"));
@@ -118,20 +118,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_that_returns_is_told_from_code_with_a_lambda() {
+    fn return_is_detected_except_in_a_lambda() {
         assert!(returns("if (x) return 3;") && returns("return"));
         assert!(!returns("[&](int y) { return y; }(3)") && !returns("\"return\"") && !returns("returns(x)"));
     }
 
     #[test]
-    fn directives_stand_before_the_code() {
+    fn directives_are_split_from_the_code() {
         assert_eq!(split_directives("#define F(a) \\\n a\n# if 1\nF(x)\n#endif"), ("#define F(a) \\\n a\n# if 1\n", "F(x)\n#endif"));
         assert!(is_expression("#define F(a) a = 3;\nF(x)") && !is_expression("#define F 3\nx = F"));
         assert!(is_empty(" // x\n/* y */;") && !is_empty("x // y") && !is_empty("#error") && !is_empty("/* x"));
     }
 
     #[test]
-    fn expressions_are_told_from_statements() {
+    fn expressions_are_distinguished_from_statements() {
         for code in ["x * c", "sqrt(d)", "f()", "x == c", "f(a = 3)", "x * c;", "(x, c)", "a[x] < c"] {
             assert!(is_expression(code), "{code}");
         }

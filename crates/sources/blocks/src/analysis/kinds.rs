@@ -1,4 +1,4 @@
-//! What is found of the blocks of a function, beside what the core finds of any table.
+//! Findings about the blocks of a function, in addition to the core's findings about any table.
 
 use hairspring_core::judge::words::{in_percent, shortened};
 use hairspring_core::judge::{Description, Kind};
@@ -11,7 +11,7 @@ use hairspring_core::numbers;
 pub enum BlocksFinding {
     /// The times of the parts do not add up to those of the rows.
     NotAdditive { explained_percent: Option<f64>, departure_percent: Option<f64> },
-    /// Rows depart from the sum of their parts, and parts run code whose time may depend on the data.
+    /// Rows depart from the sum of their parts, and the time of some parts may depend on the data.
     DependsOnData { blocks: Vec<String>, departure_percent: f64, lack_of_fit_f: f64 },
 }
 
@@ -22,17 +22,17 @@ impl Kind for BlocksFinding {
                 code: "not_additive",
                 numbers: numbers! { explained_percent, departure_percent },
                 message: format!("the parts do not add up: {}", not_additive(explained_percent, departure_percent)),
-                remedy: "times of single parts say nothing here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges",
+                remedy: "times of single parts are meaningless here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges",
             },
             BlocksFinding::DependsOnData { blocks, departure_percent, lack_of_fit_f } => Description {
                 code: "depends_on_data",
                 message: format!(
-                    "calls depart from the sum of their blocks by {} where noise explains less (F = {lack_of_fit_f:.1}), and the time of some may depend on the data: {}",
+                    "calls depart from the sum of their blocks by {}, more than noise explains (F = {lack_of_fit_f:.1}), and the time of some blocks may depend on the data: {}",
                     in_percent(departure_percent),
                     shortened(&blocks)
                 ),
                 numbers: numbers! { blocks, departure_percent, lack_of_fit_f },
-                remedy: "if it does, what goes along with another block's count is counted as that block's time: keep the data of these calls alike, or end calls before such a block to see what it takes by itself",
+                remedy: "time that depends on the data may be attributed to another block whose count varies with it: give these calls similar data, or end calls before such a block to measure it alone",
             },
         }
     }
@@ -40,13 +40,13 @@ impl Kind for BlocksFinding {
 
 fn not_additive(explained: Option<f64>, departure: Option<f64>) -> String {
     let explains = match explained {
-        // Rounded down: less than all is not all.
+        // Rounded down, so that 100 % means all of it.
         Some(share) if share > 0.0 => format!("explains {:.2} %", (share * 100.0).floor() / 100.0),
         Some(_) => "explains nothing".to_owned(),
         None => "has little to explain".to_owned(),
     };
     match departure {
         Some(departure) => format!("their sum {explains} of the variation between rows and departs from them by {}", in_percent(departure)),
-        None => "a time of a part came out negative".to_owned(),
+        None => "the time of a part came out negative".to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use crate::graph::{Edge, Graph, block_name};
 use hairspring_core::estimate::exact_rank;
 use std::collections::BTreeMap;
 
-/// Something that more inputs, or partial runs, would show.
+/// What more inputs or partial runs could determine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
     /// Blocks that no input reached, with the blocks that lead to them.
@@ -23,9 +23,9 @@ pub enum Missing {
         /// Whether they run once in every call, as the overhead does.
         once: bool,
     },
-    /// Blocks that ran equally often in these inputs, though another could part them.
+    /// Blocks that ran equally often in these inputs, though another input could tell them apart.
     NotSeparated {
-        /// The blocks; each stands for those that it is inseparable from.
+        /// The blocks, one for each inseparable group.
         blocks: Vec<usize>,
     },
     /// Sums of counts that these inputs did not vary, and others could.
@@ -34,7 +34,7 @@ pub enum Missing {
         rank: usize,
         /// ... and that whole calls could tell apart.
         possible: usize,
-        /// Edges that no input took, though it came by.
+        /// Edges that no input took although a block before them ran.
         edges: Vec<String>,
     },
 }
@@ -46,10 +46,10 @@ impl Missing {
         match self {
             Missing::NotReached { blocks, .. } => format!("no input reached {}", list(blocks)),
             Missing::Inseparable { blocks, once: true } if blocks.len() == 1 => {
-                format!("{} runs once in every call, as the overhead of the timing does: its time holds both", list(blocks))
+                format!("{} runs once in every call, as the timing overhead does: its time includes both", list(blocks))
             }
             Missing::Inseparable { blocks, once: true } => {
-                format!("{} run once in every whole call, as the overhead of the timing does", list(blocks))
+                format!("{} run once in every whole call, as the timing overhead does", list(blocks))
             }
             Missing::Inseparable { blocks, once: false } => format!("{} run equally often in every whole call", list(blocks)),
             Missing::NotSeparated { blocks } => format!("{} ran as often as {} in all inputs", list(&blocks[1..]), block_name(blocks[0])),
@@ -59,12 +59,12 @@ impl Missing {
         }
     }
 
-    /// What would help.
+    /// What would determine it.
     pub fn remedy(&self) -> String {
         let list = |blocks: &[usize], and: &str| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(and);
         match self {
             Missing::NotReached { from, .. } if from.is_empty() => {
-                "inputs that take other cases of an indirect jump, or that reach what leads there".to_owned()
+                "inputs that take other targets of an indirect jump, or that reach the code before it".to_owned()
             }
             Missing::NotReached { from, .. } => {
                 format!("an input for which the branch at the end of {} goes the other way", list(from, " or "))
@@ -78,12 +78,12 @@ impl Missing {
                 format!("an input that runs {} and not {}, or more often", block_name(blocks[0]), block_name(blocks[1]))
             }
             Missing::NotVaried { edges, .. } if !edges.is_empty() => format!("inputs that take {}", edges.join(", ")),
-            Missing::NotVaried { .. } => "inputs in which the arms of the branches are taken in other proportions".to_owned(),
+            Missing::NotVaried { .. } => "inputs that take the arms of the branches in other proportions".to_owned(),
         }
     }
 }
 
-/// What whole calls and partial runs leave open.
+/// What whole calls and partial runs leave undetermined.
 pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<Missing> {
     let ran: Vec<bool> = (0..graph.blocks.len()).map(|at| rows.iter().any(|row| row.counts.blocks[at] > 0)).collect();
     let mut all = not_reached(graph, &ran);
@@ -93,7 +93,7 @@ pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<M
     }
     let constant = |counts: &[u64]| counts.iter().all(|count| *count == 1);
     for (counts, group) in &groups {
-        all.extend(of_group(group, constant(counts), structure));
+        all.extend(missing_within(group, constant(counts), structure));
     }
     all.extend(not_varied(graph, rows, structure));
     all
@@ -109,8 +109,8 @@ fn not_reached(graph: &Graph, ran: &[bool]) -> Vec<Missing> {
     by_source.into_iter().map(|(from, blocks)| Missing::NotReached { blocks, from }).collect()
 }
 
-/// What keeps the blocks of a group together: parts that nothing can separate, and parts that an input could.
-fn of_group(group: &[usize], once: bool, structure: &Structure) -> Vec<Missing> {
+/// Splits a group of blocks into parts that no input can separate and parts that an input could.
+fn missing_within(group: &[usize], once: bool, structure: &Structure) -> Vec<Missing> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for block in group {
         match parts.iter_mut().find(|part| structure.always_equal(part[0], *block)) {
@@ -142,7 +142,7 @@ fn not_varied(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Option
     let taken = |at: usize| rows.iter().any(|row| row.counts.edges[at] > 0);
     let not_taken: Vec<&Edge> =
         graph.edges.iter().enumerate().filter(|(at, edge)| came_by(edge.from) && !taken(*at)).map(|(_, edge)| edge).collect();
-    // An edge to a block that was not reached is said with the block.
+    // An edge to an unreached block is reported with the block.
     let known = |edge: &&&Edge| edge.to.is_none_or(came_by);
     let edges: Vec<String> = not_taken.iter().filter(known).take(6).map(|edge| graph.edge_name(edge)).collect();
     let is_said = edges.is_empty() && !not_taken.is_empty();
@@ -159,10 +159,10 @@ mod tests {
     }
 
     #[test]
-    fn what_no_input_reached_is_named_with_the_branch_that_leads_there() {
+    fn unreached_blocks_are_named_with_the_branch_before_them() {
         // 0 -> 1 | 2; both -> 3 -> out
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
-        let structure = Structure::of(&graph);
+        let structure = Structure::from_graph(&graph);
         let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1])], &structure);
         assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![0] }), "{all:?}");
         assert!(all.contains(&Missing::Inseparable { blocks: vec![0, 3], once: true }), "{all:?}");
@@ -175,11 +175,11 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_on_a_block_that_was_not_reached_is_said_once() {
+    fn consequences_of_an_unreached_block_are_reported_once() {
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
         let mut only = row(&graph, &[1, 1, 0, 1]);
         only.counts.edges = vec![1, 0, 1, 0, 1];
-        let all = missing(&graph, &[only], &Structure::of(&graph));
+        let all = missing(&graph, &[only], &Structure::from_graph(&graph));
         assert!(!all.iter().any(|missing| matches!(missing, Missing::NotVaried { .. })), "{all:?}");
         let not_separated = all.iter().find(|missing| matches!(missing, Missing::NotSeparated { .. })).unwrap();
         assert_eq!(not_separated.message(), "B2 ran as often as B1 in all inputs");

@@ -1,4 +1,4 @@
-//! From counts and times to what can be said of the parts.
+//! From counts and times to the times of the parts.
 
 mod data;
 mod kinds;
@@ -29,7 +29,7 @@ pub const SERIES: &str = "function";
 pub enum Unknowns {
     /// The time of every block.
     Blocks,
-    /// The time of every block for each way that it is left: costs that differ between a branch taken and not taken.
+    /// The time of every block for each edge that leaves it, which may differ between a branch taken and not taken.
     Edges,
 }
 
@@ -66,22 +66,22 @@ impl Unknowns {
 pub enum Place {
     /// It never ran.
     NeverRan,
-    /// It is a component by itself, of this index.
+    /// It is a single component, of this index.
     Alone(usize),
     /// It always runs as often as others, and their sum is the component of this index.
     With(usize),
     /// It is in one or several combinations; the first has this index.
     Combined(usize),
-    /// It is told apart from nothing that all calls have in common.
+    /// It cannot be told apart from what all calls have in common.
     Common,
 }
 
-/// All that was found out.
+/// The result of the analysis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
     /// What was solved for.
     pub unknowns: Unknowns,
-    /// Edges whose counts do not follow from those of the blocks: where there are any, blocks do not suffice.
+    /// Edges whose counts do not follow from those of the blocks: if there are any, blocks do not suffice.
     pub undetermined: Vec<String>,
     /// The engine's answer.
     pub assessment: Assessment,
@@ -89,7 +89,7 @@ pub struct Analysis {
     pub quality: Quality,
     /// Where to find each unknown.
     pub places: Vec<Place>,
-    /// The unknown that stands first in each component; `None` for the overhead.
+    /// The first unknown of each component; `None` for the overhead.
     pub leads: Vec<Option<usize>>,
     /// Unknowns that run equally often in every row, by their index.
     pub groups: Vec<Vec<usize>>,
@@ -131,8 +131,8 @@ impl Analysis {
         self.names.iter().position(|known| known == name).map_or(self.calls as f64, |at| self.totals[at])
     }
 
-    /// A time that is negative, surely or by more than noise and a good part of a call: however well the sum fits, it is a wrong
-    /// one, and what one part lacks others have too much.
+    /// A finding about a time that is significantly negative, or negative by more than noise and a good part of a call: the
+    /// sum is then wrong however well it fits, and other times are too large.
     fn negative(&self) -> Option<Finding> {
         const GOOD_PART: f64 = 0.05;
         let wrong = |(at, part): &(usize, &Component)| {
@@ -148,14 +148,14 @@ impl Analysis {
         Some(Finding::new(Severity::Untrusted, kind))
     }
 
-    /// Adds a doubt, if there is one.
+    /// Adds a finding, if there is one.
     pub fn doubt(&mut self, finding: Option<Finding>) {
         self.findings.extend(finding);
         self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     }
 }
 
-/// Solves the rows of a table whose components are the unknowns, and says what can be said.
+/// Solves the rows of a table whose components are the unknowns, and judges the solution.
 ///
 /// # Errors
 /// Fewer rows than unknowns.
@@ -170,13 +170,13 @@ pub fn analyse(
     let assessment = assess(table, question)?;
     let names = unknowns.names(graph);
     let solution = &assessment.series[0].solution;
-    let quality = Quality::of(solution);
+    let quality = Quality::from_solution(solution);
     let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
     let mut totals = vec![0.0; names.len()];
     for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.until.is_none()) {
         totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
     }
-    let finder = Finder::of(solution);
+    let finder = Finder::new(solution);
     let places = names.iter().map(|name| finder.place(name)).collect();
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let leads = solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect();
@@ -214,12 +214,12 @@ struct Finder<'a> {
     /// Components that a part is in.
     holders: HashMap<&'a str, Vec<usize>>,
     columns: HashSet<&'a str>,
-    /// Parts that depend on one other alone: they run as often, or a multiple of it.
+    /// Parts that depend on a single other part: their counts are a multiple of its counts.
     on_one: HashSet<&'a str>,
 }
 
 impl<'a> Finder<'a> {
-    fn of(solution: &'a Solution) -> Finder<'a> {
+    fn new(solution: &'a Solution) -> Finder<'a> {
         let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, component) in solution.components.iter().enumerate() {
             component.parts.iter().for_each(|(name, _)| holders.entry(name).or_default().push(at));
@@ -256,12 +256,13 @@ fn mean_call(solution: &Solution, rows: &[CountRow]) -> f64 {
     whole.iter().sum::<f64>() / whole.len().max(1) as f64
 }
 
-/// The engine's findings, with what this model says in its own words.
+/// The engine's findings, without those that this model reports itself.
 fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
     const SHOWN_ELSEWHERE: [&str; 5] =
         [code::NON_LINEAR, code::RANK_DEFICIENT, code::NEVER_RAN, code::BELOW_RESOLUTION, code::WIDE_INTERVAL];
     let shown_elsewhere = |finding: &&Finding| SHOWN_ELSEWHERE.contains(&finding.code.as_ref());
-    let mut all: Vec<Finding> = result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().map(of_control).collect();
+    let mut all: Vec<Finding> =
+        result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().map(with_lenient_control).collect();
     for finding in all.iter_mut().filter(|finding| finding.is(code::NOT_CHECKED)) {
         finding.severity = if quality.carried.is_none() { Severity::Untrusted } else { finding.severity };
     }
@@ -275,8 +276,8 @@ fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
     all
 }
 
-/// A control chain that is off by less than what is asked of a block's cycles is no reason to distrust them.
-fn of_control(finding: Finding) -> Finding {
+/// Reduces the severity of a control chain error that is smaller than the accuracy expected of a block's cycles.
+fn with_lenient_control(finding: Finding) -> Finding {
     const ASKED: f64 = 0.02;
     let off = |finding: &Finding| Some((finding.number("control_cycles")? / finding.number("expected_cycles")? - 1.0).abs());
     if finding.is(code::CORE_SHARED) && off(&finding).is_some_and(|off| off < ASKED) {
@@ -306,11 +307,11 @@ mod tests {
                 rows.push(CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; 4] }, until });
             }
         }
-        analyse(&graph, &Structure::of(&graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()
+        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()
     }
 
     #[test]
-    fn a_time_that_is_negative_by_a_good_part_of_a_call_shows_that_parts_overlap() {
+    fn a_clearly_negative_time_shows_that_parts_overlap() {
         assert!(overlapping(0.0).quality.carried == Some(true), "{:?}", overlapping(0.0).quality);
         let found = overlapping(4.0);
         assert!(found.quality.negative && !found.quality.is_carried(), "{:?}", found.quality);
@@ -318,9 +319,10 @@ mod tests {
     }
 
     #[test]
-    fn a_control_chain_that_is_off_by_less_than_is_asked_is_a_warning() {
+    fn a_small_control_chain_error_is_a_warning() {
         let weight = |control_cycles: f64| {
-            of_control(Finding::new(Severity::Untrusted, FindingKind::CoreShared { control_cycles, expected_cycles: 1.0 })).severity
+            with_lenient_control(Finding::new(Severity::Untrusted, FindingKind::CoreShared { control_cycles, expected_cycles: 1.0 }))
+                .severity
         };
         assert_eq!((weight(1.007), weight(0.985), weight(1.03)), (Severity::Warning, Severity::Warning, Severity::Untrusted));
     }

@@ -11,26 +11,26 @@ pub struct Quality {
     pub explained: Option<f64>,
     /// Standard deviation of the rows from it, as a share of the mean row; `None` where nothing checks the sum.
     pub departure: Option<f64>,
-    /// Rows of different counts beyond the number of unknowns: with none, some times fit whatever the rows take.
+    /// Rows with different counts beyond the number of unknowns: with none, some times always fit.
     pub spare: usize,
     /// Whether the numbers of its parts can be believed; `None` where nothing checks the sum.
     pub carried: Option<bool>,
-    /// Whether a time that came out negative is why they cannot.
+    /// Whether a negative time is the reason why they cannot.
     pub negative: bool,
 }
 
-/// Departure from which on the sum of the parts is no description of the rows.
+/// Departure above which the sum of the parts does not describe the rows.
 const NOT_ADDITIVE: f64 = 0.05;
-/// Departure from which on it is a rough one.
+/// Departure above which it describes them only roughly.
 const ROUGH: f64 = 0.01;
-/// Variation that must be explained, where there is any.
+/// Share of the variation that must be explained.
 const EXPLAINED: f64 = 0.9;
-/// Variation between rows, as a share of their mean, below which there is none to explain.
+/// Variation between rows, as a share of their mean, below which none needs to be explained.
 const NO_VARIATION: f64 = 0.02;
 
 impl Quality {
-    /// That of a solution.
-    pub fn of(solution: &Solution) -> Quality {
+    /// The quality of a solution.
+    pub fn from_solution(solution: &Solution) -> Quality {
         if solution.rows.is_empty() {
             // Too many rows to list: a sample.
             let departure = solution.lack_of_fit.map_or(0.0, |lack| lack.sd) / solution.largest;
@@ -42,18 +42,18 @@ impl Quality {
                 negative: false,
             };
         }
-        // Rows that were left out count: a model that holds only without them does not describe them.
+        // Rows that were left out of the fit are included: the sum must describe them, too.
         let seen = solution.rows.iter().filter(|row| row.left_out != Some(LeftOut::Interference) && row.residual.is_finite());
         let different: HashSet<Vec<u64>> = seen.clone().map(|row| row.counts.iter().map(|count| count.to_bits()).collect()).collect();
         let rows: Vec<(f64, f64)> = seen.map(|row| (row.location, row.residual)).collect();
         let unknowns = solution.rank.pivots.len();
         match different.len().saturating_sub(unknowns) {
             0 => Quality { explained: None, departure: None, spare: 0, carried: None, negative: false },
-            spare => of_rows(&rows, unknowns, spare),
+            spare => from_rows(&rows, unknowns, spare),
         }
     }
 
-    /// Whether the times of the parts can be shown: something checks the sum, and did not find it wrong.
+    /// Whether the times of the parts can be shown: the sum is checked and not found wrong.
     pub fn is_carried(&self) -> bool {
         self.carried == Some(true)
     }
@@ -63,26 +63,26 @@ impl Quality {
         match (self.carried, self.negative) {
             (Some(true), _) => None,
             (_, true) => Some("a time came out negative"),
-            (None, _) => Some("no row is to spare: as many unknowns as rows of different counts; whatever these take, some times fit"),
-            (Some(false), _) => Some("the rows depart from the sum by too much, or it explains too little of what they vary"),
+            (None, _) => Some("no spare row: there are as many unknowns as rows with different counts, so some times always fit"),
+            (Some(false), _) => Some("the rows depart too far from the sum, or it explains too little of their variation"),
         }
     }
 
-    /// Whether it describes the rows, and only roughly.
+    /// Whether it describes the rows only roughly.
     pub fn is_rough(&self) -> bool {
         self.departure.is_some_and(|departure| departure > ROUGH)
     }
 
-    /// A sum that a negative time shows to be wrong.
+    /// The quality of a sum that a negative time shows to be wrong.
     #[must_use]
     pub fn with_negative(self) -> Quality {
         Quality { carried: Some(false), negative: true, ..self }
     }
 }
 
-/// From the rows' times and what the sum leaves of them; both mean squares are over their degrees of freedom, or a sum of many
-/// unknowns would look better than it is.
-fn of_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
+/// The quality from the rows' times and residuals. Both mean squares are per degree of freedom; otherwise a sum of many
+/// unknowns would look too good.
+fn from_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
     let count = rows.len() as f64;
     let mean = rows.iter().map(|row| row.0).sum::<f64>() / count;
     let around = rows.iter().map(|row| (row.0 - mean).powi(2)).sum::<f64>() / (count - 1.0);
@@ -107,20 +107,20 @@ mod tests {
             let row = table.row_apart(series, counts);
             (0..8).for_each(|round| table.push(row, round, ticks + 0.5 * f64::from(round % 2)));
         }
-        Quality::of(&solve(&table, series, &Options::default()).unwrap())
+        Quality::from_solution(&solve(&table, series, &Options::default()).unwrap())
     }
 
     #[test]
-    fn as_many_unknowns_as_different_rows_are_not_checked() {
+    fn as_many_unknowns_as_distinct_rows_are_unchecked() {
         let unchecked = Quality { explained: None, departure: None, spare: 0, carried: None, negative: false };
         assert_eq!(quality(&[([1.0, 3.0], 100.0), ([1.0, 9.0], 500.0)]), unchecked);
-        // Rows of the same counts check the clock, and not the sum.
+        // Rows with equal counts check the clock, not the sum.
         let twice = [([1.0, 3.0], 100.0), ([1.0, 3.0], 103.0), ([1.0, 9.0], 500.0), ([1.0, 9.0], 490.0)];
         assert_eq!(quality(&twice), unchecked);
     }
 
     #[test]
-    fn a_row_to_spare_checks_the_sum() {
+    fn a_spare_row_checks_the_sum() {
         let good = quality(&[([1.0, 3.0], 130.0), ([1.0, 9.0], 190.0), ([1.0, 5.0], 150.0)]);
         assert!(good.carried == Some(true) && good.spare == 1 && good.explained.unwrap() > 0.999 && !good.is_rough(), "{good:?}");
         let bad = quality(&[([1.0, 3.0], 130.0), ([1.0, 9.0], 190.0), ([1.0, 5.0], 350.0)]);

@@ -22,14 +22,14 @@ pub struct Region {
     pub quality: Quality,
 }
 
-/// Half-width from which on the time of a trip says nothing.
+/// Relative half-width above which the time of a trip is meaningless.
 const SAYS_NOTHING: f64 = 0.25;
 
-/// The loops whose trips have a time that their interval allows to tell: every row is taken as a sum of trips and what all
-/// calls have in common. Their departure from the rows is in the intervals.
+/// The loops whose trips have a meaningful time: every row is modelled as a sum of trips and the part common to all calls.
+/// The departure from the rows is in the intervals.
 ///
-/// None where that sum is wrong, too: the rows depart from it, nothing checks it, what calls have in common would be
-/// negative, or all trips would take longer than all calls.
+/// Empty if that sum is wrong, too: the rows depart from it, nothing checks it, the common part would be negative, or all
+/// trips would take longer than all calls.
 pub fn regions(
     graph: &Graph,
     (rows, table): (&[CountRow], &Observations),
@@ -41,7 +41,7 @@ pub fn regions(
     let Some(coarse) = coarser(graph, &loops, (rows, table), unknowns) else { return Vec::new() };
     let Ok(assessment) = assess(&coarse, question) else { return Vec::new() };
     let Some(series) = assessment.series.first() else { return Vec::new() };
-    let quality = Quality::of(&series.solution);
+    let quality = Quality::from_solution(&series.solution);
     let whole = || rows.iter().filter(|row| row.until.is_none());
     let trips = |found: &Loop| whole().map(|row| row.counts.blocks[found.header] as f64).sum::<f64>();
     let time = |found: &Loop| series.components.iter().find(|part| part.name == loop_name(found));
@@ -79,7 +79,7 @@ fn coarser(graph: &Graph, loops: &[Loop], (rows, table): (&[CountRow], &Observat
     let mut ids = Vec::with_capacity(table.rows().len());
     for (at, row) in table.rows().iter().enumerate() {
         if rows.get(at).is_some_and(|row| row.until.is_some()) {
-            // Trips that were ended early are none.
+            // A trip that was ended early does not count.
             ids.push(None);
             continue;
         }

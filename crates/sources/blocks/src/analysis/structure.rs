@@ -1,4 +1,4 @@
-//! What the graph alone says: which counts follow from others in every possible run.
+//! What follows from the graph alone: which counts determine others in every possible run.
 
 use crate::graph::Graph;
 use hairspring_core::estimate::exact_rank;
@@ -11,15 +11,15 @@ pub struct Structure {
     pub undetermined: Vec<usize>,
     /// Counts of the blocks in independent flows, all runs being sums of these; the last column counts the calls.
     pub flows: Vec<Vec<f64>>,
-    /// How many numbers whole calls can tell apart at the most, the overhead included.
+    /// Maximum number of unknowns that whole calls can tell apart, the overhead included.
     pub rank: usize,
-    /// Blocks with the same number run equally often in every whole call; the last entry stands for the calls.
+    /// Blocks with the same number run equally often in every whole call; the last entry is that of the calls.
     classes: Vec<usize>,
 }
 
 impl Structure {
-    /// That of a graph.
-    pub fn of(graph: &Graph) -> Structure {
+    /// The structure of a graph.
+    pub fn from_graph(graph: &Graph) -> Structure {
         let flows = flows(graph);
         let rank = exact_rank(&flows).pivots.len();
         let classes = classes(&flows, graph.blocks.len() + 1);
@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn blocks_suffice_for_an_if_and_a_loop() {
         // 0 -> 1 | 2 -> 3 -> 0 | out
-        let structure = Structure::of(&graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, Some(0)), (3, None)]));
+        let structure =
+            Structure::from_graph(&graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, Some(0)), (3, None)]));
         assert!(structure.undetermined.is_empty());
         assert!(structure.always_equal(0, 3) && !structure.always_equal(1, 2) && !structure.always_once(0));
         // Calls, trips, and how many of them take the one arm.
@@ -140,7 +141,7 @@ mod tests {
         // 0 -> 1 | 2; 1 -> 3 | 4; 2 -> 3 | 4; both to 5.
         let edges =
             [(0, Some(1)), (0, Some(2)), (1, Some(3)), (1, Some(4)), (2, Some(3)), (2, Some(4)), (3, Some(5)), (4, Some(5)), (5, None)];
-        assert_eq!(Structure::of(&graph(6, &edges)).undetermined, [2, 3, 4, 5]);
+        assert_eq!(Structure::from_graph(&graph(6, &edges)).undetermined, [2, 3, 4, 5]);
     }
 
     #[test]
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_straight_line_runs_once() {
-        let structure = Structure::of(&graph(3, &[(0, Some(1)), (1, Some(2)), (2, None)]));
+        let structure = Structure::from_graph(&graph(3, &[(0, Some(1)), (1, Some(2)), (2, None)]));
         assert!((0..3).all(|block| structure.always_once(block)));
         assert_eq!(structure.rank, 1);
     }

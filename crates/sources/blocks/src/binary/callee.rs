@@ -1,4 +1,4 @@
-//! What a call leads to, in words.
+//! Names of called functions.
 
 use super::code::Code;
 use super::image::Image;
@@ -7,7 +7,7 @@ use iced_x86::{FlowControl, Instruction, OpKind};
 /// Longest stub of the procedure linkage table.
 const STUB: u64 = 16;
 
-/// The function that a call, or a jump out of a function, leads to; `None` where it is computed.
+/// Name of the function that a call, or a jump out of a function, leads to; `None` if the target is computed.
 ///
 /// Functions of other libraries are called through a slot that the loader fills: directly, or by a stub that jumps through it.
 pub fn callee(image: &Image, instruction: &Instruction) -> Option<String> {

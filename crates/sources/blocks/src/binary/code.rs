@@ -9,22 +9,22 @@ pub struct Code {
     parts: Vec<(u64, Vec<u8>)>,
 }
 
-/// What an instruction does to the flow.
+/// The effect of an instruction on the flow of control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// Goes on behind it.
+    /// Continues with the next instruction.
     Next,
-    /// Calls something and goes on behind it.
+    /// Calls a function and continues with the next instruction.
     Call,
     /// Jumps, always.
     Jump(u64),
-    /// Jumps or goes on; whether it can be told from the flags alone.
+    /// Jumps or continues; whether the flags alone decide.
     Conditional(u64),
     /// Jumps to a computed address.
     Indirect,
     /// Returns.
     Return,
-    /// Never goes on.
+    /// Never continues.
     Stop,
 }
 
@@ -81,7 +81,7 @@ pub fn flow(instruction: &Instruction) -> Flow {
     }
 }
 
-/// Whether a conditional branch is taken, from the flags register; `None` where more than the flags decides.
+/// Whether a conditional branch is taken, from the flags register; `None` if the flags alone do not decide.
 pub fn taken(instruction: &Instruction, flags: u64) -> Option<bool> {
     let bit = |at: u32| flags >> at & 1 == 1;
     let (carry, parity, zero, sign, overflow) = (bit(0), bit(2), bit(6), bit(7), bit(11));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_are_told_apart() {
+    fn flows_are_classified() {
         assert_eq!(flow(&one(&[0x90])), Flow::Next);
         assert_eq!(flow(&one(&[0xe8, 0, 0, 0, 0])), Flow::Call);
         assert_eq!(flow(&one(&[0xeb, 0x10])), Flow::Jump(0x1012));

@@ -4,7 +4,7 @@ use super::code::{Code, Flow, flow};
 use crate::graph::{Block, Edge, EdgeKind, Graph};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where control was seen to go by jumps that the disassembly cannot follow: from the address of the jump.
+/// Observed targets of jumps that the disassembly cannot follow: address of the jump, target.
 pub type Observed = BTreeSet<(u64, u64)>;
 
 /// What is known of a stretch of instructions: where it begins, ends, and how.
@@ -18,8 +18,8 @@ struct Stretch {
 
 /// The graph of a function from its code, at the addresses that the code has.
 ///
-/// Blocks end with a branch or a return and begin where a branch leads to; calls do not end a block. What no branch leads
-/// to (the cases of a jump table that no input took) is cut from where the known code ends, and marked.
+/// Blocks end with a branch or a return and begin where a branch leads to; calls do not end a block. Code that no
+/// branch leads to (cases of a jump table that no input took) is cut from the end of the known code, and marked.
 pub fn cut(code: &Code, entry: u64, observed: &Observed) -> Graph {
     let mut leaders: BTreeSet<u64> = observed.iter().map(|(_, to)| *to).filter(|to| code.contains(*to)).chain([entry]).collect();
     let linked = follow(code, &mut leaders);
@@ -40,7 +40,7 @@ pub fn cut(code: &Code, entry: u64, observed: &Observed) -> Graph {
     assemble(&stretches, entry, observed)
 }
 
-/// All addresses that branches lead to from the leaders on, which are added to; gives the addresses of all instructions.
+/// Adds all branch targets reachable from the leaders to these; returns the addresses of all instructions.
 fn follow(code: &Code, leaders: &mut BTreeSet<u64>) -> BTreeSet<u64> {
     follow_from(code, leaders, &BTreeSet::new())
 }
@@ -102,7 +102,7 @@ fn stretch(code: &Code, start: u64, leaders: &BTreeSet<u64>) -> Option<Stretch> 
     (found.instructions > 0).then_some(found)
 }
 
-/// The first address behind known code that is neither known nor padding.
+/// The first address after known code that is neither known nor padding.
 fn first_gap(code: &Code, known: &BTreeMap<u64, Stretch>) -> Option<u64> {
     for range in code.ranges() {
         let mut at = range.start;
@@ -121,7 +121,7 @@ fn first_gap(code: &Code, known: &BTreeMap<u64, Stretch>) -> Option<u64> {
     None
 }
 
-/// Whether an instruction stands between functions or blocks to fill space.
+/// Whether an instruction is padding between functions or blocks.
 pub fn is_padding(instruction: &iced_x86::Instruction) -> bool {
     use iced_x86::Mnemonic::{Int3, Nop};
     matches!(instruction.mnemonic(), Nop | Int3)

@@ -1,4 +1,4 @@
-//! Where exceptions come back into a function: its landing pads, from the tables that the unwinder reads.
+//! Landing pads of a function, where exceptions return control, from the tables that the unwinder reads.
 
 use gimli::{EndianSlice, NativeEndian, Reader};
 use std::collections::BTreeSet;
@@ -13,10 +13,10 @@ const FOUR_BYTES_SIGNED: u8 = 0x0b;
 const FROM_HERE: u8 = 0x10;
 
 /// The landing pads in the language-specific data of a function (Itanium C++ ABI, exception handling tables): the bytes from the
-/// table's address on, that address, and where the function begins. A table that is not understood has none.
+/// table's address on, that address, and where the function begins. An unknown table has none.
 pub fn landing_pads(table: &[u8], address: u64, function: u64) -> BTreeSet<u64> {
     let mut found = BTreeSet::new();
-    // What was read before the end of a damaged table is true.
+    // Entries read before the damage of a table are valid.
     let _ = read(&mut EndianSlice::new(table, NativeEndian), table.len(), address, function, &mut found);
     found
 }
@@ -60,11 +60,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pads_are_read_and_damage_is_survived() {
+    fn landing_pads_are_read_from_whole_and_damaged_tables() {
         // No base, no types, sites of variable length: two sites, one of them with a pad at 0x85.
         let table = [0xff, 0xff, 0x01, 9, 0x10, 0x05, 0, 0, 0x20, 0x05, 0x85, 0x01, 1];
         assert_eq!(landing_pads(&table, 0x5000, 0x1000), BTreeSet::from([0x1085]));
-        // Four bytes each, from a base that is told from here.
+        // Four bytes each, relative to the position of the base.
         let four = [0x1b, 0xff, 0xef, 0xff, 0xff, 0xff, 0x03, 13, 0, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 0];
         let shifted: Vec<u8> = [&four[..1], &[0xff, 0xef, 0xff, 0xff], &four[1..2], &four[6..]].concat();
         assert_eq!(landing_pads(&shifted, 0x5000, 0), BTreeSet::from([0x4008]));

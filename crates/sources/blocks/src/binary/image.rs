@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 type Entry<'data> = gimli::FrameDescriptionEntry<gimli::EndianSlice<'data, NativeEndian>>;
 
-/// Longest function that is looked at.
+/// Longest function in bytes.
 const LONGEST: u64 = 4 << 20;
 
 /// A symbol that names code.
@@ -41,11 +41,11 @@ pub struct Function {
     pub name: String,
     /// Its file.
     pub object: PathBuf,
-    /// Where calls begin.
+    /// The entry, where calls begin.
     pub entry: u64,
     /// Its bytes: the range that holds the entry, then parts that the compiler moved elsewhere.
     pub ranges: Vec<Range<u64>>,
-    /// Where exceptions come back into it.
+    /// Its landing pads, where exceptions return control.
     pub handlers: BTreeSet<u64>,
 }
 
@@ -66,9 +66,10 @@ impl Image {
     pub fn parse(path: &Path, data: Vec<u8>) -> Result<Image> {
         let fail = |reason: String| Error::Program { program: path.display().to_string(), reason };
         let (symbols, slots) = {
-            let file = object::File::parse(&*data).map_err(|_| fail("no ELF executable: give the program itself, not a script".into()))?;
+            let file =
+                object::File::parse(&*data).map_err(|_| fail("not an ELF executable: give the program itself, not a script".into()))?;
             if file.architecture() != object::Architecture::X86_64 || file.format() != object::BinaryFormat::Elf {
-                return Err(fail(format!("a program for {:?}: only ELF programs for x86-64 can be traced", file.architecture())));
+                return Err(fail(format!("this program is for {:?}: only ELF programs for x86-64 can be traced", file.architecture())));
             }
             let mut symbols: Vec<Symbol> = file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| code_symbol(&symbol)).collect();
             symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
@@ -78,7 +79,7 @@ impl Image {
         Ok(Image { path: path.to_owned(), data, symbols, slots })
     }
 
-    /// Whether it takes a function of that name from another file.
+    /// Whether it imports a function of that name.
     pub fn calls_for(&self, name: &str) -> bool {
         self.slots.values().any(|known| known == name)
     }
@@ -88,7 +89,7 @@ impl Image {
         self.file().ok()?.section_by_name(".dynamic").map(|section| section.address())
     }
 
-    /// The function whose address the loader writes to a slot, in words.
+    /// Name of the function whose address the loader writes to a slot.
     pub fn slot_name(&self, slot: u64) -> Option<&str> {
         self.slots.get(&slot).map(String::as_str)
     }
@@ -112,7 +113,7 @@ impl Image {
         similar(wanted, self.symbols.iter().map(|symbol| symbol.name.as_str()))
     }
 
-    /// Symbols of that name, else those whose name ends so behind a namespace or type. Parts that the compiler moved elsewhere
+    /// Symbols of that name, else those with that name in a namespace or type. Parts that the compiler moved elsewhere
     /// are no functions.
     fn named(&self, wanted: &str) -> Vec<&Symbol> {
         let whole = |symbol: &&Symbol| !is_part(&symbol.name) || symbol.name == wanted;
@@ -225,7 +226,7 @@ impl Image {
         found.ok_or_else(|| Error::Function(format!("{}: no bytes at {:#x}..{:#x}", self.path.display(), range.start, range.end)))
     }
 
-    /// File offset, size and address of each part that is loaded as code: what a mapping's offset says of its address.
+    /// File offset, size and address of each part that is loaded as code, to compute addresses from a mapping's offset.
     pub fn loads(&self) -> Result<Vec<(u64, u64, u64)>> {
         let is_code = |segment: &object::Segment<'_, '_>| match segment.flags() {
             object::SegmentFlags::Elf { p_flags } => p_flags & object::elf::PF_X != 0,
@@ -236,7 +237,7 @@ impl Image {
         Ok(code.map(|segment| (segment.file_range().0, segment.file_range().1, segment.address())).collect())
     }
 
-    /// The function that holds an address, in words.
+    /// Name of the function that contains an address.
     pub fn name_of(&self, address: u64) -> Option<String> {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
         let symbol = self.symbols.get(after.checked_sub(1)?)?;
@@ -257,7 +258,7 @@ fn slots(file: &object::File<'_>) -> HashMap<u64, String> {
 }
 
 fn code_symbol<'data>(symbol: &impl ObjectSymbol<'data>) -> Option<Symbol> {
-    // STT_GNU_IFUNC is of a kind that the library does not name.
+    // The library has no kind for STT_GNU_IFUNC.
     let resolver = matches!(symbol.flags(), object::SymbolFlags::Elf { st_info, .. } if st_info & 15 == 10);
     let wanted = (symbol.kind() == SymbolKind::Text || resolver) && symbol.is_definition() || resolver && symbol.address() != 0;
     let name = symbol.name().ok().filter(|name| !name.is_empty())?;

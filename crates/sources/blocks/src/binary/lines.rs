@@ -13,8 +13,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Reads it; a file without debug information gives no lines, and no error.
-    pub fn of(path: &Path) -> Lines {
+    /// Reads the debug information; a file without any has no lines.
+    pub fn open(path: &Path) -> Lines {
         Lines { loader: Loader::new(path).ok(), sources: RefCell::default() }
     }
 
@@ -30,7 +30,7 @@ impl Lines {
         }
     }
 
-    /// The lines of a block: those in the file that its first instruction is from.
+    /// The lines of a block in the source file of its first instruction.
     fn of_addresses(&self, addresses: &[u64]) -> Option<Source> {
         let all: Vec<(String, u32)> = addresses.iter().filter_map(|address| self.at(*address)).collect();
         let file = all.first()?.0.clone();

@@ -1,6 +1,6 @@
 //! Names of functions as people write them.
 
-/// The forms in which a symbol may be asked for: as it stands in the file, and demangled with and without arguments.
+/// The names by which a symbol can be requested: as in the file, and demangled with and without arguments.
 pub fn forms(symbol: &str) -> Vec<String> {
     let mut all = vec![symbol.to_owned()];
     let shown = demangled(symbol);
@@ -8,14 +8,14 @@ pub fn forms(symbol: &str) -> Vec<String> {
         all.push(without_arguments(&shown).to_owned());
         all.push(shown);
     }
-    // A version behind the name of a dynamic symbol.
+    // The version suffix of a dynamic symbol.
     if let Some((bare, _)) = symbol.split_once('@') {
         all.push(bare.to_owned());
     }
     all
 }
 
-/// A symbol in words: C++ and Rust demangled, anything else as it is.
+/// A symbol, demangled for C++ and Rust.
 pub fn demangled(symbol: &str) -> String {
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         return format!("{name:#}");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_of_the_pen_find_the_name() {
+    fn misspelt_names_find_similar_ones() {
         assert_eq!(similar("adler23", ["adler32", "crc32", "main"].into_iter()), ["adler32"]);
     }
 }

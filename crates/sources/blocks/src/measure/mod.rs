@@ -1,4 +1,4 @@
-//! From a request to an answer: every input is followed once, then all are timed in rounds, then the table is solved.
+//! From a request to a result: every input is followed once, all are timed in rounds, and the table is solved.
 
 mod prepare;
 mod rounds;
@@ -26,7 +26,7 @@ use std::time::Instant;
 /// Follows, times and solves.
 ///
 /// # Errors
-/// A program or function that cannot be traced, no input that can be used, or fewer rows than unknowns.
+/// A program or function that cannot be traced, no usable input, or fewer rows than unknowns.
 pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let clock = find("tsc")?;
     let settled = settle(request.cpu)?;
@@ -44,7 +44,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let prepared = session.keep(prepared, &mut readings)?;
     let graph = session.annotated_graph();
     let rows: Vec<CountRow> = prepared.iter().flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
-    let structure = Structure::of(&graph);
+    let structure = Structure::from_graph(&graph);
     let unknowns = choose(request.unknowns, &structure, &rows);
     let origin = Origin {
         clock: Some(clock.name.to_owned()),
@@ -66,7 +66,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         skipped: session.skipped,
         rows,
         traced: session.traced,
-        // Only the budget ends these rounds: more inputs, not more rounds, are what a precise answer lacks.
+        // Only the budget ends these rounds: precision is limited by the inputs, not by the rounds.
         run: Run { table, rounds: readings.rounds, measuring, elapsed: measuring, stop: Stop::Budget, stolen_ms: None },
         analysis,
         settled,
@@ -74,7 +74,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     })
 }
 
-/// Blocks, unless the counts of edges do not follow from theirs and tell more of these rows apart.
+/// Blocks, unless the counts of edges are independent of theirs and determine more unknowns with these rows.
 fn choose(wanted: Wanted, structure: &Structure, rows: &[CountRow]) -> Unknowns {
     match wanted {
         Wanted::Blocks => Unknowns::Blocks,
@@ -92,7 +92,7 @@ fn told_apart(unknowns: Unknowns, rows: &[CountRow]) -> usize {
     exact_rank(&counts).pivots.len()
 }
 
-/// The engine's table: one component for each unknown, and the chains as series of their own.
+/// The engine's table: one component for each unknown, and the chains as separate series.
 fn tabulate(
     graph: &Graph,
     rows: &[CountRow],
@@ -116,7 +116,7 @@ fn tabulate(
 }
 
 impl Session<'_> {
-    /// Leaves out the inputs whose process was lost, with all their readings: what ended it may have disturbed them, too.
+    /// Drops inputs whose process was lost, with all their readings, which may be disturbed, too.
     fn keep(&mut self, prepared: Vec<Prepared>, readings: &mut Readings) -> Result<Vec<Prepared>> {
         let lost = std::mem::take(&mut readings.lost);
         if lost.is_empty() {
@@ -132,14 +132,14 @@ impl Session<'_> {
         }
         self.skipped.sort_by_key(|skipped| skipped.input);
         let left = prepared.into_iter().enumerate().filter(|(process, _)| !lost.contains_key(process)).map(|(_, one)| one).collect();
-        self.some(left)
+        self.require_any(left)
     }
 
     /// The final graph with its source lines and the names of the functions that blocks call.
     fn annotated_graph(&self) -> Graph {
         let mut graph = self.graph.clone();
         let (Some(target), Some(image)) = (&self.target, &self.image) else { return graph };
-        let lines = Lines::of(&target.function.object);
+        let lines = Lines::open(&target.function.object);
         let code = self.code.clone();
         let blocks = graph.blocks.clone();
         lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));
@@ -149,7 +149,7 @@ impl Session<'_> {
         graph
     }
 
-    /// The functions that a block calls; a jump out of the function is a call that does not come back here.
+    /// The functions that a block calls; a jump out of the function counts as a call.
     fn calls(&self, block: &Block, image: &Image) -> Vec<String> {
         let all = instructions(&self.code, block.start, block.end).into_iter().filter_map(|address| self.code.decode(address));
         let is_call = |instruction: &Instruction| match flow(instruction) {
@@ -162,7 +162,7 @@ impl Session<'_> {
         all.filter(is_call).map(name).collect()
     }
 
-    /// Blocks with a string instruction that repeats itself, as often as its operands say.
+    /// Blocks with a repeated string instruction, whose time depends on its operands.
     fn repeated(&self, graph: &Graph) -> Vec<usize> {
         let repeats = |at: &usize| {
             let all = instructions(&self.code, graph.blocks[*at].start, graph.blocks[*at].end);
@@ -203,12 +203,12 @@ fn code_of_file(target: &Target) -> Code {
     Code::new(target.code.parts().iter().map(|(start, bytes)| (start.wrapping_sub(target.bias), bytes.clone())).collect())
 }
 
-/// One process of one input, ready to be timed.
+/// Process and row indices of all rows.
 fn rows_of(prepared: &[Prepared]) -> Vec<(usize, usize)> {
     prepared.iter().enumerate().flat_map(|(process, one)| (0..one.rows.len()).map(move |row| (process, row))).collect()
 }
 
-/// The error of an input, with which one it was; errors that concern all inputs stay as they are.
+/// Whether an error concerns all inputs rather than one.
 fn is_general(error: &Error) -> bool {
     matches!(error, Error::BadRequest(_) | Error::Function(_) | Error::Program { .. } | Error::Core(_) | Error::Host(_))
 }

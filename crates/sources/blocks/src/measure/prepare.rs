@@ -1,4 +1,4 @@
-//! Every input once: run up to the function, followed, and made repeatable.
+//! Prepares every input: runs it up to the function, follows the call, and makes it repeatable.
 
 use super::until::{Ends, resolve};
 use super::{code_of_file, instructions, is_general};
@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Rows of equal counts that end at the same block: more of them say nothing new.
+/// Maximum number of rows with equal counts that end at the same block: more add no information.
 const MOST_ALIKE: usize = 3;
-/// Rows in all, above which the engine takes rows for a sample and not for a design.
+/// Maximum number of rows: above it the engine treats rows as a sample, not as a design.
 const MOST_ROWS: usize = 2_000;
 
 /// A row of a process.
@@ -38,11 +38,11 @@ pub struct Row {
 struct Branches {
     all: BTreeMap<(u64, u64), u64>,
     entries: u64,
-    /// From where to where the last way of a partial run went.
+    /// The path after the last branch of a partial run: its start and its end.
     end: Option<(u64, u64)>,
 }
 
-/// A process that waits to be timed.
+/// A process that is ready to be timed.
 #[derive(Debug)]
 pub struct Prepared {
     /// Number of the input, from 0.
@@ -58,13 +58,13 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Runs one of its rows so often, from the state that the call began with.
+    /// Runs one of its rows `repeats` times from the initial state of the call; returns ticks.
     ///
     /// # Errors
-    /// A process that does not come back.
+    /// The process ends or does not return.
     pub fn run(&mut self, row: usize, repeats: usize, seed: u64) -> Result<Vec<u64>> {
         if self.last != row {
-            // A row puts back what it writes itself, and no other row's.
+            // A row restores only what it writes itself, so a change of rows restores the rest first.
             put_back(&self.process, &self.rows[self.last].written)?;
             self.last = row;
         }
@@ -87,7 +87,7 @@ struct Traces {
     written: Patches,
 }
 
-/// What grows from input to input.
+/// The state that grows with each input.
 #[derive(Debug)]
 pub struct Session<'a> {
     /// What was asked.
@@ -100,11 +100,11 @@ pub struct Session<'a> {
     pub image: Option<Rc<Image>>,
     /// Its code at the addresses of the file.
     pub code: Code,
-    /// The graph as far as it is known.
+    /// The graph known so far.
     pub graph: Graph,
     /// Inputs left out.
     pub skipped: Vec<Skipped>,
-    /// How the following went.
+    /// Statistics of following the calls.
     pub traced: Traced,
     observed: Observed,
     ends: Ends,
@@ -114,7 +114,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Nothing run yet.
+    /// A session before its first run.
     ///
     /// # Errors
     /// A program that cannot be traced.
@@ -136,10 +136,10 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Runs every input up to its calls; those that cannot be used are noted.
+    /// Runs every input up to its calls; unusable inputs are recorded in `skipped`.
     ///
     /// # Errors
-    /// What concerns all inputs, or no input that can be used.
+    /// An error that concerns all inputs, or no usable input.
     pub fn prepare_all(&mut self) -> Result<Vec<Prepared>> {
         let mut all = Vec::new();
         for (at, input) in self.request.inputs.iter().enumerate() {
@@ -148,7 +148,7 @@ impl<'a> Session<'a> {
                 match self.prepare(at, input, call) {
                     Ok(prepared) => all.push(prepared),
                     Err(error) if is_general(&error) => return Err(error),
-                    // Fewer calls than asked for are no fault of the input.
+                    // An input may make fewer calls than requested.
                     Err(_) if call > 1 => break,
                     Err(error) => {
                         self.skipped.push(Skipped { input: at + 1, text: input.text.clone(), reason: error.to_string() });
@@ -157,16 +157,16 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        let mut all = self.some(all)?;
+        let mut all = self.require_any(all)?;
         self.recount(&mut all)?;
         Ok(all)
     }
 
-    /// The processes, if there is one.
+    /// Checks that at least one process is left.
     ///
     /// # Errors
-    /// None is left.
-    pub fn some(&self, all: Vec<Prepared>) -> Result<Vec<Prepared>> {
+    /// [`Error::NoInput`] with the first skipped input.
+    pub fn require_any(&self, all: Vec<Prepared>) -> Result<Vec<Prepared>> {
         match self.skipped.first() {
             Some(first) if all.is_empty() => Err(Error::NoInput(format!("the first one ({}): {}", first.text, first.reason))),
             _ => Ok(all),
@@ -180,17 +180,17 @@ impl<'a> Session<'a> {
             stub = Some(Stub::install(&mut started.process, &started.mappings, from, near, spread)?);
             Ok(())
         });
-        let started = started.map_err(|e| self.program.explain("get to the call", e))?;
+        let started = started.map_err(|e| self.program.explain("reach the call", e))?;
         let Some(stub) = stub else { return Err(Error::system("prepare the program", "no timing code")) };
         self.learn(&started)?;
         let mut ready = Ready { started, stub };
         let followed = self.follow(&mut ready).map_err(|e| self.program.explain("follow the call", e))?;
         let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
-        self.program.dog.watch(None);
+        self.program.watchdog.watch(None);
         Ok(Prepared { input: at, process: ready.started.process, stub: ready.stub, rows, last: 0 })
     }
 
-    /// Follows the call, and notes what it wrote.
+    /// Follows the call, and records what it wrote.
     fn follow(&mut self, ready: &mut Ready) -> Result<Traces> {
         let Ready { started, stub } = ready;
         let (entry, bias) = (started.target.entry(), started.target.bias);
@@ -221,12 +221,12 @@ impl<'a> Session<'a> {
         Ok(rows)
     }
 
-    /// What the first process says of the function.
+    /// Takes the function and its file from the first process.
     fn learn(&mut self, started: &Started) -> Result<()> {
         if self.target.is_none() {
             self.code = code_of_file(&started.target);
             self.graph = cut(&self.code, started.target.function.entry, &self.observed);
-            let lines = Lines::of(&started.target.function.object);
+            let lines = Lines::open(&started.target.function.object);
             let mut annotated = self.graph.clone();
             lines.annotate(&mut annotated, |at| instructions(&self.code, self.graph.blocks[at].start, self.graph.blocks[at].end));
             self.ends = resolve(&self.request.until, &annotated)?;
@@ -236,7 +236,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Adds where branches went that the disassembly cannot follow.
+    /// Adds observed targets of branches that the disassembly cannot follow.
     fn observe(&mut self, followed: &Followed, bias: u64) {
         let before = self.observed.len();
         for (site, to) in followed.branches.keys() {
@@ -251,7 +251,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The whole call as a row, checked to do the same when it is repeated.
+    /// The whole call as a row, after a check that a repeated call behaves the same.
     fn whole(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Row> {
         let Ready { started, stub } = ready;
         let Traces { followed, written, .. } = traces;
@@ -261,7 +261,7 @@ impl<'a> Session<'a> {
         put_back(&started.process, written)?;
         stub.run(&mut started.process, &call, 1, 1)?;
         if contents(&started.process, written) != after {
-            let reason = "a repeated call does not do the same: it depends on something outside of its memory (the time, a device, memory that it gets from the system for the first time: take a later call with --calls), or runs code that it makes";
+            let reason = "a repeated call behaves differently: it depends on something outside its memory (the time, a device, or memory newly obtained from the system: time a later call with --calls), or it runs code that it generates";
             return Err(Error::system("repeat the call", reason));
         }
         put_back(&started.process, written)?;
@@ -270,7 +270,7 @@ impl<'a> Session<'a> {
         Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, written: written.clone(), branches })
     }
 
-    /// A partial call as a row, if it says something new and can be run.
+    /// A partial call as a row, if it adds information and can be run.
     fn partial(&mut self, ready: &mut Ready, snapshot: &Snapshot, whole: &Call, partial: &Partial) -> Result<Option<Row>> {
         let Ready { started, stub } = ready;
         let bias = started.target.bias;
@@ -309,8 +309,9 @@ impl<'a> Session<'a> {
     /// The counts of all rows by the final graph.
     fn recount(&mut self, all: &mut [Prepared]) -> Result<()> {
         for row in all.iter_mut().flat_map(|one| one.rows.iter_mut()) {
-            row.counts =
-                self.count(&row.branches).ok_or_else(|| Error::system("count the blocks", "a branch went where no block begins"))?;
+            row.counts = self
+                .count(&row.branches)
+                .ok_or_else(|| Error::system("count the blocks", "a branch led to an address where no block begins"))?;
         }
         let whole = all.iter().flat_map(|one| &one.rows).filter(|row| row.counts.until.is_none());
         let instructions = |row: &Row| -> u64 {
@@ -321,7 +322,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What stands in memory where a call wrote.
+/// The contents of memory that a call wrote.
 fn contents(process: &Process, patches: &Patches) -> Vec<Vec<u8>> {
     let read = |(address, before): &(u64, Vec<u8>)| {
         let mut now = vec![0; before.len()];

@@ -16,9 +16,9 @@ use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Readings of the function at the most: while the table is made of them they are held twice.
+/// Maximum number of readings of the function: they are held twice while the table is built.
 const MOST_FUNCTION_READINGS: usize = MOST_READINGS / 2;
-/// Ticks that one visit to a process warms up for, and measures: a visit itself costs about as much.
+/// Ticks of warming up and of measuring in one visit to a process; the visit itself costs about as much.
 const WARM_TICKS: u64 = 20_000;
 const TIMED_TICKS: u64 = 30_000;
 const MOST_WARM: u64 = 24;
@@ -44,7 +44,7 @@ pub struct Timing<'a> {
     pub progress: fn(Progress),
 }
 
-/// Raw readings; rows are numbered through all processes, and chains' rows by themselves.
+/// Raw readings; rows are numbered through all processes, and rows of chains separately.
 #[derive(Debug, Default)]
 pub struct Readings {
     /// Of the function.
@@ -53,21 +53,21 @@ pub struct Readings {
     pub chains: Vec<Reading>,
     /// Rounds.
     pub rounds: u32,
-    /// Processes that did not last to the end, with the reason.
+    /// Processes that were lost, with the reason.
     pub lost: BTreeMap<usize, String>,
 }
 
 #[derive(Clone, Copy)]
 struct Plan {
     warm: usize,
-    /// By the trial.
+    /// From the trial.
     typical: u64,
     shortest: Shortest,
-    /// Time of one run, its surroundings with it.
+    /// Time of one run including the timing code.
     each: Duration,
 }
 
-/// Readings of one visit: as many for every row, or rows with few of them would count as disturbed.
+/// Readings of one visit: equal for all rows, because rows with fewer would count as disturbed.
 fn readings_each(plans: &[(usize, Plan)]) -> usize {
     let mut all: Vec<u64> = plans.iter().map(|(_, plan)| plan.typical).collect();
     all.sort_unstable();
@@ -104,7 +104,7 @@ impl Timing<'_> {
             plans.retain(|(row, _)| !readings.lost.contains_key(&rows[*row].0));
             readings.rounds += 1;
         }
-        program.dog.watch(None);
+        program.watchdog.watch(None);
         readings
     }
 
@@ -113,7 +113,7 @@ impl Timing<'_> {
         fits(self.budget, readings.rounds, elapsed, room)
     }
 
-    /// How often a row is run in one visit; `None` if its process is lost.
+    /// The plan of a row for one visit; `None` if its process is lost.
     fn plan(
         &self,
         prepared: &mut [Prepared],
@@ -143,7 +143,7 @@ impl Timing<'_> {
         }
     }
 
-    /// Runs a row so often, with a limit of time.
+    /// Runs a row `repeats` times, with a time limit.
     fn runs(
         &self,
         prepared: &mut [Prepared],
@@ -153,7 +153,7 @@ impl Timing<'_> {
         program: &Program,
     ) -> Result<Vec<u64>> {
         let one = &mut prepared[process];
-        program.dog.watch(Some((one.process.id(), Instant::now() + limit)));
+        program.watchdog.watch(Some((one.process.id(), Instant::now() + limit)));
         one.run(row, repeats, seed).map_err(|e| program.explain("repeat the call", e))
     }
 

@@ -13,10 +13,10 @@ pub struct Ends {
     named: BTreeSet<u64>,
 }
 
-/// Understands what was asked for: `each`, `B4`, `0x1160`, `12` or `file.c:12`.
+/// Parses places: `each`, `B4`, `0x1160`, `12` or `file.c:12`.
 ///
 /// # Errors
-/// A place where no block begins, or no line.
+/// A place where no block begins, or an unknown line.
 pub fn resolve(wanted: &[String], graph: &Graph) -> Result<Ends> {
     let mut ends = Ends::default();
     for place in wanted {
@@ -64,7 +64,7 @@ fn on_line<'a>(file: &'a str, line: u32, graph: &'a Graph) -> impl Iterator<Item
     (0..graph.blocks.len()).filter(begins)
 }
 
-/// What is to be said of lines that several blocks begin on.
+/// Messages about lines on which several blocks begin.
 pub fn notes(wanted: &[String], graph: &Graph) -> Vec<String> {
     let note = |place: &String| {
         let (file, line) = as_line(place)?;
@@ -83,7 +83,7 @@ impl Ends {
         each.chain(self.named.iter().copied()).filter(|address| Some(*address) != entry).collect()
     }
 
-    /// Whether the jump that ends a call can stand at an address: it must not lie over code that runs before.
+    /// Whether the jump that ends a call can be put at an address: it must not overwrite code that runs earlier.
     pub fn can_end(&self, graph: &Graph, code: &Code, counts: &Counts, address: u64) -> bool {
         let end = address + JUMP as u64;
         let over = |at: usize| (address + 1..end).contains(&graph.blocks[at].start);
@@ -93,7 +93,7 @@ impl Ends {
         !runs_before && inside
     }
 
-    /// Whether nothing of use begins at the end of the function: functions are aligned to more than a jump's length.
+    /// Whether the bytes after the function are free: functions are aligned to more than a jump's length.
     fn is_free(&self, code: &Code, end: u64) -> bool {
         const ALIGNMENT: u64 = 16;
         code.decode(end).as_ref().is_some_and(is_padding) || end % ALIGNMENT > 0 && end % ALIGNMENT <= ALIGNMENT - JUMP as u64
@@ -106,7 +106,7 @@ mod tests {
     use crate::graph::tests::graph;
 
     #[test]
-    fn places_are_understood_and_bad_ones_say_what_there_is() {
+    fn places_are_parsed_and_errors_name_valid_ones() {
         let graph = graph(3, &[(0, Some(1)), (1, Some(2)), (2, None)]);
         let at = |place: &str| resolve(&[place.to_owned()], &graph);
         assert_eq!(at("B3").unwrap().addresses(&graph), BTreeSet::from([32]));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_blocks_on_a_line_the_first_is_taken_and_the_others_are_named() {
+    fn the_first_of_several_blocks_on_a_line_is_used() {
         let mut graph = graph(4, &[(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, None)]);
         for (at, line) in [(0, 7), (1, 8), (2, 8), (3, 9)] {
             let (file, text) = ("src/a.c".to_owned(), String::new());

@@ -10,7 +10,7 @@ use hairspring_view::format::{count, digits, fixed, significant};
 use hairspring_view::page::{Page, Tone};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Parts with a line of their own; of more, those with the largest times.
+/// Maximum number of lines; if there are more parts, those with the largest times are shown.
 const MOST_LISTED: usize = 200;
 /// Columns of a name, a place and a time at the most.
 const MOST_COLUMNS: [usize; 3] = [16, 24, 32];
@@ -19,7 +19,7 @@ const MOST_COLUMNS: [usize; 3] = [16, 24, 32];
 pub struct Listing<'a> {
     /// What was measured.
     pub measured: &'a MeasuredFunction,
-    /// Components that are no time of a single block or of blocks that always run together.
+    /// Components other than the time of a single block or of blocks that always run together.
     pub combined: Vec<usize>,
     /// The numbers that these have in the report.
     numbers: HashMap<usize, usize>,
@@ -33,13 +33,13 @@ struct Line {
     runs: String,
     share: String,
     text: String,
-    /// What it takes of all calls, where that is known; then how often it ran.
+    /// Its share of the time of all calls, if known; then how often it ran.
     weight: (f64, f64),
 }
 
 impl<'a> Listing<'a> {
-    /// That of a measurement.
-    pub fn of(measured: &'a MeasuredFunction) -> Listing<'a> {
+    /// The listing of a measurement.
+    pub fn new(measured: &'a MeasuredFunction) -> Listing<'a> {
         let analysis = &measured.analysis;
         let (mut shown, mut listed) = (HashSet::new(), HashSet::new());
         for place in &analysis.places {
@@ -61,7 +61,7 @@ impl<'a> Listing<'a> {
         self.numbers.get(&component).copied().unwrap_or(0)
     }
 
-    /// The files that blocks are from, that of the first block first.
+    /// The source files of the blocks, that of the first block first.
     pub fn files(&self) -> Vec<&'a str> {
         let all: BTreeSet<&str> =
             self.measured.graph.blocks.iter().filter_map(|block| Some(block.source.as_ref()?.file.as_str())).collect();
@@ -69,7 +69,7 @@ impl<'a> Listing<'a> {
         self.main_file.into_iter().chain(others).collect()
     }
 
-    /// A time, and its share of all calls where it is no bound and no difference.
+    /// A time, and its share of all calls unless it is a bound or a difference.
     pub fn timed(&self, component: usize) -> (String, Option<f64>) {
         let analysis = &self.measured.analysis;
         let time = &analysis.series().components[component].time;
@@ -102,7 +102,7 @@ impl<'a> Listing<'a> {
             page.line(&format!("and {more} more, which take less or never ran: all are in the document (--json)"), Tone::Quiet);
         }
         if analysis.quality.is_carried() && (0..analysis.series().components.len()).any(|at| self.holds_overhead(at)) {
-            page.line("* with the overhead of the timing, which every call has", Tone::Quiet);
+            page.line("* includes the timing overhead of every call", Tone::Quiet);
         }
     }
 
@@ -124,7 +124,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Where a block stands in the source, or in the file; and the statement there.
+    /// A block's place in the source or in the file, and the statement there.
     fn place_of(&self, block: &Block) -> (String, String) {
         let calls = if block.calls.is_empty() { String::new() } else { format!("calls {}; ", block.calls.join(", ")) };
         let Some(source) = &block.source else {
@@ -153,7 +153,7 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// The lines that are shown, in the order of the code: those that take most, then those that run most often.
+/// The lines to show, in code order: those with the largest share, then those that run most often.
 fn chosen(lines: &[Line]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..lines.len()).collect();
     if lines.len() > MOST_LISTED {
@@ -179,7 +179,7 @@ fn row(widths: [usize; 3], [name, place, time]: &[String; 3], runs: &str, share:
     format!("{name}  {place} {runs:>9}  {time} {share:>8}")
 }
 
-/// The line with its source behind it, where there is room for some of it.
+/// The line followed by its source, if there is room for some of it.
 fn with_source(line: String, source: &str, columns: usize) -> String {
     const SOME: usize = 8;
     let room = columns.saturating_sub(width(&line) + 2);
@@ -205,7 +205,7 @@ pub fn base(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
-/// What a line of source says, without the attributes in front of it.
+/// A line of source without leading attributes.
 fn statement(source: &Source) -> String {
     const ATTRIBUTE: &str = "__attribute__((";
     let text = source.text.trim();
@@ -213,7 +213,7 @@ fn statement(source: &Source) -> String {
     rest.split_once("))").map_or(text, |(_, rest)| rest.trim()).to_owned()
 }
 
-/// A time in core cycles, where there are any.
+/// A time in core cycles, else in nanoseconds or ticks.
 pub fn shown(time: &Time) -> String {
     let level = time.ticks.level;
     if let Some(bound) = &time.bound {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_blocks_those_that_take_most_are_shown_in_the_order_of_the_code() {
+    fn largest_blocks_are_shown_in_code_order() {
         let mut lines: Vec<Line> = (0..9_000).map(|at| line(0.0, f64::from(at % 7))).collect();
         lines[4_711] = line(0.9, 1.0);
         lines[17] = line(0.05, 1.0);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_line_takes_what_room_there_is_and_no_share_from_the_numbers() {
+    fn source_lines_fill_the_remaining_columns_only() {
         let line = || "B1     7          1  118.0 cycles    99.9 %".to_owned();
         assert_eq!(with_source(line(), "switch (*s) {", 50), line());
         assert_eq!(with_source(line(), "switch (*s) {", 54), line() + "  switch...");
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_stands_without_its_attributes() {
+    fn attributes_are_removed_from_statements() {
         let source = |text: &str| Source { file: "a.c".into(), line: 1, last_line: 1, text: text.into() };
         assert_eq!(statement(&source("__attribute__((noinline)) long f(int n) {")), "long f(int n) {");
         assert_eq!(statement(&source("  x++;")), "x++;");

@@ -1,11 +1,11 @@
-//! The few instructions that begin and end functions, done from outside: a single step costs a stop of the program and
-//! two writes to its code.
+//! Emulates the few instructions that begin and end functions: a single step would cost a stop of the program and two
+//! writes to its code.
 
 use super::process::{Process, Registers};
 use crate::error::{Error, Result};
 use iced_x86::{Code, Instruction, OpKind, Register};
 
-/// Does what an instruction does, and leaves the process behind it; `false`, and nothing done, for any but those few.
+/// Emulates an instruction and moves the process past it; returns `false` without any change for other instructions.
 ///
 /// # Errors
 /// Registers or a stack that cannot be read or written.

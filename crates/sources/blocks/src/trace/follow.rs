@@ -1,8 +1,8 @@
-//! Following one call: which branches went where, and how often.
+//! Follows one call: counts where its branches went.
 //!
-//! The program runs at full speed from branch to branch: a breakpoint stands on every branch that has been reached, its
-//! condition is told from the flags, and the program is sent on to where the branch leads. Between two branches the way is
-//! fixed, so this sees what single steps would see, with a fraction of the stops. Functions that are called run at full speed.
+//! The program runs at full speed from branch to branch: every branch that has been reached gets a breakpoint, its
+//! condition is computed from the flags, and the program continues at the branch's target. Between two branches the path
+//! is fixed, so this sees what single steps would see with a fraction of the stops. Called functions run at full speed.
 
 use super::emulate::emulate;
 use super::process::{BREAKPOINT, Process, Resume, Stop};
@@ -21,11 +21,11 @@ pub type Branches = BTreeMap<(u64, u64), u64>;
 pub struct Followed {
     /// How often conditional and indirect branches went where.
     pub branches: Branches,
-    /// Times that the function was entered: 1, and more where it calls itself.
+    /// Times that the function was entered: more than 1 if it calls itself.
     pub entries: u64,
-    /// The call up to the first time that it came to an address.
+    /// Beginnings of the call, up to the first time that it reached an address.
     pub partials: Vec<Partial>,
-    /// Calls of the system that were made, by number.
+    /// System calls that were made, by number.
     pub system_calls: BTreeSet<i64>,
     /// Times that the process was stopped.
     pub stops: u64,
@@ -40,14 +40,14 @@ pub struct Partial {
     pub branches: Branches,
     /// Times that the function was entered before.
     pub entries: u64,
-    /// Where the last branch went, from where the way to the end is fixed.
+    /// Target of the last branch; the path from there to the end is fixed.
     pub from: u64,
 }
 
-/// The fixed way from where a branch led to the next branch.
+/// The fixed path from the target of a branch to the next branch.
 #[derive(Debug, Clone)]
 struct Way {
-    /// `None` where the function ends behind a call that never comes back.
+    /// The next branch; `None` if the path ends with a call that never returns.
     site: Option<u64>,
     /// Addresses on it where a partial run may end, not yet reached.
     ends: Vec<u64>,
@@ -63,7 +63,7 @@ pub struct Follower<'a> {
     process: &'a mut Process,
     target: &'a Target,
     ends: &'a BTreeSet<u64>,
-    /// Where exceptions come back into the function.
+    /// Landing pads, where exceptions return control into the function.
     handlers: BTreeSet<u64>,
     planted: HashMap<u64, Instruction>,
     ways: HashMap<u64, Way>,
@@ -74,18 +74,18 @@ pub struct Follower<'a> {
     in_system: bool,
 }
 
-/// How a site went on.
+/// Where control went from a site.
 enum Onward {
     /// Inside of the function, to an address.
     To(u64),
-    /// Out of it by a return.
+    /// Out of the function by a return.
     Returned,
-    /// Out of it by a jump.
+    /// Out of the function by a jump.
     JumpedOut,
 }
 
 impl<'a> Follower<'a> {
-    /// For a process that stands at the function's entry; the call's beginnings up to each of `ends` are counted, too.
+    /// A follower for a process at the function's entry; it also counts the call's beginnings up to each of `ends`.
     pub fn new(program: &'a Program, process: &'a mut Process, target: &'a Target, ends: &'a BTreeSet<u64>) -> Follower<'a> {
         Follower {
             program,
@@ -109,10 +109,10 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Follows it to the end; the process then stands behind the call.
+    /// Follows the call to its end; the process is then after the call.
     ///
     /// # Errors
-    /// A crash, an end of the program, threads, code that changes itself, or control that leaves in an unknown way.
+    /// The program crashes, ends, makes threads or changes its code, or control leaves the function in an unknown way.
     pub fn run(mut self) -> Result<Followed> {
         self.program.deadline(self.process);
         let entry = self.target.entry();
@@ -163,12 +163,12 @@ impl<'a> Follower<'a> {
             return Err(failed("the function changes its own code: its blocks are not those of the file"));
         }
         self.found.branches = self.counts.into_iter().collect();
-        self.program.dog.watch(None);
+        self.program.watchdog.watch(None);
         Ok(self.found)
     }
 
-    /// Control has come to an address inside of the function: sends the process on to the next site, or goes through it
-    /// at once where it is the next instruction.
+    /// Control has reached an address in the function: continues the process to the next site, or passes the site at once
+    /// if it is the next instruction.
     fn arrive(&mut self, address: u64) -> Result<Option<Onward>> {
         let site = self.way(address)?;
         if let Some(frame) = self.frames.last_mut() {
@@ -188,13 +188,13 @@ impl<'a> Follower<'a> {
         Ok(None)
     }
 
-    /// The next branch from an address on; notes the ends of partial runs that are passed for the first time.
+    /// The next branch from an address on; records the ends of partial runs that are passed for the first time.
     fn way(&mut self, address: u64) -> Result<Option<u64>> {
         if !self.ways.contains_key(&address) {
             let way = self.look_ahead(address)?;
             self.ways.insert(address, way);
         }
-        let Some(way) = self.ways.get_mut(&address) else { return Err(failed("a way was lost")) };
+        let Some(way) = self.ways.get_mut(&address) else { return Err(failed("a path through the function was lost")) };
         let site = way.site;
         for until in std::mem::take(&mut way.ends) {
             if self.reached.insert(until) && self.frames.len() == 1 && until != self.target.entry() {
@@ -228,17 +228,17 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Whether control may come to an address from outside.
+    /// Whether control may enter the function at an address from outside.
     fn is_watched(&self, at: u64) -> bool {
         at == self.target.entry() || self.handlers.contains(&at)
     }
 
     fn decode(&self, at: u64) -> Result<Instruction> {
-        let text = || format!("at {:#x} of the file is no instruction that is known", at.wrapping_sub(self.target.bias));
+        let text = || format!("unknown instruction at {:#x} of the file", at.wrapping_sub(self.target.bias));
         self.target.code.decode(at).ok_or_else(|| failed(&text()))
     }
 
-    /// Goes through the branch at a site; the process stands at it.
+    /// Passes the branch at a site, where the process is stopped.
     fn pass(&mut self, site: u64) -> Result<Onward> {
         let instruction = self.decode(site)?;
         let kind = flow(&instruction);
@@ -249,7 +249,7 @@ impl<'a> Follower<'a> {
             }
         }
         if self.is_watched(site) && matches!(kind, Flow::Next | Flow::Call) {
-            // The flow came here by itself: no call, and no exception.
+            // Reached by the function's own control flow, not by a call or an exception.
             return Ok(Onward::To(site));
         }
         self.step_over(site)?;
@@ -284,7 +284,7 @@ impl<'a> Follower<'a> {
             return self.arrive(stopped);
         }
         if self.handlers.contains(&stopped) {
-            return Err(failed("an exception came back into the function, which is no branch that can be counted"));
+            return Err(failed("an exception returned control into the function, which cannot be counted as a branch"));
         }
         Err(failed("control left the function in a way that cannot be followed (an exception, longjmp, a signal handler)"))
     }
@@ -306,8 +306,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Any stop but the one that is waited for: calls of the system are noted, and a process that the program made goes on by
-    /// itself, without the breakpoints.
+    /// Handles any stop but the expected one: system calls are recorded, and a child process continues untraced, without the
+    /// breakpoints.
     fn pass_by(&mut self, stop: Stop, breakpoints: impl FnOnce(&Self) -> Vec<(u64, u8)>) -> Result<()> {
         match stop {
             Stop::SystemCall => {
@@ -316,9 +316,9 @@ impl<'a> Follower<'a> {
                     self.found.system_calls.insert(self.process.registers()?.orig_rax as i64);
                 }
             }
-            Stop::Trap | Stop::Signal(_) | Stop::Parted => {}
-            Stop::Born { thread: true, .. } => return Err(failed(MULTI_THREADED)),
-            Stop::Born { id, .. } => {
+            Stop::Trap | Stop::Signal(_) | Stop::VforkDone => {}
+            Stop::NewProcess { thread: true, .. } => return Err(failed(MULTI_THREADED)),
+            Stop::NewProcess { id, .. } => {
                 let bytes = breakpoints(self);
                 self.process.release(id, &bytes);
             }
@@ -327,7 +327,7 @@ impl<'a> Follower<'a> {
         Ok(())
     }
 
-    /// Runs to the return address of the outermost call, which a jump left.
+    /// Runs to the return address of the outermost call, which was left by a jump.
     fn run_back(&mut self, address: u64, stack: u64) -> Result<()> {
         let mut original = [0u8];
         if !self.process.read(address, &mut original) {
@@ -382,7 +382,7 @@ impl<'a> Follower<'a> {
                 Stop::Signal(Signal::SIGSEGV | Signal::SIGBUS | Signal::SIGFPE | Signal::SIGILL) => {
                     return Err(failed("it crashed during the call (at a branch)"));
                 }
-                // Delivered when the program runs on.
+                // Delivered when the program continues.
                 Stop::Signal(_) => held = self.process.hold(),
                 other => return Err(failed(&other.as_end())),
             }

@@ -1,4 +1,4 @@
-//! What is mapped into a process.
+//! The memory map of a process.
 
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -11,7 +11,7 @@ pub struct Mapping {
     pub range: Range<u64>,
     /// Whether the process may write there.
     pub writable: bool,
-    /// Whether it may run code there.
+    /// Whether the process may run code there.
     pub executable: bool,
     /// Offset in the file.
     pub offset: u64,
@@ -28,7 +28,7 @@ impl Mapping {
 
 /// All mappings of a process.
 pub fn of_process(id: i32) -> Result<Vec<Mapping>> {
-    let text = std::fs::read_to_string(format!("/proc/{id}/maps")).map_err(|e| Error::system("learn what the program has mapped", e))?;
+    let text = std::fs::read_to_string(format!("/proc/{id}/maps")).map_err(|e| Error::system("read the program's memory map", e))?;
     Ok(text.lines().filter_map(parse).collect())
 }
 
@@ -45,14 +45,14 @@ fn parse(line: &str) -> Option<Mapping> {
 /// The entry point that the kernel gave to the program (getauxval(3), `AT_ENTRY`).
 pub fn entry_point(id: i32) -> Result<u64> {
     const AT_ENTRY: u64 = 9;
-    let bytes = std::fs::read(format!("/proc/{id}/auxv")).map_err(|e| Error::system("learn where the program begins", e))?;
+    let bytes = std::fs::read(format!("/proc/{id}/auxv")).map_err(|e| Error::system("find the program's entry point", e))?;
     let word = |at: &[u8]| at.try_into().map(u64::from_ne_bytes).unwrap_or(0);
     let mut entries = bytes.chunks_exact(16).map(|entry| (word(&entry[..8]), word(&entry[8..])));
     let found = entries.find(|(kind, _)| *kind == AT_ENTRY).map(|(_, address)| address);
-    found.ok_or_else(|| Error::system("learn where the program begins", "the kernel does not say"))
+    found.ok_or_else(|| Error::system("find the program's entry point", "the kernel does not report it"))
 }
 
-/// A free range of addresses of this size, near enough to an address that a jump of 32 bits reaches it.
+/// A free range of addresses of this size within reach of a 32-bit jump from an address.
 pub fn free_near(mappings: &[Mapping], address: u64, size: u64) -> Option<u64> {
     const REACH: u64 = 1 << 30;
     const LOWEST: u64 = 0x10_0000;
@@ -63,7 +63,7 @@ pub fn free_near(mappings: &[Mapping], address: u64, size: u64) -> Option<u64> {
         let clear = mappings.iter().all(|mapping| mapping.range.end <= from || mapping.range.start >= to);
         (clear && from >= LOWEST && from.abs_diff(address) < REACH && to < 1 << 47).then_some(from)
     };
-    // The heap grows upwards from behind the program: leave it room.
+    // The heap grows upwards after the program: leave room for it.
     let apart = |end: u64| end.saturating_add(64 << 20);
     let below = mappings.iter().filter_map(|mapping| mapping.range.start.checked_sub(size + (1 << 20)));
     floor.chain(below).chain(ceilings.map(apart)).filter_map(free).min_by_key(|from| from.abs_diff(address))
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_free_range_is_near_and_free() {
+    fn free_ranges_are_near_and_unmapped() {
         let taken = |from: u64, to: u64| parse(&format!("{from:x}-{to:x} r-xp 0 0 0")).unwrap();
         let all = [taken(0x5555_5555_4000, 0x5555_5555_8000), taken(0x7fff_f7d0_0000, 0x7fff_f7f0_0000)];
         for address in [0x5555_5555_5000, 0x7fff_f7d0_1000] {

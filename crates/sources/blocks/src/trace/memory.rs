@@ -1,4 +1,4 @@
-//! What a call writes: memory before and behind it, compared.
+//! What a call writes: compares memory before and after it.
 
 use super::maps::{Mapping, of_process};
 use super::process::Process;
@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 
 /// Most memory that is compared.
 const MOST: u64 = 512 << 20;
-/// Equal bytes between two written stretches that are not worth two of them.
+/// Two written stretches with fewer equal bytes between them are joined.
 const NEAR: usize = 64;
 
-/// Memory that was written, as it was before.
+/// The previous contents of memory that was written.
 pub type Patches = Vec<(u64, Vec<u8>)>;
 
 /// All memory that a process may write to.
@@ -19,7 +19,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes it. The stack below an address is left out, and so are mappings that begin at the addresses given.
+    /// Takes a snapshot without the stack below `stack_from` and without mappings that begin at the addresses in `except`.
     ///
     /// # Errors
     /// A process with too much memory.
@@ -36,7 +36,7 @@ impl Snapshot {
         let total: u64 = ranges.iter().map(|(from, to)| to - from).sum();
         if total > MOST {
             let reason = format!("the program has {} MiB of memory that it may write to; {} MiB can be compared", total >> 20, MOST >> 20);
-            return Err(Error::system("learn what the call writes", reason));
+            return Err(Error::system("find out what the call writes", reason));
         }
         let read = |(from, to): (u64, u64)| {
             let mut bytes = vec![0; (to - from) as usize];
@@ -45,7 +45,7 @@ impl Snapshot {
         Ok(Snapshot { parts: ranges.into_iter().filter_map(read).collect() })
     }
 
-    /// What was written since, as it was before.
+    /// The previous contents of what was written since.
     pub fn written(&self, process: &Process) -> Patches {
         let mut patches = Vec::new();
         for (start, before) in &self.parts {
@@ -58,7 +58,7 @@ impl Snapshot {
     }
 }
 
-/// Puts memory back.
+/// Restores memory.
 pub fn put_back(process: &Process, patches: &Patches) -> Result<()> {
     patches.iter().try_for_each(|(address, bytes)| process.write(*address, bytes))
 }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn differences_that_are_near_each_other_are_one_stretch() {
+    fn nearby_differences_are_joined() {
         let before = vec![0u8; 10_000];
         let mut now = before.clone();
         for at in [3, 40, 4095, 4096, 9_999] {

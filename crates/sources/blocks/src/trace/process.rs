@@ -1,4 +1,4 @@
-//! A process that is traced: its registers, memory and stops.
+//! A traced process: its registers, memory and stops.
 #![allow(
     unsafe_code,
     reason = "what runs between fork and exec has no safe form, nor has the request for the state of the vector registers; the pointers are to live values"
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The instruction of one byte that stops a program.
+/// The one-byte breakpoint instruction.
 pub const BREAKPOINT: u8 = 0xcc;
 
 /// Registers of the program.
@@ -33,31 +33,31 @@ pub type Registers = libc::user_regs_struct;
 /// Why a program stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// At a breakpoint or behind a single step.
+    /// At a breakpoint or after a single step.
     Trap,
-    /// At the beginning or end of a call of the system.
+    /// At the beginning or end of a system call.
     SystemCall,
-    /// It made another process or thread.
-    Born {
+    /// It started another process or thread.
+    NewProcess {
         /// Its number.
         id: i32,
         /// Whether it is a thread of the same process.
         thread: bool,
     },
-    /// A process that it made, and that shared its memory, has its own now.
-    Parted,
-    /// It starts another program in its place.
-    Replaced,
-    /// It got a signal, which is delivered when it goes on.
+    /// A child process that shared its memory (vfork) no longer does.
+    VforkDone,
+    /// It replaced itself with another program (exec).
+    Exec,
+    /// It got a signal, which is delivered when it continues.
     Signal(Signal),
-    /// It ended by itself.
+    /// It exited.
     Exited(i32),
     /// A signal killed it.
     Killed(Signal),
 }
 
 impl Stop {
-    /// How a call came to an end that it should not have, in words.
+    /// The message for a stop that should not have ended the call.
     pub fn as_end(self) -> String {
         match self {
             Stop::Killed(Signal::SIGKILL) => "something killed it during the call (SIGKILL)".to_owned(),
@@ -67,19 +67,19 @@ impl Stop {
                     "the program ended during the call, with status {code} (by exit, or after an exception or longjmp left the function)"
                 )
             }
-            Stop::Born { .. } => "it made another process or thread during the call".to_owned(),
-            Stop::Replaced => "it started another program during the call".to_owned(),
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => "it stopped where it should not".to_owned(),
+            Stop::NewProcess { .. } => "it started another process or thread during the call".to_owned(),
+            Stop::Exec => "it started another program during the call".to_owned(),
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::VforkDone => "it stopped unexpectedly".to_owned(),
         }
     }
 }
 
-/// How a program goes on.
+/// How a program continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resume {
     /// At full speed.
     Run,
-    /// At full speed, up to the next call of the system.
+    /// At full speed, up to the next system call.
     RunToSystemCall,
     /// By one instruction.
     Step,
@@ -89,21 +89,21 @@ pub enum Resume {
 #[derive(Debug, Clone)]
 pub struct Watchdog {
     watched: Arc<Mutex<Option<(i32, Instant)>>>,
-    bitten: Arc<AtomicBool>,
+    expired: Arc<AtomicBool>,
 }
 
 impl Watchdog {
-    /// Starts watching; the thread ends with the last copy of this.
+    /// Starts a watchdog; its thread ends with the last copy of this.
     pub fn start() -> Watchdog {
         const LOOK: Duration = Duration::from_millis(20);
-        let dog = Watchdog { watched: Arc::default(), bitten: Arc::default() };
-        let (watched, bitten) = (Arc::downgrade(&dog.watched), dog.bitten.clone());
+        let watchdog = Watchdog { watched: Arc::default(), expired: Arc::default() };
+        let (watched, expired) = (Arc::downgrade(&watchdog.watched), watchdog.expired.clone());
         std::thread::spawn(move || {
             while let Some(watched) = watched.upgrade() {
-                // Held over the kill: whom nobody watches any more is left alone.
+                // The lock is held during the kill: a process that is no longer watched must not be killed.
                 let mut due = watched.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some((pid, _)) = due.take_if(|(_, deadline)| Instant::now() > *deadline) {
-                    bitten.store(true, Ordering::SeqCst);
+                    expired.store(true, Ordering::SeqCst);
                     let _ = nix::sys::signal::kill(Pid::from_raw(pid), Signal::SIGKILL);
                 }
                 drop(due);
@@ -111,20 +111,20 @@ impl Watchdog {
                 std::thread::sleep(LOOK);
             }
         });
-        dog
+        watchdog
     }
 
     /// Watches a process until a deadline; `None` watches none.
     pub fn watch(&self, process: Option<(i32, Instant)>) {
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = process;
         if process.is_some() {
-            self.bitten.store(false, Ordering::SeqCst);
+            self.expired.store(false, Ordering::SeqCst);
         }
     }
 
-    /// Whether it killed the process that was watched last.
-    pub fn has_bitten(&self) -> bool {
-        self.bitten.load(Ordering::SeqCst)
+    /// Whether it killed the last watched process.
+    pub fn expired(&self) -> bool {
+        self.expired.load(Ordering::SeqCst)
     }
 }
 
@@ -136,21 +136,21 @@ pub struct Process {
     group: Group,
     pending: Option<Signal>,
     ended: bool,
-    /// Whether it made other processes.
+    /// Whether it started other processes.
     forked: bool,
-    /// Whether the last of them shares its memory for the time being (vfork) ...
+    /// Whether the last of them still shares its memory (vfork) ...
     shares: bool,
-    /// ... and the breakpoints that are missing meanwhile.
+    /// ... and the breakpoints that are removed meanwhile.
     lent: Vec<u64>,
-    /// Threads that it made: its end is told only after theirs.
+    /// Threads that it started: its end is reported only after theirs.
     threads: Vec<Pid>,
 }
 
 impl Process {
-    /// Starts a program, stopped before its first instruction. Its output goes nowhere.
+    /// Starts a program, stopped before its first instruction. Its output is discarded.
     ///
     /// # Errors
-    /// What the system says: a failed step where the input or the arguments are at fault, else an error of the program.
+    /// [`Error::System`] if the input or the arguments are at fault, else an error of the program.
     pub fn start(program: &Path, arguments: &[OsString], input: Option<&Path>, cpu: usize) -> Result<Process> {
         let fail = |reason: String| Error::Program { program: program.display().to_string(), reason };
         let stdin = match input {
@@ -159,12 +159,12 @@ impl Process {
         };
         let mut command = Command::new(program);
         command.args(arguments).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
-        // Else the first call of a function of another library looks for it, and so would every repeated one.
+        // With lazy binding the first call of a library function resolves its symbol, and so would every repeated call.
         command.env("LD_BIND_NOW", "1");
-        // SAFETY: only calls of the system that are allowed between fork and exec; nothing is allocated.
+        // SAFETY: only system calls that are allowed between fork and exec; nothing is allocated.
         unsafe {
             command.pre_exec(move || {
-                // Where addresses cannot be fixed, every input has its own: more variation, no wrong answer.
+                // If addresses cannot be fixed, they differ from input to input: more variation, but no wrong answer.
                 let _ = nix::sys::personality::get()
                     .and_then(|set| nix::sys::personality::set(set | nix::sys::personality::Persona::ADDR_NO_RANDOMIZE));
                 setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
@@ -211,10 +211,10 @@ impl Process {
         self.pid.as_raw()
     }
 
-    /// Lets it go on, with the signal that stopped it, if one did.
+    /// Continues it, with the signal that stopped it, if any.
     pub fn resume(&mut self, how: Resume) -> Result<()> {
         let signal = self.pending.take();
-        let gone = |e| refused("let the program go on", e);
+        let gone = |e| refused("continue the program", e);
         match how {
             Resume::Run => ptrace::cont(self.pid, signal).map_err(gone),
             Resume::RunToSystemCall => ptrace::syscall(self.pid, signal).map_err(gone),
@@ -235,15 +235,15 @@ impl Process {
                 Stop::Killed(signal)
             }
             WaitStatus::PtraceSyscall(_) => Stop::SystemCall,
-            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Replaced,
+            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Exec,
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_VFORK_DONE => {
                 for address in std::mem::take(&mut self.lent) {
                     self.poke(address, &[BREAKPOINT])?;
                 }
-                Stop::Parted
+                Stop::VforkDone
             }
             WaitStatus::PtraceEvent(_, _, event) => {
-                let id = ptrace::getevent(self.pid).map_err(|e| refused("learn what the program made", e))? as i32;
+                let id = ptrace::getevent(self.pid).map_err(|e| refused("identify the process that the program started", e))? as i32;
                 let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
                 if thread {
                     self.threads.push(Pid::from_raw(id));
@@ -251,7 +251,7 @@ impl Process {
                     self.forked = true;
                     self.shares = event == libc::PTRACE_EVENT_VFORK;
                 }
-                Stop::Born { id, thread }
+                Stop::NewProcess { id, thread }
             }
             WaitStatus::Stopped(_, Signal::SIGTRAP) => Stop::Trap,
             WaitStatus::Stopped(_, signal) => {
@@ -262,23 +262,23 @@ impl Process {
         })
     }
 
-    /// Takes the signal that stopped it, which is then not delivered.
+    /// Takes the signal that stopped it, so that it is not delivered.
     pub fn hold(&mut self) -> Option<Signal> {
         self.pending.take()
     }
 
-    /// A signal to be delivered when it goes on.
+    /// Sets the signal to be delivered when it continues.
     pub fn deliver_later(&mut self, signal: Option<Signal>) {
         self.pending = self.pending.or(signal);
     }
 
-    /// Goes on and waits.
+    /// Continues it and waits until it stops.
     pub fn run(&mut self, how: Resume) -> Result<Stop> {
         self.resume(how)?;
         self.wait()
     }
 
-    /// Lets a process that this one made go on by itself, without the breakpoints planted here.
+    /// Continues a child process untraced, without the breakpoints set here.
     pub fn release(&mut self, id: i32, bytes: &[(u64, u8)]) {
         if self.shares {
             self.lent = bytes.iter().map(|(address, _)| *address).collect();
@@ -317,7 +317,7 @@ impl Process {
         word.map(|word| word as u64).map_err(|e| refused("read a register of the program", e))
     }
 
-    /// Makes it go on at an address.
+    /// Sets the address where it continues.
     pub fn go_to(&self, address: u64) -> Result<()> {
         let set = ptrace::write_user(self.pid, offset_of!(Registers, rip) as ptrace::AddressType, address as libc::c_long);
         set.map_err(|e| refused("set a register of the program", e))
@@ -337,7 +337,7 @@ impl Process {
         Ok(state)
     }
 
-    /// Keeps all signals away but those of faults: timers that the program started would run into the repeated calls.
+    /// Blocks all signals except those of faults: the program's timers would interrupt the repeated calls.
     ///
     /// # Errors
     /// What the system says.
@@ -348,7 +348,7 @@ impl Process {
         let done = unsafe { libc::ptrace(libc::PTRACE_SETSIGMASK, self.pid.as_raw(), size_of::<u64>(), &raw const held) };
         match done {
             0 => Ok(()),
-            _ => Err(Error::system("keep signals away from the program", std::io::Error::last_os_error())),
+            _ => Err(Error::system("block the program's signals", std::io::Error::last_os_error())),
         }
     }
 
@@ -374,7 +374,7 @@ impl Process {
         poke(self.pid, address, bytes)
     }
 
-    /// Makes the program call the system, from an address in its code whose bytes are put back afterwards.
+    /// Makes the program do a system call at an address in its code, whose bytes are restored afterwards.
     pub fn system_call(&mut self, from: u64, number: i64, arguments: [u64; 6]) -> Result<u64> {
         const SYSCALL: [u8; 2] = [0x0f, 0x05];
         let before = self.registers()?;
@@ -426,7 +426,7 @@ fn not_started(error: &std::io::Error) -> String {
     }
 }
 
-/// What the system refused; a process that is not there any more was killed while it stood still.
+/// The error of a refused request; a process that no longer exists was killed while it was stopped.
 fn refused(what: &str, error: Errno) -> Error {
     match error {
         Errno::ESRCH | Errno::ECHILD => Error::system(what, "the process is gone: something killed it"),

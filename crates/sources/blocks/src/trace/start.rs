@@ -1,4 +1,4 @@
-//! From a program and an input to a process that stands at the first instruction of the function.
+//! From a program and an input to a process stopped at the first instruction of the function.
 
 use super::maps::{Mapping, entry_point, of_process};
 use super::process::{BREAKPOINT, Process, Resume, Stop, Watchdog};
@@ -22,13 +22,13 @@ pub struct Target {
 }
 
 impl Target {
-    /// Where calls begin.
+    /// The entry, where calls begin.
     pub fn entry(&self) -> u64 {
         self.function.entry.wrapping_add(self.bias)
     }
 }
 
-/// What does not change from input to input.
+/// The state shared by all inputs.
 #[derive(Debug)]
 pub struct Program {
     /// The program.
@@ -39,14 +39,14 @@ pub struct Program {
     pub cpu: usize,
     /// Longest time of one step.
     pub timeout: Duration,
-    /// Ends what takes longer.
-    pub dog: Watchdog,
+    /// Kills a process that takes longer.
+    pub watchdog: Watchdog,
     images: HashMap<PathBuf, Rc<Image>>,
-    /// The function as it was found for an input: looking through all names again for every input would take long.
+    /// The function found for an earlier input: searching all names again for every input would take long.
     located: Option<(Rc<Image>, Function)>,
 }
 
-/// A process that stands at the function.
+/// A process that is stopped at the function.
 #[derive(Debug)]
 pub struct Started {
     /// The process.
@@ -65,8 +65,8 @@ impl Program {
     /// # Errors
     /// A program that cannot be traced.
     pub fn new(path: &Path, wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
-        let (path, wanted, dog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
-        let mut program = Program { path: path.clone(), wanted, cpu, timeout, dog, images: HashMap::new(), located: None };
+        let (path, wanted, watchdog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
+        let mut program = Program { path: path.clone(), wanted, cpu, timeout, watchdog, images: HashMap::new(), located: None };
         program.image(&path)?;
         Ok(program)
     }
@@ -82,13 +82,13 @@ impl Program {
 
     /// The deadline of a step that begins now, for a process.
     pub fn deadline(&self, process: &Process) {
-        self.dog.watch(Some((process.id(), Instant::now() + self.timeout)));
+        self.watchdog.watch(Some((process.id(), Instant::now() + self.timeout)));
     }
 
-    /// The error of a step that went wrong: if the watchdog ended the process, whatever failed after that, that is why.
+    /// The error of a failed step: a timeout if the watchdog killed the process, else `error`.
     pub fn explain(&self, step: &str, error: Error) -> Error {
-        match self.dog.has_bitten() {
-            true => Error::system(step, format!("no end after {} s (--timeout)", self.timeout.as_secs_f64())),
+        match self.watchdog.expired() {
+            true => Error::system(step, format!("not finished after {} s (--timeout)", self.timeout.as_secs_f64())),
             false => error,
         }
     }
@@ -130,14 +130,14 @@ impl Program {
 
     fn not_found(&self) -> Error {
         if self.located.is_some() {
-            // Of this input only.
+            // Concerns this input only.
             return Error::system("find the function", format!("no library that has `{}` was loaded", self.wanted));
         }
         let libraries = self.images.len().saturating_sub(1);
         let Some(program) = self.images.get(&self.path) else { return Error::Function("the program was not read".into()) };
         let mut near = program.similar(&self.wanted);
         near.extend(self.images.values().filter(|image| image.path != self.path).flat_map(|image| image.similar(&self.wanted)));
-        // The nearest stay in front.
+        // The nearest names come first.
         let mut seen = HashSet::new();
         near.retain(|name| seen.insert(name.clone()));
         let hint = match (near.is_empty(), program.has_symbols()) {
@@ -155,7 +155,7 @@ fn as_address(wanted: &str) -> Option<u64> {
     u64::from_str_radix(wanted.strip_prefix("0x").or_else(|| wanted.strip_prefix("0X"))?, 16).ok()
 }
 
-/// Files of which code is mapped.
+/// Files with mapped code.
 fn loaded_files(mappings: &[Mapping]) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = mappings.iter().filter(|mapping| mapping.executable).filter_map(Mapping::file).collect();
     files.dedup();
@@ -179,7 +179,7 @@ fn bias(image: &Image, mappings: &[Mapping]) -> Result<u64> {
 /// Runs the program with an input up to its `number`th call of the function, from 1.
 ///
 /// # Errors
-/// No such function; a program that ends before, makes threads, or starts another program.
+/// The function does not exist, or the program ends earlier, makes threads, or replaces itself with another program.
 pub fn start(program: &mut Program, input: &Input, number: u64, install: impl FnOnce(&mut Started, u64) -> Result<()>) -> Result<Started> {
     let process = Process::start(&program.path, &input.arguments, input.stdin.as_deref(), program.cpu)?;
     program.deadline(&process);
@@ -190,14 +190,14 @@ pub fn start(program: &mut Program, input: &Input, number: u64, install: impl Fn
     let (entry, name) = (started.target.entry(), started.target.function.name.clone());
     let Started { process, target, .. } = &mut started;
     for call in 1..=number {
-        let ended = |how: String| Error::system(&format!("get to call {call} of `{name}`"), how);
+        let ended = |how: String| Error::system(&format!("reach call {call} of `{name}`"), how);
         let original = target.code.byte(entry).ok_or_else(|| ended("no byte there".into()))?;
         run_to(process, entry, original, &ended)?;
         if call < number {
             process.run(Resume::Step)?;
         }
     }
-    program.dog.watch(None);
+    program.watchdog.watch(None);
     Ok(started)
 }
 
@@ -252,7 +252,7 @@ fn find(program: &mut Program, process: &mut Process) -> Result<(Rc<Image>, Func
         }
         let mut original = [0u8];
         process.read(hook, &mut original);
-        // A program that ends without it.
+        // The program ended without loading it.
         run_to(process, hook, original[0], &|_| program.not_found())?;
         mappings = of_process(process.id())?;
     }
@@ -293,16 +293,16 @@ pub fn is_unchanged(process: &Process, code: &Code) -> bool {
     })
 }
 
-/// Runs up to an address, where a byte stands, and leaves the process there without the breakpoint.
+/// Runs up to an address, whose byte is `original`, and removes the breakpoint there.
 fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(String) -> Error) -> Result<()> {
     process.poke(address, &[BREAKPOINT])?;
     loop {
         match process.run(Resume::Run)? {
             Stop::Trap if process.instruction()? == address + 1 => break,
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::Parted => {}
-            Stop::Born { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
-            Stop::Born { id, .. } => process.release(id, &[(address, original)]),
-            Stop::Replaced => return Err(ended("it starts another program in its place: give that program itself".into())),
+            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::VforkDone => {}
+            Stop::NewProcess { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
+            Stop::NewProcess { id, .. } => process.release(id, &[(address, original)]),
+            Stop::Exec => return Err(ended("it replaces itself with another program: give that program instead".into())),
             Stop::Exited(code) => return Err(ended(format!("the program ended before, with status {code}"))),
             Stop::Killed(signal) => return Err(ended(format!("the program was killed by {signal} before"))),
         }
@@ -311,6 +311,6 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
     process.go_to(address)
 }
 
-/// What is said of a program that makes threads.
+/// The message for a program that makes threads.
 pub const MULTI_THREADED: &str =
-    "the program is multi-threaded: what other threads do would be in the times and not in the counts; run it with one thread";
+    "the program is multi-threaded: the work of other threads would be in the times but not in the counts; run it with one thread";

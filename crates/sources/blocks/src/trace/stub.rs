@@ -1,8 +1,8 @@
 //! Timing a call from inside of the process, again and again from the same state.
 //!
-//! A page of code is put into the process. It puts back what the call wrote, waits a random time, loads the registers that
+//! A page of code is put into the process. It restores what the call wrote, waits a random time, loads the registers that
 //! the call began with, reads the time stamp counter between fences, calls, and reads it again. The function runs as the
-//! compiler made it: nothing is in it, and nothing runs beside it.
+//! compiler made it, without instrumentation.
 #![allow(unsafe_code, reason = "the page is assembly, and taking its bytes from this program's own image has no safe form")]
 
 use super::maps::{Mapping, free_near};
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 /// Readings that the page has room for.
 const MOST_READINGS: usize = 64;
-/// Bytes of the page of code, and of the data behind it.
+/// Bytes of the page of code, and of the data after it.
 const CODE: u64 = 4096;
 const DATA: u64 = 16 << 10;
 /// Where things lie in the data: see the assembly.
@@ -24,7 +24,7 @@ const VECTORS: u64 = 0x500;
 std::arch::global_asm!(
     ".pushsection .rodata.hairspring_blocks_stub, \"a\"",
     ".p2align 6",
-    // The compiler may put the assembly and what speaks of it into different objects.
+    // The compiler may put the assembly and the references to it into different objects.
     ".globl hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_end",
     ".hidden hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_end",
     "hairspring_blocks_stub_start:",
@@ -112,7 +112,7 @@ unsafe extern "C" {
     static hairspring_blocks_stub_end: u8;
 }
 
-/// The bytes of the page, and how far behind its beginning the call comes back.
+/// The bytes of the page, and the offset to which the call returns.
 fn page() -> (&'static [u8], u64) {
     let (start, back, end) =
         (&raw const hairspring_blocks_stub_start, &raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_end);
@@ -133,7 +133,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The same from the same state, up to an address.
+    /// This call from the same state, up to an address.
     #[must_use]
     pub fn up_to(self, until: u64) -> Call {
         Call { until: Some(until), ..self }
@@ -162,19 +162,19 @@ impl Stub {
         const READ_RUN: u64 = (libc::PROT_READ | libc::PROT_EXEC) as u64;
         const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as u64;
         let base = free_near(mappings, near, CODE + DATA)
-            .ok_or_else(|| Error::system("prepare the program", "no room for the timing code near the function"))?;
+            .ok_or_else(|| Error::system("prepare the program", "there is no room for the timing code near the function"))?;
         process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
         process.write(base, page().0)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
         Ok(Stub { base, spread, planted: None })
     }
 
-    /// Where its memory begins that the process may write to.
+    /// Address of its writable memory.
     pub fn data(&self) -> u64 {
         self.base + CODE
     }
 
-    /// Takes the state that calls begin with from a process that stands at the function's entry.
+    /// Takes the state that calls begin with from a process that is stopped at the function's entry.
     ///
     /// # Errors
     /// Registers that cannot be read.
@@ -182,7 +182,7 @@ impl Stub {
         let now = process.registers()?;
         let vectors = process.vector_state()?;
         if vectors.len() as u64 > DATA - VECTORS {
-            return Err(Error::system("prepare the program", "the vector registers have more state than there is room for"));
+            return Err(Error::system("prepare the program", "the state of the vector registers is too large"));
         }
         let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         // The call itself puts the return address on the stack.
@@ -196,7 +196,7 @@ impl Stub {
         process.write(self.data() + VECTORS, &vectors)
     }
 
-    /// Brings what a call writes into the process, so that the page can put it back.
+    /// Copies the patches into the process, so that the page can undo what a call writes.
     ///
     /// # Errors
     /// What the system says.
@@ -220,10 +220,10 @@ impl Stub {
         Ok(Call { until, patches: at, count: patches.len() as u64 })
     }
 
-    /// Makes the process run a call so often, and gives the ticks of each.
+    /// Makes the process run a call `repeats` times, and returns the ticks of each.
     ///
     /// # Errors
-    /// A process that does not come back.
+    /// The process ends or does not return.
     pub fn run(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<Vec<Ticks>> {
         let repeats = repeats.clamp(1, MOST_READINGS);
         self.plant(process, call.until)?;
@@ -247,7 +247,7 @@ impl Stub {
         Ok(readings.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes)).collect())
     }
 
-    /// Puts a jump to the end of the timing at an address, and takes the one before away.
+    /// Puts a jump to the end of the timing at an address, and removes the previous one.
     fn plant(&mut self, process: &Process, until: Option<u64>) -> Result<()> {
         if self.planted.map(|(address, _)| address) == until {
             return Ok(());

@@ -1,9 +1,9 @@
-//! Which calls of the system can be repeated.
+//! Which system calls can be repeated.
 
 use std::collections::BTreeSet;
 
-/// Calls that leave nothing behind that would make the next call another one, or whose traces are in memory that is put
-/// back. Output goes nowhere while a program is traced.
+/// System calls without an effect on a repeated call, or with effects only on memory that is restored. Output is discarded
+/// while a program is traced.
 const HARMLESS: [i64; 22] = [
     libc::SYS_write,
     libc::SYS_writev,
@@ -29,13 +29,13 @@ const HARMLESS: [i64; 22] = [
     libc::SYS_ioctl,
 ];
 
-/// The name of a call.
+/// The name of a system call.
 fn name(number: i64) -> String {
     let known = usize::try_from(number).ok().and_then(syscalls::x86_64::Sysno::new);
     known.map_or_else(|| format!("number {number}"), |known| known.name().to_owned())
 }
 
-/// Whether a call that made these calls of the system can be repeated from the same state.
+/// Checks that a call that made these system calls can be repeated from the same state.
 ///
 /// # Errors
 /// The names of those that cannot.
@@ -44,7 +44,7 @@ pub fn repeatable(calls: &BTreeSet<i64>) -> Result<(), String> {
     if harmful.is_empty() {
         return Ok(());
     }
-    Err(format!("it calls the system ({}), which cannot be put back to where it was; time a function that does not", harmful.join(", ")))
+    Err(format!("it makes system calls whose effects cannot be undone ({}); time a function that does not", harmful.join(", ")))
 }
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reading_cannot_be_repeated_and_writing_can() {
+    fn write_can_be_repeated_but_read_cannot() {
         assert!(repeatable(&BTreeSet::from([libc::SYS_write, libc::SYS_brk])).is_ok());
         let reason = repeatable(&BTreeSet::from([libc::SYS_read, libc::SYS_write, 9999])).unwrap_err();
         assert!(reason.contains("read, number 9999") && !reason.contains("write"), "{reason}");

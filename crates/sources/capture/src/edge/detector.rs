@@ -8,16 +8,16 @@ use crate::error::{Error, Result};
 
 /// Samples from which the size of an edge is learnt.
 const LEARN: usize = 1 << 21;
-/// Samples without any edge after which the signal is given up.
+/// Samples without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 27;
-/// Samples around an edge that are looked at, on either side.
+/// Samples used on either side of an edge.
 const MARGIN: usize = REACH + 4;
-/// An edge is larger than this share of a typical one; what is between the two shares is a weak one, and told of.
+/// An edge is larger than this share of a typical one; a step between the two shares is weak and reported.
 const EDGE_SHARE: f64 = 0.5;
 const WEAK_SHARE: f64 = 0.3;
-/// From here on an integer is at full scale, which is 1.
+/// Integers from this value on are at full scale, which is 1.
 const FULL_SCALE: f32 = 0.9999;
-/// Samples that are looked at together.
+/// Samples that are checked together.
 const STRIDE: usize = 64;
 
 /// Samples around an edge, for a picture of it.
@@ -33,7 +33,7 @@ pub struct Window {
     pub edge: Edge,
 }
 
-/// What was seen of a sampled signal.
+/// Properties of a sampled signal.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Signal {
     /// Samples read.
@@ -42,7 +42,7 @@ pub struct Signal {
     pub edges: u64,
     /// Height of a step, in units of the samples; full scale of integers is 1.
     pub step: f64,
-    /// Standard deviation of the noise far from edges, in the same unit; `None` where the edges are too dense to tell.
+    /// Standard deviation of the noise far from edges, in the same unit; `None` if the edges are too dense.
     pub noise: Option<f64>,
     /// Standard deviation of the middle of the steps: hum, or a drift of the level.
     pub wander: f64,
@@ -54,7 +54,7 @@ pub struct Signal {
     pub weak: u64,
     /// Where the first of them is, in samples.
     pub first_weak: Option<f64>,
-    /// Samples that are no numbers.
+    /// Samples that are NaN or infinite.
     pub not_numbers: u64,
     /// Index of the first of them.
     pub first_not_number: Option<u64>,
@@ -83,14 +83,14 @@ pub struct Signal {
 pub struct Detector {
     method: Method,
     floor: f64,
-    /// Samples not yet done, behind `MARGIN` that are; averages of several from the time on that edges are known to be slow.
+    /// Pending samples, after `MARGIN` processed ones; averages of several once edges are known to be slow.
     held: Vec<f32>,
     averager: Averager,
     /// Samples before the first one that was averaged.
     start: u64,
     /// Index of the first value held.
     first: u64,
-    /// Whether all samples are there.
+    /// Whether the input is complete.
     ended: bool,
     /// Place in `held` from which on edges are looked for.
     next: usize,
@@ -99,7 +99,7 @@ pub struct Detector {
     middle: (f64, f64),
     heights: f64,
     run: u32,
-    /// What counts as full scale.
+    /// The full-scale value.
     full: f32,
     overload: Overload,
 }
@@ -126,15 +126,15 @@ impl Detector {
         }
     }
 
-    /// A detector of volts: full scale is not known.
-    pub fn of_volts(method: Method, floor: f64) -> Detector {
+    /// A detector for volts, whose full scale is unknown.
+    pub fn for_volts(method: Method, floor: f64) -> Detector {
         Detector { full: f32::INFINITY, ..Detector::new(method, floor) }
     }
 
-    /// Takes samples and gives the edges that are complete.
+    /// Takes samples and passes the complete edges to `sink`.
     ///
     /// # Errors
-    /// That there was no edge for so long that there will be none.
+    /// [`Error::Unusable`] if there was no edge in the first 2^27 samples.
     pub fn push(&mut self, samples: &[f32], sink: &mut dyn FnMut(Edge)) -> Result<()> {
         for part in samples.chunks(LEARN / 4) {
             self.look(part);
@@ -151,10 +151,10 @@ impl Detector {
         Ok(())
     }
 
-    /// Gives the remaining edges.
+    /// Passes the remaining edges to `sink`.
     ///
     /// # Errors
-    /// That there is no edge in the signal.
+    /// [`Error::Unusable`] if there is no edge in the signal.
     pub fn finish(&mut self, sink: &mut dyn FnMut(Edge)) -> Result<()> {
         if self.learnt.is_none() && !self.set_scale() {
             let samples = self.signal.samples;
@@ -163,14 +163,14 @@ impl Detector {
             )));
         }
         self.ended = true;
-        // Behind the end the level stays as it is.
+        // After the end the level is assumed constant.
         let last = self.held.last().copied().unwrap_or(0.0);
         self.held.extend(std::iter::repeat_n(last, MARGIN));
         self.scan(self.held.len() - MARGIN, sink);
         Ok(())
     }
 
-    /// What was seen; complete after `finish`.
+    /// Properties of the signal; complete after `finish`.
     pub fn signal(&self) -> Signal {
         let mut signal = self.signal.clone();
         let n = signal.edges.max(1) as f64;
@@ -189,7 +189,7 @@ impl Detector {
         }
         if self.signal.samples >= MOST_SILENCE {
             return Err(Error::Unusable(format!(
-                "no edge in the first {} samples, and so the rest is not read: is it the right channel, and is the pin connected?",
+                "no edge in the first {} samples, so the rest is not read: is it the right channel, and is the pin connected?",
                 self.signal.samples
             )));
         }
@@ -198,7 +198,7 @@ impl Detector {
         Ok(())
     }
 
-    /// Learns what an edge is like, and averages what is held if edges are slow. Whether there is an edge.
+    /// Learns the size of an edge, and averages the pending samples if edges are slow. Returns whether there is an edge.
     fn set_scale(&mut self) -> bool {
         let Some(scale) = scale(&self.held, self.floor) else { return false };
         (self.learnt, self.signal.rise) = (Some(scale.learnt), scale.rise);
@@ -211,16 +211,16 @@ impl Detector {
         true
     }
 
-    /// The place in samples of a place in the values that are looked at.
+    /// The place in samples of a place in the pending values.
     fn place(&self, at: f64) -> f64 {
         let every = self.averager.every() as f64;
         self.start as f64 + every * at + 0.5 * (every - 1.0)
     }
 
-    /// Samples at full scale and those that are no numbers.
+    /// Counts samples at full scale and those that are NaN or infinite.
     fn look(&mut self, samples: &[f32]) {
         for (block, part) in samples.chunks(STRIDE).enumerate() {
-            // What is no number is not below anything.
+            // NaN compares as not below the limit.
             let plain = part.iter().fold(true, |plain, sample| plain & (sample.abs() < self.full));
             if plain && self.run == 0 {
                 continue;
@@ -259,7 +259,7 @@ impl Detector {
                     self.found(top, learnt.peak, sink);
                     self.next = behind;
                 }
-                // It goes on behind the samples that are there.
+                // The stretch continues after the pending samples.
                 None => return,
             }
         }
@@ -276,7 +276,7 @@ impl Detector {
             }
             at += 1;
         }
-        // A stretch that never ends is cut, so that what is held stays small.
+        // A very long stretch is cut to bound the pending samples.
         let whole = at + 1 < end || at - start > LEARN / 8 || end + MARGIN == self.held.len() && self.ended;
         whole.then_some((top, at.max(start + 1)))
     }
@@ -284,11 +284,11 @@ impl Detector {
     fn found(&mut self, top: usize, typical: f64, sink: &mut dyn FnMut(Edge)) {
         let rising = self.held[top + 1] > self.held[top];
         let slopes = self.slopes(top, if rising { 1.0 } else { -1.0 });
-        // Between the samples the slope is larger than at them: two neighbours together tell the size at any phase.
+        // Between samples the slope is larger than at them: the sum of two neighbours gives the size at any phase.
         let size = slopes[REACH];
         let at = self.place(self.first as f64 + top as f64 + 0.5 + self.method.offset(&slopes));
         if size < EDGE_SHARE * typical {
-            // The ringing of a larger edge nearby is no edge.
+            // The ringing of a larger edge nearby is not an edge.
             let larger = slopes.iter().fold(0.0f64, |most, slope| most.max(slope.abs()));
             if larger < 2.0 * size {
                 self.signal.weak += 1;

@@ -1,18 +1,18 @@
-//! Where in between the samples an edge lies.
+//! The place of an edge between samples.
 //!
 //! All estimators look at first differences: a step of a band-limited signal is a peak there, free of the level, of hum and
 //! of a slow drift. The peak is the point of inflection (Moreno and Fischmeister, section 6).
 
 use std::sync::OnceLock;
 
-/// Differences on either side of the largest one that an estimator may look at.
+/// Differences on either side of the largest one that an estimator may use.
 pub const REACH: usize = 18;
 /// Differences on either side of a place that the band-limited interpolation uses; the kernel has fallen to 1e-7 there.
 const HALF: usize = 8;
 /// Points of the interpolation kernel in one sample.
 const PHASES: usize = 512;
-/// Standard deviation of the kernel in samples. A larger one lets more noise through and reaches farther, a smaller one lets the
-/// ringing of the converter through, and with it the edges nearby.
+/// Standard deviation of the kernel in samples. A larger one passes more noise and reaches farther; a smaller one passes the
+/// ringing of the converter and is disturbed by edges nearby.
 const SIGMA: f64 = 1.4;
 /// How far from the largest difference the top may lie.
 const SPAN: f64 = 2.0;
@@ -119,7 +119,7 @@ fn band_limited(slopes: &[f64; 2 * REACH + 1]) -> f64 {
     let mut last = 0.0;
     for step in 0..40 {
         let secant = low + (high - low) * at_low / (at_low - at_high);
-        // A bisection now and then keeps one end from staying.
+        // An occasional bisection step keeps both ends moving.
         let x = if step % 4 == 3 { 0.5 * (low + high) } else { secant };
         let y = derivative(x);
         if y > 0.0 {
@@ -143,7 +143,7 @@ fn interpolated(slopes: &[f64; 2 * REACH + 1], kernel: &[f64], x: f64) -> f64 {
     let middle = REACH as isize + base as isize;
     let (here, next) = (&kernel[phase * TAPS..][..TAPS], &kernel[(phase + 1) * TAPS..][..TAPS]);
     let first = (middle + 1 - HALF as isize) as usize;
-    // Several sums side by side: one would wait for itself.
+    // Several independent sums avoid one long dependence chain.
     let mut sums = [0.0; 4];
     let taps = here.chunks_exact(4).zip(next.chunks_exact(4));
     for (slopes, (here, next)) in slopes[first..first + TAPS].chunks_exact(4).zip(taps) {

@@ -1,15 +1,15 @@
-//! How large an edge is in this signal: learnt from its first stretch that has edges.
+//! Learns the size of an edge in this signal from the first stretch with edges.
 
 /// Least distance of an edge from the noise of the differences, in standard deviations: noise alone reaches 5.2 once in
 /// two million samples.
 const ABOVE_NOISE: f64 = 6.0;
 /// The lower quartile of the absolute values of normal noise, in standard deviations.
 const QUARTILE: f64 = 0.3186;
-/// Share of a typical edge that a difference has at one.
+/// Smallest difference at an edge, as a share of a typical edge.
 const EDGE: f64 = 0.5;
 /// Samples on either side of an edge in which a converter's filter rings.
 const RINGING: usize = 32;
-/// Differences that tell the noise: at least, and about as many as are looked at in a long stretch.
+/// Number of differences that estimate the noise: the minimum, and about the number used in a long stretch.
 const LEAST_STEPS: usize = 100;
 const MOST_STEPS: usize = 200_000;
 /// Peaks that a learnt stretch keeps at most.
@@ -29,18 +29,18 @@ pub fn learn(samples: &[f32], floor: f64) -> Option<Learnt> {
     let least = floor.max(ABOVE_NOISE * noise(samples));
     let mut peaks = peaks(samples, least);
     peaks.sort_by(|a, b| b.total_cmp(a));
-    // One click must not set the measure.
+    // A single click must not determine the size.
     let large = *peaks.get((peaks.len() / 4).min(9))?;
     let edges: Vec<f64> = peaks.into_iter().filter(|peak| *peak >= 0.4 * large).collect();
     let peak = edges[edges.len() / 2];
     Some(Learnt { peak, noise: noise_far_from_edges(samples, EDGE * peak) })
 }
 
-/// Noise of the differences that are out of the ringing of all edges; an edge has a difference of `edge` at least.
+/// Noise of the differences outside the ringing of all edges; an edge has a difference of at least `edge`.
 fn noise_far_from_edges(samples: &[f32], edge: f64) -> Option<f64> {
     let (edge, stride) = (edge as f32, (samples.len() / MOST_STEPS).max(1));
     let mut steps = Vec::new();
-    // Where the quiet stretch began, behind the ringing of the last edge.
+    // Start of the quiet stretch, after the ringing of the last edge.
     let mut from = 0;
     let ends = (1..samples.len()).filter(|at| (samples[*at] - samples[at - 1]).abs() >= edge).chain([samples.len() + RINGING]);
     for end in ends {
@@ -51,7 +51,7 @@ fn noise_far_from_edges(samples: &[f32], edge: f64) -> Option<f64> {
     (steps.len() >= LEAST_STEPS).then(|| lower_quartile(steps))
 }
 
-/// Noise of the differences, with the ringing of edges where these are dense: their lower quartile is free of the edges.
+/// Noise of all differences by their lower quartile, which edges hardly affect; dense edges add their ringing.
 fn noise(samples: &[f32]) -> f64 {
     let stride = (samples.len() / 50_000).max(1);
     let steps = samples.windows(2).step_by(stride).map(|pair| (pair[1] - pair[0]).abs()).filter(|step| step.is_finite());

@@ -1,21 +1,21 @@
 //! Clipping before the converter, below its full scale.
 //!
-//! Whatever is linear (a wire, a filter, an input without direct current, hum on top) leaves all steps of a pin equally
-//! high. Where some are lower than others, and the signal always stops at the same level, it was cut there.
+//! Linear effects (a wire, a filter, AC coupling, added hum) leave all steps of a pin equally high. If some steps are
+//! lower than others and the signal always stops at the same level, it was clipped there.
 
-/// Edges that are looked at.
+/// Maximum number of edges checked.
 const MOST: usize = 1 << 16;
 /// Share of the height of a step by which it may be lower than the others.
 const LOWER: f64 = 0.1;
-/// Share of the edges that have to be lower, and how many at least.
+/// Share and minimum number of edges that must be lower.
 const ENOUGH: (f64, usize) = (0.02, 4);
-/// How near to the highest (or lowest) level others must be, as a share of a step, and how many of them.
+/// Largest distance from the highest (or lowest) level, as a share of a step, and the share of the lower steps within it.
 const SAME: (f64, f64) = (0.02, 0.5);
 
 /// Levels before and after the edges.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Overload {
-    /// Place, lower and higher level of each step that stands alone.
+    /// Place, lower and higher level of each step without another one nearby.
     steps: Vec<(f64, f64, f64)>,
 }
 
@@ -23,14 +23,14 @@ impl Overload {
     /// Takes a step; the samples before and after it, the nearest first.
     pub(super) fn push(&mut self, at: f64, before: [f64; 2], after: [f64; 2]) {
         let height = after[0] - before[0];
-        // Another edge nearby, or ringing, or an edge that is slow.
+        // Another edge nearby, ringing, or a slow edge.
         let settled = |[near, far]: [f64; 2]| (near - far).abs() < 0.05 * height.abs();
         if self.steps.len() < MOST && settled(before) && settled(after) {
             self.steps.push((at, before[0].min(after[0]), before[0].max(after[0])));
         }
     }
 
-    /// Steps that are lower than the others because the signal stops at a level, and the place of the first.
+    /// Number of steps that are lower than others because the signal stops at a level, and the place of the first.
     pub(super) fn found(&self) -> Option<(u64, f64)> {
         if self.steps.len() < ENOUGH.1 {
             return None;

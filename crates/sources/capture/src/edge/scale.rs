@@ -1,24 +1,24 @@
 //! Signals whose edges rise over many samples: some samples are averaged, so that an edge is as steep as a converter's.
 //!
-//! The difference of two neighbours is then small against the noise, and says little of where the edge is. With averages of n
-//! samples it is n times as large, and its noise is smaller, until n is about the rise itself.
+//! The difference of two neighbours is then small against the noise and locates the edge badly. With averages of n samples
+//! it is n times as large with less noise, until n is about the rise itself.
 
 use super::learn::{Learnt, learn};
 
 /// Samples that an edge may rise over after averaging: as many as the low pass of the edges has.
 const RISE: f64 = 2.5;
-/// A difference that grows by less than this with twice as many samples has nearly the whole step.
+/// A difference that grows by less than this factor with twice as many samples has nearly the whole step.
 const SATURATED: f64 = 1.3;
 /// A step that is much shorter than an average lies within one of them, and is shared between two differences: the median of the larger
 /// share.
 const SHARE: f64 = 0.75;
-/// Averages before and behind an edge in which the level must be the same, and how far it may move there as a share of the step.
+/// Range of averages before and after an edge in which the level must be constant, and its tolerance as a share of the step.
 const AWAY: (usize, usize) = (3, 6);
 const LEVEL: f32 = 0.25;
 /// Averages below which nothing is learnt.
 const LEAST: usize = 512;
 
-/// How a signal is looked at.
+/// The scale at which a signal is analysed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     /// Samples that are averaged; 1 for most signals.
@@ -50,7 +50,7 @@ pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
     }
     let (least, first) = *seen.first()?;
     let height = seen.iter().fold(0.0f64, |most, (_, learnt)| most.max(learnt.peak));
-    // A peak in single samples is not shared: its edge is as steep as it can be.
+    // At a scale of 1 a peak is not shared between averages: its edge has the largest slope.
     let share = if height > SATURATED * first.peak { SHARE } else { 1.0 };
     let rise = least as f64 * height / share / first.peak;
     let chosen = seen.iter().rev().find(|(every, _)| *every as f64 * RISE <= rise);
@@ -58,7 +58,7 @@ pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
     (every == 1 || has_levels(samples, every, learnt.peak)).then_some(Scale { every, rise, learnt })
 }
 
-/// Whether most slow edges lead from one level to another: hum rises too, and stays nowhere.
+/// Whether most slow edges lead from one constant level to another: hum also rises, but has no constant level.
 fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
     let mut averages = Vec::with_capacity(samples.len() / every);
     Averager::new(every).push(samples, &mut averages);
@@ -77,7 +77,7 @@ fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
     2 * level > edges
 }
 
-/// Averages of so many samples, of a stream.
+/// Averages a stream over a fixed number of samples.
 #[derive(Debug, Clone)]
 pub struct Averager {
     every: usize,
@@ -86,7 +86,7 @@ pub struct Averager {
 }
 
 impl Averager {
-    /// Averages of that many samples each.
+    /// An averager over `every` samples.
     pub fn new(every: usize) -> Averager {
         Averager { every, sum: 0.0, held: 0 }
     }
@@ -117,7 +117,7 @@ impl Averager {
 mod tests {
     use super::*;
 
-    /// Steps up and down, each a straight line of so many samples.
+    /// Steps up and down, each a straight line over `rise` samples.
     fn ramps(rise: f64) -> Vec<f32> {
         let place = |n: usize| n as f64 % (20.0 * rise) / rise;
         let height = |at: f64| if at < 10.0 { (at - 4.0).clamp(0.0, 1.0) } else { 1.0 - (at - 14.0).clamp(0.0, 1.0) };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scale_is_that_of_the_rise() {
+    fn the_scale_follows_the_rise() {
         for (rise, every) in [(1.0, 1), (2.0, 1), (30.0, 8), (400.0, 128)] {
             let scale = scale(&ramps(rise), 1e-5).unwrap();
             assert_eq!(scale.every, every, "{rise} {scale:?}");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn hum_is_no_slow_edge() {
+    fn hum_is_not_a_slow_edge() {
         for power in [1, 3, 9] {
             let hum: Vec<f32> =
                 (0..400_000).map(|n| 0.2 * (n as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin().powi(power)).collect();

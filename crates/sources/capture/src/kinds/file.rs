@@ -1,17 +1,17 @@
-//! Doubts about the file of a recording.
+//! Findings about the file of a recording.
 
 use hairspring_core::judge::words::counted;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// What is found of the file.
+/// Findings about the file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum FileFinding {
     /// It ends before it should.
     RecordingCut { place: String, reason: String },
-    /// Its header states wrong sizes.
+    /// Its header has wrong sizes.
     SizesWrong { stated: u64, found: u64 },
     /// The pin's level was undefined in between.
     LevelUndefined { times: u64, first_at: String },
@@ -30,14 +30,14 @@ impl Kind for FileFinding {
             },
             FileFinding::SizesWrong { stated, found } => Description {
                 code: "sizes_wrong",
-                message: format!("the header states {stated} bytes of samples, and there are {found}: all of them are used"),
+                message: format!("the header states {stated} bytes of samples, but there are {found}: all of them are used"),
                 numbers: numbers! { stated, found },
-                remedy: "nothing to do: the file was written as a stream",
+                remedy: "nothing to do: programs that write a file as a stream cannot know its size",
             },
             FileFinding::LevelUndefined { times, first_at } => Description {
                 code: "level_undefined",
                 message: format!(
-                    "the level was undefined {}, the first {first_at}: what comes next is no edge",
+                    "the level was undefined {}, the first {first_at}: the next level is not counted as an edge",
                     counted(times, "time", "times")
                 ),
                 numbers: numbers! { times, first_at },
@@ -47,7 +47,7 @@ impl Kind for FileFinding {
                 code: "channel_assumed",
                 message: format!("the file has {} channels ({}), and channel {taken} was taken", all.len(), all.join(", ")),
                 numbers: numbers! { taken, all },
-                remedy: "name the channel if it is another one",
+                remedy: "name the channel if you want another one",
             },
         }
     }

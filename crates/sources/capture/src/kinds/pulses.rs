@@ -1,25 +1,25 @@
-//! Doubts about frames and pulses.
+//! Findings about frames and pulses.
 
 use hairspring_core::judge::words::counted;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// What is found of the frames and their pulses.
+/// Findings about the frames and their pulses.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum PulseFinding {
-    /// Frames in which a pulse is missing or too many.
+    /// Frames with a missing or an extra pulse.
     FramesLeftOut { left_out: u32, frames: u32, first_at: String, reason: String },
-    /// Pulses that cannot be of their row.
+    /// Pulses that are outliers in their row.
     PulsesDoubted { pulses: usize, of: usize },
-    /// Pulses whose two edges move each other.
+    /// Pulses so short that their two edges shift each other.
     PulsesTooShort { rows: usize, of: usize, samples: f64, needed: f64, left_out: bool },
     /// Pulses outside of all frames.
     PulsesOutside { pulses: u64 },
     /// Edges that lie at the same place between two samples in every round.
     PhaseLocked { rows: usize, of: usize, concentration: f64 },
-    /// The overhead is surely below zero, as if the counts were so many copies too high.
+    /// The overhead is significantly negative, as if the counts were `copies` too high.
     OverheadBelowZero { value: f64, unit: &'static str, copies: f64, component: String, first_pulse: String },
 }
 
@@ -30,18 +30,18 @@ impl Kind for PulseFinding {
                 code: "frames_left_out",
                 message: format!("{left_out} of {frames} frames left out; the first {first_at}: {reason}"),
                 numbers: numbers! { left_out, frames, first_at, reason },
-                remedy: "look at the signal there; none of its pulses was given a k",
+                remedy: "look at the signal there; none of these pulses is used",
             },
             PulseFinding::PulsesDoubted { pulses, of } => Description {
                 code: "pulses_doubted",
-                message: format!("{pulses} of {of} pulses are far from all others of their k and left out"),
+                message: format!("{pulses} of {of} pulses are outliers among the pulses of the same k and left out"),
                 numbers: numbers! { pulses, of },
-                remedy: "look at them (flag x in the observations): a glitch in the place of a pulse, or an interrupt on the chip",
+                remedy: "look at them (flag x in the observations): a glitch taken for a pulse, or an interrupt on the chip",
             },
             PulseFinding::PulsesTooShort { rows, of, samples, needed, left_out } => Description {
                 code: "pulses_too_short",
                 message: format!(
-                    "the pulses of {rows} of {of} rows are shorter than {needed:.0} samples (the shortest {samples:.1}): the two edges of such a pulse move each other; {}",
+                    "the pulses of {rows} of {of} rows are shorter than {needed:.0} samples (the shortest {samples:.1}): the two edges of such a pulse shift each other; {}",
                     if left_out { "those rows are left out" } else { "all rows are used, as too few would be left" }
                 ),
                 numbers: numbers! { rows, of, samples, needed, left_out },
@@ -64,7 +64,7 @@ impl Kind for PulseFinding {
             PulseFinding::OverheadBelowZero { value, unit, copies, component, first_pulse } => Description {
                 code: "overhead_below_zero",
                 message: format!(
-                    "the overhead comes out as {value:.1} {unit}, and a toggle cannot take less than nothing: it is as if the counts were {} copies of {component} too high; the first pulse was taken as {first_pulse}",
+                    "the overhead is {value:.1} {unit}, and a toggle cannot take less than zero time: the counts appear to be {} copies of {component} too high; the first pulse was taken as {first_pulse}",
                     few(copies)
                 ),
                 numbers: [(format!("value_{unit}").into(), value.into())]

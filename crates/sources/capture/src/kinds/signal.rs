@@ -1,10 +1,10 @@
-//! Doubts about a sampled signal.
+//! Findings about a sampled signal.
 
 use hairspring_core::judge::words::counted;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
-/// What is found of the signal.
+/// Findings about the signal.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
@@ -15,13 +15,13 @@ pub enum SignalFinding {
     Overloaded { steps: u64, first_at: String },
     /// Samples that are NaN or infinite.
     NotNumbers { samples: u64, first_at: String },
-    /// So many samples for an edge that some of them are averaged.
+    /// Edges that rise over so many samples that these are averaged.
     Oversampled { rise_samples: f64, averaged: usize },
     /// Noise that is large against the steps.
     NoisySignal { noise_percent: f64 },
-    /// A level that moves: hum, or an input without direct current.
+    /// A level that moves: hum, or an AC-coupled input.
     LevelWanders { share_percent: f64 },
-    /// Steps between edges and noise.
+    /// Steps too small for an edge and too large for noise.
     WeakEdges { edges: u64, first_at: String },
 }
 
@@ -30,24 +30,24 @@ impl Kind for SignalFinding {
         match self {
             SignalFinding::Clipped { samples, first_at } => Description {
                 code: "clipped",
-                message: format!("{samples} samples are clipped, the first {first_at}: edges may be off where the signal is cut"),
+                message: format!("{samples} samples are clipped, the first {first_at}: edges may be misplaced there"),
                 numbers: numbers! { samples, first_at },
                 remedy: "record at a lower level",
             },
             SignalFinding::Overloaded { steps, first_at } => Description {
                 code: "overloaded",
                 message: format!(
-                    "{} lower than the others and stop at one level, the first {first_at}: the signal is clipped before the converter, below full scale, and edges may be off",
+                    "{} lower than the others and stop at the same level, the first {first_at}: the signal is clipped before the converter, below full scale, and edges may be misplaced",
                     counted(steps, "step is", "steps are")
                 ),
                 numbers: numbers! { steps, first_at },
-                remedy: "make the signal smaller at the recorder's input, with a divider of two resistors for instance; a lower gain alone does not help",
+                remedy: "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help",
             },
             SignalFinding::NotNumbers { samples, first_at } => Description {
                 code: "not_numbers",
                 message: format!(
-                    "{}, the first {first_at}: there is no edge at them",
-                    counted(samples, "sample is no number", "samples are no numbers")
+                    "{}, the first {first_at}: no edge is found there",
+                    counted(samples, "sample is NaN or infinite", "samples are NaN or infinite")
                 ),
                 numbers: numbers! { samples, first_at },
                 remedy: "record or convert it again",
@@ -56,7 +56,7 @@ impl Kind for SignalFinding {
                 code: "oversampled",
                 message: format!("an edge rises over {rise_samples:.0} samples: {averaged} of them are averaged"),
                 numbers: numbers! { rise_samples, averaged },
-                remedy: "nothing to do: a rate of so many times less would give the same; edges that rise faster are surer",
+                remedy: "nothing to do: a sample rate lower by this factor would give the same result; faster edges are more precise",
             },
             SignalFinding::NoisySignal { noise_percent } => Description {
                 code: "noisy_signal",
@@ -66,11 +66,9 @@ impl Kind for SignalFinding {
             },
             SignalFinding::LevelWanders { share_percent } => Description {
                 code: "level_wanders",
-                message: format!(
-                    "the level wanders by {share_percent:.0} % of a step: hum, or the drift of an input without direct current"
-                ),
+                message: format!("the level wanders by {share_percent:.0} % of a step: hum, or the drift of an AC-coupled input"),
                 numbers: numbers! { share_percent },
-                remedy: "nothing to do if the intervals suit: edges are found by their slope; else shield the wire and join the grounds",
+                remedy: "nothing to do if the intervals are narrow enough, since edges are found by their slope; else shield the wire and connect the grounds",
             },
             SignalFinding::WeakEdges { edges, first_at } => Description {
                 code: "weak_edges",
@@ -79,7 +77,7 @@ impl Kind for SignalFinding {
                     counted(edges, "step is", "steps are")
                 ),
                 numbers: numbers! { edges, first_at },
-                remedy: "look at the signal there: a glitch, another signal that leaks in, or a contact that is loose",
+                remedy: "look at the signal there: a glitch, crosstalk or a loose contact",
             },
         }
     }

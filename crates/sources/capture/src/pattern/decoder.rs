@@ -5,9 +5,9 @@ use super::{END_GAP, PREAMBLE, gap_units};
 use crate::edge::Edge;
 use std::collections::VecDeque;
 
-/// How far a width or gap may be off its number of units.
+/// Largest distance of a width or gap from its number of units.
 const TOLERANCE: f64 = 0.3;
-/// The same for a gap with a dither, beyond the dither.
+/// Largest distance of a dithered gap beyond its dither, in units.
 const GAP_TOLERANCE: f64 = 0.2;
 /// Largest dither of a gap, in units.
 const DITHER: f64 = 0.5;
@@ -46,7 +46,7 @@ pub struct Frame {
     pub start: f64,
     /// The unit, in ticks of the recording.
     pub unit: f64,
-    /// What a pulse is longer than the chip made it, by the preamble, in ticks.
+    /// By how much the recording lengthens a pulse, from the preamble, in ticks.
     pub excess: f64,
     /// Its leading edges.
     pub orientation: Orientation,
@@ -56,14 +56,14 @@ pub struct Frame {
     pub pulses: Vec<Pulse>,
 }
 
-/// Why a frame is left out.
+/// Kinds of damage for which a frame is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// A gap or pulse too many or too few: a glitch, or a pulse that is missing.
+    /// An extra or missing pulse or gap.
     Interval,
-    /// The payload cannot be right.
+    /// The payload is invalid.
     Payload,
-    /// A frame began, and the recording ended or another one began before it was over.
+    /// The recording ended or another frame began before the frame was complete.
     Unfinished,
     /// Two edges of the same direction in a row.
     SameDirection,
@@ -74,15 +74,15 @@ pub enum Trouble {
 pub struct Problem {
     /// Where, in ticks of the recording.
     pub at: f64,
-    /// Of which sort.
+    /// The kind of damage.
     pub trouble: Trouble,
-    /// What was seen and what was expected.
+    /// What was found and what was expected.
     pub reason: String,
     /// Whether its header says that it holds reference intervals.
     pub reference: bool,
 }
 
-/// What comes out of the decoder.
+/// Output of the decoder.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
     /// A frame.
@@ -112,10 +112,10 @@ enum State {
 #[derive(Debug)]
 pub struct Decoder {
     forced: Option<Orientation>,
-    /// The last edges, in turn.
+    /// The last edges, as a ring buffer.
     last: VecDeque<Edge>,
     state: State,
-    /// Leading edge of the pulse that is under way.
+    /// Leading edge of the current pulse.
     leading: Option<f64>,
     /// Trailing edge of the pulse before.
     trailing: Option<f64>,
@@ -126,7 +126,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder; without an orientation the first preamble tells it, and before that the first edge.
+    /// A decoder; without an orientation it follows the first preamble, and before that the first edge.
     pub fn new(orientation: Option<Orientation>) -> Decoder {
         Decoder {
             forced: orientation,
@@ -140,19 +140,19 @@ impl Decoder {
         }
     }
 
-    /// Which way the leading edges go, as far as is known by now.
+    /// The orientation as far as it is known by now.
     pub fn orientation(&self) -> Orientation {
         self.orientation
     }
 
-    /// Takes an edge and gives what it completes.
+    /// Takes an edge and passes what it completes to `sink`.
     pub fn push(&mut self, edge: Edge, sink: &mut dyn FnMut(Item)) {
         if !self.seen {
             self.seen = true;
             self.orientation = self.forced.unwrap_or(if edge.rising { Orientation::Rising } else { Orientation::Falling });
         }
         if self.last.back().is_some_and(|last| last.rising == edge.rising) {
-            self.give_up(edge.at, Trouble::SameDirection, "two edges of one direction: the one between them is missing".into(), sink);
+            self.give_up(edge.at, Trouble::SameDirection, "two edges in the same direction: the edge between them is missing".into(), sink);
             self.last.clear();
             (self.leading, self.trailing) = (None, None);
         }
@@ -167,7 +167,7 @@ impl Decoder {
         }
     }
 
-    /// Says what is left at the end of the recording.
+    /// Passes what is left at the end of the recording to `sink`.
     pub fn finish(&mut self, sink: &mut dyn FnMut(Item)) {
         self.outside.drain(..).for_each(|pulse| sink(Item::Stray(pulse)));
         if let Some(last) = self.last.back() {
@@ -187,13 +187,13 @@ impl Decoder {
 
     fn unfinished(&self, what: &str) -> String {
         match &self.state {
-            State::Pulses { kind, pulses, .. } if pulses.len() == kind.pulses() => format!("{what} before the pulse of the end"),
-            State::Pulses { kind, pulses, .. } => format!("{what} behind pulse {} of {}", pulses.len(), kind.pulses()),
+            State::Pulses { kind, pulses, .. } if pulses.len() == kind.pulses() => format!("{what} before the end pulse"),
+            State::Pulses { kind, pulses, .. } => format!("{what} after pulse {} of {}", pulses.len(), kind.pulses()),
             _ => format!("{what} within the payload"),
         }
     }
 
-    /// Leaves the frame, if there is one.
+    /// Leaves out the current frame, if there is one.
     fn give_up(&mut self, at: f64, trouble: Trouble, reason: String, sink: &mut dyn FnMut(Item)) {
         if !matches!(self.state, State::Hunting) {
             let reference = matches!(self.state, State::Pulses { kind: Kind::Reference(_), .. });
@@ -202,7 +202,7 @@ impl Decoder {
         self.state = State::Hunting;
     }
 
-    /// The preamble, if the last edges are one and the first bit's leading edge.
+    /// The header, if the last edges are a preamble and the first bit's leading edge.
     fn preamble(&self) -> Option<Header> {
         if self.last.len() <= PREAMBLE.len() {
             return None;
@@ -242,7 +242,7 @@ impl Decoder {
             State::Hunting => None,
             State::Payload { header, .. } => {
                 let units = (gap + header.excess) / header.unit;
-                ((units - 1.0).abs() > TOLERANCE).then(|| format!("a gap of {units:.2} units in the payload, where all have 1"))
+                ((units - 1.0).abs() > TOLERANCE).then(|| format!("a gap of {units:.2} units in the payload, where every gap has 1"))
             }
             State::Pulses { header, kind, pulses } => {
                 let units = (gap + header.excess) / header.unit;
@@ -303,11 +303,11 @@ fn bit(header: &Header, pulse: &Pulse) -> Result<u8, String> {
     }
 }
 
-/// The pulse behind all others is the end, or there is one too many.
+/// The frame, if its last pulse is an end pulse; else a pulse is extra or missing.
 fn ended(header: Header, kind: Kind, pulses: Vec<Pulse>, end: &Pulse) -> Item {
     let units = (end.width() - header.excess) / header.unit;
     if (units - 1.0).abs() > TOLERANCE {
-        let reason = format!("the pulse of the end has {units:.2} units and should have 1: a pulse is missing or too many");
+        let reason = format!("the end pulse has {units:.2} units and should have 1: a pulse is missing or extra");
         let reference = matches!(kind, Kind::Reference(_));
         return Item::Problem(Problem { at: end.leading, trouble: Trouble::Interval, reason, reference });
     }
@@ -315,7 +315,7 @@ fn ended(header: Header, kind: Kind, pulses: Vec<Pulse>, end: &Pulse) -> Item {
     Item::Frame(Frame { start, unit, excess, orientation, kind, pulses })
 }
 
-/// The units that the gap before a pulse may have; that of the end stands behind the last.
+/// The range of units of the gap before a pulse; `next` equal to the number of pulses means the end pulse.
 fn gap_range(kind: &Kind, next: usize) -> (f64, f64) {
     let units = match kind {
         Kind::Reference(_) => return (REFERENCE_GAP, f64::INFINITY),

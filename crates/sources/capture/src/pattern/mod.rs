@@ -1,4 +1,4 @@
-//! Which pulse is which k: the pattern on the pin (spec/capture.md), or a list of counts.
+//! The k of each pulse: by the pattern on the pin (spec/capture.md), or by a list of counts.
 
 mod decoder;
 mod payload;

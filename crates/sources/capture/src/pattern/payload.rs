@@ -12,7 +12,7 @@ const REFERENCE: u8 = 15;
 pub enum Kind {
     /// Counts of each pulse, one for each component.
     Counts(Vec<Vec<u16>>),
-    /// So many leading edges, one reference interval apart.
+    /// A number of leading edges, each one reference interval apart.
     Reference(u8),
 }
 
@@ -72,33 +72,33 @@ fn progression(counts: &[Vec<u16>]) -> Option<(u16, u16)> {
     flat.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step)).then_some((flat[0], step))
 }
 
-/// Bytes of a payload, the check included, by its first bytes; `Ok(None)` until there are enough of them to tell.
+/// Length of a payload in bytes, checksum included, from its first bytes; `Ok(None)` while there are too few.
 ///
 /// # Errors
-/// That there is no such version or kind.
+/// An unsupported version or kind.
 pub fn payload_bytes(bytes: &[u8]) -> Result<Option<usize>, String> {
     let Some(first) = bytes.first() else { return Ok(None) };
     if first >> 4 != VERSION {
-        return Err(format!("the pattern has version {}, and {VERSION} is the one known", first >> 4));
+        return Err(format!("the pattern has version {}, and only version {VERSION} is supported", first >> 4));
     }
     match (first & 0x0f, bytes.get(1)) {
         (0, _) => Ok(Some(7)),
         (REFERENCE, _) => Ok(Some(3)),
         (1..=4, None) => Ok(None),
         (components @ 1..=4, Some(number)) => Ok(Some(3 + 2 * usize::from(components) * usize::from(*number))),
-        (kind, _) => Err(format!("kind {kind} of the frame is unknown")),
+        (kind, _) => Err(format!("the frame has the unknown kind {kind}")),
     }
 }
 
-/// What a whole payload says.
+/// Parses a whole payload.
 ///
 /// # Errors
-/// A check that is wrong, a number of pulses that cannot be, a count beyond 65535.
+/// A wrong checksum, an impossible number of pulses, or a count beyond 65535.
 pub fn parse(bytes: &[u8]) -> Result<Kind, String> {
     let Some((said, before)) = bytes.split_last() else { return Err("the payload is empty".into()) };
     let expected = check(before);
     if *said != expected {
-        return Err(format!("the check of the payload is {said:#04x} and should be {expected:#04x}"));
+        return Err(format!("the checksum of the payload is {said:#04x} and should be {expected:#04x}"));
     }
     let word = |at: usize| u16::from_be_bytes([before[at], before[at + 1]]);
     let kind = match before[0] & 0x0f {
@@ -111,7 +111,7 @@ pub fn parse(bytes: &[u8]) -> Result<Kind, String> {
     };
     let least = if matches!(kind, Kind::Reference(_)) { 2 } else { 1 };
     if kind.pulses() < least {
-        return Err(format!("the frame is to have {} pulses, and {least} are the least", kind.pulses()));
+        return Err(format!("the frame announces {} pulses, at least {least} are needed", kind.pulses()));
     }
     Ok(kind)
 }
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn payloads_go_there_and_back() {
+    fn payloads_round_trip() {
         let list = Kind::Counts(vec![vec![1, 2], vec![210, 0], vec![65535, 7]]);
         for kind in [Kind::progression(1, 1, 20), Kind::progression(5, 0, 3), Kind::Counts(vec![vec![9]]), list, Kind::Reference(4)] {
             let bytes = encode(&kind);
@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn payloads_that_are_wrong_say_why() {
+    fn invalid_payloads_are_refused_with_the_reason() {
         assert!(payload_bytes(&[0x20]).unwrap_err().contains("version 2"));
-        assert!(payload_bytes(&[0x17]).unwrap_err().contains("kind 7"));
+        assert!(payload_bytes(&[0x17]).unwrap_err().contains("unknown kind 7"));
         let mut bytes = encode(&Kind::progression(1, 1, 20));
         bytes[2] ^= 1;
         assert!(parse(&bytes).unwrap_err().contains("check"));
-        assert!(parse(&encode(&Kind::Reference(1))).unwrap_err().contains("2 are the least"));
+        assert!(parse(&encode(&Kind::Reference(1))).unwrap_err().contains("at least 2 are needed"));
         let mut beyond = vec![0x10, 0xff, 0xff, 0, 1, 2];
         beyond.push(check(&beyond));
         assert!(parse(&beyond).unwrap_err().contains("65536"));

@@ -1,8 +1,8 @@
 //! Tables of logic analysers: sigrok's (one line a sample), Saleae's (one line a change, or volts at even times), and plain
 //! lists of edges.
 //!
-//! Lines are read by hand because the crate `csv` does not report a last line that is cut, knows one comment character where
-//! these files have two, and limits no line.
+//! Lines are read by hand because the crate `csv` does not report a truncated last line, supports one comment character
+//! while these files have two, and does not limit lines.
 
 use super::fields::{Fields, names};
 use super::idle::{self, Idle};
@@ -14,13 +14,13 @@ use std::io::{BufRead, BufReader, Read};
 
 /// Longest line.
 const MOST_LINE: u64 = 1 << 20;
-/// Bytes without an edge after which there will be none.
+/// Bytes without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 30;
-/// Rows by which levels are told from volts.
-pub(super) const TOLD: usize = 64;
-/// Farthest that a sample of volts may be off its even time, in samples.
+/// Number of rows by which levels and volts are distinguished.
+pub(super) const LEVEL_ROWS: usize = 64;
+/// Largest distance of a sample of volts from its even time, in samples.
 pub(super) const UNEVEN: f64 = 0.5;
-/// Farthest time from 0, in seconds: 30,000 years, and far from where its ticks are no finite number.
+/// Largest time in seconds: 30,000 years, whose ticks are still finite.
 const MOST_SECONDS: f64 = 1e12;
 /// Ticks per second of times that are written as decimals.
 const NANO: f64 = 1e9;
@@ -34,7 +34,7 @@ pub(super) struct Lines<R> {
     place: u64,
     /// Whether the last line had an end.
     pub(super) whole: bool,
-    /// Whether the last line is a part of a row only.
+    /// Whether the last line is an incomplete row.
     pub(super) cut: bool,
 }
 
@@ -49,21 +49,21 @@ impl<R: Read> Lines<R> {
         self.place += read as u64;
         self.whole = self.bytes.last() == Some(&b'\n');
         if read as u64 == MOST_LINE && !self.whole {
-            return Err(Error::line(self.number, format!("is longer than {MOST_LINE} bytes: this is no table of a recording")));
+            return Err(Error::line(self.number, format!("is longer than {MOST_LINE} bytes: this is not a table of a recording")));
         }
         let text = std::str::from_utf8(&self.bytes).map_err(|_| Error::line(self.number, "is not UTF-8 text"))?;
         text.trim().trim_start_matches('\u{feff}').clone_into(&mut self.text);
         Ok(Some(&self.text))
     }
 
-    /// Whether a line that is no row like the others is the end of a file that is cut.
+    /// Whether an invalid row is the end of a truncated file.
     pub(super) fn ends_within(&mut self, is_row: bool) -> bool {
         let cut = !self.whole && !is_row;
         self.cut |= cut;
         cut
     }
 
-    /// What came of a line; a row that cannot be is no error at the end of a file that is cut.
+    /// The result of a line; an invalid row is not an error at the end of a truncated file.
     fn unless_cut(&mut self, line: u64, taken: Result<()>) -> Result<()> {
         if taken.is_err() && !self.whole && line == self.number {
             self.cut = true;
@@ -72,29 +72,29 @@ impl<R: Read> Lines<R> {
         taken
     }
 
-    /// Ends the reading where there was no edge for so long that there will be none.
+    /// Stops reading with an error after too long a stretch without an edge.
     pub(super) fn give_up_at_silence(&self) -> Result<()> {
         if self.place > MOST_SILENCE {
-            return Err(Error::line(self.number, "no edge up to here, and so the rest is not read: is it the right channel?"));
+            return Err(Error::line(self.number, "no edge up to here, so the rest is not read: is it the right channel?"));
         }
         Ok(())
     }
 }
 
-/// What the lines before the first row say.
+/// Contents of the lines before the first row.
 #[derive(Debug, Default)]
 struct Head {
     /// Names of the columns.
     names: Vec<String>,
-    /// Samples per second, of sigrok's comments.
+    /// Samples per second, from sigrok's comments.
     hz: Option<f64>,
-    /// Channels, of sigrok's comments.
+    /// Channels, from sigrok's comments.
     channels: Vec<String>,
 }
 
 /// What a row is.
 enum Rows {
-    /// Edges and nothing else: times in seconds.
+    /// Edges only: times in seconds.
     Times,
     /// A time and levels: one row for each change.
     Changes { column: usize },
@@ -104,10 +104,10 @@ enum Rows {
     Samples { column: usize },
 }
 
-/// Reads a table; edges come in samples where the rows are samples, else in nanoseconds.
+/// Reads a table; edges are in samples if the rows are samples, else in nanoseconds.
 ///
 /// # Errors
-/// A row that cannot be used, with its line; a channel that is not there; a rate of 0.
+/// An invalid row, with its line; a missing channel; a rate of 0.
 ///
 /// ```
 /// use hairspring_capture::read::{Request, read_csv};
@@ -121,9 +121,9 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let stream = BufReader::with_capacity(1 << 18, stream);
     let mut lines = Lines { stream, text: String::new(), bytes: Vec::new(), number: 0, place: 0, whole: true, cut: false };
     let (mut head, mut fields) = (Head::default(), Fields::default());
-    // The first rows are kept until it is clear what they are.
+    // The first rows are kept until their kind is known.
     let mut first: Vec<(u64, Vec<f64>)> = Vec::new();
-    while first.len() < TOLD {
+    while first.len() < LEVEL_ROWS {
         let Some(text) = lines.next()? else { break };
         let text = text.to_owned();
         match fields.numbers(&text) {
@@ -147,12 +147,12 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let mut table = Table::new(&head, request, channel, &first, sink)?;
     request.stated.set(table.stated(&head));
     for (at, (line, values)) in first.iter().enumerate() {
-        if at == TOLD {
+        if at == LEVEL_ROWS {
             table.idle(idle, &first[0].1)?;
         }
         lines.unless_cut(*line, table.row(*line, values))?;
     }
-    if first.len() <= TOLD {
+    if first.len() <= LEVEL_ROWS {
         table.idle(idle, &first[0].1)?;
     }
     while let Some(text) = lines.next()? {
@@ -199,7 +199,7 @@ impl Head {
     }
 }
 
-/// The rows on their way.
+/// The rows being read.
 struct Table<'a> {
     rows: Rows,
     columns: usize,
@@ -219,13 +219,13 @@ impl<'a> Table<'a> {
     ) -> Result<Table<'a>> {
         let columns = first[0].1.len();
         let (rows, channel) = match channel {
-            Some((column, channel)) => (told(head, request, column, first)?, channel),
+            Some((column, channel)) => (row_kind(head, request, column, first)?, channel),
             None => (Rows::Times, "edges".into()),
         };
         Ok(Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink })
     }
 
-    /// The rate as far as the head says it.
+    /// The rate, if the head states it.
     fn stated(&self, head: &Head) -> Option<f64> {
         match self.rows {
             Rows::Samples { .. } => head.hz,
@@ -258,7 +258,10 @@ impl<'a> Table<'a> {
             Rows::Times => {
                 forward()?;
                 if now == before {
-                    return Err(Error::line(line, format!("the time is that of the edge before, {now} s: two edges at once are none")));
+                    return Err(Error::line(
+                        line,
+                        format!("the time equals that of the edge before, {now} s: no two edges happen at once"),
+                    ));
                 }
                 (self.sink)(Edge { at: ticks(now), rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
@@ -266,7 +269,7 @@ impl<'a> Table<'a> {
             Rows::Volts { column, detector, step, n, .. } => {
                 let off = (now - before) / *step - 1.0;
                 if *n > 0 && off.abs() > UNEVEN {
-                    return Err(Error::line(line, format!("the times of the samples are not even: this one is off by {off:.2} samples")));
+                    return Err(Error::line(line, format!("the samples are not evenly spaced: this one is off by {off:.2} samples")));
                 }
                 *n += 1;
                 detector.push(&[values[*column] as f32], self.sink)?;
@@ -276,7 +279,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Takes rows that are like the first one but for their even times.
+    /// Takes rows that equal the first one except for their even times.
     fn idle(&mut self, idle: Idle, first: &[f64]) -> Result<()> {
         if idle.rows == 0 {
             return Ok(());
@@ -310,7 +313,7 @@ impl<'a> Table<'a> {
                 detector.finish(self.sink)?;
                 let signal = detector.signal();
                 recording.edges = signal.edges;
-                // The times of the first and the last sample are far apart, and tell the rate best.
+                // The rate follows from the times of the first and the last sample, which are the farthest apart.
                 recording.hz = Some(if n > 1 { (n - 1) as f64 / (self.last - first) } else { 1.0 / step });
                 (recording.signal, recording.granularity) = (Some(signal), None);
             }
@@ -325,7 +328,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The channel's column and name; `None` where the rows are edges and nothing else.
+/// The channel's column and name; `None` if the rows are edges only.
 fn channel(head: &Head, request: &Request, columns: usize) -> Result<Option<(usize, String)>> {
     if columns == 1 && head.hz.is_none() && (head.names.is_empty() || head.timed()) {
         return Ok(None);
@@ -335,16 +338,17 @@ fn channel(head: &Head, request: &Request, columns: usize) -> Result<Option<(usi
     Ok(Some((at + columns - names.len(), names[at].clone())))
 }
 
-/// What the rows are.
-fn told(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
+/// The kind of the rows.
+fn row_kind(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
     let timed = head.channel_names(first[0].1.len()).len() < first[0].1.len();
     let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0));
     match (timed, levels) {
         (true, true) => Ok(Rows::Changes { column }),
-        (true, false) => volts(column, request, &first[..first.len().min(TOLD)]),
+        (true, false) => volts(column, request, &first[..first.len().min(LEVEL_ROWS)]),
         (false, true) if head.hz.is_some() => Ok(Rows::Samples { column }),
         (false, _) => {
-            let reason = "neither a column of times nor a `; Samplerate:` tells when the rows were: save the recording with times";
+            let reason =
+                "neither a column of times nor a `; Samplerate:` comment gives the times of the rows: save the recording with times";
             Err(Error::line(first[0].0, reason))
         }
     }
@@ -355,11 +359,11 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<
     let last = &first[first.len() - 1].1;
     let step = (last[0] - start) / (first.len() - 1).max(1) as f64;
     if step <= 0.0 || step.is_nan() {
-        return Err(Error::line(line, "the times of the samples do not rise, and so there is no rate"));
+        return Err(Error::line(line, "the times of the samples do not increase, so there is no rate"));
     }
     let values = first.iter().filter_map(|(_, row)| row.get(column).map(|value| value.abs()));
     let floor = 1e-4 * values.fold(0.0, f64::max).max(1e-3);
-    Ok(Rows::Volts { column, detector: Box::new(Detector::of_volts(request.method, floor)), step, first: start, n: 0 })
+    Ok(Rows::Volts { column, detector: Box::new(Detector::for_volts(request.method, floor)), step, first: start, n: 0 })
 }
 
 /// A time in seconds as nanoseconds, without the rounding of its decimals: to a millionth of them.

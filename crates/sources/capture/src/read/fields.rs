@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// Reads rows. Times of day count from the first one, so that no digit of them is lost.
+/// Parses rows. Dates count from the first one, so that no digit is lost.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     /// Seconds from 1970 to the first date.
@@ -16,7 +16,7 @@ impl Fields {
     /// The numbers of a row.
     ///
     /// # Errors
-    /// The field that is none.
+    /// The field that is not a number.
     pub(super) fn numbers(&mut self, text: &str) -> Result<Vec<f64>, String> {
         let (separator, comma) = separator(text);
         text.split(separator).enumerate().map(|(at, field)| self.number(at, field, comma)).collect()
@@ -30,7 +30,7 @@ impl Fields {
             let (seconds, fraction) = date(field).filter(|_| at == 0)?;
             Some((seconds - *self.origin.get_or_insert(seconds)) as f64 + fraction)
         };
-        number.or_else(dated).ok_or_else(|| format!("`{}` is no number", shown(field)))
+        number.or_else(dated).ok_or_else(|| format!("`{}` is not a number", shown(field)))
     }
 }
 
@@ -39,7 +39,7 @@ pub(super) fn names(text: &str) -> Vec<String> {
     text.split(separator(text).0).map(|name| name.trim().trim_matches('"').to_owned()).collect()
 }
 
-/// What stands between the fields, and whether numbers have a comma where others have a point.
+/// The separator of the fields, and whether numbers have a decimal comma.
 fn separator(text: &str) -> (char, bool) {
     match text {
         _ if text.contains(';') => (';', true),
@@ -49,9 +49,9 @@ fn separator(text: &str) -> (char, bool) {
 }
 
 /// Seconds from 1970 and the fraction of one, of a date and time of ISO 8601 such as `2024-03-01T12:00:00.25+00:00`; without a
-/// zone it is that of Greenwich. The fraction may have more digits than the nanoseconds of the library.
+/// zone it is UTC. The fraction may have more digits than nanoseconds, the limit of the library.
 fn date(text: &str) -> Option<(i64, f64)> {
-    // The library takes a day alone for its first second.
+    // The library accepts a date without a time.
     text.find(':')?;
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let zone_at = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_seconds() {
+    fn dates_convert_to_seconds() {
         assert_eq!(date("1970-01-01T00:00:00Z"), Some((0, 0.0)));
         assert_eq!(date("2024-03-01T12:00:00.25+00:00"), Some((1_709_294_400, 0.25)));
         assert_eq!(date("2024-03-01 13:30:00.25+01:30"), Some((1_709_294_400, 0.25)));
@@ -80,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_points_or_commas() {
+    fn decimal_points_and_commas_are_read() {
         let mut fields = Fields::default();
         assert_eq!(fields.numbers("0.5, 1"), Ok(vec![0.5, 1.0]));
         assert_eq!(fields.numbers("0,5;1;-2,25"), Ok(vec![0.5, 1.0, -2.25]));
         assert_eq!(fields.numbers("0,5\t\"1\""), Ok(vec![0.5, 1.0]));
-        assert!(fields.numbers("1,x").unwrap_err().contains("`x` is no number"));
-        assert!(fields.numbers("0;1,2,3").unwrap_err().contains("`1,2,3` is no number"));
+        assert!(fields.numbers("1,x").unwrap_err().contains("`x` is not a number"));
+        assert!(fields.numbers("0;1,2,3").unwrap_err().contains("`1,2,3` is not a number"));
         assert_eq!(fields.numbers("2024-03-01T23:59:59.999999999Z,0").unwrap()[0], 0.999_999_999);
         assert_eq!(fields.numbers("2024-03-02T00:00:00.000000001Z,0").unwrap()[0], 1.000_000_001);
         assert!(fields.numbers("0,2024-03-02T00:00:00Z").is_err());

@@ -1,11 +1,11 @@
-//! Rows of one level at even times, which do not say yet what they are: levels of a list of changes never stay, and volts
-//! of an idle pin may well be exactly 0.
+//! Rows of one level at even times, whose kind is still open: levels in a list of changes never repeat, and volts of an
+//! idle pin may be exactly 0.
 
-use super::csv::{Lines, TOLD, UNEVEN};
+use super::csv::{LEVEL_ROWS, Lines, UNEVEN};
 use super::fields::Fields;
 use crate::error::{Error, Result};
 
-/// Rows that were passed behind the first ones.
+/// Rows that were skipped after the first ones.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Idle {
     /// How many.
@@ -14,7 +14,7 @@ pub(super) struct Idle {
     pub(super) last: f64,
 }
 
-/// Passes rows as long as the column stays at 0 or 1 at even times; the first that is otherwise is added to `first`.
+/// Skips rows while the column stays at 0 or 1 at even times; the first other row is added to `first`.
 pub(super) fn pass<R: std::io::Read>(
     lines: &mut Lines<R>,
     fields: &mut Fields,
@@ -44,11 +44,11 @@ pub(super) fn pass<R: std::io::Read>(
     Ok(idle)
 }
 
-/// Time from row to row and the level, where the first rows do not tell levels from volts.
+/// Time between rows and the level, if the first rows may be levels or volts.
 fn steady(first: &[(u64, Vec<f64>)], column: usize) -> Option<(f64, f64)> {
     let (start, level) = (first[0].1[0], *first[0].1.get(column)?);
     let step = (first[first.len() - 1].1[0] - start) / (first.len() - 1).max(1) as f64;
     let even = first.windows(2).all(|pair| ((pair[1].1[0] - pair[0].1[0]) / step - 1.0).abs() <= UNEVEN);
     let same = first.iter().all(|row| row.1.get(column) == Some(&level));
-    (first.len() >= TOLD && column > 0 && step > 0.0 && even && same && (level == 0.0 || level == 1.0)).then_some((step, level))
+    (first.len() >= LEVEL_ROWS && column > 0 && step > 0.0 && even && same && (level == 0.0 || level == 1.0)).then_some((step, level))
 }

@@ -1,4 +1,4 @@
-//! Readers: one file per format, each a stream in bounded memory.
+//! Readers: one module per format, each a stream in bounded memory.
 
 mod csv;
 mod fields;
@@ -35,23 +35,23 @@ impl Format {
     /// All formats with their names.
     pub const NAMES: [(&str, Format); 4] = [("vcd", Format::Vcd), ("wav", Format::Wav), ("sigrok", Format::Sigrok), ("csv", Format::Csv)];
 
-    /// The format of a file by its beginning; `None` for anything else.
+    /// Detects the format of a file by its beginning; `None` if it is unknown.
     ///
     /// ```
     /// use hairspring_capture::read::Format;
-    /// assert_eq!(Format::of(b"RIFF\x24\0\0\0WAVEfmt "), Some(Format::Wav));
-    /// assert_eq!(Format::of(b"$date today $end"), Some(Format::Vcd));
-    /// assert_eq!(Format::of(b"RIF"), Some(Format::Wav));
-    /// assert_eq!(Format::of(&[0; 64]), None);
+    /// assert_eq!(Format::detect(b"RIFF\x24\0\0\0WAVEfmt "), Some(Format::Wav));
+    /// assert_eq!(Format::detect(b"$date today $end"), Some(Format::Vcd));
+    /// assert_eq!(Format::detect(b"RIF"), Some(Format::Wav));
+    /// assert_eq!(Format::detect(&[0; 64]), None);
     /// ```
-    pub fn of(head: &[u8]) -> Option<Format> {
+    pub fn detect(head: &[u8]) -> Option<Format> {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
         match text {
             [b'R', b'I', b'F', b'F', ..] | [b'R', b'F', b'6', b'4', ..] | [b'B', b'W', b'6', b'4', ..] => Some(Format::Wav),
             [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
             [b'$', ..] => Some(Format::Vcd),
             [] => None,
-            // No table is that short, but a file that is cut.
+            // Too short for a table, so this is a truncated file.
             _ if text.len() < 4 && [b"RIFF", b"RF64", b"BW64"].iter().any(|name| name.starts_with(text)) => Some(Format::Wav),
             _ if text.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..)) => Some(Format::Csv),
             _ => None,
@@ -59,19 +59,19 @@ impl Format {
     }
 }
 
-/// What is asked of a reader.
+/// Options of a reader.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Request {
-    /// The channel, by its name or its number from 1; without it the only one, or the first of a sound.
+    /// The channel by name or by number from 1; `None` takes the only one, or the first of a sound file.
     pub channel: Option<String>,
     /// How edges are found between samples.
     pub method: Method,
-    /// Where a reader puts the rate as soon as it knows it. Before the first edge, but for a table of volts: its rate is known
-    /// when the time of the last row is.
+    /// Receives the rate as soon as it is known: before the first edge, except for a table of volts, whose rate follows from
+    /// the time of the last row.
     pub stated: Rc<Cell<Option<f64>>>,
 }
 
-/// A doubt about a file that could be read all the same.
+/// A defect of a file that could still be read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
     /// It ends before it should.
@@ -85,7 +85,7 @@ pub enum Remark {
     WrongSizes {
         /// Bytes of samples by the header.
         stated: u64,
-        /// Bytes of samples that there are.
+        /// Bytes of samples found.
         found: u64,
     },
     /// The level was undefined in between.
@@ -95,7 +95,7 @@ pub enum Remark {
         /// The first time, in ticks.
         first: f64,
     },
-    /// There are other channels, and none was asked for.
+    /// There are other channels, and none was requested.
     OtherChannels {
         /// The channel taken.
         taken: String,
@@ -104,7 +104,7 @@ pub enum Remark {
     },
 }
 
-/// What is known of a recording once it has been read.
+/// Properties of a recording that was read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recording {
     /// The format that was read.
@@ -113,20 +113,20 @@ pub struct Recording {
     pub channel: String,
     /// Ticks per second, as the file states it.
     pub hz: Option<f64>,
-    /// How finely edges are placed, in ticks; `None` where it is below all else.
+    /// Resolution of the edges in ticks; `None` if it is negligible.
     pub granularity: Option<f64>,
-    /// Edges given.
+    /// Number of edges.
     pub edges: u64,
-    /// What was seen of a sampled signal.
+    /// Properties of a sampled signal.
     pub signal: Option<Signal>,
     /// Doubts.
     pub remarks: Vec<Remark>,
 }
 
-/// The one channel that is meant, as an index into `names`.
+/// Index into `names` of the requested channel, or of the only one.
 ///
 /// # Errors
-/// That there is no such channel, or several and none was asked for; with their names.
+/// A missing channel, or several channels and none requested; with their names.
 fn choose(names: &[String], wanted: Option<&str>) -> Result<usize> {
     let Some(wanted) = wanted else {
         return match names.len() {

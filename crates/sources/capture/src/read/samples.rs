@@ -1,4 +1,4 @@
-//! What all readers of samples share: a level, or a signal that goes to the detector.
+//! Conversion of sampled levels to edges, shared by the readers.
 
 use crate::edge::Edge;
 

@@ -9,31 +9,31 @@ use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use zip::ZipArchive;
 
-/// Longest list of what the archive holds.
+/// Maximum size of `metadata` in bytes.
 const MOST_METADATA: u64 = 1 << 20;
-/// Most pieces of a recording.
+/// Maximum number of pieces of a recording.
 const MOST_PIECES: u32 = 1 << 20;
-/// Samples without an edge after which there will be none.
+/// Samples without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 31;
 
-/// What `metadata` says.
+/// Contents of `metadata`.
 #[derive(Debug, Default)]
 struct Metadata {
     hz: Option<f64>,
     file: Option<String>,
     unit: usize,
-    /// Names of the channels by their number, with whether they are volts.
+    /// Names of the channels by number, and whether they are volts.
     channels: BTreeMap<u32, (String, bool)>,
 }
 
 /// Reads a session; edges come in samples.
 ///
 /// # Errors
-/// An archive that is damaged or holds no recording, a channel that is not there, a rate of 0.
+/// A damaged archive or one without a recording, a missing channel, or a rate of 0.
 pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let mut archive = ZipArchive::new(stream).map_err(|error| {
-        let advice = "the list at the end of the archive cannot be read; the file is cut, or no session";
-        Error::Unusable(format!("this is no sigrok session, or not a whole one: {advice} ({error})"))
+        let advice = "the list at the end of the archive cannot be read; the file is cut or is not a session";
+        Error::Unusable(format!("this is not a complete sigrok session: {advice} ({error})"))
     })?;
     let metadata = metadata(&mut archive)?;
     let Some(hz) = metadata.hz.filter(|hz| *hz > 0.0) else {
@@ -58,7 +58,7 @@ pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn F
 }
 
 fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
-    let entry = archive.by_name("metadata").map_err(|error| Error::Unusable(format!("no sigrok session: metadata: {error}")))?;
+    let entry = archive.by_name("metadata").map_err(|error| Error::Unusable(format!("not a sigrok session: metadata: {error}")))?;
     let mut text = String::new();
     let read = entry.take(MOST_METADATA).read_to_string(&mut text);
     read.map_err(|error| Error::Unusable(format!("metadata: {error}")))?;
@@ -67,7 +67,7 @@ fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
         let Some((key, value)) = line.split_once('=') else { continue };
         let (key, value) = (key.trim(), value.trim());
         let numbered = |start: &str| key.strip_prefix(start).and_then(|number| number.parse::<u32>().ok());
-        let wrong = |what: &str| Error::line(at as u64 + 1, format!("of metadata: {what} is `{}`", shown(value)));
+        let wrong = |what: &str| Error::line(at as u64 + 1, format!("metadata: {what} is `{}`", shown(value)));
         match key {
             "samplerate" => metadata.hz = Some(frequency(value).ok_or_else(|| wrong("the rate"))?),
             "capturefile" => metadata.file = Some(value.to_owned()),
@@ -93,7 +93,7 @@ fn pieces<R: Read + Seek>(archive: &ZipArchive<R>, name: &str) -> Vec<String> {
     if is_there(&whole) { vec![whole] } else { numbered.collect() }
 }
 
-/// What is wrong where pieces are missing between others; `None` where there is no hole.
+/// A message if a piece is missing between others; `None` if there is no hole.
 fn hole<R: Read + Seek>(archive: &ZipArchive<R>, name: &str, there: usize) -> Option<String> {
     let number = |file: &str| file.strip_prefix(name)?.strip_prefix('-')?.parse::<usize>().ok();
     let behind: Vec<usize> = archive.file_names().filter_map(number).filter(|number| *number > there).collect();
@@ -103,7 +103,7 @@ fn hole<R: Read + Seek>(archive: &ZipArchive<R>, name: &str, there: usize) -> Op
     Some(format!("the piece `{name}-{}` is missing before `{name}-{next}`, {rest}", there + 1))
 }
 
-/// Gives the bytes of all pieces in whole units; tells where the archive is damaged, or a piece is missing.
+/// Passes on the bytes of all pieces in whole units; returns a message if the archive is damaged or a piece is missing.
 fn bytes<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     name: &str,
@@ -116,7 +116,7 @@ fn bytes<R: Read + Seek>(
         if let Some(hole) = hole {
             return Err(Error::Unusable(hole));
         }
-        return Err(Error::Unusable(format!("the session has no `{}`, where its samples should be", shown(name))));
+        return Err(Error::Unusable(format!("the session has no `{}`, which should hold its samples", shown(name))));
     }
     let mut block = vec![0u8; (1 << 16) / unit * unit];
     for piece in pieces {
@@ -154,7 +154,7 @@ fn levels<R: Read + Seek>(
     let cut = bytes(archive, &name, unit, &mut |block| {
         block.chunks_exact(unit).for_each(|sample| levels.push(sample[byte] >> bit & 1 == 1, sink));
         if levels.edges == 0 && levels.samples > MOST_SILENCE {
-            return Err(Error::Unusable(format!("no edge in the first {} samples, and so the rest is not read", levels.samples)));
+            return Err(Error::Unusable(format!("no edge in the first {} samples, so the rest is not read", levels.samples)));
         }
         Ok(())
     })?;
@@ -169,7 +169,7 @@ fn volts<R: Read + Seek>(
     recording: &mut Recording,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<(u64, Option<String>)> {
-    let mut detector = Detector::of_volts(request.method, 1e-4);
+    let mut detector = Detector::for_volts(request.method, 1e-4);
     let mut values = Vec::new();
     let cut = bytes(archive, &format!("analog-1-{number}"), 4, &mut |block| {
         values.clear();

@@ -1,7 +1,7 @@
 //! Value change dumps (IEEE 1364): what simulators and logic analysers write.
 //!
-//! Written by hand because the crate `vcd` limits neither names nor comments, refuses commands that it does not know, and does
-//! not report a last word that is cut; `wellen` keeps all changes in memory and needs a file that it can seek in.
+//! Written by hand because the crate `vcd` limits neither names nor comments, refuses unknown commands, and does not report
+//! a truncated last word; `wellen` keeps all changes in memory and needs a seekable file.
 
 use super::{Format, Recording, Remark, Request, choose};
 use crate::edge::Edge;
@@ -14,9 +14,9 @@ const BLOCK: usize = 1 << 20;
 const MOST_HEADER: u64 = 64 << 20;
 /// Most variables.
 const MOST_VARIABLES: usize = 1 << 20;
-/// Bytes without a change of the channel after which there will be none.
+/// Bytes without a change of the channel after which reading stops.
 const MOST_SILENCE: u64 = 1 << 30;
-/// Times beyond this are not told apart by a double.
+/// Larger times are not exact in a double.
 const MOST_TIME: u64 = 1 << 53;
 
 /// A bit of a variable.
@@ -29,7 +29,7 @@ struct Variable {
     lowest: u32,
 }
 
-/// What the words of the file are just now.
+/// What the current words of the file are.
 #[derive(Debug)]
 enum Mode {
     /// Declarations: the words of the command so far.
@@ -53,7 +53,7 @@ struct Parser<'a> {
     bit: usize,
     name: String,
     time: u64,
-    /// The level, where it is defined.
+    /// The level, if defined.
     level: Option<bool>,
     edges: u64,
     undefined: (u64, f64),
@@ -63,7 +63,7 @@ struct Parser<'a> {
 /// Reads a value change dump; edges come in the order of their times.
 ///
 /// # Errors
-/// A file that is none, a channel that is not there or does not change, a time that goes backwards; with the place.
+/// Not a value change dump, a missing or constant channel, or a time that goes backwards; with the place.
 ///
 /// ```
 /// use hairspring_capture::read::{Request, read_vcd};
@@ -86,16 +86,16 @@ pub fn read_vcd(mut stream: impl Read, request: &Request, sink: &mut dyn FnMut(E
             break;
         }
         let end = held + read;
-        // Words that are whole are done, the rest is kept.
+        // Complete words are processed, the rest is kept.
         let whole = block[held..end].iter().rposition(|byte| *byte <= b' ').map_or(0, |at| held + at + 1);
         parser.words(&block[..whole], sink)?;
         block.copy_within(whole..end, 0);
         held = end - whole;
         if held > BLOCK - 1 {
-            return Err(parser.wrong(format!("a word of more than {BLOCK} bytes: this is no value change dump")));
+            return Err(parser.wrong(format!("a word of more than {BLOCK} bytes: this is not a value change dump")));
         }
     }
-    // A last word without an end may be a part of one, such as #12 of #1234.
+    // A last word without a line end may be truncated, such as #12 of #1234.
     let whole = block[..held] == *b"$end";
     parser.words(if whole { &block[..held] } else { &[] }, sink)?;
     parser.finish(held > 0 && !whole)
@@ -124,14 +124,14 @@ impl Parser<'_> {
         Error::byte(self.place, reason)
     }
 
-    /// Takes words that are whole.
+    /// Processes complete words.
     fn words(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Edge)) -> Result<()> {
         let start = self.place;
         let mut at = 0;
         while at < bytes.len() {
             if bytes[at] <= b' ' {
                 if bytes[at] < b'\t' {
-                    return Err(Error::byte(start + at as u64, "is no text: this is no value change dump"));
+                    return Err(Error::byte(start + at as u64, "is not text: this is not a value change dump"));
                 }
                 at += 1;
                 continue;
@@ -148,7 +148,7 @@ impl Parser<'_> {
         }
         self.place = start + bytes.len() as u64;
         if self.edges == 0 && self.place > MOST_SILENCE {
-            return Err(self.wrong(format!("no change of `{}` up to here, and so the rest is not read", shown(&self.name))));
+            return Err(self.wrong(format!("no change of `{}` up to here, so the rest is not read", shown(&self.name))));
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Parser<'_> {
             b'$' => (),
             _ => {
                 self.place = place;
-                return Err(self.wrong(format!("`{}` is no change of a value", shown(&String::from_utf8_lossy(word)))));
+                return Err(self.wrong(format!("`{}` is not a value change", shown(&String::from_utf8_lossy(word)))));
             }
         }
         Ok(())
@@ -184,7 +184,7 @@ impl Parser<'_> {
         match number(&word[1..]) {
             Some(time) if time < self.time => self.wrong(format!("the time goes backwards, from {} to {time}", self.time)),
             Some(_) => self.wrong(format!("the time `{text}` is beyond 2^53")),
-            None => self.wrong(format!("`{text}` is no time")),
+            None => self.wrong(format!("`{text}` is not a time")),
         }
     }
 
@@ -196,15 +196,15 @@ impl Parser<'_> {
                     return self.declare(&words);
                 }
                 if self.place > MOST_HEADER {
-                    return Err(self.wrong("the header does not end: this is no value change dump"));
+                    return Err(self.wrong("the header does not end: this is not a value change dump"));
                 }
                 if words.is_empty() && word[0] != b'$' {
                     let text = shown(&String::from_utf8_lossy(word));
                     return Err(
-                        self.wrong(format!("`{text}` where a declaration such as $timescale is expected: this is no value change dump"))
+                        self.wrong(format!("`{text}` where a declaration such as $timescale is expected: this is not a value change dump"))
                     );
                 }
-                // Of a comment only the first word counts.
+                // Only the first word of a comment is kept.
                 if words.len() < 16 {
                     words.push(String::from_utf8_lossy(word).into_owned());
                 }
@@ -241,13 +241,13 @@ impl Parser<'_> {
 
     fn variable(&mut self, width: &str, id: &str, name: &str, range: &[&str]) -> Result<()> {
         let Some(width) = width.parse().ok().filter(|width| *width > 0) else {
-            return Err(self.wrong(format!("the width of `{}` is `{}`, which is no number above 0", shown(name), shown(width))));
+            return Err(self.wrong(format!("the width of `{}` is `{}`, expected a number above 0", shown(name), shown(width))));
         };
         if self.variables.len() == MOST_VARIABLES {
             return Err(self.wrong(format!("more than {MOST_VARIABLES} variables")));
         }
         let full = name.to_owned() + &range.concat();
-        // The range of a vector is no part of its name.
+        // The range of a vector is not part of its name.
         let (name, range) = match full.rsplit_once('[') {
             Some((name, range)) if range.contains(':') => (name.to_owned(), range.trim_end_matches(']')),
             _ => (full.clone(), ""),
@@ -258,7 +258,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The header is read: which of the variables is the channel?
+    /// Chooses the channel at the end of the header.
     fn begin(&mut self) -> Result<()> {
         self.mode = Mode::Body;
         let wanted = self.request.channel.as_deref();
@@ -325,7 +325,7 @@ impl Parser<'_> {
     }
 }
 
-/// A variable and a bit of it, of a name such as `PORTB[7]`.
+/// The variable and bit of a name such as `PORTB[7]`.
 fn vector_bit(variables: &[Variable], wanted: &str) -> Option<(usize, usize)> {
     let (name, bit) = wanted.strip_suffix(']')?.rsplit_once('[')?;
     let bit: u32 = bit.parse().ok()?;
@@ -335,7 +335,7 @@ fn vector_bit(variables: &[Variable], wanted: &str) -> Option<(usize, usize)> {
     Some((at, bit as usize))
 }
 
-/// An error about a channel, with the vectors whose bits can be channels too.
+/// Adds to an error about a channel the vectors whose bits can be channels.
 fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> Error {
     const SHOWN: usize = 6;
     let meant = wanted.map(|wanted| wanted.split('[').next().unwrap_or(wanted));
@@ -347,7 +347,7 @@ fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> E
     };
     let (one, all) = (vectors().find(named), vectors().count());
     match one {
-        Some(vector) => Error::Unusable(format!("{error}; of a vector one bit is a channel: {}", bits(vector))),
+        Some(vector) => Error::Unusable(format!("{error}; a channel is one bit of a vector: {}", bits(vector))),
         None if all > 0 => {
             let listed: Vec<String> = vectors().take(SHOWN).map(bits).collect();
             let more = if all > SHOWN { format!(" and {} more vectors", all - SHOWN) } else { String::new() };
@@ -357,7 +357,7 @@ fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> E
     }
 }
 
-/// A bit of a vector; what the file leaves away on the left is 0, or what stands there if that is no digit.
+/// A bit of a vector; digits omitted on the left are 0, or x or z if the leftmost digit is.
 fn bit(value: &[u8], bit: usize) -> u8 {
     match value.len().checked_sub(bit + 1) {
         Some(at) => value[at],

@@ -1,5 +1,5 @@
-//! Sound files: RIFF and RF64, integers of 8 to 32 bits and floats, any rate, also with sizes that are wrong because the file
-//! was written as a stream.
+//! Sound files: RIFF and RF64, integers of 8 to 32 bits and floats, any rate. Wrong sizes, as in a file that was written
+//! as a stream, are tolerated.
 
 use super::{Recording, Remark, Request};
 use crate::edge::{Detector, Edge};
@@ -8,12 +8,12 @@ use std::io::Read;
 
 /// Bytes that are read at a time.
 const BYTES: usize = 1 << 16;
-/// Most bytes of a chunk that is not samples.
+/// Maximum size of a chunk other than samples, in bytes.
 const MOST_CHUNK: u64 = 64 << 20;
 /// Most channels.
 const MOST_CHANNELS: u16 = 1024;
 
-/// Most channels of which all are looked at.
+/// Maximum number of channels whose swings are compared.
 const MOST_LOOKED_AT: u16 = 16;
 
 /// How a sample is written.
@@ -38,7 +38,7 @@ impl Sample {
         }
     }
 
-    /// The smallest difference that can be an edge: some steps of the converter.
+    /// The smallest difference that can be an edge: a few steps of the converter.
     fn floor(self) -> f64 {
         match self {
             Sample::U8 => 4.0 / 128.0,
@@ -62,7 +62,7 @@ struct Counted<R> {
 }
 
 impl<R: Read> Counted<R> {
-    /// Fills the buffer as far as there are bytes.
+    /// Fills the buffer as far as possible.
     fn fill(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut held = 0;
         while held < buffer.len() {
@@ -93,8 +93,7 @@ impl<R: Read> Counted<R> {
 /// Reads a sound file; edges come in samples.
 ///
 /// # Errors
-/// A file that is none, a format that is not known, a rate of 0, a channel that is not there, a signal without edges; with the
-/// place.
+/// Not a WAV file, an unsupported format, a rate of 0, a missing channel, or a signal without edges; with the place.
 pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let mut stream = Counted { stream, place: 0 };
     let (format, size) = header(&mut stream)?;
@@ -115,8 +114,8 @@ pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     }
     if cut {
         let reason = size.known().map_or_else(
-            || "the last sample is not whole".to_owned(),
-            |stated| format!("its header promises {stated} bytes of samples, and there are {found}"),
+            || "the last sample is incomplete".to_owned(),
+            |stated| format!("its header promises {stated} bytes of samples, but there are {found}"),
         );
         remarks.push(Remark::Truncated { place: Place::Byte(stream.place), reason });
     }
@@ -136,12 +135,12 @@ pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     })
 }
 
-/// An error of a file that is cut, or whose sizes are wrong: that may well be the reason.
+/// Adds to an error that the file is cut or has wrong sizes, which may be the reason.
 fn with_remarks(error: Error, remarks: &[Remark]) -> Error {
     let also = remarks.iter().find_map(|remark| match remark {
         Remark::Truncated { place, reason } => Some(format!("the file is cut, {place}: {reason}")),
         Remark::WrongSizes { stated, found } if *stated > 0 => {
-            Some(format!("its header states {stated} bytes of samples, and there are {found}"))
+            Some(format!("its header states {stated} bytes of samples, but there are {found}"))
         }
         _ => None,
     });
@@ -161,23 +160,23 @@ fn channel(request: &Request, names: &[String]) -> Result<usize> {
 #[derive(Debug, Clone, Copy)]
 struct Size {
     stated: u64,
-    /// Whether it stands in a chunk of its own, where every number is meant.
+    /// Whether it is in a separate chunk, where every number is a real size.
     large: bool,
 }
 
 impl Size {
-    /// The size, where it is one: who writes a stream does not know it, and puts 0 or the largest number there.
+    /// The size, if it is known: programs that write a stream put 0 or the largest number there.
     fn known(self) -> Option<u64> {
         Some(self.stated).filter(|size| self.large || (1..0xffff_ff00).contains(size))
     }
 }
 
-/// Everything up to the samples: their format, and their bytes by the header.
+/// Reads everything up to the samples: their format and stated size.
 fn header<R: Read>(stream: &mut Counted<R>) -> Result<(Format, Size)> {
     let start: [u8; 12] = stream.whole("the first 12 bytes")?;
     let large = matches!(&start[..4], b"RF64" | b"BW64");
     if !(large || start[..4] == *b"RIFF") || start[8..] != *b"WAVE" {
-        return Err(Error::byte(0, "this is no WAV file: RIFF (or RF64) and WAVE are missing"));
+        return Err(Error::byte(0, "this is not a WAV file: RIFF (or RF64) and WAVE are missing"));
     }
     let (mut format, mut data) = (None, None);
     loop {
@@ -202,7 +201,7 @@ fn header<R: Read>(stream: &mut Counted<R>) -> Result<(Format, Size)> {
             }
             _ if size > MOST_CHUNK => {
                 let name = shown(&String::from_utf8_lossy(&head[..4]));
-                return Err(Error::byte(stream.place, format!("the chunk `{name}` is to have {size} bytes: the file is damaged")));
+                return Err(Error::byte(stream.place, format!("the chunk `{name}` claims {size} bytes: the file is damaged")));
             }
             _ => stream.skip(size + size % 2, "a chunk before the samples")?,
         }
@@ -220,7 +219,7 @@ fn read_format<R: Read>(stream: &mut Counted<R>, size: u64) -> Result<Format> {
     }
     let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
     let hz = u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
-    // The tag of an extensible format stands at the beginning of an identifier.
+    // An extensible format has its tag at the beginning of an identifier.
     let tag = if word(0) == 0xfffe && size >= 26 { word(24) } else { word(0) };
     let (channels, align, bits) = (word(2), word(12), word(14));
     if hz == 0 {
@@ -236,10 +235,10 @@ fn read_format<R: Read>(stream: &mut Counted<R>, size: u64) -> Result<Format> {
         (1, 4) => Sample::I32,
         (3, 4) => Sample::F32,
         (3, 8) => Sample::F64,
-        (1 | 3, bytes) => return Err(Error::byte(place + 12, format!("samples of {bytes} bytes ({bits} bits) are not known"))),
+        (1 | 3, bytes) => return Err(Error::byte(place + 12, format!("samples of {bytes} bytes ({bits} bits) are not supported"))),
         (tag, _) => {
             let advice = "expected 1 (integers) or 3 (floats); convert it, with `sox in out.wav` for instance";
-            return Err(Error::byte(place, format!("samples of format {tag:#06x} are not known: {advice}")));
+            return Err(Error::byte(place, format!("samples of format {tag:#06x} are not supported: {advice}")));
         }
     };
     if usize::from(align) != sample.bytes() * usize::from(channels) {
@@ -248,17 +247,17 @@ fn read_format<R: Read>(stream: &mut Counted<R>, size: u64) -> Result<Format> {
     Ok(Format { sample, channels, hz })
 }
 
-/// What became of the samples.
+/// The result of reading the samples.
 struct Done {
     /// Bytes of samples.
     found: u64,
-    /// Whether there should be more.
+    /// Whether samples are missing at the end.
     cut: bool,
     /// Whether there are more than the header states.
     wrong: bool,
 }
 
-/// Frames on their way to the detector.
+/// Passes frames to the detector.
 struct Frames<'a> {
     format: Format,
     channel: usize,
@@ -304,7 +303,7 @@ fn samples<R: Read>(stream: &mut Counted<R>, mut frames: Frames, stated: Option<
                 return Ok(Done { found, cut: false, wrong });
             }
             (left, wrong) = (None, true);
-            // The frame that the size cuts in two goes on.
+            // Complete the frame that the stated size cuts in two.
             let mut first = bytes[held / frame * frame..held].to_vec();
             first.extend_from_slice(&next[..behind]);
             let have = first.len();
@@ -316,13 +315,13 @@ fn samples<R: Read>(stream: &mut Counted<R>, mut frames: Frames, stated: Option<
     }
 }
 
-/// Whether these bytes begin a chunk; behind an odd number of bytes one more stands before it.
+/// Whether these bytes begin a chunk, which is preceded by a padding byte after an odd number of bytes.
 fn is_chunk(next: &[u8; 9], found: u64) -> bool {
     let name = |bytes: &[u8]| bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
     name(&next[..4]) || found % 2 == 1 && next[0] == 0 && name(&next[1..5])
 }
 
-/// How far each channel goes in the first samples, where none was asked for: the pin may be on another one than the first.
+/// Range of each channel in the first samples if no channel was requested: the pin may be on another one than the first.
 #[derive(Debug)]
 struct Swings {
     channels: Vec<(f32, f32)>,
@@ -349,15 +348,15 @@ impl Swings {
         self.left = self.left.saturating_sub(bytes.len() / (format.sample.bytes() * usize::from(format.channels)));
     }
 
-    /// An error with the channels that there are.
+    /// Adds the channels and their swings to an error.
     fn with_others(&self, error: Error) -> Error {
         if self.channels.is_empty() {
             return error;
         }
-        let swing = |(at, range): (usize, &(f32, f32))| format!("channel {} by {:.4}", at + 1, (range.1 - range.0).max(0.0));
+        let swing = |(at, range): (usize, &(f32, f32))| format!("channel {} {:.4}", at + 1, (range.1 - range.0).max(0.0));
         let all: Vec<String> = self.channels.iter().enumerate().map(swing).collect();
         Error::Unusable(format!(
-            "{error}; channel 1 of {} was read, for none was asked for (--channel); of full scale 1 swings {}",
+            "{error}; channel 1 of {} was read because no --channel was given; swing as a fraction of full scale: {}",
             all.len(),
             all.join(", ")
         ))

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::declaration::Declaration;
-use crate::source::Arrangement;
+use hairspring_core::design::table::Order;
 use hairspring_host::process as cleanup;
 use object::{Object, ObjectSection, ObjectSymbol};
 
@@ -14,10 +14,10 @@ fn request(code: &str, lets: &[&str], language: Language) -> Request {
 }
 
 fn rows() -> Vec<RowSpec> {
-    COPIES.map(|copies| RowSpec { subject: 0, arrangement: Arrangement::AtEnd, bodies: copies, inits: copies, flushes: copies }).to_vec()
+    COPIES.map(|copies| RowSpec { subject: 0, order: Order::AtEnd, bodies: copies, inits: copies, flushes: copies }).to_vec()
 }
 
-/// How often a byte pattern stands in the code of each row.
+/// How often a byte pattern occurs in the code of each row.
 fn occurrences(request: &Request, pattern: &[u8]) -> Vec<usize> {
     let folder = cleanup::Folder::new().unwrap();
     let compiler = find(request).expect("gcc and clang are needed here: apt-get install gcc clang");
@@ -63,7 +63,7 @@ fn independent_copies_are_neither_folded_nor_merged() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn assembly_stands_as_often_as_asked_for() {
+fn assembly_is_repeated_as_often_as_requested() {
     expect_copies(&request("imul rax, rcx", &[], Language::Asm), &IMUL);
     expect_copies(&request("imul %rcx, %rax", &[], Language::Asm), &IMUL);
     expect_copies(&request("imul %[c], %[x]", &["uint64_t x = 3", "uint64_t c = 5"], Language::Asm), &IMUL);
@@ -71,7 +71,7 @@ fn assembly_stands_as_often_as_asked_for() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn the_same_holds_for_cpp() {
+fn cpp_has_one_multiplication_for_each_copy() {
     // `mulsd xmm, xmm/m64`.
     let request = request("x = x * y", &["double x = 3", "double y = 2"], Language::Cpp);
     for flags in ["-O0", "-O2"] {
@@ -98,7 +98,7 @@ fn messages_are_about_the_users_lines() {
 }
 
 #[test]
-fn a_compiler_that_is_not_there_is_answered_with_what_to_install() {
+fn a_missing_compiler_names_the_package_to_install() {
     let request = Request { compiler: Some("nosuchcompiler".into()), ..request("1", &[], Language::Cpp) };
     let message = find(&request).unwrap_err().to_string();
     assert!(message.contains("nosuchcompiler") && message.contains("apt-get install g++"), "{message}");

@@ -1,4 +1,4 @@
-//! The compiled library as the follower needs it: bytes at addresses, names, and the notes that mark the copies.
+//! The compiled library for the follower: bytes at addresses, names, and the notes that mark the copies.
 
 use crate::error::{Error, Result, io};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
@@ -36,7 +36,7 @@ pub struct Image {
     symbols: Vec<(u64, u64, String)>,
     /// Names of functions of other libraries, by the slot that holds their address.
     imports: BTreeMap<u64, String>,
-    /// The notes, in the order in which they stand in the source.
+    /// The notes in source order.
     pub notes: Vec<Note>,
 }
 
@@ -93,7 +93,7 @@ impl Image {
         self.sections.iter().any(|section| holds(&section))
     }
 
-    /// The symbol that an address lies in.
+    /// The symbol that contains an address.
     pub fn symbol(&self, address: u64) -> Option<&(u64, u64, String)> {
         let before = self.symbols.partition_point(|(start, _, _)| *start <= address);
         self.symbols[..before].iter().rev().take(16).find(|(start, end, _)| address < *end || address == *start)

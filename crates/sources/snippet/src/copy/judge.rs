@@ -1,4 +1,4 @@
-//! From what a copy carries into the next to latency or throughput, in words.
+//! Latency or throughput, and the reason, from what a copy carries into the next.
 
 use super::Row;
 use super::value::{Doubt, Place};
@@ -9,48 +9,48 @@ use crate::request::Language;
 use iced_x86::Register;
 use std::collections::BTreeSet;
 
-const INDEPENDENT: &str = "no variable carries one copy into the next";
+const INDEPENDENT: &str = "no variable carries a value from one copy to the next";
 
-/// Judges what is carried; `body` gives what the copy without its init carries.
+/// Judges what is carried; `body` returns what the copy without its init carries.
 pub fn judge(row: &Row, whole: &Carried, body: impl FnOnce() -> Result<Option<Carried>, String>) -> Judged {
     if let Some(place) = chained(row, whole, &[]) {
         return Judged::known(Mode::Latency, format!("chained through {place}"));
     }
     if let Some(fence) = &whole.fence {
-        return Judged::known(Mode::Latency, format!("fenced: {fence} waits until all before it is done"));
+        return Judged::known(Mode::Latency, format!("fenced: {fence} waits until all earlier instructions are done"));
     }
     if let Some(why) = &whole.doubt {
-        return Judged::not_known(why);
+        return Judged::unknown(why);
     }
     for doubt in [Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call] {
         if let Some(place) = chained(row, whole, &[doubt]) {
-            return Judged::not_known(&words(doubt, &place));
+            return Judged::unknown(&doubt_reason(doubt, &place));
         }
     }
     if let Some(place) = chained(row, whole, &[Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call]) {
-        return Judged::not_known(&words(Doubt::Memory, &place));
+        return Judged::unknown(&doubt_reason(Doubt::Memory, &place));
     }
     let body = body().ok().flatten();
     let alone = body.and_then(|body| chained(row, &body, &[Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call]));
     match alone {
-        Some(place) => Judged::known(Mode::Throughput, format!("--init sets {place} anew: copies are independent")),
+        Some(place) => Judged::known(Mode::Throughput, format!("--init sets {place} again for each copy: copies are independent")),
         None => Judged::known(Mode::Throughput, INDEPENDENT.to_owned()),
     }
 }
 
-fn words(doubt: Doubt, place: &str) -> String {
+fn doubt_reason(doubt: Doubt, place: &str) -> String {
     match doubt {
-        Doubt::Processor => format!("some processors wait for the old {place} before they write it"),
-        Doubt::Condition => format!("a condition decides whether {place} carries one copy into the next"),
-        Doubt::Memory => format!("two addresses may be the same, so that {place} carries one copy into the next"),
-        Doubt::Call => format!("a function that was not followed may carry one copy into the next through {place}"),
+        Doubt::Processor => format!("some processors wait for the old value of {place} before they write it"),
+        Doubt::Condition => format!("a condition decides whether {place} carries a value from one copy to the next"),
+        Doubt::Memory => format!("two addresses may be the same, and {place} would then carry a value from one copy to the next"),
+        Doubt::Call => format!("a function that was not followed may carry a value from one copy to the next through {place}"),
     }
 }
 
 /// The first place through which a copy waits for the one before, if these doubts are taken for dependences.
 fn chained(row: &Row, carried: &Carried, doubts: &[Doubt]) -> Option<String> {
     let assembly = row.request.language == Language::Asm;
-    // In compiled code a value lies in one register here and in another there; only variables and memory stay what they are.
+    // In compiled code a value can move between registers; only variables and memory are stable.
     let stays = |place: &Place| assembly || matches!(place, Place::Variable(_) | Place::Memory(_));
     let found = carried.edges.keys().find(|place| stays(place) && comes_round(carried, **place, doubts, &stays));
     let merged = || {
@@ -72,7 +72,7 @@ fn counts(doubt: &Option<Doubt>, doubts: &[Doubt]) -> bool {
     doubt.is_none_or(|doubt| doubts.contains(&doubt))
 }
 
-/// Whether a value comes round to its own place, and is worked on on the way.
+/// Whether a value returns to its own place after a computation.
 fn comes_round(carried: &Carried, place: Place, doubts: &[Doubt], stays: &impl Fn(&Place) -> bool) -> bool {
     let mut seen: BTreeSet<(Place, bool)> = BTreeSet::new();
     let mut open = vec![(place, false)];

@@ -1,7 +1,7 @@
-//! Functions of other libraries that are known to give a value and to keep no state, by the name that the linker sees.
+//! Library functions that are known to keep no state, by linker name.
 
-/// Where a function finds its arguments and leaves its value: so many floating-point numbers in vector registers, so many
-/// whole numbers or pointers in general ones, and whether the value is a floating-point number.
+/// A function's calling convention: the number of floating-point arguments in vector registers, of integer and pointer
+/// arguments in general registers, and whether the result is a floating-point number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature {
     pub floats: usize,
@@ -44,7 +44,7 @@ const OTHERS: [(Signature, &str); 6] = [
     (signature(0, 3, false, true), " strncmp strncasecmp memcmp bcmp memchr "),
 ];
 
-/// Functions that never come back.
+/// Functions that never return.
 const NO_RETURN: &str = " abort exit _exit _Exit quick_exit __stack_chk_fail __assert_fail __fortify_fail __chk_fail longjmp siglongjmp \
     __cxa_throw __cxa_rethrow _Unwind_Resume __cxa_bad_cast __cxa_throw_bad_array_new_length __cxa_call_unexpected _ZSt9terminatev ";
 
@@ -52,13 +52,13 @@ fn has(list: &str, name: &str) -> bool {
     list.contains(&format!(" {name} "))
 }
 
-/// What is known of a function; `None` where it may keep state.
+/// The signature of a function without state; `None` for any other.
 pub fn pure(name: &str) -> Option<Signature> {
     let of = |lists: &[(Signature, &str)], name: &str| lists.iter().find(|(_, list)| has(list, name)).map(|(signature, _)| *signature);
     of(&OTHERS, name).or_else(|| of(&MATH, name)).or_else(|| of(&MATH, name.strip_suffix('f')?))
 }
 
-/// Whether a function never comes back: those of C, and `std::__throw_...`.
+/// Whether a function never returns: those of C, and `std::__throw_...`.
 pub fn never_returns(name: &str) -> bool {
     has(NO_RETURN, name) || name.starts_with("_ZSt") && name.contains("__throw_")
 }

@@ -1,10 +1,9 @@
-//! One copy of the code as the compiler made it: whether it waits for the copy before it, how much it does, and its
-//! disassembly.
+//! One copy of the compiled code: whether it waits for the previous copy, its operations, and its disassembly.
 //!
 //! The pilot's source leaves notes at the borders of the copies ([`crate::source::NoteId`]). From the first instruction of
 //! a row everything is followed ([`walk`]): registers, flags and memory ([`state`]), instruction by instruction ([`step`]),
 //! through calls within the library. What a place holds at the end of a copy depends on what places held at its start; a
-//! way round from a place to itself is a chain.
+//! cycle of such dependences is a chain.
 
 mod image;
 mod judge;
@@ -30,14 +29,14 @@ use walk::{Carried, Event, Events, Walk};
 
 pub use work::{Lost, Work};
 
-/// What the machine code of one alternative tells.
+/// What the machine code of one alternative shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Copy {
     /// Latency or throughput.
     pub judged: Judged,
     /// The instructions of one copy.
     pub disassembly: Vec<String>,
-    /// How much one copy does; `None` where it could not be followed.
+    /// Operations of one copy; `None` if it could not be followed.
     pub work: Option<Work>,
     /// Registers that one copy changes and that hold no variable, in lower case.
     pub written: Vec<String>,
@@ -58,16 +57,16 @@ pub fn look(request: &Request, library: &Path, rows: &[RowSpec]) -> Vec<Copy> {
         Some(Row::new(image.as_ref().ok()?, request, longest).copy())
     };
     let missing =
-        || Copy { judged: Judged::not_known("the compiled rows cannot be read"), disassembly: Vec::new(), work: None, written: Vec::new() };
+        || Copy { judged: Judged::unknown("the compiled rows cannot be read"), disassembly: Vec::new(), work: None, written: Vec::new() };
     (0..request.codes.len()).map(|subject| of(subject).unwrap_or_else(missing)).collect()
 }
 
 impl<'a> Row<'a> {
     fn new(image: &'a Image, request: &'a Request, row: usize) -> Row<'a> {
         let mut notes: Vec<(NoteId, &Note)> =
-            image.notes.iter().map(|note| (NoteId::of(note.number), note)).filter(|(id, _)| id.row == row).collect();
+            image.notes.iter().map(|note| (NoteId::from_number(note.number), note)).filter(|(id, _)| id.row == row).collect();
         if request.language == Language::Asm {
-            // The assembler repeats the note with the copy: they count in order.
+            // The assembler repeats the note with the copy, so copies are numbered by order.
             for in_body in [false, true] {
                 let same = notes.iter_mut().filter(|(id, _)| id.what.is_none() && id.in_body == in_body);
                 same.enumerate().for_each(|(at, (id, _))| id.copy = at);
@@ -81,7 +80,7 @@ impl<'a> Row<'a> {
         let body = || self.request.init.as_ref().map(|_| self.carried(true)).transpose();
         let followed = || match &whole {
             Ok(whole) => judge::judge(self, whole, body),
-            Err(why) => Judged::not_known(why),
+            Err(why) => Judged::unknown(why),
         };
         let judged = fenced(self.request).unwrap_or_else(followed);
         let carried = whole.ok();
@@ -103,7 +102,7 @@ impl<'a> Row<'a> {
         names
     }
 
-    /// Number of the copy that is looked at: one in the middle, where there is one.
+    /// Number of the copy that is analysed: a middle one if possible.
     fn looked_at(&self) -> Option<usize> {
         let last = self.notes.iter().filter(|(id, _)| id.what.is_none() && !id.in_body).map(|(id, _)| id.copy).max()?;
         last.min(2).checked_sub(1)
@@ -117,9 +116,9 @@ impl<'a> Row<'a> {
         Some((address(at)?, address(at + 1)?))
     }
 
-    /// What one copy carries into the next: from its first instruction, or from behind its init.
+    /// What one copy carries into the next: from its first instruction, or from the end of its init.
     fn carried(&self, from_body: bool) -> Result<Carried, String> {
-        let lost = || "the copies are not to be found in the compiled code".to_owned();
+        let lost = || "the copies cannot be found in the compiled code".to_owned();
         let copy = self.looked_at().ok_or_else(lost)?;
         let mut events = Events::new();
         for (id, note) in &self.notes {
@@ -152,7 +151,7 @@ impl<'a> Row<'a> {
 }
 
 impl Carried {
-    /// Names for the memory in the edges, as a reader knows it.
+    /// Names the memory in the edges for the reader.
     fn name_cells(&mut self, row: &Row, cells: &Cells) {
         let numbers: Vec<usize> =
             self.edges.keys().filter_map(|place| if let value::Place::Memory(cell) = place { Some(*cell) } else { None }).collect();
@@ -174,7 +173,7 @@ impl Carried {
 }
 
 impl Row<'_> {
-    /// A register by the name of the variable in it, where there is one.
+    /// The name of the variable in a register, else the register's own name.
     fn name_of(&self, full: Register) -> String {
         let held = self.notes.iter().find(|(id, note)| id.what.is_some() && register(&note.operand) == Some(full));
         let variable = held.and_then(|(id, _)| self.request.lets.get(id.what?));
@@ -189,7 +188,7 @@ fn plain(symbol: &str) -> String {
     local.filter(|rest| !rest.is_empty()).unwrap_or(name).to_owned()
 }
 
-/// Whether a function hands out addresses in its frame: an address of the stack goes into a register that is no frame pointer.
+/// Whether addresses in a function's frame escape: a stack address goes into a register other than the frame pointer.
 fn leaks(image: &Image, start: u64, end: u64) -> bool {
     use iced_x86::{Decoder, DecoderOptions, Mnemonic, OpKind};
     let length = usize::try_from(end.saturating_sub(start)).unwrap_or(0);

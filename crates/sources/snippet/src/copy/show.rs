@@ -6,7 +6,7 @@ use crate::request::{Language, Request};
 use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter, Instruction, IntelFormatter, SymbolResolver, SymbolResult};
 use std::collections::BTreeSet;
 
-/// Most instructions that are shown.
+/// Maximum number of instructions shown.
 const MOST_LINES: usize = 1_000;
 
 /// The instructions that one copy runs, in the order of their addresses; where the copy could not be followed, those
@@ -17,7 +17,7 @@ pub fn disassembly(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)
     let instructions: Vec<Instruction> = if own.is_empty() { between() } else { own.iter().map(|address| at(image, *address)).collect() };
     instructions.iter().take(MOST_LINES).for_each(|instruction| lines.push(instruction));
     if instructions.len() > MOST_LINES {
-        lines.lines.push(format!("... and {} instructions more", instructions.len() - MOST_LINES));
+        lines.lines.push(format!("... and {} more instructions", instructions.len() - MOST_LINES));
     }
     lines.lines
 }

@@ -1,4 +1,4 @@
-//! What registers, flags and memory hold at one place of the code.
+//! The contents of registers, flags and memory at one place of the code.
 
 use super::value::{Doubt, Origins, Place, Sum, Unknown, Value, add, add_missing, doubted, either, untouched, worked};
 use iced_x86::Register;
@@ -11,7 +11,7 @@ pub struct Cell {
     pub bytes: i64,
 }
 
-/// How two pieces of memory lie to each other.
+/// How two pieces of memory overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlap {
     Same,
@@ -20,16 +20,16 @@ pub enum Overlap {
     Perhaps,
 }
 
-/// All cells that were met, each with its number, and what is known of the function's own part of the stack.
+/// All memory cells accessed so far with their numbers, and what is known of the function's stack frame.
 #[derive(Debug, Default)]
 pub struct Cells {
     cells: Vec<Cell>,
     numbers: BTreeMap<Cell, usize>,
-    /// Whether the function hands out addresses in its frame.
+    /// Whether addresses in the function's frame escape.
     pub frame_leaks: bool,
     /// Numbers that addresses in the frame begin with.
     pub frames: Vec<Unknown>,
-    /// First and last address of objects with names: what lies in two of them cannot be the same.
+    /// Address ranges of named objects: cells in different objects do not overlap.
     pub objects: Vec<(i64, i64)>,
 }
 
@@ -54,7 +54,7 @@ impl Cells {
         self.cells.len()
     }
 
-    /// Whether a cell lies in the function's own part of the stack.
+    /// Whether a cell is in the function's stack frame.
     pub fn in_frame(&self, cell: usize) -> bool {
         self.is_framed(&self.cells[cell])
     }
@@ -67,7 +67,7 @@ impl Cells {
         self.objects.iter().position(|(start, end)| (*start..*end).contains(&cell.address.constant))
     }
 
-    /// How two cells lie to each other.
+    /// How two cells overlap.
     pub fn overlap(&self, a: usize, b: usize) -> Overlap {
         let (a, b) = (&self.cells[a], &self.cells[b]);
         if a.address.terms == b.address.terms {
@@ -102,7 +102,7 @@ pub struct State {
     pub registers: BTreeMap<Register, Value>,
     pub flags: BTreeMap<u32, Value>,
     pub cells: BTreeMap<usize, Held>,
-    /// What was stored where the address is not known any more.
+    /// What was stored at addresses that are no longer known.
     pub lost: Origins,
     /// What the branches on the way here looked at.
     pub conditions: Origins,
@@ -121,7 +121,7 @@ impl State {
         self.flags.get(&flag).cloned().unwrap_or_else(entry)
     }
 
-    /// Forgets what had this name in a former round of a loop.
+    /// Forgets the number that had this name in an earlier round of a loop.
     pub fn forget(&mut self, unknown: Unknown, cells: &Cells) {
         let stale: Vec<usize> = self.cells.keys().copied().filter(|cell| cells.get(*cell).address.mentions(unknown)).collect();
         for cell in stale {
@@ -174,7 +174,7 @@ impl State {
         self.cells.insert(cell, Held { value, stored: true });
     }
 
-    /// What holds where this state or another one is reached.
+    /// The state at a place that is reached with this state or the other.
     pub fn join(&self, other: &State) -> State {
         let mut conditions = self.conditions.clone();
         add(&mut conditions, &other.conditions);

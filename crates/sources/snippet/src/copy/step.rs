@@ -10,14 +10,14 @@ pub struct Stepper<'c> {
     pub factory: &'c mut InstructionInfoFactory,
     /// Whether nothing writes to a constant address.
     pub is_constant: &'c dyn Fn(i64) -> bool,
-    /// Whether the instruction was followed before: what it made then has the same name.
+    /// Whether the instruction was followed before: its earlier result has the same name.
     pub again: bool,
     /// Whether a compiler made the code: then a part of a register is written for its own sake, and what goes to the stack
     /// and back, or is made longer, stays the value that it is.
     pub compiled: bool,
 }
 
-/// What an instruction worked on.
+/// The operands of an instruction.
 #[derive(Debug, Default)]
 pub struct Step {
     /// Whether two of its operands depend on something, or its only one does.
@@ -66,7 +66,7 @@ impl Stepper<'_> {
         self.worked(state, i, &info)
     }
 
-    /// A register's or memory's value goes elsewhere as it is.
+    /// Moves the value of a register or memory cell unchanged.
     fn moved(&mut self, state: &mut State, i: &Instruction, info: &InstructionInfo) {
         let source = if i.mnemonic() == Mnemonic::Push { 0 } else { 1 };
         let source_is_memory = i.mnemonic() == Mnemonic::Pop || i.op_kind(source) == OpKind::Memory;
@@ -105,7 +105,7 @@ impl Stepper<'_> {
         let mut operands = Vec::new();
         for (register, bytes) in self.registers_read(i, info) {
             let origins = state.register(register).bytes(bytes);
-            // The upper half of what is divided is made of the lower half, or is 0.
+            // The upper half of the dividend is computed from the lower half, or is 0.
             let upper = register == Register::RDX && matches!(i.mnemonic(), Mnemonic::Div | Mnemonic::Idiv);
             operands.extend((!upper).then_some(!origins.is_empty()));
             add(&mut sources, &origins);
@@ -151,7 +151,7 @@ impl Stepper<'_> {
         }
         let is_first = i.op_count() > 0 && i.op0_kind() == OpKind::Register && full(i.op0_register()) == register;
         let number = number.clone().filter(|_| is_first && part.is_none()).unwrap_or_else(|| self.made(state, i, register));
-        // The stack's pointer carries nothing: its steps are done before the code waits for them.
+        // The stack pointer carries no dependence: its updates are done early by the processor.
         let origins = if register == Register::RSP { Origins::new() } else { origins };
         if register == Register::RSP && number.terms.iter().any(|(unknown, _)| matches!(unknown, Unknown::Made(..))) {
             number.terms.iter().for_each(|(unknown, _)| self.cells.frames.push(*unknown));
@@ -221,7 +221,7 @@ impl Stepper<'_> {
                 true => Value::new(Origins::new(), None),
                 false => state.load(cell, self.cells, fresh),
             };
-            // What a compiler lays aside on the stack is where it says.
+            // Spilled values are at known stack addresses.
             let laid_aside = self.compiled && self.cells.in_frame(cell);
             if !laid_aside {
                 self.address_origins(state, memory, &mut value.origins);
@@ -260,7 +260,7 @@ impl Stepper<'_> {
     fn cell(&mut self, state: &mut State, i: &Instruction, memory: &UsedMemory) -> usize {
         let address = self.address(state, i, memory);
         let known = if i.has_rep_prefix() || i.has_repne_prefix() { 0 } else { memory.memory_size().size() };
-        // Of unknown length: as long as the largest thing that an instruction stores.
+        // Unknown length: assume the largest store of an instruction.
         let bytes = if known == 0 || memory.memory_size() == MemorySize::Unknown { 1 << 12 } else { known as i64 };
         self.cells.number(Cell { address, bytes })
     }
@@ -278,7 +278,7 @@ impl Stepper<'_> {
         address
     }
 
-    /// The number in a register; it gets a name where it has none.
+    /// The number in a register; an unknown one gets a name.
     fn known(&mut self, state: &mut State, i: &Instruction, register: Register) -> Sum {
         let mut value = state.register(register);
         if let Some(number) = value.number {
@@ -299,7 +299,7 @@ impl Stepper<'_> {
         Sum::unknown(unknown)
     }
 
-    /// The stack's pointer behind instructions that move it without naming it.
+    /// The stack pointer after instructions that change it implicitly.
     fn stack_after(&mut self, state: &mut State, i: &Instruction) -> Option<Value> {
         let moved = i.stack_pointer_increment();
         if i.mnemonic() == Mnemonic::Leave {
@@ -310,7 +310,7 @@ impl Stepper<'_> {
         Some(Value::new(Origins::new(), Some(number.offset(i64::from(moved)))))
     }
 
-    /// The number that the first operand gets, where it can be told.
+    /// The number that the first operand gets, if known.
     fn number(&mut self, state: &mut State, i: &Instruction, clears: bool) -> Option<Sum> {
         if i.op_count() == 0 || i.op0_kind() != OpKind::Register {
             return None;
@@ -420,12 +420,12 @@ fn moves(i: &Instruction) -> bool {
     }
 }
 
-/// Whether an instruction makes a whole number longer.
+/// Whether an instruction extends an integer.
 fn extends(i: &Instruction) -> bool {
     matches!(i.mnemonic(), Mnemonic::Movsxd | Mnemonic::Movsx | Mnemonic::Movzx) && i.op0_register().size() >= 4
 }
 
-/// `xor eax, eax` and its kin: the result is the same whatever the register held, and processors know it.
+/// Zeroing idioms such as `xor eax, eax`: processors know that the result does not depend on the register.
 fn clears(i: &Instruction) -> bool {
     use Mnemonic::*;
     let clearing = matches!(
@@ -473,7 +473,7 @@ fn clears(i: &Instruction) -> bool {
         && i.op_mask() == Register::None
 }
 
-/// Counts of bits that wait for their destination on some processors and not on others.
+/// Bit-counting instructions that wait for their destination register on some processors only.
 fn waits_on_some(i: &Instruction) -> bool {
     matches!(i.mnemonic(), Mnemonic::Popcnt | Mnemonic::Lzcnt | Mnemonic::Tzcnt)
 }

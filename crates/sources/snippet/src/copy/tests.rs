@@ -57,7 +57,7 @@ fn cpp() -> Request {
 }
 
 #[test]
-fn assignments_that_feed_on_themselves_are_chains() {
+fn assignments_that_use_their_own_result_are_chains() {
     let codes = [
         "x = x * c",
         "x *= c",
@@ -106,13 +106,13 @@ fn copies_that_use_nothing_of_the_one_before_are_independent() {
 }
 
 #[test]
-fn functions_that_may_keep_state_are_not_known() {
+fn functions_that_may_keep_state_are_unknown() {
     let codes = ["rand()", "x = rand()", "getenv(\"x\")", "x = (uint64_t)malloc(3)", "(*f)(3)", "std::cout << x"];
     let functions = ["vector", "iostream"].map(String::from).to_vec();
     let request = Request { lets: lets(&["uint64_t x = 3", "std::vector<int> v", "int (*f)(int) = abs"]), includes: functions, ..cpp() };
     expect(&request, None, &codes);
     let reason = &copies(&request, &["rand()"], "g++")[0].judged.reason;
-    assert_eq!(reason, "latency or throughput: not known, rand may keep state or change what it is handed");
+    assert_eq!(reason, "latency or throughput: not known, rand may keep state or modify the data passed to it");
 }
 
 #[test]
@@ -160,7 +160,10 @@ fn an_init_is_part_of_the_chain() {
     ] {
         expect(&request(init), mode, &[code]);
     }
-    assert_eq!(copies(&request("d = 1.5"), &["d = d * d"], "g++")[0].judged.reason, "--init sets d anew: copies are independent");
+    assert_eq!(
+        copies(&request("d = 1.5"), &["d = d * d"], "g++")[0].judged.reason,
+        "--init sets d again for each copy: copies are independent"
+    );
 }
 
 fn assembly() -> Request {
@@ -209,7 +212,7 @@ fn chains_of_assembly_are_seen_in_both_syntaxes() {
         "vfmadd231pd ymm0, ymm1, ymm2",
         "vaddpd zmm0{k1}, zmm1, zmm2",
         "mul rcx",
-        // These the text could not tell.
+        // The dependence is not visible in the text.
         "cpuid",
         "add [rdx], rcx",
         "add qword ptr [rdx], 1",
@@ -235,7 +238,7 @@ fn the_reason_names_what_assembly_is_chained_through() {
 }
 
 #[test]
-fn assembly_that_writes_its_results_whole_is_no_chain() {
+fn assembly_that_overwrites_its_results_is_independent() {
     let codes = [
         "mov rax, rcx",
         "lea rax, [rcx + rdx]",
@@ -261,7 +264,7 @@ fn assembly_that_writes_its_results_whole_is_no_chain() {
         "vaddpd ymm0, ymm1, ymm2",
         "xor eax, eax; imul rax, rax",
         "pxor xmm0, xmm0; addsd xmm0, xmm1",
-        // These the text could not tell.
+        // The dependence is not visible in the text.
         "adc rax, rcx; xor eax, eax",
         "mov eax, 3; setc cl",
         "clc; lea rax, [rcx]; jz 1f; nop; 1:",
@@ -272,7 +275,7 @@ fn assembly_that_writes_its_results_whole_is_no_chain() {
 }
 
 #[test]
-fn assembly_that_cannot_be_told_is_not_known() {
+fn assembly_with_unclear_dependences_is_unknown() {
     let codes = [
         "popcnt rax, rcx",
         "fadd st, st(1)",
@@ -297,12 +300,12 @@ fn bare(copy: &[u8], copies: usize) -> Copy {
 }
 
 #[test]
-fn bytes_are_judged_as_what_they_are() {
+fn machine_code_is_judged() {
     // imul %rcx, %rax
     assert_eq!(bare(&[0x48, 0x0f, 0xaf, 0xc1], 4).judged, Judged::known(Mode::Latency, "chained through rax"));
     // lea (%rcx,%rdx), %rax
     let copy = bare(&[0x48, 0x8d, 0x04, 0x11], 4);
-    assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries one copy into the next"));
+    assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries a value from one copy to the next"));
     assert_eq!((copy.disassembly.len(), copy.written), (1, vec!["rax".to_owned()]));
     // mov %rax, 8(%rsp); mov 8(%rsp), %rax, as one goes to the stack and comes back.
     assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
@@ -313,17 +316,17 @@ fn bytes_are_judged_as_what_they_are() {
 }
 
 #[test]
-fn hostile_code_is_not_known() {
+fn hostile_code_is_unknown() {
     let reason = |copy: &[u8], copies| {
         let copy = bare(copy, copies);
         assert_eq!(copy.judged.mode, None, "{:?}", copy.judged);
         copy.judged.reason
     };
-    assert!(reason(&[0x06], 3).contains("are no instruction"));
-    assert!(reason(&[0xff, 0xff, 0xff], 3).contains("are no instruction"));
+    assert!(reason(&[0x06], 3).contains("are not an instruction"));
+    assert!(reason(&[0xff, 0xff, 0xff], 3).contains("are not an instruction"));
     // A jump to itself, out of the code, and to a computed address.
     assert!(reason(&[0xeb, 0xfe], 3).contains("too long"));
-    assert!(reason(&[0xe9, 0, 0, 0, 0x7f], 3).contains("are no instruction"));
+    assert!(reason(&[0xe9, 0, 0, 0, 0x7f], 3).contains("are not an instruction"));
     assert!(reason(&[0xff, 0xe0], 3).contains("computed address"));
     assert!(reason(&[0xc3], 3).contains("is not reached"));
     // A call of itself, without end.
@@ -332,7 +335,7 @@ fn hostile_code_is_not_known() {
     // Stores everywhere: movb $0, N(%rax) for very many N.
     let stores: Vec<u8> = (0..3_000u32).flat_map(|n| [vec![0xc6, 0x80], (n * 4).to_le_bytes().to_vec(), vec![0]].concat()).collect();
     assert!(reason(&stores, 2).contains("too long"));
-    assert!(reason(&[0x90], 0).contains("not to be found"));
+    assert!(reason(&[0x90], 0).contains("cannot be found"));
 }
 
 /// Operations on two registers, as the oracle knows them: moves, sums, products, and constants.
@@ -362,7 +365,7 @@ fn encoded(program: &[(Operation, usize, usize)]) -> Vec<u8> {
     program.iter().flat_map(one).collect()
 }
 
-/// Length of the longest chain of sums and products after so many copies, counted one by one.
+/// Length of the longest chain of sums and products after `copies` copies, counted one by one.
 fn longest_chain(program: &[(Operation, usize, usize)], copies: usize) -> u32 {
     let mut chains = [0; NUMBERS.len()];
     let mut longest = 0;
@@ -398,7 +401,7 @@ proptest::proptest! {
     }
 }
 
-/// What the compiler took out of some code.
+/// What the compiler removed from some code.
 fn lost(request: &Request, code: &str, compiler: &str) -> Vec<(&'static str, u32, u32)> {
     let plain = Request { flags: "-O2 -O0".into(), ..request.clone() };
     let [fast, plain] = [request, &plain].map(|request| copies(request, &[code], compiler)[0].work.unwrap_or_default());
@@ -406,12 +409,12 @@ fn lost(request: &Request, code: &str, compiler: &str) -> Vec<(&'static str, u32
 }
 
 #[test]
-fn work_that_the_compiler_took_out_is_counted() {
+fn removed_operations_are_counted() {
     let all = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "double y = 2", "int a[4]", "long z = 3", "int *p = a"];
     let request = Request { lets: lets(&all), ..Request::default() };
     for compiler in COMPILERS {
         let found = |code: &str| lost(&request, code, compiler);
-        // Both make nothing of what is not used.
+        // Both compilers remove unused results.
         assert_eq!(found("uint64_t t = x * c; x = 3"), [("multiplication", 0, 1)], "{compiler}");
         assert_eq!(found("uint64_t t = x / c; x = 3"), [("division", 0, 1)], "{compiler}");
         assert_eq!(found("uint64_t t = x * c; x = t + x * c"), [("multiplication", 1, 2)], "{compiler}");

@@ -1,4 +1,4 @@
-//! What a value at some place is made of, and what is known of its number.
+//! The values that the follower tracks: what each depends on, and its number if known.
 
 use iced_x86::Register;
 use std::collections::BTreeMap;
@@ -16,22 +16,22 @@ pub enum Place {
     Memory(usize),
 }
 
-/// Why a dependence may not be there.
+/// Why a dependence is uncertain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
     /// A branch decides.
     Condition,
     /// Two addresses may be the same, or not.
     Memory,
-    /// Some processors have it and others do not.
+    /// Only some processors have it.
     Processor,
     /// A function that was not followed decides.
     Call,
 }
 
-/// All that a value depends on: places with what they held at the start of a copy, and whether an instruction worked on
-/// it on the way (a value that is only moved makes nothing wait). Each has the reason why the dependence may not be
-/// there; `None` where it is there on every path.
+/// All that a value depends on: places as they were at the start of a copy, and whether an instruction computed with the
+/// value since (a value that is only moved adds no latency). Each has the reason why the dependence is uncertain; `None`
+/// if it exists on every path.
 pub type Origins = BTreeMap<(Place, bool), Option<Doubt>>;
 
 /// The value of a place itself, untouched.
@@ -46,21 +46,21 @@ pub fn add(to: &mut Origins, from: &Origins) {
     }
 }
 
-/// Adds what is not there yet.
+/// Adds the origins that are missing.
 pub fn add_missing(to: &mut Origins, from: &Origins) {
     for (origin, doubt) in from {
         to.entry(*origin).or_insert(*doubt);
     }
 }
 
-/// The same after an instruction worked on the value.
+/// The origins after an instruction computed with the value.
 pub fn worked(origins: Origins) -> Origins {
     let mut all = Origins::new();
     origins.into_iter().for_each(|((place, _), doubt)| add(&mut all, &Origins::from([((place, true), doubt)])));
     all
 }
 
-/// The same where it may not hold, for this reason.
+/// The origins made uncertain for this reason.
 pub fn doubted(origins: &Origins, reason: Doubt) -> Origins {
     origins.iter().map(|(origin, doubt)| (*origin, doubt.or(Some(reason)))).collect()
 }
@@ -79,18 +79,18 @@ pub fn either(a: &Origins, b: &Origins) -> Origins {
     all
 }
 
-/// A number that is not known, under a name that stands for the same number wherever it stands.
+/// An unknown number under a name; equal names mean equal numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unknown {
     /// A register when the function began.
     Entry(Register),
     /// What the instruction at an address left in a register, or read from memory (`Register::None`).
     Made(u64, Register),
-    /// What a register held that the instruction at an address took for an address.
+    /// What a register held that the instruction at an address used as an address.
     Used(u64, Register),
 }
 
-/// A number as a sum of unknown ones and a constant, as addresses are.
+/// A number as a sum of unknown numbers and a constant, as addresses are.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Sum {
     /// Each unknown number once, in order, with its factor.
@@ -130,7 +130,7 @@ impl Sum {
         self.terms.iter().any(|(term, _)| *term == unknown)
     }
 
-    /// The number, where it is known.
+    /// The number if it is a constant.
     pub fn number(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
@@ -141,7 +141,7 @@ impl Sum {
 pub struct Value {
     /// What it depends on.
     pub origins: Origins,
-    /// What the rest of a register depends on of which only so many bytes at its lower end were written.
+    /// After a write of only the lower bytes of a register: their number, and what the rest depends on.
     pub rest: Option<(usize, Origins)>,
     /// Its number; `None` where paths or rounds of a loop left several.
     pub number: Option<Sum>,
@@ -153,7 +153,7 @@ impl Value {
         Value { origins, rest: None, number }
     }
 
-    /// What so many bytes of it depend on.
+    /// What the lower `bytes` bytes depend on.
     pub fn bytes(&self, bytes: usize) -> Origins {
         let mut origins = self.origins.clone();
         if let Some((_, rest)) = self.rest.as_ref().filter(|(written, _)| *written < bytes) {
@@ -162,7 +162,7 @@ impl Value {
         origins
     }
 
-    /// The same value, or one that nothing is known of but what it depends on.
+    /// Whether two values are certainly equal: they have the same known number and the same origins.
     pub fn same_as(&self, other: &Value) -> bool {
         self.number.is_some() && self == other
     }

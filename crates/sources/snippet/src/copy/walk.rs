@@ -1,4 +1,4 @@
-//! The code of a row followed from its first instruction through its copies.
+//! Follows the code of a row from its first instruction through its copies.
 
 use super::image::Image;
 use super::library::{Signature, never_returns, pure};
@@ -11,11 +11,11 @@ use iced_x86::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Instructions followed, in all, before the code counts as too long.
+/// Maximum number of instructions followed.
 const MOST_STEPS: usize = 20_000;
-/// Pieces of memory told apart.
+/// Maximum number of memory cells.
 const MOST_CELLS: usize = 400;
-/// Calls within calls.
+/// Maximum depth of nested calls.
 const MOST_DEPTH: usize = 8;
 const TOO_LONG: &str = "the code is too long to be followed";
 
@@ -31,22 +31,22 @@ pub enum Event {
 /// Events with the number of their copy, by address, in order.
 pub type Events = BTreeMap<u64, Vec<(usize, Event)>>;
 
-/// What depends on what from one copy to the next.
+/// The dependences from one copy to the next.
 #[derive(Debug, Default)]
 pub struct Carried {
     /// For each place what its value at the end of the copy depends on at its start.
     pub edges: BTreeMap<Place, Origins>,
-    /// Registers that held variables at the start or the end: they go by the names of these.
+    /// Registers that held variables at the start or the end: they are named after these.
     pub taken: BTreeSet<Register>,
     /// Why copies may be chained where no edge shows it.
     pub doubt: Option<String>,
-    /// An instruction that no other passes.
+    /// A serialising instruction, if there is one.
     pub fence: Option<String>,
     /// Addresses of the instructions of the copy itself, and of what it calls.
     pub own: BTreeSet<u64>,
     /// Registers that the copy changes.
     pub written: BTreeSet<Register>,
-    /// How much the copy does.
+    /// Operations of the copy.
     pub work: Work,
     /// Registers at the end, with their numbers, for the names of addresses.
     pub numbers: Vec<(Register, Sum)>,
@@ -134,7 +134,7 @@ impl<'i> Walk<'i> {
         let mut at = None;
         loop {
             if self.happens(&point, &mut state, copy) {
-                // Behind a boundary the same address is not met as one again.
+                // After a boundary an address counts as not yet visited.
                 let joined = ends.get(&point).map_or_else(|| state.clone(), |other| other.join(&state));
                 ends.insert(point, joined);
                 return Ok(());
@@ -145,7 +145,7 @@ impl<'i> Walk<'i> {
             }
             let i = decoder.decode();
             if i.is_invalid() {
-                return Err(format!("the bytes at {:#x} are no instruction", point.1));
+                return Err(format!("the bytes at {:#x} are not an instruction", point.1));
             }
             let first = self.visited.insert(point.clone());
             self.carried.own.extend(point.0.is_empty().then_some(point.1));
@@ -163,7 +163,7 @@ impl<'i> Walk<'i> {
         }
     }
 
-    /// Lets everything happen that is noted at an address; whether the copy ends there.
+    /// Applies the events at an address; returns whether the copy ends there.
     fn happens(&mut self, point: &Point, state: &mut State, copy: usize) -> bool {
         let Some(events) = self.events.get(&point.1).filter(|_| point.0.is_empty()) else { return false };
         for (of, event) in events.iter().filter(|(of, _)| *of == copy) {
@@ -199,7 +199,7 @@ impl<'i> Walk<'i> {
             let value = state.register(register);
             state.registers.insert(register, value);
         }
-        // Whatever they are: from here on they are the same.
+        // Their numbers stay unknown, but are the same from here on.
         let registers = state.registers.iter_mut().map(|(register, value)| (*register, value));
         for (register, value) in registers.chain(state.flags.values_mut().map(|value| (Register::RIP, value))) {
             value.number.get_or_insert_with(|| Sum::unknown(Unknown::Used(address, register)));
@@ -235,7 +235,7 @@ impl<'i> Walk<'i> {
                 Ok(Next::On)
             }
             FlowControl::Interrupt => {
-                self.doubt(|| "a call of the system may keep state".to_owned());
+                self.doubt(|| "a system call may keep state".to_owned());
                 self.unknown_call(state);
                 Ok(Next::On)
             }
@@ -257,7 +257,7 @@ impl<'i> Walk<'i> {
                 match slot.and_then(|slot| self.image.import(slot)) {
                     Some(name) => Ok(self.imported(state, name)),
                     None => {
-                        self.doubt(|| "a function that is called by its address may keep state".to_owned());
+                        self.doubt(|| "a function called through a pointer may keep state".to_owned());
                         self.unknown_call(state);
                         Ok(Next::On)
                     }
@@ -309,7 +309,7 @@ impl<'i> Walk<'i> {
             return Ok(Next::On);
         }
         if point.0.len() >= MOST_DEPTH || point.0.contains(&point.1) {
-            self.doubt(|| format!("{} calls too deep to be followed", name.as_deref().unwrap_or("a function")));
+            self.doubt(|| format!("{} nests calls too deeply to be followed", name.as_deref().unwrap_or("a function")));
             self.unknown_call(state);
             return Ok(Next::On);
         }
@@ -325,7 +325,7 @@ impl<'i> Walk<'i> {
         Ok(Next::On)
     }
 
-    /// The function of another library behind a stub of the linker.
+    /// The imported function that a linker stub jumps to.
     fn imported_by(&self, target: u64) -> Option<String> {
         let mut decoder = Decoder::with_ip(64, self.image.code(target), target, DecoderOptions::NONE);
         let mut i = decoder.decode();
@@ -344,14 +344,14 @@ impl<'i> Walk<'i> {
             Some(signature) => self.pure_call(state, signature),
             None => {
                 let name = if name.is_empty() { "a function" } else { name };
-                self.doubt(|| format!("{name} may keep state or change what it is handed"));
+                self.doubt(|| format!("{name} may keep state or modify the data passed to it"));
                 self.unknown_call(state);
             }
         }
         Next::On
     }
 
-    /// A function of its arguments alone.
+    /// A call of a function that depends on its arguments only.
     fn pure_call(&mut self, state: &mut State, signature: Signature) {
         let mut from = Origins::new();
         let arguments = INTEGERS[..signature.integers].iter().copied().chain((0..signature.floats).map(vector));
@@ -372,7 +372,7 @@ impl<'i> Walk<'i> {
         }
     }
 
-    /// Of a function that was not followed only the calling convention is known.
+    /// A call of a function that was not followed: only its calling convention is known.
     fn unknown_call(&mut self, state: &mut State) {
         let mut from = Origins::new();
         let arguments = INTEGERS.into_iter().chain((0..8).map(vector));
@@ -424,7 +424,7 @@ impl<'i> Walk<'i> {
     fn plain(&mut self, state: &mut State, i: &Instruction, again: bool) {
         if is_x87(i) {
             let name = format!("{:?}", i.mnemonic()).to_lowercase();
-            self.doubt(|| format!("{name} works on the stack of the x87"));
+            self.doubt(|| format!("{name} works on the x87 stack"));
         }
         if matches!(i.mnemonic(), Mnemonic::Lfence | Mnemonic::Serialize | Mnemonic::Cpuid) {
             self.carried.fence.get_or_insert_with(|| format!("{:?}", i.mnemonic()).to_lowercase());
@@ -442,7 +442,7 @@ impl<'i> Walk<'i> {
     }
 }
 
-/// Where an instruction goes on.
+/// Where control goes after an instruction.
 enum Next {
     On,
     Ends,

@@ -1,15 +1,15 @@
-//! How much a copy does, counted in its machine code.
+//! The multiplications and divisions of a copy, counted in its machine code.
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
-/// What stands in a copy of straight-line code.
+/// The operations in one copy of straight-line code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
     multiplications: Count,
     divisions: Count,
-    /// Whether it branches: then what stands there need not run, or runs more than once.
+    /// Whether it branches: then an instruction may run never or several times.
     pub branches: bool,
-    /// Whether it calls what was not followed.
+    /// Whether it calls a function that was not followed.
     pub calls: bool,
     /// Whether a multiplication gives a result of twice the width: without optimisation it may be made of several.
     wide: bool,
@@ -17,12 +17,12 @@ pub struct Work {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Count {
-    /// Those of values that are no constants: a constant's may be part of an address, or be done by shifts.
+    /// Operations without a constant operand: those with one may be part of an address, or be done by shifts.
     of_values: u32,
     all: u32,
 }
 
-/// Operations of which the compiled copy holds fewer than the source.
+/// Operations that occur less often in the compiled copy than in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lost {
     /// Their name.
@@ -51,8 +51,8 @@ impl Work {
         !self.branches && !self.calls
     }
 
-    /// What the compiler took out, against the same code without optimisation. Only straight-line code is compared: there
-    /// every instruction runs once.
+    /// What the compiler removed compared with the same code without optimisation. Only straight-line code is compared,
+    /// where every instruction runs once.
     pub fn lost(&self, plain: &Work) -> Vec<Lost> {
         if !self.is_straight() || !plain.is_straight() || plain.wide {
             return Vec::new();

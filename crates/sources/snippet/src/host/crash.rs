@@ -1,4 +1,4 @@
-//! Last words: a handler for fatal signals tells the parent which signal, where, and then lets the process die of it.
+//! Crash reports: a handler for fatal signals tells the parent the signal and its place, then lets the process die of it.
 #![allow(unsafe_code, reason = "signal handlers and their stack have no safe form; the handler calls async-signal-safe functions only")]
 
 use super::Phase;
@@ -16,13 +16,13 @@ const FATAL: [i32; 9] =
 /// The handler must run when the ordinary stack is used up.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// Notes what is running now.
+/// Records what is running now, for the crash report.
 pub fn enter(phase: Phase, row: u64) {
     ROW.store(row, Ordering::Relaxed);
     PHASE.store(phase as u64, Ordering::Relaxed);
 }
 
-/// Installs the handlers; last words go to this pipe.
+/// Installs the handlers; crash reports are written to this pipe.
 pub fn watch(replies: &File) {
     PIPE.store(replies.as_raw_fd(), Ordering::Relaxed);
     let stack = Box::leak(vec![0u8; STACK_BYTES].into_boxed_slice());
@@ -32,7 +32,7 @@ pub fn watch(replies: &File) {
         let alternate = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK_BYTES };
         libc::sigaltstack(&raw const alternate, std::ptr::null_mut());
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = last_words as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) as usize;
+        action.sa_sigaction = report_crash as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND;
         libc::sigemptyset(&raw mut action.sa_mask);
         for signal in FATAL {
@@ -41,9 +41,9 @@ pub fn watch(replies: &File) {
     }
 }
 
-extern "C" fn last_words(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+extern "C" fn report_crash(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel hands a valid siginfo; for SIGSYS the address field's place holds the call's address, and the
-    // number of the call lies behind it, which is all that is wanted.
+    // number of the call follows it; only that number is used.
     let address = unsafe { if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(6).read()) } else { (*info).si_addr() as u64 } };
     let numbers = [signal as u64, PHASE.load(Ordering::Relaxed), ROW.load(Ordering::Relaxed), address, memory_bytes()];
     let mut message = [0u8; 44];

@@ -1,5 +1,5 @@
-//! System calls that the code under test may not make: they would start processes, reach other processes, or lift the
-//! limits. A kernel without filters is left as it is: the parent kills the whole process group in any case.
+//! Refuses system calls of the code under test that would start processes, affect other processes, or lift the limits.
+//! A kernel without seccomp filters is tolerated: the parent kills the whole process group in any case.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter,
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A system call with the condition under which it is refused.
 type Call = (i64, Vec<SeccompRule>);
 
-/// Calls that reach other processes, with their names for the message.
+/// Calls that affect other processes, with their names for the message.
 pub const REACHING_OUT: [(i64, &str); 8] = [
     (libc::SYS_kill, "kill"),
     (libc::SYS_tkill, "tkill"),
@@ -21,13 +21,13 @@ pub const REACHING_OUT: [(i64, &str); 8] = [
     (libc::SYS_process_vm_writev, "process_vm_writev"),
 ];
 
-/// Puts the filters in place for the rest of this process' life.
+/// Installs the filters for the rest of this process's life.
 ///
 /// # Errors
 /// If this architecture has no filters.
 pub fn refuse_calls() -> Result<(), String> {
     let filters = [
-        // clone3 hides its flags behind a pointer: answered as if the kernel did not have it, libc falls back to clone.
+        // A filter cannot see the flags of clone3, which are behind a pointer. With ENOSYS, libc falls back to clone.
         filter(always(&[libc::SYS_clone3]), SeccompAction::Errno(libc::ENOSYS as u32))?,
         filter(limits()?, SeccompAction::Errno(libc::EPERM as u32))?,
         filter(reaching_out()?, SeccompAction::Trap)?,
@@ -37,19 +37,19 @@ pub fn refuse_calls() -> Result<(), String> {
     Ok(())
 }
 
-/// Starting a process, or leaving the group that the parent kills, is answered with SIGSYS. Threads are allowed.
+/// Starting a process or leaving the group that the parent kills raises SIGSYS. Threads are allowed.
 fn processes() -> Result<Vec<Call>, String> {
     let mut calls = always(&[libc::SYS_execve, libc::SYS_execveat, libc::SYS_setsid, libc::SYS_setpgid]);
     #[cfg(target_arch = "x86_64")]
     calls.extend(always(&[libc::SYS_fork, libc::SYS_vfork]));
-    // A clone that is not a thread is a process, also the short-lived one of posix_spawn.
+    // A clone without CLONE_THREAD is a process, including the short-lived one of posix_spawn.
     let thread = SeccompCmpOp::MaskedEq(libc::CLONE_THREAD as u64);
     calls.push((libc::SYS_clone, vec![rule(0, SeccompCmpArgLen::Qword, thread, 0)?]));
     Ok(calls)
 }
 
-/// What would reach other processes is answered with SIGSYS: refused quietly, it would be timed as a call that fails.
-/// Signals to itself are allowed.
+/// Calls that would affect other processes raise SIGSYS: with an error code they would be timed as failing calls.
+/// Signals to the process itself are allowed.
 fn reaching_out() -> Result<Vec<Call>, String> {
     let own = u64::from(std::process::id());
     let allowed_for_itself = [libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo];
@@ -60,10 +60,10 @@ fn reaching_out() -> Result<Vec<Call>, String> {
     REACHING_OUT.iter().map(|(number, _)| call(*number)).collect()
 }
 
-/// Lifting the limits is answered with EPERM.
+/// Lifting the limits fails with EPERM.
 fn limits() -> Result<Vec<Call>, String> {
     let mut calls = always(&[libc::SYS_setrlimit]);
-    // Its third argument is a pointer to new limits: without one it only asks.
+    // Its third argument is a pointer to the new limits; with NULL it only queries.
     calls.push((libc::SYS_prlimit64, vec![rule(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?]));
     Ok(calls)
 }
@@ -85,5 +85,5 @@ fn filter(calls: Vec<Call>, answer: SeccompAction) -> Result<BpfProgram, String>
 }
 
 fn refused(reason: &dyn std::fmt::Display) -> String {
-    format!("the filter of system calls: {reason}")
+    format!("the system call filter cannot be installed: {reason}")
 }

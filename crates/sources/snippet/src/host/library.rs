@@ -38,8 +38,8 @@ pub fn setup(library: &Library) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes out what the code printed and the C library still holds.
+/// Flushes the C library's output buffers.
 pub fn flush_output() {
-    // SAFETY: a null pointer stands for all open streams.
+    // SAFETY: a null pointer means all open streams.
     unsafe { libc::fflush(std::ptr::null_mut()) };
 }

@@ -1,5 +1,5 @@
-//! What the code under test may not do: live longer than its parent, start or harm processes, take all memory or time,
-//! write without end, or speak on the instrument's pipes.
+//! Limits on the code under test: it cannot outlive its parent, start or harm processes, use up memory or time, write
+//! without limit, or use the instrument's pipes.
 #![allow(unsafe_code, reason = "taking over descriptors 0 and 1 as files")]
 
 #[cfg(target_os = "linux")]
@@ -13,16 +13,16 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
 /// Address space that the code may take.
 pub const MOST_MEMORY_BYTES: u64 = 4 << 30;
-/// Bytes that the code may write to any one file, and of output between two looks at it.
+/// Bytes that the code may write to any one file, and to its output between two checks.
 pub const MOST_FILE_BYTES: u64 = 16 << 20;
 
-/// Moves the pipes to descriptors that the code does not know, and gives it an empty input.
+/// Moves the pipes to other descriptors and replaces standard input by an empty file.
 pub fn take_pipes() -> std::io::Result<(File, File)> {
     let commands = duplicate(std::io::stdin().as_fd())?;
     let replies = duplicate(std::io::stdout().as_fd())?;
     let nothing = File::open("/dev/null")?;
     nix::unistd::dup2_stdin(&nothing)?;
-    // Whoever started the host gave it a file for descriptor 2; printing goes there, and is counted.
+    // The parent opened a file as descriptor 2; the code's output goes there and is counted.
     nix::unistd::dup2_stdout(std::io::stderr())?;
     Ok((commands, replies))
 }
@@ -36,7 +36,7 @@ fn duplicate(descriptor: std::os::fd::BorrowedFd) -> std::io::Result<File> {
     Ok(File::from(owned))
 }
 
-/// The file that takes what the code prints: it keeps the beginning, the rest is counted and dropped.
+/// The file that receives the code's output: the beginning is kept, the rest is counted and dropped.
 #[derive(Debug)]
 pub struct Output {
     file: Option<File>,
@@ -45,12 +45,12 @@ pub struct Output {
 }
 
 impl Output {
-    /// The file at descriptor 2, under a number that the code does not know.
+    /// The file at descriptor 2, under another descriptor.
     pub fn new() -> Output {
         Output { file: duplicate(std::io::stderr().as_fd()).ok(), dropped: 0 }
     }
 
-    /// Drops all but the beginning once there is much of it.
+    /// Drops all but the beginning once the file is large.
     pub fn trim(&mut self) {
         const MUCH: u64 = MOST_FILE_BYTES / 16;
         const KEPT: u64 = 4096;
@@ -61,17 +61,17 @@ impl Output {
     }
 }
 
-/// Address space of a process in bytes, as /proc tells it; 0 where it does not.
+/// Address space of a process in bytes, from /proc; 0 if unavailable.
 pub fn memory_of(process: u32) -> u64 {
     const PAGE: u64 = 4096;
     let text = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
     text.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * PAGE)
 }
 
-/// Sets all limits for the rest of this process' life.
+/// Sets all limits for the rest of this process's life.
 pub fn limit(most_cpu_seconds: u64) -> Result<(), String> {
     let set = |resource, most: u64| {
-        // Whoever started us may have set a lower one already.
+        // The inherited limit may already be lower.
         let most = getrlimit(resource).map_or(most, |(_, hard)| most.min(hard));
         setrlimit(resource, most, most).map_err(|e| format!("a limit could not be set: {e}"))
     };

@@ -1,5 +1,5 @@
-//! The child process: limits itself, loads the compiled rows, runs them when told to, and never returns a wrong
-//! number because the code under test misbehaved: it says what happened, or dies and the parent says it.
+//! The child process: limits itself, loads the compiled rows, and runs them on command. If the code under test misbehaves,
+//! it never returns a wrong number: it reports what happened, or it dies and the parent reports that.
 
 mod crash;
 #[cfg(target_os = "linux")]
@@ -22,10 +22,10 @@ use hairspring_measure::ruler::find_ruler;
 use std::mem::ManuallyDrop;
 use std::time::Instant;
 
-/// The hidden first argument that makes the command a host.
+/// The hidden first argument that runs the command as a host.
 pub const ARGUMENT: &str = "__host";
 
-/// What the host is doing, for its last words.
+/// What the host is doing, for its crash report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Phase {
@@ -45,7 +45,7 @@ pub const PIPES_GONE: i32 = 74;
 /// Serves one parent over standard input and output; returns the exit status.
 pub fn main() -> i32 {
     let Ok((commands, replies)) = limits::take_pipes() else { return PIPES_GONE };
-    // Never closed here: the code may have closed them, and to close a descriptor twice ends a process.
+    // Never closed here: the code may have closed them, and closing a descriptor twice aborts the process.
     let (mut commands, mut replies) = (ManuallyDrop::new(commands), ManuallyDrop::new(replies));
     let served = serve(&mut commands, &mut replies);
     let refused = served.map_or_else(|message| send(&mut *replies, &Reply::Refused(message)).map(|()| 1), |()| Ok(0));
@@ -54,11 +54,11 @@ pub fn main() -> i32 {
 
 fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<(), String> {
     let Received::Message(Command::Load(load)) = receive(commands).map_err(|e| e.to_string())? else { return Ok(()) };
-    // A limit on processor time makes the kernel keep that time by its tick: the clocks that read it would be coarse.
+    // With a limit on processor time the kernel accounts it by timer tick, which makes the CPU-time clocks coarse.
     let reads_cpu_time = load.clock.as_deref().is_some_and(|name| name.ends_with("cputime"));
     limits::limit(if reads_cpu_time { u64::MAX } else { load.most_cpu_seconds })?;
     crash::watch(replies);
-    let mut bench = ManuallyDrop::new(Bench::of(&load, replies)?);
+    let mut bench = ManuallyDrop::new(Bench::load(&load, replies)?);
     send(replies, &Reply::Ready(bench.ready.clone())).map_err(|e| e.to_string())?;
     loop {
         match receive(commands).map_err(|e| e.to_string())? {
@@ -72,7 +72,7 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
     }
 }
 
-/// Everything that is loaded.
+/// The loaded rows with their clock.
 struct Bench {
     ready: Ready,
     rig: Watched,
@@ -87,12 +87,12 @@ struct Bench {
 }
 
 impl Bench {
-    fn of(load: &Load, replies: &mut std::fs::File) -> Result<Bench, String> {
+    fn load(load: &Load, replies: &mut std::fs::File) -> Result<Bench, String> {
         let output = Output::new();
         let settled = settle(load.cpu).map_err(|e| e.to_string())?;
         let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
         let reading = granularity(&clock);
-        // The reference chain proves itself on the best clock there is, whatever clock the measurement uses.
+        // The reference chain is proved on the best clock available, whatever clock the measurement uses.
         let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
         let (library, mut rows) = library::load(&load.library, load.rows)?;
@@ -119,7 +119,7 @@ impl Bench {
         })
     }
 
-    /// Runs rounds. They go on where those before ended, unless other rows are chosen: what is known of the rows is kept.
+    /// Runs rounds. With the same rows as before, what is known of them is kept.
     fn run(&mut self, rows: &[u32], batch: Batch) -> Vec<Raw> {
         let chosen: Vec<usize> = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
         if chosen != self.rig.chosen {
@@ -132,7 +132,7 @@ impl Bench {
             readings.extend_from_slice(round);
             self.output.trim();
         });
-        // A row that fails ends the process, and is told by its last words.
+        // A row that fails ends the process; the crash report names it.
         ran.unwrap_or_default();
         readings
     }
@@ -148,7 +148,7 @@ impl Bench {
     }
 }
 
-/// Rows that leave a trace of which of them is running.
+/// Rows that record which of them is running.
 struct Watched {
     functions: Functions,
     chosen: Vec<usize>,
@@ -168,7 +168,7 @@ impl Rig for Watched {
     }
 }
 
-/// Name of a system call that reaches other processes, by the number in the last words of a host that made it.
+/// Name of a system call that affects other processes, by the number in the crash report of a host that made it.
 pub fn signals_others(number: u64) -> Option<&'static str> {
     #[cfg(target_os = "linux")]
     return filter::REACHING_OUT.iter().find(|(call, _)| *call as u64 == number).map(|(_, name)| *name);

@@ -1,10 +1,11 @@
-//! Rows of assembly: one block of the compiler's extended form for each, repeated by the assembler.
+//! Rows of assembly: one extended asm block for each, repeated by the assembler.
 
-use super::{Arrangement, NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
+use super::{NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::asm::is_intel;
 use crate::declaration::Declaration;
 use crate::registers::registers;
 use crate::request::Request;
+use hairspring_core::design::table::Order;
 use hairspring_host::fence;
 use std::fmt::Write;
 use std::path::Path;
@@ -25,7 +26,7 @@ pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec], noted: bool)
     }
 }
 
-/// The setup gives the registers their first values; it stands once at the start of each row, as part of the overhead.
+/// The setup gives the registers their first values; it runs once at the start of each row and is part of the overhead.
 fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
     let init = init(request, row);
     let (before, after) = row.inits_before_and_after();
@@ -45,7 +46,7 @@ fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
     lines
 }
 
-/// Lines where a note may stand; without one they go.
+/// Placeholder lines for notes; removed where there is no note.
 const BORDER: &str = "\0border";
 const BODY: &str = "\0body";
 
@@ -54,7 +55,7 @@ fn note(note: NoteId, operand: &str) -> String {
     format!("661: .pushsection .hairspring,\"\"; .quad 661b; .asciz \"{} {operand}\"; .popsection", note.number())
 }
 
-/// Lines with the notes in their places, and those that tell where the variables are.
+/// Lines with the notes filled in, and notes that record where the variables are.
 fn with_notes(request: &Request, lines: &[String], row: Option<usize>) -> Vec<String> {
     let id = |copy, in_body| row.map(|row| NoteId { row, copy, in_body, what: None });
     let variables = (0..request.lets.len()).filter_map(|at| {
@@ -71,22 +72,22 @@ fn with_notes(request: &Request, lines: &[String], row: Option<usize>) -> Vec<St
 
 fn init(request: &Request, row: &RowSpec) -> Vec<String> {
     let fence = fence::here().filter(|_| row.fenced(request)).map(|fences| fences.order.to_owned());
-    let init = request.init.clone().filter(|_| row.arrangement != Arrangement::Shadow);
+    let init = request.init.clone().filter(|_| row.order != Order::Shadow);
     fence.iter().cloned().chain(init).chain(fence.clone()).collect()
 }
 
 fn body(request: &Request, row: &RowSpec) -> Vec<String> {
-    if row.arrangement != Arrangement::Shadow {
+    if row.order != Order::Shadow {
         return vec![request.codes[row.subject].clone()];
     }
-    // Repeated by hand: a repetition inside the one around it would be expanded in the wrong order by some assemblers.
+    // Repeated here because some assemblers expand nested repetitions in the wrong order.
     fence::chain_lines(is_intel(&request.codes[row.subject]))
 }
 
 fn block(text: &mut String, request: &Request, lines: &[String], row: Option<usize>) {
     let own: Vec<String> = lines.iter().filter(|line| !line.starts_with('\0')).cloned().collect();
     let (own, all) = (own.join("\n"), with_notes(request, lines, row).join("\n"));
-    // The first line shares its number with the directive, so that the assembler counts as the user does.
+    // The first line shares its number with the directive, so that line numbers match the user's.
     let wrapped = if is_intel(&own) { format!(".intel_syntax noprefix; {all}\n.att_syntax prefix") } else { all.clone() };
     let quoted: String = wrapped.lines().map(|line| format!("{}\\n\\t", quoted(line))).collect();
     let operands: Vec<String> = request.lets.iter().map(operand).collect();
@@ -118,7 +119,7 @@ fn operand(declaration: &Declaration) -> String {
     format!("[{0}] {constraint}({0})", declaration.name)
 }
 
-/// Every piece once. The assembler names lines of the generated block, so each piece is a block of its own.
+/// Every piece once. The assembler reports lines of the generated block, so each piece has its own block.
 pub fn checked(text: &mut String, request: &Request, folder: &Path) {
     let folder = folder.display();
     text.push_str("void hs_check(void);\nvoid hs_check(void) {\n");

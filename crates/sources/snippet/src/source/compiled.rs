@@ -1,9 +1,10 @@
 //! Rows of C and C++.
 
-use super::{Arrangement, NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
+use super::{NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::declaration::Declaration;
 use crate::request::{Language, Request};
 use crate::text::{is_expression, split_directives};
+use hairspring_core::design::table::Order;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -15,7 +16,7 @@ pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec], noted: bool)
     }
 }
 
-/// Variables live at file scope, where the setup reaches them; rows get copies of the scalars.
+/// Variables are at file scope, where the setup can access them; rows get copies of the scalars.
 fn globals(text: &mut String, request: &Request) {
     for declaration in &request.lets {
         let whole = request.language == Language::Cpp || declaration.sized_by_initialiser();
@@ -89,20 +90,20 @@ fn copies(text: &mut String, request: &Request, row: &RowSpec, note: impl Fn(u32
     (row.bodies..row.flushes).for_each(|_| text.push_str(&flush));
 }
 
-/// One init with what stands around it; without an init, what stands before a body.
+/// One init with its fences and notes; without an init, the fences and notes before a body.
 fn init(request: &Request, row: &RowSpec, note: Option<NoteId>) -> String {
     let fence = if row.fenced(request) { "HS_FENCE();\n" } else { "" };
     let mut text = fence.to_owned();
     opaque(&mut text, request, note);
-    if let Some(init) = request.init.as_deref().filter(|_| row.arrangement != Arrangement::Shadow) {
+    if let Some(init) = request.init.as_deref().filter(|_| row.order != Order::Shadow) {
         let _ = writeln!(text, "{{\n{init}\n; }}\nHS_BARRIER();");
     }
     text + fence
 }
 
 fn body(request: &Request, row: &RowSpec) -> String {
-    match row.arrangement {
-        Arrangement::Shadow => "HS_CHAIN();\n".to_owned(),
+    match row.order {
+        Order::Shadow => "HS_CHAIN();\n".to_owned(),
         _ => evaluation(&request.codes[row.subject]),
     }
 }
@@ -115,7 +116,7 @@ fn evaluation(code: &str) -> String {
     format!("{{\n{code}\n; }}\n")
 }
 
-/// Makes every variable opaque: copies are neither folded nor merged. A note tells where the variables are then.
+/// Makes every variable opaque, so that copies are neither folded nor merged. Notes record where the variables are.
 fn opaque(text: &mut String, request: &Request, note: Option<NoteId>) {
     text.push_str("HS_BARRIER();\n");
     for (at, declaration) in request.lets.iter().enumerate() {
@@ -152,7 +153,7 @@ pub fn checked(text: &mut String, request: &Request, folder: &Path) {
         let name = super::code_name(subject);
         let (open, close) = if is_expression(code) { ("(void)(", ");") } else { ("{", ";}") };
         let piece = code.trim_end().trim_end_matches(';');
-        // What closes the piece counts as its last line: that is where an unfinished one ends.
+        // The closing bracket counts as the piece's last line, where an unfinished piece ends.
         let last = piece.lines().count().max(1);
         let _ = writeln!(text, "#line 1 \"{folder}/checked.c\"\n{open}");
         let _ = writeln!(text, "#line 1 \"{folder}/{name}\"\n{piece}\n#line {last} \"{folder}/{name}\"\n{close}");

@@ -4,16 +4,16 @@ mod assembly;
 mod compiled;
 
 use crate::request::{Language, Request};
-pub use hairspring_core::design::table::Order as Arrangement;
+use hairspring_core::design::table::Order;
 use hairspring_host::fence;
 
 /// One row to be generated: how often body, init and flush run in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSpec {
-    /// Which of the request's alternatives.
+    /// Index of the request's alternative.
     pub subject: usize,
-    /// In which order.
-    pub arrangement: Arrangement,
+    /// Order of bodies and inits.
+    pub order: Order,
     /// Copies of the body.
     pub bodies: u32,
     /// Runs of the init.
@@ -25,16 +25,16 @@ pub struct RowSpec {
 impl RowSpec {
     /// Inits before each body, and inits at the end of the row.
     pub fn inits_before_and_after(&self) -> (u32, u32) {
-        match self.arrangement {
-            Arrangement::InPlace => (self.inits / self.bodies.max(1), self.inits % self.bodies.max(1)),
+        match self.order {
+            Order::InPlace => (self.inits / self.bodies.max(1), self.inits % self.bodies.max(1)),
             _ => (1, self.inits.saturating_sub(self.bodies)),
         }
     }
 
-    /// Whether fences stand around every init. Where there is none, those of the flush are all there are.
+    /// Whether fences surround every init. Without an init only the flush has fences.
     pub fn fenced(&self, request: &Request) -> bool {
-        let shadow = self.arrangement == Arrangement::Shadow && request.init.is_some();
-        shadow || self.arrangement == Arrangement::Fenced
+        let shadow = self.order == Order::Shadow && request.init.is_some();
+        shadow || self.order == Order::Fenced
     }
 
     /// The row's counts in the order of [`Request::components`].
@@ -45,13 +45,13 @@ impl RowSpec {
         counts
     }
 
-    /// Evaluations of any component, for bounding the size of the source.
+    /// Largest count of any component; bounds the size of the source.
     pub fn evaluations(&self) -> u32 {
         self.inits.max(self.bodies).max(self.flushes)
     }
 }
 
-/// What a note in the machine code stands at. Notes are left in a section that is not loaded; they cost no instruction.
+/// What a note in the machine code marks. Notes are in a section that is not loaded; they add no instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoteId {
     /// The row.
@@ -60,16 +60,16 @@ pub struct NoteId {
     pub copy: usize,
     /// Whether the init of the copy has run.
     pub in_body: bool,
-    /// The variable whose place it tells; `None` for the border of the copy itself.
+    /// The variable whose location it records; `None` for the border of the copy itself.
     pub what: Option<usize>,
 }
 
 impl NoteId {
-    /// Variables that notes can tell apart; further ones have no note. Compilers print numbers of 32 bits only.
+    /// Variables that have notes; further ones have none. Compilers print numbers of 32 bits only.
     const MOST_VARIABLES: u64 = 1 << 10;
-    /// Copies that notes can tell apart.
+    /// Copies that notes can distinguish.
     const MOST_COPIES: u64 = 1 << 5;
-    /// The copy of the notes that stand once for all copies.
+    /// The copy number of notes that apply to all copies.
     pub const FOR_ALL: usize = Self::MOST_COPIES as usize - 1;
 
     /// The note for a variable.
@@ -84,7 +84,7 @@ impl NoteId {
     }
 
     /// The note of a number.
-    pub fn of(number: u64) -> NoteId {
+    pub fn from_number(number: u64) -> NoteId {
         let (copy, what) = (number / Self::MOST_VARIABLES, number % Self::MOST_VARIABLES);
         NoteId {
             row: (copy / 2 / Self::MOST_COPIES) as usize,
@@ -100,7 +100,7 @@ pub fn symbol(row: usize) -> String {
     format!("hs_row_{row}")
 }
 
-/// Keeps the compiler from merging rows of equal code, whose sizes are then unknown.
+/// Keeps the compiler from merging rows with equal code, whose sizes would then be unknown.
 fn mark(row: usize) -> String {
     format!("__asm__ volatile(\"/* row {row} */\");\n")
 }
@@ -108,7 +108,7 @@ fn mark(row: usize) -> String {
 /// Name of the function that runs the setup.
 pub const SETUP_SYMBOL: &str = "hs_setup";
 
-/// The source of all rows; with notes at the borders of their copies, where these are wanted.
+/// The source of all rows; with notes at the borders of their copies if `noted`.
 pub fn rows(request: &Request, rows: &[RowSpec], noted: bool) -> String {
     let mut text = head(request);
     match request.language {
@@ -118,8 +118,8 @@ pub fn rows(request: &Request, rows: &[RowSpec], noted: bool) -> String {
     text
 }
 
-/// The source in which every piece of the user's code stands once, under a name of its own, for the compiler to
-/// complain about: repeated copies would repeat each complaint.
+/// A source that contains each piece of the user's code once, under its own name, to get error messages: repeated
+/// copies would repeat each message.
 pub fn checked(request: &Request, folder: &std::path::Path) -> String {
     let mut text = head(request);
     match request.language {
@@ -129,7 +129,7 @@ pub fn checked(request: &Request, folder: &std::path::Path) -> String {
     text
 }
 
-/// Files that hold the user's pieces, so that the compiler can show the line it complains about.
+/// Files with the user's pieces, so that the compiler can show the line of an error.
 pub fn pieces(request: &Request) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = request.codes.iter().enumerate().map(|(at, code)| (code_name(at), code.clone())).collect();
     files.extend(request.init.clone().map(|init| ("--init".to_owned(), init)));
@@ -160,7 +160,7 @@ fn head(request: &Request) -> String {
     text
 }
 
-/// Source of the same language is included; anything else goes to the compiler by itself.
+/// Whether a file is included: source of the same language is; anything else is a separate input of the compiler.
 pub fn is_included(file: &std::path::Path, language: Language) -> bool {
     let ending = file.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("");
     language != Language::Asm && !matches!(ending, "o" | "a" | "so" | "s" | "S")

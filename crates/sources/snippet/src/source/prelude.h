@@ -1,4 +1,4 @@
-/* What every generated file begins with, behind the fences of the processor: barriers that cost no instruction, and the
+/* The beginning of every generated file, after the processor's fences: barriers that cost no instruction, and the
    flush of cache lines.
    The reading of the clock comes from the instrument as a function pointer: one clock for every language. */
 typedef uint64_t (*hs_read)(void);
@@ -29,7 +29,7 @@ typedef uint64_t (*hs_read)(void);
             (void)hs_at[hs_i];                                                                                         \
     } while (0)
 
-/* A note in a section that is not loaded: its address, its number, and where an operand is. It costs no instruction. */
+/* A note in a section that is not loaded: address, number and location of an operand. It adds no instruction. */
 #if defined(__x86_64__)
 #define HS_NOTE(text) "661:\n\t.pushsection .hairspring,\"\"\n\t.quad 661b\n\t.asciz \"" text "\"\n\t.popsection"
 #else
@@ -41,18 +41,18 @@ typedef uint64_t (*hs_read)(void);
 #include <type_traits>
 #define HS_INLINE __attribute__((always_inline)) inline
 #define HS_EXPORT extern "C" __attribute__((visibility("default")))
-/* An exception ends at the row: whoever calls it is no C++. */
+/* An exception must not leave the row: its caller is not C++. */
 #define HS_NO_THROW noexcept
 
 template <class T> struct hs_in_float { static const bool value = std::is_floating_point<T>::value && sizeof(T) <= 8; };
 template <class T> struct hs_in_integer { static const bool value = std::is_scalar<T>::value && !std::is_floating_point<T>::value && sizeof(T) <= 8; };
 template <class T> struct hs_other { static const bool value = !hs_in_float<T>::value && !hs_in_integer<T>::value; };
 
-/* "The value may change here": no instruction, in the register or memory that the value lives in anyway. */
+/* "The value may change here": adds no instruction and leaves the value in its register or memory. */
 template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_FLOATING_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+r"(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
-/* The same with a note of the place. */
+/* hs_opaque with a note of the location. */
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_FLOATING_REGISTER(v) : "i"(N)); }
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+r"(v) : "i"(N)); }
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque_at(T &v) { hs_opaque(v); }
@@ -61,12 +61,12 @@ template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::typ
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
 
-/* Makes a value of an expression of type void, and leaves any other as it is. */
+/* Turns an expression of type void into a value, and leaves any other as it is. */
 struct hs_nothing {};
 template <class T> HS_INLINE T &&operator,(T &&v, hs_nothing) { return static_cast<T &&>(v); }
 HS_INLINE void hs_keep(const hs_nothing &) {}
 
-/* Scalars are handed to a row by value, so that they live in registers; everything else by reference. */
+/* Scalars are passed to a row by value, so that they stay in registers; everything else by reference. */
 template <class T, bool S = std::is_scalar<T>::value> struct hs_argument { typedef T type; };
 template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_OPAQUE(v) hs_opaque(v)
@@ -78,7 +78,7 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_KIND(v) __builtin_classify_type(v)
 #define HS_IN_FLOAT(v) (HS_KIND(v) == 8 && sizeof(v) <= 8)
 #define HS_IN_INTEGER(v) (HS_KIND(v) >= 1 && HS_KIND(v) <= 5 && sizeof(v) <= 8)
-/* The branches not taken must still be valid: they work on a null pointer that is never followed. */
+/* The branches not taken must still compile: they use a null pointer that is never dereferenced. */
 #define HS_OPAQUE_AS(text, v)                                                                                          \
     do {                                                                                                               \
         if (HS_IN_FLOAT(v)) {                                                                                          \
