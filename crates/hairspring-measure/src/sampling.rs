@@ -94,6 +94,7 @@ mod tests {
                 .all(|reading| (710.0..=730.0).contains(&reading.ticks)
                     && !reading.flags.contains(hairspring_core::observations::Flags::GAP))
         );
-        assert_eq!((found.origin.clock.as_deref(), found.origin.granularity), (Some("fake"), Some(10.0)));
+        // Reads take two steps of this clock, so steps of one are never seen.
+        assert_eq!((found.origin.clock.as_deref(), found.origin.granularity), (Some("fake"), Some(20.0)));
     }
 }

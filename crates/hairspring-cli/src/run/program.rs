@@ -4,12 +4,12 @@ use super::arguments::RunArguments;
 use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
+use crate::remedies::RUN;
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_host::clock::{RateMeter, default_clock};
 use hairspring_host::process::Folder;
-use hairspring_program::PROGRAM;
 use hairspring_program::circumstances::here;
 use hairspring_result::read::read;
 use hairspring_result::{Measurement, ResultDocument};
@@ -112,7 +112,7 @@ impl Program {
             table.origin.rate = Some(meter.rate());
         }
         let options = Options { level, ..Options::default() };
-        let assessment = PROGRAM.assess(&table, &Question { options, ..Question::default() })?;
+        let assessment = RUN.assess(&table, &Question { options, ..Question::default() })?;
         let mut document = ResultDocument::new(&Measurement {
             command: "run".into(),
             environment: here("the program runs no reference chain").with_origin(&table.origin),

@@ -235,5 +235,5 @@ impl Kind for FindingKind {
 
 /// Numbers in one unit; the unit is appended to their names.
 fn with_unit<const N: usize>(unit: &str, numbers: [(&str, Value); N]) -> Numbers {
-    numbers.into_iter().map(|(name, value)| (format!("{name}_{unit}").into(), value)).collect()
+    numbers.into_iter().map(|(name, value)| (format!("{name}_{unit}"), value)).collect()
 }

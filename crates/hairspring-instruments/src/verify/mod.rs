@@ -8,7 +8,7 @@ pub mod text;
 
 use crate::lines::{Line, core_hz, lines};
 use coverage::Coverage;
-use hairspring_core::estimate::lattice::lattice;
+use hairspring_core::estimate::lattice::{Lattice, lattice};
 use hairspring_core::estimate::ratio::ratio;
 use hairspring_core::estimate::{Component, Estimate, Options, Solution, solve};
 use hairspring_core::judge::{Context, Finding, check, frequency_levels, interference_findings};
@@ -132,6 +132,22 @@ pub fn fine_enough(clock: &Clock) -> Result<(), String> {
     ))
 }
 
+/// Runs all chains until most of them lie on an integer lattice. On a busy machine a short run is disturbed too much, so each
+/// further run takes twice the time of the one before.
+fn proved_run(clock: Clock, effort: &Effort, chains: usize) -> Result<(Observations, Vec<Line>, Lattice), String> {
+    const TRIES: u32 = 5;
+    for attempt in 0..TRIES {
+        let table = full_run(clock, &Effort { per_chain: effort.per_chain * (1 << attempt), ..*effort });
+        let lines = lines(&table, effort.level)?;
+        let slopes: Vec<Estimate> = lines.iter().map(|line| line.solution.components[0].ticks).collect();
+        // Most chains must be integers; a chain that is not is reported, not rounded.
+        if let Some(found) = lattice(&slopes, chains * 3 / 4) {
+            return Ok((table, lines, found));
+        }
+    }
+    Err("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away".into())
+}
+
 /// Makes the certificate.
 ///
 /// # Errors
@@ -141,12 +157,8 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     if all.is_empty() {
         return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
     }
-    let table = full_run(clock, effort);
-    let lines = lines(&table, effort.level)?;
+    let (table, lines, found) = proved_run(clock, effort, all.len())?;
     let slopes: Vec<Estimate> = lines.iter().map(|line| line.solution.components[0].ticks).collect();
-    // Most chains must be integers; a chain that is not is reported, not rounded.
-    let found = lattice(&slopes, all.len() * 3 / 4)
-        .ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
     let ruler = lines.iter().position(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
     let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
     let mut results: Vec<ChainResult> = lines

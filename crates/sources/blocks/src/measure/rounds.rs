@@ -130,7 +130,7 @@ impl Timing<'_> {
             Ok(trial) => {
                 let mut shortest = Shortest::new(self.quantum);
                 for ticks in trial {
-                    shortest.doubt(ticks, Width::FULL);
+                    shortest.check(ticks, Width::FULL);
                 }
                 let typical = shortest.ticks().unwrap_or(1).max(1);
                 let warm = (WARM_TICKS / (typical + AROUND)).clamp(1, MOST_WARM) as usize;
@@ -169,7 +169,7 @@ impl Timing<'_> {
         let repeats = plan.warm + timed;
         let limit = self.timeout + plan.each * SLOWER * repeats as u32;
         let ticks = self.runs(prepared, place, (repeats, seed), limit, program)?;
-        let flagged = |ticks| Raw { ticks, flags: plan.shortest.doubt(ticks, Width::FULL) };
+        let flagged = |ticks| Raw { ticks, flags: plan.shortest.check(ticks, Width::FULL) };
         Ok(ticks.into_iter().skip(plan.warm).map(flagged).collect())
     }
 }
