@@ -1,10 +1,9 @@
 /* The C ABI of Hairspring's engine. Made by cbindgen from crates/hairspring-capi/src: do not edit.
  *
- * Every call returns a status; hairspring_last_error has the text of what went wrong in the calling thread. Handles may
- * be used by several threads, and are given back once, with the _free function of their kind. Structs begin with their
- * size, which the caller sets (HAIRSPRING_SIZED), and may grow at their end. A program with the header of another version
- * is served: fields that its struct lacks are 0, which is their default, and are not written; fields that this library does
- * not know must be 0, and are set to 0. */
+ * Every call returns a status; hairspring_last_error gives the text of the calling thread's last error. Several threads may
+ * use a handle; it is freed once, with the _free function of its kind. Structs begin with their size, which the caller sets
+ * (HAIRSPRING_SIZED), and may grow at their end. A program with the header of another version works: fields that its struct
+ * lacks are 0, the default, and are not written; fields that this library does not know must be 0, and are set to 0. */
 
 #ifndef HAIRSPRING_ENGINE_H
 #define HAIRSPRING_ENGINE_H
@@ -13,34 +12,34 @@
 #include <stdint.h>
 
 /**
- * Arguments of a benchmark at the most.
+ * The largest number of arguments of a benchmark.
  */
 #define HAIRSPRING_MOST_ARGUMENTS 16
 
 /**
- * What a row returns in place of ticks where its code failed: the program ends with a message and status 1. A clock that
- * was set back by exactly one tick between two reads says the same.
+ * A row returns this instead of ticks if its code failed: the program ends with a message and status 1. A clock that
+ * was set back by exactly one tick between two reads gives the same value.
  */
 #define HAIRSPRING_FAILED UINT64_MAX
 
 /**
- * What came of a call.
+ * The status of a call.
  */
 typedef enum hairspring_status {
   /**
-   * It is done.
+   * Success.
    */
   HAIRSPRING_STATUS_OK = 0,
   /**
-   * A pointer is null that must not be, or not aligned.
+   * A required pointer is null, or a pointer is not aligned.
    */
   HAIRSPRING_STATUS_BAD_POINTER = 1,
   /**
-   * A struct has a size that cannot be right, or fields are set in it that this library does not know.
+   * A struct has an impossible size, or has fields set that this library does not know.
    */
   HAIRSPRING_STATUS_WRONG_SIZE = 2,
   /**
-   * An argument is out of its range, or no UTF-8 text.
+   * An argument is out of its range, or is not UTF-8 text.
    */
   HAIRSPRING_STATUS_BAD_VALUE = 3,
   /**
@@ -52,7 +51,7 @@ typedef enum hairspring_status {
    */
   HAIRSPRING_STATUS_TOO_FEW_ROWS = 5,
   /**
-   * No such clock here, or it cannot be used.
+   * There is no such clock here, or it cannot be used.
    */
   HAIRSPRING_STATUS_CLOCK_UNAVAILABLE = 6,
   /**
@@ -68,7 +67,7 @@ typedef enum hairspring_status {
    */
   HAIRSPRING_STATUS_INPUT_OUTPUT = 9,
   /**
-   * The library failed within itself; the handle may still be given back.
+   * An internal failure of the library; the handle may still be freed.
    */
   HAIRSPRING_STATUS_INTERNAL = 10,
 } hairspring_status;
@@ -78,7 +77,7 @@ typedef enum hairspring_status {
  */
 typedef enum hairspring_kind {
   /**
-   * A component, or a combination that the design cannot split.
+   * A component, or a combination that the counts cannot separate.
    */
   HAIRSPRING_KIND_COMPONENT = 0,
   /**
@@ -88,7 +87,7 @@ typedef enum hairspring_kind {
 } hairspring_kind;
 
 /**
- * How heavy a doubt is.
+ * How serious a finding is.
  */
 typedef enum hairspring_severity {
   /**
@@ -106,7 +105,7 @@ typedef enum hairspring_severity {
 } hairspring_severity;
 
 /**
- * What a comparison says.
+ * The verdict of a comparison.
  */
 typedef enum hairspring_verdict {
   /**
@@ -128,7 +127,7 @@ typedef enum hairspring_verdict {
 } hairspring_verdict;
 
 /**
- * What a line of lmbench says.
+ * The quantity that a line of lmbench reports.
  */
 typedef enum hairspring_line {
   /**
@@ -154,7 +153,7 @@ typedef enum hairspring_line {
 } hairspring_line;
 
 /**
- * All that can be said of a table. It never changes, so that threads may share it.
+ * The estimates, findings and comparisons of a table. It is immutable, so threads may share it.
  */
 typedef struct hairspring_assessment hairspring_assessment;
 
@@ -164,7 +163,7 @@ typedef struct hairspring_assessment hairspring_assessment;
 typedef struct hairspring_observations hairspring_observations;
 
 /**
- * A stopwatch. What is read between start and stop lies outside the lock.
+ * A stopwatch. The clock and the start value are outside the lock, so that no lock is taken between start and stop.
  */
 typedef struct hairspring_stopwatch hairspring_stopwatch;
 
@@ -174,7 +173,7 @@ typedef struct hairspring_stopwatch hairspring_stopwatch;
 typedef struct hairspring_trials hairspring_trials;
 
 /**
- * What is asked of an assessment.
+ * Options of an assessment.
  */
 typedef struct hairspring_question {
   /**
@@ -186,11 +185,11 @@ typedef struct hairspring_question {
    */
   double level;
   /**
-   * Precision asked for, as a share of the first component; 0 asks for none.
+   * Required half-width as a share of the first component's time; 0: none is required.
    */
   double precision;
   /**
-   * 1 where all rows must be used, 0 where rows off the line may be left out.
+   * 1: all rows are used; 0: rows far off the line may be left out.
    */
   uint32_t keep_all_rows;
 } hairspring_question;
@@ -212,7 +211,7 @@ typedef struct hairspring_estimate {
    */
   double high;
   /**
-   * Confidence level, as 0.95; 0 where the estimate cannot be had, and then all is 0.
+   * Confidence level, such as 0.95. An unavailable estimate is 0 in all fields.
    */
   double level;
 } hairspring_estimate;
@@ -238,23 +237,23 @@ typedef struct hairspring_component {
    */
   enum hairspring_kind kind;
   /**
-   * 1 where the time cannot be told from zero, and `bound` is the most that it can be.
+   * 1 if the time cannot be distinguished from zero; `bound` is then its upper bound.
    */
   uint32_t below_resolution;
   /**
-   * The bound, in nanoseconds where the clock's rate is known, else in ticks.
+   * The bound, in nanoseconds if the clock's rate is known, else in ticks.
    */
   double bound;
   /**
-   * In the unit of the readings.
+   * The time in the unit of the readings.
    */
   struct hairspring_estimate ticks;
   /**
-   * In nanoseconds, where the clock's rate is known.
+   * The time in nanoseconds, if the clock's rate is known.
    */
   struct hairspring_estimate ns;
   /**
-   * In core cycles, where a reference chain ran in the same rounds.
+   * The time in core cycles, if a reference chain ran in the same rounds.
    */
   struct hairspring_estimate cycles;
 } hairspring_component;
@@ -272,7 +271,7 @@ typedef struct hairspring_finding {
    */
   const char *series;
   /**
-   * How heavy it is.
+   * How serious it is.
    */
   enum hairspring_severity severity;
   /**
@@ -294,11 +293,11 @@ typedef struct hairspring_comparison {
    */
   size_t size;
   /**
-   * The series compared ...
+   * The series that is compared.
    */
   const char *a;
   /**
-   * ... and the one it is compared with, the first of the table.
+   * The series that it is compared with: the first of the table.
    */
   const char *b;
   /**
@@ -306,7 +305,7 @@ typedef struct hairspring_comparison {
    */
   struct hairspring_estimate ratio;
   /**
-   * What the interval says.
+   * The conclusion from the interval.
    */
   enum hairspring_verdict verdict;
 } hairspring_comparison;
@@ -320,31 +319,31 @@ typedef struct hairspring_clock {
    */
   size_t size;
   /**
-   * Name by which it is asked for.
+   * Name by which it is found.
    */
   const char *name;
   /**
-   * What it is, in a sentence.
+   * Description in one sentence.
    */
   const char *description;
   /**
-   * Reads it: ticks since some fixed moment; null where it is not available.
+   * Reads the clock, in ticks since some fixed point in time; null if it is unavailable.
    */
   uint64_t (*read)(void);
   /**
-   * Why it is not available; null where it is.
+   * Why it is unavailable; null if it is available.
    */
   const char *unavailable;
   /**
-   * Ticks per second where the interface defines it; 0 where it must be measured.
+   * Ticks per second as the interface defines them; 0 if they must be measured.
    */
   double nominal_hz;
   /**
-   * Its quantum in ticks, measured; 0 in a list, where it is not.
+   * Quantum in ticks, measured by `hairspring_clock_find`; 0 from `hairspring_clock_at`.
    */
   uint64_t quantum;
   /**
-   * Bits of the counter: one of fewer than 64 wraps.
+   * Width of the counter in bits; a counter of fewer than 64 bits wraps.
    */
   uint32_t bits;
 } hairspring_clock;
@@ -354,7 +353,8 @@ typedef struct hairspring_clock {
  */
 typedef struct hairspring_row {
   /**
-   * Runs it with a clock to read and the benchmark's argument, and returns the ticks in between, or HAIRSPRING_FAILED.
+   * Runs the row with a clock to read and the benchmark's argument, and returns the ticks between the two reads, or
+   * HAIRSPRING_FAILED.
    */
   uint64_t (*run)(uint64_t (*now)(void), int64_t argument);
   /**
@@ -366,8 +366,8 @@ typedef struct hairspring_row {
    */
   uint32_t inits;
   /**
-   * 0: an init before every body, the further inits at the end; the answer comes from these rows. Checks that body and
-   * init add up: 1: every body behind an equal number of inits; 2: fences around every init; 3: as 2, with a chain of 16
+   * 0: an init before every body, the further inits at the end; the result comes from these rows. The others check that body
+   * and init add up. 1: an equal number of inits before every body; 2: fences around every init; 3: as 2, with a chain of 16
    * dependent 64-bit multiplications in place of the body.
    */
   uint32_t order;
@@ -390,11 +390,11 @@ typedef struct hairspring_series {
    */
   const struct hairspring_row *rows;
   /**
-   * How many they are.
+   * Number of rows.
    */
   size_t row_count;
   /**
-   * What its rows are handed.
+   * The argument passed to its rows.
    */
   int64_t argument;
 } hairspring_series;
@@ -412,7 +412,7 @@ typedef struct hairspring_plan {
    */
   const char *clock;
   /**
-   * Time to measure for at the most; 0 is 500.
+   * Longest time to measure, in milliseconds; 0 means 500.
    */
   uint32_t milliseconds;
   /**
@@ -434,17 +434,17 @@ typedef struct hairspring_benchmark {
    */
   const struct hairspring_row *rows;
   /**
-   * How many they are.
+   * Number of rows.
    */
   size_t row_count;
   /**
-   * What the second component is called where there is one; null is `init`.
+   * Name of the second component, if there is one; null means `init`.
    */
   const char *second;
 } hairspring_benchmark;
 
 /**
- * A benchmark as it is to be run. All but the benchmark may be left 0.
+ * A benchmark to run. All fields but the benchmark may be 0.
  */
 typedef struct hairspring_entry {
   /**
@@ -456,19 +456,19 @@ typedef struct hairspring_entry {
    */
   void (*setup)(int64_t argument);
   /**
-   * Results are called `benchmark/argument_name:value`; null is `argument`.
+   * Results are named `benchmark/argument_name:value`; null means `argument`.
    */
   const char *argument_name;
   /**
-   * What the rows are handed, one after the other.
+   * The arguments; the benchmark runs once with each.
    */
   int64_t arguments[HAIRSPRING_MOST_ARGUMENTS];
   /**
-   * How many they are; with 0 the rows are handed `arguments[0]`, and the name stays as it is.
+   * Number of arguments. If it is 0, the rows get `arguments[0]`, and the name has no argument.
    */
   uint32_t argument_count;
   /**
-   * 1: runs in the same rounds as the entry before, with that one's arguments if it has any, and is compared with it.
+   * 1: runs in the same rounds as the entry before, with its arguments if it has any, and is compared with it.
    */
   uint32_t alternative;
 } hairspring_entry;
@@ -482,7 +482,7 @@ typedef struct hairspring_table_clock {
    */
   size_t size;
   /**
-   * Ticks per second; 0 where that is not known.
+   * Ticks per second; 0 if unknown.
    */
   double rate_hz;
   /**
@@ -490,17 +490,17 @@ typedef struct hairspring_table_clock {
    */
   double rate_uncertainty_ppm;
   /**
-   * Quantum of the readings in their unit; 0 where that is not known.
+   * Quantum of the readings in their unit; 0 if unknown.
    */
   double quantum;
   /**
-   * 0 where the readings are ticks, 1 where they are nanoseconds.
+   * 0 if the readings are ticks, 1 if they are nanoseconds.
    */
   uint32_t in_nanoseconds;
 } hairspring_table_clock;
 
 /**
- * A procedure to be timed. All but the name and the procedure may be left 0.
+ * A procedure to be timed. All fields but the name and the procedure may be 0.
  */
 typedef struct hairspring_procedure {
   /**
@@ -508,11 +508,11 @@ typedef struct hairspring_procedure {
    */
   const char *name;
   /**
-   * Name of an argument, where there is one: results are called `name/argument_name:argument`.
+   * Name of the argument, or null: results are named `name/argument_name:argument`.
    */
   const char *argument_name;
   /**
-   * The value of that argument; the procedure finds it through its context.
+   * The value of that argument, for the name only; the procedure gets it through its context.
    */
   int64_t argument;
   /**
@@ -520,7 +520,7 @@ typedef struct hairspring_procedure {
    */
   void (*procedure)(void *context);
   /**
-   * Runs before every body, and is told apart from it.
+   * Runs before every body; its time is separated from the body's.
    */
   void (*init)(void *context);
   /**
@@ -528,7 +528,7 @@ typedef struct hairspring_procedure {
    */
   void (*setup)(void *context);
   /**
-   * What all three are handed.
+   * Passed to all three procedures.
    */
   void *context;
   /**
@@ -538,7 +538,7 @@ typedef struct hairspring_procedure {
 } hairspring_procedure;
 
 /**
- * What a stopwatch read: raw, the overhead still in it.
+ * A raw reading of a stopwatch, with its overhead included.
  */
 typedef struct hairspring_span {
   /**
@@ -546,11 +546,11 @@ typedef struct hairspring_span {
    */
   size_t size;
   /**
-   * Ticks; negative where the clock was set back in between.
+   * Ticks; negative if the clock was set back in between.
    */
   int64_t ticks;
   /**
-   * Pairs of reads in it: 1, or the number of laps of a total.
+   * Number of pairs of reads: 1, or the number of laps of a total.
    */
   uint32_t pairs;
 } hairspring_span;
@@ -564,19 +564,19 @@ typedef struct hairspring_elapsed {
    */
   size_t size;
   /**
-   * Nanoseconds, the overhead taken off; never clamped, so it can be negative.
+   * Time in nanoseconds, minus the overhead; never clamped, so it can be negative.
    */
   struct hairspring_estimate ns;
   /**
-   * 1 where the time cannot be told from zero, and `bound_ns` is the most that it can be.
+   * 1 if the time cannot be distinguished from zero; `bound_ns` is then its upper bound.
    */
   uint32_t below_resolution;
   /**
-   * That bound in nanoseconds, else 0.
+   * The bound in nanoseconds; 0 if the time is not below resolution.
    */
   double bound_ns;
   /**
-   * The overhead that was taken off each pair of reads, in ticks: mean and standard deviation.
+   * Mean overhead that was subtracted for each pair of reads, in ticks.
    */
   double overhead_ticks;
   /**
@@ -586,7 +586,7 @@ typedef struct hairspring_elapsed {
 } hairspring_elapsed;
 
 /**
- * How to measure a loop. All but the size may be 0.
+ * How to measure a loop. All fields but the size may be 0.
  */
 typedef struct hairspring_trials_plan {
   /**
@@ -594,43 +594,43 @@ typedef struct hairspring_trials_plan {
    */
   size_t size;
   /**
-   * Name of the clock; null is the best one here.
+   * Name of the clock; null means the best one here.
    */
   const char *clock;
   /**
-   * How long each timed interval must last at least, in microseconds; 0 is what the clock needs for 1 %, and 5 ms at
-   * least. At most 9e8.
+   * Shortest length of each timed interval in microseconds, at most 9e8; 0 means what the clock needs for 1 %, but at least
+   * 5 ms.
    */
   double window_us;
   /**
-   * Experiments; 0 is eleven, or one where the interval is longer than 100 ms.
+   * Number of experiments; 0 means eleven, or one if the interval is longer than 100 ms.
    */
   uint32_t experiments;
   /**
-   * 1 where `timing_us` is the time of a read of the clock, in microseconds; else it is measured.
+   * 1 if `timing_us` is given; 0 if it is to be measured.
    */
   uint32_t timing_is_given;
   /**
-   * That time.
+   * Time of a read of the clock, in microseconds.
    */
   double timing_us;
   /**
-   * 1 where `loop_us` is the time that the loop adds to a trip, in microseconds; else it is measured with `empty_loop`.
+   * 1 if `loop_us` is given; 0 if it is to be measured with `empty_loop`.
    */
   uint32_t loop_is_given;
   /**
-   * That time.
+   * Time that the loop adds to a trip, in microseconds.
    */
   double loop_us;
   /**
-   * The same loop with so many copies of some expression in it, 0, 1 or 2, for so many trips. Null: what the loop adds stays
+   * Runs the same loop for `trips` trips with 0, 1 or 2 copies of some expression in it. If null, the time of the loop stays
    * in the result.
    */
   void (*empty_loop)(uint32_t copies, uint64_t trips);
 } hairspring_trials_plan;
 
 /**
- * What the experiments with a loop say.
+ * The result of the experiments with a loop.
  */
 typedef struct hairspring_trip_time {
   /**
@@ -638,28 +638,28 @@ typedef struct hairspring_trip_time {
    */
   size_t size;
   /**
-   * Time of one trip in nanoseconds, overheads subtracted, never clamped. The level is 0 where a single experiment gave it:
-   * then the interval has no spread in it, only what clock and overheads may be off by.
+   * Time of one trip in nanoseconds, overheads subtracted, never clamped. After a single experiment the level is 0: the
+   * interval then includes no spread, only the uncertainty of the clock and of the overheads.
    */
   struct hairspring_estimate trip_ns;
   /**
-   * 1 where that time cannot be told from zero, and `bound_ns` is the most that it can be.
+   * 1 if the time cannot be distinguished from zero; `bound_ns` is then its upper bound.
    */
   uint32_t below_resolution;
   /**
-   * That bound in nanoseconds, else 0.
+   * The bound in nanoseconds; 0 if the time is not below resolution.
    */
   double bound_ns;
   /**
-   * Experiments that were made.
+   * Number of experiments made.
    */
   uint32_t experiments;
   /**
-   * Trips of the experiment with the median.
+   * Number of trips in the median experiment.
    */
   uint64_t trips;
   /**
-   * How long each interval had to last, in nanoseconds.
+   * Required length of each interval, in nanoseconds.
    */
   double window_ns;
   /**
@@ -677,20 +677,20 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Solves every series of a table, checks it, and compares it with the first. `question` may be null.
+ * Solves and checks every series of a table, and compares it with the first. `question` may be null, for the defaults.
  */
 enum hairspring_status hairspring_assess(const struct hairspring_observations *table,
                                          const struct hairspring_question *question,
                                          struct hairspring_assessment **out);
 
 /**
- * Gives an assessment back; its texts go with it.
+ * Frees an assessment and its texts; null is allowed.
  */
 void hairspring_assessment_free(struct hairspring_assessment *assessment);
 
 /**
- * Copies the estimates into an array with room for so many, and says how many there are. The array may be null where
- * there is no room.
+ * Copies at most `room` estimates into an array, and sets `count` to the number that the assessment has. The array may be null
+ * if `room` is 0.
  */
 enum hairspring_status hairspring_assessment_components(const struct hairspring_assessment *assessment,
                                                         struct hairspring_component *array,
@@ -717,25 +717,26 @@ enum hairspring_status hairspring_assessment_comparisons(const struct hairspring
                                                          size_t *count);
 
 /**
- * How many clocks are known for this system, available or not.
+ * The number of clocks known for this system, available or not.
  */
 enum hairspring_status hairspring_clock_count(size_t *count);
 
 /**
- * The clock at a place of the list, from 0.
+ * The clock at an index of the list, from 0.
  */
 enum hairspring_status hairspring_clock_at(size_t index, struct hairspring_clock *clock);
 
 /**
- * The clock of that name, enabled in the calling thread, seen to count, its quantum measured; null is the best clock
- * here. Every thread that reads it must ask for it.
+ * Finds a clock by name (null: the best one here), enables it in the calling thread, checks that it counts, and measures its
+ * quantum. Every thread that reads the clock must call this first.
  */
-enum hairspring_status hairspring_clock_find(const char *name, struct hairspring_clock *clock);
+enum hairspring_status hairspring_clock_find(const char *name,
+                                             struct hairspring_clock *clock);
 
 /**
- * The beginning of a BENCH of `lmbench.h`: `hairspring_trials_new` with an interval of `enough_us` microseconds (0: that of
- * the environment variable ENOUGH, or what the clock needs) and so many experiments (0: eleven, or one where the interval is
- * longer than 100 ms). The environment variables TIMING_O and LOOP_O give the overheads in microseconds.
+ * Begins a BENCH of `lmbench.h`: calls `hairspring_trials_new` with an interval of `enough_us` microseconds (0: that of
+ * the environment variable ENOUGH, or what the clock needs) and this number of experiments (0: eleven, or one if the interval
+ * is longer than 100 ms). The environment variables TIMING_O and LOOP_O give the overheads in microseconds.
  */
 enum hairspring_status hairspring_lmbench_begin(double enough_us,
                                                 uint32_t experiments,
@@ -744,31 +745,31 @@ enum hairspring_status hairspring_lmbench_begin(double enough_us,
                                                 struct hairspring_trials **out);
 
 /**
- * The end of a BENCH: keeps the result for the calling thread, in place of the one before, and gives the experiments back.
- * `so_far` is what came of the last call of `hairspring_trials_next`: where that failed, its text is kept instead.
+ * Ends a BENCH: replaces the result kept for the calling thread, and frees the experiments. `so_far` is the status of the last
+ * call of `hairspring_trials_next`: if that failed, its error text is kept instead.
  */
 enum hairspring_status hairspring_lmbench_end(struct hairspring_trials *trials,
                                               int32_t so_far);
 
 /**
- * How often the body ran in the interval that the calling thread's last BENCH kept; 0 where there is none.
+ * How often the body ran in the interval that the calling thread's last BENCH kept; 0 if there is no result.
  */
 uint64_t hairspring_lmbench_n(void);
 
 /**
- * Says how often something ran in that interval, for programs that run several in a body.
+ * Sets how often an operation ran in that interval, for programs that run several operations in one body.
  */
 void hairspring_lmbench_save_n(uint64_t n);
 
 /**
- * How long that interval lasted in microseconds, overheads subtracted; 0 where there is none or it is below resolution.
+ * Length of that interval in microseconds, overheads subtracted; 0 if there is no result or it is below resolution.
  */
 double hairspring_lmbench_usecs(void);
 
 /**
- * The line that reports that result for `count` operations or bytes, as lmbench has it, the interval behind it: cut to the
- * room there is and ended with a 0 byte. Returns its whole length in bytes, without that end; with no room nothing is
- * written. `name` may be null.
+ * Writes the line that reports that result for `count` operations or bytes in the format of lmbench, followed by the
+ * interval. The text is cut to `room` bytes including the terminating 0 byte; with no room nothing is written. Returns the
+ * length of the whole text in bytes, without the terminator. `name` may be null.
  */
 size_t hairspring_lmbench_line(const char *name,
                                int32_t unit,
@@ -777,8 +778,8 @@ size_t hairspring_lmbench_line(const char *name,
                                size_t room);
 
 /**
- * Runs benchmarks in the same rounds, so that they can be compared; the first is what the others are compared with.
- * Gives a table for `hairspring_assess`. `plan` may be null. Meanwhile the thread keeps to one CPU.
+ * Runs benchmarks in the same rounds, so that the others can be compared with the first. `out` gets a table for
+ * `hairspring_assess`. `plan` may be null, for the defaults. The thread is bound to one CPU during the call.
  */
 enum hairspring_status hairspring_measure(const struct hairspring_series *series,
                                           size_t element_size,
@@ -787,8 +788,8 @@ enum hairspring_status hairspring_measure(const struct hairspring_series *series
                                           struct hairspring_observations **out);
 
 /**
- * Runs a program of benchmarks: reads its command line, measures, and prints a table or a JSON document; `--help` says
- * more. Returns the exit status of the program.
+ * Runs a program of benchmarks: reads its command line, measures, and prints a table or a JSON document; `--help` shows
+ * the options. Returns the exit status of the program.
  */
 int hairspring_run_program(int argc,
                            const char *const *argv,
@@ -804,19 +805,20 @@ enum hairspring_status hairspring_observations_new(const char *const *components
                                                    struct hairspring_observations **out);
 
 /**
- * Gives a table back.
+ * Frees a table; null is allowed.
  */
 void hairspring_observations_free(struct hairspring_observations *table);
 
 /**
- * Says what is known of the clock; `name` may be null.
+ * Describes the clock that made the readings; `name` may be null.
  */
 enum hairspring_status hairspring_observations_set_clock(const struct hairspring_observations *table,
                                                          const char *name,
                                                          const struct hairspring_table_clock *clock);
 
 /**
- * The row of a series with these counts, one for each component, made if it is not there yet. `series` null is `main`.
+ * Sets `row` to the row of a series with these counts, one for each component; adds the row if the table does not have it.
+ * A null `series` means `main`.
  */
 enum hairspring_status hairspring_observations_row(const struct hairspring_observations *table,
                                                    const char *series,
@@ -825,7 +827,7 @@ enum hairspring_status hairspring_observations_row(const struct hairspring_obser
                                                    uint32_t *row);
 
 /**
- * Adds a reading of a row, in the table's unit. Readings of one round ran within a short time of each other.
+ * Adds a reading of a row, in the table's unit. Readings of one round are taken within a short time.
  */
 enum hairspring_status hairspring_observations_push(const struct hairspring_observations *table,
                                                     uint32_t row,
@@ -833,7 +835,7 @@ enum hairspring_status hairspring_observations_push(const struct hairspring_obse
                                                     double reading);
 
 /**
- * How many readings a table holds.
+ * The number of readings in a table.
  */
 enum hairspring_status hairspring_observations_count(const struct hairspring_observations *table, size_t *readings);
 
@@ -843,7 +845,7 @@ enum hairspring_status hairspring_observations_count(const struct hairspring_obs
 enum hairspring_status hairspring_observations_read_csv(const char *path, struct hairspring_observations **out);
 
 /**
- * Reads observations from the text of such a file: `length` bytes.
+ * Reads observations from the text of an observation file, `length` bytes long.
  */
 enum hairspring_status hairspring_observations_parse_csv(const uint8_t *bytes,
                                                          size_t length,
@@ -856,7 +858,7 @@ enum hairspring_status hairspring_observations_write_csv(const struct hairspring
 
 /**
  * Runs a program of benchmarks of procedures, as `hairspring_run_program` does: reads the command line, measures, and
- * prints. The time of an indirect call is part of every answer. Returns the exit status of the program.
+ * prints. The time of an indirect call is part of every result. Returns the exit status of the program.
  */
 int hairspring_run_procedures(int argc,
                               const char *const *argv,
@@ -865,42 +867,42 @@ int hairspring_run_procedures(int argc,
                               size_t count);
 
 /**
- * A stopwatch on the clock of that name, null being the best one here. It measures the overhead of its own start and stop,
+ * Makes a stopwatch on the clock with this name (null: the best one here). It measures the overhead of its own start and stop,
  * through these calls; that takes 10 to 70 ms.
  */
 enum hairspring_status hairspring_stopwatch_new(const char *clock,
                                                 struct hairspring_stopwatch **out);
 
 /**
- * Gives a stopwatch back.
+ * Frees a stopwatch; null is allowed.
  */
 void hairspring_stopwatch_free(struct hairspring_stopwatch *stopwatch);
 
 /**
- * Starts, or starts again: laps are forgotten.
+ * Starts or restarts a stopwatch; earlier laps are discarded.
  */
 enum hairspring_status hairspring_stopwatch_start(const struct hairspring_stopwatch *stopwatch);
 
 /**
- * Time since the start or the last lap, and on with the next one.
+ * Sets `span` to the time since the start or the last lap, and begins the next lap.
  */
 enum hairspring_status hairspring_stopwatch_lap(const struct hairspring_stopwatch *stopwatch,
                                                 struct hairspring_span *span);
 
 /**
- * Time since the start or the last lap; then it stands.
+ * Sets `span` to the time since the start or the last lap, and stops the stopwatch.
  */
 enum hairspring_status hairspring_stopwatch_stop(const struct hairspring_stopwatch *stopwatch,
                                                  struct hairspring_span *span);
 
 /**
- * All laps since the start together.
+ * Sets `span` to the sum of all laps since the start.
  */
 enum hairspring_status hairspring_stopwatch_total(const struct hairspring_stopwatch *stopwatch,
                                                   struct hairspring_span *span);
 
 /**
- * A span as a time at a confidence level (0 is 0.95). To be called behind the measurement.
+ * Converts a span to a time at a confidence level (0 means 0.95). Call it after the measurement, not within it.
  */
 enum hairspring_status hairspring_stopwatch_elapsed(const struct hairspring_stopwatch *stopwatch,
                                                     const struct hairspring_span *span,
@@ -908,22 +910,22 @@ enum hairspring_status hairspring_stopwatch_elapsed(const struct hairspring_stop
                                                     struct hairspring_elapsed *elapsed);
 
 /**
- * Experiments with a loop of the caller's. It reads the clock by `now` before and after the loop, and asks
- * `hairspring_trials_next` for the trips. `plan` may be null. The first call takes some 50 ms, for what is measured once.
+ * Begins experiments with the caller's own loop. The caller reads the clock by `now` before and after the loop, and gets the
+ * number of trips from `hairspring_trials_next`. `plan` may be null, for the defaults. The first call in a process takes some
+ * 50 ms.
  */
 enum hairspring_status hairspring_trials_new(const struct hairspring_trials_plan *plan,
                                              uint64_t (**now)(void),
                                              struct hairspring_trials **out);
 
 /**
- * Gives experiments back.
+ * Frees experiments; null is allowed.
  */
 void hairspring_trials_free(struct hairspring_trials *trials);
 
 /**
- * Takes what the clock said of the last trips, in ticks, and how many of them were run; the first call has none, and they
- * are not looked at. Gives the number of trips that are to be run next, 0 when there are enough. The body must not leave
- * the loop.
+ * Reports the ticks that the last trips took and how many trips were run; the first call ignores both. Sets `trips` to the
+ * number of trips to run next, 0 when there are enough. The body must not leave the loop.
  */
 enum hairspring_status hairspring_trials_next(const struct hairspring_trials *trials,
                                               uint64_t ticks,
@@ -931,25 +933,26 @@ enum hairspring_status hairspring_trials_next(const struct hairspring_trials *tr
                                               uint64_t *trips);
 
 /**
- * What the experiments made so far say, at a confidence level (0 is 0.95).
+ * Sets `result` to the result of the experiments made so far, at a confidence level (0 means 0.95).
  */
 enum hairspring_status hairspring_trials_result(const struct hairspring_trials *trials,
                                                 double confidence_level,
                                                 struct hairspring_trip_time *result);
 
 /**
- * Text of the last error of the calling thread, cut to the room there is and ended with a 0 byte. Returns its whole
- * length in bytes, without that end; with no room nothing is written.
+ * Copies the text of the calling thread's last error, cut to `room` bytes including the terminating 0 byte; with no room nothing
+ * is written. Returns the length of the whole text in bytes, without the terminator.
  */
-size_t hairspring_last_error(char *buffer, size_t room);
+size_t hairspring_last_error(char *buffer,
+                             size_t room);
 
 /**
- * A status in a few words, for any number; never null.
+ * A short text for a status, for any number; never null.
  */
 const char *hairspring_status_name(int32_t status);
 
 /**
- * Version of the library, as `0.1.0`; never null.
+ * Version of the library, such as `0.1.0`; never null.
  */
 const char *hairspring_version(void);
 
@@ -959,7 +962,7 @@ const char *hairspring_version(void);
 
 #endif  /* HAIRSPRING_ENGINE_H */
 
-/* A struct of this type with its size set and all else 0. */
+/* A struct of this type with its size set and all other fields 0. */
 #ifndef __cplusplus
 #define HAIRSPRING_SIZED(type) ((type){.size = sizeof(type)})
 #endif
