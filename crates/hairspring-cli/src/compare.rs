@@ -2,6 +2,7 @@
 
 use crate::{AnyError, Outcome, output};
 use clap::Args;
+use hairspring_program::circumstances::identity;
 use hairspring_program::values::share;
 use hairspring_result::compare::{CompareDocument, Compared, compare};
 use hairspring_result::{ResultDocument, json, read::read as read_document};
@@ -50,7 +51,8 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     let compared = compare(&old, &new, arguments.threshold);
     let (before, after) = (arguments.old.display().to_string(), arguments.new.display().to_string());
     output::print(&if arguments.json {
-        json::print(&CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new)))
+        let document = CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new));
+        json::print(&CompareDocument { identity: Some(identity()), ..document })
     } else {
         text::compare(&compared, &before, &after, &output::style())
     })?;

@@ -6,7 +6,7 @@ use super::{shown, source};
 use crate::AnyError;
 use crate::remedies::RUN;
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::Question;
+use hairspring_core::judge::{Question, code};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_host::clock::{RateMeter, default_clock};
 use hairspring_host::process::Folder;
@@ -74,8 +74,10 @@ impl Program {
             let meter = RateMeter::start(default_clock());
             let ended = self.start(Vec::new(), &limits)?;
             failed(&ended)?;
-            let document = self.solved(&ended.output, arguments.confidence_level, &meter)?;
-            return Ok(Answer { document, limit_missed: false });
+            let document = self.solved(&ended.output, arguments, &meter)?;
+            let limit_missed =
+                document.results.iter().flat_map(|series| &series.findings).any(|finding| finding.is(code::PRECISION_MISSED));
+            return Ok(Answer { document, limit_missed });
         }
         // The document goes to a file, so that output of the code cannot mix with it.
         let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
@@ -106,13 +108,14 @@ impl Program {
 
     /// Solves the chosen series of a program that prints observations. If these give no rate but name this command's clock,
     /// the rate is the one measured here during the run.
-    fn solved(&self, bytes: &[u8], level: f64, meter: &RateMeter) -> Result<ResultDocument, AnyError> {
+    fn solved(&self, bytes: &[u8], arguments: &RunArguments, meter: &RateMeter) -> Result<ResultDocument, AnyError> {
         let mut table = self.observations(bytes)?;
         if table.origin.rate.is_none() && table.origin.clock.as_deref() == Some(default_clock().name) {
             table.origin.rate = Some(meter.rate());
         }
-        let options = Options { level, ..Options::default() };
-        let assessment = RUN.assess(&table, &Question { options, ..Question::default() })?;
+        let options = Options { level: arguments.confidence_level, ..Options::default() };
+        let question = Question { options, precision: arguments.precision, ..Question::default() };
+        let assessment = RUN.assess(&table, &question)?;
         let mut document = ResultDocument::new(&Measurement {
             command: "run".into(),
             environment: here("the program runs no reference chain").with_origin(&table.origin),

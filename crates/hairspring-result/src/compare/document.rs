@@ -2,6 +2,7 @@
 
 use super::{Compared, Limit, Pair};
 use crate::document::{ResultDocument, Series, Unit};
+use crate::identity::Identity;
 use hairspring_core::Estimate;
 use hairspring_core::judge::{Finding, Verdict};
 use serde::Serialize;
@@ -24,6 +25,8 @@ pub struct CompareDocument {
     pub schema: CompareSchema,
     /// The verb that made it.
     pub command: String,
+    /// When and where the comparison was made; `null` where it is a part of another document.
+    pub identity: Option<Identity>,
     /// The result that is compared with.
     pub old: Side,
     /// The result that is compared.
@@ -50,6 +53,8 @@ pub struct Side {
     pub source: Option<String>,
     /// The verb that made it.
     pub command: String,
+    /// When, where and by which version it was made; `null` in documents of version 0.1.0.
+    pub identity: Option<Identity>,
 }
 
 /// A series that only one of the two has.
@@ -99,11 +104,16 @@ pub struct Change {
 impl CompareDocument {
     /// The document of a comparison; `old` and `new` name where the two results come from.
     pub fn new(compared: &Compared, old: (Option<&str>, &ResultDocument), new: (Option<&str>, &ResultDocument)) -> CompareDocument {
-        let side = |side: (Option<&str>, &ResultDocument)| Side { source: side.0.map(str::to_owned), command: side.1.command.clone() };
+        let side = |side: (Option<&str>, &ResultDocument)| Side {
+            source: side.0.map(str::to_owned),
+            command: side.1.command.clone(),
+            identity: side.1.environment.identity.clone(),
+        };
         let unpaired = |series: &Series| Unpaired { name: series.name.clone(), code: series.code.clone() };
         CompareDocument {
             schema: CompareSchema::V1,
             command: "compare".into(),
+            identity: None,
             old: side(old),
             new: side(new),
             threshold_percent: compared.threshold.map(|share| share * 100.0),

@@ -4,6 +4,7 @@
 use crate::session::Settings;
 use crate::values::{duration, level, share};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use hairspring_measure::limits::DEFAULT_PRECISION;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -141,7 +142,7 @@ impl Arguments {
             clock: self.clock.clone(),
             cpu: self.cpu,
             budget: self.budget,
-            precision: self.precision.unwrap_or(0.005),
+            precision: self.precision.unwrap_or(DEFAULT_PRECISION),
             level: self.confidence_level,
             ..Settings::default()
         }
