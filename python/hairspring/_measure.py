@@ -53,8 +53,8 @@ def time(
 ) -> Result:
     """Measures a statement, or a call of a callable, without a loop and without the reads of the clock.
 
-    The statement is compiled into straight-line code, 1 to 256 copies of it between two reads of the clock. The slope of
-    a line through the readings is the time of one copy; what all rows have in common is the overhead.
+    The statement is compiled into straight-line code, 1 to 256 copies of it between two reads of the clock. The slope
+    of a line through the readings is the time of one copy; what all rows have in common is the overhead.
 
     `statement`: text of one or more lines, or a callable without parameters. For a callable its call is timed, as in a
     program: `against=lambda: None` shows what the call alone takes.
