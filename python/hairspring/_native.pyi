@@ -18,7 +18,7 @@ __all__ = [
 __version__: str
 
 class OptionError(ValueError):
-    """An option that cannot be had."""
+    """An unavailable option: the message says which, and why."""
 
 class _Declared(Protocol):
     """A piece of code; its rows are (bodies, inits, whether the inits are spread evenly before the bodies)."""
