@@ -288,7 +288,7 @@ int main(int n, char **v) { return catcher(atoi(v[1])) & n; }
     let document = json(&rig.blocks("catcher", "2\n20\n5\n7\n9\n", &["--json"]));
     let skipped = document["inputs"]["skipped"].as_array().unwrap();
     assert!(skipped.len() == 1 && skipped[0]["input"] == 2, "{skipped:#?}");
-    assert!(skipped[0]["reason"].as_str().unwrap().contains("an exception came back"), "{skipped:#?}");
+    assert!(skipped[0]["reason"].as_str().unwrap().contains("an exception returned control into the function"), "{skipped:#?}");
 }
 
 #[test]

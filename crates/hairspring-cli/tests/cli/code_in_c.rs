@@ -37,7 +37,7 @@ fn variables_of_all_kinds_are_possible() {
 fn an_init_is_a_component_of_its_own() {
     let document = time("x = x * x").given("double x = 1.5").option("--init", "x = 1.25").document();
     assert_eq!(document.components(), ["body", "init"]);
-    assert_eq!(document.mode(), ("throughput", "--init sets x anew: copies are independent"));
+    assert_eq!(document.mode(), ("throughput", "--init sets x again for each copy: copies are independent"));
     assert!(!document.findings(0).contains(&"optimised_away"), "{:?}", document.findings(0));
 }
 

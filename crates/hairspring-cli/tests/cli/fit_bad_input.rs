@@ -29,7 +29,7 @@ fn files_without_rows() {
 fn bad_headers_are_refused() {
     refused("body,init\n1,2\n", "line 1: no column `ticks`");
     refused("ticks\n1\n", "line 1: no component");
-    refused("body,ticks,time_ns\n1,2,3\n", "line 1: both");
+    refused("body,ticks,time_ns\n1,2,3\n", "line 1: the header has both `ticks` and `time_ns`");
     refused("body,body,ticks\n1,1,3\n", "line 1: column `body` appears twice");
     refused("body,,ticks\n1,1,3\n", "line 1: column 2 has no name");
     refused("1,108\n2,208\n", "line 1: no column `ticks`");

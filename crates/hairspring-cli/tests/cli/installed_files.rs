@@ -48,7 +48,7 @@ fn one_page_is_printed() {
     man().succeeds().says(".TH hairspring 1").says("Exit status: 0 success");
     let page = man().with("time").succeeds().says(".TH hairspring-time 1").output;
     assert_eq!(page, man().option("--out", ".").succeeds().file("hairspring-time.1"));
-    man().with("tea").ends_with(2).complains("there is no verb `tea`: time, fit,").in_one_line();
+    man().with("tea").ends_with(2).complains("there is no verb `tea`; known are time, fit,").in_one_line();
     man().with("time").option("--out", "x").ends_with(2).complains("cannot be used with");
     man().beside("taken", "").option("--out", "taken/man1").fails("--out taken/man1: Not a directory");
 }
