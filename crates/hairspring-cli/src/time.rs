@@ -103,10 +103,8 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
 
 /// Whether every body reached the precision.
 fn precise(assessment: &Assessment, request: &Request) -> bool {
-    assessment.series.iter().filter_map(|series| series.components.first()).all(|body| {
-        let best = body.time.cycles.as_ref().map_or(body.time.ticks, |cycles| cycles.estimate(request.level));
-        best.relative() <= request.precision
-    })
+    let mut bodies = assessment.series.iter().filter_map(|series| series.components.first());
+    bodies.all(|body| body.time.judged(request.level).relative() <= request.precision)
 }
 
 fn document(

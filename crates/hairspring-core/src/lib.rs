@@ -32,6 +32,7 @@
 pub mod design;
 pub mod error;
 pub mod estimate;
+pub mod hash;
 pub mod judge;
 pub mod machine;
 pub mod named;

@@ -1,6 +1,7 @@
 //! Identification of a measurement: the machine that it was made on, and the commit of the measured code.
 
 use crate::environment::machine;
+use hairspring_core::hash::fnv;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
@@ -10,8 +11,7 @@ pub fn fingerprint() -> String {
     let machine = machine();
     let file = |path| read_to_string(path).unwrap_or_default();
     let text = [file("/etc/machine-id"), file("/proc/sys/kernel/hostname"), machine.cpu_model, machine.architecture].join("\n");
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{hash:016x}")
+    format!("{:016x}", fnv(text.bytes()))
 }
 
 /// The current commit of the git checkout that contains the folder; `None` if there is no checkout or no commit.

@@ -1,5 +1,6 @@
 //! The identity of a document: when, where and by which version it was made.
 
+use hairspring_core::hash::fnv;
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -63,11 +64,6 @@ pub fn code_hash(code: &str) -> String {
     format!("{:016x}", fnv(code.bytes()))
 }
 
-/// The FNV-1a hash of 64 bits.
-pub fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,10 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_fnv_1a() {
-        // Values of the reference implementation's test suite.
-        assert_eq!(fnv(*b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv(*b"foobar"), 0x8594_4171_f739_67e8);
+    fn the_hash_differs_with_the_code() {
         assert_ne!(code_hash("x = x * c"), code_hash("x = x * d"));
     }
 }

@@ -36,6 +36,14 @@ pub struct Time {
     pub bound: Option<Bound>,
 }
 
+impl Time {
+    /// The time that its precision is judged by: in core cycles where available, since they do not change with the core
+    /// clock, else in the table's unit.
+    pub fn judged(&self, level: f64) -> Estimate {
+        self.cycles.as_ref().map_or(self.ticks, |cycles| cycles.estimate(level))
+    }
+}
+
 /// A component with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComponentResult {
@@ -268,16 +276,15 @@ fn share_flagged(table: &Observations) -> f64 {
     flagged as f64 / table.readings().len().max(1) as f64
 }
 
-/// A finding if the requested precision was missed. Judges core cycles where available: they do not change with the
-/// core clock.
+/// A finding if the requested precision was missed.
 fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
     let time = &components.first()?.time;
-    let best = time.cycles.as_ref().map_or(time.ticks, |cycles| cycles.estimate(question.options.level));
+    let judged = time.judged(question.options.level);
     let fence = time.cycles.as_ref().map_or(0.0, |cycles| cycles.part(Source::Fence, question.options.level));
-    let missed = precision_finding(&best, question.precision?)?;
+    let missed = precision_finding(&judged, question.precision?)?;
     // A longer run does not reduce what a fence hides.
     let kind = FindingKind::FenceHides { cycles: 2.0 * fence };
-    Some(if fence > best.half_width() / 2.0 { Finding::new(Severity::Warning, kind) } else { missed })
+    Some(if fence > judged.half_width() / 2.0 { Finding::new(Severity::Warning, kind) } else { missed })
 }
 
 /// An estimate as a value whose budget is its half-width as a bound.

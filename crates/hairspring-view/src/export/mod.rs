@@ -10,8 +10,8 @@ mod google_benchmark;
 mod hyperfine;
 
 use hairspring_core::Estimate;
+use hairspring_core::hash::fnv;
 use hairspring_result::document::{Row, finite};
-use hairspring_result::identity::fnv;
 use hairspring_result::{Figure, Mode, ResultDocument, Series};
 use std::collections::HashSet;
 

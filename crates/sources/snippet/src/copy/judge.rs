@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 
 const INDEPENDENT: &str = "no variable carries a value from one copy to the next";
 
+/// Every doubt, in the order in which they are reported.
+const DOUBTS: [Doubt; 4] = [Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call];
+
 /// Judges what is carried; `body` returns what the copy without its init carries.
 pub fn judge(row: &Row, whole: &Carried, body: impl FnOnce() -> Result<Option<Carried>, String>) -> Judged {
     if let Some(place) = chained(row, whole, &[]) {
@@ -22,16 +25,16 @@ pub fn judge(row: &Row, whole: &Carried, body: impl FnOnce() -> Result<Option<Ca
     if let Some(why) = &whole.doubt {
         return Judged::unknown(why);
     }
-    for doubt in [Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call] {
+    for doubt in DOUBTS {
         if let Some(place) = chained(row, whole, &[doubt]) {
             return Judged::unknown(&doubt_reason(doubt, &place));
         }
     }
-    if let Some(place) = chained(row, whole, &[Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call]) {
+    if let Some(place) = chained(row, whole, &DOUBTS) {
         return Judged::unknown(&doubt_reason(Doubt::Memory, &place));
     }
     let body = body().ok().flatten();
-    let alone = body.and_then(|body| chained(row, &body, &[Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call]));
+    let alone = body.and_then(|body| chained(row, &body, &DOUBTS));
     match alone {
         Some(place) => Judged::known(Mode::Throughput, format!("--init sets {place} again for each copy: copies are independent")),
         None => Judged::known(Mode::Throughput, INDEPENDENT.to_owned()),
