@@ -12,6 +12,8 @@ __all__ = [
     "run_program",
     "fit_columns",
     "fit_file",
+    "rows",
+    "remedy_words",
     "joined",
     "as_table",
 ]

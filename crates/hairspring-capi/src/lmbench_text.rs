@@ -95,15 +95,6 @@ impl Form {
 ///
 /// A time that cannot be told from zero is "below resolution" with its bound, and never 0; numbers have more decimals than
 /// lmbench gives them where three digits would not show.
-///
-/// ```
-/// use hairspring_core::Estimate;
-/// use crate::lmbench_text::{LoopLine, LoopTime, lmbench};
-/// let interval_ns = Estimate { value: 5.5e6, low: 5.45e6, high: 5.6e6, level: 0.988 };
-/// let time = LoopTime { interval_ns, experiments: 11, at_most_ns: None };
-/// let line = lmbench("lrand48()", LoopLine::Micro(1_000_000), &time);
-/// assert_eq!(line, "lrand48(): 0.00550 microseconds [0.005450 to 0.005600; 98.8 %, 11 experiments]");
-/// ```
 pub fn lmbench(name: &str, line: LoopLine, time: &LoopTime) -> String {
     let (form, name) = (line.form(), clean(name));
     let head = if name.is_empty() { String::new() } else { format!("{name}: ") };

@@ -1,16 +1,24 @@
 //! `verify`: the certificate of this machine.
 
-use crate::command::Hairspring;
+use crate::command::{Ended, Hairspring};
 use crate::document::Document;
 
 fn verify() -> Hairspring {
     Hairspring::new().with("verify").option("--runs", "2").option("--budget", "5ms")
 }
 
+/// A certificate, which on a busy machine may have failures; then its status says so. A machine that is too busy for a
+/// certificate is tried again.
+fn certified(command: impl Fn() -> Hairspring) -> Ended {
+    const TRIES: u32 = 10;
+    let attempt = || command().start().ends_with_any(&[0, 1]);
+    let too_busy = |ended: &Ended| ended.error.contains("the machine is too busy");
+    (1..TRIES).map(|_| attempt()).find(|ended| !too_busy(ended)).unwrap_or_else(attempt)
+}
+
 #[test]
 fn the_certificate_keeps_to_its_schema() {
-    // On a busy machine a certificate may have failures; then it says so in its status.
-    let ended = verify().with("--json").start().ends_with_any(&[0, 1]);
+    let ended = certified(|| verify().with("--json"));
     let certificate = Document::certificate(&ended.output);
     assert_eq!(certificate["schema"], "hairspring/certificate/1");
     assert_eq!(certificate["passed"], ended.succeeded());
@@ -20,16 +28,16 @@ fn the_certificate_keeps_to_its_schema() {
 
 #[test]
 fn the_text_fits_80_columns() {
-    let ended = verify().start().ends_with_any(&[0, 1]).says("imul");
+    let ended = certified(verify).says("imul");
     assert!(ended.output.lines().all(|line| line.chars().count() <= 80), "{ended}");
 }
 
 #[test]
 fn other_clocks_and_cpus_can_be_verified() {
-    let ended = verify().option("--clock", "rdtscp").option("--cpu", "0").with("--json").start().ends_with_any(&[0, 1]);
+    let ended = certified(|| verify().option("--clock", "rdtscp").option("--cpu", "0").with("--json"));
     let certificate = Document::certificate(&ended.output);
     assert_eq!((&certificate["clock"]["name"], &certificate["environment"]["pinned_cpu"]), (&"rdtscp".into(), &0.into()));
-    Document::certificate(&verify().option("--clock", "monotonic").with("--json").start().ends_with_any(&[0, 1]).output);
+    Document::certificate(&certified(|| verify().option("--clock", "monotonic").with("--json")).output);
 }
 
 #[test]

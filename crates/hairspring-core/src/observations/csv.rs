@@ -79,14 +79,14 @@ fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
             return Err(bad(number, &format!("no header within {MAX_HEAD} bytes: this is not an observation file")));
         }
         let line = std::str::from_utf8(&text).map_err(|_| bad(number, "is not UTF-8 text"))?;
-        let line = line.trim_start_matches('\u{feff}').trim();
+        let line = one_line(line.trim_start_matches('\u{feff}').trim());
         match line.strip_prefix('#') {
             Some(comment) => note(&mut origin, comment, number)?,
             None if line.is_empty() => {}
             None => {
                 // An uncertainty or provenance without a rate is meaningless.
                 origin.rate = origin.rate.filter(|rate| rate.hz.is_finite());
-                return Ok((origin, names(line), number));
+                return Ok((origin, names(&line), number));
             }
         }
     }
@@ -270,6 +270,7 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
                 parsed.flags = Flags::from_letters(text)
                     .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: the flags are s, g, b, c and x")))?
             }
+            Field::Series if text.contains(['\n', '\r']) => return Err(bad(line, "the name of a series has a line break")),
             Field::Series => parsed.series = Some(text),
         }
     }
@@ -354,6 +355,7 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
     writeln!(out, "series,{components}round,flags,{unit}")
 }
 
+/// The text with spaces in place of line breaks, which would end a comment or a name.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }

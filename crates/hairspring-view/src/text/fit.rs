@@ -131,9 +131,8 @@ pub fn plots(page: &mut Page, series: &Series) {
     let mut lines = 10;
     let overhead = series.overhead.as_ref().and_then(|overhead| overhead.time());
     let slope = series.body().filter(|_| one && series.components.len() == 1).and_then(|(_, body)| body.figure.time());
-    if let (Some(slope), Some(overhead)) = (slope, overhead)
-        && let Some(plot) = line_plot(rows, slope.value, overhead.value, factor)
-    {
+    let line = slope.zip(overhead).and_then(|(slope, overhead)| line_plot(rows, slope.value, overhead.value, factor));
+    if let Some(plot) = line {
         let left_out = if plot.points.iter().any(|point| !point.used) { "; x left out" } else { "" };
         draw(page, &plot, (8, unit), &format!("copies; o rows{left_out}; fitted line"));
         lines = 5;

@@ -25,7 +25,7 @@ pub const MOST_BYTES: u64 = 64 << 20;
 /// begin with `#` are skipped; `--` alone is a run without arguments. Nothing is read beyond the limits.
 ///
 /// # Errors
-/// A line with an unclosed quote, no line at all, more than [`MOST_INPUTS`] lines or [`MOST_BYTES`] bytes, or an error of
+/// A line with an unclosed quote, no line at all, more than `MOST_INPUTS` lines or `MOST_BYTES` bytes, or an error of
 /// the source.
 ///
 /// # Example

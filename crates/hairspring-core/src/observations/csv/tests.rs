@@ -44,6 +44,13 @@ fn written_table_is_read_back() {
 }
 
 #[test]
+fn a_carriage_return_within_a_comment_or_a_name_is_a_space() {
+    let table = read_csv("# the\rkey: a\rvalue\n\"the\rbody\",ticks\r\n1,2\r\n".as_bytes()).unwrap();
+    assert_eq!(table.origin.notes, [("the key".to_owned(), "a value".to_owned())]);
+    assert_eq!(table.components(), ["the body"]);
+}
+
+#[test]
 fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("").contains("empty"));
     assert!(error("body,ticks\n").contains("no rows"));
@@ -59,6 +66,7 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("body,ticks\n-1,3\n").contains("negative"));
     assert!(error("body,ticks\n1,2,3\n").contains("line 2: has 3 fields, the header has 2"));
     assert!(error("body,flags,ticks\n1,q,3\n").contains("flag `q`"));
+    assert!(error("series,body,ticks\n\"a\rb\",1,2\n").contains("line 2: the name of a series has a line break"));
     assert!(error("body,round,ticks\n1,-1,3\n").contains("round `-1`"));
     assert!(error("body,round,ticks\n1,4294967295,3\n").contains("round `4294967295`"));
     let many: String = (0..2_000).map(|i| format!("s{i},1,2\n")).collect();
