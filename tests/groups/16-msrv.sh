@@ -27,9 +27,16 @@ oldest_folder() {
   local folder
   while read -r folder; do
     is_oldest "$folder" && echo "$folder" && return 0
-  done < <(rust_folders && compgen -G "${RUSTUP_HOME:-${HOME:-}/.rustup}/toolchains/*/bin" && echo "$UNPACKED/usr/bin" &&
-    compgen -G "$UNPACKED/usr/lib/rust-*/bin")
+  done < <(all_folders)
   return 1
+}
+
+# Wherever a compiler may be; a place that is not there is none.
+all_folders() {
+  rust_folders
+  compgen -G "${RUSTUP_HOME:-${HOME:-}/.rustup}/toolchains/*/bin" || true
+  echo "$UNPACKED/usr/bin"
+  compgen -G "$UNPACKED/usr/lib/rust-*/bin" || true
 }
 
 # The version of a package that is of the declared Rust, if the distribution has one.

@@ -1,8 +1,9 @@
 //! The lines of the built-in chains in one table.
 
-use hairspring_core::estimate::{Component, Options, Solution, Uncertain, solve};
-use hairspring_core::observations::{Observations, Rate};
-use hairspring_host::chains::chains;
+use hairspring_core::estimate::ratio::ratio;
+use hairspring_core::estimate::{Component, Options, Quiet, Solution, Uncertain, solve};
+use hairspring_core::observations::{Observations, Rate, SeriesId};
+use hairspring_host::chains::{RULER, chains, name};
 
 /// A solved chain.
 pub struct Line {
@@ -22,8 +23,60 @@ impl Line {
 /// Solves every chain of a table, in the order of [`chains`].
 pub fn lines(table: &Observations, level: f64) -> Result<Vec<Line>, String> {
     let options = Options { level, ..Options::default() };
-    let named = chains().into_iter().filter_map(|chain| table.find_series(chain.name).map(|series| (chain.name.to_owned(), series)));
-    named.map(|(name, series)| solve(table, series, &options).map(|solution| Line { name, solution }).map_err(|e| e.to_string())).collect()
+    let solved = |(name, series)| solve(table, series, &options).map(|solution| Line { name, solution }).map_err(|e| e.to_string());
+    chains_of(table).map(solved).collect()
+}
+
+/// The reference chain of a table, and what can be compared with it: series solved from all readings, or all from undisturbed
+/// ones.
+pub struct InCycles<'a> {
+    table: &'a Observations,
+    options: Options,
+    cycles: f64,
+    plain: Solution,
+    quiet: Option<(Quiet, Solution)>,
+}
+
+impl<'a> InCycles<'a> {
+    /// From a table whose reference chain has this many core cycles; `None` if it has none that can be solved.
+    pub fn new(table: &'a Observations, cycles: f64, level: f64) -> Option<InCycles<'a>> {
+        let options = Options { level, departure_follows_counts: true, ..Options::default() };
+        let reference = table.find_series(name(RULER))?;
+        let undisturbed = |quiet: Quiet| quiet.solve(table, reference, &options).map(|solution| (quiet, solution));
+        let quiet = Quiet::of(table, name(RULER), cycles).and_then(undisturbed);
+        let plain = solve(table, reference, &Options { level, ..Options::default() }).ok()?;
+        Some(InCycles { table, options, cycles, plain, quiet })
+    }
+
+    /// Solves a series, from its undisturbed readings if there are enough, and gives its components in core cycles.
+    pub fn of(&self, series: SeriesId) -> Option<(Solution, Vec<Uncertain>)> {
+        let undisturbed = self.quiet.as_ref().and_then(|(quiet, ruler)| {
+            let solution = quiet.solve(self.table, series, &self.options)?;
+            let cycles = self.ratios(&solution, ruler)?;
+            Some((solution, cycles))
+        });
+        undisturbed.or_else(|| {
+            let plain = Options { level: self.options.level, ..Options::default() };
+            let solution = solve(self.table, series, &plain).ok()?;
+            let cycles = self.ratios(&solution, &self.plain)?;
+            Some((solution, cycles))
+        })
+    }
+
+    /// Core cycles of the reference chain.
+    pub fn cycles(&self) -> f64 {
+        self.cycles
+    }
+
+    fn ratios(&self, solution: &Solution, ruler: &Solution) -> Option<Vec<Uncertain>> {
+        let in_cycles = |component| ratio((solution, component), (ruler, &ruler.components[0])).map(|ratio| ratio.scaled(self.cycles));
+        solution.components.iter().map(in_cycles).collect()
+    }
+}
+
+/// The chains that a table has as series.
+fn chains_of(table: &Observations) -> impl Iterator<Item = (String, SeriesId)> + '_ {
+    chains().into_iter().filter_map(|chain| table.find_series(chain.name).map(|series| (chain.name.to_owned(), series)))
 }
 
 /// Core clock from a chain whose length in core cycles is known.

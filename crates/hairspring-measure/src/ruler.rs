@@ -2,9 +2,9 @@
 
 use crate::sampling::Sampling;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
-use hairspring_core::estimate::{Estimate, Options, solve};
+use hairspring_core::estimate::{Estimate, Options, Quiet, solve};
 use hairspring_core::observations::Observations;
-use hairspring_host::chains::{CONTROLS, Chain, ChainRole, LATTICE, RULER, chains};
+use hairspring_host::chains::{CONTROLS, Chain, ChainRole, LATTICE, RULER, chains, name};
 use hairspring_host::clock::Clock;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -47,7 +47,11 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
         let sampling = others.iter().fold(sampling, |sampling, chain| sampling.with_copies(chain, &CONTROL_COPIES));
         let table = sampling.run(TIME * (1 + 2 * seed as u32), seed);
         let slopes: Vec<Estimate> = wanted.iter().filter_map(|chain| slope(&table, chain)).collect();
-        if let Some(found) = lattice(&slopes, wanted.len()) {
+        let (slopes, found) = match lattice(&slopes, wanted.len()) {
+            Some(found) => (slopes, Some(found)),
+            None => undisturbed(&table, &wanted).map_or((slopes, None), |slopes| (slopes.clone(), lattice(&slopes, wanted.len()))),
+        };
+        if let Some(found) = found {
             let mut ruler = name_ruler(&wanted, &found)?;
             let unit = slopes[0].value / found.units[0];
             ruler
@@ -64,6 +68,16 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     best.ok_or_else(|| {
         "the reference chains do not lie on an integer lattice here (machine too busy, or a core that renames them away)".into()
     })
+}
+
+/// The slopes from undisturbed readings: a neighbour on the core lengthens chains beyond whole numbers. The length of the ruler
+/// in cycles is guessed from the chain of simple operations, each of which takes one.
+fn undisturbed(table: &Observations, wanted: &[&Chain]) -> Option<Vec<Estimate>> {
+    let of = |role: ChainRole| wanted.iter().find(|chain| chain.role == role).and_then(|chain| slope(table, chain));
+    let cycles = (of(RULER)?.value / of(ChainRole::Simple)?.value).round().max(1.0);
+    let quiet = Quiet::of(table, name(RULER), cycles)?;
+    let solved = |chain: &&Chain| quiet.solve(table, table.find_series(chain.name)?, &Options::default());
+    wanted.iter().map(|chain| solved(chain).map(|solution| solution.components[0].ticks)).collect()
 }
 
 fn slope(table: &Observations, chain: &Chain) -> Option<Estimate> {

@@ -82,7 +82,7 @@ impl Table {
     pub fn push(&mut self, readings: &[Raw]) {
         for round in readings.chunks_exact(self.rows.len().max(1)) {
             for (row, raw) in self.rows.iter().zip(round) {
-                self.observations.push_flagged(*row, self.rounds, raw.signed(), raw.flags);
+                self.observations.push_guarded(*row, self.rounds, raw.signed(), raw.flags, raw.guard);
             }
             self.rounds += 1;
         }
@@ -152,7 +152,7 @@ mod tests {
     use hairspring_core::observations::Flags;
 
     fn raw(ticks: u64) -> Raw {
-        Raw { ticks, flags: Flags::NONE }
+        Raw::new(ticks, Flags::NONE)
     }
 
     #[test]

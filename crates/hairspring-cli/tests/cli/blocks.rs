@@ -252,7 +252,7 @@ fn an_input_whose_program_dies_while_it_is_timed_is_left_out() {
             }
         };
         std::thread::sleep(std::time::Duration::from_millis(300));
-        assert!(Command::new("kill").args(["-9", &second.to_string()]).status().unwrap().success());
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(second), nix::sys::signal::Signal::SIGKILL).unwrap();
     });
     let document = json(&rig.blocks("part", "1\n3\n4\n5\n", &["--json", "--budget", "2s"]));
     killer.join().unwrap();

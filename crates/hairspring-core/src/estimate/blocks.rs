@@ -6,6 +6,9 @@ use super::location::Grouped;
 /// Blocks that a run is divided into, if it has at least as many rounds.
 const BLOCKS: usize = 32;
 
+/// Least sum of weights for the mean of a row in a block.
+const LEAST_WEIGHT: f64 = 0.9;
+
 /// Mean of every row in every block.
 #[derive(Debug, Clone)]
 pub struct BlockMeans {
@@ -22,19 +25,19 @@ impl BlockMeans {
     pub fn new(grouped: &Grouped, rounds: u32) -> BlockMeans {
         let count = BLOCKS.min(rounds as usize).max(1);
         let rows = grouped.rows.len();
-        let mut sums = vec![vec![(0.0, 0u32); rows]; count];
+        let mut sums = vec![vec![(0.0, 0.0); rows]; count];
         for (row, readings) in grouped.readings.iter().enumerate() {
-            for (round, ticks, _) in readings.iter().filter(|r| r.2) {
-                let cell = &mut sums[block_of(*round, rounds, count)][row];
-                *cell = (cell.0 + ticks, cell.1 + 1);
+            for sample in readings.iter().filter(|sample| sample.is_used()) {
+                let (cell, weight) = (&mut sums[block_of(sample.round, rounds, count)][row], f64::from(sample.weight));
+                *cell = (cell.0 + weight * sample.ticks, cell.1 + weight);
             }
         }
         let mut blocks = BlockMeans { means: Vec::new(), from_round: Vec::new(), incomplete: 0 };
         for (block, cells) in sums.into_iter().enumerate() {
-            if cells.iter().any(|cell| cell.1 == 0) {
+            if cells.iter().any(|cell| cell.1 < LEAST_WEIGHT) {
                 blocks.incomplete += 1;
             } else {
-                blocks.means.push(cells.iter().map(|cell| cell.0 / f64::from(cell.1)).collect());
+                blocks.means.push(cells.iter().map(|cell| cell.0 / cell.1).collect());
                 blocks.from_round.push((block as u64 * u64::from(rounds)).div_ceil(count as u64) as u32);
             }
         }

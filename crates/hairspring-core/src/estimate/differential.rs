@@ -37,8 +37,8 @@ pub fn differential(table: &Observations, series: SeriesId, level: f64) -> Optio
     let single: Vec<f64> = grouped.readings[short]
         .iter()
         .zip(&grouped.readings[long])
-        .filter(|(a, b)| a.2 && b.2 && a.0 == b.0)
-        .map(|(a, b)| (b.1 - a.1) / (many - few))
+        .filter(|(a, b)| a.is_used() && b.is_used() && a.round == b.round)
+        .map(|(a, b)| (b.ticks - a.ticks) / (many - few))
         .collect();
     Some(Differential {
         copies: (many, few),

@@ -39,7 +39,8 @@ pub fn direct(table: &Observations, series: SeriesId, level: f64) -> Vec<Direct>
             let value = means.iter().sum::<f64>() / means.len() as f64;
             let (of_mean, dof) = variance_of_mean(&means);
             let entry = Contribution::standard(Source::Stochastic, of_mean.sqrt(), dof);
-            let single: Vec<f64> = grouped.readings[at].iter().filter(|r| r.2).map(|r| r.1 / copies).collect();
+            let single: Vec<f64> =
+                grouped.readings[at].iter().filter(|sample| sample.is_used()).map(|sample| sample.ticks / copies).collect();
             Some(Direct { copies, ticks: Uncertain { value, budget: vec![entry] }.estimate(level), sd: variance(&single).sqrt() })
         })
         .collect();

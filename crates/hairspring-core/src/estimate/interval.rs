@@ -121,6 +121,8 @@ pub enum Source {
     Reference,
     /// Differences between runs in separate processes.
     Runs,
+    /// What a neighbour on the core still adds to undisturbed readings, as far as the control chains show it.
+    Neighbour,
 }
 
 /// How an uncertainty is known. Standard deviations add in quadrature, bounds add linearly (Muller, step 5).

@@ -15,13 +15,36 @@ const SPIKE_QUANTA: f64 = 1.5;
 /// If fewer than one reading in this many is undisturbed, all readings are used.
 const TOO_FEW_UNDISTURBED: usize = 4;
 
+/// A reading of a row, and how far it is used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// The round in which it was taken.
+    pub round: u32,
+    /// Its weight: 0 if it is left out, 1 if it is used, the probability that it was undisturbed where that is known.
+    pub weight: f32,
+    /// The reading.
+    pub ticks: f64,
+}
+
+impl Sample {
+    /// Whether it is used at all.
+    pub fn is_used(&self) -> bool {
+        self.weight > 0.0
+    }
+}
+
+/// The number of readings that the weights amount to.
+pub fn total_weight(samples: &[Sample]) -> f64 {
+    samples.iter().map(|sample| f64::from(sample.weight)).sum()
+}
+
 /// Readings of one series by row, in the order of their rounds.
 #[derive(Debug, Clone)]
 pub struct Grouped {
     /// The ids of the rows in the table.
     pub rows: Vec<RowId>,
-    /// The readings of each row: round, ticks, and whether the reading may be used.
-    pub readings: Vec<Vec<(u32, f64, bool)>>,
+    /// The readings of each row.
+    pub readings: Vec<Vec<Sample>>,
     /// Quantum of the clock; 0 if unknown.
     pub quantum: f64,
 }
@@ -36,16 +59,17 @@ impl Grouped {
         for reading in table.readings() {
             let at = place[reading.row as usize];
             if at != usize::MAX {
-                readings[at].push((reading.round, reading.ticks, !reading.flags.any()));
+                let weight = if reading.flags.any() { 0.0 } else { 1.0 };
+                readings[at].push(Sample { round: reading.round, weight, ticks: reading.ticks });
             }
         }
-        if readings.iter().flatten().filter(|r| r.2).count() * TOO_FEW_UNDISTURBED < readings.iter().map(Vec::len).sum() {
+        if readings.iter().flatten().filter(|sample| sample.is_used()).count() * TOO_FEW_UNDISTURBED < readings.iter().map(Vec::len).sum() {
             // Code that takes longer than a scheduler slice is never undisturbed: all readings are used, and a finding reports it.
-            readings.iter_mut().flatten().for_each(|reading| reading.2 = true);
+            readings.iter_mut().flatten().for_each(|sample| sample.weight = 1.0);
         }
         let quantum = table.origin.quantum();
         for row in &mut readings {
-            row.sort_by_key(|(round, _, _)| *round);
+            row.sort_by_key(|sample| sample.round);
             mark_spikes(row, quantum);
         }
         Grouped { rows, readings, quantum }
@@ -53,7 +77,7 @@ impl Grouped {
 
     /// Median number of usable readings of a row.
     pub fn typical_repeats(&self) -> usize {
-        let mut usable: Vec<usize> = self.readings.iter().map(|row| row.iter().filter(|r| r.2).count()).collect();
+        let mut usable: Vec<usize> = self.readings.iter().map(|row| total_weight(row) as usize).collect();
         let middle = usable.len() / 2;
         if usable.is_empty() { 0 } else { *usable.select_nth_unstable(middle).1 }
     }
@@ -61,13 +85,13 @@ impl Grouped {
     /// Number of readings, and number of usable readings.
     pub fn reading_counts(&self) -> (usize, usize) {
         let all = self.readings.iter().map(Vec::len).sum();
-        (all, self.readings.iter().flatten().filter(|r| r.2).count())
+        (all, self.readings.iter().map(|row| total_weight(row)).sum::<f64>() as usize)
     }
 }
 
 /// Marks readings far from their neighbours in time as unusable (a Hampel filter, in chunks). A lasting change of level is
 /// not a spike, because the neighbours have it too.
-fn mark_spikes(row: &mut [(u32, f64, bool)], quantum: f64) {
+fn mark_spikes(row: &mut [Sample], quantum: f64) {
     if row.len() < 5 {
         return;
     }
@@ -75,12 +99,14 @@ fn mark_spikes(row: &mut [(u32, f64, bool)], quantum: f64) {
     let mut limits = Vec::with_capacity(chunks);
     for chunk in 0..chunks {
         let (from, to) = (chunk.saturating_sub(1) * CHUNK, ((chunk + 2) * CHUNK).min(row.len()));
-        let mut window: Vec<f64> = row[from..to].iter().filter(|r| r.2).map(|r| r.1).collect();
+        let mut window: Vec<f64> = row[from..to].iter().filter(|sample| sample.is_used()).map(|sample| sample.ticks).collect();
         limits.push(if window.len() < 5 { (0.0, f64::INFINITY) } else { spike_limit(&mut window, quantum) });
     }
-    for (at, reading) in row.iter_mut().enumerate() {
+    for (at, sample) in row.iter_mut().enumerate() {
         let (median, reach) = limits[at / CHUNK];
-        reading.2 &= (reading.1 - median).abs() <= reach;
+        if (sample.ticks - median).abs() > reach {
+            sample.weight = 0.0;
+        }
     }
 }
 
@@ -110,9 +136,10 @@ mod tests {
     use super::*;
 
     fn used(values: &[f64], quantum: f64) -> Vec<bool> {
-        let mut row: Vec<_> = values.iter().enumerate().map(|(at, value)| (at as u32, *value, true)).collect();
+        let mut row: Vec<_> =
+            values.iter().enumerate().map(|(at, ticks)| Sample { round: at as u32, weight: 1.0, ticks: *ticks }).collect();
         mark_spikes(&mut row, quantum);
-        row.iter().map(|r| r.2).collect()
+        row.iter().map(Sample::is_used).collect()
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod interval;
 mod linear;
 mod location;
 mod parallel;
+mod quiet;
 mod rank;
 mod regression;
 mod replicated;
@@ -29,6 +30,7 @@ pub mod through_origin;
 pub use between::between_runs;
 pub use blocks::variance_of_mean;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain};
+pub use quiet::Quiet;
 pub use rank::{Combination, Rank, exact_rank};
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
 

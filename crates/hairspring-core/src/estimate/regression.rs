@@ -106,7 +106,7 @@ impl<'a> Data<'a> {
             .readings
             .iter()
             .enumerate()
-            .flat_map(|(at, readings)| readings.iter().filter(|r| r.2).map(move |r| (at, r.1)))
+            .flat_map(|(at, readings)| readings.iter().filter(|sample| sample.is_used()).map(move |sample| (at, sample.ticks)))
             .collect();
         Data { grouped, columns, rank, scale, design, rows }
     }
@@ -292,8 +292,11 @@ impl<'a> Data<'a> {
             .enumerate()
             .map(|(at, (sum, count))| {
                 let readings = &self.grouped.readings[at];
-                let location =
-                    if *count > 0 { sum / *count as f64 } else { median(&mut readings.iter().map(|r| r.1).collect::<Vec<f64>>()) };
+                let location = if *count > 0 {
+                    sum / *count as f64
+                } else {
+                    median(&mut readings.iter().map(|sample| sample.ticks).collect::<Vec<f64>>())
+                };
                 RowFit {
                     row: self.grouped.rows[at],
                     counts: table.rows()[self.grouped.rows[at] as usize].counts.clone(),

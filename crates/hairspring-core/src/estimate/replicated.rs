@@ -10,7 +10,7 @@ use super::blocks::{BlockMeans, variance_of_mean};
 use super::groups::by_neighbours;
 use super::interval::{Contribution, Source, Uncertain};
 use super::linear::LinearMap;
-use super::location::{Grouped, median};
+use super::location::{Grouped, Sample, median, total_weight};
 use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use super::{MIN_ROUNDS, Options, regression};
@@ -56,7 +56,7 @@ pub fn solve(mut grouped: Grouped, table: &Observations, options: &Options) -> R
 /// A row with too few usable readings.
 struct Starved {
     row: RowId,
-    readings: Vec<(u32, f64, bool)>,
+    readings: Vec<Sample>,
 }
 
 /// Removes and returns the rows with too few usable readings, which would make every block incomplete.
@@ -64,7 +64,7 @@ fn split_starved(grouped: &mut Grouped) -> Vec<Starved> {
     let enough = grouped.typical_repeats().div_ceil(4).max(2);
     let mut starved = Vec::new();
     for at in (0..grouped.rows.len()).rev() {
-        if grouped.readings[at].iter().filter(|r| r.2).count() < enough {
+        if (total_weight(&grouped.readings[at]) as usize) < enough {
             starved.push(Starved { row: grouped.rows.remove(at), readings: grouped.readings.remove(at) });
         }
     }
@@ -225,7 +225,7 @@ impl<'a> System<'a> {
                 row,
                 counts: self.table.rows()[row as usize].counts.clone(),
                 readings: readings.len(),
-                used: readings.iter().filter(|r| r.2).count(),
+                used: total_weight(readings) as usize,
                 location: self.location[*at],
                 sd: self.reading_variance[*at].map(f64::sqrt),
                 residual: self.location[*at] - fitted(&self.design[*at]),
@@ -238,7 +238,7 @@ impl<'a> System<'a> {
             counts: self.table.rows()[lost.row as usize].counts.clone(),
             readings: lost.readings.len(),
             used: 0,
-            location: median(&mut lost.readings.iter().map(|r| r.1).collect::<Vec<f64>>()),
+            location: median(&mut lost.readings.iter().map(|sample| sample.ticks).collect::<Vec<f64>>()),
             sd: None,
             residual: f64::NAN,
             left_out: Some(if excluded.contains(&lost.row) { LeftOut::Excluded } else { LeftOut::Interference }),
@@ -331,16 +331,20 @@ fn used_columns(rows: &[Vec<f64>]) -> Vec<usize> {
 }
 
 /// Variance of single readings around the mean of their neighbours in time, which excludes slow drifts.
-fn within(readings: &[(u32, f64, bool)], rounds: u32) -> Option<f64> {
+fn within(readings: &[Sample], rounds: u32) -> Option<f64> {
     let block_rounds = (rounds / 32).max(2);
-    let (mut squares, mut dof) = (0.0, 0usize);
-    let usable: Vec<(u32, f64)> = readings.iter().filter(|r| r.2).map(|r| (r.0, r.1)).collect();
-    for chunk in usable.chunk_by(|a, b| a.0 / block_rounds == b.0 / block_rounds).filter(|chunk| chunk.len() > 1) {
-        let mean = chunk.iter().map(|r| r.1).sum::<f64>() / chunk.len() as f64;
-        squares += chunk.iter().map(|r| (r.1 - mean).powi(2)).sum::<f64>();
-        dof += chunk.len() - 1;
+    let (mut squares, mut dof) = (0.0, 0.0);
+    let usable: Vec<Sample> = readings.iter().filter(|sample| sample.is_used()).copied().collect();
+    for chunk in usable.chunk_by(|a, b| a.round / block_rounds == b.round / block_rounds) {
+        let weight = total_weight(chunk);
+        if chunk.len() > 1 && weight > 1.0 {
+            let sum = |value: &dyn Fn(&Sample) -> f64| chunk.iter().map(|sample| f64::from(sample.weight) * value(sample)).sum::<f64>();
+            let mean = sum(&|sample| sample.ticks) / weight;
+            squares += sum(&|sample| (sample.ticks - mean).powi(2));
+            dof += weight - 1.0;
+        }
     }
-    (dof > 0).then(|| squares / dof as f64)
+    (dof > 0.0).then(|| squares / dof)
 }
 
 /// Variance of each row's location. It is at least a tenth of the typical variance, and at least that of rounding, because a
@@ -350,11 +354,11 @@ fn location_variances(grouped: &Grouped, reading_variance: &[Option<f64>]) -> Ve
         .readings
         .iter()
         .zip(reading_variance)
-        .map(|(readings, variance)| variance.unwrap_or(f64::NAN) / readings.iter().filter(|r| r.2).count().max(1) as f64)
+        .map(|(readings, variance)| variance.unwrap_or(f64::NAN) / total_weight(readings).max(1.0))
         .collect();
     let mut known: Vec<f64> = raw.iter().copied().filter(|v| v.is_finite()).collect();
     let typical = if known.is_empty() { 1.0 } else { median(&mut known) };
-    let largest = grouped.readings.iter().flatten().map(|r| r.1.abs()).fold(0.0, f64::max);
+    let largest = grouped.readings.iter().flatten().map(|sample| sample.ticks.abs()).fold(0.0, f64::max);
     let floor = (typical / 10.0).max((largest * 1e-9).powi(2)).max((grouped.quantum * 1e-6).powi(2)).max(1e-24);
     raw.iter().map(|v| if v.is_finite() { v.max(floor) } else { typical.max(floor) }).collect()
 }

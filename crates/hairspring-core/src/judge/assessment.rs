@@ -3,13 +3,14 @@
 
 use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
 use super::resolution::{component_floor, overhead_floor};
+use super::solver::{Ruler, Solver};
 use super::{
-    Bound, Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, control_finding, frequency_levels,
-    interference_findings, precision_finding, upper_bound, verdict,
+    Bound, Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
+    precision_finding, upper_bound, verdict,
 };
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
-use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, solve};
+use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain};
 use crate::observations::{Flags, Observations, Origin, Role, Unit};
 
 /// Settings of an assessment.
@@ -107,25 +108,64 @@ pub struct Assessment {
     pub core_hz: Option<Estimate>,
 }
 
-/// Solves, converts, checks and compares.
+/// A time from undisturbed readings may be below that from all readings by this many times the excess of the control chains,
+/// and by this share. Beyond it, the code varies by itself: what looks undisturbed is its shorter case.
+const MOST_BELOW: (f64, f64) = (3.0, 0.01);
+/// A time from undisturbed readings may be above that from all readings by this share.
+const MOST_ABOVE: f64 = 0.005;
+
+/// Solves, converts, checks and compares. Where control chains show a neighbour on the core, all series are solved from their
+/// undisturbed readings, if there are enough.
 ///
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     // The rows of a chain count only its copies, so its departure cannot follow other counts.
     let chains = Options { departure_follows_counts: false, ..question.options.clone() };
-    let reference = Ruler::from_table(table, &chains);
+    let all = Solver::of_all(table, &chains);
+    let found = assess_by(&all, table, question, &chains)?;
+    let quiet = all.of_quiet(&chains).and_then(|solver| {
+        let better = assess_by(&solver, table, question, &chains).ok().filter(|better| is_plausible(better, &found, all.excess()))?;
+        Some(with_neighbour(better, &found, &solver, all.excess()))
+    });
+    Ok(quiet.unwrap_or(found))
+}
+
+/// Whether the undisturbed readings of every series differ from all of its readings by no more than a neighbour explains.
+fn is_plausible(quiet: &Assessment, all: &Assessment, excess: f64) -> bool {
+    let body = |series: &SeriesResult| series.components.first().map(|body| body.time.ticks.value);
+    quiet.series.iter().zip(&all.series).all(|(quiet, all)| {
+        let (Some(quiet), Some(all)) = (body(quiet), body(all)) else { return false };
+        let longer = all / quiet - 1.0;
+        longer > -MOST_ABOVE && longer < MOST_BELOW.0 * excess + MOST_BELOW.1
+    })
+}
+
+/// Adds the finding about the neighbour. The core clock's steps are taken from all readings, since the others are brought to
+/// one clock.
+fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, excess: f64) -> Assessment {
+    let kind = FindingKind::Neighbour { quiet_percent: solver.quiet_share().map(|share| 100.0 * share), excess_percent: 100.0 * excess };
+    let neighbour = Finding::new(Severity::Note, kind);
+    for (series, all) in quiet.series.iter_mut().zip(&all.series) {
+        series.findings.push(neighbour.clone());
+        series.findings.extend(all.findings.iter().filter(|finding| finding.is(super::code::FREQUENCY_STEPPED)).cloned());
+        sort(&mut series.findings);
+    }
+    quiet
+}
+
+fn assess_by(solver: &Solver, table: &Observations, question: &Question, chains: &Options) -> Result<Assessment> {
     let names = table.series_names().to_vec();
-    let control = reference.as_ref().and_then(|ruler| control(table, ruler, &chains));
-    let shadow = reference.as_ref().and_then(|ruler| shadow_of(table, ruler, &chains));
+    let control = solver.control_finding();
+    let shadow = solver.ruler.as_ref().and_then(|ruler| shadow_of(table, ruler, solver, chains));
     let idle = never_ran(table);
     let mut series = Vec::new();
     for (id, name) in names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name)) {
-        let mut solution = solve(table, id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
-        let alone = standing_start(table, name, shadow, &question.options);
-        let overlap = overlapping(table, name, &solution, alone.as_ref(), &question.options);
+        let mut solution = solver.solve(id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
+        let alone = standing_start(table, name, shadow, solver, &question.options);
+        let overlap = overlapping(table, name, &solution, alone.as_ref(), solver, &question.options);
         correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
-        let mut result = series_result(name, solution, table, reference.as_ref(), question);
+        let mut result = series_result(name, solution, table, solver, question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
         sort(&mut result.findings);
         series.push(result);
@@ -136,7 +176,8 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
         ));
     }
     let comparisons = series[1..].iter().filter_map(|a| compare(a, &series[0], question.options.level)).collect();
-    let core_hz = reference.as_ref().and_then(|ruler| ruler.core_hz(&table.origin, question.options.level));
+    let core_hz = solver.ruler.as_ref().and_then(|ruler| ruler.core_hz(&table.origin));
+    let core_hz = core_hz.map(|hz| with_rate(hz, &table.origin).estimate(question.options.level));
     Ok(Assessment { series, comparisons, core_hz })
 }
 
@@ -155,68 +196,33 @@ fn in_series(error: Error, name: &str, series: usize) -> Error {
     }
 }
 
-/// The solved reference chain, and the length of one copy in core cycles.
-pub(super) struct Ruler {
-    pub solution: Solution,
-    pub cycles: f64,
-}
-
-impl Ruler {
-    /// The ruler of a table, if it has a usable reference chain.
-    pub fn from_table(table: &Observations, options: &Options) -> Option<Ruler> {
-        let (name, cycles) = table.origin.reference.as_ref()?;
-        let solution = solve(table, table.find_series(name)?, options).ok()?;
-        let usable = solution.components.len() == 1 && solution.components[0].ticks.low > 0.0;
-        usable.then_some(Ruler { solution, cycles: *cycles })
-    }
-
-    fn component(&self) -> &Component {
-        &self.solution.components[0]
-    }
-
-    /// Core cycles per unit of the table.
-    fn per_tick(&self) -> f64 {
-        self.cycles / self.component().ticks.value
-    }
-
-    fn core_hz(&self, origin: &Origin, level: f64) -> Option<Estimate> {
-        let chain = &self.component().uncertain;
-        let hz = self.cycles * 1e9 / (chain.value * origin.ns_per_unit()?);
-        let budget = chain.budget.iter().map(|entry| entry.scaled(hz / chain.value)).collect();
-        Some(with_rate(Uncertain { value: hz, budget }, origin).estimate(level))
-    }
-}
-
-/// The most severe finding of the control chains, measured in cycles of the reference.
-fn control(table: &Observations, ruler: &Ruler, options: &Options) -> Option<Finding> {
-    let check_chain = |(name, expected): &(String, f64)| {
-        let solution = solve(table, table.find_series(name)?, options).ok()?;
-        let cycles = ratio((&solution, solution.components.first()?), (&ruler.solution, ruler.component()))?.scaled(ruler.cycles);
-        control_finding(&cycles.estimate(options.level), *expected)
-    };
-    table.origin.controls.iter().filter_map(check_chain).max_by_key(|finding| finding.severity)
-}
-
 /// The time of the code after a fence that the fence hides, in the table's unit.
-fn shadow_of(table: &Observations, ruler: &Ruler, options: &Options) -> Option<f64> {
+fn shadow_of(table: &Observations, ruler: &Ruler, solver: &Solver, options: &Options) -> Option<f64> {
     let (name, cycles) = table.origin.shadow.as_ref()?;
-    let solution = solve(table, table.find_series(name)?, options).ok()?;
+    let solution = solver.solve(table.find_series(name)?, options).ok()?;
     // A combination is of no use: the rows cannot tell the chain from the other parts of it.
     let chain = solution.components.first().filter(|chain| chain.parts.len() == 1)?;
     Some(shadow(&ruler.component().uncertain.scaled(cycles / ruler.cycles), chain))
 }
 
 /// The body of a series measured from a standing start, where rows with fences check it.
-fn standing_start(table: &Observations, name: &str, shadow: Option<f64>, options: &Options) -> Option<Alone> {
+fn standing_start(table: &Observations, name: &str, shadow: Option<f64>, solver: &Solver, options: &Options) -> Option<Alone> {
     let series = table.find_series(table.origin.variant(name, Role::Fenced)?)?;
-    let measured = solve(table, series, options).ok()?.components.first()?.ticks;
+    let measured = solver.solve(series, options).ok()?.components.first()?.ticks;
     Some(Alone { measured, shadow: shadow? })
 }
 
 /// A finding if another arrangement of a series gives a different time for its body.
-fn overlapping(table: &Observations, name: &str, main: &Solution, alone: Option<&Alone>, options: &Options) -> Option<Finding> {
+fn overlapping(
+    table: &Observations,
+    name: &str,
+    main: &Solution,
+    alone: Option<&Alone>,
+    solver: &Solver,
+    options: &Options,
+) -> Option<Finding> {
     let series = table.origin.variant(name, Role::InPlace).and_then(|series| table.find_series(series));
-    let in_place = series.and_then(|series| solve(table, series, options).ok());
+    let in_place = series.and_then(|series| solver.solve(series, options).ok());
     overlap(main, in_place.as_ref(), alone, &Context::for_table(table))
 }
 
@@ -234,13 +240,14 @@ fn correct(solution: &mut Solution, fenced: bool, shadow: Option<f64>, alone: Op
     }
 }
 
-fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> SeriesResult {
+fn series_result(name: &str, solution: Solution, table: &Observations, solver: &Solver, question: &Question) -> SeriesResult {
+    let ruler = solver.ruler.as_ref();
     let components: Vec<ComponentResult> = solution
         .components
         .iter()
         .map(|component| ComponentResult {
             name: component.name.clone(),
-            time: time(component, &solution, table, ruler),
+            time: time(component, &solution, table, solver, question.options.level),
             row_influence: component.row_influence,
         })
         .collect();
@@ -250,7 +257,7 @@ fn series_result(name: &str, solution: Solution, table: &Observations, ruler: Op
         cycles: ruler.map(|ruler| with_bound(ticks).scaled(ruler.per_tick())),
         bound: bound(&ticks, overhead_floor(&solution), table, ruler),
     });
-    let mut findings = findings(&solution, table, ruler, question);
+    let mut findings = findings(&solution, table, solver, question);
     findings.extend(missed_precision(&components, question));
     SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
 }
@@ -266,13 +273,14 @@ fn never_ran(table: &Observations) -> Option<Finding> {
 fn share_disturbed(solution: &Solution, table: &Observations) -> f64 {
     let excluded = table.readings().iter().filter(|reading| reading.flags.contains(Flags::EXCLUDED)).count();
     let excluded = excluded as f64 / table.readings().len().max(1) as f64;
-    let unused = solution.share_unused().max(share_flagged(table));
+    let flagged = table.readings().iter().filter(|reading| reading.flags.any()).count() as f64 / table.readings().len().max(1) as f64;
+    let unused = solution.share_unused().max(flagged);
     if excluded < 1.0 { ((unused - excluded) / (1.0 - excluded)).max(0.0) } else { unused }
 }
 
-/// Share of the readings that have a flag.
+/// Share of the readings that have a flag of their own.
 fn share_flagged(table: &Observations) -> f64 {
-    let flagged = table.readings().iter().filter(|reading| reading.flags.any()).count();
+    let flagged = table.readings().iter().filter(|reading| reading.flags.without(Flags::SHARED).any()).count();
     flagged as f64 / table.readings().len().max(1) as f64
 }
 
@@ -292,12 +300,14 @@ fn with_bound(estimate: Estimate) -> Uncertain {
     Uncertain { value: estimate.value, budget: vec![Contribution::bound(Source::Stochastic, estimate.half_width())] }
 }
 
-fn time(component: &Component, solution: &Solution, table: &Observations, ruler: Option<&Ruler>) -> Time {
-    let ns = table.origin.ns_per_unit().map(|factor| with_rate(component.uncertain.scaled(factor), &table.origin));
-    let cycles =
-        ruler.and_then(|ruler| ratio((solution, component), (&ruler.solution, ruler.component())).map(|ratio| ratio.scaled(ruler.cycles)));
-    let bound = if component.is_difference() { None } else { bound(&component.ticks, component_floor(solution), table, ruler) };
-    Time { ticks: component.ticks, ns, cycles, bound }
+fn time(component: &Component, solution: &Solution, table: &Observations, solver: &Solver, level: f64) -> Time {
+    let ruler = solver.ruler.as_ref();
+    let uncertain = solver.with_bound(component.uncertain.clone());
+    let ticks = if solver.is_quiet() { uncertain.estimate(level) } else { component.ticks };
+    let ns = table.origin.ns_per_unit().map(|factor| with_rate(uncertain.scaled(factor), &table.origin));
+    let cycles = ruler.and_then(|ruler| ruler.in_cycles(solution, component)).map(|cycles| solver.with_bound(cycles));
+    let bound = if component.is_difference() { None } else { bound(&ticks, component_floor(solution), table, ruler) };
+    Time { ticks, ns, cycles, bound }
 }
 
 fn bound(ticks: &Estimate, floor: f64, table: &Observations, ruler: Option<&Ruler>) -> Option<Bound> {
@@ -317,11 +327,13 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
     }
 }
 
-fn findings(solution: &Solution, table: &Observations, ruler: Option<&Ruler>, question: &Question) -> Vec<Finding> {
+fn findings(solution: &Solution, table: &Observations, solver: &Solver, question: &Question) -> Vec<Finding> {
+    let ruler = solver.ruler.as_ref();
     let mut all = check(solution, &Context::for_table(table));
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
+    let disturbed = if solver.is_quiet() { share_flagged(table) } else { share_disturbed(solution, table) };
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
-    all.extend(interference_findings(share_disturbed(solution, table), longest, question.stolen_ms));
+    all.extend(interference_findings(disturbed, longest, question.stolen_ms));
     all.extend(table.origin.clock.as_deref().and_then(clock_findings));
     if let (Some((name, _)), None) = (&table.origin.reference, ruler) {
         let reason = format!("the reference chain `{name}` could not be measured in this run");

@@ -14,6 +14,7 @@ pub mod code {
     pub const CLOCK_TOO_COARSE: &str = "clock_too_coarse";
     pub const FREQUENCY_STEPPED: &str = "frequency_stepped";
     pub const CORE_SHARED: &str = "core_shared";
+    pub const NEIGHBOUR: &str = "neighbour";
     pub const OVERLAP: &str = "overlap";
     pub const FENCE_HIDES: &str = "fence_hides";
     pub const PREEMPTED: &str = "preempted";
@@ -46,6 +47,9 @@ pub enum FindingKind {
     FrequencyStepped { low_percent: f64, high_percent: f64 },
     /// A control chain was not measured at its known length: something else used the core's execution units.
     CoreShared { control_cycles: f64, expected_cycles: f64 },
+    /// Something else used the core; the time is that of the undisturbed readings. The share is that of the readings with
+    /// short guards, where the readings have guards.
+    Neighbour { quiet_percent: Option<f64>, excess_percent: f64 },
     /// Body and init overlap: the time of the body changes when the inits are placed elsewhere, or when fences separate
     /// them. All three estimates are times of the body.
     Overlap { at_end: Estimate, in_place: Option<Estimate>, fenced: Option<Estimate>, unit: String },
@@ -122,6 +126,16 @@ impl Kind for FindingKind {
                     if expected_cycles == 1.0 { "cycle" } else { "cycles" }
                 ),
                 remedy: "measure again, on another CPU or a quieter machine",
+            },
+            Neighbour { quiet_percent, excess_percent } => Description {
+                code: code::NEIGHBOUR,
+                message: format!(
+                    "something else used the core, and lengthened control chains by up to {}; the time is that of the undisturbed readings{}",
+                    in_percent(excess_percent),
+                    quiet_percent.map(|share| format!(" (the core was quiet in {share:.0} %)")).unwrap_or_default()
+                ),
+                numbers: numbers! { quiet_percent, excess_percent },
+                remedy: "nothing to do; on another CPU or a quieter machine the interval is narrower",
             },
             Overlap { at_end, in_place, fenced, unit } => Description {
                 code: code::OVERLAP,

@@ -11,6 +11,7 @@ mod precision;
 mod remedies;
 mod resolution;
 mod shared;
+mod solver;
 pub mod words;
 
 pub mod methods;

@@ -1,7 +1,7 @@
 //! Stretches of time in which something else used the core: a process on the other hardware thread slows some chains
 //! and not others, and only a chain of known length shows it.
 
-use super::assessment::Ruler;
+use super::solver::Ruler;
 use crate::estimate::levels::noise;
 use crate::estimate::{Options, solve};
 use crate::observations::{Flags, Observations};

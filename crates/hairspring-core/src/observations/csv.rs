@@ -6,6 +6,7 @@ use super::{Flags, Observations, Origin, Rate, Role, Unit, Variant};
 use crate::error::{Error, Result};
 use bounded::Bounded;
 use std::io::{BufRead, Read, Write};
+use std::num::NonZeroU32;
 
 /// Most components that a file may have; a file with more counts as damaged.
 pub const MAX_COMPONENTS: usize = 10_000;
@@ -158,6 +159,7 @@ enum Field {
     Round,
     Flags,
     Series,
+    Guard,
 }
 
 impl Layout {
@@ -199,6 +201,7 @@ impl Field {
             "round" => Field::Round,
             "flags" => Field::Flags,
             "series" => Field::Series,
+            "guard" => Field::Guard,
             _ => Field::Component,
         }
     }
@@ -230,7 +233,7 @@ fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mu
         let series = table.series(parsed.series.filter(|name| !name.is_empty()).unwrap_or("main"));
         let row = table.row(series, &counts);
         let round = parsed.round.unwrap_or_else(|| next_round(&mut seen, row));
-        table.push_flagged(row, round, parsed.ticks, parsed.flags);
+        table.push_guarded(row, round, parsed.ticks, parsed.flags, parsed.guard);
     }
     Ok(())
 }
@@ -249,13 +252,14 @@ struct Line<'a> {
     round: Option<u32>,
     flags: Flags,
     series: Option<&'a str>,
+    guard: Option<NonZeroU32>,
 }
 
 fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [f64], line: u64) -> Result<Line<'a>> {
     if record.len() != layout.fields.len() {
         return Err(bad(line, &format!("has {} fields, the header has {}", record.len(), layout.fields.len())));
     }
-    let mut parsed = Line { ticks: f64::NAN, round: None, flags: Flags::NONE, series: None };
+    let mut parsed = Line { ticks: f64::NAN, round: None, flags: Flags::NONE, series: None, guard: None };
     let mut component = 0;
     for (bytes, field) in record.iter().zip(&layout.fields) {
         let text = std::str::from_utf8(bytes).map_err(|_| bad(line, "is not UTF-8 text"))?.trim();
@@ -272,6 +276,7 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
             }
             Field::Series if text.contains(['\n', '\r']) => return Err(bad(line, "the name of a series has a line break")),
             Field::Series => parsed.series = Some(text),
+            Field::Guard => parsed.guard = guard(text, line)?,
         }
     }
     Ok(parsed)
@@ -280,6 +285,12 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
 fn round_number(text: &str, line: u64) -> Result<u32> {
     let number = text.parse().ok().filter(|round| *round <= MAX_ROUND);
     number.ok_or_else(|| bad(line, &format!("round `{}` is not a whole number from 0 to {MAX_ROUND}", shown(text))))
+}
+
+/// A guard; empty if it was not taken.
+fn guard(text: &str, line: u64) -> Result<Option<NonZeroU32>> {
+    let wrong = |_| bad(line, &format!("guard `{}` is not a whole number from 1 to {}", shown(text), u32::MAX));
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(wrong) }
 }
 
 fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
@@ -315,15 +326,25 @@ pub fn write_csv(table: &Observations, stream: impl Write) -> std::io::Result<()
     let mut out = std::io::BufWriter::new(stream);
     write_head(table, &mut out)?;
     let series: Vec<String> = table.series_names().iter().map(|name| quoted(name)).collect();
+    let guarded = has_guards(table);
     for reading in table.readings() {
         let row = &table.rows()[reading.row as usize];
         write!(out, "{},", series[row.series as usize])?;
         for count in &row.counts {
             write!(out, "{count},")?;
         }
-        writeln!(out, "{},{},{}", reading.round, reading.flags.letters(), reading.ticks)?;
+        write!(out, "{},{},", reading.round, reading.flags.letters())?;
+        if guarded {
+            write!(out, "{},", reading.guard.map_or(String::new(), |guard| guard.to_string()))?;
+        }
+        writeln!(out, "{}", reading.ticks)?;
     }
     out.flush()
+}
+
+/// Whether the file has a column for guards.
+fn has_guards(table: &Observations) -> bool {
+    table.readings().iter().any(|reading| reading.guard.is_some())
 }
 
 fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()> {
@@ -352,7 +373,8 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
         Unit::TimeNs => "time_ns",
     };
     let components: String = table.components().iter().map(|name| format!("{},", quoted(name))).collect();
-    writeln!(out, "series,{components}round,flags,{unit}")
+    let guard = if has_guards(table) { "guard," } else { "" };
+    writeln!(out, "series,{components}round,flags,{guard}{unit}")
 }
 
 /// The text with spaces in place of line breaks, which would end a comment or a name.

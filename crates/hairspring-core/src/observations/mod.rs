@@ -13,6 +13,7 @@ pub use origin::{Origin, Rate, Role, Unit, Variant};
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::num::NonZeroU32;
 
 /// Index of a series in a table.
 pub type SeriesId = u16;
@@ -39,6 +40,9 @@ pub struct Reading {
     pub ticks: f64,
     /// Flags of this reading.
     pub flags: Flags,
+    /// Time of two pairs of clock reads with nothing between them, just before and just after the reading, in the table's
+    /// unit. It shows whether the core's other hardware thread was active; `None` if it was not taken.
+    pub guard: Option<NonZeroU32>,
 }
 
 /// The table of observations.
@@ -132,7 +136,12 @@ impl Observations {
 
     /// Adds a reading with its flags.
     pub fn push_flagged(&mut self, row: RowId, round: u32, ticks: f64, flags: Flags) {
-        self.readings.push(Reading { row, round, ticks, flags });
+        self.push_guarded(row, round, ticks, flags, None);
+    }
+
+    /// Adds a reading with its flags and its guard.
+    pub fn push_guarded(&mut self, row: RowId, round: u32, ticks: f64, flags: Flags, guard: Option<NonZeroU32>) {
+        self.readings.push(Reading { row, round, ticks, flags, guard });
     }
 
     /// Sets a flag on all readings of these rounds, and clears it on all others.

@@ -6,11 +6,10 @@ pub mod coverage;
 pub mod document;
 pub mod text;
 
-use crate::lines::{Line, core_hz, lines};
+use crate::lines::{InCycles, Line, core_hz, lines};
 use coverage::Coverage;
+use hairspring_core::estimate::Estimate;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
-use hairspring_core::estimate::ratio::ratio;
-use hairspring_core::estimate::{Component, Estimate, Options, Solution, solve};
 use hairspring_core::judge::{Context, Finding, check, frequency_levels, interference_findings};
 use hairspring_core::observations::{Observations, Rate};
 use hairspring_host::chains::{RULER, chains, name, pairs};
@@ -33,7 +32,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Effort { per_chain: Duration::from_millis(50), coverage_runs: 40, per_short_run: Duration::from_millis(2), level: 0.95 }
+        Effort { per_chain: Duration::from_millis(50), coverage_runs: 40, per_short_run: Duration::from_millis(8), level: 0.95 }
     }
 }
 
@@ -158,25 +157,10 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
     }
     let (table, lines, found) = proved_run(clock, effort, all.len())?;
-    let slopes: Vec<Estimate> = lines.iter().map(|line| line.solution.components[0].ticks).collect();
     let ruler = lines.iter().position(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
     let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
-    let mut results: Vec<ChainResult> = lines
-        .iter()
-        .enumerate()
-        .map(|(at, line)| {
-            let integer = (found.units[at].round() as u32).max(1);
-            let cycles =
-                in_cycles(line.first(), lines[ruler].first(), ruler_cycles, effort.level).unwrap_or(slopes[at].scaled(1.0 / found.unit));
-            ChainResult {
-                name: line.name.clone(),
-                cycles,
-                integer,
-                distance_percent: 100.0 * (cycles.value / f64::from(integer) - 1.0),
-                coverage: None,
-            }
-        })
-        .collect();
+    let measured = InCycles::new(&table, ruler_cycles, effort.level).ok_or("the ruler chain cannot be solved")?;
+    let mut results = lines.iter().filter_map(|line| chain_result(&table, &measured, line)).collect::<Vec<ChainResult>>();
     cover(clock, effort, ruler_cycles, &mut results);
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (overhead_ticks, core_hz) =
@@ -187,7 +171,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         overhead_ticks,
         core_hz,
         chains: results,
-        pairs: pair_results(&table, &lines[ruler], ruler_cycles, effort.level)?,
+        pairs: pair_results(&table, &measured, ruler_cycles, effort.level)?,
         findings: findings(&lines, ruler),
         rate,
     })
@@ -201,21 +185,27 @@ fn full_run(clock: Clock, effort: &Effort) -> Observations {
     sampling.run(effort.per_chain * (all.len() + both.len()) as u32, 1)
 }
 
-fn in_cycles(of: (&Solution, &Component), ruler: (&Solution, &Component), ruler_cycles: f64, level: f64) -> Option<Estimate> {
-    ratio(of, ruler).map(|ratio| ratio.scaled(ruler_cycles).estimate(level))
+fn chain_result(table: &Observations, measured: &InCycles, line: &Line) -> Option<ChainResult> {
+    let (solution, cycles) = measured.of(table.find_series(&line.name)?)?;
+    let level = solution.components[0].ticks.level;
+    let exact = |value: f64| Estimate { value, low: value, high: value, level };
+    // The ruler is exact by definition.
+    let cycles = if line.name == name(RULER) { exact(measured.cycles()) } else { cycles.first()?.estimate(level) };
+    let integer = (cycles.value.round() as u32).max(1);
+    let distance_percent = 100.0 * (cycles.value / f64::from(integer) - 1.0);
+    Some(ChainResult { name: line.name.clone(), cycles, integer, distance_percent, coverage: None })
 }
 
-fn pair_results(table: &Observations, ruler: &Line, ruler_cycles: f64, level: f64) -> Result<Vec<PairResult>, String> {
-    let options = Options { level, ..Options::default() };
+fn pair_results(table: &Observations, measured: &InCycles, ruler_cycles: f64, level: f64) -> Result<Vec<PairResult>, String> {
     pairs()
         .iter()
         .map(|pair| {
             let series = table.find_series(pair.name).ok_or("a pair is missing")?;
-            let solution = solve(table, series, &options).map_err(|e| e.to_string())?;
+            let (solution, cycles) = measured.of(series).ok_or("a pair cannot be solved")?;
             let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
-                let component = solution.component(name).ok_or("body and init cannot be separated")?;
-                let cycles = in_cycles((&solution, component), ruler.first(), ruler_cycles, level).ok_or("no common rounds")?;
-                Ok((cycles, f64::from(units) * ruler_cycles))
+                let at = solution.components.iter().position(|component| component.name == name);
+                let at = at.ok_or("body and init cannot be separated")?;
+                Ok((cycles[at].estimate(level), f64::from(units) * ruler_cycles))
             };
             Ok(PairResult { name: pair.name.to_owned(), body: part("body", pair.units.0)?, init: part("init", pair.units.1)? })
         })
@@ -229,11 +219,11 @@ fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainR
     for run in 0..effort.coverage_runs {
         let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
         let table = sampling.run(effort.per_short_run * all.len() as u32, 100 + u64::from(run));
-        let Ok(lines) = lines(&table, effort.level) else { continue };
-        let Some(ruler) = lines.iter().find(|line| line.name == name(RULER)) else { continue };
-        for (line, (result, hit)) in lines.iter().zip(results.iter().zip(&mut hits)) {
-            let cycles = in_cycles(line.first(), ruler.first(), ruler_cycles, effort.level);
-            *hit += u32::from(cycles.is_some_and(|cycles| cycles.contains(f64::from(result.integer))));
+        let Some(measured) = InCycles::new(&table, ruler_cycles, effort.level) else { continue };
+        for (result, hit) in results.iter().zip(&mut hits) {
+            let cycles =
+                table.find_series(&result.name).and_then(|series| measured.of(series)).and_then(|(_, cycles)| cycles.first().cloned());
+            *hit += u32::from(cycles.is_some_and(|cycles| cycles.estimate(effort.level).contains(f64::from(result.integer))));
         }
     }
     for (result, hit) in results.iter_mut().zip(hits) {

@@ -14,7 +14,7 @@ pub(super) const MOST_TRIPS: u64 = 1 << 62;
 /// One experiment (BENCH1, 6.4): more and more trips until an interval is long enough.
 ///
 /// ```
-/// use crate::harness::Filling;
+/// use hairspring_measure::harness::Filling;
 /// // A loop whose trips take 50 ns each, to be run for 1 ms.
 /// let mut filling = Filling::new(1e6, 1);
 /// let timed = loop {

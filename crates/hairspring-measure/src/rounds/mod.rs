@@ -14,6 +14,7 @@ use hairspring_core::observations::Flags;
 use hairspring_host::chains::RowFn;
 use hairspring_host::clock::{ReadFn, Width};
 use hairspring_host::interference::Switches;
+use std::num::NonZeroU32;
 
 /// A set of rows that can be run.
 pub trait Rig {
@@ -53,9 +54,16 @@ pub struct Raw {
     pub ticks: u64,
     /// Flags of the reading.
     pub flags: Flags,
+    /// Its guard in ticks: see [`hairspring_core::observations::Reading::guard`].
+    pub guard: Option<NonZeroU32>,
 }
 
 impl Raw {
+    /// A reading without a guard.
+    pub fn new(ticks: u64, flags: Flags) -> Raw {
+        Raw { ticks, flags, guard: None }
+    }
+
     /// The ticks as stored in a table: negative if a 64-bit counter went backwards.
     pub fn signed(&self) -> f64 {
         self.ticks as i64 as f64
@@ -76,6 +84,7 @@ pub struct Rounds {
     dither: Dither,
     switches: Switches,
     width: Width,
+    guard: Option<ReadFn>,
 }
 
 impl Rounds {
@@ -89,6 +98,7 @@ impl Rounds {
             dither,
             switches: Switches::start(),
             width: Width::FULL,
+            guard: None,
         }
     }
 
@@ -100,6 +110,13 @@ impl Rounds {
         self
     }
 
+    /// Takes a guard with every short reading, by this clock.
+    #[must_use]
+    pub fn with_guards(mut self, now: ReadFn) -> Rounds {
+        self.guard = Some(now);
+        self
+    }
+
     /// Begins a batch: ignores switches of the thread since the last round.
     pub(crate) fn resume(&mut self) {
         self.switches.since_last();
@@ -108,7 +125,7 @@ impl Rounds {
     /// Runs every row once, in random order, and returns the readings in the order of the rows.
     pub fn round(&mut self, rig: &mut impl Rig) -> Vec<Raw> {
         self.random.shuffle(&mut self.order);
-        let mut readings = vec![Raw { ticks: 0, flags: Flags::NONE }; self.order.len()];
+        let mut readings = vec![Raw::new(0, Flags::NONE); self.order.len()];
         let mut watched_singly = false;
         for at in 0..self.order.len() {
             let row = self.order[at];
@@ -131,10 +148,23 @@ impl Rounds {
             self.switches.since_last();
         }
         self.dither.wait(self.random.u32(..));
-        let ticks = self.width.wrapped(rig.run(row));
+        let (ticks, guard) = match self.guard.filter(|_| !watch) {
+            Some(now) => guarded(now, self.width, || rig.run(row)),
+            None => (rig.run(row), None),
+        };
+        let ticks = self.width.wrapped(ticks);
         let switched = if watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
-        Raw { ticks, flags: switched.with(self.shortest[row].check(ticks, self.width)) }
+        Raw { ticks, flags: switched.with(self.shortest[row].check(ticks, self.width)), guard }
     }
+}
+
+/// Runs a row between two pairs of clock reads, and returns its reading with the time of both pairs.
+fn guarded(now: ReadFn, width: Width, run: impl FnOnce() -> u64) -> (u64, Option<NonZeroU32>) {
+    let (first, second) = (now(), now());
+    let ticks = run();
+    let (third, fourth) = (now(), now());
+    let both = width.wrapped(second.wrapping_sub(first)).saturating_add(width.wrapped(fourth.wrapping_sub(third)));
+    (ticks, u32::try_from(both).ok().and_then(NonZeroU32::new))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use hairspring_host::clock::default_clock;
-//! use crate::stopwatch::Stopwatch;
+//! use hairspring_measure::stopwatch::Stopwatch;
 //!
 //! let mut stopwatch = Stopwatch::new(default_clock()).unwrap();
 //! stopwatch.start();

@@ -164,7 +164,7 @@ impl Batches for Script {
         let (begin, mut done) = (elapsed(), 0);
         while batch.goes_on(done, elapsed() - begin) {
             pass(self.round);
-            table.push(&vec![Raw { ticks: 1, flags: Flags::NONE }; table.rows()]);
+            table.push(&vec![Raw::new(1, Flags::NONE); table.rows()]);
             done += 1;
         }
         Ok(())

@@ -69,7 +69,8 @@ fn row(page: &mut Page, label: &str, cells: Vec<String>, tone: Tone) {
 
 /// `69.7 (26.8 ns)`.
 fn both(ticks: f64, clock: &ClockOverhead) -> String {
-    format!("{} ({})", significant(ticks, 4), short_time(ticks * 1e9 / clock.rate.hz))
+    let digits = if ticks.abs() < 1.0 { 3 } else { 4 }; // no longer than a cell
+    format!("{} ({})", significant(ticks, digits), short_time(ticks * 1e9 / clock.rate.hz))
 }
 
 fn runs(clock: &ClockOverhead) -> String {

@@ -169,7 +169,7 @@ impl Timing<'_> {
         let repeats = plan.warm + timed;
         let limit = self.timeout + plan.each * SLOWER * repeats as u32;
         let ticks = self.runs(prepared, place, (repeats, seed), limit, program)?;
-        let flagged = |ticks| Raw { ticks, flags: plan.shortest.check(ticks, Width::FULL) };
+        let flagged = |ticks| Raw::new(ticks, plan.shortest.check(ticks, Width::FULL));
         Ok(ticks.into_iter().skip(plan.warm).map(flagged).collect())
     }
 }
@@ -191,5 +191,5 @@ impl Readings {
 }
 
 fn reading(row: usize, round: u32, raw: Raw) -> Reading {
-    Reading { row: row as u32, round, ticks: raw.signed(), flags: raw.flags }
+    Reading { row: row as u32, round, ticks: raw.signed(), flags: raw.flags, guard: raw.guard }
 }

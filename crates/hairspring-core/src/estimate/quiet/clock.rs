@@ -1,0 +1,76 @@
+//! The core clock in stretches of rounds, as the reference chain shows it.
+
+use crate::estimate::levels::{levels, noise};
+use crate::estimate::linear::LinearMap;
+use crate::estimate::location::median;
+use crate::observations::{Flags, Observations, SeriesId};
+
+/// Rounds in a stretch: short compared with the stay of a core at one clock (5 to 100 ms), and long enough for a median.
+const STRETCH: u32 = 8;
+/// A stretch belongs to a level if it is off by at most this share ...
+const OFF: f64 = 0.004;
+/// ... or by this many times the noise of a stretch.
+const OVER_NOISE: f64 = 4.0;
+/// Least share of the stretches that must belong to a level.
+const LEAST_KNOWN: f64 = 0.2;
+
+/// Ticks per core cycle.
+#[derive(Debug, Clone)]
+pub struct Rates {
+    /// For each round; NaN where the clock was changing.
+    pub by_round: Vec<f64>,
+    /// Mean over the rounds where it is known.
+    pub mean: f64,
+}
+
+impl Rates {
+    /// The rate in a round, if it is known.
+    pub fn at(&self, round: u32) -> Option<f64> {
+        self.by_round.get(round as usize).copied().filter(|rate| rate.is_finite())
+    }
+}
+
+/// The rates of a table with a reference chain of this many core cycles; `None` if it has too few rounds or its clock never
+/// stays at a level.
+pub fn rates(table: &Observations, reference: SeriesId, cycles: f64) -> Option<Rates> {
+    let stretches = stretches(table, reference, cycles);
+    let known: Vec<f64> = stretches.iter().copied().flatten().collect();
+    let reach = |level: f64| (OFF * level).max(OVER_NOISE * noise(&known));
+    let found: Vec<f64> = levels(&known, 0.95).iter().map(|level| middle(&known, level.value.value, reach(level.value.value))).collect();
+    let nearest = |rate: f64| found.iter().copied().min_by(|a, b| (a - rate).abs().total_cmp(&(b - rate).abs()));
+    let snapped = |rate: f64| nearest(rate).filter(|level| (level - rate).abs() <= reach(*level));
+    let by_stretch: Vec<f64> = stretches.iter().map(|rate| rate.and_then(snapped).unwrap_or(f64::NAN)).collect();
+    let at_level: Vec<f64> = by_stretch.iter().copied().filter(|rate| rate.is_finite()).collect();
+    if at_level.is_empty() || (at_level.len() as f64) < LEAST_KNOWN * stretches.len() as f64 {
+        return None;
+    }
+    let by_round = by_stretch.iter().flat_map(|rate| [*rate; STRETCH as usize]).take(table.rounds() as usize).collect();
+    Some(Rates { by_round, mean: at_level.iter().sum::<f64>() / at_level.len() as f64 })
+}
+
+/// The median of the values near a level, which a few lengthened stretches do not shift.
+fn middle(values: &[f64], level: f64, reach: f64) -> f64 {
+    let mut near: Vec<f64> = values.iter().copied().filter(|value| (value - level).abs() <= reach).collect();
+    if near.is_empty() { level } else { median(&mut near) }
+}
+
+/// The slope of the reference chain in ticks per core cycle, in each stretch; `None` where a row has no reading.
+fn stretches(table: &Observations, reference: SeriesId, cycles: f64) -> Vec<Option<f64>> {
+    let rows: Vec<(u32, f64)> = table.rows_of(reference).map(|(id, row)| (id, row.counts.iter().sum::<f64>() * cycles)).collect();
+    let mut place = vec![usize::MAX; table.rows().len()];
+    rows.iter().enumerate().for_each(|(at, (id, _))| place[*id as usize] = at);
+    let count = table.rounds().div_ceil(STRETCH) as usize;
+    let mut readings = vec![vec![Vec::new(); rows.len()]; count];
+    for one in table.readings().iter().filter(|one| place[one.row as usize] != usize::MAX) {
+        if !one.flags.without(Flags::SHARED).any() {
+            readings[(one.round / STRETCH) as usize][place[one.row as usize]].push(one.ticks);
+        }
+    }
+    let design: Vec<Vec<f64>> = rows.iter().map(|(_, length)| vec![*length, 1.0]).collect();
+    let Some(line) = LinearMap::new(&design, &vec![1.0; rows.len()]) else { return vec![None; count] };
+    let slope = |mut rows: Vec<Vec<f64>>| {
+        let medians: Vec<f64> = rows.iter_mut().map(|row| median(row)).collect();
+        Some(line.solve(&medians)[0]).filter(|slope| slope.is_finite() && *slope > 0.0)
+    };
+    readings.into_iter().map(slope).collect()
+}

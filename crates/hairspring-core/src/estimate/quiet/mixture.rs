@@ -1,0 +1,152 @@
+//! A mixture of undisturbed and lengthened readings, fitted to all rows of a series together by expectation maximisation
+//! (Dempster, Laird and Rubin, 1977).
+//!
+//! A reading `y` of a row with the counts `x` is distributed as
+//!
+//! `q_x N(y; x b, s) + (1 - q_x) (0.9 Exp(y - x b + 2 s; t) + 0.1 / 200)`
+//!
+//! The unknowns `b`, the width `s` and the tail `t` are those of all rows; the share `q_x` of undisturbed readings is each row's
+//! own. So lengthened readings, whose share grows with the length of the row, change the shares and not the unknowns.
+
+use crate::estimate::linear::LinearMap;
+
+/// A row: its counts, and readings in core cycles.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Counts of the independent columns.
+    pub counts: Vec<f64>,
+    /// Readings.
+    pub cycles: Vec<f64>,
+}
+
+/// The fitted mixture.
+#[derive(Debug, Clone)]
+pub struct Mixture {
+    unknowns: Vec<f64>,
+    width: f64,
+    tail: f64,
+    shares: Vec<f64>,
+    likelihood: f64,
+}
+
+/// Width of the undisturbed part in core cycles: that of an ordered read of the clock.
+const WIDTH: (f64, f64) = (1.2, 3.5);
+/// Mean excess of the lengthened part in core cycles.
+const TAIL: (f64, f64) = (8.0, 80.0);
+/// The lengthened part begins this many widths before the undisturbed one.
+const BEFORE: f64 = 2.0;
+/// Share of the lengthened part that is uniform, and its range in core cycles.
+const UNIFORM: (f64, f64) = (0.1, 200.0);
+/// Quantiles of the rows through which a fit begins; the likeliest is followed.
+const STARTS: [f64; 3] = [0.1, 0.3, 0.5];
+/// Iterations of each start, and of the one that is followed.
+const ITERATIONS: (usize, usize) = (8, 30);
+/// Readings of a row that the fit looks at; more do not make it better than its model.
+const MOST_READINGS: usize = 800;
+
+/// Fits the mixture to rows read by a clock of this quantum in core cycles; `None` if a row is empty or the rows do not determine
+/// the unknowns.
+pub fn fit(rows: &[Row], quantum: f64) -> Option<Mixture> {
+    let rows: Vec<Row> = rows.iter().map(thinned).collect();
+    if rows.iter().any(|row| row.cycles.is_empty()) {
+        return None;
+    }
+    let begin = |quantile: f64| -> Option<Mixture> {
+        let design: Vec<Vec<f64>> = rows.iter().map(|row| row.counts.clone()).collect();
+        let located: Vec<f64> = rows.iter().map(|row| quantile_of(&row.cycles, quantile)).collect();
+        let unknowns = LinearMap::new(&design, &vec![1.0; rows.len()])?.solve(&located);
+        let width = WIDTH.1.max(quantum);
+        let mixture = Mixture { unknowns, width, tail: 30.0, shares: vec![0.5; rows.len()], likelihood: f64::NEG_INFINITY };
+        repeated(mixture, &rows, quantum, ITERATIONS.0)
+    };
+    let best = STARTS.into_iter().filter_map(begin).max_by(|a, b| a.likelihood.total_cmp(&b.likelihood))?;
+    repeated(best, &rows, quantum, ITERATIONS.1)
+}
+
+/// A row with at most [`MOST_READINGS`], spread over the run.
+fn thinned(row: &Row) -> Row {
+    let step = row.cycles.len().div_ceil(MOST_READINGS).max(1);
+    Row { counts: row.counts.clone(), cycles: row.cycles.iter().copied().step_by(step).collect() }
+}
+
+fn quantile_of(values: &[f64], quantile: f64) -> f64 {
+    let mut values = values.to_vec();
+    let at = ((values.len() - 1) as f64 * quantile) as usize;
+    *values.select_nth_unstable_by(at, f64::total_cmp).1
+}
+
+fn repeated(mixture: Mixture, rows: &[Row], quantum: f64, times: usize) -> Option<Mixture> {
+    (0..times).try_fold(mixture, |mixture, _| mixture.improved(rows, quantum))
+}
+
+/// What one pass over the readings of a row adds up.
+#[derive(Default)]
+struct Sums {
+    quiet: f64,
+    cycles: f64,
+    squares: f64,
+    lengthened: f64,
+    excess: f64,
+    likelihood: f64,
+}
+
+impl Mixture {
+    /// The probability that a reading of a row was undisturbed.
+    pub fn probability(&self, at: usize, row: &Row, cycles: f64) -> f64 {
+        let (quiet, lengthened) = self.densities(at, cycles - self.fitted(row));
+        if quiet > 0.0 { quiet / (quiet + lengthened) } else { 0.0 }
+    }
+
+    fn fitted(&self, row: &Row) -> f64 {
+        row.counts.iter().zip(&self.unknowns).map(|(count, unknown)| count * unknown).sum()
+    }
+
+    /// Densities of the two parts at a distance from the fitted value, times their shares.
+    fn densities(&self, at: usize, distance: f64) -> (f64, f64) {
+        const ROOT: f64 = 2.506_628_274_631_000_2; // of 2 pi
+        let share = self.shares[at];
+        let quiet = share * (-0.5 * (distance / self.width).powi(2)).exp() / (self.width * ROOT);
+        let excess = distance + BEFORE * self.width;
+        let tail = if excess > 0.0 { (-excess / self.tail).exp() / self.tail } else { 0.0 };
+        let uniform = if distance.abs() < UNIFORM.1 { 1.0 / UNIFORM.1 } else { 0.0 };
+        (quiet, (1.0 - share) * ((1.0 - UNIFORM.0) * tail + UNIFORM.0 * uniform) + 1e-12)
+    }
+
+    /// One step of expectation maximisation.
+    fn improved(&self, rows: &[Row], quantum: f64) -> Option<Mixture> {
+        let sums: Vec<Sums> = rows.iter().enumerate().map(|(at, row)| self.sums(at, row)).collect();
+        let design: Vec<Vec<f64>> = rows.iter().map(|row| row.counts.clone()).collect();
+        let weights: Vec<f64> = sums.iter().map(|sum| sum.quiet.max(1e-6)).collect();
+        let located: Vec<f64> = rows.iter().zip(&sums).map(|(row, sum)| self.fitted(row) + sum.cycles / sum.quiet.max(1e-6)).collect();
+        let unknowns = LinearMap::new(&design, &weights)?.solve(&located);
+        let total = |part: &dyn Fn(&Sums) -> f64| sums.iter().map(part).sum::<f64>();
+        let width = (total(&|sum| sum.squares - sum.cycles * sum.cycles / sum.quiet.max(1e-6)) / total(&|sum| sum.quiet).max(1e-6)).sqrt();
+        let narrowest = WIDTH.0.max(quantum / 12f64.sqrt());
+        Some(Mixture {
+            unknowns,
+            width: width.clamp(narrowest, WIDTH.1.max(quantum)),
+            tail: (total(&|sum| sum.excess) / total(&|sum| sum.lengthened).max(1.0)).clamp(TAIL.0, TAIL.1),
+            shares: rows.iter().zip(&sums).map(|(row, sum)| (sum.quiet / row.cycles.len() as f64).clamp(0.01, 0.99)).collect(),
+            likelihood: total(&|sum| sum.likelihood),
+        })
+    }
+
+    fn sums(&self, at: usize, row: &Row) -> Sums {
+        let (fitted, mut sums) = (self.fitted(row), Sums::default());
+        for cycles in &row.cycles {
+            let distance = cycles - fitted;
+            let (quiet, lengthened) = self.densities(at, distance);
+            let probability = quiet / (quiet + lengthened);
+            let excess = (distance + BEFORE * self.width).min(UNIFORM.1);
+            sums.quiet += probability;
+            sums.cycles += probability * distance;
+            sums.squares += probability * distance * distance;
+            if excess > 0.0 {
+                sums.lengthened += 1.0 - probability;
+                sums.excess += (1.0 - probability) * excess;
+            }
+            sums.likelihood += (quiet + lengthened).ln();
+        }
+        sums
+    }
+}

@@ -1,0 +1,224 @@
+//! The time on a core that nobody else uses, from readings of which many met a neighbour on the core's other hardware thread.
+//!
+//! A neighbour lengthens a reading, by more the longer its row is, so the mean of all readings is too long, however it is
+//! trimmed. Three steps take the undisturbed readings out of such a table:
+//!
+//! 1. The reference chain gives the core clock in short stretches of rounds. Stretches at one level of the clock are pooled,
+//!    and every reading is put into core cycles.
+//! 2. The guard of a reading is the time of two pairs of clock reads with nothing between them, just before and just after
+//!    it. The cost of an ordered read shows whether the other hardware thread is active, whatever the code does. Only readings
+//!    with short guards are used, if enough are left.
+//! 3. A mixture of an undisturbed and a lengthened part is fitted to all rows together ([`mixture`]). The weight of a reading
+//!    is the probability that it was undisturbed.
+//!
+//! The weighted readings are then solved like any others, so their interval has the variation between blocks of rounds and
+//! the departure of the rows in it.
+
+mod clock;
+mod mixture;
+
+use super::location::{Grouped, Sample, median, total_weight};
+use super::rank::exact_rank;
+use super::{Contribution, Options, Solution, Source, replicated, variance_of_mean};
+use crate::observations::{Flags, Observations, Reading, SeriesId};
+use clock::{Rates, rates};
+use mixture::{Mixture, Row};
+
+/// Coarsest clock, in core cycles: the undisturbed part is a few cycles wide, and steps of a coarser clock hide it.
+const COARSEST_CYCLES: f64 = 8.0;
+/// Guards up to this many core cycles above the shortest count as short ...
+const GUARD_CYCLES: f64 = 12.0;
+/// ... where the shortest is this quantile, so that single short readings do not decide.
+const SHORTEST_GUARD: f64 = 0.005;
+/// Readings of a row that are used however long their guards are: those with the shortest.
+const FEWEST_GUARDED: usize = 80;
+/// Fewest undisturbed readings of a row that is used.
+const FEWEST_QUIET: f64 = 25.0;
+/// Least share of undisturbed readings of a row that is used. With a smaller share, the undisturbed part may be the left flank
+/// of the lengthened one: throughput on a shared core has no undisturbed part.
+const LEAST_QUIET: f64 = 0.1;
+/// Longest row, in core cycles. A neighbour stalls for about a thousand cycles at a time, so longer rows are hardly ever undisturbed,
+/// and what looks so is the left flank of the others.
+const LONGEST_CYCLES: f64 = 2_000.0;
+/// Spare rows that must remain without longer ones; with fewer, all rows are used.
+const SPARE_ROWS: usize = 2;
+/// Bound of what rows depart from the line by without showing it, as a share of a time: chains of known length have departed
+/// from it by so much on calm cores. In a ratio it counts for both times.
+const UNSEEN_DEPARTURE: f64 = 0.0002;
+
+/// What a table tells about the core during its rounds: its clock, and who else used it.
+#[derive(Debug, Clone)]
+pub struct Quiet {
+    rates: Rates,
+    /// Longest guard that counts as short, in core cycles; `None` if the readings have no guards.
+    longest_guard: Option<f64>,
+    /// Share of the readings with short guards.
+    share: f64,
+    /// Quantum of the clock in core cycles.
+    quantum: f64,
+}
+
+impl Quiet {
+    /// From a table with a reference chain of this name and this many core cycles; `None` if the chain does not show the core
+    /// clock, or the table's clock is too coarse.
+    ///
+    /// # Cost
+    /// About 20 ns for each reading.
+    pub fn of(table: &Observations, reference: &str, cycles: f64) -> Option<Quiet> {
+        let rates = rates(table, table.find_series(reference)?, cycles)?;
+        let quantum = table.origin.quantum() / rates.mean;
+        if quantum > COARSEST_CYCLES {
+            return None;
+        }
+        let mut guards: Vec<f64> =
+            table.readings().iter().filter_map(|one| Some(guard_cycles(one.guard?.get(), rates.at(one.round)?))).collect();
+        guards.sort_unstable_by(f64::total_cmp);
+        let shortest = guards.get((guards.len() as f64 * SHORTEST_GUARD) as usize);
+        let longest_guard = shortest.map(|shortest| shortest + GUARD_CYCLES.max(2.0 * quantum));
+        let short = longest_guard.map_or(0, |longest| guards.partition_point(|guard| *guard <= longest));
+        Some(Quiet { share: short as f64 / guards.len().max(1) as f64, rates, longest_guard, quantum })
+    }
+
+    /// Share of the readings during which nobody else used the core, as far as their guards show; `None` without guards.
+    pub fn share(&self) -> Option<f64> {
+        self.longest_guard.map(|_| self.share)
+    }
+
+    /// Solves a series from its undisturbed readings, in ticks at the mean clock of the run. `None` if they are too few in its
+    /// long rows, or the rest does not determine the unknowns.
+    ///
+    /// # Cost
+    /// About 1 us for each of the first 800 readings of every row, and 20 ns for each further one.
+    pub fn solve(&self, table: &Observations, series: SeriesId, options: &Options) -> Option<Solution> {
+        let mut grouped = self.candidates(table, series);
+        self.leave_out_long_rows(&mut grouped);
+        let rows = self.mixture_rows(table, &grouped)?;
+        let mixture = mixture::fit(&rows, self.quantum)?;
+        self.weigh(&mixture, &rows, &mut grouped);
+        if !has_long_rows(&grouped) {
+            return None;
+        }
+        let mut solution = replicated::solve(grouped, table, options).ok().filter(|solution| !solution.blocks.is_empty())?;
+        self.add_unseen(&mut solution, options.level);
+        Some(solution)
+    }
+
+    /// The readings of a series at the mean clock of the run; those with long guards have the weight 0.
+    fn candidates(&self, table: &Observations, series: SeriesId) -> Grouped {
+        let rows: Vec<u32> = table.rows_of(series).map(|(id, _)| id).collect();
+        let mut place = vec![usize::MAX; table.rows().len()];
+        rows.iter().enumerate().for_each(|(at, id)| place[*id as usize] = at);
+        let mut readings = vec![Vec::new(); rows.len()];
+        for one in table.readings().iter().filter(|one| place[one.row as usize] != usize::MAX) {
+            readings[place[one.row as usize]].push(self.guarded(one));
+        }
+        let readings = readings.into_iter().map(|row| self.short_guards(row)).collect();
+        Grouped { rows, readings, quantum: table.origin.quantum() }
+    }
+
+    /// A reading at the mean clock of the run, and its guard in core cycles; infinite where the reading cannot be used.
+    fn guarded(&self, one: &Reading) -> (Sample, f64) {
+        let rate = self.rates.at(one.round).filter(|_| !one.flags.without(Flags::SHARED).any());
+        let guard = rate.map_or(f64::INFINITY, |rate| one.guard.map_or(0.0, |guard| guard_cycles(guard.get(), rate)));
+        let ticks = one.ticks * self.rates.mean / rate.unwrap_or(self.rates.mean);
+        (Sample { round: one.round, weight: 0.0, ticks }, guard)
+    }
+
+    /// The readings of a row, in the order of the rounds, those with short guards with the weight 1.
+    fn short_guards(&self, mut row: Vec<(Sample, f64)>) -> Vec<Sample> {
+        row.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let fewest = row.get(FEWEST_GUARDED.min(row.len().saturating_sub(1))).map_or(0.0, |one| one.1);
+        let longest = self.longest_guard.unwrap_or(0.0).max(fewest);
+        row.sort_by_key(|(sample, _)| sample.round);
+        let weight = |guard: f64| if guard.is_finite() && guard <= longest { 1.0 } else { 0.0 };
+        row.into_iter().map(|(sample, guard)| Sample { weight: weight(guard), ..sample }).collect()
+    }
+
+    /// Counts of the independent columns, and the usable readings in core cycles.
+    fn mixture_rows(&self, table: &Observations, grouped: &Grouped) -> Option<Vec<Row>> {
+        let counts = |id: &u32| -> Vec<f64> { table.rows()[*id as usize].counts.iter().copied().chain([1.0]).collect() };
+        let design: Vec<Vec<f64>> = grouped.rows.iter().map(counts).collect();
+        let rank = exact_rank(&design);
+        let cycles = |row: &[Sample]| -> Vec<f64> {
+            row.iter().filter(|sample| sample.is_used()).map(|sample| sample.ticks / self.rates.mean).collect()
+        };
+        let rows = design.iter().zip(&grouped.readings);
+        let rows: Vec<Row> =
+            rows.map(|(counts, row)| Row { counts: rank.pivots.iter().map(|j| counts[*j]).collect(), cycles: cycles(row) }).collect();
+        (rows.len() > rank.pivots.len()).then_some(rows)
+    }
+
+    /// Sets the weight of every usable reading to the probability that it was undisturbed. Rows with too little of it are
+    /// left out.
+    fn weigh(&self, mixture: &Mixture, rows: &[Row], grouped: &mut Grouped) {
+        for (at, samples) in grouped.readings.iter_mut().enumerate() {
+            let usable = total_weight(samples);
+            for sample in samples.iter_mut().filter(|sample| sample.is_used()) {
+                sample.weight = mixture.probability(at, &rows[at], sample.ticks / self.rates.mean) as f32;
+            }
+            let quiet = total_weight(samples);
+            if quiet < FEWEST_QUIET || quiet < LEAST_QUIET * usable {
+                samples.iter_mut().for_each(|sample| sample.weight = 0.0);
+            }
+        }
+    }
+
+    /// Removes the rows that are too long to be undisturbed, if enough others are left.
+    fn leave_out_long_rows(&self, grouped: &mut Grouped) {
+        let is_short = |samples: &Vec<Sample>| middle(samples) <= LONGEST_CYCLES * self.rates.mean;
+        let short: Vec<bool> = grouped.readings.iter().map(is_short).collect();
+        let unknowns = 2; // a line; planes have more rows
+        if short.iter().filter(|short| **short).count() >= unknowns + SPARE_ROWS {
+            let mut keep = short.iter();
+            grouped.rows.retain(|_| *keep.next().unwrap_or(&true));
+            let mut keep = short.iter();
+            grouped.readings.retain(|_| *keep.next().unwrap_or(&true));
+        }
+    }
+
+    /// Adds the variation of the core clock over the run, which is not in the readings at its mean, and what rows may depart
+    /// from the line by without showing it.
+    fn add_unseen(&self, solution: &mut Solution, level: f64) {
+        let relative = self.rates.relative_sd();
+        for component in &mut solution.components {
+            let size = component.uncertain.value.abs();
+            component.uncertain.budget.push(Contribution::standard(Source::Stochastic, size * relative.0, relative.1));
+            component.uncertain.budget.push(Contribution::bound(Source::LackOfFit, size * UNSEEN_DEPARTURE));
+            component.ticks = component.uncertain.estimate(level);
+        }
+    }
+}
+
+/// Median of all readings of a row.
+fn middle(samples: &[Sample]) -> f64 {
+    median(&mut samples.iter().map(|sample| sample.ticks).collect::<Vec<f64>>())
+}
+
+fn guard_cycles(guard: u32, rate: f64) -> f64 {
+    f64::from(guard) / rate
+}
+
+/// Whether the longest row, and most rows, have undisturbed readings.
+fn has_long_rows(grouped: &Grouped) -> bool {
+    let longest = grouped.readings.iter().max_by(|a, b| middle(a).total_cmp(&middle(b)));
+    let used = grouped.readings.iter().filter(|samples| samples.iter().any(Sample::is_used)).count();
+    longest.is_some_and(|samples| samples.iter().any(Sample::is_used)) && 2 * used > grouped.readings.len()
+}
+
+impl Rates {
+    /// Standard deviation of the mean rate relative to it, and its degrees of freedom.
+    fn relative_sd(&self) -> (f64, f64) {
+        const BLOCKS: usize = 32;
+        let known: Vec<f64> = self.by_round.iter().copied().filter(|rate| rate.is_finite()).collect();
+        let size = known.len().div_ceil(BLOCKS).max(1);
+        let means: Vec<f64> = known.chunks(size).map(|block| block.iter().sum::<f64>() / block.len() as f64).collect();
+        if means.len() < 2 {
+            return (0.0, 1.0);
+        }
+        let (variance, dof) = variance_of_mean(&means);
+        (variance.sqrt() / self.mean, dof)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! How the series of a table are solved: from all their readings or, where control chains show a neighbour on the core, from
+//! the undisturbed ones.
+
+use super::{Finding, Severity, control_finding};
+use crate::error::{Error, Result};
+use crate::estimate::ratio::ratio;
+use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solution, Source, Uncertain, solve};
+
+use crate::observations::{Observations, Origin, SeriesId};
+
+/// A control chain that is off its length by more than this share, and by more than its interval, shows a neighbour.
+const DISTURBED: f64 = 0.001;
+
+/// The solved reference chain, and the length of one copy in core cycles.
+#[derive(Debug)]
+pub(super) struct Ruler {
+    pub solution: Solution,
+    pub cycles: f64,
+}
+
+impl Ruler {
+    /// The ruler of a table, if it has a usable reference chain.
+    pub fn from_table(table: &Observations, options: &Options) -> Option<Ruler> {
+        Ruler::new(table, |series| solve(table, series, options).ok())
+    }
+
+    fn new(table: &Observations, solve: impl Fn(SeriesId) -> Option<Solution>) -> Option<Ruler> {
+        let (name, cycles) = table.origin.reference.as_ref()?;
+        let solution = solve(table.find_series(name)?)?;
+        let usable = solution.components.len() == 1 && solution.components[0].ticks.low > 0.0;
+        usable.then_some(Ruler { solution, cycles: *cycles })
+    }
+
+    pub fn component(&self) -> &Component {
+        &self.solution.components[0]
+    }
+
+    /// Core cycles per unit of the table.
+    pub fn per_tick(&self) -> f64 {
+        self.cycles / self.component().ticks.value
+    }
+
+    /// A component of a solution in core cycles.
+    pub fn in_cycles(&self, solution: &Solution, component: &Component) -> Option<Uncertain> {
+        ratio((solution, component), (&self.solution, self.component())).map(|ratio| ratio.scaled(self.cycles))
+    }
+
+    pub fn core_hz(&self, origin: &Origin) -> Option<Uncertain> {
+        let chain = &self.component().uncertain;
+        let hz = self.cycles * 1e9 / (chain.value * origin.ns_per_unit()?);
+        let budget = chain.budget.iter().map(|entry| entry.scaled(hz / chain.value)).collect();
+        Some(Uncertain { value: hz, budget })
+    }
+}
+
+/// Solves the series of a table.
+#[derive(Debug)]
+pub(super) struct Solver<'a> {
+    table: &'a Observations,
+    quiet: Option<Quiet>,
+    /// The reference chain.
+    pub ruler: Option<Ruler>,
+    /// Control chains in core cycles, and their lengths.
+    controls: Vec<(Estimate, f64)>,
+}
+
+impl<'a> Solver<'a> {
+    /// From all readings. `options` are those of the chains.
+    pub fn of_all(table: &'a Observations, options: &Options) -> Solver<'a> {
+        let by_all = |series| solve(table, series, options).ok();
+        Solver { table, quiet: None, ruler: Ruler::new(table, by_all), controls: Vec::new() }.with_controls(by_all, options.level)
+    }
+
+    /// From the undisturbed readings, if the controls of this solver show a neighbour, and if those of the new one no longer do.
+    pub fn of_quiet(&self, options: &Options) -> Option<Solver<'a>> {
+        let table = self.table;
+        if !self.controls.iter().any(is_off) {
+            return None;
+        }
+        let (name, cycles) = table.origin.reference.as_ref()?;
+        let quiet = Quiet::of(table, name, *cycles)?;
+        let by_quiet = |series| quiet.solve(table, series, options);
+        let ruler = Ruler::new(table, by_quiet)?;
+        let solver = Solver { table, quiet: None, ruler: Some(ruler), controls: Vec::new() }.with_controls(by_quiet, options.level);
+        let complete = solver.controls.len() == self.controls.len();
+        let trusted = solver.control_finding().is_none_or(|finding| finding.severity < Severity::Untrusted);
+        (complete && trusted).then_some(Solver { quiet: Some(quiet), ..solver })
+    }
+
+    fn with_controls(mut self, solve: impl Fn(SeriesId) -> Option<Solution>, level: f64) -> Solver<'a> {
+        let length = |(name, expected): &(String, f64)| {
+            let solution = solve(self.table.find_series(name)?)?;
+            let cycles = self.ruler.as_ref()?.in_cycles(&solution, solution.components.first()?)?;
+            Some((cycles.estimate(level), *expected))
+        };
+        self.controls = self.table.origin.controls.iter().filter_map(length).collect();
+        self
+    }
+
+    /// Solves a series.
+    ///
+    /// # Errors
+    /// Those of [`solve`]; [`Error::BadTable`] where too few of its readings were undisturbed.
+    pub fn solve(&self, series: SeriesId, options: &Options) -> Result<Solution> {
+        let Some(quiet) = &self.quiet else { return solve(self.table, series, options) };
+        quiet.solve(self.table, series, options).ok_or_else(|| Error::BadTable("too few of the readings were undisturbed".into()))
+    }
+
+    /// Share of the readings during which nobody else used the core; `None` where all readings are used, or unknown.
+    pub fn quiet_share(&self) -> Option<f64> {
+        self.quiet.as_ref().and_then(Quiet::share)
+    }
+
+    /// Whether disturbed readings are left out.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet.is_some()
+    }
+
+    /// The most severe finding of the control chains.
+    pub fn control_finding(&self) -> Option<Finding> {
+        let all = self.controls.iter().filter_map(|(cycles, expected)| control_finding(cycles, *expected));
+        all.max_by_key(|finding| finding.severity)
+    }
+
+    /// Largest relative excess of a control chain over its length.
+    pub fn excess(&self) -> f64 {
+        self.controls.iter().map(|(cycles, expected)| (cycles.value / expected - 1.0).abs()).fold(0.0, f64::max)
+    }
+
+    /// What is added to a time that was solved from undisturbed readings: by how much the control chains miss their lengths
+    /// beyond their own intervals, as a bound.
+    pub fn with_bound(&self, time: Uncertain) -> Uncertain {
+        if !self.is_quiet() {
+            return time;
+        }
+        let missed = |(cycles, expected): &(Estimate, f64)| ((cycles.value - expected).abs() - cycles.half_width() / 2.0) / expected;
+        let bound = self.controls.iter().map(missed).fold(0.0, f64::max) * time.value.abs();
+        if bound > 0.0 { time.with(Contribution::bound(Source::Neighbour, bound)) } else { time }
+    }
+}
+
+fn is_off((cycles, expected): &(Estimate, f64)) -> bool {
+    let off = (cycles.value - expected).abs();
+    off > DISTURBED * expected && off > cycles.half_width()
+}
