@@ -51,9 +51,9 @@ build() {
 
 mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')
 need_venv "$ROOT/.venv" "${requirements[@]}" # as in group python
-PATH="$ROOT/.venv/bin:$PATH"
 need_mdbook
 need_binary
+PATH="$ROOT/.venv/bin:$PATH" # after Rust, which may put /usr/bin first
 
 step "links, tables, code blocks" pages
 step "examples/files" example_files
