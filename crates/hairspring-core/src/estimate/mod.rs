@@ -31,6 +31,8 @@ pub use between::between_runs;
 pub use blocks::variance_of_mean;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain};
 pub use quiet::Quiet;
+#[cfg(test)]
+pub(crate) use quiet::simulated;
 pub use rank::{Combination, Rank, exact_rank};
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
 

@@ -131,8 +131,12 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     Ok(quiet.unwrap_or(found))
 }
 
-/// Whether the undisturbed readings of every series differ from all of its readings by no more than a neighbour explains.
+/// Whether the undisturbed readings of every series give core cycles, and differ from all of its readings by no more than a
+/// neighbour explains.
 fn is_plausible(quiet: &Assessment, all: &Assessment, excess: f64) -> bool {
+    if quiet.series.iter().flat_map(|series| &series.components).any(|component| component.time.cycles.is_none()) {
+        return false;
+    }
     let body = |series: &SeriesResult| series.components.first().map(|body| body.time.ticks.value);
     quiet.series.iter().zip(&all.series).all(|(quiet, all)| {
         let (Some(quiet), Some(all)) = (body(quiet), body(all)) else { return false };

@@ -8,8 +8,10 @@ use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solutio
 
 use crate::observations::{Observations, Origin, SeriesId};
 
-/// A control chain that is off its length by more than this share, and by more than its interval, shows a neighbour.
+/// A control chain that is off its length by more than this share, and by more than its interval, shows a neighbour ...
 const DISTURBED: f64 = 0.001;
+/// ... and so does one whose interval is wider than this share: on a calm core it is narrower within the first batch.
+const WIDE: f64 = 0.005;
 
 /// The solved reference chain, and the length of one copy in core cycles.
 #[derive(Debug)]
@@ -141,5 +143,42 @@ impl<'a> Solver<'a> {
 
 fn is_off((cycles, expected): &(Estimate, f64)) -> bool {
     let off = (cycles.value - expected).abs();
-    off > DISTURBED * expected && off > cycles.half_width()
+    off > DISTURBED * expected && off > cycles.half_width() || cycles.half_width() > WIDE * expected
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::estimate::simulated::{CALM, Core, STALLS};
+    use crate::judge::{Assessment, Question, Severity, assess, code};
+    use crate::observations::Observations;
+
+    fn found(table: &Observations) -> (f64, bool, Assessment) {
+        let found = assess(table, &Question::default()).unwrap();
+        let body = found.series[0].components[0].time.cycles.as_ref().unwrap().value;
+        let has_neighbour = found.series[0].findings.iter().any(|finding| finding.is(code::NEIGHBOUR));
+        (body, has_neighbour, found)
+    }
+
+    #[test]
+    fn beside_a_neighbour_the_time_is_that_of_the_undisturbed_readings() {
+        let (cycles, has_neighbour, found) = found(&STALLS.table(1.0, 4));
+        assert!(has_neighbour && (cycles - 1.0).abs() < 0.003, "{cycles}");
+        assert!(found.series[0].worst() < Some(Severity::Untrusted), "{:?}", found.series[0].findings);
+        let body = &found.series[0].components[0].time;
+        assert!((body.ticks.value - 0.82).abs() < 0.03, "ticks are those at the mean clock: {:?}", body.ticks);
+        assert!(body.ticks.half_width() > 0.0);
+    }
+
+    #[test]
+    fn on_a_calm_core_all_readings_are_used() {
+        let (cycles, has_neighbour, _) = found(&CALM.table(2.0, 4));
+        assert!(!has_neighbour && (cycles - 2.0).abs() < 0.01, "{cycles}");
+    }
+
+    #[test]
+    fn code_that_is_never_undisturbed_stays_untrusted() {
+        let core = Core { stalls: (1.0, 1e9), slower: 0.5, ..STALLS };
+        let (_, has_neighbour, found) = found(&core.table(1.0, 4));
+        assert!(!has_neighbour && found.series[0].worst() == Some(Severity::Untrusted), "{:?}", found.series[0].findings);
+    }
 }

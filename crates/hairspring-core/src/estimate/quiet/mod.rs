@@ -221,4 +221,6 @@ impl Rates {
 }
 
 #[cfg(test)]
+pub(crate) mod simulated;
+#[cfg(test)]
 mod tests;
