@@ -45,6 +45,7 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool) -> Vec<RowSpec> {
         copy_ns: pilots.iter().map(|pilot| pilot.copy_ns).fold(0.0, f64::max),
         copy_bytes: pilots.iter().map(|pilot| pilot.copy_bytes).fold(0.0, f64::max),
         quantum_ns: pilots.iter().map(|pilot| pilot.quantum_ns).fold(0.0, f64::max),
+        assembled: pilots.iter().all(|pilot| pilot.assembled),
     };
     let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(|subject| of_subject(request, subject, share)).collect();
     let evaluations: u32 = all.iter().map(RowSpec::evaluations).sum();
@@ -132,7 +133,7 @@ mod tests {
                     cold: if cold { vec!["x".into()] } else { vec![] },
                     ..Request::default()
                 };
-                let pilot = Pilot { copy_ns, copy_bytes: 20.0, quantum_ns: 10.0 };
+                let pilot = Pilot { copy_ns, copy_bytes: 20.0, quantum_ns: 10.0, assembled: false };
                 let rows = rows(&request, &[pilot, pilot], true);
                 assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 400);
                 let main = main_order(&request);

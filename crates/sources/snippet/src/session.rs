@@ -179,11 +179,11 @@ fn pilot(
     };
     let ended = child.end()?;
     let ns = 1e9 / ended.rate.hz;
-    let quantum_ns = quantum_ns(request)?;
+    let (quantum_ns, assembled) = (quantum_ns(request)?, request.language == Language::Asm);
     let pilots = (0..request.codes.len())
         .map(|subject| {
             let mine: Vec<usize> = (0..rows.len()).filter(|row| rows[*row].subject == subject).collect();
-            let [one, .., many] = *mine else { return Pilot { copy_ns: 1.0, copy_bytes: 16.0, quantum_ns } };
+            let [one, .., many] = *mine else { return Pilot { copy_ns: 1.0, copy_bytes: 16.0, quantum_ns, assembled } };
             let copy_ticks = if times.is_empty() {
                 first[subject]
             } else {
@@ -193,6 +193,7 @@ fn pilot(
                 copy_ns: (copy_ticks * ns).max(0.05),
                 copy_bytes: copy_bytes(&rows, &library, subject).unwrap_or(16.0).max(1.0),
                 quantum_ns,
+                assembled,
             }
         })
         .collect();

@@ -67,7 +67,7 @@ mod tests {
             controls: vec![(hairspring_host::chains::name(hairspring_host::chains::CONTROLS[0]).to_owned(), 1)],
             provenance: String::new(),
         };
-        let pilot = Pilot { copy_ns: 10.0, copy_bytes: 20.0, quantum_ns: 10.0 };
+        let pilot = Pilot { copy_ns: 10.0, copy_bytes: 20.0, quantum_ns: 10.0, assembled: false };
         let settled = Settled { cpu: 0, priority_raised: false, memory_locked: false };
         let ready = Ready { settled, clock: ("tsc".into(), String::new()), quantum: 26, read_cost: 40.0, ruler: None };
         let rows = plan::rows(request, &vec![pilot; request.codes.len()], true);
