@@ -1,6 +1,6 @@
 //! Grouping of raw readings by row and round, and detection of spikes over time.
 
-use crate::observations::{Observations, RowId, SeriesId};
+use crate::observations::{Observations, Reading, RowId, SeriesId};
 
 /// Rounds in one chunk of the spike filter; its window is three chunks.
 const CHUNK: usize = 32;
@@ -38,6 +38,20 @@ pub fn total_weight(samples: &[Sample]) -> f64 {
     samples.iter().map(|sample| f64::from(sample.weight)).sum()
 }
 
+/// The rows of one series, and the readings of each in the order of the table.
+pub fn by_row(table: &Observations, series: SeriesId) -> (Vec<RowId>, Vec<Vec<&Reading>>) {
+    let rows: Vec<RowId> = table.rows_of(series).map(|(id, _)| id).collect();
+    let mut place = vec![usize::MAX; table.rows().len()];
+    rows.iter().enumerate().for_each(|(at, id)| place[*id as usize] = at);
+    let mut readings = vec![Vec::new(); rows.len()];
+    for reading in table.readings() {
+        if let Some(row) = readings.get_mut(place[reading.row as usize]) {
+            row.push(reading);
+        }
+    }
+    (rows, readings)
+}
+
 /// Readings of one series by row, in the order of their rounds.
 #[derive(Debug, Clone)]
 pub struct Grouped {
@@ -52,17 +66,9 @@ pub struct Grouped {
 impl Grouped {
     /// Groups the readings of one series, and marks flagged readings and spikes as unusable.
     pub fn new(table: &Observations, series: SeriesId) -> Grouped {
-        let rows: Vec<RowId> = table.rows_of(series).map(|(id, _)| id).collect();
-        let mut place = vec![usize::MAX; table.rows().len()];
-        rows.iter().enumerate().for_each(|(at, id)| place[*id as usize] = at);
-        let mut readings = vec![Vec::new(); rows.len()];
-        for reading in table.readings() {
-            let at = place[reading.row as usize];
-            if at != usize::MAX {
-                let weight = if reading.flags.any() { 0.0 } else { 1.0 };
-                readings[at].push(Sample { round: reading.round, weight, ticks: reading.ticks });
-            }
-        }
+        let (rows, readings) = by_row(table, series);
+        let sample = |one: &Reading| Sample { round: one.round, weight: if one.flags.any() { 0.0 } else { 1.0 }, ticks: one.ticks };
+        let mut readings: Vec<Vec<Sample>> = readings.into_iter().map(|row| row.into_iter().map(sample).collect()).collect();
         if readings.iter().flatten().filter(|sample| sample.is_used()).count() * TOO_FEW_UNDISTURBED < readings.iter().map(Vec::len).sum() {
             // Code that takes longer than a scheduler slice is never undisturbed: all readings are used, and a finding reports it.
             readings.iter_mut().flatten().for_each(|sample| sample.weight = 1.0);

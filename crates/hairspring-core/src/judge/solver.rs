@@ -5,7 +5,6 @@ use super::{Finding, Severity, control_finding};
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
 use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solution, Source, Uncertain, solve};
-
 use crate::observations::{Observations, Origin, SeriesId};
 
 /// A control chain that is off its length by more than this share, and by more than its interval, shows a neighbour ...

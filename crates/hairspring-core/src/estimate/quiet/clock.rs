@@ -2,8 +2,9 @@
 
 use crate::estimate::levels::{levels, noise};
 use crate::estimate::linear::LinearMap;
-use crate::estimate::location::median;
-use crate::observations::{Flags, Observations, SeriesId};
+use crate::estimate::location::{by_row, median};
+use crate::estimate::variance_of_mean;
+use crate::observations::{Flags, Observations, RowId, SeriesId};
 
 /// Rounds in a stretch: short compared with the stay of a core at one clock (5 to 100 ms), and long enough for a median.
 const STRETCH: u32 = 8;
@@ -27,6 +28,19 @@ impl Rates {
     /// The rate in a round, if it is known.
     pub fn at(&self, round: u32) -> Option<f64> {
         self.by_round.get(round as usize).copied().filter(|rate| rate.is_finite())
+    }
+
+    /// Standard deviation of the mean rate relative to it, and its degrees of freedom.
+    pub fn relative_sd(&self) -> (f64, f64) {
+        const BLOCKS: usize = 32;
+        let known: Vec<f64> = self.by_round.iter().copied().filter(|rate| rate.is_finite()).collect();
+        let size = known.len().div_ceil(BLOCKS).max(1);
+        let means: Vec<f64> = known.chunks(size).map(|block| block.iter().sum::<f64>() / block.len() as f64).collect();
+        if means.len() < 2 {
+            return (0.0, 1.0);
+        }
+        let (variance, dof) = variance_of_mean(&means);
+        (variance.sqrt() / self.mean, dof)
     }
 }
 
@@ -56,17 +70,16 @@ fn middle(values: &[f64], level: f64, reach: f64) -> f64 {
 
 /// The slope of the reference chain in ticks per core cycle, in each stretch; `None` where a row has no reading.
 fn stretches(table: &Observations, reference: SeriesId, cycles: f64) -> Vec<Option<f64>> {
-    let rows: Vec<(u32, f64)> = table.rows_of(reference).map(|(id, row)| (id, row.counts.iter().sum::<f64>() * cycles)).collect();
-    let mut place = vec![usize::MAX; table.rows().len()];
-    rows.iter().enumerate().for_each(|(at, (id, _))| place[*id as usize] = at);
+    let (rows, by_row) = by_row(table, reference);
+    let length = |id: &RowId| table.rows()[*id as usize].counts.iter().sum::<f64>() * cycles;
     let count = table.rounds().div_ceil(STRETCH) as usize;
     let mut readings = vec![vec![Vec::new(); rows.len()]; count];
-    for one in table.readings().iter().filter(|one| place[one.row as usize] != usize::MAX) {
-        if !one.flags.without(Flags::SHARED).any() {
-            readings[(one.round / STRETCH) as usize][place[one.row as usize]].push(one.ticks);
+    for (at, row) in by_row.iter().enumerate() {
+        for one in row.iter().filter(|one| !one.flags.without(Flags::SHARED).any()) {
+            readings[(one.round / STRETCH) as usize][at].push(one.ticks);
         }
     }
-    let design: Vec<Vec<f64>> = rows.iter().map(|(_, length)| vec![*length, 1.0]).collect();
+    let design: Vec<Vec<f64>> = rows.iter().map(|id| vec![length(id), 1.0]).collect();
     let Some(line) = LinearMap::new(&design, &vec![1.0; rows.len()]) else { return vec![None; count] };
     let slope = |mut rows: Vec<Vec<f64>>| {
         let medians: Vec<f64> = rows.iter_mut().map(|row| median(row)).collect();

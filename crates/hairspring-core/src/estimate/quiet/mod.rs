@@ -17,9 +17,9 @@
 mod clock;
 mod mixture;
 
-use super::location::{Grouped, Sample, median, total_weight};
+use super::location::{Grouped, Sample, by_row, median, total_weight};
 use super::rank::exact_rank;
-use super::{Contribution, Options, Solution, Source, replicated, variance_of_mean};
+use super::{Contribution, Options, Solution, Source, replicated};
 use crate::observations::{Flags, Observations, Reading, SeriesId};
 use clock::{Rates, rates};
 use mixture::{Mixture, Row};
@@ -105,14 +105,9 @@ impl Quiet {
 
     /// The readings of a series at the mean clock of the run; those with long guards have the weight 0.
     fn candidates(&self, table: &Observations, series: SeriesId) -> Grouped {
-        let rows: Vec<u32> = table.rows_of(series).map(|(id, _)| id).collect();
-        let mut place = vec![usize::MAX; table.rows().len()];
-        rows.iter().enumerate().for_each(|(at, id)| place[*id as usize] = at);
-        let mut readings = vec![Vec::new(); rows.len()];
-        for one in table.readings().iter().filter(|one| place[one.row as usize] != usize::MAX) {
-            readings[place[one.row as usize]].push(self.guarded(one));
-        }
-        let readings = readings.into_iter().map(|row| self.short_guards(row)).collect();
+        let (rows, readings) = by_row(table, series);
+        let guarded = |row: Vec<&Reading>| row.into_iter().map(|one| self.guarded(one)).collect();
+        let readings = readings.into_iter().map(|row| self.short_guards(guarded(row))).collect();
         Grouped { rows, readings, quantum: table.origin.quantum() }
     }
 
@@ -203,21 +198,6 @@ fn has_long_rows(grouped: &Grouped) -> bool {
     let longest = grouped.readings.iter().max_by(|a, b| middle(a).total_cmp(&middle(b)));
     let used = grouped.readings.iter().filter(|samples| samples.iter().any(Sample::is_used)).count();
     longest.is_some_and(|samples| samples.iter().any(Sample::is_used)) && 2 * used > grouped.readings.len()
-}
-
-impl Rates {
-    /// Standard deviation of the mean rate relative to it, and its degrees of freedom.
-    fn relative_sd(&self) -> (f64, f64) {
-        const BLOCKS: usize = 32;
-        let known: Vec<f64> = self.by_round.iter().copied().filter(|rate| rate.is_finite()).collect();
-        let size = known.len().div_ceil(BLOCKS).max(1);
-        let means: Vec<f64> = known.chunks(size).map(|block| block.iter().sum::<f64>() / block.len() as f64).collect();
-        if means.len() < 2 {
-            return (0.0, 1.0);
-        }
-        let (variance, dof) = variance_of_mean(&means);
-        (variance.sqrt() / self.mean, dof)
-    }
 }
 
 #[cfg(test)]
