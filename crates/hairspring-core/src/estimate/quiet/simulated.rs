@@ -107,19 +107,15 @@ impl Core {
             }
             with
         };
-        let mut read = |empty: f64, extra: f64, random: &mut Pcg64Mcg| {
-            let met = pass(empty, random) > empty / 2.0;
-            empty + normal(random).abs() + if met { (extra + 5.0 * normal(random)).max(0.0) } else { 0.0 }
+        // A read takes longer if the neighbour was active during most of it.
+        let read = |empty: f64, extra: f64, met: f64, random: &mut Pcg64Mcg| {
+            empty + normal(random).abs() + if met > empty / 2.0 { (extra + 5.0 * normal(random)).max(0.0) } else { 0.0 }
         };
-        let before = read(74.0, 22.0, random);
-        let start = read(39.0, 12.0, random);
+        let before = read(74.0, 22.0, pass(74.0, random), random);
+        let start = read(39.0, 12.0, pass(39.0, random), random);
         let lengthened = pass(cycles, random) * slower;
-        let mut read = |empty: f64, extra: f64, random: &mut Pcg64Mcg| {
-            let met = pass(empty, random) > empty / 2.0;
-            empty + normal(random).abs() + if met { (extra + 5.0 * normal(random)).max(0.0) } else { 0.0 }
-        };
-        let end = read(39.0, 12.0, random);
-        let after = read(74.0, 22.0, random);
+        let end = read(39.0, 12.0, pass(39.0, random), random);
+        let after = read(74.0, 22.0, pass(74.0, random), random);
         let spike = if random.random::<f64>() < 0.004 { exponential(random, 150.0) } else { 0.0 };
         (start + cycles + lengthened + end + spike, before + after)
     }
