@@ -2,7 +2,8 @@
 
 use crate::sampling::Sampling;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
-use hairspring_core::estimate::{Estimate, Options, Quiet, solve};
+use hairspring_core::estimate::ratio::ratio;
+use hairspring_core::estimate::{Estimate, Options, Quiet, Solution, solve};
 use hairspring_core::observations::Observations;
 use hairspring_host::chains::{CONTROLS, Chain, ChainRole, LATTICE, RULER, chains, name};
 use hairspring_host::clock::Clock;
@@ -22,17 +23,26 @@ pub struct Ruler {
 
 /// Copies of the controls that are not part of the lattice: few, because copies of the longest take many cycles.
 const CONTROL_COPIES: [u32; 4] = [32, 64, 96, 128];
-/// Largest distance from a whole number, as a share, at which the length of a control counts as that number.
-const WHOLE: f64 = 0.01;
+/// Confidence level of the ratios of chains.
+const LEVEL: f64 = 0.95;
+/// Largest distance from a whole number, as a share of the length and in cycles, at which the length of a control counts as that
+/// number. Long chains are measured more precisely than by a share, and would otherwise be near a whole number by chance.
+const WHOLE: (f64, f64) = (0.01, 0.05);
+/// Least share of short guards with which the undisturbed readings of so short a run are enough.
+const LEAST_QUIET: f64 = 0.03;
+
+/// Time of the first rounds. Every further try doubles the time so far and uses all of the rounds ...
+const FIRST: Duration = Duration::from_millis(12);
+/// ... up to 12 ms * 2^5 in all, about half the default budget of a measurement.
+const TRIES: u32 = 6;
 
 /// Finds the length of the reference chain from the integer lattice of several chains, and the lengths of the controls.
-/// Takes about 15 ms. Repeats with more time if a control is not a whole number, because something else used the core.
+/// Takes about 15 ms, and up to half a second where something else uses the core: the tries end when all lengths are whole
+/// numbers.
 ///
 /// # Errors
 /// Why core cycles are not available here.
 pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
-    const TIME: Duration = Duration::from_millis(12);
-    const TRIES: u64 = 4;
     let all = chains();
     let (wanted, others): (Vec<&Chain>, Vec<&Chain>) = all
         .iter()
@@ -41,27 +51,19 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     if wanted.is_empty() {
         return Err(format!("no reference chain is built for {}", std::env::consts::ARCH));
     }
+    let sampling = wanted.iter().fold(Sampling::new(clock), |sampling, chain| sampling.with_chain(chain));
+    let sampling = others.iter().fold(sampling, |sampling, chain| sampling.with_copies(chain, &CONTROL_COPIES));
+    let mut samples = sampling.start(0);
     let mut best: Option<Ruler> = None;
-    for seed in 0..TRIES {
-        let sampling = wanted.iter().fold(Sampling::new(clock), |sampling, chain| sampling.with_chain(chain));
-        let sampling = others.iter().fold(sampling, |sampling, chain| sampling.with_copies(chain, &CONTROL_COPIES));
-        let table = sampling.run(TIME * (1 + 2 * seed as u32), seed);
-        let slopes: Vec<Estimate> = wanted.iter().filter_map(|chain| slope(&table, chain)).collect();
-        let (slopes, found) = match lattice(&slopes, wanted.len()) {
-            Some(found) => (slopes, Some(found)),
-            None => undisturbed(&table, &wanted).map_or((slopes, None), |slopes| (slopes.clone(), lattice(&slopes, wanted.len()))),
-        };
-        if let Some(found) = found {
-            let mut ruler = name_ruler(&wanted, &found)?;
-            let unit = slopes[0].value / found.units[0];
-            ruler
-                .controls
-                .extend(others.iter().filter_map(|chain| Some((chain.name.to_owned(), whole(slope(&table, chain)?.value / unit)?))));
-            if best.as_ref().is_none_or(|best| best.controls.len() < ruler.controls.len()) {
-                best = Some(ruler);
-            }
+    for attempt in 0..TRIES {
+        let table = samples.run(FIRST * 2u32.pow(attempt.saturating_sub(1)));
+        let found = ruler_of(table, &wanted, &others)?;
+        if found.is_some() && best.as_ref().map(|best| best.controls.len()) < found.as_ref().map(|found| found.controls.len()) {
+            best = found;
         }
-        if best.as_ref().is_some_and(|best| best.controls.len() == others.len() + 1) {
+        // A control that is never a whole number is left out after half of the tries.
+        let complete = best.as_ref().is_some_and(|best| best.controls.len() == others.len() + 1);
+        if complete || best.is_some() && attempt + 1 >= TRIES / 2 {
             break;
         }
     }
@@ -70,25 +72,54 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     })
 }
 
-/// The slopes from undisturbed readings: a neighbour on the core lengthens chains beyond whole numbers. The length of the ruler
-/// in cycles is guessed from the chain of simple operations, each of which takes one.
-fn undisturbed(table: &Observations, wanted: &[&Chain]) -> Option<Vec<Estimate>> {
+/// The lengths of the chains of a table, from all of its readings or from the undisturbed ones, whichever give more; `None` if
+/// neither are whole numbers.
+fn ruler_of(table: &Observations, wanted: &[&Chain], others: &[&Chain]) -> Result<Option<Ruler>, String> {
+    let options = Options::default();
+    let all = ruler_by(&|chain| solve(table, table.find_series(chain.name)?, &options).ok(), wanted, others).transpose()?;
+    if all.as_ref().is_some_and(|all| all.controls.len() > others.len()) {
+        return Ok(all);
+    }
+    let quiet = quiet(table, wanted).filter(|quiet| quiet.share().is_none_or(|share| share > LEAST_QUIET));
+    let by_quiet = |chain: &Chain| quiet.as_ref()?.solve(table, table.find_series(chain.name)?, &options);
+    let undisturbed = ruler_by(&by_quiet, wanted, others).transpose()?;
+    Ok(undisturbed.into_iter().chain(all).max_by_key(|ruler| ruler.controls.len()))
+}
+
+/// The lengths by one way of solving a chain. They are compared as ratios to the reference chain, which do not change with the
+/// core clock.
+fn ruler_by(solve: &dyn Fn(&Chain) -> Option<Solution>, wanted: &[&Chain], others: &[&Chain]) -> Option<Result<Ruler, String>> {
+    let reference = solve(wanted.iter().find(|chain| chain.role == RULER)?)?;
+    let in_references = |chain: &Chain| {
+        let chain = solve(chain)?;
+        Some(ratio((&chain, chain.components.first()?), (&reference, reference.components.first()?))?.estimate(LEVEL))
+    };
+    let slopes: Vec<Estimate> = wanted.iter().map(|chain| in_references(chain)).collect::<Option<_>>()?;
+    let found = lattice(&slopes, wanted.len())?;
+    let unit = slopes[0].value / found.units[0];
+    let control = |chain: &&Chain| Some((chain.name.to_owned(), whole(in_references(chain)?.value / unit)?));
+    Some(name_ruler(wanted, &found).map(|mut ruler| {
+        ruler.controls.extend(others.iter().filter_map(control));
+        ruler
+    }))
+}
+
+/// The undisturbed part of a table. The length of the ruler in cycles is guessed from the chain of simple operations, each of
+/// which takes one.
+fn quiet(table: &Observations, wanted: &[&Chain]) -> Option<Quiet> {
     let of = |role: ChainRole| wanted.iter().find(|chain| chain.role == role).and_then(|chain| slope(table, chain));
     let cycles = (of(RULER)?.value / of(ChainRole::Simple)?.value).round().max(1.0);
-    let quiet = Quiet::of(table, name(RULER), cycles)?;
-    let solved = |chain: &&Chain| quiet.solve(table, table.find_series(chain.name)?, &Options::default());
-    wanted.iter().map(|chain| solved(chain).map(|solution| solution.components[0].ticks)).collect()
+    Quiet::of(table, name(RULER), cycles)
 }
 
 fn slope(table: &Observations, chain: &Chain) -> Option<Estimate> {
-    let series = table.find_series(chain.name)?;
-    solve(table, series, &Options::default()).ok().map(|solution| solution.components[0].ticks)
+    solve(table, table.find_series(chain.name)?, &Options::default()).ok().map(|solution| solution.components[0].ticks)
 }
 
 /// The whole number that is nearest to a length, if it is close enough.
 fn whole(cycles: f64) -> Option<u32> {
     let nearest = cycles.round();
-    ((1.0..=64.0).contains(&nearest) && (cycles / nearest - 1.0).abs() < WHOLE).then_some(nearest as u32)
+    ((1.0..=64.0).contains(&nearest) && (cycles - nearest).abs() < WHOLE.1.min(WHOLE.0 * nearest)).then_some(nearest as u32)
 }
 
 fn name_ruler(chains: &[&Chain], found: &Lattice) -> Result<Ruler, String> {
@@ -104,9 +135,56 @@ fn name_ruler(chains: &[&Chain], found: &Lattice) -> Result<Ruler, String> {
 mod tests {
     use super::*;
 
+    /// Lengths of the lattice's chains and of the controls in core cycles.
+    fn length(chain: &Chain) -> f64 {
+        match chain.role {
+            ChainRole::Multiply => 3.0,
+            ChainRole::Simple => 1.0,
+            ChainRole::SimpleMultiply | ChainRole::FloatMultiply => 4.0,
+            ChainRole::SimpleMultiplySimple | ChainRole::Load => 5.0,
+            _ => 14.0,
+        }
+    }
+
+    /// Readings at a clock that has these ticks per cycle in a round.
+    fn table(rate: impl Fn(u32) -> f64, all: &[&Chain]) -> Observations {
+        let mut table = Observations::new(vec!["body".into()]);
+        for round in 0..256u32 {
+            for chain in all {
+                let series = table.series(chain.name);
+                for copies in [32u32, 64, 128, 256] {
+                    let row = table.row(series, &[f64::from(copies)]);
+                    let wobble = f64::from((round * 7 + copies / 32 * 13) % 11) / 10.0;
+                    table.push(row, round, rate(round) * (length(chain) * f64::from(copies) + 60.0 + wobble));
+                }
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn a_clock_in_steps_does_not_hide_the_lattice() {
+        let all = chains();
+        let of = |roles: &[ChainRole]| all.iter().filter(|chain| roles.contains(&chain.role)).collect::<Vec<&Chain>>();
+        let wanted = of(&LATTICE);
+        let others: Vec<&Chain> = of(&CONTROLS).into_iter().filter(|chain| !LATTICE.contains(&chain.role)).collect();
+        // Three quarters of the rounds at one clock, the others at a clock that is half as fast.
+        let table = table(|round| if round % 128 < 96 { 0.7 } else { 1.4 }, &[wanted.clone(), others.clone()].concat());
+        let slopes: Vec<Estimate> = wanted.iter().map(|chain| slope(&table, chain).unwrap()).collect();
+        assert!(lattice(&slopes, wanted.len()).is_none(), "in ticks the intervals are too wide: {slopes:?}");
+        let found = ruler_of(&table, &wanted, &others).unwrap().unwrap();
+        assert_eq!((found.cycles, found.controls.len()), (3, others.len() + 1), "{found:?}");
+        assert!(
+            found
+                .controls
+                .iter()
+                .all(|(name, cycles)| { all.iter().any(|chain| chain.name == name && length(chain) == f64::from(*cycles)) })
+        );
+    }
+
     #[test]
     fn only_lengths_close_to_whole_numbers_are_accepted() {
-        assert_eq!((whole(3.996), whole(13.05), whole(1.0)), (Some(4), Some(13), Some(1)));
-        assert_eq!((whole(4.65), whole(3.15), whole(0.2), whole(500.0), whole(f64::NAN)), (None, None, None, None, None));
+        assert_eq!((whole(3.996), whole(13.04), whole(1.0)), (Some(4), Some(13), Some(1)));
+        assert_eq!((whole(4.65), whole(14.86), whole(0.2), whole(500.0), whole(f64::NAN)), (None, None, None, None, None));
     }
 }

@@ -54,19 +54,44 @@ impl Sampling {
     pub fn run(self, time: Duration, seed: u64) -> Observations {
         sample(self.table, Functions { now: self.clock.read, rows: self.functions }, self.clock, time, seed)
     }
+
+    /// Ready to run rounds several times.
+    pub fn start(self, seed: u64) -> Samples<Functions> {
+        Samples::new(self.table, Functions { now: self.clock.read, rows: self.functions }, self.clock, seed)
+    }
 }
 
 /// Runs rounds over the rows of a rig, which must be those of the table, for about this time: at least [`FEWEST_ROUNDS`], and
 /// no more than fit into the table. Stops at a row that fails.
-pub fn sample(mut table: Table, rig: impl Rig, clock: Clock, time: Duration, seed: u64) -> Observations {
-    let quantum = granularity(&clock).quantum;
-    table.set_clock(clock.name, quantum);
-    let mut rows = InProcess::new(rig, &clock, quantum, seed);
-    let (meter, begin) = (RateMeter::start(clock), Instant::now());
-    let batch = Batch { time, fewest: FEWEST_ROUNDS, most: u32::MAX }.at_most(table.room());
-    // After a failure the table has the rounds before it.
-    rows.run(batch, &|| begin.elapsed(), &mut table).unwrap_or_default();
-    table.finished(meter.rate())
+pub fn sample(table: Table, rig: impl Rig, clock: Clock, time: Duration, seed: u64) -> Observations {
+    let mut samples = Samples::new(table, rig, clock, seed);
+    samples.run(time);
+    samples.table.finished(samples.meter.rate())
+}
+
+/// A table that grows by rounds as long as it is asked to.
+#[derive(Debug)]
+pub struct Samples<R> {
+    table: Table,
+    rows: InProcess<R>,
+    meter: RateMeter,
+}
+
+impl<R: Rig> Samples<R> {
+    fn new(mut table: Table, rig: R, clock: Clock, seed: u64) -> Samples<R> {
+        let quantum = granularity(&clock).quantum;
+        table.set_clock(clock.name, quantum);
+        Samples { table, rows: InProcess::new(rig, &clock, quantum, seed), meter: RateMeter::start(clock) }
+    }
+
+    /// Adds rounds for about this time: at least [`FEWEST_ROUNDS`], and no more than fit into the table. Stops at a row that
+    /// fails; the table then has the rounds before it. Returns all rounds so far.
+    pub fn run(&mut self, time: Duration) -> &Observations {
+        let begin = Instant::now();
+        let batch = Batch { time, fewest: FEWEST_ROUNDS, most: u32::MAX }.at_most(self.table.room());
+        self.rows.run(batch, &|| begin.elapsed(), &mut self.table).unwrap_or_default();
+        self.table.observations()
+    }
 }
 
 #[cfg(test)]

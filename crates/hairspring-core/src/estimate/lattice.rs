@@ -5,8 +5,12 @@ use super::interval::Estimate;
 
 /// Largest number of units that the shortest chain may take.
 const MOST_UNITS: u32 = 6;
-/// Accepted distance from an integer for a chain of one unit; it grows in proportion for longer chains.
+/// Accepted distance from an integer for a chain of one unit; it grows in proportion for longer chains ...
 const TOLERANCE: f64 = 0.015;
+/// ... up to so many units if the shortest chain is the unit, ...
+const MOST_OFF: f64 = 0.2;
+/// ... and up to so many if it has several units: disturbed slopes are near some multiples of a short unit by chance.
+const MOST_OFF_OF_PARTS: f64 = 0.03;
 
 /// The common unit of a set of slopes.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,27 +30,31 @@ pub struct Lattice {
 pub fn lattice(slopes: &[Estimate], needed: usize) -> Option<Lattice> {
     let shortest = slopes.iter().map(|slope| slope.value).filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
     (1..=MOST_UNITS)
-        .map(|parts| fit_unit(slopes, shortest / f64::from(parts)))
+        .map(|parts| fit_unit(slopes, shortest / f64::from(parts), if parts == 1 { MOST_OFF } else { MOST_OFF_OF_PARTS }))
         .find(|found| found.integers.iter().flatten().count() >= needed.max(2))
 }
 
 /// Rounds every slope with a first unit, then refines the unit from all slopes that fit.
-fn fit_unit(slopes: &[Estimate], first: f64) -> Lattice {
+fn fit_unit(slopes: &[Estimate], first: f64, most_off: f64) -> Lattice {
     let mut unit = first;
     for _ in 0..3 {
-        let fitting: Vec<(f64, f64)> = slopes.iter().filter_map(|s| nearest(s, unit).map(|n| (s.value, f64::from(n)))).collect();
+        let fitting: Vec<(f64, f64)> = slopes.iter().filter_map(|s| nearest(s, unit, most_off).map(|n| (s.value, f64::from(n)))).collect();
         let weight: f64 = fitting.len() as f64;
         if weight > 0.0 {
             unit = fitting.iter().map(|(value, n)| value / n).sum::<f64>() / weight;
         }
     }
-    Lattice { unit, integers: slopes.iter().map(|s| nearest(s, unit)).collect(), units: slopes.iter().map(|s| s.value / unit).collect() }
+    Lattice {
+        unit,
+        integers: slopes.iter().map(|s| nearest(s, unit, most_off)).collect(),
+        units: slopes.iter().map(|s| s.value / unit).collect(),
+    }
 }
 
-fn nearest(slope: &Estimate, unit: f64) -> Option<u32> {
+fn nearest(slope: &Estimate, unit: f64, most_off: f64) -> Option<u32> {
     let units = slope.value / unit;
     let integer = units.round();
-    let reach = (TOLERANCE * units.max(1.0)).min(0.2);
+    let reach = (TOLERANCE * units.max(1.0)).min(most_off);
     (integer >= 1.0 && (units - integer).abs() <= reach && slope.half_width() / unit < 0.25).then_some(integer as u32)
 }
 
@@ -76,5 +84,7 @@ mod tests {
         let found = lattice(&slopes(&[1.0, 3.0, 4.5, 4.0]), 3).unwrap();
         assert_eq!(found.integers, [Some(1), Some(3), None, Some(4)]);
         assert!(lattice(&slopes(&[1.0, 1.37, 2.71]), 3).is_none());
+        // Measured beside a neighbour: lengths 3, 1, 4, 5.
+        assert!(lattice(&slopes(&[17.10, 5.99, 22.99, 28.91]), 4).is_none());
     }
 }
