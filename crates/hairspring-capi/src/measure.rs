@@ -149,7 +149,7 @@ unsafe fn settings(plan: *const MeasurementPlan) -> Answer<Settings> {
         // SAFETY: passed on to the caller.
         let plan = unsafe { input(plan, "the plan") }?;
         if plan.milliseconds > 0 {
-            settings.budget = Duration::from_millis(plan.milliseconds.into());
+            (settings.budget, settings.is_firm) = (Duration::from_millis(plan.milliseconds.into()), true);
         }
         settings.cycles = plan.without_cycles == 0;
         // SAFETY: passed on to the caller.

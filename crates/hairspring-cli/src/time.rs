@@ -94,6 +94,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
         clock: arguments.clock.clone(),
         cpu: arguments.cpu,
         budget: arguments.budget.unwrap_or(BUDGET),
+        is_firm: arguments.budget.is_some(),
         precision: arguments.precision.unwrap_or(DEFAULT_PRECISION),
         level: arguments.report.confidence_level,
         timeout: arguments.timeout,

@@ -5,9 +5,9 @@ use crate::misuse::Misuse;
 use crate::remedies::VERIFY;
 use crate::{AnyError, Outcome, output};
 use hairspring_host::clock::{default_clock, find};
-use hairspring_host::thread::settle;
 use hairspring_instruments::verify::{Effort, fine_enough, verify};
 use hairspring_instruments::verify::{document, text};
+use hairspring_measure::cpu::settle_where_quiet;
 use hairspring_program::circumstances::here;
 use hairspring_result::{Clock, Environment, json};
 use std::io::IsTerminal;
@@ -16,7 +16,7 @@ use std::io::IsTerminal;
 pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
     let clock = arguments.clock.as_deref().map_or_else(|| Ok(default_clock()), find)?;
     fine_enough(&clock).map_err(Misuse)?;
-    let settled = settle(arguments.cpu)?;
+    let settled = settle_where_quiet(arguments.cpu, clock)?;
     if std::io::stderr().is_terminal() {
         eprintln!("measuring chains and pairs, then {} short runs ...", arguments.runs);
     }

@@ -6,6 +6,7 @@
 
 pub mod batches;
 pub mod companions;
+pub mod cpu;
 pub mod error;
 pub mod harness;
 pub mod limits;

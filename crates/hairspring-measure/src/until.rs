@@ -1,9 +1,9 @@
 //! Batches of rounds until the intervals are narrow enough or the budget is spent.
 
 use crate::batches::Batches;
-use crate::limits::{ASSESSING_TO_COME, FEWEST_ROUNDS, FIRST_BATCH, SHORTEST_RUN};
+use crate::limits::{ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, FEWEST_ROUNDS, FIRST_BATCH, SHORTEST_RUN};
 use crate::table::Table;
-use hairspring_core::judge::precise_enough;
+use hairspring_core::judge::{Progress, progress};
 use std::time::Duration;
 
 /// What ends the rounds.
@@ -13,8 +13,11 @@ pub struct Goal {
     pub precision: f64,
     /// Confidence level of the intervals.
     pub level: f64,
-    /// Time after which the rounds end in any case.
+    /// Time after which the rounds end.
     pub budget: Duration,
+    /// Whether the budget is kept in any case. Otherwise the rounds go on for [`BUDGETS_WHILE_DISTURBED`] budgets while
+    /// something else uses the core.
+    pub is_firm: bool,
     /// Rounds that are run regardless of the budget: see [`crate::limits::LEAST_ROUNDS`].
     pub least_rounds: u32,
 }
@@ -26,6 +29,8 @@ pub enum Stop {
     Precise,
     /// The budget was spent, or the table was full.
     Budget,
+    /// The extended budget was spent: something else used the core throughout.
+    Disturbed,
 }
 
 impl std::fmt::Display for Stop {
@@ -33,6 +38,7 @@ impl std::fmt::Display for Stop {
         f.write_str(match self {
             Stop::Precise => "precision reached",
             Stop::Budget => "budget spent",
+            Stop::Disturbed => "extended budget spent, because something else used the core",
         })
     }
 }
@@ -60,7 +66,7 @@ pub fn until_precise<B: Batches>(
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
 ) -> Result<Ended, B::Error> {
-    until(goal, table, batches, elapsed, |table| precise_enough(table.observations_mut(), goal.level, goal.precision))
+    until(goal, table, batches, elapsed, |table| progress(table.observations_mut(), goal.level, goal.precision))
 }
 
 fn until<B: Batches>(
@@ -68,33 +74,41 @@ fn until<B: Batches>(
     table: &mut Table,
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
-    mut is_precise: impl FnMut(&mut Table) -> bool,
+    mut progress: impl FnMut(&mut Table) -> Progress,
 ) -> Result<Ended, B::Error> {
     let mut measuring = Duration::ZERO;
-    let mut time = FIRST_BATCH.min(goal.left(elapsed(), measuring));
+    let mut time = FIRST_BATCH.min(left(goal.budget, elapsed(), measuring));
     loop {
         let begin = elapsed();
         batches.run(table.batch(time, goal.least_rounds), elapsed, table)?;
         let end = elapsed();
         measuring += end.saturating_sub(begin);
-        if table.rounds() >= FEWEST_ROUNDS && is_precise(table) {
-            return Ok(Ended { stop: Stop::Precise, measuring, elapsed: elapsed() });
-        }
+        let progress = if table.rounds() < FEWEST_ROUNDS { Progress::Wide } else { progress(table) };
+        let (budget, stop) = goal.limit(progress);
         let assessing = elapsed().saturating_sub(end) * ASSESSING_TO_COME;
-        let left = goal.left(elapsed() + assessing, measuring);
-        if left.is_zero() || table.is_full() {
-            return Ok(Ended { stop: Stop::Budget, measuring, elapsed: elapsed() });
+        let left = left(budget, elapsed() + assessing, measuring);
+        if progress == Progress::Precise || left.is_zero() || table.is_full() {
+            return Ok(Ended { stop, measuring, elapsed: elapsed() });
         }
         time = measuring.min(left);
     }
 }
 
 impl Goal {
-    /// Time for further rounds after `spent` of the budget; at least what is missing from the shortest run.
-    fn left(&self, spent: Duration, measuring: Duration) -> Duration {
-        let lacking = SHORTEST_RUN.min(self.budget).saturating_sub(measuring);
-        self.budget.saturating_sub(spent).max(lacking)
+    /// The budget after such progress, and why the rounds end when it is spent.
+    fn limit(&self, progress: Progress) -> (Duration, Stop) {
+        match progress {
+            Progress::Precise => (self.budget, Stop::Precise),
+            Progress::Disturbed if !self.is_firm => (self.budget * BUDGETS_WHILE_DISTURBED, Stop::Disturbed),
+            Progress::Disturbed | Progress::Wide => (self.budget, Stop::Budget),
+        }
     }
+}
+
+/// Time for further rounds after `spent` of a budget; at least what is missing from the shortest run.
+fn left(budget: Duration, spent: Duration, measuring: Duration) -> Duration {
+    let lacking = SHORTEST_RUN.min(budget).saturating_sub(measuring);
+    budget.saturating_sub(spent).max(lacking)
 }
 
 #[cfg(test)]

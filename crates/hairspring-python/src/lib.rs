@@ -34,10 +34,12 @@ struct Asked {
 impl Asked {
     fn settings(&self) -> PyResult<Settings> {
         let default = Settings::default();
+        let budget = valid("budget", &self.budget, values::duration)?;
         Ok(Settings {
             clock: self.clock.clone(),
             cpu: self.cpu,
-            budget: valid("budget", &self.budget, values::duration)?,
+            budget,
+            is_firm: budget != default.budget,
             precision: self.precision()?.unwrap_or(default.precision),
             level: valid("confidence_level", &self.confidence_level, values::level)?,
             remedies: &remedies::TIME,

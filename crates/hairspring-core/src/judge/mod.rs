@@ -21,7 +21,7 @@ pub use checks::{Context, check, clock_findings, control_finding, frequency_leve
 pub use comparison::{Verdict, verdict};
 pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
 pub use kinds::{FindingKind, code};
-pub use precision::precise_enough;
+pub use precision::{Progress, progress};
 pub use remedies::Remedies;
 pub use resolution::{Bound, upper_bound};
 pub use shared::flag_shared_rounds;

@@ -4,18 +4,32 @@ use super::{Assessment, Question, assess, code, flag_shared_rounds};
 use crate::estimate::{Options, Source};
 use crate::observations::Observations;
 
-/// Whether the half-width of every body and every ratio is at most `precision` times its value. Flags the rounds in which
-/// something else used the core first. Costs as much as an assessment.
-pub fn precise_enough(table: &mut Observations, level: f64, precision: f64) -> bool {
-    let options = Options { level, ..Options::default() };
-    flag_shared_rounds(table, &options);
-    assess(table, &Question { options, ..Question::default() })
-        .is_ok_and(|found| alone_on_the_core(&found) && widest(&found, level) <= precision)
+/// What further rounds would be good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// The half-width of every body and every ratio is at most the requested share of its value.
+    Precise,
+    /// Some interval is too wide, or the table cannot be solved yet.
+    Wide,
+    /// Something else uses the core, and there are too few undisturbed readings.
+    Disturbed,
 }
 
-fn alone_on_the_core(found: &Assessment) -> bool {
-    let mut findings = found.series.iter().flat_map(|series| &series.findings);
-    !findings.any(|finding| finding.is(code::CORE_SHARED))
+/// Whether the half-width of every body and every ratio is at most `precision` times its value, and what hinders it. Flags the
+/// rounds in which something else used the core first. Costs as much as an assessment.
+pub fn progress(table: &mut Observations, level: f64, precision: f64) -> Progress {
+    let options = Options { level, ..Options::default() };
+    flag_shared_rounds(table, &options);
+    let Ok(found) = assess(table, &Question { options, ..Question::default() }) else { return Progress::Wide };
+    let is_precise = widest(&found, level) <= precision;
+    let has = |kind: &str| found.series.iter().flat_map(|series| &series.findings).any(|finding| finding.is(kind));
+    if has(code::CORE_SHARED) || !is_precise && has(code::NEIGHBOUR) {
+        Progress::Disturbed
+    } else if is_precise {
+        Progress::Precise
+    } else {
+        Progress::Wide
+    }
 }
 
 /// Largest relative half-width of the bodies and of the ratios. Leaves out what a fence hides: a longer run does not

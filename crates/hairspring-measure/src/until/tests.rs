@@ -23,7 +23,7 @@ fn pass(time: Duration) {
 }
 
 fn goal(budget: Duration) -> Goal {
-    Goal { precision: 0.005, level: 0.95, budget, least_rounds: 1 }
+    Goal { precision: 0.005, level: 0.95, budget, is_firm: false, least_rounds: 1 }
 }
 
 /// A table of one series with a row for each of these numbers of copies.
@@ -175,9 +175,28 @@ impl Batches for Script {
 fn each_batch_is_as_long_as_all_before_it() {
     start();
     let (mut table, mut script) = (table(&STEADY), Script::of(MS));
-    until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| false).unwrap();
+    until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| Progress::Wide).unwrap();
     let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
     assert_eq!(times, [60, 60, 120, 240, 480, 40]);
+}
+
+#[test]
+fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
+    let ended = |is_firm, quiet_from: u32| {
+        start();
+        let (mut table, mut script) = (table(&STEADY), Script::of(MS));
+        let progress = |table: &mut Table| if table.rounds() < quiet_from { Progress::Disturbed } else { Progress::Precise };
+        let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, progress).unwrap();
+        (ended.stop, ended.measuring.as_millis())
+    };
+    assert_eq!(ended(false, 1_000), (Stop::Disturbed, 100 * u128::from(BUDGETS_WHILE_DISTURBED)));
+    assert_eq!(ended(true, 1_000), (Stop::Budget, 100), "a budget that the user set is kept");
+    assert_eq!(ended(false, 150), (Stop::Precise, 240), "it ends as soon as there are enough undisturbed readings");
+    // What is wide without a neighbour gets no more than the budget.
+    start();
+    let (mut table, mut script) = (table(&STEADY), Script::of(MS));
+    let found = until(&goal(100 * MS), &mut table, &mut script, &elapsed, |_| Progress::Wide).unwrap();
+    assert_eq!((found.stop, found.measuring), (Stop::Budget, 100 * MS));
 }
 
 #[test]
@@ -186,7 +205,7 @@ fn time_for_assessments_is_reserved() {
     let (mut table, mut script) = (table(&STEADY), Script::of(MS));
     let slow = |_: &mut Table| {
         pass(100 * MS);
-        false
+        Progress::Wide
     };
     let ended = until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, slow).unwrap();
     // 60 and 60 ms, an assessment behind each; then 1000 - 320 - 400 ms are left, of which 120 are used, then none.
@@ -199,7 +218,7 @@ fn interruption_is_returned() {
     start();
     let mut script = Script { interrupted_at: 2, ..Script::of(MS) };
     let mut table = table(&STEADY);
-    let ended = until(&goal(800 * MS), &mut table, &mut script, &elapsed, |_| false);
+    let ended = until(&goal(800 * MS), &mut table, &mut script, &elapsed, |_| Progress::Wide);
     assert_eq!((ended, table.rounds()), (Err("interrupted"), 120));
 }
 
@@ -266,7 +285,7 @@ proptest::proptest! {
         let goal = Goal { least_rounds: least as u32, ..goal(Duration::from_micros(budget)) };
         let ended = until(&goal, &mut table, &mut script, &elapsed, |table| {
             pass(Duration::from_micros(assessing));
-            u64::from(table.rounds()) >= precise_from
+            if u64::from(table.rounds()) >= precise_from { Progress::Precise } else { Progress::Wide }
         });
         let expected = Ended { stop, measuring: Duration::from_micros(measuring), elapsed: Duration::from_micros(now) };
         proptest::prop_assert_eq!((ended, u64::from(table.rounds())), (Ok(expected), rounds));

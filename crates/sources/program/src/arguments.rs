@@ -3,6 +3,7 @@
 
 use crate::session::Settings;
 use crate::values::{duration, level, share};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use std::ffi::OsString;
@@ -74,6 +75,8 @@ pub struct Arguments {
     pub output: Option<PathBuf>,
     /// Time for measuring a benchmark with its alternatives
     pub budget: Duration,
+    /// Whether the budget was given, and is kept even while something else uses the core
+    pub is_firm: bool,
     /// Half-width of the intervals that is wanted; exit with 3 if it is missed (default: 0.5%, not insisted on)
     pub precision: Option<f64>,
     /// Confidence level of all intervals
@@ -119,6 +122,7 @@ impl Arguments {
             output: one(matches, "output"),
             // clap puts the default in where the option is missing.
             budget: one(matches, "budget").unwrap_or_default(),
+            is_firm: matches.value_source("budget") == Some(ValueSource::CommandLine),
             precision: one(matches, "precision"),
             confidence_level: one(matches, "confidence-level").unwrap_or_default(),
             clock: one(matches, "clock"),
@@ -142,6 +146,7 @@ impl Arguments {
             clock: self.clock.clone(),
             cpu: self.cpu,
             budget: self.budget,
+            is_firm: self.is_firm,
             precision: self.precision.unwrap_or(DEFAULT_PRECISION),
             level: self.confidence_level,
             ..Settings::default()

@@ -13,6 +13,7 @@ use hairspring_host::interference::StealMeter;
 use hairspring_host::thread::Seat;
 use hairspring_measure::batches::InProcess;
 use hairspring_measure::companions::companions;
+use hairspring_measure::cpu::quiet_cpu;
 use hairspring_measure::limits::{DEFAULT_PRECISION, LEAST_ROUNDS};
 use hairspring_measure::ruler::{Ruler, find_ruler};
 use hairspring_measure::{Goal, Run, Table, until_precise};
@@ -30,6 +31,8 @@ pub struct Settings {
     pub cpu: Option<usize>,
     /// Time for measuring a group.
     pub budget: Duration,
+    /// Whether the budget is kept even while something else uses the core.
+    pub is_firm: bool,
     /// Half-width of the intervals at which the rounds end, as a share.
     pub precision: f64,
     /// Confidence level of all intervals.
@@ -48,6 +51,7 @@ impl Default for Settings {
             clock: None,
             cpu: None,
             budget: Duration::from_millis(500),
+            is_firm: false,
             precision: DEFAULT_PRECISION,
             level: 0.95,
             cycles: true,
@@ -86,7 +90,7 @@ impl Session {
     /// An unavailable clock or CPU.
     pub fn new(settings: &Settings) -> Result<Session> {
         let clock = settings.clock.as_deref().map_or_else(|| Ok(default_clock()), find)?;
-        let seat = settings.seated.then(|| Seat::take(settings.cpu)).transpose()?;
+        let seat = settings.seated.then(|| Seat::take(settings.cpu.or_else(|| quiet_cpu(default_clock())))).transpose()?;
         let (meter, begin) = (RateMeter::start(clock), Instant::now());
         let granularity = granularity(&clock);
         let ruler = if settings.cycles { find_ruler(default_clock()) } else { Err("they were not asked for".to_owned()) };
@@ -114,8 +118,8 @@ impl Session {
 
     /// When the rounds end. A body that takes a tenth of a second has only two rows.
     fn goal(&self) -> Goal {
-        let Settings { precision, level, budget, .. } = self.settings;
-        Goal { precision, level, budget, least_rounds: LEAST_ROUNDS }
+        let Settings { precision, level, budget, is_firm, .. } = self.settings;
+        Goal { precision, level, budget, is_firm, least_rounds: LEAST_ROUNDS }
     }
 
     fn plan<'g, 'a: 'g>(&self, group: &'g mut Group<'a>, names: &[String]) -> Result<Plan<'g>> {

@@ -53,6 +53,8 @@ pub struct Request {
     pub cpu: Option<usize>,
     /// Time for the whole measurement, compilation included; at least 100 ms of it are measuring.
     pub budget: Duration,
+    /// Whether the budget is kept even while something else uses the core.
+    pub is_firm: bool,
     /// Half-width of the interval at which the rounds end, as a share of the value.
     pub precision: f64,
     /// Confidence level.
@@ -81,6 +83,7 @@ impl Default for Request {
             clock: None,
             cpu: None,
             budget: Duration::from_millis(800),
+            is_firm: false,
             precision: DEFAULT_PRECISION,
             level: 0.95,
             timeout: Duration::from_secs(10),

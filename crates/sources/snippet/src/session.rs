@@ -67,7 +67,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     }
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
-    let (pilots, ruler) = pilot(request, &compiler, host, &folder, copies)?;
+    let Piloted { pilots, ruler, cpu } = pilot(request, &compiler, host, &folder, copies)?;
     let rows = plan::rows(request, &pilots, ruler.is_ok());
     let (library, lost) = compiled(request, &compiler, &rows, &folder, copies);
     let library = library?;
@@ -75,6 +75,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let load = Load {
         chains: companions.iter().flat_map(Companion::names).collect(),
         prove_ruler: false,
+        cpu: Some(cpu),
         clock: request.clock.clone(),
         ..load(request, &library, rows.len())
     };
@@ -99,8 +100,8 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
 
 /// When the rounds end. The design has spare rows.
 fn goal(request: &Request) -> Goal {
-    let Request { precision, level, budget, .. } = *request;
-    Goal { precision, level, budget, least_rounds: LEAST_ROUNDS_OF_SPARE_ROWS }
+    let Request { precision, level, budget, is_firm, .. } = *request;
+    Goal { precision, level, budget, is_firm, least_rounds: LEAST_ROUNDS_OF_SPARE_ROWS }
 }
 
 fn load(request: &Request, library: &Library, rows: usize) -> Load {
@@ -155,14 +156,17 @@ fn plain(request: &Request, compiler: &Compiler, folder: &Folder) -> Option<Vec<
     Some(look(&plain, &library.path, &rows))
 }
 
+/// What the pilot found.
+struct Piloted {
+    pilots: Vec<Pilot>,
+    /// Core cycles of the reference chain, or the reason why there are none.
+    ruler: std::result::Result<Ruler, String>,
+    /// The CPU that it ran on.
+    cpu: usize,
+}
+
 /// Rough time and size of one evaluation of every alternative, on the best clock of the machine.
-fn pilot(
-    request: &Request,
-    compiler: &Compiler,
-    host: &HostProgram,
-    folder: &Folder,
-    copies: &mut Vec<Copy>,
-) -> Result<(Vec<Pilot>, std::result::Result<Ruler, String>)> {
+fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Folder, copies: &mut Vec<Copy>) -> Result<Piloted> {
     const TIME: Duration = Duration::from_millis(5);
     let rows = plan::pilot_rows(request);
     let library = compile(request, compiler, &rows, folder.path(), PILOT)?;
@@ -197,7 +201,8 @@ fn pilot(
             }
         })
         .collect();
-    Ok((pilots, ready.ruler.unwrap_or_else(|| Err("not looked for".into()))))
+    let ruler = ready.ruler.unwrap_or_else(|| Err("not looked for".into()));
+    Ok(Piloted { pilots, ruler, cpu: ready.settled.cpu })
 }
 
 /// Quantum of the requested clock in nanoseconds; 0 for clocks that tick faster.

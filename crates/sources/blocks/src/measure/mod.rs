@@ -14,8 +14,8 @@ use hairspring_core::estimate::{Options, exact_rank};
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, Origin};
 use hairspring_host::clock::{RateMeter, find, granularity};
-use hairspring_host::thread::settle;
 use hairspring_measure::companions::{Companion, companions};
+use hairspring_measure::cpu::settle_where_quiet;
 use hairspring_measure::ruler::find_ruler;
 use hairspring_measure::{Run, Stop};
 use iced_x86::Instruction;
@@ -29,7 +29,7 @@ use std::time::Instant;
 /// A program or function that cannot be traced, no usable input, or fewer rows than unknowns.
 pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let clock = find("tsc")?;
-    let settled = settle(request.cpu)?;
+    let settled = settle_where_quiet(request.cpu, clock)?;
     let quantum = granularity(&clock).quantum;
     let meter = RateMeter::start(clock);
     let ruler = find_ruler(clock);

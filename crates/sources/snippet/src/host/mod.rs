@@ -13,9 +13,9 @@ use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
 use hairspring_host::clock::{Clock, RateMeter, default_clock, find, granularity};
 use hairspring_host::interference::StealMeter;
-use hairspring_host::thread::settle;
 use hairspring_measure::batches::run_batch;
 use hairspring_measure::companions::rows_of;
+use hairspring_measure::cpu::settle_where_quiet;
 use hairspring_measure::limits::Batch;
 use hairspring_measure::rounds::{Dither, Functions, Raw, Rig, Rounds};
 use hairspring_measure::ruler::find_ruler;
@@ -89,7 +89,7 @@ struct Bench {
 impl Bench {
     fn load(load: &Load, replies: &mut std::fs::File) -> Result<Bench, String> {
         let output = Output::new();
-        let settled = settle(load.cpu).map_err(|e| e.to_string())?;
+        let settled = settle_where_quiet(load.cpu, default_clock()).map_err(|e| e.to_string())?;
         let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
         let reading = granularity(&clock);
         // The reference chain is proved on the best clock available, whatever clock the measurement uses.

@@ -1,0 +1,100 @@
+//! The CPU for a measurement: the last one, or another one if somebody else uses its core all the time.
+
+use crate::sampling::Sampling;
+use hairspring_core::estimate::Quiet;
+use hairspring_host::chains::{ChainRole, chains};
+use hairspring_host::clock::Clock;
+use hairspring_host::thread::{Seat, Settled, allowed_cpus, settle};
+use std::time::Duration;
+
+/// Time for which each CPU is looked at.
+const TIME: Duration = Duration::from_millis(3);
+/// With this share of undisturbed reads of the clock, a measurement gets by, and no other CPU is looked at.
+const ENOUGH: f64 = 0.2;
+/// Most CPUs that are looked at.
+const MOST: usize = 8;
+
+/// Prepares the calling thread as [`settle`] does, on the given CPU or, if none is given, on one whose core is quiet now.
+///
+/// # Errors
+/// Those of [`settle`].
+///
+/// # Cost
+/// 3 ms for each CPU that is looked at: only the last one unless something else uses its core, and 8 at most.
+pub fn settle_where_quiet(cpu: Option<usize>, clock: Clock) -> hairspring_host::error::Result<Settled> {
+    settle(cpu.or_else(|| quiet_cpu(clock)))
+}
+
+/// The CPU to measure on: the last allowed one (the first serves most interrupts), unless the clock reads show that its core is
+/// hardly ever undisturbed and that another one is. `None` if no CPU may be chosen. The thread may run where it could before.
+///
+/// # Cost
+/// That of [`settle_where_quiet`].
+pub fn quiet_cpu(clock: Clock) -> Option<usize> {
+    let mut cpus = allowed_cpus();
+    let last = cpus.pop()?;
+    if cpus.is_empty() {
+        return Some(last);
+    }
+    let others = spread(&cpus, MOST - 1).into_iter().map(|cpu| (cpu, undisturbed(cpu, clock)));
+    Some(choose((last, undisturbed(last, clock)), others))
+}
+
+/// The first CPU if it has enough undisturbed reads, else the one with the most, if these are clearly more.
+fn choose(first: (usize, f64), others: impl Iterator<Item = (usize, f64)>) -> usize {
+    if first.1 >= ENOUGH {
+        return first.0;
+    }
+    let clearly_more = |other: &(usize, f64)| other.1 > ENOUGH && other.1 > 2.0 * first.1;
+    others.filter(clearly_more).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(first.0, |best| best.0)
+}
+
+/// At most so many of the CPUs, spread evenly, the last first.
+fn spread(cpus: &[usize], most: usize) -> Vec<usize> {
+    cpus.iter().rev().copied().step_by(cpus.len().div_ceil(most).max(1)).collect()
+}
+
+/// Share of the clock reads on a CPU during which nobody else used its core. A CPU that cannot be looked at, or whose clock is too
+/// coarse to show it, counts as undisturbed if it is the only choice: the share is then 1 for all of them.
+fn undisturbed(cpu: usize, clock: Clock) -> f64 {
+    let all = chains();
+    let (Some(chain), Ok(_seat)) = (all.iter().find(|chain| chain.role == ChainRole::Simple), Seat::take(Some(cpu))) else { return 1.0 };
+    let table = Sampling::new(clock).with_chain(chain).run(TIME, 0);
+    // One operation takes one cycle; the limit for guards is not sensitive to it.
+    Quiet::of(&table, chain.name, 1.0).and_then(|quiet| quiet.share()).unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_cpu_is_chosen_only_where_the_first_is_disturbed_and_it_is_not() {
+        let chosen = |first: f64, others: &[f64]| choose((9, first), others.iter().copied().enumerate());
+        assert_eq!(chosen(0.8, &[1.0]), 9, "the first is good enough");
+        assert_eq!(chosen(0.05, &[0.1, 0.7, 0.5]), 1);
+        assert_eq!(chosen(0.05, &[0.08, 0.19]), 9, "no other is much better");
+        assert_eq!(chosen(0.15, &[0.25]), 9, "a little better is the chance of 3 ms");
+        assert_eq!(chosen(0.0, &[]), 9);
+    }
+
+    #[test]
+    fn no_other_cpu_is_looked_at_without_need() {
+        let others = std::iter::once_with(|| panic!("it was looked at"));
+        assert_eq!(choose((3, 0.5), others), 3);
+    }
+
+    #[test]
+    fn few_of_many_cpus_are_looked_at() {
+        assert_eq!(spread(&[0], 7), [0]);
+        assert_eq!(spread(&(0..7).collect::<Vec<_>>(), 7), [6, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(spread(&(0..128).collect::<Vec<_>>(), 7).len(), 7);
+    }
+
+    #[test]
+    fn looking_leaves_the_thread_where_it_was() {
+        let before = allowed_cpus();
+        let cpu = quiet_cpu(hairspring_host::clock::default_clock()).unwrap();
+        assert!(before.contains(&cpu) && allowed_cpus() == before);
+    }
+}
