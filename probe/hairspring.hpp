@@ -229,7 +229,7 @@ inline std::string name_of_thrown([[maybe_unused]] const std::exception &thrown)
 #endif
 }
 
-/* To be called where something was caught: keeps its text. */
+/* Call this in a catch block: it keeps the text of the exception. */
 [[gnu::noinline, gnu::cold]] inline std::uint64_t caught(Outcome &outcome) {
   outcome.failed = true;
   try {
@@ -237,14 +237,14 @@ inline std::string name_of_thrown([[maybe_unused]] const std::exception &thrown)
   } catch (const std::exception &thrown) {
     outcome.failure = name_of_thrown(thrown) + ": " + thrown.what();
   } catch (...) {
-    outcome.failure = "something that is no std::exception";
+    outcome.failure = "something that is not a std::exception";
   }
   return HAIRSPRING_FAILED;
 }
 
-/* Runs what may throw; what it threw becomes HAIRSPRING_FAILED, now and from then on. */
+/* Runs code that may throw. After an exception this call and all later ones return HAIRSPRING_FAILED. */
 template <class Run>
-HAIRSPRING_INLINE inline std::uint64_t guarded(Outcome &outcome, Run run) {
+HAIRSPRING_INLINE inline std::uint64_t run_catching(Outcome &outcome, Run run) {
   if (outcome.failed) return HAIRSPRING_FAILED;
   try {
     return run();
@@ -254,7 +254,7 @@ HAIRSPRING_INLINE inline std::uint64_t guarded(Outcome &outcome, Run run) {
 }
 #else
 template <class Run>
-HAIRSPRING_INLINE inline std::uint64_t guarded(Outcome &, Run run) {
+HAIRSPRING_INLINE inline std::uint64_t run_catching(Outcome &, Run run) {
   return run();
 }
 #endif
@@ -306,7 +306,7 @@ HAIRSPRING_INLINE inline void repeat(Copy copy) {
 template <class Parts, unsigned bodies>
 [[gnu::noinline, gnu::aligned(64)]] std::uint64_t line_row(hairspring_read now, std::int64_t argument) {
   auto &context = context_of<Context<Parts>>(argument);
-  return guarded(context, [&]() HAIRSPRING_INLINE {
+  return run_catching(context, [&]() HAIRSPRING_INLINE {
     Local<decltype(context.parts.code)> code = context.parts.code;
     auto &&state = context.parts.make(context.argument);
     part_copies(state);
@@ -320,7 +320,7 @@ template <class Parts, unsigned bodies>
 template <class Parts, Order order, unsigned bodies, unsigned each, unsigned extra>
 [[gnu::noinline, gnu::aligned(64)]] std::uint64_t plane_row(hairspring_read now, std::int64_t argument) {
   auto &context = context_of<Context<Parts>>(argument);
-  return guarded(context, [&]() HAIRSPRING_INLINE {
+  return run_catching(context, [&]() HAIRSPRING_INLINE {
     Local<decltype(context.parts.code)> code = context.parts.code;
     Local<decltype(context.parts.init)> init = context.parts.init;
     auto &&state = context.parts.make(context.argument);
@@ -339,7 +339,7 @@ template <class Parts, Order order, unsigned bodies, unsigned each, unsigned ext
 template <class Parts, Order order, unsigned bodies, unsigned extra>
 [[gnu::noinline, gnu::aligned(64)]] std::uint64_t cold_row(hairspring_read now, std::int64_t argument) {
   auto &context = context_of<Context<Parts>>(argument);
-  return guarded(context, [&]() HAIRSPRING_INLINE {
+  return run_catching(context, [&]() HAIRSPRING_INLINE {
     Local<decltype(context.parts.code)> code = context.parts.code;
     auto &&state = context.parts.make(context.argument);
     const Bytes data = context.parts.cold(state);
@@ -437,7 +437,7 @@ struct Case {
 template <class Parts>
 void run_setup(std::int64_t argument) {
   auto &context = context_of<Context<Parts>>(argument);
-  guarded(context, [&] {
+  run_catching(context, [&] {
     context.parts.setup(context.argument);
     return std::uint64_t{0};
   });

@@ -9,7 +9,7 @@ use crate::sized::{Growing, input, output};
 use crate::wall::{Answer, Status, exclusive, free, hand_out, level, locked, shared, wall};
 use hairspring_host::clock::{Clock, ReadFn, granularity};
 use hairspring_measure::rounds::Dither;
-use hairspring_measure::stopwatch::{Run, Span, Stopwatch};
+use hairspring_measure::stopwatch::{EmptyRun, Span, Stopwatch};
 use std::ffi::c_char;
 use std::hint::black_box;
 use std::mem::offset_of;
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn hairspring_stopwatch_new(clock: *const c_char, out: *mu
     })
 }
 
-fn runs(handle: &StopwatchHandle, clock: Clock) -> Vec<Run> {
+fn runs(handle: &StopwatchHandle, clock: Clock) -> Vec<EmptyRun> {
     // At a locked phase of the clock the mean would not be free of its quantum.
     let dither = Dither::over(&clock, granularity(&clock).quantum);
     let begin = Instant::now();
@@ -122,7 +122,7 @@ type Start = unsafe extern "C" fn(*const StopwatchHandle) -> Status;
 type Stop = unsafe extern "C" fn(*const StopwatchHandle, *mut StopwatchSpan) -> Status;
 
 /// One run; the wait lies before the start, as a program's own code does.
-fn run(handle: &StopwatchHandle, clock: Clock, wait: impl FnOnce()) -> Run {
+fn run(handle: &StopwatchHandle, clock: Clock, wait: impl FnOnce()) -> EmptyRun {
     let mut span = StopwatchSpan::from(Span::default());
     let (mut before, mut last) = (0, 0);
     for _ in 0..WARMING_READS {
@@ -131,7 +131,7 @@ fn run(handle: &StopwatchHandle, clock: Clock, wait: impl FnOnce()) -> Run {
     wait();
     // SAFETY: both point to living values of this function.
     unsafe { pair(black_box(hairspring_stopwatch_start), black_box(hairspring_stopwatch_stop), handle, &raw mut span) };
-    Run { read: clock.width.signed(before, last), total: span.ticks }
+    EmptyRun { read: clock.width.signed(before, last), total: span.ticks }
 }
 
 /// Start and stop as C calls them, with nothing in between: a function of its own, so that nothing else that its caller has to

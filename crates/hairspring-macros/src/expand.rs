@@ -14,7 +14,7 @@ pub fn bench(options: TokenStream, function: TokenStream) -> Result<TokenStream>
     let function: ItemFn =
         parse2(function).map_err(|error| Error::new(error.span(), "#[hairspring::bench] belongs to a function with a body"))?;
     let options: Options = parse2(options)?;
-    let parameters = Parameters::of(&function, &options)?;
+    let parameters = Parameters::from_function(&function, &options)?;
     let expansion = Expansion { options: &options, parameters: &parameters, function: &function };
     let benchmark = expansion.benchmark();
     let function = in_place(function.clone());
@@ -147,7 +147,7 @@ impl Expansion<'_> {
         quote_spanned! {own=> {
             let state = state.clone();
             let run = move |now: __hairspring::ReadFn| {
-                state.with(|state| __hairspring::guarded(|| #function(now, #(#argument,)* #(#state,)*)))
+                state.with(|state| __hairspring::catch_panic(|| #function(now, #(#argument,)* #(#state,)*)))
             };
             __hairspring::Row::new(#bodies, #inits, #order, run)
         }}

@@ -34,13 +34,13 @@ impl Parameter {
 pub struct Parameters {
     pub argument: Option<Parameter>,
     pub state: Option<Parameter>,
-    /// What is chained, or what the init made.
+    /// The chained value, or the value that the init made.
     pub last: Option<Parameter>,
 }
 
 impl Parameters {
-    /// Those of a function that fits the options.
-    pub fn of(function: &ItemFn, options: &Options) -> Result<Parameters> {
+    /// The parameters of a function, which must fit the options.
+    pub fn from_function(function: &ItemFn, options: &Options) -> Result<Parameters> {
         let signature = &function.sig;
         refuse_odd(signature)?;
         let mut all = signature.inputs.iter().map(parameter).collect::<Result<Vec<_>>>()?.into_iter();

@@ -26,7 +26,8 @@ const CONTROL_COPIES: [u32; 4] = [32, 64, 96, 128];
 const WHOLE: f64 = 0.01;
 
 /// Finds the length of the reference chain from the integer lattice of several chains, and the lengths of the controls.
-/// Takes about 15 ms. Repeats with more time if a control is not a whole number, because something else used the core.
+/// Takes about 15 ms; repeats with more time if the length of a control is not a whole number, because something else used
+/// the core.
 ///
 /// # Errors
 /// Why core cycles are not available here.
@@ -70,12 +71,12 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     })
 }
 
-/// The slopes from undisturbed readings: a neighbour on the core lengthens chains beyond whole numbers. The length of the ruler
-/// in cycles is guessed from the chain of simple operations, each of which takes one.
+/// The slopes from undisturbed readings, for a neighbour on the core that lengthens chains so that they are not whole numbers.
+/// The length of the reference chain is estimated from the chain of simple operations, each of which takes one cycle.
 fn undisturbed(table: &Observations, wanted: &[&Chain]) -> Option<Vec<Estimate>> {
-    let of = |role: ChainRole| wanted.iter().find(|chain| chain.role == role).and_then(|chain| slope(table, chain));
-    let cycles = (of(RULER)?.value / of(ChainRole::Simple)?.value).round().max(1.0);
-    let quiet = Quiet::of(table, name(RULER), cycles)?;
+    let slope_of = |role: ChainRole| wanted.iter().find(|chain| chain.role == role).and_then(|chain| slope(table, chain));
+    let cycles = (slope_of(RULER)?.value / slope_of(ChainRole::Simple)?.value).round().max(1.0);
+    let quiet = Quiet::from_table(table, name(RULER), cycles)?;
     let solved = |chain: &&Chain| quiet.solve(table, table.find_series(chain.name)?, &Options::default());
     wanted.iter().map(|chain| solved(chain).map(|solution| solution.components[0].ticks)).collect()
 }

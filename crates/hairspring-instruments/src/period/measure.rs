@@ -121,7 +121,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     Ok(MeasuredTask { summary, settled, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
 }
 
-/// The guard of the priority, and the priority or why there is none.
+/// The real-time priority, which is restored when dropped, and its number or the reason why it is not raised.
 type Taken = (Option<RealTime>, std::result::Result<i32, String>);
 
 fn take_priority(wanted: Priority) -> Result<Taken> {
@@ -129,7 +129,7 @@ fn take_priority(wanted: Priority) -> Result<Taken> {
         Priority::Normal => Ok((None, Err("not requested".into()))),
         Priority::Required(priority) => Ok((Some(RealTime::fifo(priority)?), Ok(priority))),
         Priority::AsAllowed(priority) => Ok(match RealTime::fifo(priority) {
-            Ok(guard) => (Some(guard), Ok(priority)),
+            Ok(raised) => (Some(raised), Ok(priority)),
             Err(error) => (None, Err(error.to_string())),
         }),
     }

@@ -105,10 +105,10 @@ impl Arguments {
     /// # Errors
     /// What is wrong with it, or the help that it asks for, to be printed.
     pub fn try_parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Arguments, clap::Error> {
-        Ok(Arguments::of(&command().try_get_matches_from(arguments)?))
+        Ok(Arguments::from_matches(&command().try_get_matches_from(arguments)?))
     }
 
-    fn of(matches: &ArgMatches) -> Arguments {
+    fn from_matches(matches: &ArgMatches) -> Arguments {
         Arguments {
             filters: all(matches, "filters"),
             choice: ChoiceArguments { exact: matches.get_flag("exact"), skip: all(matches, "skip") },

@@ -3,7 +3,7 @@
 use crate::arguments::Arguments;
 use crate::benchmark::Group;
 use crate::error::{Error, Result};
-use crate::guard::Guard;
+use crate::exit_watch::ExitWatch;
 use crate::output;
 use crate::report::document;
 use crate::session::Session;
@@ -123,9 +123,9 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
 }
 
 fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: usize) -> Result<(ResultDocument, Stop)> {
-    let guard = Guard::new(group.name());
+    let watch = ExitWatch::new(group.name());
     let measured = session.measure(group)?;
-    drop(guard);
+    drop(watch);
     if let Some(folder) = &arguments.save {
         save(&measured.run.table, folder, at, group.name())?;
     }

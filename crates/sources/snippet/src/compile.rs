@@ -132,7 +132,7 @@ fn run(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsSt
 
 /// Runs a program with a time limit; returns its status and the output of the one stream that is a pipe.
 fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(ExitStatus, String)>> {
-    let (mut child, guard) = Group::spawn(program.stdin(Stdio::null()))?;
+    let (mut child, group) = Group::spawn(program.stdin(Stdio::null()))?;
     let pipe = child.stderr.take().map(OwnedFd::from).or(child.stdout.take().map(OwnedFd::from)).map(File::from);
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
@@ -140,7 +140,7 @@ fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(
         read.map(|_| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default()
     });
     let status = wait_until(&mut child, Instant::now() + longest)?;
-    drop(guard);
+    drop(group);
     match status {
         Some(status) => Ok(Some((status, reader.join().unwrap_or_default()))),
         None => child.wait().map(|_| None),

@@ -4,7 +4,7 @@ use super::COMMAND;
 use crate::clocks::{Across, HandOver, MeasuredClock, RateSeen, Report, Survey};
 use hairspring_core::Estimate;
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, Counts};
+use hairspring_host::clock::{Clock, CountsWhen};
 use hairspring_result::Environment;
 use hairspring_result::Finding;
 use hairspring_result::document::finite;
@@ -77,12 +77,12 @@ pub enum CountsWord {
     WhileProcessRuns,
 }
 
-impl From<Counts> for CountsWord {
-    fn from(counts: Counts) -> Self {
+impl From<CountsWhen> for CountsWord {
+    fn from(counts: CountsWhen) -> Self {
         match counts {
-            Counts::Always => CountsWord::Always,
-            Counts::WhileThreadRuns => CountsWord::WhileThreadRuns,
-            Counts::WhileProcessRuns => CountsWord::WhileProcessRuns,
+            CountsWhen::Always => CountsWord::Always,
+            CountsWhen::WhileThreadRuns => CountsWord::WhileThreadRuns,
+            CountsWhen::WhileProcessRuns => CountsWord::WhileProcessRuns,
         }
     }
 }
