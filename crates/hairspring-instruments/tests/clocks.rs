@@ -1,4 +1,4 @@
-//! Reports on clocks against the texts in `golden/`, and their documents against the schemas. No clock is read.
+//! Compares reports on clocks with the texts in `golden/`, and checks their documents against the schemas. No clock is read.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;

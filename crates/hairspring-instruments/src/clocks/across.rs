@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 pub struct HandOver {
     /// The two CPUs.
     pub cpus: (usize, usize),
-    /// Readings that followed another CPU's.
+    /// Number of readings that followed a reading of the other CPU.
     pub handovers: u64,
-    /// Those that were lower than the one that they followed.
+    /// Number of readings that were lower than the one that they followed.
     pub violations: u64,
     /// How much lower the worst was, in ticks; 0 without violations.
     pub worst_ticks: u64,

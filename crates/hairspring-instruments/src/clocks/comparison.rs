@@ -72,7 +72,7 @@ pub struct Compared {
 pub struct Comparison {
     /// The first clock.
     pub a: Compared,
-    /// The second clock, which the differences are percentages of.
+    /// The second clock; differences are in percent of its time.
     pub b: Compared,
     /// Shortest span that the reads of both clocks leave room for, in nanoseconds.
     pub least_span_ns: f64,

@@ -66,7 +66,7 @@ pub struct Cpu {
 pub struct Clock {
     /// Its name in `--clock`.
     pub name: String,
-    /// What it is, in a sentence.
+    /// Description in one sentence.
     pub description: String,
     /// Ticks per second; never the frequency of the core.
     pub rate_hz: Option<f64>,
