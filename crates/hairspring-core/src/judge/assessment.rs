@@ -123,9 +123,9 @@ const MOST_ABOVE: f64 = 0.005;
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     // The rows of a chain count only its copies, so its departure cannot follow other counts.
     let chains = Options { departure_follows_counts: false, ..question.options.clone() };
-    let all = Solver::from_all(table, &chains);
+    let all = Solver::new(table, &chains);
     let found = assess_by(&all, table, question, &chains)?;
-    let quiet = all.from_undisturbed(&chains).and_then(|solver| {
+    let quiet = all.undisturbed(&chains).and_then(|solver| {
         let better = assess_by(&solver, table, question, &chains).ok().filter(|better| is_plausible(better, &found, all.excess()))?;
         Some(with_neighbour(better, &found, &solver, all.excess()))
     });

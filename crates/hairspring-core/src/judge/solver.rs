@@ -67,13 +67,13 @@ pub(super) struct Solver<'a> {
 
 impl<'a> Solver<'a> {
     /// Solves from all readings. `options` apply to the chains.
-    pub fn from_all(table: &'a Observations, options: &Options) -> Solver<'a> {
+    pub fn new(table: &'a Observations, options: &Options) -> Solver<'a> {
         let by_all = |series| solve(table, series, options).ok();
         Solver { table, quiet: None, ruler: Ruler::new(table, by_all), controls: Vec::new() }.with_controls(by_all, options.level)
     }
 
     /// Solves from the undisturbed readings, if the control chains show a neighbour in all readings but not in these.
-    pub fn from_undisturbed(&self, options: &Options) -> Option<Solver<'a>> {
+    pub fn undisturbed(&self, options: &Options) -> Option<Solver<'a>> {
         let table = self.table;
         if !self.controls.iter().any(is_off) {
             return None;

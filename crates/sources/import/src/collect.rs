@@ -61,7 +61,7 @@ impl Collected {
     /// The table of all series that a line can be fitted to.
     ///
     /// # Errors
-    /// [`Error::BadTable`] with the advice if there is none.
+    /// [`Error::BadTable`] with the advice if there is no such series.
     pub fn finish(mut self, tool: Tool, source: &str, advice: &str) -> Result<Imported> {
         if self.runs.is_empty() {
             return Err(Error::BadTable(format!("contains no benchmark run{}", self.first_remark())));

@@ -62,7 +62,7 @@ fn add(collected: &mut Collected, run: &Entry) -> std::result::Result<(), String
     collected.push(&family(run.run_name.as_deref().unwrap_or(&run.name)), iterations, time * factor * iterations)
 }
 
-/// The name without the parts that only give the length of the run.
+/// The name without the parts that only state the length of the run.
 fn family(name: &str) -> String {
     let about_the_run =
         |part: &&str| ["iterations:", "repeats:", "min_time:", "min_warmup_time:"].iter().any(|word| part.starts_with(word));
