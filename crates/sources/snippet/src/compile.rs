@@ -42,7 +42,7 @@ const MOST_COMPILE_BYTES: u64 = 4 << 30;
 /// Maximum number of message bytes that are read.
 const MOST_MESSAGE_BYTES: u64 = 1 << 20;
 
-/// Finds the compiler asked for, or the usual ones.
+/// Finds the requested compiler, or one of the usual ones.
 ///
 /// # Errors
 /// [`Error::NoCompiler`] with what to install.
@@ -81,7 +81,7 @@ pub const PILOT: Name = Name("pilot", true);
 /// Rows that are measured.
 pub const ROWS: Name = Name("rows", false);
 
-/// Rows without optimisation, for counting what the source asks for.
+/// Rows without optimisation, to count the operations in the source.
 pub const PLAIN: Name = Name("plain", true);
 
 /// Compiles rows into a library in a folder.
