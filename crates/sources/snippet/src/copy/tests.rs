@@ -307,7 +307,7 @@ fn machine_code_is_judged() {
     let copy = bare(&[0x48, 0x8d, 0x04, 0x11], 4);
     assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries a value from one copy to the next"));
     assert_eq!((copy.disassembly.len(), copy.written), (1, vec!["rax".to_owned()]));
-    // mov %rax, 8(%rsp); mov 8(%rsp), %rax, a spill and a reload.
+    // mov %rax, 8(%rsp); mov 8(%rsp), %rax: a spill and a reload.
     assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
     // mov %rax, 8(%rsp); mov 16(%rsp), %rax
     assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x10], 2).judged.mode, THROUGHPUT);
