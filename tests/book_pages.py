@@ -4,10 +4,10 @@ link      A link leads to a file that exists, and its anchor to a heading of tha
 include   A file that a page includes ({{#include FILE}}) exists.
 table     A table has a header, an empty line before it, and as many cells in each row as in its header.
           A `|` within a cell is written `\\|`, in a code span too.
-code      A code block is closed, is not the continuation of a paragraph, and has lines of at most 120 characters (commands
-          in `sh` may be longer: a reader copies them as one line).
-output    The language of a block with a command and its output is `console`. Either tests/book_outputs.py can run it, or
-          the line after it says where and when it was made: "Measured on MACHINE, DATE."
+code      A code block is closed, is not the continuation of a paragraph, and has lines of at most 120 characters
+          (commands in `sh` may be longer: a reader copies them as one line).
+output    The language of a block with a command and its output is `console`. Either tests/book_outputs.py can run it,
+          or the line after it says where and when it was made: "Measured on MACHINE, DATE."
 summary   The book's table of contents names every page of docs/.
 findings  docs/findings.md has every kind of finding that spec/result.md lists.
 
@@ -271,7 +271,7 @@ class Anchors(HTMLParser):
 
 
 def check_html(folder: Path) -> Iterator[Complaint]:
-    """Links of the built book, except its print page, which repeats all others, and its error page, which has no place."""
+    """Links of the built book, except its print page, which repeats all others, and its error page."""
     pages = {
         path.resolve(): Anchors(path.read_text(encoding="utf-8"))
         for path in sorted(folder.rglob("*.html"))

@@ -11,7 +11,7 @@ long-function   A Rust or Python function has at most 60 lines.
 impure          The core uses no operating system, no clock, no output and no front end: its sources and its manifest do
                 not name anything that only one of these has.
 
-A line of the exceptions file is `RULE FILE [SUBJECT] -- REASON`; a line that no longer excuses anything is also an error.
+A line of the exceptions file is `RULE FILE [SUBJECT] -- REASON`; a line that no longer excuses anything is an error.
 """
 
 import ast

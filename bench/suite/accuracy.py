@@ -64,7 +64,7 @@ def run(record: Record, settings: Settings) -> None:
     record.csv(("tool", "case", "true_cycles", "repetition", "cycles"), raw)
     rows = [[case, f"{true:.0f}", *(cell(cycles, tool, case, true) for tool in tools)] for case, true in truths.items()]
     record.table("Cycles: median (error of the median; worst error)", ("case", "truth", *tools), rows)
-    record.say("(o): bodies overlap in the tool's idiom: the figure is their throughput, not 30 cycles of latency.", *notes)
+    record.say("(o): bodies overlap in the tool's idiom: this is their throughput, not 30 cycles of latency.", *notes)
     for tool in tools:
         mine = {case: them for (name, case), them in cycles.items() if name == tool and (tool, case) not in OVERLAPPING}
         errors = [100 * (value / truths[case] - 1) for case, them in mine.items() for value in them]

@@ -169,5 +169,5 @@ def run_loaded(record: Record, settings: Settings) -> None:
         silent = [(a, length) for a, length in off if not a.untrusted()]
         uncovered = [(a, length) for a, length in silent if not a.covers(length)]
         detail = f"{len(off)} of {len(pairs)} off by more than 0.5 %, {len(off) - len(silent)} of them untrusted"
-        detail += f", {len(silent)} without a finding, of which {len(uncovered)} have an interval that does not contain the truth"
+        detail += f", {len(silent)} without a finding, {len(uncovered)} of these with an interval beside the truth"
         record.target(f"no wrong figure without a finding, {kind}", not uncovered, detail)

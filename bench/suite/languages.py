@@ -313,8 +313,8 @@ def python(record: Record, found: Found) -> None:
     ]
     record.table("Nanoseconds: median (against hairspring; least to most)", ("case", *names), rows)
     record.say(
-        "timeit and pyperf time a loop: `py_pass` and all others include it. They have no init: `py_sort_16` includes the",
-        "copy of the list. Here times include the calls of Python's functions: `py_sort_16` is also a call.",
+        "timeit and pyperf time a loop, which `py_pass` and all others include. They have no init: `py_sort_16`",
+        "includes the copy of the list. Here times include calls of Python's functions: `py_sort_16` is also a call.",
         "",
     )
     whole, call = middle(found, "Python", "ctypes_chain_30000"), middle(found, "Python", "ctypes_empty")

@@ -1,4 +1,4 @@
-"""Stopwatches of C programs: the bias of empty spans after subtraction of the overhead, and the cost of an inline read."""
+"""Stopwatches of C programs: the bias of empty spans minus the overhead, and the cost of an inline read."""
 
 import os
 import random
