@@ -243,6 +243,6 @@ mod tests {
         assert!(factor([1.0, 2.0, 2.0, 1.0]).is_none());
         assert!(factor([1.0, 1.0, 1.0, 1.0]).is_none());
         assert!(factor([f64::NAN, 0.0, 0.0, 1.0]).is_none());
-        assert!(of([2.0, 1.0, 1.0, 2.0]).is_some());
+        assert!(factor([2.0, 1.0, 1.0, 2.0]).is_some());
     }
 }
