@@ -26,10 +26,10 @@ def bench(
 ) -> Callable[[Function], Function]:
     """Declares a function as a benchmark of this program, for `main`.
 
-    A call of the function is timed. `init` and `setup` are as in `hairspring.time`: if the init is a callable, the function
-    is called with its result. `against`: alternatives, measured in the same rounds and compared with the function.
-    `arguments`: a benchmark for each of them, named `function/parameter:argument`; the function and its alternatives are
-    called with it, or the init if that is a callable.
+    A call of the function is timed. `init` and `setup` are as in `hairspring.time`: if the init is a callable, the
+    function is called with its result. `against`: alternatives, measured in the same rounds and compared with the
+    function. `arguments`: a benchmark for each of them, named `function/parameter:argument`; the function and its
+    alternatives are called with it, or the init if that is a callable.
 
     >>> @bench()
     ... def nothing() -> None:

@@ -79,7 +79,7 @@ class Series:
     code: str | None
     #: Its components by name.
     components: Mapping[str, Component]
-    #: The time that all rows have in common (reads of the clock, the call of a row); `None` if the counts do not determine it.
+    #: The time that all rows have in common (reads of the clock, the call of a row); `None` if it is not determined.
     overhead: Component | None
     #: Doubts, the most serious first.
     findings: tuple[Finding, ...]

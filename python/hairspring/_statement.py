@@ -1,8 +1,8 @@
 """Code compiled straight-line: functions whose source is copies of a statement between two reads of the clock.
 
-The syntax tree is copied, so that line numbers in a traceback are those of the user's own source, and no text is changed
-by indentation. The added names (`<clock>`, `<begin>`, `<end>`) are not valid Python names, so they cannot collide with
-any name in the statement.
+The syntax tree is copied, so that line numbers in a traceback are those of the user's own source, and no text is
+changed by indentation. The added names (`<clock>`, `<begin>`, `<end>`) are not valid Python names, so they cannot
+collide with any name in the statement.
 """
 
 import ast
