@@ -3,9 +3,9 @@
 !>
 !>   gfortran -c hairspring.f90 && gfortran program.f90 hairspring.o $(pkg-config --libs hairspring)
 !>
-!> Fortran cannot repeat code in place, so a benchmark is a procedure, and its copies are calls, made one after the other by
-!> the library. The time of the call is part of every result; an empty procedure, added with `alternative=.true.`, shows how
-!> much that is.
+!> Fortran cannot repeat code in place, so a benchmark is a procedure, and its copies are calls that the library makes one after
+!> the other. The time of the call is part of every result; an empty procedure, added with `alternative=.true.`, shows how long
+!> that is.
 module hairspring
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
@@ -27,14 +27,14 @@ module hairspring
     real(real64) :: bound_ns = 0
   end type
 
-  !> What the library's stopwatch read.
+  !> A raw reading of the library's stopwatch.
   type, bind(c) :: c_span
     integer(c_size_t) :: size
     integer(c_int64_t) :: ticks
     integer(c_int32_t) :: pairs
   end type
 
-  !> A stopwatch that subtracts its own overhead; it measures that at its first start, which takes 10 to 70 ms.
+  !> A stopwatch that subtracts its own overhead, which it measures at its first start; that takes 10 to 70 ms.
   !> `status` is 0 on success; without it, an error ends the program with its text.
   type :: stopwatch
     private
@@ -59,7 +59,7 @@ module hairspring
     end subroutine
   end interface
 
-  !> One benchmark as it was added.
+  !> One benchmark.
   type :: declared
     character(kind=c_char), allocatable :: name(:), argument_name(:)
     type(c_funptr) :: procedure = c_null_funptr, init = c_null_funptr, setup = c_null_funptr
@@ -188,7 +188,7 @@ contains
 
   ! ---- the stopwatch ----------------------------------------------------------------------------------------------------
 
-  !> Starts, or starts again.
+  !> Starts or restarts.
   subroutine stopwatch_start(self, status)
     class(stopwatch), intent(inout) :: self
     integer, intent(out), optional :: status
@@ -199,12 +199,12 @@ contains
     call report(failed, status)
     if (failed /= 0) return
     self%span = c_span(c_sizeof(self%span), 0, 0)
-    ! The clock is read at the end of this call: what stands behind it would be in the time.
+    ! The clock is read at the end of this call, because code after the read would add to the time.
     failed = c_stopwatch_start(self%handle)
     if (failed /= 0) call report(failed, status)
   end subroutine
 
-  !> The time since the start, or since the stop before; the watch goes on.
+  !> The time since the start or the previous stop; the watch continues.
   subroutine stopwatch_stop(self, time, status)
     class(stopwatch), intent(inout) :: self
     type(span_time), intent(out) :: time
@@ -222,7 +222,7 @@ contains
     call report(failed, status)
   end subroutine
 
-  !> The seconds since the start, or since the stop before: `stop` without the interval.
+  !> The seconds since the start or the previous stop: `stop` without the interval.
   function stopwatch_seconds(self) result(seconds)
     class(stopwatch), intent(inout) :: self
     real(real64) :: seconds
@@ -261,7 +261,7 @@ contains
 
   ! ---- benchmarks -------------------------------------------------------------------------------------------------------
 
-  !> Adds a benchmark of a procedure. `init` runs before every call and is told apart from it; `setup` runs once before all.
+  !> Adds a benchmark of a procedure. `init` runs before every call, as a separate component; `setup` runs once before all.
   !> An alternative runs in the same rounds as the benchmark before it, and is compared with that.
   subroutine benchmarks_add(self, name, code, init, setup, alternative)
     class(benchmarks), intent(inout) :: self
@@ -279,7 +279,7 @@ contains
     call append(self, one)
   end subroutine
 
-  !> Adds a benchmark once for each value of an argument; its results are called `name/argument_name:value`.
+  !> Adds a benchmark once for each value of an argument; its results are named `name/argument_name:value`.
   subroutine benchmarks_add_with_argument(self, name, argument_name, arguments, code, init, setup)
     class(benchmarks), intent(inout) :: self
     character(*), intent(in) :: name, argument_name
@@ -315,7 +315,7 @@ contains
     call move_alloc(longer, self%all)
   end subroutine
 
-  !> Reads the command line (--help says more), measures and prints; gives the exit status.
+  !> Reads the command line (see --help), measures and prints; returns the exit status.
   function benchmarks_run(self) result(status)
     class(benchmarks), intent(inout), target :: self
     integer :: status
@@ -363,7 +363,7 @@ contains
     entry%alternative = merge(1, 0, one%alternative)
   end function
 
-  !> The program's name and arguments as C has them: one column of `words` for each, and pointers to them.
+  !> The program's name and arguments as C strings: one column of `words` for each, and pointers to them.
   subroutine command_line(words, argv)
     character(kind=c_char), allocatable, target, intent(out) :: words(:, :)
     type(c_ptr), allocatable, intent(out) :: argv(:)
@@ -466,7 +466,7 @@ contains
     end do
   end function
 
-  !> Hands the status out, or ends the program with the text of what failed.
+  !> Returns the status if the caller asked for it, or ends the program with the text of the error.
   subroutine report(failed, status)
     integer, intent(in) :: failed
     integer, intent(out), optional :: status

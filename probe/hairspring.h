@@ -141,7 +141,7 @@
  * are ordered. */
 #if defined(_WIN32) && !defined(HAIRSPRING_FREESTANDING)
 
-/* Declared as <windows.h> declares them, which may come before or behind this header and is not needed by it. */
+/* The same declarations as in <windows.h>, which may come before or after this header and is not needed by it. */
 #ifndef _WINDOWS_
 #ifdef __cplusplus
 extern "C" {
@@ -169,7 +169,7 @@ static inline uint64_t hairspring_system_hz(void) {
 #elif !defined(HAIRSPRING_FREESTANDING)
 
 #include <time.h>
-#if defined(__APPLE__) && defined(CLOCK_MONOTONIC_RAW) /* there, the other one moves by microseconds */
+#if defined(__APPLE__) && defined(CLOCK_MONOTONIC_RAW) /* on Apple's systems the other one steps by microseconds */
 #define HAIRSPRING_SYSTEM_CLOCK_NAME "monotonic_raw"
 #define HAIRSPRING_SYSTEM_CLOCK_ID CLOCK_MONOTONIC_RAW
 #elif defined(CLOCK_MONOTONIC)
@@ -248,7 +248,7 @@ static inline uint64_t hairspring_clock_hz(void) {
 /* ---- barriers --------------------------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus
-/* Never called: the size of the answer tells the type. */
+/* Never called: the size of the result shows the type. */
 extern "C++" {
 template <typename Type> char (&hairspring_floating(const Type &))[1];
 char (&hairspring_floating(const float &))[2];
@@ -278,8 +278,8 @@ char (&hairspring_floating(const double &))[2];
       __asm__ volatile("" : "+r"(variable));                                    \
   } while (0)
 
-/* All memory that a pointer could lead to counts as read and written. Values in registers stay there. This does not include an
- * object whose address has not escaped: let it escape first, by HAIRSPRING_USE(&object). */
+/* All memory that a pointer could lead to counts as read and written. Values in registers stay there. An object whose address
+ * has not escaped is not included: use HAIRSPRING_USE(&object) first. */
 #define HAIRSPRING_USE_MEMORY() __asm__ volatile("" : : : "memory")
 
 /* ---- straight-line repetition ----------------------------------------------------------------------------------- */
@@ -304,8 +304,8 @@ char (&hairspring_floating(const double &))[2];
 
 /* ---- the stopwatch ---------------------------------------------------------------------------------------------- */
 
-/* One span of time, once; its overhead is what the watch says of nothing. For what is shorter than that overhead's
- * spread, use a benchmark. */
+/* One span of time, measured once; its overhead is the reading of an empty span. Use a benchmark for code that is shorter than
+ * the overhead's spread. */
 struct hairspring_watch {
   uint64_t started;
   double overhead_ticks;   /* mean of the overhead */
@@ -314,17 +314,17 @@ struct hairspring_watch {
 
 static inline void hairspring_watch_start(struct hairspring_watch *watch) { watch->started = hairspring_now(); }
 
-/* Ticks since the start, raw: the overhead still in them. */
+/* Ticks since the start, raw, including the overhead. */
 static inline uint64_t hairspring_watch_raw(const struct hairspring_watch *watch) { return hairspring_now() - watch->started; }
 
-/* Ticks since the start, the overhead taken off. Never clamped: a time shorter than the overhead's spread may be below 0. */
+/* Ticks since the start, minus the overhead. Never clamped: a time shorter than the overhead's spread may be below 0. */
 static inline double hairspring_watch_ticks(const struct hairspring_watch *watch) {
   return (double)(int64_t)hairspring_watch_raw(watch) - watch->overhead_ticks;
 }
 
 #define HAIRSPRING_WATCH_RUNS 2000u
 
-/* The overhead from runs with nothing in them; those above three times the shortest had an interrupt in them. */
+/* The overhead from empty runs; runs longer than three times the shortest were interrupted. */
 static inline struct hairspring_watch hairspring_watch_new(void) {
   struct hairspring_watch watch = {0, 0.0, 0.0};
   uint64_t shortest = UINT64_MAX;
@@ -335,7 +335,7 @@ static inline struct hairspring_watch hairspring_watch_new(void) {
     if (run < HAIRSPRING_WATCH_RUNS) {
       shortest = ticks < shortest ? ticks : shortest;
     } else if (ticks <= 3 * shortest + 3) {
-      /* About the shortest, so that large numbers do not cancel. */
+      /* Relative to the shortest, so that large numbers do not cancel. */
       double above = (double)(int64_t)(ticks - shortest);
       sum += above, squares += above * above, used += 1.0;
     }
@@ -348,16 +348,16 @@ static inline struct hairspring_watch hairspring_watch_new(void) {
 
 /* ---- benchmarks ------------------------------------------------------------------------------------------------- */
 
-/* Reads a clock; a row is handed the one to use. */
+/* Reads a clock; a row gets the one to use. */
 typedef uint64_t (*hairspring_read)(void);
 
 #ifdef HAIRSPRING_ENGINE
 #include "hairspring_engine.h"
 #else
-/* Arguments of a benchmark at the most. */
+/* Most arguments of a benchmark. */
 #define HAIRSPRING_MOST_ARGUMENTS 16u
 
-/* What a row returns in place of ticks where its code failed. */
+/* A row returns this instead of ticks if its code failed. */
 #define HAIRSPRING_FAILED UINT64_MAX
 
 /* Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, reads the clock again. */
@@ -365,8 +365,8 @@ struct hairspring_row {
   uint64_t (*run)(hairspring_read now, int64_t argument);
   uint32_t bodies;
   uint32_t inits;
-  uint32_t order; /* HAIRSPRING_ORDER_AT_END: the further inits at the end; the others are checks: _IN_PLACE: before every body; _FENCED: in
-                     fences; _SHADOW: as that, a chain for the body */
+  uint32_t order; /* HAIRSPRING_ORDER_AT_END: the further inits at the end; the others are checks: _IN_PLACE: before every body; _FENCED: with
+                     fences; _SHADOW: with fences, and a chain instead of the body */
 };
 
 /* Code to be timed, made by HAIRSPRING_BENCHMARK. */
@@ -374,14 +374,14 @@ struct hairspring_benchmark {
   const char *name;
   const struct hairspring_row *rows;
   size_t row_count;
-  const char *second; /* what the second component is called; NULL is `init` */
+  const char *second; /* name of the second component; NULL means `init` */
 };
 
-/* A benchmark as it is to be run. All but the benchmark may be left 0. */
+/* A benchmark to run. All fields but the benchmark may be 0. */
 struct hairspring_entry {
   const struct hairspring_benchmark *benchmark;
   void (*setup)(int64_t argument); /* runs once before the first row */
-  const char *argument_name;       /* results are called `benchmark/argument_name:value` */
+  const char *argument_name;       /* results are named `benchmark/argument_name:value` */
   int64_t arguments[HAIRSPRING_MOST_ARGUMENTS];
   uint32_t argument_count;
   uint32_t alternative; /* 1: runs in the same rounds as the entry before, and is compared with it */
@@ -406,8 +406,8 @@ struct hairspring_entry {
                  HAIRSPRING_REPEAT_##n(HAIRSPRING_UNWRAP init; __VA_ARGS__) HAIRSPRING_REPEAT_##further(HAIRSPRING_UNWRAP init))
 #define HAIRSPRING_PLANE_ENTRY(n, further, name) {hairspring_row_##name##_##n##_##further, n, n + further, HAIRSPRING_ORDER_AT_END},
 
-/* A body stands some 800 times in the program: one of more than 20 operations or so takes long to compile, and belongs into
- * a function that the body calls; then the call is in its time. */
+/* The program contains a body some 800 times: one of more than about 20 operations takes long to compile. Put it into a function
+ * that the body calls; the time then includes the call. */
 
 /* HAIRSPRING_BENCHMARK(name, (declarations), body): declares `name`. The declarations are made before the clock is read,
  * once for each row; they and the body may use `argument`. */
@@ -416,8 +416,8 @@ struct hairspring_entry {
   static const struct hairspring_row hairspring_rows_##name[] = {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ENTRY, name)}; \
   HAIRSPRING_DEFINE(name, NULL)
 
-/* HAIRSPRING_BENCHMARK_INIT(name, (declarations), (init), body): the init runs before every body, and is told apart from
- * it by rows with more inits than bodies. Further rows, in another order and with fences, check that the two add up. */
+/* HAIRSPRING_BENCHMARK_INIT(name, (declarations), (init), body): the init runs before every body; rows with more inits than
+ * bodies separate the two. Further rows, in another order and with fences, check that the two add up. */
 #define HAIRSPRING_BENCHMARK_INIT(name, declarations, init, ...)                                                   \
   HAIRSPRING_FOR_PLANE(HAIRSPRING_PLANE, name, declarations, init, __VA_ARGS__)                                    \
   HAIRSPRING_FOR_CHECKS(HAIRSPRING_CHECK, name, in_place, declarations, init, __VA_ARGS__)                         \
@@ -434,14 +434,14 @@ struct hairspring_entry {
   };                                                                                                               \
   HAIRSPRING_DEFINE(name, NULL)
 
-/* A row that checks an init: so many inits before every body. */
+/* A row that checks an init: `each` inits before every body. */
 #define HAIRSPRING_CHECK(n, but_one, each, name, order, declarations, init, ...)                                   \
   HAIRSPRING_ROW(name, n##_##each##_##order, declarations,                                                         \
                  HAIRSPRING_REPEAT_##n(HAIRSPRING_REPEAT_##but_one(HAIRSPRING_UNWRAP init) HAIRSPRING_UNWRAP init; __VA_ARGS__))
 #define HAIRSPRING_CHECK_ENTRY(n, but_one, each, name, order, number) {hairspring_row_##name##_##n##_##each##_##order, n, n * each, number},
 
 /* HAIRSPRING_BENCHMARK_COLD(name, (declarations), (pointer, bytes), body): these bytes are flushed from all caches before
- * every body; the time of the flush is told apart as a component of its own. */
+ * every body; the time of the flush is a separate component. */
 #define HAIRSPRING_BENCHMARK_COLD(name, declarations, data, ...)                                                   \
   HAIRSPRING_FOR_COLD(HAIRSPRING_COLD, name, declarations, data, __VA_ARGS__)                                      \
   static const struct hairspring_row hairspring_rows_##name[] = {                                                  \
@@ -455,7 +455,7 @@ struct hairspring_entry {
                       HAIRSPRING_REPEAT_##n(hairspring_flush data; HAIRSPRING_CHAIN()) HAIRSPRING_REPEAT_##further(hairspring_flush data))
 #define HAIRSPRING_COLD_SHADOW_ENTRY(n, further, name) \
   {hairspring_row_##name##_##n##_##further##_shadow, n, n + further, HAIRSPRING_ORDER_SHADOW},
-/* Code that does not run, so that its variables count as used. */
+/* Code that never runs, so that its variables count as used. */
 #define HAIRSPRING_NEVER(...) \
   if (0) {                    \
     __VA_ARGS__;              \
@@ -466,11 +466,11 @@ struct hairspring_entry {
 #define HAIRSPRING_DEFINE(name, second) \
   static const struct hairspring_benchmark name = {#name, hairspring_rows_##name, sizeof hairspring_rows_##name / sizeof(struct hairspring_row), second}
 
-/* Lines of 64 bytes are the smallest of the machines served; flushing one twice does no harm. */
+/* 64 bytes is the smallest cache line of the supported machines; flushing a line twice does no harm. */
 #define HAIRSPRING_CACHE_LINE 64u
 
 #ifdef HAIRSPRING_FLUSH_LINE
-/* Writes these bytes back and takes them out of all caches, with fences around. */
+/* Writes these bytes back and evicts them from all caches, with fences before and after. */
 static inline void hairspring_flush(const void *start, size_t bytes) {
   uintptr_t address = (uintptr_t)start & ~(uintptr_t)(HAIRSPRING_CACHE_LINE - 1), end = (uintptr_t)start + bytes;
   HAIRSPRING_FULL_FENCE();
@@ -478,7 +478,7 @@ static inline void hairspring_flush(const void *start, size_t bytes) {
   HAIRSPRING_FULL_FENCE();
 }
 
-/* Reads one byte of each line, so that the first flush finds what the later ones find. */
+/* Reads one byte of each line, so that the first flush finds the same state as the later ones. */
 static inline void hairspring_touch(const void *start, size_t bytes) {
   for (size_t at = 0; at < bytes; at += HAIRSPRING_CACHE_LINE) {
     unsigned char byte = ((const volatile unsigned char *)start)[at];
@@ -487,13 +487,13 @@ static inline void hairspring_touch(const void *start, size_t bytes) {
 }
 #endif
 
-/* How the raw observations are taken where there is no engine. */
+/* How the raw observations are taken without the engine. */
 struct hairspring_rounds {
   unsigned rounds;           /* how often each row is run */
-  uint64_t longest_ticks;    /* rows that take longer are left out, but for the shortest four */
+  uint64_t longest_ticks;    /* longer rows are left out, except the shortest four */
   void (*put)(char letter);  /* takes the text of the table */
   uint32_t random;           /* any number but 0 */
-  uint32_t turns;            /* longest wait before a reading; found by hairspring_observe_all */
+  uint32_t turns;            /* longest wait before a reading; hairspring_observe_all sets it */
 };
 
 static inline void hairspring_wait(uint32_t turns) {
@@ -514,7 +514,7 @@ static inline uint64_t hairspring_quantum(void) {
   return divisor;
 }
 
-/* Waits of up to so many turns spread over three steps of the clock, so that readings begin anywhere between two. */
+/* Waits of up to this many turns cover three steps of the clock, so that readings begin anywhere between two steps. */
 static inline uint32_t hairspring_turns(uint64_t quantum) {
   uint64_t best = UINT64_MAX;
   for (unsigned run = 0; run < 5; run += 1) {
@@ -531,7 +531,7 @@ static inline void hairspring_put_text(const struct hairspring_rounds *rounds, c
   while (*text != 0) rounds->put(*text++);
 }
 
-/* Text within quotes: quotes are doubled, and control characters become blanks. */
+/* Text in quotes: quotes are doubled, and control characters become blanks. */
 static inline void hairspring_put_quoted(const struct hairspring_rounds *rounds, const char *text) {
   for (; *text != 0; text += 1) {
     if (*text == '"') rounds->put('"');
@@ -557,7 +557,7 @@ static inline uint32_t hairspring_random(struct hairspring_rounds *rounds) {
 
 #define HAIRSPRING_MOST_ROWS 32u
 
-/* How often an entry is run: once for each argument, and once where there is none. */
+/* How often an entry is run: once for each argument, or once without arguments. */
 static inline unsigned hairspring_argument_count(const struct hairspring_entry *entry) {
   unsigned count = entry->argument_count < HAIRSPRING_MOST_ARGUMENTS ? (unsigned)entry->argument_count : HAIRSPRING_MOST_ARGUMENTS;
   return count > 0 ? count : 1;
@@ -565,7 +565,7 @@ static inline unsigned hairspring_argument_count(const struct hairspring_entry *
 
 static inline uint64_t hairspring_read_now(void) { return hairspring_now(); }
 
-/* Whether a row is run where there is no engine: those with fences need a chain of known length beside them. */
+/* Whether a row is run without the engine: rows with fences need a chain of known length in the same rounds. */
 static inline unsigned hairspring_is_run(const struct hairspring_row *row) { return row->order <= HAIRSPRING_ORDER_IN_PLACE; }
 
 /* Chooses the rows that are short enough by running each of them. Rows that check an init have no more copies than the others. */
@@ -588,7 +588,7 @@ static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds,
   return count;
 }
 
-/* The name of a series; one that checks another has its order behind it. */
+/* The name of a series; for a series that checks another one its order follows. */
 static inline void hairspring_put_name(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument, uint32_t order) {
   hairspring_put_quoted(rounds, entry->benchmark->name);
   if (entry->argument_count > 0) {
@@ -612,7 +612,7 @@ static inline void hairspring_put_reading(const struct hairspring_rounds *rounds
   }
 }
 
-/* Says which series check others. */
+/* Declares the series that check others. */
 static inline void hairspring_put_variants(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry) {
   const struct hairspring_benchmark *benchmark = entry->benchmark;
   unsigned arguments = hairspring_argument_count(entry), checked = 0;
@@ -626,7 +626,7 @@ static inline void hairspring_put_variants(const struct hairspring_rounds *round
   }
 }
 
-/* One benchmark with one argument: rounds over its rows, each in a fresh random order, each row warmed before. */
+/* One benchmark with one argument: rounds over its rows, each in a new random order, after a warm-up run of each row. */
 static inline void hairspring_observe(struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument) {
   const struct hairspring_row *rows[HAIRSPRING_MOST_ROWS];
   if (entry->setup != NULL) entry->setup(argument);
@@ -680,7 +680,7 @@ static inline int hairspring_print(const struct hairspring_entry *entries, size_
 }
 
 /* The program of these benchmarks; returns its exit status. With the engine it has a command line (--help), measures and
- * prints results. Without, it prints the raw observations of all, for `hairspring fit`. */
+ * prints results. Without the engine it prints the raw observations of all, for `hairspring fit`. */
 static inline int hairspring_main(int argc, char **argv, const struct hairspring_entry *entries, size_t count) {
 #ifdef HAIRSPRING_ENGINE
   return hairspring_run_program(argc, (const char *const *)argv, entries, sizeof entries[0], count);

@@ -1,12 +1,12 @@
 /* Hairspring in C++: benchmarks as lambdas, type parameters, a stopwatch. C++17 and later, gcc and clang, one header; it is
  * a thin layer over hairspring.h and the engine's C ABI.
  *
- *   hairspring::keep(value)          the value counts as used: no instruction for what is in a register or in memory
+ *   hairspring::keep(value)          the value counts as used: no instruction for a value in a register or in memory
  *   hairspring::opaque(variable)     the compiler no longer knows the variable's value: no instruction either
  *   hairspring::chain(name, state, code)   latency: every copy of the code waits for the state of the one before
- *   hairspring::bench(name, code)    code as it comes; .state .init .cold .setup .argument follow it
+ *   hairspring::bench(name, code)    code to be timed; .state .init .cold .setup .argument may follow
  *   hairspring::bench_types<...>     the same benchmark for several types
- *   hairspring::compare(a, b...)     benchmarks in the same rounds; the first is what the others are compared with
+ *   hairspring::compare(a, b...)     benchmarks in the same rounds; the others are compared with the first
  *   HAIRSPRING_BENCH(name, code)     registers a benchmark at namespace scope; HAIRSPRING_ADD(benchmark) any other
  *   HAIRSPRING_MAIN_CPP              the main function; --help shows its command line
  *   hairspring::Stopwatch, hairspring::ScopedSpan   one span of time, with its uncertainty (with the engine)
@@ -43,7 +43,7 @@
 
 #include "hairspring.h"
 
-/* Behind the parameters of a lambda: every copy is inlined. */
+/* After the parameters of a lambda: every copy is inlined. */
 #define HAIRSPRING_INLINE __attribute__((always_inline))
 
 namespace hairspring {
@@ -55,7 +55,7 @@ namespace detail {
 template <class Type>
 inline constexpr bool is_float = std::is_same_v<std::remove_cv_t<Type>, float> || std::is_same_v<std::remove_cv_t<Type>, double>;
 
-/* What is held in one general register. */
+/* Types that fit one general register. */
 template <class Type>
 inline constexpr bool is_word = (std::is_integral_v<Type> || std::is_enum_v<Type> || std::is_pointer_v<Type>)&&sizeof(Type) <= sizeof(void *);
 
@@ -99,7 +99,7 @@ HAIRSPRING_INLINE inline void opaque(Type &variable) {
 
 /* ---- parts of a benchmark --------------------------------------------------------------------------------------- */
 
-/* Data that is to be out of all caches before every body. */
+/* Data that is flushed from all caches before every body. */
 struct Bytes {
   const void *start;
   std::size_t count;
@@ -121,13 +121,13 @@ std::string name_of() {
 
 namespace detail {
 
-/* Stands where a part is left out. */
+/* Replaces a missing part. */
 struct None {
   template <class... Arguments>
   HAIRSPRING_INLINE void operator()(Arguments &&...) const {}
 };
 
-/* The state where none is made: the argument. */
+/* The default state: the argument. */
 struct ArgumentIsState {
   HAIRSPRING_INLINE std::int64_t operator()(std::int64_t argument) const { return argument; }
 };
@@ -139,7 +139,7 @@ struct Copied {
   State operator()(std::int64_t) const { return initial; }
 };
 
-/* Calls a part with the state, or with nothing, whichever it takes. Keeps what it returns. */
+/* Calls a part with the state, or without arguments if it takes none. Keeps its result. */
 template <class Part, class State>
 [[gnu::always_inline, gnu::flatten]] inline void call(Part &part, State &state) {
   if constexpr (std::is_invocable_v<Part &, State &>) {
@@ -165,7 +165,7 @@ HAIRSPRING_INLINE inline void part_copies(State &state) {
   HAIRSPRING_USE_MEMORY();
 }
 
-/* The code of a chain: what it returns, if anything, is the next state. */
+/* The code of a chain: its result, if any, is the next state. */
 template <class Code, class State>
 struct Link {
   Code code;
@@ -197,13 +197,13 @@ struct Parts {
   Setup setup;
 };
 
-/* Why code failed, if it did. */
+/* Whether code failed, and why. */
 struct Outcome {
   std::string failure;
   bool failed = false;
 };
 
-/* What a row finds through its argument: the parts, and the value of the benchmark's argument. */
+/* The context that a row gets through its argument: the parts, and the value of the benchmark's argument. */
 template <class Parts>
 struct Context : Outcome {
   Context(Parts all, std::int64_t value) : parts(std::move(all)), argument(value) {}
@@ -217,7 +217,7 @@ Context &context_of(std::int64_t argument) {
 }
 
 #if defined(__cpp_exceptions)
-/* The name of the type of what was thrown. */
+/* The name of the exception's type. */
 inline std::string name_of_thrown([[maybe_unused]] const std::exception &thrown) {
 #if defined(__cpp_rtti)
   int status = 0;
@@ -229,7 +229,7 @@ inline std::string name_of_thrown([[maybe_unused]] const std::exception &thrown)
 #endif
 }
 
-/* To be called where something was caught: keeps its text. */
+/* Call this in a catch block: it keeps the text of the exception. */
 [[gnu::noinline, gnu::cold]] inline std::uint64_t caught(Outcome &outcome) {
   outcome.failed = true;
   try {
@@ -237,14 +237,14 @@ inline std::string name_of_thrown([[maybe_unused]] const std::exception &thrown)
   } catch (const std::exception &thrown) {
     outcome.failure = name_of_thrown(thrown) + ": " + thrown.what();
   } catch (...) {
-    outcome.failure = "something that is no std::exception";
+    outcome.failure = "something that is not a std::exception";
   }
   return HAIRSPRING_FAILED;
 }
 
-/* Runs what may throw; what it threw becomes HAIRSPRING_FAILED, now and from then on. */
+/* Runs code that may throw. After an exception this call and all later ones return HAIRSPRING_FAILED. */
 template <class Run>
-HAIRSPRING_INLINE inline std::uint64_t guarded(Outcome &outcome, Run run) {
+HAIRSPRING_INLINE inline std::uint64_t run_catching(Outcome &outcome, Run run) {
   if (outcome.failed) return HAIRSPRING_FAILED;
   try {
     return run();
@@ -254,12 +254,12 @@ HAIRSPRING_INLINE inline std::uint64_t guarded(Outcome &outcome, Run run) {
 }
 #else
 template <class Run>
-HAIRSPRING_INLINE inline std::uint64_t guarded(Outcome &, Run run) {
+HAIRSPRING_INLINE inline std::uint64_t run_catching(Outcome &, Run run) {
   return run();
 }
 #endif
 
-/* A copy of the code for one row, so that what it captured by value may stay in registers. */
+/* A copy of the code for one row, so that values that it captured may stay in registers. */
 template <class Code>
 using Local = std::conditional_t<std::is_copy_constructible_v<Code>, Code, Code &>;
 
@@ -293,7 +293,7 @@ HAIRSPRING_INLINE inline void body_once(Code &code, State &state) {
   }
 }
 
-/* So many copies one after the other: a fold, no loop. */
+/* Copies one after the other: a fold, not a loop. */
 template <std::size_t... At, class Copy>
 HAIRSPRING_INLINE inline void unrolled(std::index_sequence<At...>, [[maybe_unused]] Copy copy) {
   ((static_cast<void>(At), copy()), ...);
@@ -306,7 +306,7 @@ HAIRSPRING_INLINE inline void repeat(Copy copy) {
 template <class Parts, unsigned bodies>
 [[gnu::noinline, gnu::aligned(64)]] std::uint64_t line_row(hairspring_read now, std::int64_t argument) {
   auto &context = context_of<Context<Parts>>(argument);
-  return guarded(context, [&]() HAIRSPRING_INLINE {
+  return run_catching(context, [&]() HAIRSPRING_INLINE {
     Local<decltype(context.parts.code)> code = context.parts.code;
     auto &&state = context.parts.make(context.argument);
     part_copies(state);
@@ -320,7 +320,7 @@ template <class Parts, unsigned bodies>
 template <class Parts, Order order, unsigned bodies, unsigned each, unsigned extra>
 [[gnu::noinline, gnu::aligned(64)]] std::uint64_t plane_row(hairspring_read now, std::int64_t argument) {
   auto &context = context_of<Context<Parts>>(argument);
-  return guarded(context, [&]() HAIRSPRING_INLINE {
+  return run_catching(context, [&]() HAIRSPRING_INLINE {
     Local<decltype(context.parts.code)> code = context.parts.code;
     Local<decltype(context.parts.init)> init = context.parts.init;
     auto &&state = context.parts.make(context.argument);
@@ -339,7 +339,7 @@ template <class Parts, Order order, unsigned bodies, unsigned each, unsigned ext
 template <class Parts, Order order, unsigned bodies, unsigned extra>
 [[gnu::noinline, gnu::aligned(64)]] std::uint64_t cold_row(hairspring_read now, std::int64_t argument) {
   auto &context = context_of<Context<Parts>>(argument);
-  return guarded(context, [&]() HAIRSPRING_INLINE {
+  return run_catching(context, [&]() HAIRSPRING_INLINE {
     Local<decltype(context.parts.code)> code = context.parts.code;
     auto &&state = context.parts.make(context.argument);
     const Bytes data = context.parts.cold(state);
@@ -421,9 +421,9 @@ std::vector<hairspring_row> rows_of(const Parts<Code, Make, Init, Cold, Setup> &
   }
 }
 
-/* ---- a benchmark as the C ABI takes it -------------------------------------------------------------------------- */
+/* ---- a benchmark for the C ABI ---------------------------------------------------------------------------------- */
 
-/* Its type forgotten: the rows, and a context with the code. */
+/* A benchmark without its type: the rows, and a context with the code. */
 struct Case {
   std::string name;
   const char *second;
@@ -437,7 +437,7 @@ struct Case {
 template <class Parts>
 void run_setup(std::int64_t argument) {
   auto &context = context_of<Context<Parts>>(argument);
-  guarded(context, [&] {
+  run_catching(context, [&] {
     context.parts.setup(context.argument);
     return std::uint64_t{0};
   });
@@ -445,7 +445,7 @@ void run_setup(std::int64_t argument) {
 
 }  // namespace detail
 
-/* Benchmarks that run in the same rounds, once for each argument; made from a benchmark, or by compare. */
+/* Benchmarks that run in the same rounds, once for each argument; made from a benchmark or by compare. */
 class Group {
  public:
   Group(std::vector<detail::Case> cases) : cases_(std::move(cases)) {}
@@ -455,14 +455,14 @@ class Group {
   std::vector<detail::Case> cases_;
 };
 
-/* A benchmark. Each part gives a benchmark of another type, so that everything is known when it is compiled. */
+/* A benchmark. Adding a part gives a benchmark of another type, so that everything is known at compile time. */
 template <class Parts>
 class Bench {
  public:
   Bench(std::string name, Parts parts) : name_(std::move(name)), parts_(std::move(parts)) {}
 
-  /* Makes the state, once for each row, before the clock is read: make(argument) or make(). A state made without this part
-   * is the argument. What it returns by reference is shared by all rows. */
+  /* Makes the state, once for each row, before the clock is read: make(argument) or make(). The default state is the argument.
+   * All rows share a state that is returned by reference. */
   template <class Make>
   auto state(Make make) && {
     if constexpr (std::is_invocable_v<Make &, std::int64_t>) {
@@ -473,7 +473,7 @@ class Bench {
     }
   }
 
-  /* Runs before every body, init(state) or init(), and is told apart from it. */
+  /* Runs before every body, init(state) or init(), as a separate component. */
   template <class Init>
   auto init(Init init) && {
     return with(std::move(parts_.code), std::move(parts_.make), std::move(init), std::move(parts_.cold), std::move(parts_.setup));
@@ -496,7 +496,7 @@ class Bench {
     }
   }
 
-  /* Runs with each of these values; results are called `name/argument:value`. */
+  /* Runs with each of these values; results are named `name/argument:value`. */
   Bench argument(std::string name, std::initializer_list<std::int64_t> values) && {
     argument_name_ = std::move(name);
     arguments_ = values;
@@ -510,7 +510,7 @@ class Bench {
     return all;
   }
 
-  /* One case for each argument; one without any where there is none. */
+  /* One case for each argument; a single case if there are no arguments. */
   std::vector<detail::Case> cases(const std::string &argument_name, const std::vector<std::int64_t> &arguments) const {
     std::vector<detail::Case> all;
     for (const std::int64_t argument : arguments) all.push_back(one(name_ + "/" + argument_name + ":" + std::to_string(argument), argument));
@@ -547,28 +547,28 @@ class Bench {
   std::vector<std::int64_t> arguments_;
 };
 
-/* Code to be timed: code(state), with the state by value or by reference, or code(). What it returns counts as used. Copies
- * that change their state wait for each other; others overlap as far as the processor can, and the time is a throughput. */
+/* Code to be timed: code(state), with the state by value or by reference, or code(). Its result counts as used. Copies that
+ * change their state wait for each other; others overlap as far as the processor can, and the time is a throughput. */
 template <class Code>
 auto bench(std::string name, Code code) {
   using Parts = detail::Parts<Code, detail::ArgumentIsState, detail::None, detail::None, detail::None>;
   return Bench<Parts>(std::move(name), Parts{std::move(code), {}, {}, {}, {}});
 }
 
-/* A chain, whose time is a latency: code(state) changes the state, or returns the next one. It begins with `initial`. */
+/* A chain, whose time is a latency: code(state) changes the state or returns the next one. It begins with `initial`. */
 template <class State, class Code>
 auto chain(std::string name, State initial, Code code) {
   static_assert(std::is_invocable_v<Code &, State &>, "the code of a chain takes its state");
   return bench(std::move(name), detail::Link<Code, State>{std::move(code)}).state(detail::Copied<State>{std::move(initial)});
 }
 
-/* Code that is called and not inlined; the call is part of the time. For long code, of which one copy is enough. */
+/* Code that is called and not inlined; the call is part of the time. Use it for long code, which then has only one copy. */
 template <class Code>
 auto called(Code code) {
   return detail::Called<Code>{std::move(code)};
 }
 
-/* Benchmarks in the same rounds: the first is what the others are compared with, and its arguments are those of all. */
+/* Benchmarks in the same rounds: the others are compared with the first, and all have the first one's arguments. */
 template <class First, class... Others>
 std::vector<Group> compare(const Bench<First> &first, const Bench<Others> &...others) {
   std::vector<std::vector<detail::Case>> all = {first.cases(first.argument_name(), first.arguments()),
@@ -594,7 +594,7 @@ std::vector<Group> bench_types(const std::string &name, Make make) {
   return all;
 }
 
-/* The same, the types in the same rounds: the first is what the others are compared with. */
+/* As bench_types, with all types in the same rounds: the others are compared with the first. */
 template <class... Types, class Make>
 std::vector<Group> compare_types(const std::string &name, Make make) {
   return compare(make(name + "<" + name_of<Types>() + ">", TypeTag<Types>{})...);
@@ -634,7 +634,7 @@ class Suite {
   }
 
  private:
-  /* Says which code threw what. */
+  /* Reports the code that threw, and its exception. */
   bool complain() const {
     bool failed = false;
     for (const auto &one : cases_) {
@@ -674,7 +674,7 @@ inline int main(int argc, char **argv) { return suite().run(argc, argv); }
 
 /* ---- the stopwatch ---------------------------------------------------------------------------------------------- */
 
-/* A call of the engine failed; what() is its text. */
+/* A failed call of the engine; what() is its text. */
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -712,26 +712,26 @@ struct Time {
  * construct it once and restart it for every span. One thread at a time. */
 class Stopwatch {
  public:
-  /* `clock` is the name of a clock; null is the best one here. Throws Error if there is none of that name. */
+  /* `clock` is the name of a clock; null means the best one here. Throws Error if there is no clock of that name. */
   explicit Stopwatch(const char *clock = nullptr) : handle_(made(clock), &hairspring_stopwatch_free) { start(); }
 
-  /* Starts, or starts again. */
+  /* Starts or restarts. */
   HAIRSPRING_INLINE void start() {
     runs_ = true;
     detail::check(hairspring_stopwatch_start(handle_.get()));
   }
 
-  /* The time since the start, or since the last lap; goes on with the next lap. */
+  /* The time since the start or the last lap; begins the next lap. */
   HAIRSPRING_INLINE Time lap(double level = 0.95) { return take(hairspring_stopwatch_lap, level); }
 
-  /* The time since the start, or since the last lap; stops the watch, and elapsed() is then the sum of the laps. */
+  /* The time since the start or the last lap; stops the watch, and elapsed() is then the sum of the laps. */
   HAIRSPRING_INLINE Time stop(double level = 0.95) {
     const Time time = take(hairspring_stopwatch_stop, level);
     runs_ = false;
     return time;
   }
 
-  /* The time since the start, or from there to the stop. While the watch runs this is a lap too. */
+  /* The time since the start, or from the start to the stop. While the watch runs this is also a lap. */
   Time elapsed(double level = 0.95) {
     if (runs_) detail::check(hairspring_stopwatch_lap(handle_.get(), &span_));
     return take(hairspring_stopwatch_total, level);
@@ -765,12 +765,12 @@ class Stopwatch {
   }
 
   Handle handle_;
-  hairspring_span span_ = sized_span(); /* ready before the watch starts: filling it in would be in the time */
+  hairspring_span span_ = sized_span(); /* ready before the watch starts, so that filling it in does not add to the time */
   bool runs_ = false;
 };
 
-/* Times a scope with a stopwatch that is there already: from here to the closing brace, where `done(time)` is called or the
- * time is written to a variable. `done` must not throw. */
+/* Times a scope with an existing stopwatch: from here to the closing brace, where `done(time)` is called or the time is written
+ * to a variable. `done` must not throw. */
 template <class Done>
 class ScopedSpan {
  public:

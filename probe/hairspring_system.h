@@ -1,11 +1,11 @@
-/* What the system gives to a C program that measures time, beside hairspring.h and with the same words on every system.
+/* Functions of the system for C programs that measure time, in addition to hairspring.h, with the same names on every system.
  *
  *   hairspring_priority_raise(&priority)     the calling thread at its highest priority; hairspring_priority_release
- *   hairspring_clock_rate(seconds)           ticks per second of hairspring_now, measured where nobody states them
- *   hairspring_watch_time(&watch, &rate)     what a stopwatch says, in seconds, with its uncertainty
+ *   hairspring_clock_rate(seconds)           ticks per second of hairspring_now, measured unless they are stated
+ *   hairspring_watch_time(&watch, &rate)     the time of a stopwatch in seconds, with its uncertainty
  *
- * Linux and other Unix-like systems, Windows (mingw-w64), macOS (compiled only, never run). Where a header of the system
- * is included before it and -std=c11 is asked for, define _POSIX_C_SOURCE as 199309L before any header. */
+ * Linux and other Unix-like systems, Windows (mingw-w64), macOS (compiled only, never run). With -std=c11, if a header of the
+ * system is included before this one, define _POSIX_C_SOURCE as 199309L before any header. */
 #ifndef HAIRSPRING_SYSTEM_H
 #define HAIRSPRING_SYSTEM_H
 
@@ -19,11 +19,11 @@
 
 /* ---- a raised priority ------------------------------------------------------------------------------------------ */
 
-/* What a thread's priority was before it was raised. */
+/* A thread's priority before it was raised. */
 struct hairspring_priority {
-  int raised; /* 1 from a raise that was allowed until the release */
+  int raised; /* 1 from a successful raise until the release */
   int before; /* nice value; on Windows the thread's priority */
-  int error;  /* why it was refused: errno, on Windows GetLastError; 0 if it was not */
+  int error;  /* why it was refused: errno, on Windows GetLastError; 0 if it was allowed */
 };
 
 #ifdef _WIN32
@@ -59,7 +59,7 @@ static inline int hairspring_priority_set(int priority) {
 #define HAIRSPRING_HIGHEST_PRIORITY (-20) /* as a nice value */
 /* 0 is the calling thread on Linux, and the whole process elsewhere. */
 static inline int hairspring_priority_get(int *priority) {
-  errno = 0; /* -1 is an answer as well as an error */
+  errno = 0; /* -1 is also a valid result */
   *priority = getpriority(PRIO_PROCESS, 0);
   return errno;
 }
@@ -67,9 +67,9 @@ static inline int hairspring_priority_set(int priority) { return setpriority(PRI
 
 #endif
 
-/* Raises the calling thread's priority as far as it goes without being a real-time one (StopWatch, 3.3), and says whether that
- * was allowed: 1, or 0 with the reason in `error`; then all is as before. Windows allows it to everybody; Linux and macOS to
- * root, Linux also with CAP_SYS_NICE or `ulimit -e 40`. */
+/* Raises the calling thread's priority to the highest one that is not a real-time priority (StopWatch, 3.3). Returns 1 if that
+ * was allowed; otherwise 0 with the reason in `error`, and nothing is changed. Windows allows it to everybody; Linux and macOS
+ * to root, Linux also with CAP_SYS_NICE or `ulimit -e 40`. */
 static inline int hairspring_priority_raise(struct hairspring_priority *priority) {
   priority->raised = 0;
   priority->error = hairspring_priority_get(&priority->before);
@@ -78,8 +78,8 @@ static inline int hairspring_priority_raise(struct hairspring_priority *priority
   return priority->raised;
 }
 
-/* Gives the priority back that was there before; to be called by the same thread. Says whether all is as before: 1, or 0 with
- * the reason in `error`. Does nothing where it was not raised, or was released already. */
+/* Restores the previous priority; to be called by the same thread. Returns 1 on success, or 0 with the reason in `error`. Does
+ * nothing if the priority was not raised, or was already released. */
 static inline int hairspring_priority_release(struct hairspring_priority *priority) {
   if (!priority->raised) return 1;
   priority->error = hairspring_priority_set(priority->before);
@@ -91,30 +91,30 @@ static inline int hairspring_priority_release(struct hairspring_priority *priori
 
 /* Ticks per second of hairspring_now. */
 struct hairspring_rate {
-  double hz;             /* 0 where one of the clocks stands still */
-  double uncertainty_hz; /* standard uncertainty of the comparison; what the system's clock is off by is not in it */
-  double seconds;        /* measured over so long; 0: stated by the system, the processor or the program */
+  double hz;             /* 0 if one of the clocks stands still */
+  double uncertainty_hz; /* standard uncertainty of the comparison; it does not include the error of the system's clock */
+  double seconds;        /* length of the measurement; 0: stated by the system, the processor or the program */
   double quantum_ticks;  /* smallest step of the clock */
 };
 
-/* A step of the system's clock: its new value, and between which ticks it was taken. */
+/* A step of the system's clock: its new value, and the ticks between which it came. */
 struct hairspring_step {
   uint64_t system;
   uint64_t ticks; /* the middle */
   uint64_t width;
 };
 
-#define HAIRSPRING_STEP_READS 10000000u /* a clock that does not move in so many reads stands still */
+#define HAIRSPRING_STEP_READS 10000000u /* a clock that does not move in this many reads stands still */
 #define HAIRSPRING_STEP_TRIES 20u
 
-/* The step of hairspring_now, also of a clock that moves so seldom that hairspring_quantum sees none; 0 if it never moves. */
+/* The step of hairspring_now, even of a clock that moves so rarely that hairspring_quantum finds none; 0 if it never moves. */
 static inline double hairspring_quantum_ticks(void) {
   uint64_t quantum = hairspring_quantum(), before = hairspring_now();
   for (uint32_t reads = 0; quantum == 0 && reads < HAIRSPRING_STEP_READS; reads += 1) quantum = hairspring_now() - before;
   return (double)quantum;
 }
 
-/* Waits for a step; 0 where none comes. */
+/* Waits for a step; 0 if none comes. */
 static inline int hairspring_step_await(struct hairspring_step *step) {
   uint64_t before = hairspring_now(), last = hairspring_system_now();
   for (uint32_t reads = 0; reads < HAIRSPRING_STEP_READS; reads += 1) {
@@ -130,7 +130,7 @@ static inline int hairspring_step_await(struct hairspring_step *step) {
   return 0;
 }
 
-/* The one of several that is known best. */
+/* The most precise one of several steps. */
 static inline int hairspring_step_best(struct hairspring_step *best) {
   struct hairspring_step step = {0, 0, 0};
   best->width = UINT64_MAX;
@@ -141,7 +141,7 @@ static inline int hairspring_step_best(struct hairspring_step *best) {
   return 1;
 }
 
-/* By Heron's method, so that a program needs no mathematical library. */
+/* Square root by Heron's method, so that a program needs no mathematical library. */
 static inline double hairspring_root(double square) {
   double root = square > 1.0 ? square : 1.0, next = root;
   if (!(square > 0.0)) return 0.0;
@@ -169,7 +169,7 @@ static inline struct hairspring_rate hairspring_measure_rate(double seconds) {
   return rate;
 }
 
-/* The rate as it is stated, and as it is measured where nobody states it. */
+/* The stated rate, or the measured one if none is stated. */
 static inline struct hairspring_rate hairspring_clock_rate(double seconds) {
   struct hairspring_rate rate = {(double)hairspring_clock_hz(), 0.0, 0.0, 0.0};
   if (!(rate.hz > 0.0)) return hairspring_measure_rate(seconds);
@@ -181,8 +181,8 @@ static inline struct hairspring_rate hairspring_clock_rate(double seconds) {
 
 /* A time with its standard uncertainty. */
 struct hairspring_time {
-  double seconds; /* never clamped: what is shorter than the overhead's spread may be below 0 */
-  double uncertainty; /* infinite where the rate is not known */
+  double seconds; /* never clamped: a time shorter than the overhead's spread may be below 0 */
+  double uncertainty; /* infinite if the rate is unknown */
 };
 
 /* Time of so many ticks, as hairspring_watch_ticks gives them, by a watch: the overhead's spread, the steps of the clock at
@@ -198,7 +198,7 @@ static inline struct hairspring_time hairspring_watch_time_of(const struct hairs
   return time;
 }
 
-/* Time since the start, the overhead taken off. The first thing it does is read the clock. */
+/* Time since the start, minus the overhead. It reads the clock first. */
 static inline struct hairspring_time hairspring_watch_time(const struct hairspring_watch *watch, const struct hairspring_rate *rate) {
   double ticks = hairspring_watch_ticks(watch);
   return hairspring_watch_time_of(watch, rate, ticks);

@@ -3,8 +3,8 @@
  *
  *   BENCH(loop_body, enough)     eleven experiments, the median is kept; one if the interval is longer than 100 ms
  *   BENCH1(loop_body, enough)    one experiment
- *   get_n(), save_n(n)           how often loop_body ran in the interval that is kept; says so
- *   gettime()                    how long that interval lasted, in microseconds
+ *   get_n(), save_n(n)           how often loop_body ran in the kept interval; sets this number
+ *   gettime()                    length of that interval in microseconds
  *   milli(s, n) micro(s, n) nano(s, n)   prints the time of one of n operations in that interval on standard error
  *   mb(bytes) kb(bytes)          prints the bandwidth, in units of 1,000,000 and 1000 bytes a second
  *
@@ -14,27 +14,27 @@
  *     micro("lrand48()", get_n());   // lrand48(): 0.00542 microseconds [0.005404 to 0.005438; 98.8 %, 11 experiments]
  *   }
  *
- * loop_body is written out in a loop in your function; it must be repeatable and must not leave the loop (no break, goto or
- * return out of it: then there is no result). `enough` is the least length of the interval in microseconds, 0 what the
- * clock needs for 1 %. The result is kept for the thread, in place of the one before.
+ * loop_body is written out in a loop in your function. It must be repeatable and must not leave the loop: after a break, goto or
+ * return out of it there is no result. `enough` is the minimum length of the interval in microseconds; 0 means the length that
+ * the clock needs for 1 %. The result is kept for the thread, and replaces the previous one.
  *
- * What is in the number: one run of loop_body. The time of a read of the clock is subtracted from each interval, and the
- * time of the loop itself from each trip. Both are measured by the engine when the first BENCH runs (some 50 ms), the loop's
- * by the paper's two equations on loops that your compiler made with the same options. How much of the loop hides beside
- * its body depends on the body, so the interval in the brackets reaches down by all that the loop takes by itself (a core
- * cycle or so; more without optimisation). Several operations in one loop_body make that small. A trip that takes less than
- * two and a half times one with nothing in it cannot be told from nothing: it is "below resolution" with its bound, and is
- * never printed as 0. So is a body that the compiler removed.
+ * The number is the time of one run of loop_body. The time of a read of the clock is subtracted from each interval, and the time
+ * of the loop itself from each trip. The engine measures both when the first BENCH runs (some 50 ms), the loop by the paper's
+ * two equations on loops that your compiler made with the same options. The body may hide a part of the loop, so the interval
+ * in the brackets extends downwards by the whole time of the loop (about a core cycle; more without optimisation). Several
+ * operations in one loop_body make this effect small. A trip that takes less than two and a half times an empty one cannot be
+ * distinguished from it: it is "below resolution" with its bound, and is never printed as 0. The same holds for a body that the
+ * compiler removed.
  *
- * The interval in the brackets also has the spread of the experiments, the clock's quantum and the doubt of its rate in it.
+ * The interval in the brackets also includes the spread of the experiments, the clock's quantum and the uncertainty of its rate.
  * A single experiment has no spread, and its line says so.
  *
  * Environment: ENOUGH is the interval of every BENCH whose own is 0; TIMING_O and LOOP_O are the overheads of timing and
- * loop, which are then taken as exact and not measured (LOOP_O=0 where the loop is negligible). All in microseconds, read at
- * every BENCH; one that is no number is an error, and there is no result.
+ * loop, which then count as exact and are not measured (LOOP_O=0 if the loop is negligible). All are in microseconds and are read
+ * at every BENCH; a value that is not a number is an error, and there is no result.
  *
- * A result that the compiler need not compute, it does not compute. Memory that the body writes counts as used if its
- * address has been seen outside: show it with BENCH_USE(pointer). */
+ * The compiler does not compute results that are not used. Memory that the body writes counts as used if its address has escaped:
+ * use BENCH_USE(pointer) for that. */
 #ifndef HAIRSPRING_LMBENCH_H
 #define HAIRSPRING_LMBENCH_H
 
@@ -56,13 +56,13 @@
 
 typedef uint64_t uint64;
 
-/* The value, an integer or a pointer, counts as used, and the memory behind a pointer as seen. */
+/* The value, an integer or a pointer, counts as used, and so does the memory that a pointer points to. */
 #define BENCH_USE(value) __asm__ volatile("" : : "r"(value) : "memory")
 
 /* The end of a trip: the compiler does not know how many are left, and memory counts as read and written. */
 #define HAIRSPRING_LMBENCH_TRIP(left) __asm__ volatile("" : "+r"(left) : : "memory")
 
-/* The loop of BENCH with an expression in it 0, 1 or 2 times: what the engine takes the time of the loop from. */
+/* The loop of BENCH with 0, 1 or 2 copies of an expression, from which the engine determines the time of the loop. */
 __attribute__((noinline, unused)) static void hairspring_lmbench_loop(uint32_t copies, uint64_t trips) {
   uint64_t left = trips, value = trips;
   switch (copies) {
@@ -95,7 +95,7 @@ __attribute__((unused)) static inline void hairspring_lmbench_complain(hairsprin
   fprintf(stderr, "BENCH: no result: %s\n", text);
 }
 
-/* Experiments that are under way. */
+/* Experiments in progress. */
 struct hairspring_lmbench {
   hairspring_trials *trials;
   uint64_t (*now)(void);
@@ -113,7 +113,7 @@ __attribute__((unused)) static inline struct hairspring_lmbench hairspring_lmben
   return bench;
 }
 
-/* Hands in the trips that were run and takes the next; when there are none, what was found is kept. */
+/* Reports the trips that were run and gets the next number; at the end, keeps the result. */
 __attribute__((unused)) static inline int hairspring_lmbench_next(struct hairspring_lmbench *bench, uint64_t ticks) {
   if (bench->trials == NULL) return 0;
   bench->status = hairspring_trials_next(bench->trials, ticks, bench->trips - bench->left, &bench->trips);

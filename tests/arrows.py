@@ -1,4 +1,4 @@
-"""Whether a crate or module knows one that it must not know: reads arrows.txt, the manifests and the sources.
+"""Checks that no crate or module names one that it must not know, by arrows.txt, the manifests and the sources.
 
     python3 tests/arrows.py ARROWS ROOT
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# `::hairspring::` and `#[hairspring::` stand in code that a macro makes for its user.
+# `::hairspring::` and `#[hairspring::` occur in code that a macro makes for its user.
 CRATE_PATH = re.compile(r"(?<!::)(?<!#\[)\b(hairspring(?:_\w+)?)::")
 # `crate::judge::...` and the names in `crate::{judge::..., error}`.
 MODULE_PATH = re.compile(r"\bcrate::(?:\{([^;]*?)\}|(\w+))")
@@ -46,7 +46,7 @@ def find_crates(root: Path) -> Iterator[Crate]:
 
 
 def dependencies(manifest: dict[str, Any]) -> set[str]:
-    """The project's own crates in a manifest; what only tests need does not count."""
+    """The project's own crates in a manifest, without those that only tests need."""
     tables = [manifest, *manifest.get("target", {}).values()]
     names = {name for table in tables for name in table.get("dependencies", {})}
     return {name for name in names if name == "hairspring" or name.startswith("hairspring-")}
@@ -114,7 +114,7 @@ def module_breaches(crate: Crate, table: dict[str, set[str]]) -> Iterator[str]:
 
 
 def breaches(root: Path, table: dict[str, set[str]]) -> Iterator[str]:
-    """Everything that is wrong."""
+    """All breaches."""
     crates = list(find_crates(root))
     names = {crate.name for crate in crates}
     for key in sorted({key.split("/")[0] for key in table} - names):

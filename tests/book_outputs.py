@@ -1,11 +1,11 @@
-"""Runs the commands that the book shows, and compares what they print. Reads file names on standard input, one a line.
+"""Runs the commands that the book shows, and compares their output. Reads file names on standard input, one a line.
 
-A block of the language `console` holds commands (`$ ...`) and what they print. Its commands run in bash, in a folder of
-their own that has the project's folders in it. All blocks of a page share this folder, so that one can use what an
-earlier one wrote. A block that is followed by "Measured on MACHINE, DATE" is not run: its figures are those of that
-machine and day.
+A block of the language `console` holds commands (`$ ...`) with their output. Its commands run in bash, in a new folder
+that contains the project's folders. All blocks of a page share this folder, so that one can use files that an earlier
+one wrote. A block that is followed by "Measured on MACHINE, DATE" is not run: its figures are those of that machine and
+day.
 
-With UPDATE_EXPECT=1 in the environment the pages are written anew with what the commands print.
+With UPDATE_EXPECT=1 in the environment the pages are rewritten with the output of the commands.
 
 Also checks that each verb of the command has its page, and that the page shows the options of the verb.
 """
@@ -39,7 +39,7 @@ class Shell:
         self.environment = {"PATH": path, "HOME": str(folder), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
     def run(self, command: str) -> list[str]:
-        """What a command prints, errors too."""
+        """The output of a command, including errors."""
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,
@@ -55,7 +55,7 @@ class Shell:
 
 
 def commands(lines: list[str]) -> Iterator[list[str]]:
-    """The lines of each command: a line that ends with a backslash goes on in the next one."""
+    """The lines of each command: a line that ends with a backslash continues in the next one."""
     rest = iter(lines)
     for line in rest:
         if line.startswith("$ "):
@@ -66,7 +66,7 @@ def commands(lines: list[str]) -> Iterator[list[str]]:
 
 
 def outputs(block: Block, shell: Shell) -> list[str]:
-    """The block as it must be."""
+    """The expected lines of a block."""
     whole: list[str] = []
     for command in commands(block.lines):
         whole += command + shell.run("\n".join(command)[2:])
@@ -74,7 +74,7 @@ def outputs(block: Block, shell: Shell) -> list[str]:
 
 
 def as_printed(page: Page, root: Path, binary: Path) -> list[str]:
-    """The page with what its commands print."""
+    """The page with the output of its commands."""
     blocks = [block for block in page.blocks() if not block.measured()]
     lines = list(page.lines)
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +93,7 @@ def verbs(binary: Path) -> list[str]:
 
 
 def without_page(binary: Path, root: Path) -> Iterator[str]:
-    """What is missing of the verbs' pages."""
+    """Messages about verbs without a page or without their options."""
     for verb in verbs(binary):
         page = root / "docs" / "commands" / f"{verb}.md"
         if not page.is_file():
@@ -111,14 +111,14 @@ def without_last_digits(lines: list[str]) -> list[str]:
 
 
 def check_page(name: str, root: Path, binary: Path, bless: bool) -> list[str]:
-    """The differences of a page from what its commands print; blessed, there are none any more."""
+    """The differences between a page and the output of its commands; none after blessing."""
     page = Page(name, (root / name).read_text(encoding="utf-8"))
     lines = as_printed(page, root, binary)
     if without_last_digits(lines) == without_last_digits(page.lines):
         return []
     if bless:
         (root / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        print(f"{name}: written anew")
+        print(f"{name}: rewritten")
         return []
     return list(difflib.unified_diff(page.lines, lines, name, "what the commands print", lineterm=""))
 
@@ -135,7 +135,7 @@ def main() -> int:
         wrong += check_page(name, root, binary, bless)
     print("\n".join(wrong) if wrong else f"{len(names)} pages show what their commands print")
     if wrong and not bless:
-        print("UPDATE_EXPECT=1 ./test book writes the outputs anew; read the difference before you commit it")
+        print("UPDATE_EXPECT=1 ./test book rewrites the outputs; read the difference before you commit it")
     return 1 if wrong else 0
 
 

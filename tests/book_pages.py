@@ -1,13 +1,13 @@
-"""What the Markdown of the project must keep to. Reads the project's file names on standard input, one per line.
+"""The rules for the Markdown of the project. Reads the project's file names on standard input, one per line.
 
 link      A link leads to a file that exists, and its anchor to a heading of that file.
 include   A file that a page includes ({{#include FILE}}) exists.
 table     A table has a header, an empty line before it, and as many cells in each row as in its header.
           A `|` within a cell is written `\\|`, in a code span too.
-code      A code block is closed, is no continuation of a paragraph, and has lines of at most 120 characters (commands
-          in `sh` may be longer: a reader copies them as one line).
-output    Where a command is shown with its output, the block's language is `console`. Either tests/book_outputs.py
-          can run it, or the line behind it says where and when it was made: "Measured on MACHINE, DATE."
+code      A code block is closed, is not the continuation of a paragraph, and has lines of at most 120 characters
+          (commands in `sh` may be longer: a reader copies them as one line).
+output    The language of a block with a command and its output is `console`. Either tests/book_outputs.py can run it,
+          or the line after it says where and when it was made: "Measured on MACHINE, DATE."
 summary   The book's table of contents names every page of docs/.
 findings  docs/findings.md has every kind of finding that spec/result.md lists.
 
@@ -29,7 +29,7 @@ from markdown_it.token import Token
 CODE_COLUMNS = 120
 MADE = re.compile(r"(?:Measured on|Simulated with) .+?, \d{4}-\d{2}-\d{2}\b")
 INCLUDE = re.compile(r"\{\{#include ([^}:]+)(?::[^}]*)?\}\}")
-# What gives the same output everywhere. Anything else needs the line that says where and when it was made.
+# Commands with the same output everywhere. All others need the line that says where and when the output was made.
 SAME_EVERYWHERE = re.compile(
     r"hairspring (?:fit|capture|compare|report)\b|hairspring (?:\w+ )?--(?:help|version)\b"
     r"|cat |printf |head |python3 examples/"
@@ -50,14 +50,14 @@ class Complaint(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A block of the language `console`: the first line of its content (from 0), and the paragraph behind it."""
+    """A block of the language `console`: the first line of its content (from 0), and the paragraph after it."""
 
     first: int
     lines: list[str]
     behind: str
 
     def measured(self) -> bool:
-        """Whether the paragraph behind the block says where and when its output was made."""
+        """Whether the paragraph after the block says where and when its output was made."""
         return MADE.match(self.behind) is not None
 
 
@@ -138,7 +138,7 @@ def check_links(page: Page, root: Path) -> Iterator[Complaint]:
 
 
 def cells(row: str) -> int:
-    """How many cells a row of a table has."""
+    """Number of cells in a row of a table."""
     inner = row.strip().removeprefix("|")
     inner = re.sub(r"(?<!\\)\|$", "", inner.strip())
     return len(re.findall(r"(?<!\\)\|", inner)) + 1
@@ -271,7 +271,7 @@ class Anchors(HTMLParser):
 
 
 def check_html(folder: Path) -> Iterator[Complaint]:
-    """Links of the built book; the page for printing repeats all others, and the one for lost readers has no place."""
+    """Links of the built book, except its print page, which repeats all others, and its error page."""
     pages = {
         path.resolve(): Anchors(path.read_text(encoding="utf-8"))
         for path in sorted(folder.rglob("*.html"))

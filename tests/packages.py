@@ -1,7 +1,7 @@
-"""What the manifests of the workspace must say, as `cargo metadata` tells it. The test group makes the packages.
+"""Checks the manifests of the workspace, as `cargo metadata` reports them. The test group makes the packages.
 
 packages.py rust-version   no dependency in Cargo.lock declares a newer Rust than the workspace does
-packages.py published      every crate that is published can be: texts, licence, versions, files of its own
+packages.py published      every crate to be published can be: texts, licence, versions, files within its folder
 packages.py names          prints the names of these crates, one a line
 """
 
@@ -21,7 +21,7 @@ INCLUDED = re.compile(r'include(?:_str|_bytes)?!\(\s*"([^"]+)"')
 
 
 def version(text: str) -> tuple[int, ...]:
-    """`1.85` and `1.85.0` are the same."""
+    """A version as numbers; `1.85` and `1.85.0` are equal."""
     numbers = [int(part) for part in text.split(".")]
     return tuple(numbers + [0] * (3 - len(numbers)))
 
@@ -44,14 +44,14 @@ def published(metadata: Metadata) -> list[Package]:
 
 
 def faults(metadata: Metadata) -> list[str]:
-    """What keeps crates from being published."""
+    """Reasons why crates cannot be published."""
     crates = published(metadata)
     names = {package["name"] for package in crates}
     return [f"{package['name']}: {fault}" for package in crates for fault in faults_of(package, names)]
 
 
 def faults_of(package: Package, names: set[str]) -> list[str]:
-    """What keeps a crate from being published, where only crates of these names are."""
+    """Reasons why a crate cannot be published, if only crates with these names are."""
     found = [f"has no `{field}`" for field in NEEDED if not package[field]]
     for dependency in package["dependencies"]:
         # Development dependencies without a version are left out of a package.
@@ -64,7 +64,7 @@ def faults_of(package: Package, names: set[str]) -> list[str]:
 
 
 def files_outside(folder: Path) -> list[str]:
-    """Files that the source of a crate includes from outside of its folder: a package does not have them."""
+    """Files that the source of a crate includes from outside its folder, which a package does not contain."""
     return [
         f"{source.relative_to(folder)} includes {name}, which is not in the package"
         for source in sorted((folder / "src").rglob("*.rs"))

@@ -1,7 +1,7 @@
 """A partner of `hairspring period --exchange` that misbehaves on purpose, written from spec/period.md alone.
 
 It leaves every fifth question unanswered, answers every seventh twice, and sends a short frame, a frame of another run
-and a question behind every eleventh answer. When it is told to stop (SIGTERM) it prints what it did as JSON.
+and a question after every eleventh answer. When it gets SIGTERM it prints its counts as JSON.
 """
 
 import json
@@ -16,11 +16,11 @@ QUESTION, ANSWER = 1, 2
 
 
 class Stopped(Exception):
-    """SIGTERM came."""
+    """SIGTERM was received."""
 
 
 def answer(link: socket.socket, done: dict[str, int]) -> None:
-    """Takes one question and does with it what its number says."""
+    """Receives one question and handles it according to its number."""
     question, sender = link.recvfrom(100)
     magic, version, kind, zero, session, number = FRAME.unpack(question)
     if (magic, version, kind, zero) != (b"HSPR", 1, QUESTION, 0):

@@ -1,4 +1,4 @@
-"""The check of the arrows finds arrows that run back, planted in a small project."""
+"""The check of the arrows finds arrows that run back in a small made-up project."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ hairspring-core/high: low
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A sound project of two crates."""
+    """A project of two crates without breaches."""
     for name, dependencies in (("core", ""), ("view", "hairspring-core.workspace = true\n")):
         source = tmp_path / "crates" / f"hairspring-{name}" / "src"
         source.mkdir(parents=True)
@@ -30,11 +30,11 @@ def project(tmp_path: Path) -> Path:
 
 
 def found(project: Path, table: str = TABLE.removeprefix("one:\n")) -> list[str]:
-    """The breaches without the folder of the test."""
+    """The breaches, without the path of the test's folder."""
     return [breach.replace(str(project) + "/", "") for breach in arrows.breaches(project, arrows.read_table(table))]
 
 
-def test_a_sound_project_has_no_breach(project: Path) -> None:
+def test_a_correct_project_has_no_breach(project: Path) -> None:
     assert found(project) == []
 
 

@@ -1,4 +1,4 @@
-"""The checkers of the book themselves: a broken link, table, block or output is found, and a good one is not."""
+"""Tests of the book's checkers: they report broken links, tables, blocks and outputs, and accept correct ones."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
         assert rules(f"# Top\n\n{bad}\n", tmp_path) == [(3, "link")], bad
 
 
-def test_an_included_file_that_is_gone_is_found(tmp_path: Path) -> None:
+def test_a_missing_included_file_is_found(tmp_path: Path) -> None:
     (tmp_path / "there.md").touch()
     text = "{{#include there.md}}\n{{#include there.md:part}}\n{{#include gone.md}}\n"
     assert rules(text, tmp_path) == [(3, "include")]
@@ -59,7 +59,7 @@ def test_an_output_is_run_or_measured(tmp_path: Path) -> None:
         assert rules(block, tmp_path) == [(1, "output")], block
 
 
-def test_a_page_that_is_in_no_table_of_contents_is_found(tmp_path: Path) -> None:
+def test_a_page_missing_from_the_table_of_contents_is_found(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "SUMMARY.md").write_text("- [A](a.md)\n", encoding="utf-8")
     files = ["docs/SUMMARY.md", "docs/a.md", "docs/b.md", "spec/c.md"]

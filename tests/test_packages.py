@@ -1,4 +1,4 @@
-"""The checks of manifests find what they are for."""
+"""Tests of the checks of manifests."""
 
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def test_a_newer_rust_is_found_and_the_same_one_is_not() -> None:
     ]
 
 
-def test_a_whole_crate_has_no_fault_and_private_crates_are_not_looked_at() -> None:
+def test_a_complete_crate_has_no_fault_and_private_crates_are_not_checked() -> None:
     assert faults(package(), package(name="private", publish=[], description=None)) == []
 
 

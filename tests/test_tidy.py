@@ -1,4 +1,4 @@
-"""The checker itself: what it must see, and what it must not take for a breach."""
+"""Tests of the checker: it must report breaches, and nothing else."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_python_functions_are_measured() -> None:
     assert list(tidy.python_functions("def f():\n    def g():\n        pass\n")) == [("f", 1, 3), ("g", 2, 2)]
 
 
-def test_only_what_looks_like_a_path_of_the_project_is_one(tmp_path: Path) -> None:
+def test_only_paths_of_the_project_count_as_paths(tmp_path: Path) -> None:
     (tmp_path / "crates").mkdir()
     for name in ("crates/gone", "docs/", "README.md", "./run"):
         assert tidy.looks_like_path(name, tmp_path), name
@@ -63,7 +63,7 @@ def test_code_spans_are_checked(tmp_path: Path) -> None:
         assert found == expected, file
 
 
-def test_paths_of_a_machine_and_registries_are_seen() -> None:
+def test_paths_of_a_machine_and_registries_are_found() -> None:
     text = "cd /home" + "/somebody\npip install -i https://pypi.org" + "/simple x\nls target/home/x ~/.cargo\n"
     assert [(finding.rule, finding.line) for finding in tidy.check_patterns("a", text)] == [
         ("machine-path", 1),
@@ -89,7 +89,7 @@ unsafe fn g() { std::time::Instant::now(); }
 """
 
 
-def test_what_only_a_system_or_a_front_end_has_is_seen_in_the_core() -> None:
+def test_names_of_a_system_or_a_front_end_are_found_in_the_core() -> None:
     found = [
         (finding.line, finding.subject) for finding in tidy.check_purity("crates/hairspring-core/src/a/b.rs", IMPURE)
     ]

@@ -1,17 +1,17 @@
-"""The rules that no compiler checks. Reads the project's file names on standard input, one per line.
+"""Checks rules that no compiler checks. Reads the project's file names on standard input, one per line.
 
 missing-path    A path that a document names exists: `code spans` that look like a path of this project (its first
-                folders may be left out; NN-, NAME and PREFIX stand for others), and the trees drawn in plain code
-                blocks. The changelog and the records of benchmarks are not checked: they name what was there then.
+                folders may be left out; NN-, NAME and PREFIX are placeholders), and the trees drawn in plain code
+                blocks. The changelog and the records of benchmarks are not checked: they name former files.
                 Links are checked by tests/book_pages.py.
 machine-path    No file names a folder of the machine that it was written on.
-address         No file names a package registry or mirror: each user's own configuration decides about those.
+address         No file names a package registry or mirror: these belong in each user's own configuration.
 long-file       A Rust file has at most 600 lines.
 long-function   A Rust or Python function has at most 60 lines.
-impure          The core knows no operating system, no clock, no output and no front end: neither its sources nor its
-                manifest name what only one of them has.
+impure          The core uses no operating system, no clock, no output and no front end: its sources and its manifest do
+                not name anything that only one of these has.
 
-A line of the exceptions file is `RULE FILE [SUBJECT] -- REASON`; one that excuses nothing any more is an error too.
+A line of the exceptions file is `RULE FILE [SUBJECT] -- REASON`; a line that no longer excuses anything is an error.
 """
 
 import ast
@@ -32,13 +32,13 @@ ADDRESS = re.compile(
     r"|repo1?\.maven\.(?:apache\.)?org|https?://\d+\.\d+\.\d+\.\d+"
 )
 PATH_SHAPE = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*/?")
-# What stands for a name, what is built, and an ending alone.
+# Placeholders, built files, and bare endings.
 NO_FILE = re.compile(r"NN-|NAME|PREFIX|(?:^|/)target/|^\.\w+$")
 FILE_ENDING = re.compile(r"\.(?:md|rs|toml|sh|py|txt|c|h|hpp|f90|csv|json|yml|html)$")
 
 
 class Finding(NamedTuple):
-    """One breach of one rule; `subject` tells several breaches in one file apart."""
+    """One breach of one rule; `subject` distinguishes several breaches in one file."""
 
     rule: str
     file: str
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
     text: str
 
     def key(self) -> str:
-        """What a line of the exceptions file must start with to excuse this finding."""
+        """The beginning of a line in the exceptions file that excuses this finding."""
         return " ".join(part for part in (self.rule, self.file, self.subject) if part)
 
 
@@ -55,7 +55,7 @@ class Finding(NamedTuple):
 
 
 def looks_like_path(name: str, root: Path) -> bool:
-    """Whether a code span means a file of this project, and not a command, a unit or a schema's name."""
+    """Whether a code span is a file of this project, and not a command, a unit or the name of a schema."""
     if not PATH_SHAPE.fullmatch(name) or name.startswith("-") or NO_FILE.search(name):
         return False
     starts_here = "/" in name and (root / name.split("/")[0]).exists()
@@ -121,7 +121,7 @@ def check_named_paths(file: str, text: str, root: Path, files: list[str]) -> Ite
             yield Finding("missing-path", file, line, path, f"{path} does not exist")
 
 
-# ---- what must not be named
+# ---- forbidden names
 
 
 def check_patterns(file: str, text: str) -> Iterator[Finding]:
@@ -145,7 +145,7 @@ RUST_NOT_CODE = re.compile(
 
 
 def without_comments(source: str) -> str:
-    """Rust source with the same lines, its comments and its texts left out."""
+    """Rust source with the same lines, without comments and string literals."""
     return RUST_NOT_CODE.sub(lambda match: "\n" * match.group().count("\n"), source)
 
 
@@ -196,7 +196,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
 def check_purity(file: str, text: str) -> Iterator[Finding]:
-    """Rule impure. An option's name is one in a comment, too; what a comment says of `unsafe` is none."""
+    """Rule impure. Names of options are also forbidden in comments; the word `unsafe` is not."""
     if not file.startswith((f"{CORE}src/", f"{CORE}Cargo.toml")):
         return
     code = without_comments(text) if file.endswith(".rs") else text
@@ -206,11 +206,11 @@ def check_purity(file: str, text: str) -> Iterator[Finding]:
             yield Finding("impure", file, where.count("\n", 0, match.start()) + 1, name, f"the pure core names {name}")
 
 
-# ---- the whole
+# ---- all rules
 
 
 def check_file(file: str, root: Path, files: list[str]) -> Iterator[Finding]:
-    """All findings in one file; what is not text is passed over."""
+    """All findings in one file; files that are not text are skipped."""
     try:
         text = (root / file).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -246,7 +246,7 @@ def main() -> int:
         if finding.key() not in exceptions:
             complaints.append(f"{finding.file}:{finding.line}: {finding.rule}: {finding.text}")
     for key in sorted(exceptions - {finding.key() for finding in findings}):
-        complaints.append(f"{own.name}: excuses nothing any more: {key}")
+        complaints.append(f"{own.name}: no longer excuses anything: {key}")
     print("\n".join([*complaints, f"{len(files)} files looked at, {len(complaints)} complaints"]))
     return 1 if complaints else 0
 

@@ -1,34 +1,34 @@
 #!/usr/bin/env bash
-# Tries the project on a machine that has nothing: makes a minimal Debian root in a temporary folder, clones the project
-# into it as it was last committed, and runs its commands in there.
+# Tries the project on a bare machine: makes a minimal Debian root in a temporary folder, clones the last commit of the project
+# into it, and runs its commands there.
 #
 #   sudo tools/fresh-root.sh [run|test|both] [GROUP...] [OPTION...]
 #
-#   GROUP      test groups that ./test is to run; all of them unless told
-#   --nice N   runs the commands at this nice value, from 1 to 19: machines that do much else
-#   --cpu N    runs the commands on this CPU alone: machines that have only one
-#   --suite    which release; bookworm (Debian 12) unless told
-#   --mirror   where its packages come from; unless told, where the apt sources of this machine take that release from.
-#              It is needed for a release of another distribution (jammy, noble).
-#   --keep     leaves the root standing, and says where
+#   GROUP      test groups for ./test (default: all)
+#   --nice N   runs the commands at this nice value, from 1 to 19, as on a busy machine
+#   --cpu N    runs the commands on this CPU only, as on a machine that has only one
+#   --suite    the release (default: bookworm, Debian 12)
+#   --mirror   the source of its packages (default: the apt sources of this machine for that release). It is needed for a
+#              release of another distribution (jammy, noble).
+#   --keep     keeps the root, and prints its path
 #   --root FOLDER
-#              uses the root that an earlier trial left there, and its build, with the project as it was last committed; the
-#              folder stays. For trials in pieces, and for what the machine needs beyond: only a new root shows what is missing.
+#              uses the root that an earlier trial left there, and its build, with the last commit of the project; the folder
+#              is kept. It is for trials in pieces, and for installing more by hand: only a new root shows what is missing.
 #
 #   sudo tools/fresh-root.sh                                        the whole trial
 #   sudo tools/fresh-root.sh both --nice 19 --cpu 0                 the same on a slow machine, which takes an hour and more
 #   sudo tools/fresh-root.sh run --keep                             a root, and then group by group in it:
 #   sudo tools/fresh-root.sh test probe cpp --root /tmp/hairspring-root.Ab12Cd
 #
-# The root takes over how this machine reaches the network: name servers, certificates, and what is configured for apt, pip
-# and cargo. Credentials are not taken over.
+# The root gets this machine's configuration of the network: name servers, certificates, and the configuration of apt, pip
+# and cargo. Credentials are not copied.
 #
 # Exit status: 0, or that of the last command that failed inside. A group that is missing something fails the trial too
-# (./test ends with 2): inside, apt works and everything is allowed, so whatever is missing is a step that the project has
-# forgotten, or a kernel that the trial should not be run on.
+# (./test ends with 2): inside, apt works and everything is allowed, so something missing means that the project lacks a step,
+# or that the kernel is unsuitable for the trial.
 #
-# All mounts are made in a mount namespace of their own, so they are gone when the last process in it is, come what may;
-# the folder is deleted from outside, where they were never visible.
+# All mounts are made in a separate mount namespace, so they always disappear with its last process; the folder is deleted
+# from outside, where they were never visible.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
@@ -68,7 +68,7 @@ check_arguments() {
   done
 }
 
-# Lines of a sources.list for the release with its updates: from this machine's own sources, or from the mirror given.
+# Lines of a sources.list for the release with its updates: from this machine's own sources, or from the given mirror.
 guest_sources() {
   if [ -n "$mirror" ]; then
     printf 'deb %s %s main universe\n' "$mirror" "$suite" "$mirror" "$suite-updates"
@@ -85,7 +85,7 @@ make_root() { # FOLDER
   [ -n "$source" ] || die "this machine's apt sources have no release '$suite'; name a mirror with --mirror"
   say "making a minimal $suite root in $1 (debootstrap)"
   mkdir -p "$CACHE/debootstrap/$suite"
-  # A debootstrap older than an Ubuntu release does not know its name; all of them are made like gutsy.
+  # A debootstrap that is older than an Ubuntu release does not know its name; all of them are made like gutsy.
   if [[ $source == *ubuntu* && ! -e /usr/share/debootstrap/scripts/$suite ]]; then script=(gutsy); fi
   quietly debootstrap --variant=minbase --include=git,ca-certificates --cache-dir="$CACHE/debootstrap/$suite" \
     "$suite" "$1" "$source" "${script[@]}"
@@ -112,7 +112,7 @@ take_over_network() { # FOLDER
   done
 }
 
-# The variables that tell programs how to reach the network, as NAME=VALUE.
+# The environment variables for access to the network, as NAME=VALUE.
 network_variables() {
   env | grep -E '^((https?|all|no)_proxy|(HTTPS?|ALL|NO)_PROXY|PIP_[A-Z_]+|CARGO_(HTTP|NET|REGISTRIES|SOURCE)_[A-Z_]+|SSL_CERT_(FILE|DIR)|(REQUESTS|CURL)_CA_BUNDLE|GIT_SSL_CAINFO|RUSTUP_(DIST_SERVER|UPDATE_ROOT))=' |
     grep -vE '^([A-Z_]*(TOKEN|PASSWORD|SECRET|CREDENTIAL)[A-Z_]*|PIP_(CACHE_DIR|FIND_LINKS))=' || true
@@ -125,11 +125,11 @@ clone_project() { # FOLDER
   else
     git -c safe.directory='*' clone --quiet --no-hardlinks "$ROOT" "$1$GUEST_PROJECT"
   fi
-  [ -z "$(git -C "$ROOT" status --porcelain 2>/dev/null)" ] || say "note: what is not committed is not part of this trial"
+  [ -z "$(git -C "$ROOT" status --porcelain 2>/dev/null)" ] || say "note: uncommitted changes are not part of this trial"
 }
 
-# Makes a folder with its mounts the root of all files, and runs a command there. A chroot is not enough: its processes see a
-# root that is no mount point, so that neither `ip netns` nor a user namespace works.
+# Makes a folder with its mounts the root of all files, and runs a command there. A chroot is not enough: for its processes the
+# root is not a mount point, so that neither `ip netns` nor a user namespace works.
 # shellcheck disable=SC2016 # the shell inside fills them in
 ENTER='cd "$1" && pivot_root . mnt && umount --lazy /mnt && cd "$2" && shift 2 && exec "$@"'
 
@@ -147,7 +147,7 @@ run_inside() { # FOLDER COMMAND...
   return "$status"
 }
 
-# What a root needs beside its files. To be the root of all files it has to be a mount point.
+# Mounts that a root needs in addition to its files. It must be a mount point to become the root of all files.
 mount_all() { # FOLDER
   mount --bind "$1" "$1"
   mount -t proc proc "$1/proc"
@@ -167,7 +167,7 @@ try_project() { # FOLDER
   return "$status"
 }
 
-# Ends whatever still runs in the namespaces, then deletes the root.
+# Ends all processes in the namespaces, then deletes the root.
 clean_up() { # FOLDER PID
   if kill -KILL "$2" 2>/dev/null; then wait "$2" || true; fi
   if [ -n "$keep" ]; then
@@ -187,7 +187,7 @@ main() {
   fi
   need_command debootstrap debootstrap
   folder="${root:-$(mktemp -d -t hairspring-root.XXXXXX)}"
-  chmod 755 "$folder" # apt inside works as a user of its own, who must be able to enter /
+  chmod 755 "$folder" # apt runs as a separate user there, who must be able to enter /
   HAIRSPRING_ROOT_FOLDER="$folder" unshare --mount --propagation private --pid --fork --kill-child --mount-proc "$0" "$@" &
   inner=$!
   # shellcheck disable=SC2064 # the folder and the process of now

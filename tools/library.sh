@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The C library as its users have it: built, installed into a folder, found by pkg-config. To be sourced behind setup.sh.
+# The C library as its users have it: built, installed into a folder, found by pkg-config. To be sourced after setup.sh.
 
 # Builds the library and installs it with its headers. Exports what pkg-config needs.
 install_library() { # FOLDER
@@ -9,7 +9,7 @@ install_library() { # FOLDER
     quietly cmake --build "$1/cmake" && quietly cmake --install "$1/cmake" --prefix "$1/installed"
 }
 
-# What the linker needs, one word a line; `static` takes the archive alone.
+# The flags for the linker, one word a line; `static` uses only the archive.
 library_flags() { # FOLDER shared|static
   if [ "$2" = shared ]; then
     pkg-config --libs hairspring

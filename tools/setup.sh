@@ -1,23 +1,23 @@
 # shellcheck shell=bash
-# Shared steps of ./run, ./test and the test groups: say what happens, and install what is missing. To be sourced.
+# Shared steps of ./run, ./test and the test groups: report progress, and install missing tools. To be sourced.
 #
-# Every `need_*` returns 0 once the thing is there. Else it prints `missing: THING: install with COMMAND` and returns 77,
-# so a group under `set -e` that calls one ends as "missing" without further ado.
+# Every `need_*` returns 0 once the thing is installed. Otherwise it prints `missing: THING: install with COMMAND` and returns
+# 77, so a group under `set -e` that calls one ends as "missing".
 #
-# There is no rust-toolchain file on purpose: it would make rustup fetch one exact version even where a newer one is
-# installed. Any Rust from the `rust-version` in Cargo.toml upwards will do.
+# There is no rust-toolchain file on purpose: it would make rustup fetch one exact version even if a newer one is installed.
+# Any Rust from the `rust-version` in Cargo.toml upwards works.
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 CACHE="$ROOT/.cache"
 MISSING=77
 
-# Everything that is built or cached stays in ignored folders of the project; only cargo's registry is the user's own.
+# Everything that is built or cached is in ignored folders of the project, except cargo's registry, which is the user's.
 export CARGO_TARGET_DIR="$ROOT/target"
 export PIP_CACHE_DIR="$CACHE/pip" PIP_DISABLE_PIP_VERSION_CHECK=1
 export PYTHONPYCACHEPREFIX="$CACHE/pycache" RUFF_CACHE_DIR="$CACHE/ruff" MYPY_CACHE_DIR="$CACHE/mypy"
 mkdir -p "$CACHE"
 
-# ---- saying -----------------------------------------------------------------------------------------------------------
+# ---- messages ---------------------------------------------------------------------------------------------------------
 
 say() { printf 'hairspring: %s\n' "$*" >&2; }
 
@@ -36,7 +36,7 @@ quietly() {
   return "$status"
 }
 
-# Runs a step of a test group and says which it was; one that fails sets the group's `status`, and the others still run.
+# Runs a step of a test group and prints its name; a failure sets the group's `status`, and the other steps still run.
 step() { # NAME COMMAND...
   local name="$1"
   shift
@@ -46,7 +46,7 @@ step() { # NAME COMMAND...
 
 # ---- distribution packages --------------------------------------------------------------------------------------------
 
-# Runs a command as root, or fails. A password is asked for only where somebody can type one.
+# Runs a command as root, or fails. Asks for a password only if somebody can type one.
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
     "$@"
@@ -61,7 +61,7 @@ as_root() {
 
 can_use_apt() { command -v apt-get >/dev/null && as_root true 2>/dev/null; }
 
-# What a person has to type to install packages here.
+# The command with which a user installs packages here.
 apt_command() { # PACKAGE...
   if [ "$(id -u)" -eq 0 ]; then
     echo "apt-get install $*"
@@ -72,19 +72,19 @@ apt_command() { # PACKAGE...
   fi
 }
 
-# Fetches the package lists once a day at most. A broken third-party source must not stop us: if the package itself
-# cannot be had, its installation says so.
+# Fetches the package lists at most once a day. A broken third-party source is not an error here: if the package itself is not
+# available, its installation fails.
 apt_update() {
   local stamp="$CACHE/apt-updated"
   if [ -n "$(find "$stamp" -mmin -1440 2>/dev/null)" ] && compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null; then
     return 0
   fi
   say "fetching the package lists (apt-get update)"
-  quietly as_root apt-get update -q || say "apt-get update reported errors; going on with the lists that there are"
+  quietly as_root apt-get update -q || say "apt-get update reported errors; continuing with the existing lists"
   touch "$stamp"
 }
 
-# --no-remove: what the user installed stays, even if a package that we want conflicts with it.
+# --no-remove: the user's packages stay, even if a package that we want conflicts with them.
 apt_install() {
   say "installing $* (apt-get install)"
   quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends --no-remove \
@@ -113,7 +113,7 @@ need_command() { # COMMAND PACKAGE...
 
 # ---- C ------------------------------------------------------------------------------------------------------------------
 
-# clang with the libraries of its sanitizers, which Debian keeps in a package that clang does not bring.
+# clang with the libraries of its sanitizers, which are in a package that Debian's clang does not depend on.
 need_clang() { # COMMAND
   local version
   need_command "$1" clang || return
@@ -135,7 +135,7 @@ at_least() { # WANTED FOUND
   [ -n "$2" ] && [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
 }
 
-# Where a toolchain may be, best first. Ubuntu keeps its versioned ones outside PATH, the newest is tried first.
+# The folders that may contain a toolchain, the best first. Ubuntu has its versioned ones outside PATH; the newest comes first.
 rust_folders() {
   { type -ap cargo || true; } | sed 's,/cargo$,,'
   echo "${CARGO_HOME:-${HOME:-}/.cargo}/bin"
@@ -182,8 +182,8 @@ install_rust_packages() {
 
 private_rust_folder() { compgen -G "$CACHE/rust/rustup/toolchains/stable-*/bin" | head -n 1 || true; }
 
-# The last resort, where neither the machine nor its distribution has what we need: the official toolchain, unpacked
-# inside .cache by the installer that PyPI carries. It works only where the Rust project's download host is reachable.
+# The last resort, if neither the machine nor its distribution has a suitable toolchain: the official one, unpacked inside .cache
+# by an installer from PyPI. It needs access to the Rust project's download host.
 install_private_rust() {
   [ -z "$(private_rust_folder)" ] || return 0
   need_venv "$CACHE/rust/venv" "$ROOT/tools/rust-requirements.txt" || return 1
@@ -203,14 +203,14 @@ need_rust() {
   need_command cc gcc libc6-dev
 }
 
-# What a person has to do to install Rust here.
+# The command with which a user installs Rust here.
 rust_command() {
   local packages
   # shellcheck disable=SC2086 # the names are meant to be split
   if packages="$(apt_rust_packages 2>/dev/null)"; then apt_command $packages; else echo "rustup (https://rustup.rs)"; fi
 }
 
-# Where the Rust in use came from: `rustup`, or the name of its package.
+# The origin of the Rust in use: `rustup`, or the name of its package.
 rust_origin() {
   local rustc
   rustc="$(command -v rustc)"
@@ -221,7 +221,7 @@ rust_origin() {
   fi
 }
 
-# The package of `fmt` or `clippy` that fits the Rust in use; nothing where there is none.
+# The package of `fmt` or `clippy` that fits the Rust in use; nothing if there is none.
 rust_tool_package() { # TOOL
   case "$1:$(rust_origin)" in
     fmt:rustc*) rust_origin | sed 's/^rustc/rustfmt/' ;;
@@ -262,7 +262,7 @@ need_python() {
   python3 -c 'import venv, ensurepip' 2>/dev/null || need_apt python3-venv
 }
 
-# A virtual environment FOLDER holding exactly the pinned packages of the REQUIREMENTS files; made again when they change.
+# A virtual environment FOLDER with exactly the pinned packages of the REQUIREMENTS files; it is made again when they change.
 need_venv() { # FOLDER REQUIREMENTS...
   local folder="$1" file arguments=()
   shift
@@ -277,9 +277,9 @@ need_venv() { # FOLDER REQUIREMENTS...
 
 # ---- the project's files ----------------------------------------------------------------------------------------------
 
-# Every file of the project that .gitignore does not exclude, new ones too, relative to its root; optionally only those
-# that match. An empty repository in .cache does the listing, so that it works alike in a clone, in an unpacked archive and
-# in a folder that belongs to somebody else.
+# Every file of the project that .gitignore does not exclude, including new ones, relative to its root; optionally only those
+# that match. An empty repository in .cache lists them, so that this works in a clone, in an unpacked archive and in a folder
+# that belongs to somebody else.
 # shellcheck disable=SC2120 # the patterns are optional
 project_files() { # [PATTERN...]
   local empty="$CACHE/empty.git"

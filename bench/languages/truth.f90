@@ -1,4 +1,4 @@
-!> The truth table in Fortran, as far as it is calls: a procedure is always called, and there is no assembly.
+!> The calls of the truth table in Fortran: a procedure is always called, and there is no assembly.
 module work
   implicit none
 

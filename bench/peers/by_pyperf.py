@@ -1,4 +1,4 @@
-"""pyperf's answers, by its command `timeit` with fewer processes than its default: the mean over all values."""
+"""pyperf's results, from its command `timeit` with fewer processes than its default: the mean over all values."""
 
 import json
 import statistics

@@ -70,7 +70,7 @@ pub mod work {
         ($name:ident, $function:ident) => {
             #[inline(always)]
             pub fn $name() {
-                // SAFETY: these work on variables of their own, and only one thread calls them.
+                // SAFETY: these use their own variables, and only one thread calls them.
                 unsafe { $function() };
             }
         };

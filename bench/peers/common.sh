@@ -1,4 +1,4 @@
-# Sourced by every tool's `measure`: what they share. Standard output carries the CSV lines and nothing else.
+# Shared by every tool's `measure`, which sources it. Only the CSV lines go to standard output.
 # shellcheck shell=bash
 
 peers=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,7 +16,7 @@ build_dir() {
   (cd "$peers/../target/peers/$1" && pwd)
 }
 
-debian_install() { # debian_install PACKAGE...: quiet; fails when there is no right to install
+debian_install() { # debian_install PACKAGE...: quiet; fails if that is not allowed
   local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y)
   command -v apt-get >/dev/null || return 1
   if [ "$(id -u)" -ne 0 ]; then

@@ -11,16 +11,16 @@ from harness import BENCH, Record, Settings, measure, median, worst
 
 ANCHOR_CYCLES = 30_000
 PEERS = ("google-benchmark", "catch2", "criterion", "divan")
-# hairspring raises its own priority where it may; so the peers get the same.
+# hairspring raises its own priority if allowed, so the peers get the same priority.
 ALIKE = ("nice", "-n", "-20") if os.geteuid() == 0 else ()
 SMALL = "body_30_init_120_small"
-# The bodies of these overlap: the tool prepares the inputs ahead, and no body waits for the one before.
+# The bodies of these cases overlap: the tool prepares the inputs ahead, so no body waits for the one before.
 OVERLAPPING = {("catch2", "body_30_init_120"), ("divan", "body_30_init_120"), ("criterion", SMALL)}
 TARGET_PERCENT = 0.5
 
 
 def peer(tool: str, cpu: int) -> tuple[dict[str, float], str]:
-    """Cycles of every case by the tool's own anchor, and what is to be said of it."""
+    """Cycles of every case by the tool's own anchor, and a note about the anchor."""
     script = BENCH / "peers" / tool / "measure"
     environment = {**os.environ, "HS_CPU": str(cpu)}
     done = subprocess.run([*ALIKE, script], capture_output=True, text=True, env=environment)
@@ -64,7 +64,7 @@ def run(record: Record, settings: Settings) -> None:
     record.csv(("tool", "case", "true_cycles", "repetition", "cycles"), raw)
     rows = [[case, f"{true:.0f}", *(cell(cycles, tool, case, true) for tool in tools)] for case, true in truths.items()]
     record.table("Cycles: median (error of the median; worst error)", ("case", "truth", *tools), rows)
-    record.say("(o): the tool's idiom overlaps the bodies: this is their throughput, not 30 cycles of latency.", *notes)
+    record.say("(o): bodies overlap in the tool's idiom: this is their throughput, not 30 cycles of latency.", *notes)
     for tool in tools:
         mine = {case: them for (name, case), them in cycles.items() if name == tool and (tool, case) not in OVERLAPPING}
         errors = [100 * (value / truths[case] - 1) for case, them in mine.items() for value in them]

@@ -57,7 +57,7 @@ def fast(record: Record, speeds: list[float]) -> None:
 
 
 def chains(record: Record, settings: Settings, until: bool) -> None:
-    """Every time that can be told apart against the truth."""
+    """Every time that the counts can tell apart, against the truth."""
     program = compiled(Path(__file__).parent.parent / "programs/blocks.c", "-O2")
     off, judged, untrusted = 0, 0, 0
     speeds: list[float] = []
@@ -98,7 +98,7 @@ def chains(record: Record, settings: Settings, until: bool) -> None:
 
 
 def coder(record: Record, settings: Settings) -> None:
-    """The speed of following where blocks are short."""
+    """The speed of following short blocks."""
     program = compiled(ROOT / "examples/blocks/adpcm.c", "-Os")
     dice = random.Random(1)
     speeds: list[float] = []
@@ -119,7 +119,7 @@ def coder(record: Record, settings: Settings) -> None:
 
 
 def solving(record: Record, settings: Settings) -> None:
-    """A thousand inputs, two hundred blocks of which a third follows from others."""
+    """A thousand inputs by two hundred blocks; a third of the blocks' counts follow from others."""
     dice = random.Random(5)
     times = [dice.uniform(1, 50) for _ in range(200)]
     path = DATA / "thousand.csv"
@@ -144,7 +144,7 @@ def solving(record: Record, settings: Settings) -> None:
 
 
 def run(record: Record, settings: Settings) -> None:
-    """All of it."""
+    """Runs all parts."""
     chains(record, settings, until=False)
     chains(record, settings, until=True)
     coder(record, settings)

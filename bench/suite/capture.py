@@ -14,7 +14,7 @@ MOST_MB, LEAST_MB_PER_S, LEAST_RATIO = 100, 100, 0.8
 
 
 def figures(*command: str) -> Any:
-    """What the program prints as JSON."""
+    """The JSON output of the program."""
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
@@ -92,7 +92,7 @@ def dump(record: Record, program: str, times: int) -> None:
 
 
 def run(record: Record, settings: Settings) -> None:
-    """All of it."""
+    """Runs all parts."""
     program = built("capture-figures")
     accuracy(record, program)
     coverage(record, program, CAPTURES if settings.repeats is None else settings.repeats)

@@ -10,12 +10,12 @@ from neighbour import cpu_seconds, neighbour, raise_priority
 
 BUDGET = ("--budget", "80ms")
 NEAR_PERCENT, TYPICAL_PERCENT, INIT_PERCENT = 0.5, 0.1, 1.0
-OFF = BENCH / "target/off"  # observations of answers that are not near their integer
+OFF = BENCH / "target/off"  # observations of results that are far from their integer
 HEADER = ("case", "cycles", "low", "high", "truth", "measured_ms", "wall_s", "covers", "findings")
 
 
 def repeat(cases: dict[str, tuple[str, ...]], settings: Settings, times: int) -> dict[str, list[Answer]]:
-    """Every case so often, in a new random order each time. Observations of answers that are off are kept."""
+    """Runs every case `times` times, in a new random order each time. Observations of results that are off are kept."""
     answers: dict[str, list[Answer]] = {name: [] for name in cases}
     OFF.mkdir(parents=True, exist_ok=True)
     for at in range(times):
@@ -29,7 +29,7 @@ def repeat(cases: dict[str, tuple[str, ...]], settings: Settings, times: int) ->
 
 
 def truth(name: str, answers: list[Answer]) -> float:
-    """The integer that the chain is closest to; the body behind an init is known."""
+    """The integer that the chain is closest to; the length of the body after an init is known."""
     typical = median(answer.cycles for answer in answers)
     return BODY_CYCLES if name in INIT_PAIRS else float(max(1, round(typical)) if typical == typical else 1)
 
@@ -88,7 +88,7 @@ def offs(all_answers: dict[str, list[Answer]]) -> list[float]:
 
 
 def run_chains(record: Record, settings: Settings) -> None:
-    """The chains on a machine as quiet as it is."""
+    """The chains without neighbours of our own."""
     answers = repeat(CHAINS, settings, settings.times(20))
     keep(record, answers)
     record.table("Chains", COLUMNS_TIMED, rows_of(answers))
@@ -103,10 +103,10 @@ def run_chains(record: Record, settings: Settings) -> None:
 
 
 def run_init(record: Record, settings: Settings) -> None:
-    """The body behind an init."""
+    """The body after an init."""
     answers = repeat(INIT_PAIRS, settings, settings.times(20))
     keep(record, answers)
-    record.table("A body of 30 cycles behind an init of 120", COLUMNS_TIMED, rows_of(answers))
+    record.table("A body of 30 cycles after an init of 120", COLUMNS_TIMED, rows_of(answers))
     off = offs(answers)
     near = share(abs(x) <= INIT_PERCENT for x in off)
     record.target("every body within 1 %", near == 100, f"{near:.0f} %, worst {worst(off):+.2f} %")
@@ -154,7 +154,7 @@ def half(settings: Settings) -> float:
 
 def run_loaded(record: Record, settings: Settings) -> None:
     """The chains and the init pair beside neighbours."""
-    raise_priority()  # for the compiler, which would starve beside a neighbour of high priority
+    raise_priority()  # so that the compiler does not starve beside a neighbour of high priority
     record.say("", f"A busy neighbour keeps {half(settings):.0f} % of the CPU beside a process of the same priority.")
     cases = {**CHAINS, **INIT_PAIRS}
     for kind in ("busy", "bursty", "thrash"):
@@ -169,5 +169,5 @@ def run_loaded(record: Record, settings: Settings) -> None:
         silent = [(a, length) for a, length in off if not a.untrusted()]
         uncovered = [(a, length) for a, length in silent if not a.covers(length)]
         detail = f"{len(off)} of {len(pairs)} off by more than 0.5 %, {len(off) - len(silent)} of them untrusted"
-        detail += f", {len(silent)} said nothing, in {len(uncovered)} the interval does not contain the truth either"
+        detail += f", {len(silent)} without a finding, {len(uncovered)} of these with an interval beside the truth"
         record.target(f"no wrong figure without a finding, {kind}", not uncovered, detail)

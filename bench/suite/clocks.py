@@ -11,7 +11,7 @@ CLOCKS = ("tsc", "monotonic", "gettimeofday")
 
 
 def run(record: Record, settings: Settings) -> None:
-    """Every clock twenty times, in a random order; once more with a second of measuring for the coarse one."""
+    """Every clock twenty times, in a random order; the coarse one also with a second of measuring time."""
     cases = {clock: ("--clock", clock) for clock in CLOCKS} | {
         "gettimeofday, 3 s": ("--clock", CLOCKS[2], "--budget", "3s")
     }

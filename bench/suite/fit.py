@@ -18,7 +18,7 @@ TARGET_S, AGREE = 1.0, 1e-6
 
 
 def data(rows: int, components: int) -> str:
-    """Stem of the files with such a table, made once."""
+    """Stem of the files with a table of this size, which are made once."""
     stem = DATA / f"{rows}-{components}"
     if not stem.with_suffix(".npy").exists():
         DATA.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def data(rows: int, components: int) -> str:
 
 
 def output(command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """What a program prints as JSON."""
+    """The JSON output of a program."""
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, env={**os.environ, **(environment or {})}
     )
@@ -38,7 +38,7 @@ def output(command: Sequence[str | Path], environment: Mapping[str, str] | None 
 
 
 def lines_only(path: str) -> float:
-    """Seconds to read the file and count its commas: the least that reading can cost here."""
+    """Seconds to read the file and count its commas: a lower bound of the cost of reading."""
     begin = time.perf_counter()
     Path(path).read_bytes().count(b",")
     return time.perf_counter() - begin
@@ -56,7 +56,7 @@ def run(record: Record, settings: Settings) -> None:
         for _ in range(settings.times(5)):
             begin = time.monotonic()
             subprocess.run([COMMAND, "fit", stem + ".csv", "--json"], stdout=subprocess.DEVNULL, check=True)
-            times.setdefault("hairspring fit, all of it", []).append(time.monotonic() - begin)
+            times.setdefault("hairspring fit, total", []).append(time.monotonic() - begin)
             parts = output([program, stem + ".csv"])
             times.setdefault("engine: read the file", []).append(parts["read_s"])
             times.setdefault("engine: solve", []).append(parts["solve_s"])
@@ -79,7 +79,7 @@ def judge(record: Record, name: str, times: dict[str, list[float]], solutions: d
     apart = max(abs(a / b - 1) for a, b in pairs)
     record.target(f"{name}: the same solution as numpy to {AGREE}", apart <= AGREE, f"{apart:.1e} apart")
     if name.startswith("1,000,000"):
-        seconds = median(times["hairspring fit, all of it"])
+        seconds = median(times["hairspring fit, total"])
         record.target(f"{name}: read and solved in less than {TARGET_S:.0f} s", seconds < TARGET_S, f"{seconds:.2f} s")
         return
     solve = median(times["engine: solve"])

@@ -1,4 +1,4 @@
-"""What all benchmarks share: running the command, keeping the raw figures, tables, and targets reached or missed."""
+"""Shared by all benchmarks: running the command, keeping the raw figures, tables, and targets reached or missed."""
 
 import csv
 import hashlib
@@ -21,13 +21,13 @@ COMMAND = os.environ.get("HAIRSPRING", str(ROOT / "target/release/hairspring"))
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user chose."""
+    """The user's options."""
 
     cpu: int
     repeats: int | None
 
     def times(self, usual: int) -> int:
-        """How often to repeat something that is usually repeated so often."""
+        """Number of repetitions: the user's, or the usual one."""
         return usual if self.repeats is None else self.repeats
 
 
@@ -55,7 +55,7 @@ class Answer:
         return 100 * (self.cycles / truth - 1)
 
     def untrusted(self) -> bool:
-        """Whether the command itself said not to trust the figure, or gave none."""
+        """Whether the command marked the figure as untrusted, or gave none."""
         return bool(self.error) or any(severity == "untrusted" for _, severity in self.findings)
 
     def found(self) -> str:
@@ -74,7 +74,7 @@ def run_json(*arguments: str, timeout: float = 600) -> tuple[dict[str, Any] | No
 
 
 def figure(estimate: dict[str, float] | None) -> tuple[float, float, float]:
-    """Value, low, high; not numbers where there is no estimate."""
+    """Value, low, high; NaN without an estimate."""
     if estimate is None:
         return (float("nan"),) * 3
     return estimate["value"], estimate["low"], estimate["high"]
@@ -110,7 +110,7 @@ def asm(*instructions: str) -> tuple[str, ...]:
 
 @dataclass
 class Record:
-    """Where a run of a benchmark keeps its figures: bench/record/MACHINE/DATE/NAME.RUN.*"""
+    """The files with the figures of a run: bench/record/MACHINE/DATE/NAME.RUN.*"""
 
     name: str
     lines: list[str] = field(default_factory=list)
@@ -123,7 +123,7 @@ class Record:
         self.stem = folder / f"{self.name}.{run}"
 
     def path(self, ending: str) -> Path:
-        """A file of this run, as `raw.csv`."""
+        """A file of this run, such as `raw.csv`."""
         return self.stem.with_name(f"{self.stem.name}.{ending}")
 
     def csv(self, header: Sequence[str], rows: Iterable[Sequence[object]], ending: str = "csv") -> None:
@@ -151,7 +151,7 @@ class Record:
 
 
 def built(name: str) -> str:
-    """A program of the benches, from the crate of its name."""
+    """Builds a program of the benchmarks from the crate of its name."""
     manifest = BENCH / name / "Cargo.toml"
     target = os.environ.get("CARGO_TARGET_DIR", str(BENCH / "target"))
     subprocess.run(
@@ -179,7 +179,7 @@ def circumstances() -> str:
 
 
 def median(values: Iterable[float]) -> float:
-    """Median of the values that are numbers."""
+    """Median of the values that are not NaN."""
     numbers = [value for value in values if value == value]
     return statistics.median(numbers) if numbers else float("nan")
 
@@ -190,6 +190,6 @@ def worst(values: Iterable[float]) -> float:
 
 
 def share(flags: Iterable[bool]) -> float:
-    """Share of true ones, in percent."""
+    """Share of true flags, in percent."""
     flags = list(flags)
     return 100 * sum(flags) / len(flags) if flags else float("nan")

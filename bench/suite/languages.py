@@ -1,4 +1,4 @@
-"""Every language against `hairspring time`, and the tools that its users have, in one run."""
+"""Every language against `hairspring time`, and its usual tools, in one run."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ TARGET_PERCENT = 0.5
 WORK = BUILT / "work.o"
 CALLED = ("--file", str(SOURCES / "work.h"), "--file", str(WORK))
 FILLED = ("--init", "work_fill()", *CALLED)
-# Case: its true length in cycles, where it is known, and the arguments of `hairspring time`.
+# Case: its true length in cycles, if known, and the arguments of `hairspring time`.
 CASES: dict[str, tuple[float | None, tuple[str, ...]]] = {
     "chain_1": (1, asm(XOR)),
     "chain_3": (3, asm(IMUL)),
@@ -44,31 +44,31 @@ LANGUAGES = ("C", "C++", "Rust", "Fortran")
 PEERS = ("google-benchmark", "nanobench-style", "criterion", "divan")
 PYTHON_PEERS = ("timeit", "pyperf")
 
-# Why a figure is not that of `hairspring time`, as far as the language or the tool is the reason.
+# Why a figure differs from that of `hairspring time`, if the language or the tool is the reason.
 REASONS: dict[tuple[str, str], str] = {
     ("google-benchmark", "body_30_init_120"): "stopping the clock costs more than the body",
     ("google-benchmark", "sort_16"): "stopping the clock costs more than the body",
     ("google-benchmark", "network_16"): "stopping the clock costs more than the body",
-    ("criterion", "body_30_init_120"): "the reads of the clock are in it",
-    ("criterion", "sort_16"): "the reads of the clock are in it; one site of the call",
-    ("criterion", "network_16"): "the reads of the clock are in it",
+    ("criterion", "body_30_init_120"): "it includes the reads of the clock",
+    ("criterion", "sort_16"): "it includes the reads of the clock; the call has one site",
+    ("criterion", "network_16"): "it includes the reads of the clock",
     ("divan", "body_30_init_120"): "inputs prepared ahead: the bodies overlap",
     ("divan", "sort_16"): "inputs prepared ahead: other numbers in other places",
-    ("nanobench-style", "body_30_init_120"): "it has no init: init and body together",
-    ("nanobench-style", "sort_16"): "it has no init: init and body together",
-    ("nanobench-style", "network_16"): "it has no init: init and body together",
+    ("nanobench-style", "body_30_init_120"): "the tool has no init: the time is that of init and body",
+    ("nanobench-style", "sort_16"): "the tool has no init: the time is that of init and body",
+    ("nanobench-style", "network_16"): "the tool has no init: the time is that of init and body",
 }
 
 
-# The same of the languages: where it is not the language.
-DENSE = "calls 5 bytes apart: the rows leave the line in every language and in the command, and say so"
-LEARNED = "runs of one program differ as much: what the predictor of branches learned, or a neighbour on the core"
+# Reasons other than the language.
+DENSE = "calls 5 bytes apart: the rows are off the line in every language and in the command, and a finding says so"
+LEARNED = "runs of one program differ as much, because of the branch predictor's state or a neighbour on the core"
 CAUSES = {"call_empty": DENSE, "sort_16": LEARNED}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One answer: in cycles for what is compiled, in nanoseconds for Python."""
+    """One result: in cycles for compiled code, in nanoseconds for Python."""
 
     value: float
     low: float = float("nan")
@@ -81,12 +81,12 @@ Answers = dict[str, Figure]
 
 @dataclass
 class Builder:
-    """Builds what is measured, once."""
+    """Builds the measured programs, once."""
 
     programs: dict[str, Path] = field(default_factory=dict)
 
     def shell(self, *command: str | Path, folder: Path = ROOT, more: dict[str, str] | None = None) -> str:
-        """Runs a build; what it prints on standard output."""
+        """Runs a build command, and returns its standard output."""
         environment = {**os.environ, **(more or {})}
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=folder, env=environment)
         if done.returncode != 0:
@@ -110,7 +110,7 @@ class Builder:
         self.python()
 
     def rust(self) -> Path:
-        """The benchmark's program; cargo says where it is."""
+        """The benchmark's program, at the path that cargo reports."""
         command = ("cargo", "bench", "--locked", "--no-run", "--message-format=json")
         lines = self.shell(*command, folder=SOURCES / "rust", more={"HS_WORK": str(WORK)}).splitlines()
         messages = [json.loads(line) for line in lines if line.startswith("{")]
@@ -125,7 +125,7 @@ class Builder:
 
 
 def answers_of(document: dict[str, object] | None, error: str) -> tuple[Answers, list[str]]:
-    """The body of every result of a document, in cycles, or in nanoseconds where the case is one of Python's."""
+    """The body of every result of a document, in cycles, or in nanoseconds for a case of Python."""
     if document is None:
         return {}, [error]
     answers: Answers = {}
@@ -157,7 +157,7 @@ def program(path: Path, cpu: int) -> tuple[Answers, list[str]]:
 
 
 def python_program(cpu: int) -> tuple[Answers, list[str]]:
-    """The cases of Python: functions as a program, statements by its command."""
+    """The cases of Python: functions as a program, statements by the package's command."""
     library = {**os.environ, "HS_WORK_LIBRARY": str(BUILT / "libwork.so")}
     command = [COMMAND, "run", str(SOURCES / "truth.py"), "--json", "--cpu", str(cpu), "--budget", BUDGET]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -170,7 +170,7 @@ def python_program(cpu: int) -> tuple[Answers, list[str]]:
 
 
 def output_of(command: list[str], environment: dict[str, str], case: str = "") -> tuple[Answers, list[str]]:
-    """The answers in the document that a command prints; the one result is called `case`, where that is given."""
+    """The results in the document that a command prints; a single result is named `case`, if that is given."""
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     if done.returncode not in (0, 3) or not done.stdout:
         return {}, [f"{' '.join(command[:4])}: exit {done.returncode}: {' '.join(done.stderr.split())[:200]}"]
@@ -198,7 +198,7 @@ def peer(tool: str, cpu: int) -> tuple[Answers, list[str]]:
 
 
 def tools(builder: Builder, cpu: int) -> dict[str, Callable[[], tuple[Answers, list[str]]]]:
-    """Everything that is asked, by name."""
+    """Everything that is measured, by name."""
     found: dict[str, Callable[[], tuple[Answers, list[str]]]] = {"hairspring time": lambda: hairspring_time(cpu)}
     found |= {name: lambda name=name: program(builder.programs[name], cpu) for name in LANGUAGES}  # type: ignore[misc]
     found["Python"] = lambda: python_program(cpu)
@@ -244,7 +244,7 @@ def cell(found: Found, tool: str, case: str, base: float) -> str:
         return ""
     here = median(values)
     spread = f"{min(values):.4g} to {max(values):.4g}"
-    # Nothing can be related to a time that cannot be told from zero.
+    # There is no ratio to a time that cannot be distinguished from zero.
     ratio = f"{100 * (here / base - 1):+.2f} %; " if abs(base) > NOTHING_NS else ""
     return f"{here:.4g} ({ratio}{spread})"
 
@@ -266,7 +266,7 @@ def compiled(record: Record, found: Found) -> None:
         f"within {TARGET_PERCENT} % of `hairspring time`", reached == len(asked), f"{reached} of {len(asked)}"
     )
     reasons = [(tool, case, reason) for (tool, case), reason in REASONS.items() if (tool, case) in found]
-    record.table("Why a peer says something else", ("tool", "case", "reason"), reasons)
+    record.table("Why a peer differs", ("tool", "case", "reason"), reasons)
 
 
 def distance(found: Found, language: str, case: str) -> float:
@@ -275,7 +275,7 @@ def distance(found: Found, language: str, case: str) -> float:
 
 
 def extent(figures: list[Figure]) -> tuple[float, float]:
-    """Least and greatest of the answers."""
+    """Smallest and largest result."""
     values = [one.value for one in figures if one.value == one.value] or [float("nan")]
     return min(values), max(values)
 
@@ -288,7 +288,7 @@ def judged(found: Found, language: str, case: str) -> tuple[str, ...]:
     untrusted = sum("untrusted" in one.findings for one in (*mine, *base))
     (least, most), (lowest, highest) = extent(mine), extent(base)
     explained = [CAUSES[case]] if case in CAUSES else []
-    explained += [f"{untrusted} of {len(mine) + len(base)} answers say that they are not to be trusted"] * bool(
+    explained += [f"{untrusted} of {len(mine) + len(base)} results are marked as untrusted"] * bool(
         untrusted
     )
     explained += ["the runs of both overlap"] * (least <= highest and lowest <= most)
@@ -306,20 +306,20 @@ def judged(found: Found, language: str, case: str) -> tuple[str, ...]:
 
 
 def python(record: Record, found: Found) -> None:
-    """Python beside its peers, in nanoseconds; and the chain that it calls in C, the call taken off."""
+    """Python beside its peers, in nanoseconds, and the chain that it calls in C, minus the call."""
     names = ("Python", *PYTHON_PEERS)
     rows = [
         [case, *(cell(found, tool, case, middle(found, "Python", case)) for tool in names)] for case in PYTHON_CASES
     ]
     record.table("Nanoseconds: median (against hairspring; least to most)", ("case", *names), rows)
     record.say(
-        "timeit and pyperf time a loop: the loop is in `py_pass` and in all others. They have no init: the copy of the",
-        "list is in `py_sort_16`. Here the calls of Python's functions are in the time: `py_sort_16` is a call, too.",
+        "timeit and pyperf time a loop, which `py_pass` and all others include. They have no init: `py_sort_16`",
+        "includes the copy of the list. Here times include calls of Python's functions: `py_sort_16` is also a call.",
         "",
     )
     whole, call = middle(found, "Python", "ctypes_chain_30000"), middle(found, "Python", "ctypes_empty")
     if whole == whole:
         off = 100 * ((whole - call) / CTYPES_CYCLES - 1)
         detail = f"{whole:.0f} cycles, {off:+.2f} % without the {call:.0f} of an empty call"
-        what = f"Python: a C function of {CTYPES_CYCLES} cycles through ctypes, the call taken off"
+        what = f"Python: a C function of {CTYPES_CYCLES} cycles through ctypes, minus the call"
         record.target(f"{what}, within {TARGET_PERCENT} %", abs(off) <= TARGET_PERCENT, detail)

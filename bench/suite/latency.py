@@ -1,4 +1,4 @@
-"""From command to answer: what a user waits for with default options."""
+"""From command to answer: how long a user waits with default options."""
 
 import random
 import resource

@@ -1,4 +1,4 @@
-"""Runs benchmarks by name: main.py [--list] [--cpu N] [--repeats N] [NAME...]; all of them without a name."""
+"""Runs benchmarks by name: main.py [--list] [--cpu N] [--repeats N] [NAME...]; without a name all of them."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ from harness import Record, Settings, circumstances
 BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "accuracy": (accuracy.run, "the truth table: hairspring and four peers side by side"),
     "chains": (chains.run_chains, "nine chains of integer length, measured for at most 100 ms"),
-    "init": (chains.run_init, "a body of 30 cycles behind an init of 120"),
+    "init": (chains.run_init, "a body of 30 cycles after an init of 120"),
     "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
     "loaded": (chains.run_loaded, "chains and init pair beside busy, bursty and memory-thrashing neighbours"),
     "latency": (latency.run, "from command to answer, default options"),
@@ -31,8 +31,8 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "capture": (capture.run, "edges and intervals of simulated captures; an hour of sound; a dump beside wellen"),
     "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
-    "stopwatch": (stopwatch.run, "C stopwatches: the bias of spans with nothing in them; what an inline read costs"),
-    "languages": (languages.run, "every language against `hairspring time`, and the tools that its users have"),
+    "stopwatch": (stopwatch.run, "C stopwatches: the bias of empty spans, and the cost of an inline read"),
+    "languages": (languages.run, "every language against `hairspring time`, and its usual tools"),
     "clock_gettime": (clocks.run, "a body of 40 ns by clock_gettime and by gettimeofday against the TSC"),
 }
 
@@ -41,8 +41,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="bench/run", description="Accuracy and speed of hairspring.")
     parser.add_argument("--list", action="store_true", help="the names, and what each shows")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="the CPU to measure on")
-    parser.add_argument("--repeats", type=int, help="repeat everything so often instead of the usual number of times")
-    parser.add_argument("name", nargs="*", help="benchmarks; all of them unless told")
+    parser.add_argument("--repeats", type=int, help="number of repetitions instead of the usual one")
+    parser.add_argument("name", nargs="*", help="benchmarks (default: all)")
     chosen = parser.parse_args()
     if chosen.list:
         print("\n".join(f"{name:14} {what}" for name, (_, what) in BENCHMARKS.items()))

@@ -7,7 +7,7 @@ from harness import Record, Settings, median, run_json, share, worst
 from neighbour import neighbour, raise_priority
 
 SAME_PERCENT, LOADED_PERCENT, MOST_S = 0.1, 0.5, 0.1
-STEP_MHZ = 100  # levels that processors step between
+STEP_MHZ = 100  # distance of the levels between which processors step
 HEADER = ("method", "neighbour", "mhz", "low", "high", "wall_s", "ended")
 
 
@@ -48,7 +48,7 @@ def classic(settings: Settings) -> Speed:
 
 
 def off_level(mhz: float, speeds: list[Speed]) -> float:
-    """Distance in percent from the median of the runs on the same 100 MHz-step level."""
+    """Distance in percent from the median of the runs at the same level."""
     level = [speed.mhz for speed in speeds if round(speed.mhz / STEP_MHZ) == round(mhz / STEP_MHZ)]
     return 100 * (mhz / median(level) - 1)
 
@@ -77,7 +77,7 @@ def run(record: Record, settings: Settings) -> None:
 
 
 def row(method: str, kind: str, speeds: list[Speed], truth: float) -> tuple[object, ...]:
-    """One row of the table; distances are from the median of the lattice's answers on the quiet machine."""
+    """One row of the table; distances are from the median of the lattice method on the quiet machine."""
     known = [speed.mhz for speed in speeds if speed.mhz == speed.mhz]
     within = [share(abs(mhz / truth - 1) <= limit / 100 for mhz in known) for limit in (SAME_PERCENT, LOADED_PERCENT)]
     return (
@@ -96,7 +96,7 @@ def row(method: str, kind: str, speeds: list[Speed], truth: float) -> tuple[obje
 
 
 def judge(record: Record, kind: str, all_speeds: list[Speed], known: list[Speed], truth: float) -> None:
-    """What the targets say of the lattice."""
+    """The targets of the lattice method."""
     silent = len(all_speeds) - len(known)
     if kind == "quiet":
         off = [off_level(speed.mhz, known) for speed in known]
@@ -105,7 +105,7 @@ def judge(record: Record, kind: str, all_speeds: list[Speed], known: list[Speed]
         record.target("within 0.1 % of the same level in 99 of 100 runs", near >= 0.99 * len(all_speeds), detail)
         quick = share(speed.wall_s < MOST_S for speed in all_speeds)
         walls = f"median {1e3 * median(s.wall_s for s in all_speeds):.0f} ms, {quick:.0f} % of the runs"
-        record.target("under 100 ms, start of the program included", quick == 100, walls)
+        record.target("under 100 ms, including the start of the program", quick == 100, walls)
         return
     off = [100 * (speed.mhz / truth - 1) for speed in known]
     wrong = [x for x in off if abs(x) > LOADED_PERCENT]

@@ -17,7 +17,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 @contextmanager
 def neighbour(kind: str, cpu: int) -> Iterator[int]:
-    """A neighbour on that CPU while the block runs; gives its process id."""
+    """A neighbour on that CPU while the block runs; yields its process id."""
     process = subprocess.Popen([sys.executable, __file__, kind, str(cpu)])
     try:
         time.sleep(0.3)
@@ -34,7 +34,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def raise_priority() -> None:
-    """As high as the measurement raises itself, so that the scheduler halves the CPU between the two."""
+    """Raises the priority as high as the measurement does, so that the scheduler gives each half of the CPU."""
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -20)
     except PermissionError:
@@ -42,7 +42,7 @@ def raise_priority() -> None:
 
 
 def work(kind: str, cpu: int) -> None:
-    """Disturbs for ever."""
+    """Disturbs until it is killed."""
     os.sched_setaffinity(0, {cpu})
     if kind == "thrash":
         first, second = bytearray(64 << 20), bytearray(64 << 20)

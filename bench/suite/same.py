@@ -5,7 +5,7 @@ from collections import Counter
 from cases import IMUL
 from harness import Record, Settings, measure
 
-# Without this the compiler merges the two into one function, and they would share even their place in memory.
+# Without this the compiler merges the two into one function, at one place in memory.
 APART = ("--cflags", "-O2 -fno-ipa-icf")
 LETS = ("--let", "uint64_t x = 1000", "--let", "uint64_t c = 7")
 PAIRS: dict[str, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-/* What stopwatches say of nothing, the overhead taken off, and what a read of the clock costs. Prints `what,value` lines: the
+/* The bias of empty spans after subtraction of the overhead, and the cost of a read of the clock. Prints `what,value` lines: the
  * mean of the spans in ticks for the header's stopwatch and for the library's, and the cost of hairspring_now() over that of a
  * bare ordered read, once with and once without the 64-bit value of the bare one. */
 #define HAIRSPRING_ENGINE
@@ -26,7 +26,7 @@ struct sum {
   double of, count;
 };
 
-/* Spans that an interrupt fell into are left out. */
+/* Interrupted spans are left out. */
 static void add(struct sum *sum, double span, double overhead) {
   if (span < 6.0 * overhead) sum->of += span, sum->count += 1.0;
 }
@@ -56,7 +56,7 @@ static void bias_of_spans(void) {
   hairspring_stopwatch_free(stopwatch);
 }
 
-/* The same instructions by hand, with the value as the header gives it and without. */
+/* The same instructions by hand, with the value that the header gives, and without. */
 static inline uint64_t bare_read(void) {
   uint32_t low, high;
   __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high) : : "memory");
@@ -80,7 +80,7 @@ static double ticks_of(void (*reads)(void)) {
   return (double)(hairspring_now() - begin);
 }
 
-/* Both in every round, in turns: the median of their ratios. */
+/* Both run in every round, in turn: the median of their ratios. */
 static double ratio(void (*of)(void), void (*over)(void)) {
   static double ratios[ROUNDS];
   for (unsigned at = 0; at < ROUNDS; at += 1) {

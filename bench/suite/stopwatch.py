@@ -1,4 +1,4 @@
-"""Stopwatches of C programs: what they say of nothing, overhead taken off, and what an inline read costs."""
+"""Stopwatches of C programs: the bias of empty spans minus the overhead, and the cost of an inline read."""
 
 import os
 import random
@@ -17,7 +17,7 @@ RATIO = 1.01
 
 
 def build(compiler: str, kind: str) -> Path:
-    """The program by one compiler with the library, shared or static."""
+    """Builds the program with one compiler and the library, shared or static."""
     program = BUILT / f"{compiler}-{kind}"
     library = BUILT / "libhairspring.so.0" if kind == "shared" else TARGET / "libhairspring_capi.a"
     source = BENCH / "suite/stopwatch.c"
@@ -36,7 +36,7 @@ def build_all() -> dict[tuple[str, str], Path]:
 
 
 def figures(program: Path, cpu: int) -> dict[str, float]:
-    """What one run of a program prints."""
+    """The output of one run of a program."""
     environment = {**os.environ, "LD_LIBRARY_PATH": str(BUILT)}
     command = ["taskset", "-c", str(cpu), str(program)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, timeout=120)
@@ -45,16 +45,16 @@ def figures(program: Path, cpu: int) -> dict[str, float]:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Mean and half-width of its interval of 95 %; the runs are processes of their own."""
+    """Mean and half-width of its 95 % interval; each run is a separate process."""
     spread = statistics.stdev(values) if len(values) > 1 else float("nan")
     dof = max(len(values) - 1, 1)
-    # Student's quantile, by its expansion about the normal one.
+    # Student's quantile, by its expansion around the normal one.
     quantile = 1.96 + 2.37 / dof + 2.82 / dof**2 + 2.56 / dof**3
     return statistics.fmean(values), quantile * spread / len(values) ** 0.5
 
 
 def median(values: list[float]) -> float:
-    """The middle of them."""
+    """Median of the values."""
     return statistics.median(values)
 
 
@@ -87,7 +87,7 @@ def run(record: Record, settings: Settings) -> None:
         for (compiler, kind), them in found.items()
     }
     columns = ("mean over the runs", "median", "runs")
-    record.table("Spans with nothing in them, ticks", ("stopwatch", *columns), [row(*one) for one in biases.items()])
+    record.table("Empty spans, ticks", ("stopwatch", *columns), [row(*one) for one in biases.items()])
     ratios = {
         f"{compiler}, {what}": [values[key] for (c, _), them in found.items() if c == compiler for values in them]
         for compiler in ("gcc", "clang")
@@ -97,11 +97,11 @@ def run(record: Record, settings: Settings) -> None:
     for watch, spans in biases.items():
         mean, half = interval(spans)
         record.target(
-            f"{watch}: bias under {BIAS_TICKS:.0f} tick in the mean",
+            f"{watch}: mean bias below {BIAS_TICKS:.0f} tick",
             abs(mean) < BIAS_TICKS,
             f"{mean:+.3f} +- {half:.3f}, median {median(spans):+.3f}",
         )
-    # Without the value the halves of the counter are not put together: that is no reading, and only shown.
+    # Without the value the halves of the counter are not combined. This is not a reading, so it is only shown.
     for read, costs in ratios.items():
         if "without" not in read:
             detail = f"{median(costs):.4f} times"

@@ -1,5 +1,5 @@
-/* An IMA ADPCM encoder: 16-bit samples become 4-bit codes. The program makes as many samples as it is told to, encodes them
- * and prints a sum of the codes:
+/* An IMA ADPCM encoder: 16-bit samples become 4-bit codes. The program makes COUNT samples, encodes them and prints a sum of
+ * the codes:
  *
  *   cc -O2 -g adpcm.c -o adpcm
  *   hairspring blocks ./adpcm --function encode --generate 'python3 inputs.py'

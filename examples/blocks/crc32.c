@@ -1,4 +1,4 @@
-/* A CRC-32 of messages, bit by bit as the definition has it. The first argument is the length of the message, the second
+/* A CRC-32 of messages, bit by bit as in its definition. The first argument is the length of the message, the second
  * the seed of its bytes:
  *
  *   cc -O1 -g crc32.c -o crc32

@@ -1,4 +1,4 @@
-/* Insertion sort of numbers. The first argument says how many, the second the seed of their order:
+/* Insertion sort of numbers. The first argument is their count, the second the seed of their order:
  *
  *   cc -O1 -g sort.c -o sort
  *   hairspring blocks ./sort --function insertion_sort --generate 'python3 messages.py 24'

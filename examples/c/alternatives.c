@@ -1,5 +1,5 @@
 /* Benchmarks run by the engine: a division by a variable against one by a constant, in the same rounds, a copy at two
- * sizes, a body behind an init, and a load that misses all caches. The program's --help shows its command line.
+ * sizes, a body after an init, and a load that misses all caches. The program's --help shows its command line.
  *
  *   cc -O2 alternatives.c $(pkg-config --cflags --libs hairspring) -o alternatives && ./alternatives */
 #include "hairspring.h"

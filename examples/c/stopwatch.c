@@ -1,5 +1,5 @@
-/* One span of time inside a program, on Linux, Windows and macOS with the same words: the thread at its highest priority,
- * the rate of the clock, start, stop, seconds with their uncertainty, the priority given back.
+/* One span of time inside a program, with the same code on Linux, Windows and macOS: the thread at its highest priority,
+ * the rate of the clock, start, stop, seconds with their uncertainty, the priority restored.
  *
  *   cc -O2 -I../../probe stopwatch.c -o stopwatch && ./stopwatch
  *   x86_64-w64-mingw32-gcc -O2 -I../../probe stopwatch.c -o stopwatch.exe */
@@ -21,7 +21,7 @@ int main(void) {
   struct hairspring_rate rate = hairspring_clock_rate(0.1);
   struct hairspring_watch watch = hairspring_watch_new();
 
-  HAIRSPRING_USE(&values[0]); /* the compiler no longer knows what is in them */
+  HAIRSPRING_USE(&values[0]); /* the compiler no longer knows their contents */
   HAIRSPRING_USE_MEMORY();
   HAIRSPRING_USE(sum()); /* warms the cache */
   hairspring_watch_start(&watch);

@@ -1,14 +1,14 @@
-/* Chains of known length, an init told apart from its body, and code that is nothing.
+/* Chains of known length, an init that is separated from its body, and empty code.
  *
  *   c++ -O2 chains.cpp $(pkg-config --cflags --libs hairspring) -o chains && ./chains */
 #include "hairspring.hpp"
 
 namespace {
 
-/* No shift and no address makes this product: it is a multiplication. */
+/* The compiler cannot make this product with shifts or addresses, so it is a multiplication. */
 constexpr std::uint64_t factor = 6364136223846793005u;
 
-/* So many dependent multiplications. */
+/* Dependent multiplications. */
 template <int links>
 HAIRSPRING_INLINE inline void multiply(std::uint64_t &x) {
   if constexpr (links > 0) {

@@ -10,7 +10,7 @@
 
 namespace {
 
-/* Adds an element at the end and takes it away again. One copy of that code is enough: it is called. */
+/* Adds an element at the end and removes it again. One copy of that code is enough: it is called. */
 const auto push_and_pop = [](const std::string &name, auto tag) {
   using Container = typename decltype(tag)::type;
   return hairspring::bench(name, hairspring::called([](Container &container) {

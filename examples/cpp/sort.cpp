@@ -1,4 +1,4 @@
-/* Code that needs an init before every run: a sort of 16 numbers that must be mixed again, and data out of the caches.
+/* Code that needs an init before every run: a sort of 16 numbers that must be shuffled again, and data flushed from the caches.
  *
  *   c++ -O2 sort.cpp $(pkg-config --cflags --libs hairspring) -o sort && ./sort */
 #include "hairspring.hpp"
@@ -11,7 +11,7 @@ namespace {
 using Numbers = std::array<int, 16>;
 constexpr Numbers mixed = {9, 3, 15, 0, 7, 12, 1, 5, 14, 2, 11, 6, 13, 4, 10, 8};
 
-/* Numbers on lines of their own. */
+/* Numbers on separate cache lines. */
 struct alignas(64) Table {
   std::array<int, 1024> numbers{};
 };

@@ -1,4 +1,4 @@
-/* Spans of time, each once, with their uncertainty.
+/* Single spans of time with their uncertainty.
  *
  *   c++ -O2 stopwatch.cpp $(pkg-config --cflags --libs hairspring) -o stopwatch && ./stopwatch */
 #include "hairspring.hpp"

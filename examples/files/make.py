@@ -1,7 +1,7 @@
-"""Makes the files of this folder anew, always the same ones. The book shows what the command says of them.
+"""Makes the files of this folder again, always with the same contents. The book shows the command's results for them.
 
-old.csv, new.csv   observations of a parser before and after a change, of invented times: 62 and 48 ns a copy
-sample.json        the same kind of loop as Criterion.rs saves it, with 25 ns of overhead in each sample
+old.csv, new.csv   observations of a parser before and after a change, with made-up times: 62 and 48 ns a copy
+sample.json        the same kind of loop as saved by Criterion.rs, with 25 ns of overhead in each sample
 pin.vcd            a simulated pin: frames with 1 to 8 copies of 100 us; each pulse is 2 us too long, +- 15 ns of noise
 """
 
@@ -62,7 +62,7 @@ def frame(pulses: int, dither: random.Random) -> Iterator[int]:
 
 
 def pin() -> None:
-    """What a simulator dumps of a pin."""
+    """A simulator's dump of a pin."""
     dither, now, high = random.Random(4), 0, 0
     lines = ["$timescale 1 ns $end", "$var wire 1 ! PB7 $end", "$enddefinitions $end", "#0", "0!"]
     for _ in range(8):

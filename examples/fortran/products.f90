@@ -1,4 +1,4 @@
-!> A dot product at three sizes, and the intrinsic matmul against loops, beside a procedure that does nothing.
+!> A dot product at three sizes, the intrinsic matmul against loops, and an empty procedure.
 !>
 !>   gfortran -O2 $(pkg-config --variable=includedir hairspring)/hairspring.f90 products.f90 \
 !>     $(pkg-config --libs hairspring) -o products && ./products

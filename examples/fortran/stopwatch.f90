@@ -1,4 +1,4 @@
-!> Spans of time, each once: with their uncertainty, and in seconds as the classic routine gives them.
+!> Single spans of time with their uncertainty, and in seconds as from the classic routine.
 !>
 !>   gfortran -O2 $(pkg-config --variable=includedir hairspring)/hairspring.f90 stopwatch.f90 \
 !>     $(pkg-config --libs hairspring) -o stopwatch && ./stopwatch

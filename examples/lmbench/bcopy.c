@@ -1,4 +1,4 @@
-/* How fast memory is copied that is not in the cache, by lmbench's interface: every trip takes another piece of a range
+/* The speed of copying memory that is not in the cache, with lmbench's interface: every trip copies another piece of a range
  * that is larger than most caches. */
 #include "bench.h"
 

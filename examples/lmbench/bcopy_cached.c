@@ -1,4 +1,4 @@
-/* How fast memory is copied again and again within the cache, by lmbench's interface. */
+/* The speed of copying memory repeatedly within the cache, with lmbench's interface. */
 #include "bench.h"
 
 #define BYTES (128 * 1024)
@@ -7,7 +7,7 @@ int main(void) {
   char *from = malloc(BYTES), *to = malloc(BYTES);
   if (from == NULL || to == NULL) return 1;
   memset(from, 1, BYTES);
-  /* What nobody sees need not be copied: now somebody may. */
+  /* The compiler may omit a copy that nothing reads; after this, something may read it. */
   BENCH_USE(from);
   BENCH_USE(to);
   static char no_loop[] = "LOOP_O=0.0";

@@ -1,4 +1,4 @@
-"""Observations from anywhere: how often each part ran, and what the clock said. Here two parts of invented times."""
+"""Observations from any source: how often each part ran, and the reading. Here two parts with made-up times."""
 
 import hairspring
 import numpy as np

@@ -1,4 +1,4 @@
-"""A program with benchmarks: `python3 program.py --help` shows its command line, `--list` what there is."""
+"""A program with benchmarks: `python3 program.py --help` shows its command line, `--list` its benchmarks."""
 
 import bisect
 

@@ -1,4 +1,4 @@
-"""A sort needs its data in disorder again before every run: an init, which is told apart from the sort."""
+"""A sort needs its data in disorder again before every run: an init, whose time is separated from the sort's."""
 
 import hairspring
 

@@ -1,5 +1,5 @@
-/* Hairspring with nothing but a pin: the pin is toggled around the code, something outside records it, and
- * `hairspring capture` makes observations of the recording. spec/capture.md has the pattern. -Iprobe -Iprobe/chip.
+/* Hairspring with only a pin: the pin is toggled around the code, an external recorder records it, and `hairspring capture`
+ * makes observations of the recording. spec/capture.md describes the pattern. -Iprobe -Iprobe/chip.
  *
  *   static struct hairspring_pin pin = HAIRSPRING_PIN(200);  // one unit of the header is 200 us
  *   hairspring_pin_start();
@@ -11,29 +11,29 @@
  *     hairspring_frame_end(&pin);
  *   }
  *
- * A pulse is: a dithered gap, the pin from idle to active, k straight-line copies, the pin back to idle. The code ends as
- * it does with hairspring.h: what it makes must be used (HAIRSPRING_USE), what it works on unknown (HAIRSPRING_OPAQUE).
+ * A pulse is: a dithered gap, the pin from idle to active, k straight-line copies, the pin back to idle. As with hairspring.h,
+ * the results of the code must be used (HAIRSPRING_USE), and its inputs must be opaque (HAIRSPRING_OPAQUE).
  *
  * The pin, before the #include, one of:
- *   HAIRSPRING_PORT B, HAIRSPRING_BIT 7     AVR: the port by its letter. The port's other outputs should stay low where a
- *                                           simulator is used. The toggle is `sbi PINB, 7`: 2 bytes, 2 cycles
+ *   HAIRSPRING_PORT B, HAIRSPRING_BIT 7     AVR: the port by its letter. The port's other outputs should stay low in a
+ *                                           simulator. The toggle is `sbi PINB, 7`: 2 bytes, 2 cycles
  *     and HAIRSPRING_TOGGLE_BY_OUT          `out PINB, mask`, the mask in a register: 2 bytes, 1 cycle
  *     or HAIRSPRING_TOGGLE_BY_STS           `sts PINH, mask`, for ports beyond the reach of sbi and out: 4 bytes, 2 cycles
- *   HAIRSPRING_TOGGLE_ADDRESS, _MASK        others: the address of a register that toggles the pin, and what to store there
- *   HAIRSPRING_PIN_TOGGLE()                 any: a statement of your own
- *   HAIRSPRING_PIN_BEGIN(), _END()          any: two statements, for pins that can be set and cleared only
- * A frame of kind 15, hairspring_frame_reference, shows the recorder the chip's own second.
- * In the last three cases, or with another idle level than low, the program makes the pin an output by itself.
+ *   HAIRSPRING_TOGGLE_ADDRESS, _MASK        others: the address of a register that toggles the pin, and the value to store there
+ *   HAIRSPRING_PIN_TOGGLE()                 any: your own statement
+ *   HAIRSPRING_PIN_BEGIN(), _END()          any: two statements, for pins that can only be set and cleared
+ * A frame of kind 15, hairspring_frame_reference, gives the recorder the chip's own second.
+ * In the last three cases, or if the idle level is not low, the program itself must make the pin an output.
  *
  * Everything is timed in cycles of the CPU, so F_CPU or HAIRSPRING_CLOCK_HZ must be known. AVR waits by counting cycles and needs
- * no timer; interrupts are to be off. Elsewhere HAIRSPRING_DELAY(cycles) waits, by default with hairspring_clock.h. */
+ * no timer; interrupts must be off. Elsewhere HAIRSPRING_DELAY(cycles) waits, by default with hairspring_clock.h. */
 #ifndef HAIRSPRING_CHIP_PIN_H
 #define HAIRSPRING_CHIP_PIN_H
 
 #include <stdint.h>
 
 #ifndef __OPTIMIZE__
-#error "the copies and the toggles are what they should be only with optimisation: -Os, -O1 or more"
+#error "the copies and the toggles are correct only with optimisation: -Os, -O1 or more"
 #endif
 
 #include "hairspring_clock.h"
@@ -51,7 +51,7 @@
 #define HAIRSPRING_PIN_MASK ((uint8_t)(1u << HAIRSPRING_BIT))
 HAIRSPRING_STATIC_ASSERT(HAIRSPRING_BIT >= 0 && HAIRSPRING_BIT <= 7, "HAIRSPRING_BIT is 0 to 7");
 
-/* In C++ an address is no constant for the compiler, and the assembler refuses a port that is out of reach. */
+/* In C++ an address is not a constant for the compiler; there the assembler refuses a port that is out of reach. */
 #ifdef __cplusplus
 #define HAIRSPRING_REACHED(limit, words)
 #else
@@ -73,7 +73,7 @@ HAIRSPRING_REACHED(0x20, "sbi does not reach this port: HAIRSPRING_TOGGLE_BY_STS
   __asm__ volatile("sbi %0, %1" : : "I"(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER)), "I"(HAIRSPRING_BIT) : "memory")
 #endif
 
-/* An output, low: that is the idle level. */
+/* An output, low, which is the idle level. */
 static inline void hairspring_pin_start(void) {
   HAIRSPRING_PORT_REGISTER(PORT, HAIRSPRING_PORT) &= (uint8_t)~HAIRSPRING_PIN_MASK;
   HAIRSPRING_PORT_REGISTER(DDR, HAIRSPRING_PORT) |= HAIRSPRING_PIN_MASK;
@@ -98,7 +98,7 @@ static inline void hairspring_pin_start(void) {
 #error "no pin: define HAIRSPRING_PORT and _BIT, HAIRSPRING_TOGGLE_ADDRESS and _MASK, or HAIRSPRING_PIN_TOGGLE()"
 #endif
 
-/* What a toggle needs in registers. */
+/* The operands of a toggle, in registers. */
 #ifndef HAIRSPRING_PIN_READY
 #define HAIRSPRING_PIN_READY() (void)0
 #endif
@@ -109,7 +109,7 @@ static inline void hairspring_pin_start(void) {
 
 /* ---- waiting ---------------------------------------------------------------------------------------------------- */
 
-/* HAIRSPRING_WIDTH_CYCLES and the others: what the functions below take beside the waiting they ask for, about. */
+/* HAIRSPRING_WIDTH_CYCLES and the others: approximate time of the functions below in addition to their waits. */
 #if defined(__AVR__)
 
 typedef uint16_t hairspring_cycles;
@@ -121,7 +121,7 @@ typedef uint16_t hairspring_cycles;
 #define HAIRSPRING_END_CYCLES 80u
 #define HAIRSPRING_READ_CYCLES 50u
 
-/* Waits so many cycles and 7 more, exact to the cycle; at least 4. A skip takes 2 cycles, without it `rjmp .+0` takes one more and
+/* Waits this many cycles, at least 4, and 7 more, exact to the cycle. A skip takes 2 cycles, without it `rjmp .+0` takes one more and
  * `lpm` two; then four cycles a turn. */
 __attribute__((always_inline)) static inline void hairspring_delay(hairspring_cycles cycles) {
   __asm__ volatile(
@@ -157,7 +157,7 @@ static inline void hairspring_delay(hairspring_cycles cycles) { HAIRSPRING_DELAY
 
 /* ---- frames ----------------------------------------------------------------------------------------------------- */
 
-/* What the frames of a pin need to know. */
+/* The state of a pin's frames. */
 struct hairspring_pin {
   hairspring_cycles unit; /* of the header, in cycles; 200 to 8000 on AVR, 1000 to 100000 elsewhere */
   uint16_t random;        /* any number but 0 */
@@ -165,7 +165,7 @@ struct hairspring_pin {
   uint8_t check;          /* CRC-8 of the payload so far */
 };
 
-/* A pin whose unit has so many microseconds. */
+/* A pin with a unit of this many microseconds. */
 #define HAIRSPRING_PIN(microseconds) {HAIRSPRING_PIN_UNIT((uint64_t)(microseconds) * (HAIRSPRING_CLOCK_HZ) / 1000000u), 1, 0, 0}
 #ifdef __cplusplus
 template <bool possible> struct hairspring_unit {
@@ -182,10 +182,10 @@ template <bool possible> struct hairspring_unit {
   }))
 #endif
 
-/* Not inline: the same cycles wherever they are called from. */
+/* Not inline, so that they take the same cycles from every place. */
 #define HAIRSPRING_CALLED __attribute__((noinline, unused)) static
 
-/* Of the header: a gap and a pulse. */
+/* A gap and a pulse of the header. */
 HAIRSPRING_CALLED void hairspring_mark(const struct hairspring_pin *pin, uint8_t gap, uint8_t pulse) {
   HAIRSPRING_PIN_READY();
   hairspring_delay((hairspring_cycles)(gap * pin->unit - HAIRSPRING_MARK_CYCLES));
@@ -194,7 +194,7 @@ HAIRSPRING_CALLED void hairspring_mark(const struct hairspring_pin *pin, uint8_t
   HAIRSPRING_PIN_END();
 }
 
-/* From 0 up to half a unit. */
+/* A random time from 0 to half a unit. */
 static inline hairspring_cycles hairspring_dither(struct hairspring_pin *pin) {
   uint16_t random = pin->random;
   random ^= (uint16_t)(random << 7);
@@ -204,7 +204,7 @@ static inline hairspring_cycles hairspring_dither(struct hairspring_pin *pin) {
   return (hairspring_cycles)((uint32_t)random * (uint32_t)(pin->unit >> 1) >> 16);
 }
 
-/* 2 to 4 units in turn, and a dither. */
+/* A gap of 2 to 4 units in turn, with a dither. */
 HAIRSPRING_CALLED void hairspring_gap(struct hairspring_pin *pin) {
   uint8_t units = (uint8_t)(2 + pin->turn);
   hairspring_delay((hairspring_cycles)(hairspring_dither(pin) + units * pin->unit - HAIRSPRING_GAP_CYCLES));
@@ -245,7 +245,7 @@ HAIRSPRING_CALLED void hairspring_frame_steps(struct hairspring_pin *pin, uint16
   hairspring_send(pin, pin->check);
 }
 
-/* Begins a frame of so many pulses whose counts are listed: those of all components (1 to 4) of the first pulse, of the second, ... */
+/* Begins a frame with a list of counts: those of all components (1 to 4) of the first pulse, of the second, ... */
 HAIRSPRING_CALLED void hairspring_frame_list(struct hairspring_pin *pin, uint8_t components, uint8_t pulses, const uint16_t *counts) {
   hairspring_frame_begin(pin, components);
   hairspring_send(pin, pulses);
@@ -253,7 +253,7 @@ HAIRSPRING_CALLED void hairspring_frame_list(struct hairspring_pin *pin, uint8_t
   hairspring_send(pin, pin->check);
 }
 
-/* Waits until the clock shows that, on AVR exact to the cycle; hairspring_clock_start() was before it. */
+/* Waits until the clock reaches this value, on AVR exact to the cycle; call hairspring_clock_start() before. */
 HAIRSPRING_CALLED void hairspring_wait_until(uint64_t ticks) {
 #if defined(__AVR__)
   while ((int64_t)(ticks - hairspring_now()) > 1000) {
@@ -266,7 +266,7 @@ HAIRSPRING_CALLED void hairspring_wait_until(uint64_t ticks) {
 }
 
 /* A whole frame of `number` pulses, at least 2, whose leading edges are `interval` cycles apart by the clock: at least 8 units
- * and 2000 cycles. The host finds the rate of its recorder by it (`--reference`). */
+ * and 2000 cycles. The host calibrates the rate of its recorder with it (`--reference`). */
 HAIRSPRING_CALLED void hairspring_frame_reference(struct hairspring_pin *pin, uint8_t number, uint32_t interval) {
   HAIRSPRING_PIN_READY();
   hairspring_frame_begin(pin, 15);
@@ -289,8 +289,8 @@ HAIRSPRING_CALLED void hairspring_frame_end(struct hairspring_pin *pin) {
   hairspring_mark(pin, 1, 1);
 }
 
-/* A pulse around k copies, k a number that HAIRSPRING_REPEAT_k has: 1 to 20, 24, 32, 48, 55, 64, 96, 100, 128, 192, 210,
- * 256. For another number define HAIRSPRING_REPEAT_25(...), say, as HAIRSPRING_REPEAT_24 and HAIRSPRING_REPEAT_1. */
+/* A pulse around k copies, for which HAIRSPRING_REPEAT_k must exist: 1 to 20, 24, 32, 48, 55, 64, 96, 100, 128, 192, 210, 256.
+ * For another number define, for example, HAIRSPRING_REPEAT_25(...) as HAIRSPRING_REPEAT_24 and HAIRSPRING_REPEAT_1. */
 #define HAIRSPRING_PULSE(pin, k, ...)        \
   do {                                       \
     hairspring_gap(pin);                     \
@@ -300,7 +300,7 @@ HAIRSPRING_CALLED void hairspring_frame_end(struct hairspring_pin *pin) {
     HAIRSPRING_PIN_END();                    \
   } while (0)
 
-/* The numbers up to 20 that hairspring.h has not, and those of the report's Table 1. */
+/* The numbers up to 20 that hairspring.h does not have, and those of the report's Table 1. */
 #define HAIRSPRING_REPEAT_5(...) HAIRSPRING_REPEAT_4(__VA_ARGS__) HAIRSPRING_REPEAT_1(__VA_ARGS__)
 #define HAIRSPRING_REPEAT_7(...) HAIRSPRING_REPEAT_4(__VA_ARGS__) HAIRSPRING_REPEAT_3(__VA_ARGS__)
 #define HAIRSPRING_REPEAT_9(...) HAIRSPRING_REPEAT_8(__VA_ARGS__) HAIRSPRING_REPEAT_1(__VA_ARGS__)

@@ -1,9 +1,9 @@
-/* The runner without the engine: the table has every chosen row in every round, with the counts that really ran. */
+/* The runner without the engine: the table has every chosen row in every round, with the counts that actually ran. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
-/* A clock of ours: a read takes 40 ticks, a body 100, an init 7. */
+/* A fake clock: a read takes 40 ticks, a body 100, an init 7. */
 static uint64_t ticks;
 static uint64_t read_ours(void) { return ticks += 40; }
 #define HAIRSPRING_READ_CLOCK read_ours

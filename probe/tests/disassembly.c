@@ -1,4 +1,4 @@
-/* What disassembly.py looks at. Every function stands for one promise of hairspring.h. */
+/* The code that disassembly.py checks. Every function tests one property of hairspring.h. */
 #include "hairspring.h"
 
 void use_integer(uint64_t x);
@@ -31,9 +31,9 @@ double opaque_double(double x) {
   HAIRSPRING_OPAQUE(x);
   return x;
 }
-/* The product is used, so it is there. */
+/* The product is used, so it is computed. */
 void use_product(uint64_t x, uint64_t y) { HAIRSPRING_USE(x * y); }
-/* The value is not known, so the square is not either. */
+/* The value is unknown, so the square is computed. */
 int opaque_constant(void) {
   int x = 3;
   HAIRSPRING_OPAQUE(x);
@@ -43,7 +43,7 @@ uint64_t copies_1(uint64_t x, uint64_t c) {
   HAIRSPRING_REPEAT_1(x *= c)
   return x;
 }
-/* The copies would merge into one power without the barrier. */
+/* Without the barrier the copies would merge into one power. */
 uint64_t copies_24(uint64_t x, uint64_t c) {
   HAIRSPRING_REPEAT_24(x *= c; HAIRSPRING_OPAQUE(x))
   return x;
@@ -52,6 +52,6 @@ uint64_t copies_256(uint64_t x, uint64_t c) {
   HAIRSPRING_REPEAT_256(x *= c; HAIRSPRING_OPAQUE(x))
   return x;
 }
-/* ... and into a single product, where they are alike. */
+/* ... and equal copies into a single product. */
 void independent_8(uint64_t x, uint64_t c) { HAIRSPRING_REPEAT_8(HAIRSPRING_OPAQUE(x); HAIRSPRING_USE(x * c)) }
 uint64_t read_clock(void) { return hairspring_now(); }

@@ -1,5 +1,5 @@
-"""What gcc and clang make of hairspring.h at -O0 to -O3, against what is expected: barriers are no instruction, copies
-are there as often as they stand there. x86-64. Arguments: a folder to work in, and the compilers.
+"""Checks the code of gcc and clang for hairspring.h at -O0 to -O3: barriers are no instruction, and every copy in the
+source is in the code. x86-64. Arguments: a folder to work in, and the compilers.
 """
 
 import re
@@ -25,7 +25,7 @@ GOLDEN = {
     "opaque_double": NOTHING,
     "read_clock": READ,
 }
-# At every level: how many multiplications a function has.
+# At every level: the number of multiplications in a function.
 PRODUCTS = {
     "use_product": 1,
     "opaque_constant": 1,
@@ -34,7 +34,7 @@ PRODUCTS = {
     "copies_256": 256,
     "independent_8": 8,
 }
-# From -O1 on: functions that have nothing but their multiplications, the moves into their registers, and the return.
+# From -O1 on: functions that only have their multiplications, the moves into their registers, and the return.
 BARE = {"use_product": 1, "copies_24": 2, "copies_256": 2}
 
 
@@ -62,7 +62,7 @@ def functions_of(built: Path) -> dict[str, list[str]]:
 
 
 def complaints(functions: dict[str, list[str]], optimised: bool) -> list[str]:
-    """What is not as expected."""
+    """Messages about unexpected code."""
     found = []
     for name, expected in GOLDEN.items() if optimised else ():
         if functions[name] != expected:
@@ -79,7 +79,7 @@ def complaints(functions: dict[str, list[str]], optimised: bool) -> list[str]:
 
 
 def main() -> int:
-    """Looks at every compiler and level, in the folder that is the first argument."""
+    """Checks every compiler and level, in the folder that is the first argument."""
     folder, compilers = Path(sys.argv[1]), sys.argv[2:]
     failed = 0
     for compiler in compilers:

@@ -1,5 +1,6 @@
-"""What g++ and clang++ make of hairspring.hpp at -O1 to -O3: barriers are no instruction, and a row has its copies
-between the two reads of the clock, without a call or a jump. x86-64. Arguments: a folder to work in, and the compilers.
+"""Checks the code of g++ and clang++ for hairspring.hpp at -O1 to -O3: barriers are no instruction, and a row has its
+copies between the two reads of the clock, without a call or a jump. x86-64. Arguments: a folder to work in, and the
+compilers.
 """
 
 import re
@@ -22,7 +23,7 @@ GOLDEN = {
     "opaque_integer": RETURN,
     "opaque_double": NOTHING,
 }
-# How many multiplications, and that there is nothing of memory.
+# The number of multiplications, without accesses to memory.
 PRODUCTS = {"opaque_pair": 1, "opaque_array": 1}
 IN_REGISTERS = "opaque_pair"
 
@@ -35,7 +36,7 @@ ROWS = 2 * 12 + 12 + 27
 
 
 def expected_products(name: str) -> int | None:
-    """How many multiplications a row has; None where the function is no row."""
+    """The number of multiplications in a row; None if the function is not a row."""
     if line := LINE.match(name):
         return int(line.group(1))
     if plane := PLANE.match(name):
@@ -45,7 +46,7 @@ def expected_products(name: str) -> int | None:
 
 
 def complaint_of_row(code: list[str], products: int) -> str | None:
-    """What is wrong between the two reads of the clock."""
+    """A message about wrong code between the two reads of the clock."""
     reads = [at for at, line in enumerate(code) if READ.match(line)]
     if len(reads) != 2:
         return f"{len(reads)} reads of the clock"
@@ -58,7 +59,7 @@ def complaint_of_row(code: list[str], products: int) -> str | None:
 
 
 def complaints(functions: dict[str, list[str]]) -> list[str]:
-    """What is not as expected."""
+    """Messages about unexpected code."""
     found = [f"{name}: {functions[name]}" for name, expected in GOLDEN.items() if functions[name] != expected]
     for name, count in PRODUCTS.items():
         if sum(line.startswith("imul") for line in functions[name]) != count:
@@ -77,7 +78,7 @@ def complaints(functions: dict[str, list[str]]) -> list[str]:
 
 
 def main() -> int:
-    """Looks at every compiler and level, in the folder that is the first argument."""
+    """Checks every compiler and level, in the folder that is the first argument."""
     folder, compilers = Path(sys.argv[1]), sys.argv[2:]
     built, source = folder / "disassembly.o", HERE / "cpp" / "disassembly.cpp"
     failed = 0

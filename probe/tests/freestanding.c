@@ -1,4 +1,4 @@
-/* Compiled with -ffreestanding -nostdlib into an object that needs nothing from outside but what compilers always may. */
+/* Compiled with -ffreestanding -nostdlib into an object that needs only the symbols that compilers may always use. */
 #define HAIRSPRING_FREESTANDING
 #include "hairspring.h"
 

@@ -1,5 +1,5 @@
-"""Reads the JSON that a program with benchmarks prints, on standard input. Arguments: the names that must be there, and
-no other; or `ratio LOW HIGH`: the time of the only result's body over that of its init lies between.
+"""Reads the JSON of a program with benchmarks on standard input. Arguments: the exact names of the results; or
+`ratio LOW HIGH`: the time of the only result's body over that of its init lies between these.
 """
 
 import json
@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> int:
-    """Says what is wrong, if anything."""
+    """Prints what is wrong, if anything."""
     results = json.load(sys.stdin)["results"]
     if sys.argv[1] == "ratio":
         low, high = float(sys.argv[2]), float(sys.argv[3])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Says which kind of benchmark has other rows."""
+    """Prints the kinds of benchmark that have other rows."""
     table = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     found: dict[str, list[list[int]]] = {}
     for line in sys.stdin:

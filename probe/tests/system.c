@@ -1,5 +1,5 @@
-/* hairspring_system.h on a clock of ours, whose true rate is known because it is made from the system's: measured and stated
- * rates, times with their uncertainty, and the priority as the system itself sees it. On every system. */
+/* hairspring_system.h on a fake clock that is derived from the system's, so that its true rate is known: measured and stated
+ * rates, times with their uncertainty, and the priority as the system itself reports it. On every system. */
 #ifdef __linux__
 #define _POSIX_C_SOURCE 199309L /* a header comes before ours */
 #endif
@@ -22,7 +22,7 @@ static double stated_hz;
 #undef NDEBUG
 #include <assert.h>
 
-/* `factor` ticks for one of the system's, in steps of `step`; it stands still where `factor` is 0. */
+/* `factor` ticks for one tick of the system's clock, in steps of `step`; it stands still if `factor` is 0. */
 static uint64_t factor, step;
 static uint64_t read_ours(void) { return hairspring_system_now() * factor / step * step; }
 
@@ -78,7 +78,7 @@ static void roots_are_roots(void) {
   assert(!(hairspring_root(0.0) > 0.0) && !(hairspring_root(-1.0) > 0.0));
 }
 
-/* The priority as the system says it, not the header. */
+/* The priority that the system reports, not the header. */
 static int seen(void) {
 #ifdef _WIN32
   return GetThreadPriority(GetCurrentThread());
@@ -110,14 +110,14 @@ static void the_priority_is_the_highest_and_not_only_ours(void) {
   assert(hairspring_priority_release(&priority) && seen() == THREAD_PRIORITY_BELOW_NORMAL);
 }
 #else
-/* A process without privileges: the refusal is told, and nothing has changed. */
+/* A process without privileges: the refusal is reported, and nothing has changed. */
 static void the_priority_is_refused_to_others(void) {
   int status = 0;
   pid_t child = fork();
   assert(child >= 0);
   if (child == 0) {
     struct hairspring_priority priority;
-    /* 19 is allowed to everybody, whatever the nice value of this test is. */
+    /* 19 is allowed to everybody, with any nice value of this test. */
     if (setuid(65534) != 0 || setpriority(PRIO_PROCESS, 0, 19) != 0) _exit(1);
     _exit(!hairspring_priority_raise(&priority) && priority.error != 0 && seen() == 19 ? 0 : 1);
   }

@@ -1,4 +1,4 @@
-/* Windows: the headers beside <windows.h>, before it and (WINDOWS_FIRST) behind it; the system's clock is the one that
+/* Windows: the headers together with <windows.h>, before it and (WINDOWS_FIRST) after it; the system's clock is the one that
  * Windows itself reads. */
 #ifdef WINDOWS_FIRST
 #include <windows.h>
@@ -8,7 +8,7 @@
 
 #ifndef WINDOWS_FIRST
 #if defined(_WINDOWS_) || defined(WIN32_LEAN_AND_MEAN) || defined(NOMINMAX) || defined(min) || defined(max)
-#error "the header brings in windows.h, or decides how it is included"
+#error "the header includes windows.h, or sets its options"
 #endif
 #include <windows.h>
 #endif
@@ -16,7 +16,7 @@
 #undef NDEBUG
 #include <assert.h>
 
-/* All of it is there, whichever came first. */
+/* All names are declared in either order. */
 static LARGE_INTEGER counter(void) {
   LARGE_INTEGER ticks;
   assert(QueryPerformanceCounter(&ticks));

@@ -5,7 +5,7 @@
 >>> result.body.time_ns.low < result.body.time_ns.value < result.body.time_ns.high
 True
 
-`time` measures a statement or a callable, `fit` solves observations from anywhere, `bench` and `main` make a file a
+`time` measures a statement or a callable, `fit` solves observations from any source, `bench` and `main` make a file a
 program with benchmarks, `python -m hairspring time` is the command line, and pytest has the fixture `hairspring_time`.
 """
 

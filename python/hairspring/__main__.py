@@ -1,4 +1,4 @@
-"""`python -m hairspring time STATEMENT`: the time of a statement, in the manner of timeit."""
+"""`python -m hairspring time STATEMENT`: the time of a statement, with a command line like that of timeit."""
 
 import argparse
 import os
@@ -21,7 +21,7 @@ examples:
   python -m hairspring time '"-".join(words)' --vs 'f"{words[0]}-{words[1]}"' \\
          -s 'words = ["a", "b"]'
 
-exit status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was missed
+exit status: 0 success, 1 failure, 2 wrong usage, 3 the requested precision was missed
 """
 
 
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     verb = top.add_subparsers(dest="verb", required=True, metavar="VERB").add_parser(
         "time",
         help="the time of a statement",
-        description="The time of a statement. It is compiled straight-line, so that no loop is in the answer.",
+        description="The time of a statement. It is compiled straight-line, so that the result includes no loop.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
         "--init",
         action="append",
         metavar="CODE",
-        help="runs before every copy, and is not in its time; a line (repeatable)",
+        help="runs before every copy, and is not part of its time; a line (repeatable)",
     )
     verb.add_argument(
         "--vs",
@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     verb.add_argument(
         "--precision",
         metavar="SHARE",
-        help="half-width of the interval that is wanted, as 1%%; exit with 3 if it is missed",
+        help="half-width of the interval to reach, such as 1%%; exit with 3 if it is missed",
     )
     verb.add_argument("--confidence-level", default="95%", metavar="LEVEL", help="of all intervals (default: 95%%)")
     verb.add_argument("--clock", metavar="NAME", help="the clock, for instance tsc, monotonic")
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def measure(options: argparse.Namespace) -> Result:
-    """What the command line asks for."""
+    """Measures what the command line requests."""
     return time(
         "\n".join(options.statement),
         init=None if options.init is None else "\n".join(options.init),
@@ -90,7 +90,7 @@ def measure(options: argparse.Namespace) -> Result:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     if "" not in sys.path:
-        sys.path.insert(0, "")  # as timeit: the code may import what lies here
+        sys.path.insert(0, "")  # as timeit: the code may import modules of the current folder
     options = parser().parse_args(arguments)
     try:
         result = measure(options)
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             result.observations.to_csv(options.save)
         print(result.to_json() if options.json else result._report.text(True), end="", flush=True)
     except BrokenPipeError:
-        # The reader has seen enough; what is left has nowhere to go.
+        # The reader has closed the pipe: discard the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except Exception as error:
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def failed(error: Exception) -> int:
-    """Says what went wrong: a wrong option in a line, an exception of the code with its own traceback."""
+    """Reports a failure: a wrong option in one line, an exception of the code with its own traceback."""
     if isinstance(error, OptionError):
         print(f"hairspring: {error}", file=sys.stderr)
         return USAGE

@@ -1,4 +1,4 @@
-"""Solving observations from anywhere."""
+"""Solving observations from any source."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_SERIES = 1_000
 MOST_COMPONENTS = 10_000
 MOST_ROUND = 1 << 30
-#: Columns of a frame that hold no counts.
+#: Columns of a frame that are not counts.
 RESERVED = ("series", "round", "flags")
 
 
@@ -168,7 +168,7 @@ def flags_of(values: Any) -> bytes:
 
 
 def series_of(values: Any, length: int) -> tuple[list[str], bytes]:
-    """The names of the series in the order in which they come, and each row's place among them."""
+    """The names of the series in order of appearance, and the index of each row's series."""
     import numpy as np
 
     if values is None:
@@ -176,23 +176,23 @@ def series_of(values: Any, length: int) -> tuple[list[str], bytes]:
     places: dict[str, int] = {}
     series = [places.setdefault(str(name), len(places)) for name in values]
     if len(places) > MOST_SERIES:
-        raise ValueError(f"{len(places)} series: {MOST_SERIES} are the most")
+        raise ValueError(f"{len(places)} series: at most {MOST_SERIES} are allowed")
     return list(places), np.array(series, dtype=np.uint16).tobytes()
 
 
 def names_of(components: Iterable[str]) -> list[str]:
-    """Names that can be told apart."""
+    """Checked names of components: not empty, and distinct."""
     if isinstance(components, str):
         raise TypeError(f"components is a list of names, not the text {components!r}")
     names = list(components)
     wrong = [name for name in names if not isinstance(name, str) or not name.strip() or names.count(name) > 1]
     if wrong:
-        raise ValueError(f"{wrong[0]!r} is no name for a component, or stands twice")
+        raise ValueError(f"{wrong[0]!r} cannot be the name of a component, or appears twice")
     return names
 
 
 def default_names(width: int) -> list[str]:
-    """`body`, or `c1` and so on where there are several."""
+    """`body`, or `c1` and so on for several components."""
     if width > MOST_COMPONENTS:
-        raise ValueError(f"{width} components: {MOST_COMPONENTS} are the most")
+        raise ValueError(f"{width} components: at most {MOST_COMPONENTS} are allowed")
     return ["body"] if width == 1 else [f"c{at + 1}" for at in range(width)]

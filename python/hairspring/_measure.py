@@ -17,7 +17,7 @@ Against = Code | Sequence[Code] | Mapping[str, Code]
 
 
 class Declared(NamedTuple):
-    """A piece of code as the engine wants it."""
+    """A piece of code in the form that the engine needs."""
 
     name: str
     code: str | None
@@ -27,7 +27,7 @@ class Declared(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """How to measure, as texts that the command line would take."""
+    """How to measure, as texts in the form of the command line."""
 
     budget: str
     precision: str | None
@@ -116,14 +116,14 @@ def declare(
     at: int,
     arguments: Sequence[object] = (),
 ) -> Declared:
-    """A piece of code as the engine wants it; `at` is its place among the alternatives."""
+    """A piece of code in the form that the engine needs; `at` is its index among the alternatives."""
     file = "<statement>" if at == 0 else f"<statement {at + 1}>"
     statement = Statement(code, init, setup, namespace, file, arguments)
     return Declared(name, statement.text, statement.rows(), statement.prepare, statement.function)
 
 
 def add_alternatives(codes: dict[str, Code], against: Against | None) -> None:
-    """Adds alternatives by their names; one whose name is taken gets a number behind it."""
+    """Adds alternatives by their names; a number is appended to a name that is taken."""
     if against is None:
         return
     if isinstance(against, Mapping):
@@ -136,13 +136,13 @@ def add_alternatives(codes: dict[str, Code], against: Against | None) -> None:
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """The name, with a number behind it where it is taken."""
+    """The name, with a number appended if it is taken."""
     numbered = (f"{name} ({number})" for number in count(2))
     return name if name not in taken else next(free for free in numbered if free not in taken)
 
 
 def name_of(code: Code) -> str:
-    """What a piece of code is called: a callable by its name, a short statement by itself."""
+    """The name of a piece of code: that of a callable, or a short statement itself."""
     if isinstance(code, str):
         line = " ".join(code.split())
         return line if len(line) <= NAME else f"{line[: NAME - 3]}..."
@@ -151,7 +151,7 @@ def name_of(code: Code) -> str:
 
 @contextmanager
 def garbage_collector(*, on: bool) -> Iterator[None]:
-    """Keeps the garbage collector off meanwhile, unless it is wanted on; leaves it as it was."""
+    """Turns the garbage collector off during the block unless `on`; restores its state afterwards."""
     was_on = collector.isenabled()
     if not on:
         collector.disable()

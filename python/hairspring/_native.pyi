@@ -1,4 +1,4 @@
-"""The native half of the package: glue to the engine."""
+"""The native module of the package, which connects it to the engine."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class _Declared(Protocol):
     def function(self) -> Callable[[int, int, bool], Callable[[Callable[[], int]], int]]: ...
 
 class _Asked(Protocol):
-    """How to measure, as texts that the command line would take."""
+    """How to measure, as texts in the form of the command line."""
 
     @property
     def budget(self) -> str: ...
@@ -74,7 +74,7 @@ class _Columns(Protocol):
 
 @final
 class Report:
-    """What came of a measurement."""
+    """The result of a measurement."""
 
     @property
     def precise(self) -> bool: ...

@@ -1,4 +1,4 @@
-"""Benchmarks in a file that is a program: it has the command line that such programs have in every language."""
+"""Benchmarks in a file that is a program, with the same command line as in every language."""
 
 import inspect
 import os
@@ -12,7 +12,7 @@ from hairspring._statement import Code
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-#: What `bench` declared: groups that are measured in the same rounds, in the order of the file.
+#: The groups that `bench` declared, in the order of the file; a group is measured in the same rounds.
 _groups: list[list[Declared]] = []
 
 
@@ -26,10 +26,10 @@ def bench(
 ) -> Callable[[Function], Function]:
     """Declares a function as a benchmark of this program, for `main`.
 
-    What is timed is a call of the function. `init` and `setup` are as in `hairspring.time`: the function is called with
-    what an init that is a callable returned. `against`: alternatives, measured in the same rounds and compared with the
-    function. `arguments`: a benchmark for each of them, called `function/parameter:argument`; the function and its
-    alternatives are called with it, or the init is, where that is a callable.
+    A call of the function is timed. `init` and `setup` are as in `hairspring.time`: if the init is a callable, the
+    function is called with its result. `against`: alternatives, measured in the same rounds and compared with the
+    function. `arguments`: a benchmark for each of them, named `function/parameter:argument`; the function and its
+    alternatives are called with it, or the init if that is a callable.
 
     >>> @bench()
     ... def nothing() -> None:
@@ -75,7 +75,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
 
 
 def show_exception() -> None:
-    """The exception of the code, without the frames of this package."""
+    """Prints the exception of the code, without the frames of this package."""
     import traceback
 
     _, error, trace = sys.exc_info()
@@ -83,6 +83,6 @@ def show_exception() -> None:
     while trace is not None and os.path.dirname(os.path.abspath(trace.tb_frame.f_code.co_filename)) == here:
         trace = trace.tb_next
     if isinstance(error, SyntaxError):
-        trace = None  # it says itself where
+        trace = None  # a syntax error states its own place
     if error is not None:
         traceback.print_exception(type(error), error, trace)

@@ -21,12 +21,12 @@ FLAGS = "sgbxc"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its confidence interval; `nan` or infinite ends where the interval has none."""
+    """A value with its confidence interval; ends that the interval does not have are `nan` or infinite."""
 
     value: float
     low: float
     high: float
-    #: Confidence level, as 0.95.
+    #: Confidence level, such as 0.95.
     level: float
 
     @property
@@ -62,7 +62,7 @@ class Finding:
     """A doubt about a measurement."""
 
     severity: Literal["note", "warning", "untrusted"]
-    #: What was found, as `non_linear`. There may be kinds that this version does not know.
+    #: The kind of the finding, such as `non_linear`. There may be kinds that this version does not know.
     kind: str
     #: The finding in words, with its numbers.
     message: str
@@ -75,11 +75,11 @@ class Series:
     """The results for one piece of code."""
 
     name: str
-    #: The code that was timed, where it is known.
+    #: The code that was timed, if it is known.
     code: str | None
     #: Its components by name.
     components: Mapping[str, Component]
-    #: What all rows have in common (reads of the clock, the call of a row); `None` if the counts do not determine it.
+    #: The time that all rows have in common (reads of the clock, the call of a row); `None` if it is not determined.
     overhead: Component | None
     #: Doubts, the most serious first.
     findings: tuple[Finding, ...]
@@ -97,7 +97,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two pieces of code, measured in the same rounds, by their bodies."""
+    """Two pieces of code, measured in the same rounds and compared by their bodies."""
 
     #: The one that is compared.
     a: str
@@ -122,7 +122,7 @@ class Observations:
         self.series_names: tuple[str, ...]
         #: Unit of the readings: `ticks` or `time_ns`.
         self.unit: str
-        #: Ticks per second of the clock, where they are known.
+        #: Ticks per second of the clock, if they are known.
         self.rate_hz: float | None
         components, series_names, self.unit, self.rate_hz = report.origin()
         self.components, self.series_names = tuple(components), tuple(series_names)
@@ -168,11 +168,11 @@ class Observations:
         return np.frombuffer(self._columns[4], dtype=np.uint16)
 
     def __len__(self) -> int:
-        """How many readings there are."""
+        """Number of readings."""
         return len(self.flags)
 
     def __repr__(self) -> str:
-        """How many readings of what."""
+        """The number of readings and the names of the series."""
         return f"Observations({len(self)} readings of {', '.join(self.series_names)})"
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
@@ -209,7 +209,7 @@ class Result:
 
     @property
     def first(self) -> Series:
-        """The first piece of code: what the others are compared with."""
+        """The first piece of code, with which the others are compared."""
         return next(iter(self.series.values()))
 
     @property
@@ -229,7 +229,7 @@ class Result:
 
     @property
     def overhead(self) -> Component | None:
-        """What all rows of the first piece of code have in common. It is not in the times."""
+        """The time that all rows of the first piece of code have in common. The other times do not include it."""
         return self.first.overhead
 
     @property
@@ -251,7 +251,7 @@ class Result:
 
     @property
     def precise(self) -> bool:
-        """Whether the precision asked for was reached before the budget was spent."""
+        """Whether the requested precision was reached before the budget was spent."""
         return self._report.precise
 
     @cached_property
@@ -265,7 +265,7 @@ class Result:
         return document
 
     def to_json(self) -> str:
-        """The same as text."""
+        """The document as text."""
         return self._report.json()
 
     def to_pandas(self) -> "pd.DataFrame":
@@ -279,11 +279,11 @@ class Result:
         return self._report.text(False)
 
     def __repr__(self) -> str:
-        """In one line: names and times of the bodies."""
+        """One line with the names and times of the bodies."""
         return f"Result({', '.join(f'{name}: {shown(series.body)}' for name, series in self.series.items())})"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """The report, in IPython and in notebooks."""
+        """Prints the report in IPython and in notebooks."""
         printer.text("Result(...)" if cycle else str(self))
 
 
@@ -349,7 +349,7 @@ def columns_of(component: Component) -> dict[str, Any]:
 
 
 def import_pandas() -> Any:
-    """pandas, which is not needed otherwise."""
+    """Imports pandas, which the rest of the package does not need."""
     try:
         import pandas
     except ImportError as error:

@@ -1,8 +1,8 @@
-"""Code compiled straight-line: functions whose source is so many copies of a statement between two reads of the clock.
+"""Code compiled straight-line: functions whose source is copies of a statement between two reads of the clock.
 
-The copies are made of the syntax tree, so that line numbers in a traceback are those of the user's own source, and so
-that no text is changed by indenting it. The names that are added (`<clock>`, `<begin>`, `<end>`) cannot be written in
-Python, and so cannot collide with any name in the statement.
+The syntax tree is copied, so that line numbers in a traceback are those of the user's own source, and no text is
+changed by indentation. The added names (`<clock>`, `<begin>`, `<end>`) are not valid Python names, so they cannot
+collide with any name in the statement.
 """
 
 import ast
@@ -21,11 +21,11 @@ Clock = Callable[[], int]
 Row = Callable[[Clock], int]
 Code = str | Callable[..., object]
 
-#: Nodes of the syntax tree of one row at the most, unless it is one of the shortest rows.
+#: Most nodes of the syntax tree of one row, unless it is one of the shortest rows.
 MOST_NODES = 200_000
-#: Characters of an argument in the text of a call.
+#: Most characters of an argument in the text of a call.
 LONGEST_ARGUMENT = 40
-#: Copies that are compiled however large the statement is.
+#: Copies that are compiled even if the statement is large.
 FEWEST_COPIES = 8
 #: Runs of a row before it is measured, so that the interpreter has specialised every instruction ...
 WARMING_RUNS = 128
@@ -38,7 +38,7 @@ class Counts(NamedTuple):
 
     bodies: int
     inits: int
-    #: Whether an equal number of inits runs before every body, rather than one and the further ones at the end.
+    #: Whether an equal number of inits runs before every body, instead of one and the further ones at the end.
     in_place: bool
 
 
@@ -47,7 +47,7 @@ class Source(NamedTuple):
 
     text: str
     body: list[ast.stmt]
-    #: Names that it declares global. The declarations themselves are taken out: there must be one for all copies.
+    #: Names that it declares global. The declarations themselves are removed, because all copies need a single one.
     declared: frozenset[str]
 
 
@@ -63,9 +63,9 @@ class Statement:
         file: str = "<statement>",
         arguments: Sequence[object] = (),
     ) -> None:
-        """Reads the code; `SyntaxError` with its line where it is not Python, `OptionError` where it is empty.
+        """Reads the code; `SyntaxError` with its line if it is not Python, `OptionError` if it is empty.
 
-        If init and code are callables, init is called with the arguments and the code with what init returned; else a
+        If init and code are callables, init is called with the arguments and the code with the result of init; else a
         callable code is called with the arguments.
         """
         self._globals: dict[str, Any] = {"__builtins__": builtins} if namespace is None else namespace
@@ -97,7 +97,7 @@ class Statement:
 
     @property
     def text(self) -> str:
-        """The statement as it was written; of a callable, the call."""
+        """The statement as it was written; for a callable, the call."""
         return self._body.text
 
     def rows(self) -> list[Counts]:
@@ -116,7 +116,7 @@ class Statement:
             self._names = {name: value for name, value in setup(locals).items() if not name.startswith("<")}
 
     def function(self, bodies: int, inits: int, in_place: bool) -> Row:
-        """The function of a row. It runs itself warm when it is first called."""
+        """The function of a row. Its first call warms it up."""
         copies = list(self._copies(Counts(bodies, inits, in_place)))
         names = self._names.keys() & used_names([*self._init.body, *self._body.body])
         handed = {
@@ -139,7 +139,7 @@ class Statement:
         arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
         tree = ast.Module([ast.FunctionDef("statement", arguments, first + body, [])], [])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # they were given when the code was read
+            warnings.simplefilter("ignore", SyntaxWarning)  # they were shown when the code was read
             code = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
         made: dict[str, Callable[..., Any]] = {}
         exec(code, self._globals, made)
@@ -147,7 +147,7 @@ class Statement:
 
 
 class Warmed:
-    """The function of a row, which runs itself warm when it is first called."""
+    """The function of a row, which warms itself up at its first call."""
 
     def __init__(self, function: Callable[..., int], arguments: tuple[Any, ...]) -> None:
         """`function` takes the clock and then the arguments."""
@@ -172,7 +172,7 @@ class Warmed:
 
 
 def read(text: str, file: str) -> Source:
-    """Reads a piece of code, indented or not. `SyntaxError` with the line in it where it is wrong."""
+    """Reads a piece of code, indented or not. `SyntaxError` with the wrong line."""
     if "\0" in text:
         raise OptionError(f"{file} contains a null character at {text.index(chr(0))}: Python code cannot")
     remember(file, [text])
@@ -188,47 +188,47 @@ def read(text: str, file: str) -> Source:
 
 
 def parsed(text: str, file: str) -> ast.Module:
-    """The syntax tree of code that stands for itself: a `return` or an `await` outside a function is refused here."""
+    """The syntax tree of code; a `return` or an `await` outside a function is refused here."""
     tree = ast.parse(text, file)
     compile(text, file, "exec", dont_inherit=True)
     return tree
 
 
 def remember(file: str, texts: Iterable[str]) -> None:
-    """Lets tracebacks show the lines of code that has no file."""
+    """Makes tracebacks show the lines of code that has no file."""
     lines = [line + "\n" for text in texts for line in text.split("\n")]
     linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
 
 
 def move_behind(body: Source, init: Source) -> None:
-    """Numbers the lines of an init as if they stood behind those of the body: both are compiled into one function."""
+    """Numbers the lines of an init as if they came after those of the body: both are compiled into one function."""
     for tree in init.body:
         ast.increment_lineno(tree, body.text.count("\n") + 1)
 
 
 def described(code: Callable[..., object], arguments: list[str]) -> str:
-    """A call of it as text."""
+    """A call of the code as text."""
     name = getattr(code, "__qualname__", None) or getattr(code, "__name__", None) or type(code).__name__
     shortened = [text if len(text) <= LONGEST_ARGUMENT else f"{text[: LONGEST_ARGUMENT - 3]}..." for text in arguments]
     return f"{name}({', '.join(shortened)})".split("<locals>.")[-1]
 
 
 def used_names(trees: Iterable[ast.stmt]) -> set[str]:
-    """Every name that stands in the code, in whatever scope."""
+    """Every name in the code, in any scope."""
     nodes = [node for tree in trees for node in ast.walk(tree)]
     deeper = {name for node in nodes if isinstance(node, ast.Nonlocal | ast.Global) for name in node.names}
     return deeper | {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 class WithoutGlobals(ast.NodeTransformer):
-    """Takes out the declarations of global names, but for those of scopes within, and collects the names."""
+    """Removes the declarations of global names, except those in inner scopes, and collects the names."""
 
     def __init__(self) -> None:
-        """Nothing was declared yet."""
+        """Starts without names."""
         self.declared: set[str] = set()
 
     def visit(self, node: ast.AST) -> Any:
-        """The node without the declarations within."""
+        """The node without the declarations in it."""
         if isinstance(node, ast.Global):
             self.declared.update(node.names)
             return ast.copy_location(ast.Pass(), node)
@@ -246,7 +246,7 @@ def call(function: str, *arguments: str) -> ast.Call:
 
 
 def assignment(name: str, value: ast.expr) -> ast.stmt:
-    """A name gets a value."""
+    """An assignment of a value to a name."""
     return ast.Assign([ast.Name(name, ast.Store())], value)
 
 

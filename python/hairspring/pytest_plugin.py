@@ -25,13 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """No results yet."""
+    """Starts without results."""
     config.stash[RESULTS] = []
 
 
 @pytest.fixture
 def hairspring_time(request: pytest.FixtureRequest) -> Callable[..., "Result"]:
-    """`hairspring.time`, whose results stand in a table at the end of the run; they are called by the test's name."""
+    """`hairspring.time`, with a table of the results at the end of the run; they have the test's name by default."""
     import hairspring
     from hairspring._measure import free_name
 
@@ -47,7 +47,7 @@ def hairspring_time(request: pytest.FixtureRequest) -> Callable[..., "Result"]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The table, and the file that was asked for."""
+    """Prints the table, and writes the requested file."""
     results = config.stash.get(RESULTS, [])
     file: str | None = config.getoption("--hairspring-json")
     if not results:

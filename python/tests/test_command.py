@@ -81,7 +81,7 @@ def test_the_exit_status_says_what_happened() -> None:
         assert "Traceback" not in failed.stderr
 
 
-def test_an_exception_is_shown_as_the_codes_own() -> None:
+def test_an_exception_has_the_codes_own_traceback() -> None:
     failed = time("x = 1", "y = x / 0")
     assert (failed.returncode, failed.stdout) == (1, "")
     assert 'File "<statement>", line 2' in failed.stderr and "y = x / 0" in failed.stderr
@@ -99,7 +99,7 @@ def test_an_empty_statement_is_an_error() -> None:
     assert failed.returncode == 2 and "nothing to time" in failed.stderr
 
 
-def test_a_reader_that_leaves_is_no_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "hairspring", "time", "pass", "--budget", "20ms"],
         stdout=subprocess.PIPE,
@@ -132,7 +132,7 @@ def test_a_program_lists_its_benchmarks(program: str) -> None:
     ]
 
 
-def test_a_program_measures_what_is_chosen(program: str) -> None:
+def test_a_program_measures_the_chosen_benchmarks(program: str) -> None:
     done = run(program, "--bench", "--json", "--budget", "20ms", "--exact", "total/size:10", "in_place")
     assert (done.returncode, done.stderr) == (0, "")
     document = json.loads(done.stdout)
@@ -141,7 +141,7 @@ def test_a_program_measures_what_is_chosen(program: str) -> None:
     assert list(document["results"][2]["components"]) == ["body", "init"]
 
 
-def test_a_program_whose_code_fails_says_where(program: str) -> None:
+def test_a_program_reports_where_its_code_fails(program: str) -> None:
     failed = run(program, "fails", "--budget", "5ms")
     assert failed.returncode == 1
     assert "the benchmark's own" in failed.stderr and "in fails" in failed.stderr

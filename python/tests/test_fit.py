@@ -1,4 +1,4 @@
-"""Solving observations: the tables are invented, with a known answer."""
+"""Solving observations: the tables are made up, with a known answer."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import hairspring
 
 
 def line(slope: float = 40.5, overhead: float = 18.0, rounds: int = 16) -> npt.NDArray[np.float64]:
-    """Copies and ticks: a line with a wobble that is the same in no two rows."""
+    """Copies and ticks: a line with a wobble that differs from row to row."""
     rows = [(k, slope * k + overhead + (7 * r + 13 * k) % 5 - 2) for r in range(rounds) for k in (1, 2, 4, 8, 16)]
     return np.array(rows, dtype=np.float64)
 
@@ -65,7 +65,7 @@ def test_a_frame_with_series_rounds_and_flags() -> None:
     assert result.body.ticks is not None and abs(result.body.ticks.value - 40.5) < 0.5
 
 
-def test_a_frame_of_observations_and_a_file_give_the_same_again(tmp_path: Path) -> None:
+def test_a_frame_of_observations_and_a_file_give_the_same_result(tmp_path: Path) -> None:
     result = hairspring.fit(line())
     assert hairspring.fit(result.observations.to_pandas()).body == result.body
     result.observations.to_csv(tmp_path / "table.csv")
@@ -84,7 +84,7 @@ def test_whole_numbers_of_every_width_are_numbers() -> None:
         assert hairspring.fit(line().round().astype(kind)).body.ticks is not None
 
 
-def test_strided_and_transposed_arrays_are_read_as_they_look() -> None:
+def test_strided_and_transposed_arrays_are_read_correctly() -> None:
     table = line()
     wide = np.zeros((80, 4))
     wide[:, ::2] = table
@@ -127,7 +127,7 @@ def test_bad_observations_are_refused_with_the_reason(observations: Any, reason:
     "observations",
     [None, [("a", "b")], np.array([[1, None]], dtype=object), [(1 + 2j, 3)], pd.DataFrame({"a": ["x"], "ticks": [1]})],
 )
-def test_what_is_no_number_is_refused(observations: Any) -> None:
+def test_values_that_are_not_numbers_are_refused(observations: Any) -> None:
     with pytest.raises(TypeError, match="expected numbers"):
         hairspring.fit(observations)
 

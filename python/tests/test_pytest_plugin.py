@@ -1,4 +1,4 @@
-"""The fixture, in a pytest run within the test."""
+"""Tests of the fixture, in a pytest run within the test."""
 
 import json
 
@@ -18,7 +18,7 @@ def test_fails(hairspring_time):
 """
 
 
-def test_results_stand_in_a_table_and_in_a_file(pytester: pytest.Pytester) -> None:
+def test_results_are_in_a_table_and_in_a_file(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TESTS)
     outcome = pytester.runpytest_subprocess("--hairspring-json", "results.json")
     outcome.assert_outcomes(passed=1, failed=1)
@@ -28,7 +28,7 @@ def test_results_stand_in_a_table_and_in_a_file(pytester: pytest.Pytester) -> No
     assert [series["name"] for series in document["results"]] == ["test_sort", "test_sort (2)", "own"]
 
 
-def test_a_run_without_measurements_says_nothing(pytester: pytest.Pytester) -> None:
+def test_a_run_without_measurements_prints_nothing(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_nothing(): pass")
     outcome = pytester.runpytest_subprocess("--hairspring-json", "results.json")
     outcome.assert_outcomes(passed=1)

@@ -1,4 +1,4 @@
-"""What findings advise is what the functions of the package can do."""
+"""The remedies of findings name arguments that the functions of the package have."""
 
 import inspect
 import re
@@ -22,7 +22,7 @@ def test_remedies_name_arguments_that_the_function_has() -> None:
     assert seen > 5
 
 
-def test_a_fit_speaks_of_its_argument() -> None:
+def test_a_remedy_of_fit_names_its_argument() -> None:
     ticks = {9: 5000.0}
     table = [(k, ticks.get(k, 100.0 * k) + (7 * r + 13 * k) % 5) for k in range(1, 17) for r in range(8)]
     (outliers,) = [finding for finding in hairspring.fit(table).findings if finding.kind == "outliers"]

@@ -1,4 +1,4 @@
-"""How a statement is compiled: copies, names, scopes, and what is refused. No real time here."""
+"""How a statement is compiled: copies, names, scopes, refused code. No real time is measured here."""
 
 import json
 import traceback
@@ -24,14 +24,14 @@ class Count:
 
 @pytest.fixture(autouse=True)
 def cold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every row runs once when it is called."""
+    """Turns the warm-up off, so that every row runs once when it is called."""
     monkeypatch.setattr(_statement, "WARMING_RUNS", 1)
 
 
 def run(
     code: Code, counts: Counts, setup: Code | None = None, init: Code | None = None, **names: Any
 ) -> dict[str, Any]:
-    """Runs a row; gives the namespace, in which the code finds `names`."""
+    """Runs a row; returns the namespace, which contains `names`."""
     statement = Statement(code, init, setup, names)
     statement.prepare()
     clock = Count()
@@ -61,7 +61,7 @@ def test_the_statement_is_copied_straight_line() -> None:
         (Counts(3, 3, True), "ibibib"),
     ],
 )
-def test_inits_stand_before_the_bodies_or_at_the_end(counts: Counts, order: str) -> None:
+def test_inits_come_before_the_bodies_or_at_the_end(counts: Counts, order: str) -> None:
     log: list[str] = []
     run("log.append('b')", counts, init="log.append('i')", log=log)
     assert "".join(log) == order
@@ -89,7 +89,7 @@ def test_a_huge_statement_has_fewer_copies() -> None:
     run(huge, copies(rows[-1].bodies))
 
 
-def test_names_of_the_setup_are_locals_that_every_row_finds_as_they_were() -> None:
+def test_names_of_the_setup_are_locals_with_the_same_values_in_every_row() -> None:
     log: list[int] = []
     statement = Statement("x += 1; log.append(x)", None, "x = 5", {"log": log})
     statement.prepare()
@@ -155,7 +155,7 @@ def test_statements_of_every_kind_compile_and_run(code: str) -> None:
     run("pass", copies(2), setup=code)
 
 
-def test_text_over_several_lines_stays_as_it_is() -> None:
+def test_text_over_several_lines_is_not_changed() -> None:
     log: list[str] = []
     run("x = '''\n  a\n'''\nlog.append(x)", copies(1), log=log)
     assert log == ["\n  a\n"]
@@ -177,7 +177,7 @@ def test_text_over_several_lines_stays_as_it_is() -> None:
         ("x =! 2", "invalid syntax", 1),
     ],
 )
-def test_what_cannot_stand_there_is_refused_with_its_line(code: str, reason: str, line: int) -> None:
+def test_invalid_code_is_refused_with_its_line(code: str, reason: str, line: int) -> None:
     with pytest.raises(SyntaxError, match=reason) as caught:
         Statement(code, None, None, None)
     assert caught.value.filename == "<statement>"
@@ -199,7 +199,7 @@ def test_null_characters_are_refused() -> None:
 
 
 @pytest.mark.parametrize("code", [None, 3, b"pass", ["pass"]])
-def test_what_is_neither_text_nor_callable_is_refused(code: Any) -> None:
+def test_code_that_is_neither_text_nor_callable_is_refused(code: Any) -> None:
     with pytest.raises(TypeError, match="text or a callable"):
         Statement(code, None, None, None)
 
@@ -210,14 +210,14 @@ def test_a_callable_is_called_straight_line() -> None:
     assert log == [1] * 5
 
 
-def test_a_callable_is_called_with_what_its_init_returned() -> None:
+def test_a_callable_is_called_with_the_result_of_its_init() -> None:
     log: list[object] = []
     made = iter(range(100))
     run(log.append, Counts(2, 4, False), init=lambda: next(made))
     assert log == [0, 1]
 
 
-def test_arguments_are_handed_to_a_callable_or_to_its_init() -> None:
+def test_arguments_are_passed_to_a_callable_or_to_its_init() -> None:
     log: list[object] = []
     called = Statement(log.append, None, None, None, arguments=(7,))
     assert called.text.endswith("append(7)")
@@ -241,7 +241,7 @@ def test_tracebacks_show_the_line_of_the_statement() -> None:
     assert (frame.filename, frame.lineno, frame.line) == ("<statement>", 2, "y = x / 0")
 
 
-def test_a_row_runs_itself_warm_at_its_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_warms_up_at_its_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_statement, "WARMING_RUNS", 10)
     monkeypatch.setattr(_statement, "WARMING_SECONDS", 60)
     log: list[int] = []
@@ -252,7 +252,7 @@ def test_a_row_runs_itself_warm_at_its_first_call(monkeypatch: pytest.MonkeyPatc
     assert len(log) == 11
 
 
-def test_long_code_is_not_run_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_code_is_not_warmed_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_statement, "WARMING_RUNS", 10)
     monkeypatch.setattr(_statement, "WARMING_SECONDS", 0)
     log: list[int] = []

@@ -1,4 +1,4 @@
-"""Measurements. No absolute time is asserted: only what must hold on any machine, however busy."""
+"""Measurements. No absolute time is asserted, only properties that hold on any machine, even a busy one."""
 
 import gc
 import json
@@ -49,7 +49,7 @@ def test_work_done_twice_takes_about_twice_the_time() -> None:
     assert ratio is not None and 1.3 < ratio.value < 3
 
 
-def test_an_init_is_told_apart_from_the_body() -> None:
+def test_an_init_is_separated_from_the_body() -> None:
     init = "x = list(range(1000))"
     result = hairspring.time("y = x[0]", init=init, budget="100ms")
     assert list(result.components) == ["body", "init"]
@@ -95,11 +95,11 @@ def test_globals_are_seen() -> None:
 
 
 class Own(Exception):
-    """An exception that can be watched."""
+    """An exception of the test's own."""
 
 
 @pytest.mark.parametrize("where", ["statement", "init", "setup"])
-def test_exceptions_come_through_with_their_traceback_and_leave_nothing_behind(where: str) -> None:
+def test_exceptions_keep_their_traceback_and_leave_no_references(where: str) -> None:
     affinity = os.sched_getaffinity(0)
     codes = {"statement": "pass", "init": "pass", "setup": "pass"} | {where: "a = 1\nraise Own('mine')"}
     gc.enable()
@@ -137,7 +137,7 @@ def test_nothing_keeps_the_code_alive() -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_what_ends_programs_ends_the_measurement(error: type[BaseException]) -> None:
+def test_exceptions_that_end_programs_end_the_measurement(error: type[BaseException]) -> None:
     def stop() -> None:
         raise error
 
@@ -161,7 +161,7 @@ def test_a_signal_interrupts() -> None:
     assert time.monotonic() - begin < 30
 
 
-def test_the_garbage_collector_is_off_meanwhile_unless_it_is_wanted() -> None:
+def test_the_garbage_collector_is_off_during_measurements_unless_requested() -> None:
     seen: list[bool] = []
     for wanted in (False, True):
         hairspring.time(lambda: seen.append(gc.isenabled()), budget="5ms", gc=wanted)
@@ -208,7 +208,7 @@ def test_a_measurement_within_a_measurement() -> None:
         ({"cpu": 100_000}, "100000"),
     ],
 )
-def test_options_that_cannot_be_had(options: dict[str, Any], reason: str) -> None:
+def test_unavailable_options_are_refused(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(hairspring.OptionError, match=reason):
         hairspring.time("pass", **options)
 
@@ -261,7 +261,7 @@ def test_texts_and_frames() -> None:
         result.components["body"] = result.body  # type: ignore[index]
 
 
-def test_pandas_is_not_needed_but_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_frames_need_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     result = hairspring.fit([(1, 10), (2, 20), (3, 31), (4, 40)])
     with pytest.raises(ImportError, match="pip install pandas"):

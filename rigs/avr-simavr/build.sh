@@ -38,7 +38,7 @@ simulate() { # NAME ARGUMENT...
   timeout 120 "$BUILT/simulate" "$BUILT/$1.elf" "${@:2}"
 }
 
-# First address of a function and the one behind it.
+# First address of a function, and the first one after it.
 addresses() { # NAME FUNCTION
   local start size
   read -r start size _ < <(avr-nm -S "$BUILT/$1.elf" | grep " [Tt] $2\$")

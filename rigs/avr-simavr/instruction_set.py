@@ -1,6 +1,6 @@
-"""Whether the simulator gave every instruction of a function the cycles of the AVR instruction set manual.
+"""Checks that the simulator gave every instruction of a function the cycles of the AVR instruction set manual.
 
-That is, on parts with a 22-bit program counter.
+The cycles are those of parts with a 22-bit program counter.
 Arguments: the firmware, and the file of --steps.
 """
 
@@ -18,14 +18,14 @@ SKIPS = {"cpse", "sbic", "sbis", "sbrc", "sbrs"}
 
 
 def mnemonics(firmware: str) -> dict[int, str]:
-    """Of all instructions, by address."""
+    """The mnemonics of all instructions, by address."""
     dump = subprocess.run(["avr-objdump", "-d", "-z", firmware], check=True, capture_output=True, text=True).stdout
     found = re.findall(r"^ +([0-9a-f]+):\t(?:[0-9a-f]{2} )+ *\t(\w+)", dump, re.M)
     return {int(address, 16): name for address, name in found}
 
 
 def expected(name: str, length: int) -> int:
-    """Cycles of an instruction that was followed by the one so many bytes behind its beginning."""
+    """Cycles of an instruction, from the distance in bytes to the next one that ran."""
     if name.startswith("br"):
         return 1 if length == 2 else 2
     if name in SKIPS:
@@ -34,7 +34,7 @@ def expected(name: str, length: int) -> int:
 
 
 def main() -> int:
-    """Compares all steps, and says how many."""
+    """Compares all steps, and prints their number."""
     firmware, steps = sys.argv[1:]
     names, seen, wrong = mnemonics(firmware), set(), 0
     with open(steps, encoding="utf-8", newline="") as file:

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Rust and shell source: formatted, free of what shellcheck knows to be traps, and with no arrow that runs back
-# (tests/arrows.txt).
+# Rust and shell source: formatted, without warnings of shellcheck, and with no arrow that runs back (tests/arrows.txt).
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
 
-# All files that start with a shell's `#!` line, whatever their name, and the ones that are only sourced.
+# All files with any name that start with a shell's `#!` line, and those that are only sourced.
 shell_scripts() {
   local file
   project_files | while read -r file; do

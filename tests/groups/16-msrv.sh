@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The oldest Rust that Cargo.toml declares (`rust-version`) builds every crate, with the versions in Cargo.lock. A compiler of
-# that very version is taken from wherever it is: the one in use, rustup's, the distribution's (unpacked into .cache, since
-# nothing that is installed must make room for it), or fetched by rustup. A declared version of a dependency is not enough:
-# some need a newer Rust than they say, or say nothing.
+# exactly that version is the one in use, rustup's, or the distribution's (unpacked into .cache, so that no installed package
+# must be removed for it), or rustup fetches it. The declared versions of dependencies are not enough: some need a newer Rust
+# than they declare, or declare none.
 # Clippy's `incompatible_msrv` (group clippy) checks our own code on every machine, and names the place.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -18,7 +18,7 @@ is_oldest() { # FOLDER: whether its compiler is of the declared version
   [[ "$(LD_LIBRARY_PATH="$(libraries "$1")" "$1/rustc" --version 2>/dev/null)" == "rustc $(minimum_rust)."* ]]
 }
 
-# Where the unpacked compiler's libraries are; nothing for one that is installed.
+# The folders of the unpacked compiler's libraries; nothing for an installed compiler.
 libraries() { # FOLDER
   [[ $1 != "$UNPACKED"/* ]] || find "$UNPACKED" -name '*.so*' -path '*-linux-gnu/*' -printf '%h\n' | sort -u | paste -sd :
 }
@@ -31,7 +31,7 @@ oldest_folder() {
   return 1
 }
 
-# Wherever a compiler may be; a place that is not there is none.
+# The folders that may contain a compiler; some may not exist.
 all_folders() {
   rust_folders
   compgen -G "${RUSTUP_HOME:-${HOME:-}/.rustup}/toolchains/*/bin" || true
@@ -39,18 +39,18 @@ all_folders() {
   compgen -G "$UNPACKED/usr/lib/rust-*/bin" || true
 }
 
-# The version of a package that is of the declared Rust, if the distribution has one.
+# The version of a package that belongs to the declared Rust, if the distribution has one.
 packaged_version() { # PACKAGE
   apt-cache madison "$1" 2>/dev/null | sed -n "s/^[^|]*| *\($(minimum_rust | sed 's/\./\\./')\.[^ ]*\) .*/\1/p" | head -n 1
 }
 
-# What a package needs; of alternatives the first.
+# The dependencies of a package; the first one of alternatives.
 needed_by() { # PACKAGE[=VERSION]
   apt-cache depends "$1" | awk '/^ *\|Depends:/ { if (!other) print $2; other = 1; next } /^ *Depends:/ { if (!other) print $2; other = 0 }' |
     grep -v '^<' || true
 }
 
-# A package of the compiler's own version and all that it needs and the machine does not have, as `apt-get download` takes them.
+# A package of the compiler's version, and all its dependencies that are not installed, as arguments of `apt-get download`.
 packages_for() { # VERSION PACKAGE...
   local version="$1" queue=("${@:2}") seen=' ' package
   while [ "${#queue[@]}" -gt 0 ]; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the project builds on, by the rules of deny.toml: licences, banned and doubled crates, where they come from. The check of
-# advisories is not run: its database is fetched from a host that not every machine reaches (deny.toml says how to run it).
+# The project's dependencies, by the rules of deny.toml: licences, banned and duplicate crates, sources. The check of advisories
+# is not run, because its database comes from a host that not every machine reaches (deny.toml says how to run it).
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"

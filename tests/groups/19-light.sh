@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a user's first build compiles stays light: the Rust library and the C library need at most 50 lines of cargo's tree of
-# packages, and nothing of the instruments: no disassembler, no readers of object files, no ptrace, no seccomp.
+# A user's first build stays light: the Rust library and the C library have at most 50 lines in cargo's tree of packages, and
+# none of the dependencies of the instruments: no disassembler, no readers of object files, no ptrace, no seccomp.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

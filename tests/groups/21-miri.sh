@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The barriers of Rust programs, and the values that they lay aside, under Miri: it finds what unsafe code must not do. Miri
-# runs no assembly, so the barriers have another way there (crates/hairspring/src/barrier.rs); that way is also built and
-# tested as it is, on every machine. Miri itself is a part of nightly Rust that only rustup brings. Where it is not there this
-# is said, and the group passes: no other group stands in for it.
+# The barriers of Rust programs, and the values that they store, under Miri, which finds undefined behaviour of unsafe code. Miri
+# runs no assembly, so the barriers have another implementation there (crates/hairspring/src/barrier.rs), which is also built
+# and tested without Miri, on every machine. Miri is a part of nightly Rust that only rustup provides. Without Miri the group
+# says so, and passes; no other group replaces it.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -11,7 +11,7 @@ cd "$ROOT"
 TESTS=(barrier:: values::)
 status=0
 
-# Only this crate gets the flag: others read it too, and would leave out what a real machine has.
+# Only this crate gets the flag: others read it too, and would leave out code for real machines.
 without_assembly() {
   local program
   program="$(cargo rustc --quiet -p hairspring --lib --profile bench --message-format=json -- --cfg miri |
@@ -19,7 +19,7 @@ without_assembly() {
   [ -n "$program" ] && runs_some "$program" "${TESTS[@]}"
 }
 
-# Runs tests; a name that fits none of them is a failure.
+# Runs tests; it is a failure if a name matches none of them.
 runs_some() { # COMMAND...
   local text
   text="$("$@" 2>&1)" || { printf '%s\n' "$text" && return 1; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every reader on damaged files: a short run of all fuzz targets (fuzz/targets), each with a fixed number of edited inputs from a
-# fixed seed. Not optimised, because an overflow panics only then; so this is no part of group 20.
+# fixed seed. It is built without optimisation, so that an overflow panics, and is therefore not a part of group 20.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"

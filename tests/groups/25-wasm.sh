@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The core builds for WebAssembly without a system (wasm32-unknown-unknown): there is no clock, no file and no thread that
-# it could use. The standard library for that target comes with rustup; without it, it is built from its sources, which
-# Debian has: next to its own compiler, or unpacked into .cache with the compiler of the same version.
+# The core builds for WebAssembly without a system (wasm32-unknown-unknown), where it can use no clock, file or thread. rustup
+# provides the standard library for that target; otherwise it is built from its sources, which Debian has: next to its own
+# compiler, or unpacked into .cache with the compiler of the same version.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
@@ -14,7 +14,7 @@ has_sources() { [ -f "$("$1" --print sysroot)/lib/rustlib/src/rust/library/Cargo
 
 add_target() { command -v rustup >/dev/null && quietly timeout 120 rustup target add "$TARGET"; }
 
-# The compiler and the sources of the standard library, of one version, as Debian has them.
+# Debian's compiler and sources of the standard library, of the same version.
 debian_packages() {
   apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances \
     rustc-web rust-web-src 2>/dev/null | grep -Ex 'rustc-web|rust-web-src|libstd-rust-web.*|libllvm[0-9]+' | sort -u
@@ -52,7 +52,7 @@ find_sources() {
 
 check() { cargo check --quiet --package hairspring-core --target "$TARGET" "$@"; }
 
-# Building the standard library is not stable yet: the compiler of a release does it when it is told so.
+# Building the standard library is not stable yet: the compiler of a release needs this variable.
 check_from_sources() {
   RUSTC_BOOTSTRAP=1 RUSTC="$RUSTC_OF_SOURCES" CARGO_TARGET_DIR="$CARGO_TARGET_DIR/wasm" check -Zbuild-std=std,panic_abort
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The README, the book in docs/ and the other documents: links, tables and code blocks (tests/book_pages.py); the outputs
 # that they show (tests/book_outputs.py); the book is built, and the links of its pages lead somewhere.
-# UPDATE_EXPECT=1 ./test book writes the outputs anew. HAIRSPRING=PATH takes a command that is built already.
+# UPDATE_EXPECT=1 ./test book rewrites the outputs. HAIRSPRING=PATH uses a command that is already built.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -12,8 +12,8 @@ MDBOOK="$CACHE/mdbook-$MDBOOK_VERSION/bin/mdbook"
 BUILT="$CARGO_TARGET_DIR/book"
 status=0
 
-# No distribution and no registry of wheels has mdBook, so it is built, once. Without its server and its search,
-# and unoptimised: that takes a third of the time, and the book is small.
+# No distribution and no registry of wheels has mdBook, so it is built, once: without its server and its search, and without
+# optimisation, which takes a third of the time and is enough for a small book.
 need_mdbook() {
   [ ! -x "$MDBOOK" ] || return 0
   need_rust || return
@@ -35,7 +35,7 @@ need_binary() {
 pages() { project_files '*.md' | python3 tests/book_pages.py; }
 outputs() { project_files '*.md' | python3 tests/book_outputs.py "$HAIRSPRING"; }
 
-# The files of which the book shows results are those that their script makes.
+# The example files of the book are those that their script makes.
 example_files() {
   rm -rf "$CACHE/example-files"
   mkdir "$CACHE/example-files"
@@ -46,7 +46,7 @@ example_files() {
 build() {
   rm -rf "$BUILT"
   "$MDBOOK" build --dest-dir "$BUILT" >"$CACHE/mdbook.log" 2>&1 || { cat "$CACHE/mdbook.log" && return 1; }
-  if grep -E '\[(WARN|ERROR)\]' "$CACHE/mdbook.log"; then return 1; fi # a file that is not there is no failure to mdBook
+  if grep -E '\[(WARN|ERROR)\]' "$CACHE/mdbook.log"; then return 1; fi # a missing file is not an error for mdBook
 }
 
 mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')

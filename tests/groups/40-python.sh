@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All Python files: style and format (ruff), types (mypy, strict), tests (pytest). The tools and their versions stand in
-# tests/requirements.txt; a folder whose scripts need more has a requirements.txt of its own.
+# All Python files: style and format (ruff), types (mypy, strict), tests (pytest). The tools and their versions are in
+# tests/requirements.txt; a folder whose scripts need more packages has its own requirements.txt.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
@@ -14,8 +14,8 @@ mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/
 need_venv "$ROOT/.venv" "${requirements[@]}"
 PATH="$ROOT/.venv/bin:$PATH"
 
-# mypy and pytest take files of the same name in different folders for one module, so each folder is checked by itself,
-# as a user runs it: its files import each other. The tests of the Python package need its native half: group python-package
+# mypy and pytest treat files of the same name in different folders as one module, so each folder is checked separately, as a
+# user runs it: its files import each other. The tests of the Python package need its native module: group python-package
 # builds it and runs them.
 check_folder() { # FOLDER
   local status=0 tests=()

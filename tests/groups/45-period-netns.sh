@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The exchange of `hairspring period` between two network namespaces that a veth pair joins: a network that loses nothing, one
-# that loses and doubles frames (netem, where the kernel has it), and partners that are stopped, killed, or misbehave.
+# that loses and duplicates frames (netem, if the kernel has it), and partners that are stopped, are killed, or misbehave.
 # It needs root.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -9,7 +9,7 @@ cd "$ROOT"
 ADDRESS=10.213.47.2
 WORK="$(mktemp -d "$CACHE/period.XXXXXX")"
 PARTNER_PID=''
-MASTER='' PARTNER='' # processes that do nothing but keep a network namespace each
+MASTER='' PARTNER='' # processes that each only keep a network namespace
 status=0
 
 # shellcheck disable=SC2317 # called by the trap
@@ -21,7 +21,7 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-# Starts a process with a network namespace of its own, which ends with this script. `ip netns` would mount a file for each
+# Starts a process with a new network namespace, which ends with this script. `ip netns` would mount a file for each
 # namespace and a /sys for each command, which is refused in a chroot and in many containers.
 start_namespace() { # VARIABLE
   setpriv --pdeathsig KILL unshare --net sleep infinity &
@@ -41,7 +41,7 @@ namespace_made() { # PROCESS
   return 1
 }
 
-# Runs a command in the namespace of that process. It takes the place of nsenter, so that signals reach it.
+# Runs a command in the namespace of that process. It replaces nsenter, so that signals reach it.
 inside() { # PROCESS COMMAND...
   exec nsenter --net="/proc/$1/ns/net" -- "${@:2}"
 }
@@ -78,7 +78,7 @@ stop_partner() {
   PARTNER_PID=''
 }
 
-# Runs the task for so many cycles of 2 ms; its document goes to a file of that name.
+# Runs the task for a number of cycles of 2 ms; its document goes to a file with this name.
 exchange() { # NAME CYCLES
   in_master "$HAIRSPRING" period 2ms --cycles "$2" --exchange "$ADDRESS" --json >"$WORK/$1.json"
 }
@@ -92,7 +92,7 @@ check() { # NAME WHAT EXPRESSION
   fi
 }
 
-# What holds for every exchange, whatever the network does.
+# Properties of every exchange on any network.
 check_sums() { # NAME
   check "$1" "every cycle that ran sent a frame" '.exchange.sent + .exchange.not_sent == .cycles'
   check "$1" "every frame is in time, late or lost" '.exchange | .sent == .in_time + .late + .lost'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C code: what runs inside the code under test (probe/) and the C ABI of the engine (crates/hairspring-capi).
+# The C code: the headers for the code under test (probe/), and the C ABI of the engine (crates/hairspring-capi).
 # With two compilers and all warnings as errors: every header by itself; the programs under probe/tests/ and examples/c/ run
 # at every level of optimisation and with sanitizers, and `hairspring fit` solves what they print; the instructions that
 # both compilers make of the header are the expected ones; the programs under probe/tests/engine/ run with the installed
@@ -44,7 +44,7 @@ rows_of_the_table() { # COMPILER
   "$1" "${FLAGS[@]}" -O1 -Iprobe probe/tests/rows.c -o "$BUILT/rows" && "$BUILT/rows" | python3 probe/tests/rows.py spec/rows.json
 }
 
-# An object for a machine without a C library needs nothing from outside but what its program gives it.
+# An object for a machine without a C library needs only symbols that its program provides.
 freestanding() { # COMPILER
   local needed
   "$1" "${FLAGS[@]}" -O2 -Iprobe -ffreestanding -nostdlib -c probe/tests/freestanding.c -o "$BUILT/freestanding.o" || return
@@ -52,7 +52,7 @@ freestanding() { # COMPILER
   [ "$needed" = put_somewhere ] || { echo "needs: $needed" && return 1; }
 }
 
-# The table that an example prints is one that the command solves.
+# The command solves the table that an example prints.
 fit_table() { # COMPILER FLAG...
   local compiler="$1"
   shift
@@ -61,7 +61,7 @@ fit_table() { # COMPILER FLAG...
     grep -q '"copy/size:4096"' "$BUILT/program.json"
 }
 
-# Links a program with the installed library and runs it; `static` takes the archive alone.
+# Links a program with the installed library and runs it; `static` uses only the archive.
 with_engine() { # COMPILER FILE shared|static FLAG...
   local compiler="$1" file="$2" kind="$3" flags libraries arguments=()
   shift 3
@@ -81,7 +81,7 @@ engine_programs() { # COMPILER
   done
 }
 
-# Code that ends its program is named, and the program ends as it would have.
+# Code that ends its program is named, and the program ends in the same way as without Hairspring.
 ends() { # COMPILER
   local flags libraries name expected text ended
   read -ra flags < <(pkg-config --cflags hairspring)
@@ -98,7 +98,7 @@ leaves 1 ended the program
 aborts 134 crashed"
 }
 
-# The tutorial's programs by lmbench's interface: each prints a line of lmbench's, with an interval behind it.
+# The tutorial's programs with lmbench's interface: each prints a line in lmbench's format, followed by an interval.
 lmbench_example() { # COMPILER FILE FLAG...
   local compiler="$1" file="$2" flags libraries
   shift 2
@@ -108,7 +108,7 @@ lmbench_example() { # COMPILER FILE FLAG...
     prints_intervals
 }
 
-# Neighbours on the CPU can hide a short time from one run, and not from all of them.
+# Neighbours on the CPU can hide a short time from one run, but not from all runs.
 prints_intervals() {
   local tries
   for tries in $(seq 10); do
@@ -118,7 +118,7 @@ prints_intervals() {
   echo "not in $tries tries a time with its interval:" && cat "$BUILT/program.txt" && return 1
 }
 
-# Odd input prints what is wrong with it on standard error, which is looked at by the program itself.
+# Odd input causes a message on standard error, which the program itself checks.
 lmbench_odd() { # COMPILER FLAG...
   with_engine "$1" probe/tests/lmbench/odd.c shared "${@:2}" 2>"$BUILT/odd.txt" || { tail -n 3 "$BUILT/odd.txt" && return 1; }
 }
@@ -140,7 +140,7 @@ cmake_package() {
     quietly cmake --build "$BUILT/package" && "$BUILT/package/shared" "$BUILT/program.csv" && "$BUILT/package/static" "$BUILT/program.csv"
 }
 
-# The headers for chips are there, and find the one that they stand on.
+# The headers for chips are installed, and find the header that they include.
 chip_headers() {
   local file
   for file in probe/chip/*.h; do cmp "$file" "$PREFIX/include/hairspring-chip/${file##*/}" || return; done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The C++ header (probe/hairspring.hpp). With two compilers, as C++17 and as C++20, and all warnings as errors: the headers
-# by themselves; the programs under probe/tests/cpp/ and examples/cpp/ run, with the installed library where they need it,
-# and with sanitizers; the instructions that both compilers make of it are the expected ones; the results of odd names and
-# of code that throws are what they should be; the CMake package serves C++.
+# compile alone; the programs under probe/tests/cpp/ and examples/cpp/ run, with the installed library if they need it, and
+# with sanitizers; the instructions that both compilers make of it are the expected ones; odd names and code that throws have
+# the expected results; the CMake package works for C++.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -25,7 +25,7 @@ build_alone() { # COMPILER FILE FLAG...
   "$compiler" "${FLAGS[@]}" -Iprobe "$@" "$file" -o "$BUILT/alone" && "$BUILT/alone" >"$BUILT/output.txt"
 }
 
-# The program behind the last `build_alone` printed the engine's rows.
+# The program of the last `build_alone` printed the engine's rows.
 rows_of_the_table() { python3 probe/tests/rows.py spec/rows.json <"$BUILT/output.txt"; }
 
 # Builds with the installed library into the program of that name.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The C headers on Windows: mingw-w64 with all warnings as errors builds the programs at every level of optimisation, and
-# Wine runs them: the performance counter and the time stamp counter, the priority raised and given back as Windows sees it,
-# <windows.h> before and behind the headers. `hairspring fit` solves what is printed there, in lines that end as they do there.
+# Wine runs them: the performance counter and the time stamp counter, the priority raised and restored as Windows reports it,
+# <windows.h> before and after the headers. `hairspring fit` solves their output, which has the line ends of Windows.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -13,11 +13,11 @@ BUILT="$CACHE/windows"
 QPC=-DHAIRSPRING_SYSTEM_CLOCK
 status=0
 
-# Wine keeps to its own folder: no menu entries, no downloads, no window.
+# Wine stays in its own folder: no menu entries, no downloads, no window.
 export WINEPREFIX="$BUILT/wine" WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe="
 unset DISPLAY WAYLAND_DISPLAY WINESERVER WINELOADER
 
-# The loader of 64-bit programs: where Debian and Ubuntu keep it, or as others call it.
+# The loader of 64-bit programs: at its path on Debian and Ubuntu, or by its name on other systems.
 find_wine() {
   local loader
   for loader in /usr/lib/wine/wine64 wine64 wine; do
@@ -28,7 +28,7 @@ find_wine() {
 
 run_windows() { HOME="$BUILT/home" timeout --kill-after=5 "${SECONDS_LIMIT:-60}" "$WINE" "$@"; } # PROGRAM ARGUMENT...
 
-# What Wine left running in this folder ends, and 700 MB of a Windows that the next run makes again go.
+# Ends the processes that Wine left running, and deletes its 700 MB of a Windows, which the next run makes again.
 clean_up() {
   local server
   for server in /usr/lib/wine/wineserver64 /usr/lib/wine/wineserver wineserver; do
@@ -49,7 +49,7 @@ check_header() { # HEADER
   echo "#include \"$1\"" | "$COMPILER" "${FLAGS[@]}" -O2 -x c -fsyntax-only -
 }
 
-# Without a C library it takes nothing of Windows either.
+# Without a C library it needs nothing of Windows either.
 freestanding() {
   local needed
   "$COMPILER" "${FLAGS[@]}" -O2 -ffreestanding -nostdlib -c probe/tests/freestanding.c -o "$BUILT/freestanding.o" || return
@@ -64,7 +64,7 @@ stopwatch() { # CLOCK FLAG...
     grep -Eq '^sum .* us [+]- [0-9]' "$BUILT/program.txt"
 }
 
-# The table is solved as it is printed, and tells the same as with the line ends of other systems.
+# The table is solved as it is printed, with the same result as with the line ends of other systems.
 fit_table() { # CLOCK FLAG...
   local table="$BUILT/$1.csv" series
   build examples/c/multiply.c -O2 "${@:2}" && run_windows "$BUILT/program.exe" >"$table" && grep -q "^# clock: $1"$'\r' "$table" || return

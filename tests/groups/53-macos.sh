@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The C headers where there is no such machine at hand. A compiler that knows other systems (from PyPI, 100 MB) builds the
-# programs with all warnings as errors: for macOS on both its processors, which is compiled and linked, NOT RUN; for Windows
-# on processors other than x86-64, compiled, NOT RUN; for Linux on aarch64, run by an emulator of that processor, so that
-# its counter is read. The emulator's times mean nothing; `hairspring fit` has to solve them all the same.
+# The C headers on systems that are not available here. A compiler for other systems (from PyPI, 100 MB) builds the programs
+# with all warnings as errors: for macOS on both its processors, compiled and linked, NOT RUN; for Windows on processors other
+# than x86-64, compiled, NOT RUN; for Linux on aarch64, run by an emulator of that processor, so that its counter is read. The
+# emulator's times are meaningless, but `hairspring fit` must solve them.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -43,13 +43,13 @@ macos() { # PROCESSOR
   step "$1-macos: the system's clock linked, not run" link_program "$1-macos" examples/c/stopwatch.c -DHAIRSPRING_SYSTEM_CLOCK
 }
 
-# Links a program for aarch64 and has the emulator run it.
+# Links a program for aarch64 and runs it in the emulator.
 emulate() { # FILE FLAG...
   link_program aarch64-linux-musl "$@" &&
     timeout --kill-after=5 120 qemu-aarch64 "$BUILT/aarch64-linux-musl-$(basename "$1" .c)" >"$BUILT/emulated.txt"
 }
 
-# The counter, and the rate that the processor states for it.
+# The counter, and the rate that the processor reports.
 counter() {
   emulate examples/c/stopwatch.c && sed 's/^/  /' "$BUILT/emulated.txt" &&
     grep -Eq '^clock *cntvct in steps of [1-9][0-9]*, [1-9][0-9]+ Hz, as stated$' "$BUILT/emulated.txt"

@@ -24,7 +24,7 @@ all_measured() {
     grep -Eq 'sum_cold: flush|memory::sum_cold: flush' "$BUILT/all.txt"
 }
 
-# Lengths are compared within one run and with wide limits: only a row that runs other copies than it says can miss them.
+# Lengths are compared within one run and with wide limits, which only a row with a wrong number of copies can exceed.
 document() {
   bench --json multiply ten_behind_four one_by_one >"$BUILT/some.json" && python3 - "$BUILT/some.json" <<'PYTHON'
 import json

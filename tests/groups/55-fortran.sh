@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The Fortran module (probe/hairspring.f90) with the installed library: it compiles without a warning, its promises are
-# kept, every example runs, and the command line and the results reach the program and come back.
+# The Fortran module (probe/hairspring.f90) with the installed library: it compiles without a warning, its tests pass, every
+# example runs, and the command line reaches the program and its results come back.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 . "$ROOT/tools/library.sh"
 cd "$ROOT"
 
-# gfortran 12 takes the bounds of an allocatable that a call is to allocate for uninitialized.
+# gfortran 12 warns that the bounds of an allocatable that a call allocates are uninitialized.
 FLAGS=(-std=f2018 -Wall -Wextra -Werror -Wno-maybe-uninitialized -Wno-uninitialized)
 BUILT="$CACHE/fortran"
 status=0

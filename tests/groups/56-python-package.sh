@@ -16,7 +16,7 @@ build_wheel() { # FROM TO
   quietly pip wheel --no-deps --no-build-isolation --wheel-dir "$2" "$1"
 }
 
-# What is needed to build the wheel is in the source archive: the crates that it stands on.
+# The source archive contains everything that is needed to build the wheel, including the crates.
 build_from_archive() {
   (cd python && quietly maturin sdist --out "$BUILT/archive") &&
     build_wheel "$BUILT"/archive/hairspring-*.tar.gz "$BUILT/again" && compgen -G "$BUILT/again/hairspring-*-abi3-*.whl" >/dev/null

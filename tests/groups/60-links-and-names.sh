@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What no compiler checks: paths that the documents name, paths and addresses of one machine, files and functions that
-# have grown too long. tests/tidy.py says what each rule is; tests/tidy-exceptions.txt lists the exceptions with reasons.
+# Rules that no compiler checks: paths that the documents name, paths and addresses of one machine, and lengths of files and
+# functions. tests/tidy.py describes each rule; tests/tidy-exceptions.txt lists the exceptions with reasons.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The commands of docs/install.md, word for word: every block marked `sh`, in the order of the page, as a user types them who
-# has installed the packages that the page names. `~` is a new folder; the project's folder stays as it is.
-# The first section prepares the shell (install, PATH); each other one runs in the shell that it leaves.
+# The commands of docs/install.md, word for word: every block marked `sh`, in the order of the page, as typed by a user who has
+# installed the packages that the page names. `~` is a new folder; the project's folder is not changed.
+# The first section prepares the shell (install, PATH); all others run in a shell in this state.
 # shellcheck disable=SC2317 # the functions are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
 
 PAGE=docs/install.md
-# Not below the project: cargo would take a new crate there for a part of the project's workspace.
+# Not inside the project, where cargo would treat a new crate as a part of the workspace.
 WORK="$(mktemp -d -t hairspring-documented.XXXXXX)"
 trap 'rm -rf "$WORK"' EXIT
 status=0
@@ -36,7 +36,7 @@ need_page_packages() {
   done < <(page_packages)
 }
 
-# A script of a section's commands, which ends at the first that fails and names it. The environment goes on to the next.
+# Writes a script of a section's commands, which ends at the first failure and names it. The environment is kept for the next.
 write_script() { # SECTION
   # shellcheck disable=SC2016 # the script fills them in
   printf '%s\n' 'set -eEuo pipefail' 'trap '\''echo "failed: $BASH_COMMAND" >&2'\'' ERR' "[ ! -e $WORK/state ] || . $WORK/state"
@@ -58,7 +58,7 @@ if [ "$(uname -m)" != x86_64 ]; then
 fi
 need_rust
 need_page_packages
-# What belongs to the user and not to this trial stays where it is.
+# The user's own toolchains and configuration stay in use.
 export CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}"
 for file in "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf"; do
   if [ -e "$file" ]; then export PIP_CONFIG_FILE="${PIP_CONFIG_FILE:-$file}"; fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Firmware with nothing but a pin or a timer: rigs/avr-simavr/ and probe/chip/.
-# With all warnings as errors: the headers compile for AVR, Cortex-M and RISC-V and refuse what they must; what avr-gcc makes
-# of them is the expected code; in a cycle-exact simulator waits, slopes and overheads are exact, by pin and by timer; and Tables 1
-# and 2 of the report come out as they must, through a simulated sound card.
+# With all warnings as errors: the headers compile for AVR, Cortex-M and RISC-V and refuse wrong settings; avr-gcc makes the
+# expected code of them; in a cycle-exact simulator waits, slopes and overheads are exact, by pin and by timer; and a simulated
+# sound card gives Tables 1 and 2 of the report.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../rigs/avr-simavr/build.sh"
@@ -25,7 +25,7 @@ compiles_for_avr() { # PART FLAG...
   avr-gcc "-mmcu=$1" -std=gnu11 "${WARNINGS[@]}" -Os -DF_CPU=8000000UL -DHAIRSPRING_PORT=B -DHAIRSPRING_BIT=4 "${@:2}" -c "$ANY" -o "$BUILT/any.o"
 }
 
-# A part without a 16-bit timer: a clock of the program's own, which is never read.
+# A part without a 16-bit timer: the program defines its own clock, which is never read.
 compiles_for_a_small_part() {
   printf '%s\n' '#include "hairspring_pin.h"' 'void send(struct hairspring_pin *pin);' \
     'void send(struct hairspring_pin *pin) { HAIRSPRING_PULSE(pin, 3, __asm__ volatile("nop")); }' |
@@ -57,7 +57,7 @@ docs_compile() {
   done
 }
 
-# Compiling ends with an error of these words.
+# Compiling ends with an error that contains these words.
 refuses() { # WORDS COMPILER FLAG...
   local words="$1"
   shift
@@ -75,7 +75,7 @@ waits_are_exact() {
     END { if (wrong > 0 || pulses != 397) { print wrong + 0 " of " pulses + 0 " waits are off"; exit 1 } }' "$BUILT/delay.edges"
 }
 
-# What comes over the serial line is a table of exact readings: 100 cycles a copy, the same overhead in each.
+# The serial line sends a table of exact readings: 100 cycles a copy, with the same overhead in each.
 timer_is_exact() {
   firmware timer "$RIG/firmware/timer.c" -DROUNDS=5
   simulate timer --uart "$BUILT/timer.csv"
@@ -89,7 +89,7 @@ assert abs(body["value"] - 100_000) < 1e-6 and body["low"] <= 100_000 <= body["h
 END
 }
 
-# What simavr 1.6 runs wrongly: interrupts, and a skip over adiw or sbiw with a constant of 12 to 15, modulo 16.
+# Code that simavr 1.6 runs wrongly: interrupts, and a skip over adiw or sbiw with a constant of 12 to 15, modulo 16.
 touches_a_defect() { # ELF
   avr-objdump -d "$1" | awk -F'\t' '$3 ~ /^(sei|reti)/ || skip && $3 ~ /^(adiw|sbiw)/ && $4 ~ /0x[0-3][c-fC-F]/ { found = 1; print }
     { skip = $3 ~ /^(sbrc|sbrs|sbic|sbis|cpse)/ } END { exit !found }'
@@ -100,12 +100,12 @@ no_known_defect() {
   for name in line line-out direct differential coder delay timer; do
     if touches_a_defect "$BUILT/$name.elf"; then echo "$name.elf has code that the simulator runs wrongly" && return 1; fi
   done
-  # The check itself sees one where there is one.
+  # The check itself finds such code.
   printf '%s\n' '.global main' 'main:' 'sbrc r24, 0' 'adiw r28, 13' 'ret' | avr-gcc -mmcu=atmega2560 -x assembler -o "$BUILT/defect.elf" -
   touches_a_defect "$BUILT/defect.elf" >"$BUILT/defect.txt"
 }
 
-# Exit statuses and words of the simulator where something is wrong.
+# Exit statuses and messages of the simulator for wrong uses.
 simulator_complains() {
   local found=0
   "$BUILT/simulate" 2>/dev/null || found=$?
@@ -121,7 +121,7 @@ simulator_complains() {
   [ "$found" -eq 3 ] || { echo "with too little time it ends with $found" && return 1; }
 }
 
-# The simulator's own code by another compiler, and with sanitizers: it writes the same. What libsimavr keeps is its affair.
+# The simulator's code built with another compiler, and with sanitizers, gives the same output. Leaks in libsimavr are ignored.
 simulator_is_sound() {
   local from to program
   clang "${C_FLAGS[@]}" -isystem /usr/include/simavr -fsyntax-only "$RIG/simulator/simulate.c" || return
@@ -167,7 +167,7 @@ for file, cycles in zip(sys.argv[1::2], sys.argv[2::2]):
 END
 }
 
-# ... and that of the simulated sound card, its rate found by the chip's own second.
+# ... and the recording of the simulated sound card, with a rate calibrated by the chip's own second.
 capture_of_sound() {
   cargo run --quiet --release -p hairspring-avr-rig -- --wav "$BUILT/line-out.edges" "$BUILT/line-out.wav" &&
     "$HAIRSPRING" capture "$BUILT/line-out.wav" --reference 1s --json >"$BUILT/sound.json" &&

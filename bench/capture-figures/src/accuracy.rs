@@ -1,4 +1,4 @@
-//! The estimators on edges that are known.
+//! The estimators on known edges.
 
 use hairspring_capture::edge::{Detector, Edge, Method};
 use hairspring_capture::simulate::Converter;
@@ -45,7 +45,7 @@ fn errors(method: Method, noise_db: Option<f64>) -> Vec<f64> {
     let mut detector = Detector::new(method, 1e-5);
     detector.push(&samples, &mut |edge| found.push(edge.at)).expect("edges");
     detector.finish(&mut |edge| found.push(edge.at)).expect("edges");
-    assert_eq!(found.len(), edges.len(), "an edge too many or too few");
+    assert_eq!(found.len(), edges.len(), "the number of edges is wrong");
     let found = found.windows(2).map(|pair| pair[1] - pair[0]);
     found.zip(edges.windows(2)).map(|(found, pair)| US * (found - (pair[1].at - pair[0].at))).collect()
 }

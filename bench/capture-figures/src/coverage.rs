@@ -1,4 +1,4 @@
-//! How often the interval of the slope contains the truth, over captures with another recorder's clock and noise each.
+//! How often the interval of the slope contains the truth, over captures with different recorder clocks and noise.
 
 use crate::recordings::{COPIES, COPY, HZ, OVERHEAD};
 use hairspring_capture::edge::{Detector, Method};

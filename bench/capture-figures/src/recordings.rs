@@ -15,7 +15,7 @@ pub const OVERHEAD: f64 = 8.5e-6;
 /// Copies of the longest pulse.
 pub const COPIES: u8 = 20;
 
-/// Frames with dithered gaps; times in ticks of so many per second.
+/// Frames with dithered gaps; times in ticks at a rate in Hz.
 pub fn frames(number: usize, hz: f64, random: &mut Pcg64) -> Pin {
     let mut pin = Pin::new(100e-6 * hz, Orientation::Rising);
     let widths: Vec<f64> = (1..=COPIES).map(|k| (COPY * f64::from(k) + OVERHEAD) * hz).collect();
@@ -26,7 +26,7 @@ pub fn frames(number: usize, hz: f64, random: &mut Pcg64) -> Pin {
     pin
 }
 
-/// A sound as a stream: ten seconds of frames again and again.
+/// A sound as a stream: ten seconds of frames, repeated.
 pub fn wav(seconds: u64) -> Result<(), String> {
     let mut random = Pcg64::seed_from_u64(1);
     let pin = frames(230, HZ, &mut random);

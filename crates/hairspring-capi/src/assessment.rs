@@ -161,7 +161,7 @@ pub struct AssessmentHandle {
     components: Vec<ComponentEstimate>,
     findings: Vec<FindingText>,
     comparisons: Vec<ComparisonEstimate>,
-    /// What the pointers above point to.
+    /// The texts that the pointers above point to.
     _texts: Vec<CString>,
 }
 

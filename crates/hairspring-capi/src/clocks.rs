@@ -34,7 +34,7 @@ unsafe impl Growing for ClockInfo {
     const LEAST: usize = offset_of!(ClockInfo, unavailable);
 }
 
-/// A clock with its texts as C has them.
+/// A clock with its texts as C strings.
 struct Listed {
     clock: Clock,
     name: CString,
@@ -57,7 +57,7 @@ impl Listed {
     }
 }
 
-/// Looked up once: a list that C may keep pointers into.
+/// The list of clocks. It is made once, because C may keep pointers into it.
 fn list() -> &'static [Listed] {
     static LIST: OnceLock<Vec<Listed>> = OnceLock::new();
     LIST.get_or_init(|| {

@@ -3,7 +3,7 @@
 //! Handles are opaque and may be used by several threads; plain structs begin with their size and may grow
 //! (`sized`). The header is `include/hairspring_engine.h`, made by cbindgen from these files.
 #![allow(unsafe_code, reason = "the C ABI: pointers come from the caller, and each is checked for null and alignment first")]
-#![allow(clippy::missing_safety_doc, reason = "what C callers must keep to is said once, at the head of the header")]
+#![allow(clippy::missing_safety_doc, reason = "the rules for C callers are stated once, at the head of the header")]
 
 mod assessment;
 mod clocks;

@@ -35,7 +35,7 @@ thread_local! {
 }
 
 fn keep(kept: Kept) {
-    // A thread that is ending has no result any more.
+    // A thread that is ending no longer has a result.
     let _ = KEPT.try_with(|own| *own.borrow_mut() = kept);
 }
 
@@ -52,7 +52,7 @@ fn from_environment(name: &str) -> Answer<Option<f64>> {
     number.map(Some).ok_or_else(|| Refusal::new(Status::BadValue, text()))
 }
 
-/// The plan of a BENCH: the environment sets what the program does not.
+/// The plan of a BENCH: the environment sets the values that the program does not set.
 fn plan(enough_us: f64, experiments: u32, empty_loop: Option<unsafe extern "C" fn(u32, u64)>) -> Answer<TrialsPlan> {
     let enough = from_environment("ENOUGH")?.unwrap_or(0.0);
     let (timing, trip) = (from_environment("TIMING_O")?, from_environment("LOOP_O")?);
@@ -68,7 +68,7 @@ fn plan(enough_us: f64, experiments: u32, empty_loop: Option<unsafe extern "C" f
     })
 }
 
-/// Keeps why there is no result.
+/// Keeps the reason why there is no result.
 fn remember(answer: Answer<()>) -> Answer<()> {
     if let Err(refusal) = &answer {
         keep(Kept { trips: 0, time: Err(refusal.to_string()) });
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn hairspring_lmbench_line(name: *const c_char, unit: i32,
     unsafe { copy_text(&line, buffer, room) }
 }
 
-/// A name as it can be shown, whatever bytes it has.
+/// A name of any bytes as text.
 unsafe fn lossy(name: *const c_char) -> String {
     // SAFETY: not null; that it ends with a 0 byte is the caller's word.
     unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()

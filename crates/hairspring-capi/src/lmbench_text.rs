@@ -1,6 +1,5 @@
-//! Lines in the format of lmbench's reporting functions (Staelin and McVoy, appendix), for programs that are written to its
-//! interface and scripts that read their output: name, number and unit come first, as they do there, and the interval
-//! stands behind them in brackets.
+//! Lines in the format of lmbench's reporting functions (Staelin and McVoy, appendix), for programs that use its interface and
+//! scripts that read their output: name, number and unit come first, as in lmbench, and the interval follows in brackets.
 //!
 //! ```text
 //! lrand48(): 0.00551 microseconds [0.0054800 to 0.0055300; 98.8 %, 11 experiments]
@@ -13,37 +12,37 @@ use hairspring_view::clean::clean;
 
 /// Decimals beyond which no number is written.
 const MOST_DECIMALS: i32 = 15;
-/// Widths below this share of the number are not shown more finely.
+/// Widths below this share of the number do not add decimals.
 const FINEST: f64 = 1e-6;
 
-/// What the experiments with a loop say.
+/// The result of the experiments with a loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoopTime {
-    /// Time of all trips of one experiment, in nanoseconds, overheads subtracted. Its level is 0 where a single experiment
-    /// gave it, which has no spread.
+    /// Time of all trips of one experiment, in nanoseconds, overheads subtracted. Its level is 0 after a single experiment,
+    /// which has no spread.
     pub interval_ns: Estimate,
-    /// Experiments that were made.
+    /// Number of experiments.
     pub experiments: usize,
-    /// The most that this time can be, in nanoseconds, where it cannot be told from zero.
+    /// Upper bound of this time in nanoseconds, if it cannot be distinguished from zero.
     pub at_most_ns: Option<f64>,
 }
 
-/// What a line says of it.
+/// The quantity in a line, with the number of operations or bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopLine {
-    /// Milliseconds for each of so many operations.
+    /// Milliseconds for each operation.
     Milli(u64),
-    /// Microseconds for each of so many operations.
+    /// Microseconds for each operation.
     Micro(u64),
-    /// Nanoseconds for each of so many operations.
+    /// Nanoseconds for each operation.
     Nano(u64),
-    /// Megabytes a second, where so many bytes were moved; a megabyte is 1,000,000 bytes.
+    /// Megabytes a second; a megabyte is 1,000,000 bytes.
     Mb(u64),
-    /// Kilobytes a second, where so many bytes were moved; a kilobyte is 1000 bytes.
+    /// Kilobytes a second; a kilobyte is 1000 bytes.
     Kb(u64),
 }
 
-/// How a quantity is written: times are the interval over a number, rates a number over the interval.
+/// How a quantity is computed: a time is the interval over a number, a rate is a number over the interval.
 struct Form {
     unit: &'static str,
     /// Decimals that lmbench prints.
@@ -91,10 +90,10 @@ impl Form {
     }
 }
 
-/// One line, without its end. The name may be empty, as it is for the lines of bandwidths.
+/// One line, without a line end. The name may be empty, as for bandwidths.
 ///
-/// A time that cannot be told from zero is "below resolution" with its bound, and never 0; numbers have more decimals than
-/// lmbench gives them where three digits would not show.
+/// A time that cannot be distinguished from zero is "below resolution" with its bound, never 0. Numbers have more decimals than
+/// in lmbench if fewer than three digits would show.
 pub fn lmbench(name: &str, line: LoopLine, time: &LoopTime) -> String {
     let (form, name) = (line.form(), clean(name));
     let head = if name.is_empty() { String::new() } else { format!("{name}: ") };
@@ -114,18 +113,18 @@ pub fn lmbench(name: &str, line: LoopLine, time: &LoopTime) -> String {
     format!("{head}{shown} {} [{}]", form.unit, interval(&form, &time.interval_ns, &made))
 }
 
-/// The line where there is no result, and why.
+/// The line for a missing result, with the reason.
 pub fn lmbench_without_result(name: &str, why: &str) -> String {
     let (name, why) = (clean(name), clean(why));
     let head = if name.is_empty() { String::new() } else { format!("{name}: ") };
     format!("{head}no result: {}", if why.is_empty() { "nothing was measured in this thread" } else { &why })
 }
 
-/// Both ends, the lower first, and what they stand for.
+/// Both ends of the interval, the lower first, with the level and the number of experiments.
 fn interval(form: &Form, time_ns: &Estimate, made: &str) -> String {
     let (a, b) = (form.quantity(time_ns.low), form.quantity(time_ns.high));
     let (low, high) = if a < b { (a, b) } else { (b, a) };
-    // Three digits of the width; a hair more, so that a power of ten is not taken for less.
+    // Three digits of the width, which is slightly increased so that rounding does not turn a power of ten into less.
     let width = (high - low).max(high.abs() * FINEST).max(f64::MIN_POSITIVE);
     let decimals = (2 - (width.log10() + 1e-9).floor() as i32).clamp(0, MOST_DECIMALS) as usize;
     let ends = format!("{low:.decimals$} to {high:.decimals$}");
@@ -139,7 +138,7 @@ fn experiments(count: usize) -> String {
     if count == 1 { "1 experiment".into() } else { format!("{count} experiments") }
 }
 
-/// A number with so many decimals, and with more where fewer than so many digits would show.
+/// A number with `decimals` decimals, or with more if fewer than `digits` digits would show.
 fn number(value: f64, decimals: i32, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value:.*}", decimals as usize);
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_begin_as_lmbench_has_them() {
+    fn lines_begin_as_in_lmbench() {
         let interval = time(2e7, 1e5, 0.988, 11);
         let line = |line| lmbench("", line, &interval);
         assert_eq!(line(LoopLine::Milli(4)), "5.00 milliseconds [4.9750 to 5.0250; 98.8 %, 11 experiments]");
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_experiment_says_that_it_has_no_spread() {
+    fn the_line_of_a_single_experiment_says_that_it_has_no_spread() {
         let line = lmbench("x", LoopLine::Micro(1), &time(5e8, 1e3, 0.0, 1));
         assert!(line.ends_with("by clock and overheads; 1 experiment, no spread]"), "{line}");
     }

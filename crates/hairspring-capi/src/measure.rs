@@ -206,7 +206,7 @@ pub(crate) unsafe fn run_program<'a>(argc: c_int, argv: *const *const c_char, de
         // SAFETY: passed on to the caller.
         let arguments = unsafe { command_line(argc, argv) }?;
         let groups = declared()?;
-        // SAFETY: no pointers: the C library writes out what its streams hold, so that the two kinds of output do not mix.
+        // SAFETY: no pointers. The C library writes the buffered output of its streams, so that the two outputs keep their order.
         unsafe { flush_streams() };
         status = c_int::from(hairspring_program::main(arguments, Manner::Plain, groups));
         Ok(())

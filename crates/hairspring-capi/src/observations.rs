@@ -11,7 +11,7 @@ use std::sync::Mutex;
 const MOST_COMPONENTS: usize = 10_000;
 const MOST_SERIES: usize = 1_000;
 const MOST_ROUND: u32 = 1 << 30;
-/// Columns of an observation file that are no components.
+/// Columns of an observation file that are not components.
 const RESERVED: [&str; 5] = ["ticks", "time_ns", "round", "flags", "series"];
 
 /// A table of observations.
@@ -80,11 +80,11 @@ fn check_names(names: Vec<String>) -> Answer<Vec<String>> {
     for (at, name) in names.iter().enumerate() {
         if name.trim().is_empty() || name.trim() != name || RESERVED.contains(&name.as_str()) {
             return Err(bad(format!(
-                "`{name}` is no name of a component: it is empty, begins or ends with blanks, or means another column"
+                "`{name}` cannot be the name of a component: it is empty, begins or ends with blanks, or means another column"
             )));
         }
         if names[..at].contains(name) {
-            return Err(bad(format!("component `{name}` stands twice")));
+            return Err(bad(format!("component `{name}` appears twice")));
         }
     }
     Ok(names)
@@ -154,10 +154,10 @@ fn add_row(table: &mut Observations, series: &str, counts: &[f64]) -> Answer<u32
         return Err(bad(format!("a count of {count}: counts are finite and not negative")));
     }
     if series.trim() != series || series.is_empty() {
-        return Err(bad(format!("`{series}` is no name of a series: it is empty, or begins or ends with blanks")));
+        return Err(bad(format!("`{series}` cannot be the name of a series: it is empty, or begins or ends with blanks")));
     }
     if table.find_series(series).is_none() && table.series_names().len() >= MOST_SERIES {
-        return Err(bad(format!("series number {}: a table has {MOST_SERIES} at the most", MOST_SERIES + 1)));
+        return Err(bad(format!("series number {}: a table has at most {MOST_SERIES}", MOST_SERIES + 1)));
     }
     let series = table.series(series);
     Ok(table.row(series, counts))

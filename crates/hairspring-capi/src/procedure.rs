@@ -130,7 +130,7 @@ fn line<'a>(body: Call) -> Vec<Row<'a>> {
     for_line!(bodies).into()
 }
 
-/// Rows with an init, and those that check it; without fences there are none that need them.
+/// Rows with an init, and rows that check it, except those with fences.
 fn plane<'a>(init: Call, body: Call) -> Vec<Row<'a>> {
     let calls = (init, body);
     macro_rules! answer {

@@ -58,7 +58,7 @@ pub unsafe fn input<T: Growing>(pointer: *const T, what: &str) -> Answer<T> {
     unsafe { own_size(pointer, what).and_then(|size| read(pointer, size, what)) }
 }
 
-/// The elements of an array, each of so many bytes; a size within them must be the same.
+/// The elements of an array with this element size; a size in an element must agree with it.
 pub unsafe fn inputs<T: Growing>(array: *const T, element_size: usize, count: usize, what: &str) -> Answer<Vec<T>> {
     check::<T>(element_size, what)?;
     if count == 0 {
@@ -66,10 +66,10 @@ pub unsafe fn inputs<T: Growing>(array: *const T, element_size: usize, count: us
     }
     checked(array, what)?;
     if count > isize::MAX as usize / element_size {
-        return Err(Refusal::new(Status::BadValue, format!("{what}: {count} elements are more than any memory holds")));
+        return Err(Refusal::new(Status::BadValue, format!("{what}: {count} elements do not fit into any memory")));
     }
     let element = |at: usize| {
-        // SAFETY: the caller's word is that the array has that many elements of that size.
+        // SAFETY: the caller guarantees that the array has this many elements of this size.
         let pointer = unsafe { array.byte_add(at * element_size) };
         // SAFETY: as above.
         let named = if T::SIZE_FIRST { unsafe { own_size(pointer, what) }? } else { element_size };
@@ -85,7 +85,7 @@ pub unsafe fn inputs<T: Growing>(array: *const T, element_size: usize, count: us
 /// Reads the caller's part of a struct; the rest is 0.
 unsafe fn read<T: Growing>(pointer: *const T, size: usize, what: &str) -> Answer<T> {
     let known = size.min(size_of::<T>());
-    // SAFETY: the caller's word is that the struct has its size.
+    // SAFETY: the caller guarantees that the struct has its size.
     let unknown = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
     if let Some(at) = unknown.iter().position(|byte| *byte != 0) {
         let text = format!(
@@ -98,7 +98,7 @@ unsafe fn read<T: Growing>(pointer: *const T, size: usize, what: &str) -> Answer
     let mut value = MaybeUninit::<T>::zeroed();
     // SAFETY: both have that many bytes, and they do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), known) };
-    // SAFETY: what is not the caller's is 0, which is valid.
+    // SAFETY: all bytes that are not the caller's are 0, which is valid.
     Ok(unsafe { value.assume_init() })
 }
 
@@ -118,11 +118,11 @@ pub unsafe fn output<T: Growing>(pointer: *mut T, what: &str) -> Answer<Output<T
 }
 
 impl<T: Growing> Output<T> {
-    /// Writes as much as fits, and 0 into fields that this library does not know; the size stays the caller's.
+    /// Writes as much as fits, and 0 into fields that this library does not know; the caller's size is kept.
     pub fn write(self, value: &T) {
         let known = self.size.min(size_of::<T>());
         let bytes = self.pointer.cast::<u8>();
-        // SAFETY: the caller's word is that the struct has its size, which is at least that of the first member.
+        // SAFETY: the caller guarantees that the struct has its size, which is at least that of the first member.
         unsafe {
             std::ptr::copy_nonoverlapping(std::ptr::from_ref(value).cast::<u8>(), bytes, known);
             bytes.add(known).write_bytes(0, self.size - known);
@@ -142,7 +142,7 @@ pub unsafe fn fill<T: Growing>(array: *mut T, element_size: usize, room: usize, 
         checked(array, "the array")?;
     }
     for (at, value) in from[..copied].iter().enumerate() {
-        // SAFETY: the caller's word is that there is room for so many elements of that size.
+        // SAFETY: the caller guarantees that there is room for this many elements of this size.
         let pointer = unsafe { array.byte_add(at * element_size) };
         Output { pointer, size: element_size }.write(value);
     }
@@ -170,9 +170,9 @@ mod tests {
 
     const WHOLE: Known = Known { size: 24, needed: 7, added: 0.5 };
 
-    /// A caller's struct as words, the size first; what lies behind it is the test's.
+    /// Reads a caller's struct, given as words that begin with the size; words after its end belong to the test.
     fn read_words(words: &[u64]) -> Answer<Known> {
-        // SAFETY: the sizes of the tests are those of their words, or refused.
+        // SAFETY: the sizes in the tests are those of their words, or are refused.
         unsafe { input(words.as_ptr().cast::<Known>(), "the struct") }
     }
 

@@ -1,7 +1,7 @@
 //! A stopwatch whose overhead is measured through the same calls that programs use.
 //!
-//! Start reads the clock last, and stop reads it first: locks, checks and texts are outside of the span. Only a return and a
-//! call remain between the two reads, so the overhead is nearly the same wherever a program calls from.
+//! Start reads the clock last, and stop reads it first: locks, checks and texts are outside the span. Only a return and a call
+//! remain between the two reads, so the overhead is nearly the same for all places in a program.
 
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
@@ -9,7 +9,7 @@ use crate::sized::{Growing, input, output};
 use crate::wall::{Answer, Status, exclusive, free, hand_out, level, locked, shared, wall};
 use hairspring_host::clock::{Clock, ReadFn, granularity};
 use hairspring_measure::rounds::Dither;
-use hairspring_measure::stopwatch::{Run, Span, Stopwatch};
+use hairspring_measure::stopwatch::{EmptyRun, Span, Stopwatch};
 use std::ffi::c_char;
 use std::hint::black_box;
 use std::mem::offset_of;
@@ -17,14 +17,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Runs with nothing in them that the overhead is measured over, and the time that they may take.
+/// Number of empty runs that measure the overhead, and the time that they may take.
 const RUNS: usize = 10_000;
 const FEWEST_RUNS: usize = 100;
 const MOST_TIME: Duration = Duration::from_millis(20);
 /// Reads before each run, so that code and data are in the cache.
 const WARMING_READS: usize = 4;
 
-/// The golden section of all 32-bit numbers: its multiples spread evenly.
+/// The golden section of the range of 32-bit numbers: its multiples are spread evenly.
 const GOLDEN: u32 = 0x9e37_79b9;
 
 /// A stopwatch. The clock and the start value are outside the lock, so that no lock is taken between start and stop.
@@ -106,8 +106,8 @@ pub unsafe extern "C" fn hairspring_stopwatch_new(clock: *const c_char, out: *mu
     })
 }
 
-fn runs(handle: &StopwatchHandle, clock: Clock) -> Vec<Run> {
-    // At a locked phase of the clock the mean would not be free of its quantum.
+fn runs(handle: &StopwatchHandle, clock: Clock) -> Vec<EmptyRun> {
+    // At a fixed phase of the clock the mean would not be free of its quantum.
     let dither = Dither::over(&clock, granularity(&clock).quantum);
     let begin = Instant::now();
     let mut runs = Vec::with_capacity(RUNS);
@@ -121,8 +121,8 @@ fn runs(handle: &StopwatchHandle, clock: Clock) -> Vec<Run> {
 type Start = unsafe extern "C" fn(*const StopwatchHandle) -> Status;
 type Stop = unsafe extern "C" fn(*const StopwatchHandle, *mut StopwatchSpan) -> Status;
 
-/// One run; the wait lies before the start, as a program's own code does.
-fn run(handle: &StopwatchHandle, clock: Clock, wait: impl FnOnce()) -> Run {
+/// One run; the wait comes before the start, as a program's own code does.
+fn run(handle: &StopwatchHandle, clock: Clock, wait: impl FnOnce()) -> EmptyRun {
     let mut span = StopwatchSpan::from(Span::default());
     let (mut before, mut last) = (0, 0);
     for _ in 0..WARMING_READS {
@@ -131,11 +131,11 @@ fn run(handle: &StopwatchHandle, clock: Clock, wait: impl FnOnce()) -> Run {
     wait();
     // SAFETY: both point to living values of this function.
     unsafe { pair(black_box(hairspring_stopwatch_start), black_box(hairspring_stopwatch_stop), handle, &raw mut span) };
-    Run { read: clock.width.signed(before, last), total: span.ticks }
+    EmptyRun { read: clock.width.signed(before, last), total: span.ticks }
 }
 
-/// Start and stop as C calls them, with nothing in between: a function of its own, so that nothing else that its caller has to
-/// keep comes between the two.
+/// Calls start and stop as C does, with nothing in between. It is a separate function, so that no code for values that its
+/// caller keeps comes between the two.
 #[inline(never)]
 unsafe fn pair(start: Start, stop: Stop, handle: *const StopwatchHandle, span: *mut StopwatchSpan) -> bool {
     // SAFETY: passed on to the caller.
@@ -198,12 +198,12 @@ unsafe fn end(stopwatch: *const StopwatchHandle) -> u64 {
     if stopwatch.is_null() || !stopwatch.is_aligned() {
         return 0;
     }
-    // SAFETY: neither null nor misaligned; that it points to a living stopwatch is the caller's word.
+    // SAFETY: neither null nor misaligned; the caller guarantees that it points to a live stopwatch.
     unsafe { ((*stopwatch).now)() }
 }
 
-/// Works on a stopwatch behind the wall, with the reading at its start. The handle comes back where all went well, so that
-/// the clock can be read when the lock is given back.
+/// Works on a stopwatch behind the wall, with the reading at its start. Returns the handle on success, so that the clock can be
+/// read after the lock is released.
 #[inline]
 unsafe fn within<'a>(
     stopwatch: *const StopwatchHandle,
@@ -221,7 +221,7 @@ unsafe fn within<'a>(
     (found, status)
 }
 
-/// Gives a span to C, where there is room for it; only then is it taken.
+/// Checks that there is room for a span in C, then takes it and writes it there.
 unsafe fn put(out: *mut StopwatchSpan, take: impl FnOnce() -> hairspring_host::Result<Span>) -> Answer<()> {
     // SAFETY: passed on to the caller.
     let out = unsafe { output(out, "the span") }?;

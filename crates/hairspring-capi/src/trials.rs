@@ -1,5 +1,5 @@
-//! A C program's own loops, timed by the engine's harness step by step: it gives the number of trips to run, the program runs
-//! them between two reads of the clock, and the harness ends the trials when they suffice.
+//! A C program's own loops, timed step by step by the engine's harness. The harness gives the number of trips to run, the
+//! program runs them between two reads of the clock, and the harness ends the trials when there are enough.
 //!
 //! The clock's quantum and rate, the time of a read and the time of the loop itself do not change from one loop to the next:
 //! they are measured once for the process and kept.
@@ -19,22 +19,22 @@ use std::mem::offset_of;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Longest interval that may be asked for, in microseconds: a quarter of an hour.
+/// Longest interval that may be requested, in microseconds: a quarter of an hour.
 const MOST_WINDOW_US: f64 = 9e8;
 /// Largest overhead that may be given, in microseconds.
 const MOST_OVERHEAD_US: f64 = 1e6;
 /// Most experiments.
 const MOST_EXPERIMENTS: u32 = 10_001;
-/// Time over which the rate of a clock is known well enough to size loops; the result takes it anew.
+/// Time over which the rate of a clock is measured well enough to size loops; it is measured again for the result.
 const RATE_TIME: Duration = Duration::from_millis(5);
 /// Interval by which the time of a read is measured.
 const READ_WINDOW_NS: f64 = 1e6;
 /// Level of the intervals of overheads.
 const LEVEL: f64 = 0.95;
-/// A counter that wraps must have a period of so many intervals.
+/// Shortest period of a counter that wraps, in intervals.
 const WRAP_MARGIN: f64 = 4.0;
 
-/// A loop with nothing in it, and with one and two copies of some expression, as the program's compiler makes it.
+/// A loop with zero, one or two copies of some expression, as the program's compiler translates it.
 type Empty = unsafe extern "C" fn(copies: u32, trips: u64);
 
 /// Experiments with a loop.
@@ -48,10 +48,10 @@ struct Running {
     clock: Clock,
     meter: RateMeter,
     window_ns: f64,
-    /// The program's loop with nothing in it, looked at beside each experiment.
+    /// The program's empty loop, timed again with each experiment.
     empty: Option<(Empty, LoopWatch)>,
     loop_is_given: bool,
-    /// Trips that the program was told to run, and when.
+    /// Trips that the program was asked to run, and when.
     out: Option<(u64, Instant)>,
 }
 
@@ -116,7 +116,7 @@ unsafe impl Growing for TripTime {
     const LEAST: usize = offset_of!(TripTime, experiments);
 }
 
-/// What is known of a clock, and of loops by it.
+/// A clock with its properties, and the loops measured with it.
 struct Instrument {
     clock: Clock,
     quantum: u64,
@@ -159,7 +159,7 @@ impl Instrument {
         Ok(Overheads { timing_ns, loop_ns })
     }
 
-    /// The time of a loop, measured the first time.
+    /// The time of a loop; it is measured at the first call.
     fn loop_of(&mut self, empty: Empty) -> Answer<LoopOverhead> {
         if let Some((_, known)) = self.loops.iter().find(|(of, _)| std::ptr::fn_addr_eq(*of, empty)) {
             return Ok(*known);
@@ -169,7 +169,7 @@ impl Instrument {
         Ok(found)
     }
 
-    /// What watches that loop during experiments.
+    /// The watch for that loop during experiments.
     fn watch(&mut self, empty: Empty, timing_ns: f64) -> Answer<(Empty, LoopWatch)> {
         let alone_ns = self.loop_of(empty)?.alone_ns.value;
         Ok((empty, LoopWatch::new(&self.harness(), alone_ns, timing_ns)))
@@ -187,7 +187,7 @@ fn measured_read(harness: &Harness) -> Answer<estimate::Estimate> {
     found.trip_ns.median(LEVEL).ok_or_else(|| Refusal::new(Status::Internal, "the time of a read was measured less than twice"))
 }
 
-/// An overhead that the program gives, taken as exact, in nanoseconds.
+/// An overhead in nanoseconds that the program gives; it counts as exact.
 fn given(us: f64, what: &str) -> Answer<estimate::Estimate> {
     if !(0.0..=MOST_OVERHEAD_US).contains(&us) {
         let text = format!("{what} is given as {us:?} us: it must be a number from 0 to {MOST_OVERHEAD_US}");
@@ -197,8 +197,8 @@ fn given(us: f64, what: &str) -> Answer<estimate::Estimate> {
     Ok(estimate::Estimate { value: ns, low: ns, high: ns, level: 1.0 })
 }
 
-/// The interval in nanoseconds: what is asked for, or what a clock of this quantum needs for 1 %, 5 ms at least. The paper
-/// finds it by a search which takes noise for a coarse clock; the quantum is measured here.
+/// The interval in nanoseconds: the requested one, or the one that a clock of this quantum needs for 1 %, at least 5 ms. The
+/// paper's search mistakes noise for a coarse clock; here the quantum is measured.
 fn window_ns(asked_us: f64, harness: &Harness) -> Answer<f64> {
     if !(0.0..=MOST_WINDOW_US).contains(&asked_us) {
         let text =
@@ -236,19 +236,19 @@ impl Running {
         Ok(running)
     }
 
-    /// Looks at the loop with nothing in it.
+    /// Times the empty loop.
     fn look(&mut self) {
         let Some((empty, watch)) = &mut self.empty else { return };
         watch.look(&self.harness, &mut running(*empty));
     }
 
-    /// Whether a trip can be told from one of a loop with nothing in it.
+    /// Whether a trip can be distinguished from one of the empty loop.
     fn tells(&self, bench: &Bench) -> bool {
         let least_ns = bench.least_ns(self.trials.overheads().timing_ns.value);
         self.empty.as_ref().is_none_or(|(_, watch)| watch.tells(least_ns))
     }
 
-    /// Takes what the loop that is out took, and hands out the next; 0 trips when all is done.
+    /// Takes the time of the trips that the program ran, and returns the number of trips to run next; 0 at the end.
     fn next(&mut self, ticks: u64, trips_ran: u64) -> Answer<u64> {
         let now = Instant::now();
         if let Some((trips, begin)) = self.out.take() {
@@ -292,8 +292,8 @@ impl Running {
     }
 }
 
-/// The most that a trip can take which cannot be told from zero, or from a loop with nothing in it. Where more was subtracted
-/// than there is, by overheads that the program gave, it is the time with nothing subtracted.
+/// Upper bound of the time of a trip that cannot be distinguished from zero or from an empty loop. If the program gave overheads
+/// that are larger than the time, it is the time without subtraction.
 fn bound(bench: &Bench, trip: &estimate::Estimate, tells: bool) -> Option<f64> {
     if trip.high <= 0.0 {
         return bench.median_experiment().map(|one| one.interval_ns / one.trips as f64);
@@ -318,7 +318,7 @@ pub unsafe extern "C" fn hairspring_trials_new(
     })
 }
 
-/// A plan with nothing in it.
+/// A plan with all defaults.
 pub(crate) const PLAN: TrialsPlan = TrialsPlan {
     size: size_of::<TrialsPlan>(),
     clock: std::ptr::null(),

@@ -47,14 +47,14 @@ const NAMES: [&CStr; 11] = [
     c"internal failure",
 ];
 
-/// Why a call did not do what it was asked.
+/// Why a call failed.
 #[derive(Debug)]
 pub struct Refusal {
     status: Status,
     text: String,
 }
 
-/// Result of what runs behind the wall.
+/// Result of the code behind the wall.
 pub type Answer<T> = Result<T, Refusal>;
 
 impl Refusal {
@@ -109,22 +109,22 @@ pub fn wall(work: impl FnOnce() -> Answer<()>) -> Status {
         Ok(Err(refusal)) => refusal,
         Err(payload) => {
             let said = payload.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| payload.downcast_ref::<String>().cloned());
-            let text = format!("the library failed within itself: {}; please report it", said.unwrap_or_default());
-            // Dropping what was thrown may throw again.
+            let text = format!("internal error of the library: {}; please report it", said.unwrap_or_default());
+            // Dropping the payload of a panic may panic again.
             std::mem::forget(payload);
             Refusal::new(Status::Internal, text)
         }
     };
-    // A thread that is ending has no text any more.
+    // A thread that is ending no longer has a text.
     let _ = LAST_ERROR.try_with(|last| *last.borrow_mut() = refusal.text);
     refusal.status
 }
 
-/// Gives back a handle; null is nothing.
+/// Frees a handle; null is allowed.
 pub unsafe fn free<T>(handle: *mut T) {
     wall(|| {
         if !handle.is_null() {
-            // SAFETY: the caller hands over what `hand_out` made, once.
+            // SAFETY: the caller passes a handle that `hand_out` made, and only once.
             drop(unsafe { Box::from_raw(handle) });
         }
         Ok(())
@@ -139,7 +139,7 @@ pub unsafe fn hand_out<T>(out: *mut *mut T, value: T) -> Answer<()> {
     Ok(())
 }
 
-/// The mutex's content, whether or not a thread failed while it had it: the engine's tables are whole at every moment.
+/// The content of the mutex, even if a thread panicked while it held the lock: the engine's tables are always consistent.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -154,47 +154,47 @@ pub fn checked<T>(pointer: *const T, what: &str) -> Answer<()> {
     }
 }
 
-/// What a pointer points to.
+/// The value that a pointer points to.
 pub unsafe fn shared<'a, T>(pointer: *const T, what: &str) -> Answer<&'a T> {
     checked(pointer, what)?;
-    // SAFETY: neither null nor misaligned; that it points to a living T is the caller's word.
+    // SAFETY: neither null nor misaligned; the caller guarantees that it points to a live T.
     Ok(unsafe { &*pointer })
 }
 
-/// What a pointer points to, to be changed.
+/// The value that a pointer points to, as a mutable reference.
 pub unsafe fn exclusive<'a, T>(pointer: *mut T, what: &str) -> Answer<&'a mut T> {
     checked(pointer, what)?;
-    // SAFETY: neither null nor misaligned; that it points to a living T of nobody else is the caller's word.
+    // SAFETY: neither null nor misaligned; the caller guarantees that it points to a live T that nobody else uses.
     Ok(unsafe { &mut *pointer })
 }
 
-/// So many elements; none may be a null pointer.
+/// An array of `count` elements; the pointer may be null if there are none.
 pub unsafe fn elements<'a, T>(pointer: *const T, count: usize, what: &str) -> Answer<&'a [T]> {
     if count == 0 {
         return Ok(&[]);
     }
     checked(pointer, what)?;
     if count > isize::MAX as usize / size_of::<T>().max(1) {
-        return Err(Refusal::new(Status::BadValue, format!("{what} has {count} elements, which no memory holds")));
+        return Err(Refusal::new(Status::BadValue, format!("{what} has {count} elements, which do not fit into any memory")));
     }
-    // SAFETY: neither null, misaligned nor too long; that they are there is the caller's word.
+    // SAFETY: neither null, misaligned nor too long; the caller guarantees that the elements exist.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
 /// Text that ends with a 0 byte.
 pub unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Answer<&'a str> {
     checked(pointer, what)?;
-    // SAFETY: not null; that it ends with a 0 byte is the caller's word.
+    // SAFETY: not null; the caller guarantees that it ends with a 0 byte.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().map_err(|_| Refusal::new(Status::BadValue, format!("{what} is not UTF-8 text")))
 }
 
-/// Text for C, without the 0 bytes that it may hold.
+/// Text for C, without any 0 bytes in it.
 pub fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', "")).unwrap_or_default()
 }
 
-/// A confidence level that the engine takes.
+/// Checks a confidence level.
 pub fn level(level: f64) -> Answer<f64> {
     let text = || format!("a confidence level of {level} is not between 0.5 and 0.9999");
     if (0.5..=0.9999).contains(&level) { Ok(level) } else { Err(Refusal::new(Status::BadValue, text())) }
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_ends_at_the_wall_with_its_text() {
+    fn a_panic_becomes_a_status_with_its_text() {
         assert_eq!(wall(|| panic!("the spring is loose")), Status::Internal);
         assert!(last_error().contains("the spring is loose"));
         assert_eq!(wall(|| std::panic::panic_any(7)), Status::Internal);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_that_panics_when_it_is_dropped_ends_here_too() {
+    fn a_payload_that_panics_when_dropped_becomes_a_status_too() {
         struct Twice;
         impl Drop for Twice {
             fn drop(&mut self) {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_that_a_thread_failed_with_can_still_be_used() {
+    fn a_handle_can_be_used_after_a_thread_panicked_with_it() {
         let mutex = Mutex::new(3);
         let failed = wall(|| {
             let _held = locked(&mutex);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thread_has_a_text_of_its_own_that_is_cut_between_letters() {
+    fn each_thread_has_its_own_text_which_is_cut_between_letters() {
         wall(|| Err(Refusal::new(Status::BadValue, "aé")));
         std::thread::spawn(|| assert_eq!(last_error(), "")).join().unwrap();
         let mut buffer = [1 as c_char; 3];

@@ -1,4 +1,4 @@
-//! The header in the tree is the one that cbindgen makes; UPDATE_EXPECT=1 writes it anew.
+//! The header in the tree is the one that cbindgen makes; UPDATE_EXPECT=1 rewrites it.
 
 use expect_test::expect_file;
 use std::path::Path;

@@ -7,7 +7,7 @@ use std::fmt::{self, Formatter};
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// Values with names, in the order in which the names came.
+/// Values with names, in the order in which the names were added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named<T>(Vec<(String, T)>);
 
@@ -22,12 +22,12 @@ impl<T> Named<T> {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list has no values.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Sets the value of a name: in its place if the name is there already, behind all others if not.
+    /// Sets the value of a name. An existing name keeps its place, a new one is added at the end.
     pub fn insert(&mut self, name: impl Into<String>, value: T) {
         let name = name.into();
         match self.get_mut(&name) {
@@ -36,7 +36,7 @@ impl<T> Named<T> {
         }
     }
 
-    /// Whether there is a value of this name.
+    /// Whether the list has this name.
     pub fn contains_key(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
@@ -46,12 +46,12 @@ impl<T> Named<T> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value)
     }
 
-    /// The value of a name, to be changed.
+    /// A mutable reference to the value of a name.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut T> {
         self.0.iter_mut().find(|(own, _)| own == name).map(|(_, value)| value)
     }
 
-    /// The value of a name, to be changed; a default one is put behind all others if there is none.
+    /// A mutable reference to the value of a name; a new name is added at the end with the default value.
     pub fn entry(&mut self, name: &str) -> &mut T
     where
         T: Default,
@@ -86,7 +86,7 @@ impl<T> Named<T> {
 
 /// Names and values in order.
 pub type Iter<'n, T> = std::iter::Map<std::slice::Iter<'n, (String, T)>, fn(&'n (String, T)) -> (&'n String, &'n T)>;
-/// The same, with values that can be changed.
+/// Names and mutable values in order.
 pub type IterMut<'n, T> = std::iter::Map<std::slice::IterMut<'n, (String, T)>, fn(&'n mut (String, T)) -> (&'n String, &'n mut T)>;
 
 impl<T> Default for Named<T> {
@@ -122,12 +122,12 @@ impl<T> IntoIterator for Named<T> {
     }
 }
 
-/// Of values with the same name the last one stays, in the place of the first.
+/// A name that occurs several times gets its last value, in the place of the first.
 impl<T> FromIterator<(String, T)> for Named<T> {
     fn from_iter<I: IntoIterator<Item = (String, T)>>(values: I) -> Named<T> {
         let (mut named, mut names) = (Named::new(), HashSet::new());
         for (name, value) in values {
-            // Documents of thousands of components are read in linear time.
+            // Searches the list only for repeated names, so that documents of thousands of components are read in linear time.
             match names.insert(name.clone()) {
                 true => named.0.push((name, value)),
                 false => named.insert(name, value),
@@ -143,10 +143,10 @@ impl<T, K: Into<String>, const N: usize> From<[(K, T); N]> for Named<T> {
     }
 }
 
-/// By the place in the order.
+/// The value at a place in the order.
 ///
 /// # Panics
-/// If there are not so many values.
+/// If the list is shorter.
 impl<T> Index<usize> for Named<T> {
     type Output = T;
 
@@ -155,10 +155,10 @@ impl<T> Index<usize> for Named<T> {
     }
 }
 
-/// By name.
+/// The value of a name.
 ///
 /// # Panics
-/// If there is no such name.
+/// If the list does not have the name.
 impl<T> Index<&str> for Named<T> {
     type Output = T;
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_names_the_last_value_stays_in_the_first_place() {
+    fn repeated_name_gets_its_last_value_in_the_first_place() {
         let named: Named<u32> = serde_json::from_str(r#"{"a":1,"b":2,"a":3}"#).unwrap();
         assert_eq!(named.iter().collect::<Vec<_>>(), [(&"a".to_owned(), &3), (&"b".to_owned(), &2)]);
     }

@@ -58,7 +58,7 @@ mod tests {
     const FIRST: &str = "0123456789abcdef0123456789abcdef01234567";
     const SECOND: &str = "89abcdef0123456789abcdef0123456789abcdef";
 
-    /// A folder of its own below the system's temporary one, deleted at the end.
+    /// A new folder in the system's temporary folder, deleted when dropped.
     struct Scratch(PathBuf);
 
     impl Scratch {

@@ -264,9 +264,9 @@ mod tests {
     fn real_time_priority_is_restored_or_refused_with_advice() {
         let before = scheduling().unwrap();
         match RealTime::fifo(1) {
-            Ok(guard) => {
+            Ok(raised) => {
                 assert_eq!(scheduling().unwrap().0, libc::SCHED_FIFO);
-                drop(guard);
+                drop(raised);
             }
             Err(error) => assert!(error.to_string().contains("CAP_SYS_NICE"), "{error}"),
         }

@@ -38,18 +38,18 @@ pub struct InCycles<'a> {
 }
 
 impl<'a> InCycles<'a> {
-    /// From a table whose reference chain has this many core cycles; `None` if it has none that can be solved.
+    /// Solves the reference chain of a table, which has this many core cycles; `None` if that is not possible.
     pub fn new(table: &'a Observations, cycles: f64, level: f64) -> Option<InCycles<'a>> {
         let options = Options { level, departure_follows_counts: true, ..Options::default() };
         let reference = table.find_series(name(RULER))?;
         let undisturbed = |quiet: Quiet| quiet.solve(table, reference, &options).map(|solution| (quiet, solution));
-        let quiet = Quiet::of(table, name(RULER), cycles).and_then(undisturbed);
+        let quiet = Quiet::from_table(table, name(RULER), cycles).and_then(undisturbed);
         let plain = solve(table, reference, &Options { level, ..Options::default() }).ok()?;
         Some(InCycles { table, options, cycles, plain, quiet })
     }
 
     /// Solves a series, from its undisturbed readings if there are enough, and gives its components in core cycles.
-    pub fn of(&self, series: SeriesId) -> Option<(Solution, Vec<Uncertain>)> {
+    pub fn solve(&self, series: SeriesId) -> Option<(Solution, Vec<Uncertain>)> {
         let undisturbed = self.quiet.as_ref().and_then(|(quiet, ruler)| {
             let solution = quiet.solve(self.table, series, &self.options)?;
             let cycles = self.ratios(&solution, ruler)?;

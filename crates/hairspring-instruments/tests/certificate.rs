@@ -1,4 +1,4 @@
-//! The certificate against the texts in `golden/` and against its schema.
+//! Compares certificates with the texts in `golden/`, and checks them against the schema.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
@@ -57,7 +57,7 @@ fn certificates_match_the_golden_files() {
 }
 
 #[test]
-fn every_certificate_keeps_to_the_schema() {
+fn every_certificate_matches_the_schema() {
     let schema = json::schema::<document::CertificateDocument>();
     for (_, certificate) in certificates() {
         let document = document::certificate(&certificate, &samples::environment());

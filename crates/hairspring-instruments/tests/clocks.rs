@@ -1,4 +1,4 @@
-//! Reports on clocks against the texts in `golden/`, and their documents against the schemas. No clock is read.
+//! Compares reports on clocks with the texts in `golden/`, and checks their documents against the schemas. No clock is read.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
@@ -8,10 +8,10 @@ use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use hairspring_core::judge::{Finding, Question, SeriesResult, Severity, assess};
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, Counts, Ordering, Reading, Width, fake};
+use hairspring_host::clock::{Clock, CountsWhen, Ordering, Reading, Width, fake};
 use hairspring_instruments::clocks::*;
 use hairspring_instruments::clocks::{document, text};
-use hairspring_measure::stopwatch::{Overhead, Run};
+use hairspring_measure::stopwatch::{EmptyRun, Overhead};
 use hairspring_result::json;
 use hairspring_view::Style;
 use serde_json::Value;
@@ -84,7 +84,7 @@ fn survey() -> Survey {
         (
             Clock {
                 nominal_hz: Some(1e9),
-                counts: Counts::WhileThreadRuns,
+                counts: CountsWhen::WhileThreadRuns,
                 ..clock("thread_cputime", "of a thread", Ordering::both("syscall"))
             },
             Ok(measured(10, 1_500.0, RateSeen::NotApplicable(own.into()), Across::NotTried(own.into()))),
@@ -156,14 +156,14 @@ fn comparison_matches_the_golden_files() {
     let compared = |name: &str, rate, step_ns, counts| Compared { name: name.into(), rate, step_ns, counts };
     let defined = || Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() };
     let fine = Comparison {
-        a: compared("monotonic", defined(), 10.0, Counts::Always),
-        b: compared("tsc", rate(2.6e9, 0.3), 10.0, Counts::Always),
+        a: compared("monotonic", defined(), 10.0, CountsWhen::Always),
+        b: compared("tsc", rate(2.6e9, 0.3), 10.0, CountsWhen::Always),
         least_span_ns: 170.0,
         points: vec![point(2e2, percent(-0.4, 0.9)), point(1e4, percent(0.02, 0.001)), point(1e6, percent(0.0, 1e-4))],
         too_short_ns: vec![1e2],
     };
     let coarse = Comparison {
-        a: compared("process_cputime", defined(), 4e6, Counts::WhileProcessRuns),
+        a: compared("process_cputime", defined(), 4e6, CountsWhen::WhileProcessRuns),
         points: vec![
             point(1e2, percent(-100.0, 4_100.0)),
             SpanPoint { seen_ns: 0.0, sd_percent: f64::NAN, ..point(2e2, None) },
@@ -189,8 +189,9 @@ fn comparison_matches_the_golden_files() {
 
 #[test]
 fn overhead_matches_the_golden_file() {
-    let runs = |wide: i64| -> Vec<Run> { (0..1_000).map(|at| Run { read: 52 + 26 * (at % 2), total: 78 + wide * (at % 3) }).collect() };
-    let repetitions = [26, 13, 39].map(|wide| Overhead::of(&runs(wide), 26)).to_vec();
+    let runs =
+        |wide: i64| -> Vec<EmptyRun> { (0..1_000).map(|at| EmptyRun { read: 52 + 26 * (at % 2), total: 78 + wide * (at % 3) }).collect() };
+    let repetitions = [26, 13, 39].map(|wide| Overhead::from_runs(&runs(wide), 26)).to_vec();
     let clock =
         |name: &str| ClockOverhead { clock: name.into(), rate: rate(2.596_132e9, 0.3), quantum: 26, repetitions: repetitions.clone() };
     let report = OverheadReport { runs: 1_000, clocks: vec![clock("tsc"), clock("rdtscp")], priority_raised: true };

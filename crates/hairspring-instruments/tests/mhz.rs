@@ -1,4 +1,5 @@
-//! The report on the core clock against the texts in `golden/`, and its document against the schema. Nothing is measured.
+//! Compares reports on the core clock with the texts in `golden/`, and checks the document against the schema. Nothing is
+//! measured.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;

@@ -1,4 +1,4 @@
-//! Reports of a cyclic task from invented wake-ups: golden text, JSON by its schema. `UPDATE_EXPECT=1` writes both anew.
+//! Reports of a cyclic task from made-up wake-ups: golden texts, and JSON against its schema. `UPDATE_EXPECT=1` rewrites both.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
@@ -38,7 +38,7 @@ fn ended(stop: Stop, limit: Option<Limit>) -> Ended {
     Ended { period_ns: PERIOD, known: [known("tsc", None), known("monotonic", Some(1e9))], rates: rates(), stop, limit, level: 0.95 }
 }
 
-/// Wake-ups between 4 and 6 us late; every 50th is late by so much more, and skips what it must.
+/// Wake-ups between 4 and 6 us late; every 50th is later by `late_ns`, and skips the cycles that it misses.
 fn tally(cycles: u64, late_ns: u64) -> Tally {
     let (mut noise, mut cycle) = (samples::Noise(3), 0);
     let mut tally = Tally::new([0.4, 1.0].map(tick), &Bins::for_period(PERIOD));
@@ -159,7 +159,7 @@ fn non_finite_numbers_are_null() {
 }
 
 #[test]
-fn the_lines_of_a_shown_histogram_count_every_cycle_once() {
+fn the_lines_of_a_printed_histogram_count_every_cycle_once() {
     for (_, report) in all() {
         let text = text::period(&report, &Style::default());
         let shown = text.lines().skip_while(|line| !line.starts_with("  latency   from")).take_while(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! From the attribute and the function to the benchmark.
+//! Turns the attribute and the function into a benchmark.
 
 use crate::design::{Before, Order, RowShape, shapes};
 use crate::function::{Parameters, in_place, plain_name};
@@ -9,12 +9,12 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ItemFn, Result, parse2};
 
-/// The function, and beside it its rows and an entry in the program's list of benchmarks.
+/// The function, its rows, and an entry in the program's list of benchmarks.
 pub fn bench(options: TokenStream, function: TokenStream) -> Result<TokenStream> {
     let function: ItemFn =
         parse2(function).map_err(|error| Error::new(error.span(), "#[hairspring::bench] belongs to a function with a body"))?;
     let options: Options = parse2(options)?;
-    let parameters = Parameters::of(&function, &options)?;
+    let parameters = Parameters::from_function(&function, &options)?;
     let expansion = Expansion { options: &options, parameters: &parameters, function: &function };
     let benchmark = expansion.benchmark();
     let function = in_place(function.clone());
@@ -57,8 +57,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// The rows that have the function in them, with at most as many copies as the options allow. Those of a fence's shadow
-    /// behind an init have none: the crate has them ready.
+    /// The rows that contain the function, with at most as many copies as the options allow. The rows of a fence's shadow after
+    /// an init do not contain it: the crate provides them.
     fn design(&self, before: Before) -> Vec<RowShape> {
         let is_own = |row: &RowShape| before == Before::Flush || row.order != Order::Shadow;
         shapes(before).into_iter().filter(|row| is_own(row) && row.bodies <= self.options.copies()).collect()
@@ -72,7 +72,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// That the argument can be handed to every copy.
+    /// Checks that the argument can be passed to every copy.
     fn check(&self) -> TokenStream {
         let by_value = self.parameters.argument.as_ref().filter(|argument| !argument.is_reference());
         by_value.map_or_else(TokenStream::new, |argument| {
@@ -103,7 +103,7 @@ impl Expansion<'_> {
         quote_spanned! {own=>
             fn __hairspring_cases() -> ::std::vec::Vec<__hairspring::Case> {
                 let all: ::std::vec::Vec<#ty> = #all;
-                // The benchmarks last as long as the program.
+                // The benchmarks live as long as the program.
                 let all: &'static [#ty] = ::std::vec::Vec::leak(all);
                 let mut cases = ::std::vec::Vec::new();
                 for (at, #name) in all.iter().enumerate() {
@@ -147,7 +147,7 @@ impl Expansion<'_> {
         quote_spanned! {own=> {
             let state = state.clone();
             let run = move |now: __hairspring::ReadFn| {
-                state.with(|state| __hairspring::guarded(|| #function(now, #(#argument,)* #(#state,)*)))
+                state.with(|state| __hairspring::catch_panic(|| #function(now, #(#argument,)* #(#state,)*)))
             };
             __hairspring::Row::new(#bodies, #inits, #order, run)
         }}

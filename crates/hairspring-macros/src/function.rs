@@ -1,4 +1,4 @@
-//! What the attribute asks of the function.
+//! The form of function that the attribute requires.
 
 use crate::options::Options;
 use proc_macro2::{Ident, Span};
@@ -23,24 +23,24 @@ impl Parameter {
         matches!(&self.ty, Type::Reference(reference) if reference.mutability.is_some())
     }
 
-    /// What a copy passes on: a reference that it gets back.
+    /// The type that a copy passes on: a reference, so that the benchmark gets the value back.
     pub fn passed(&self) -> proc_macro2::TokenStream {
         let name = &self.name;
         if self.is_mutable() { quote_spanned!(name.span()=> &mut *#name) } else { name.to_token_stream() }
     }
 }
 
-/// The function's parameters by what they are for.
+/// The function's parameters by their purpose.
 pub struct Parameters {
     pub argument: Option<Parameter>,
     pub state: Option<Parameter>,
-    /// What is chained, or what the init made.
+    /// The chained value, or the value that the init made.
     pub last: Option<Parameter>,
 }
 
 impl Parameters {
-    /// Those of a function that fits the options.
-    pub fn of(function: &ItemFn, options: &Options) -> Result<Parameters> {
+    /// The parameters of a function, which must fit the options.
+    pub fn from_function(function: &ItemFn, options: &Options) -> Result<Parameters> {
         let signature = &function.sig;
         refuse_odd(signature)?;
         let mut all = signature.inputs.iter().map(parameter).collect::<Result<Vec<_>>>()?.into_iter();
@@ -113,8 +113,7 @@ fn no_value(name: &Ident) -> String {
     format!("nothing gives `{name}` a value: `args`, `state`, `chain` or `init` of the attribute do (in this order)")
 }
 
-/// The function, whose code is put in place of its calls where the compiler finds that worth while, unless it says itself
-/// what is to become of them.
+/// The function with the attribute `#[inline]`, unless it has such an attribute of its own.
 pub fn in_place(mut function: ItemFn) -> ItemFn {
     if !function.attrs.iter().any(|attribute| attribute.path().is_ident("inline")) {
         function.attrs.push(parse_quote!(#[inline]));

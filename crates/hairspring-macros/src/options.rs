@@ -8,10 +8,10 @@ use syn::{Error, Expr, ExprPath, LitInt, Result, Token};
 
 /// Most copies in a row.
 const COPIES: u32 = LINE[LINE.len() - 1];
-/// With fewer copies in the longest row a line cannot be told from a bend.
+/// Fewest copies in the longest row: with fewer, a line cannot be distinguished from a bend.
 const FEWEST_COPIES: u32 = LINE[FEWEST_ROWS - 1];
 
-/// What the attribute was given.
+/// The options given to the attribute.
 #[derive(Default)]
 pub struct Options {
     pub args: Option<Expr>,

@@ -6,17 +6,17 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Expr;
 
-/// What the copies are made of.
+/// The parts of a copy.
 pub struct Pieces<'a> {
     pub function: &'a Ident,
     pub parameters: &'a Parameters,
     pub chain: Option<&'a Expr>,
     pub before: Before,
-    /// The init, or what is flushed.
+    /// The init, or the reference whose bytes are flushed.
     pub init: Option<Expr>,
 }
 
-/// Names that no code of the user can see or hide.
+/// Names that the user's code can neither use nor shadow.
 fn own(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
@@ -51,7 +51,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// What is made before the first reading.
+    /// The code before the first reading.
     fn prologue(&self, row: &RowShape) -> TokenStream {
         let (results, stack, aside) = (own("results"), own("stack"), own("aside"));
         let (bodies, inits) = (row.bodies as usize, row.inits as usize);
@@ -74,7 +74,7 @@ impl Pieces<'_> {
         quote!(let mut #results = #room; #link #made #touch)
     }
 
-    /// Whether the init makes something that the body gets.
+    /// Whether the init makes a value that the body gets.
     fn lays_inits_aside(&self) -> bool {
         self.before == Before::Init && self.chain.is_none() && self.parameters.last.is_some()
     }
@@ -123,7 +123,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// The argument and the state, of which the compiler forgets what they are.
+    /// Makes the argument and the state opaque to the compiler.
     fn opaque_inputs(&self) -> TokenStream {
         let inputs = [&self.parameters.argument, &self.parameters.state].into_iter().flatten();
         inputs.map(|Parameter { name, .. }| quote!(#name = __hairspring::opaque(#name);)).collect()

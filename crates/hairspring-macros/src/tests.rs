@@ -8,13 +8,13 @@ fn expanded(options: &str, function: &str) -> Result<String> {
     bench(tokens(options), tokens(function)).map(|code| code.to_string())
 }
 
-/// What the attribute says of a wrong use.
+/// The message about a wrong use of the attribute.
 fn refusal(options: &str, function: &str) -> String {
     expanded(options, function).expect_err("must be refused").to_string()
 }
 
 #[test]
-fn functions_of_the_right_form_are_taken() {
+fn functions_of_the_right_form_are_accepted() {
     let right = [
         ("", "fn f() {}"),
         ("args = [1, 2], chain = 3u64,", "fn f(size: usize, x: u64) -> u64 { x }"),

@@ -61,7 +61,7 @@ fn undisturbed(cpu: usize, clock: Clock) -> f64 {
     let (Some(chain), Ok(_seat)) = (all.iter().find(|chain| chain.role == ChainRole::Simple), Seat::take(Some(cpu))) else { return 1.0 };
     let table = Sampling::new(clock).with_chain(chain).run(TIME, 0);
     // One operation takes one cycle; the limit for guards is not sensitive to it.
-    Quiet::of(&table, chain.name, 1.0).and_then(|quiet| quiet.share()).unwrap_or(1.0)
+    Quiet::from_table(&table, chain.name, 1.0).and_then(|quiet| quiet.share()).unwrap_or(1.0)
 }
 
 #[cfg(test)]

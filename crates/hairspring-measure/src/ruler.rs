@@ -109,7 +109,7 @@ fn ruler_by(solve: &dyn Fn(&Chain) -> Option<Solution>, wanted: &[&Chain], other
 fn quiet(table: &Observations, wanted: &[&Chain]) -> Option<Quiet> {
     let of = |role: ChainRole| wanted.iter().find(|chain| chain.role == role).and_then(|chain| slope(table, chain));
     let cycles = (of(RULER)?.value / of(ChainRole::Simple)?.value).round().max(1.0);
-    Quiet::of(table, name(RULER), cycles)
+    Quiet::from_table(table, name(RULER), cycles)
 }
 
 fn slope(table: &Observations, chain: &Chain) -> Option<Estimate> {

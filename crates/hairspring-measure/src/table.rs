@@ -64,8 +64,8 @@ impl Table {
         series
     }
 
-    /// Names the series of bodies of [`SHADOW_COPIES`] copies of the reference chain, which is so many core cycles long. What a
-    /// fence hides is the same for all series: a table has one of these.
+    /// Names the series whose bodies are [`SHADOW_COPIES`] copies of the reference chain of this length. A table has one such
+    /// series, because a fence hides the same time of all series.
     pub fn declare_shadow(&mut self, reference_cycles: u32, taken: &[String]) -> String {
         let series = self.new_series(SHADOW, taken);
         self.observations.origin.shadow = Some((series.clone(), f64::from(SHADOW_COPIES * reference_cycles)));
@@ -140,7 +140,7 @@ pub fn free_name(name: &str, taken: &[String]) -> String {
 
 #[cfg(test)]
 impl Table {
-    /// The same with room for fewer readings.
+    /// Limits the number of readings.
     pub(crate) fn limit_readings(&mut self, most: usize) {
         self.most_readings = most;
     }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn series_beside_the_codes_own_get_names_that_nobody_has() {
+    fn added_series_get_unused_names() {
         let mut table = Table::new(vec!["body".into(), "init".into()]);
         let names: Vec<String> = ["shadow", "a", "a fenced"].map(str::to_owned).into();
         table.declare_arrangement("a", Role::Fenced);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_never_has_more_rounds_than_fit_and_never_none() {
+    fn a_batch_has_at_least_one_round_and_no_more_than_fit() {
         let mut table = Table::new(vec!["body".into()]);
         table.add_row("a", &[1.0]);
         table.limit_readings(3);

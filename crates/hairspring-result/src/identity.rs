@@ -14,7 +14,7 @@ pub struct Identity {
     pub host: Option<String>,
     /// Version of Hairspring.
     pub version: String,
-    /// Commit of the working directory, where it is a checkout of git.
+    /// Commit of the working directory, if it is a git checkout.
     pub commit: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Identity {
     }
 }
 
-/// A time in UTC as RFC 3339 writes it, in whole seconds. Times before 1970 are shown as its beginning.
+/// A time in UTC in the format of RFC 3339, in whole seconds. Times before 1970 are shown as the start of 1970.
 fn rfc3339(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (year, month, day) = date(seconds / 86_400);
@@ -40,7 +40,7 @@ fn rfc3339(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Year, month and day in the Gregorian calendar, so many days after 1970-01-01.
+/// Year, month and day in the Gregorian calendar of the day this many days after 1970-01-01.
 fn date(mut days: u64) -> (u64, usize, u64) {
     let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let mut year = 1970 + 400 * (days / 146_097);
@@ -58,7 +58,7 @@ fn date(mut days: u64) -> (u64, usize, u64) {
     (year, month + 1, days + 1)
 }
 
-/// Hash of a piece of code for documents: 64-bit FNV-1a, in hexadecimal. It tells whether two results are about the same
+/// Hash of a piece of code for documents: 64-bit FNV-1a, in hexadecimal. It shows whether two results are about the same
 /// code; it is not a cryptographic hash.
 pub fn code_hash(code: &str) -> String {
     format!("{:016x}", fnv(code.bytes()))
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_of_humantime() {
+    fn dates_agree_with_humantime() {
         // Steps of 1 day, 1 hour, 1 minute and 1 second through two cycles of the calendar.
         for seconds in (0..800 * 31_556_952).step_by(86_400 + 3_600 + 60 + 1) {
             let time = UNIX_EPOCH + std::time::Duration::from_secs(seconds);

@@ -8,7 +8,7 @@ pub fn print<T: Serialize>(document: &T) -> String {
     escape_controls(text.unwrap_or_else(|error| format!("{{\"error\": {:?}}}", error.to_string())) + "\n")
 }
 
-/// Escapes DEL and the C1 control characters: JSON allows them in strings, but a terminal obeys them.
+/// Escapes DEL and the C1 control characters: JSON allows them in strings, but they have effects on a terminal.
 fn escape_controls(text: String) -> String {
     let is_control = |c: char| matches!(c, '\u{7f}'..='\u{9f}');
     if !text.contains(is_control) {

@@ -7,7 +7,7 @@ use hairspring_core::judge::{Assessment, Finding};
 /// An assessed measurement, from which a source makes a [`crate::ResultDocument`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// The verb that made it, as `time` or `fit`.
+    /// The verb that made it, such as `time` or `fit`.
     pub command: String,
     /// Circumstances.
     pub environment: Environment,
@@ -32,7 +32,7 @@ pub struct Subject {
     pub code: Option<String>,
     /// What the slope means.
     pub mode: Option<Mode>,
-    /// Why, in words, as `chained through x`; may be empty.
+    /// Why, in words, such as `chained through x`; may be empty.
     pub mode_reason: String,
     /// Machine code for one copy, in bytes.
     pub bytes_per_copy: Option<f64>,

@@ -1,7 +1,7 @@
 //! Reading a document of a measurement.
 //!
-//! Unknown keys are skipped, because a version may gain keys. What later code relies on is checked here, such as that no
-//! interval is inverted.
+//! Unknown keys are skipped, because later versions may add keys. Properties that other code relies on are checked here, such
+//! as that no interval is inverted.
 
 use crate::document::ResultDocument;
 use serde::Deserialize;

@@ -8,7 +8,7 @@ use hairspring_core::judge::{Finding, Severity, verdict};
 
 /// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
 /// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
-/// are those of the first run. A single document is returned as it is; `None` if there is none.
+/// are those of the first run. A single document is returned unchanged; `None` without documents.
 pub fn between(documents: Vec<ResultDocument>) -> Option<ResultDocument> {
     let (first, others) = documents.split_first()?;
     if others.is_empty() {
@@ -64,7 +64,7 @@ fn run_value(component: Option<&Component>, left_out: bool) -> Option<RunValue> 
     Some(RunValue { time_ns: figure.time_ns.flatten(), ticks: figure.ticks.flatten(), cycles: figure.cycles, left_out })
 }
 
-/// Replaces the figure by the mean of the runs, and returns its error budget.
+/// Replaces the figure with the mean of the runs, and returns its error budget.
 fn set_mean(component: &mut Component, figures: &[Figure]) -> Vec<BudgetEntry> {
     let in_ns = component.figure.time_ns.is_some();
     let Some((uncertain, level)) = between_figures(&mut component.figure, figures) else { return Vec::new() };

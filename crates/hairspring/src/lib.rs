@@ -114,7 +114,7 @@ pub mod __private {
     pub use crate::barrier::{align, keep, memory, opaque, touch};
     pub use crate::names::{ByDebug, ByDisplay, ByPlace, Named};
     pub use crate::registry::{Case, Entry};
-    pub use crate::rows::{Argument, State, guarded};
+    pub use crate::rows::{Argument, State, catch_panic};
     pub use crate::shadow::shadow;
     pub use crate::values::{Values, hold};
     pub use hairspring_host::clock::ReadFn;

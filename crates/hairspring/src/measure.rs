@@ -1,7 +1,7 @@
 //! Measures a closure in the middle of a program.
 
 use crate::barrier::{align, opaque};
-use crate::rows::guarded;
+use crate::rows::catch_panic;
 use crate::values::Values;
 use hairspring_core::estimate::Estimate;
 use hairspring_core::judge::{Finding, SeriesResult, Time};
@@ -90,7 +90,7 @@ pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T)
                 results.clear();
                 ticks
             }
-            Row::new($copies, 0, Order::AtEnd, |now| guarded(|| run(now, &mut *code.borrow_mut())))
+            Row::new($copies, 0, Order::AtEnd, |now| catch_panic(|| run(now, &mut *code.borrow_mut())))
         }};
     }
     measured(settings, name, for_closure_line!(row).into())
@@ -119,7 +119,7 @@ pub fn measure_chain<T: Clone>(name: &str, start: T, code: impl FnMut(T) -> T) -
                 drop(link);
                 ticks
             }
-            Row::new($copies, 0, Order::AtEnd, |now| guarded(|| run(now, start.clone(), &mut *code.borrow_mut())))
+            Row::new($copies, 0, Order::AtEnd, |now| catch_panic(|| run(now, start.clone(), &mut *code.borrow_mut())))
         }};
     }
     measured(&Settings::default(), name, for_closure_line!(row).into())

@@ -15,7 +15,7 @@ pub trait Argument {}
 impl<T: Copy> Argument for T {}
 
 /// Runs a row; a panic in it becomes `None`.
-pub fn guarded(row: impl FnOnce() -> u64) -> Option<u64> {
+pub fn catch_panic(row: impl FnOnce() -> u64) -> Option<u64> {
     catch_unwind(AssertUnwindSafe(row)).ok()
 }
 
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_panic_gives_no_reading() {
-        assert_eq!(guarded(|| 3), Some(3));
-        assert_eq!(guarded(|| std::panic::resume_unwind(Box::new("quietly"))), None);
+        assert_eq!(catch_panic(|| 3), Some(3));
+        assert_eq!(catch_panic(|| std::panic::resume_unwind(Box::new("quietly"))), None);
     }
 }

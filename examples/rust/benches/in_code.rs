@@ -3,7 +3,7 @@
 use hairspring::{Stopwatch, default_clock, fit, measure, measure_chain, opaque, read_csv};
 use hairspring_example::sum;
 
-/// What a microcontroller printed.
+/// The output of a microcontroller.
 const TABLE: &str = "# rate_hz: 16e6\nbody,ticks\n1,19\n2,25\n4,37\n8,61\n16,109\n";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! What the benchmarks are about: two ways to count the ones of a word, and a sum.
+//! The benchmarked code: two ways to count the ones in a word, and a sum.
 
 /// One bit after the other.
 pub fn ones_by_loop(mut word: u64) -> u32 {

@@ -48,7 +48,7 @@ pub const TARGETS: [Target; 16] = [
 /// The target of that name.
 ///
 /// # Panics
-/// If there is none.
+/// If there is no such target.
 pub fn by_name(name: &str) -> Target {
     let found = TARGETS.iter().find(|target| target.name == name);
     *found.unwrap_or_else(|| panic!("no fuzz target `{name}`"))

@@ -15,7 +15,7 @@ fn first_channel() -> Request {
     Request { channel: Some("1".into()), ..Request::default() }
 }
 
-/// All of `hairspring capture`: an error has a message.
+/// The whole of `hairspring capture`: an error has a message.
 fn captured(bytes: &[u8], format: Format) {
     let options = Options { request: first_channel(), format: Some(format), ..Options::default() };
     if let Err(error) = capture(Input::File(Box::new(Cursor::new(bytes.to_vec()))), &options) {
@@ -34,7 +34,7 @@ pub fn wav(bytes: &[u8]) -> bool {
 pub fn vcd(bytes: &[u8]) -> bool {
     let mut last = f64::NEG_INFINITY;
     let mut ordered = |edge: Edge| {
-        assert!(last <= edge.at, "an edge at {} behind one at {last}", edge.at);
+        assert!(last <= edge.at, "an edge at {} after one at {last}", edge.at);
         last = edge.at;
     };
     captured(bytes, Format::Vcd);

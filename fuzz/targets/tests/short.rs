@@ -191,7 +191,7 @@ fn every_target_has_corpus_test_and_fuzzer() {
     assert!(targets.iter().all(|name| manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\""))));
 }
 
-/// The run can fail: a panic that needs a word that no seed holds is found and shrunk.
+/// The run can fail: it finds and shrinks a panic that needs a word that no seed contains.
 #[test]
 fn a_planted_panic_is_found() {
     let planted = Target {

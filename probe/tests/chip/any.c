@@ -1,4 +1,4 @@
-/* A whole program for any chip: compiled, and where there is a simulator run. */
+/* A complete program for any chip: compiled, and run if there is a simulator. */
 #if !defined(__AVR__) && !defined(OWN_PIN)
 #define HAIRSPRING_TOGGLE_ADDRESS 0x40000000u
 #define HAIRSPRING_TOGGLE_MASK 0x80u

@@ -1,4 +1,4 @@
-/* What avr.py looks at. Every function stands for one promise of the headers in probe/chip/. */
+/* The code that avr.py checks. Every function tests one property of the headers in probe/chip/. */
 #define HAIRSPRING_PORT B
 #define HAIRSPRING_BIT 7
 #include "hairspring_pin.h"

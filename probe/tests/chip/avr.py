@@ -1,4 +1,4 @@
-"""What avr-gcc makes of the headers in probe/chip/, against the expected instructions and the table in its README.md.
+"""Compares avr-gcc's code for the headers in probe/chip/ with the expected instructions and the table in its README.md.
 
 Argument: a folder to work in.
 """
@@ -16,8 +16,8 @@ VARIANTS = {"sbi": [], "out": ["-DHAIRSPRING_TOGGLE_BY_OUT"], "sts": ["-DHAIRSPR
 # An instruction: its words, and its size in bytes.
 Code = tuple[str, int]
 
-# Cycles with a 22-bit program counter, of what is not in a loop; a skip that does not skip takes one, and then the
-# instruction behind it another.
+# Cycles of straight-line code with a 22-bit program counter; a skip that does not skip takes one, and then the next
+# instruction takes another.
 CYCLES = dict.fromkeys("adc add and cli com eor in ldi lpm lsr mov movw nop or out ror sbrc".split(), 1)
 CYCLES |= dict.fromkeys("adiw cbi ld ldd lds rjmp sbi sbiw st std sts".split(), 2) | {"lpm": 3}
 
@@ -47,7 +47,7 @@ def disassembled(folder: Path, variant: str) -> dict[str, list[Code]]:
     subprocess.run(
         ["avr-gcc", *FLAGS, *VARIANTS[variant], *include, "-c", str(HERE / "avr.c"), "-o", str(built)], check=True
     )
-    # -z: also what looks like padding, such as 210 nops.
+    # -z: includes code that looks like padding, such as 210 nops.
     dump = subprocess.run(["avr-objdump", "-d", "-z", str(built)], check=True, capture_output=True, text=True).stdout
     functions: dict[str, list[Code]] = {}
     for line in dump.splitlines():
@@ -59,18 +59,18 @@ def disassembled(folder: Path, variant: str) -> dict[str, list[Code]]:
 
 
 def compiler_version() -> str:
-    """Of avr-gcc."""
+    """The version of avr-gcc."""
     return subprocess.run(["avr-gcc", "-dumpversion"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def matches(code: list[Code], expected: list[str]) -> bool:
-    """Whether the instructions are these: a mnemonic alone stands for any operands."""
+    """Whether the instructions are the expected ones: a mnemonic alone matches any operands."""
     found = [words if " " in wanted else words.split()[0] for (words, _), wanted in zip(code, expected, strict=False)]
     return len(code) == len(expected) and found == expected
 
 
 def inside_pulse(code: list[Code], toggle: str) -> list[str]:
-    """What lies between the two toggles."""
+    """The code between the two toggles."""
     at = [place for place, (words, _) in enumerate(code) if words.startswith(toggle)]
     return [words for words, _ in code[at[0] + 1 : at[-1]]]
 
@@ -88,7 +88,7 @@ def promised() -> dict[str, tuple[str, str]]:
 
 
 def found(functions: dict[str, dict[str, list[Code]]]) -> dict[str, tuple[str, str]]:
-    """The same by the disassembly."""
+    """Bytes and cycles of each part, from the disassembly."""
     rows: dict[str, tuple[str, str]] = {}
     for variant, made in functions.items():
         last = [entry for entry in made["toggle"] if entry[0] != "ret"]
@@ -112,7 +112,7 @@ def found(functions: dict[str, dict[str, list[Code]]]) -> dict[str, tuple[str, s
 def delay_cycles(code: list[Code]) -> str:
     """For any count c: two skips, four shifts, and a loop of c / 4 turns that ends a cycle early.
 
-    That both skips add what the lowest bits of c say is seen in the simulator (delay.c of the rig).
+    The simulator checks that both skips add the lowest bits of c (delay.c of the rig).
     """
     turn = CYCLES[code[8][0].split()[0]] + 2
     shifts = sum(CYCLES[words.split()[0]] for words, _ in code[4:8])
@@ -121,7 +121,7 @@ def delay_cycles(code: list[Code]) -> str:
 
 
 def complaints(functions: dict[str, dict[str, list[Code]]]) -> list[str]:
-    """What is not as expected."""
+    """Messages about unexpected code."""
     wrong = []
     for variant, made in functions.items():
         for name, expected in (GOLDEN | {"toggle": TOGGLES[variant]}).items():
@@ -134,7 +134,7 @@ def complaints(functions: dict[str, dict[str, list[Code]]]) -> list[str]:
             wrong.append(f"{variant} clock_read: branches or calls")
     table, seen = promised(), found(functions)
     if not compiler_version().startswith("5."):
-        # What is C and not assembly is another compiler's own affair; that it has no branch is looked at above.
+        # Code from C and not from assembly depends on the compiler; that it has no branch is checked above.
         print(f"avr-gcc {compiler_version()}: hairspring_clock_read has bytes, cycles {seen[CLOCK_READ]}")
         seen[CLOCK_READ] = table[CLOCK_READ]
     for part in sorted(table.keys() | seen.keys()):
@@ -144,7 +144,7 @@ def complaints(functions: dict[str, dict[str, list[Code]]]) -> list[str]:
 
 
 def main() -> int:
-    """Looks at every way to toggle, in the folder that is the argument."""
+    """Checks every way to toggle, in the folder that is the argument."""
     wrong = complaints({variant: disassembled(Path(sys.argv[1]), variant) for variant in VARIANTS})
     for complaint in wrong:
         print(complaint)

@@ -1,7 +1,7 @@
-// What disassembly_cpp.py looks at. Every function stands for one promise of hairspring.hpp.
+// The code that disassembly_cpp.py checks. Every function tests one property of hairspring.hpp.
 #include "hairspring.hpp"
 
-/* Neither copied nor moved. */
+/* A type that can be neither copied nor moved. */
 struct Object {
   Object() = default;
   Object(const Object &) = delete;
@@ -34,7 +34,7 @@ std::uint64_t opaque_pair(std::uint64_t x, std::uint64_t y) {
   hairspring::opaque(both);
   return both.first * both.second;
 }
-/* The object is not known, so the product is not either. */
+/* The object is unknown, so the product is unknown too. */
 std::uint64_t opaque_array() {
   std::uint64_t words[2] = {3, 5};
   hairspring::opaque(words);
@@ -42,7 +42,7 @@ std::uint64_t opaque_array() {
 }
 }
 
-/* Rows: so many multiplications between the two reads of the clock, and neither a call nor a jump. */
+/* Rows: multiplications between the two reads of the clock, without a call or a jump. */
 constexpr std::uint64_t factor = 6364136223846793005u;
 HAIRSPRING_ADD(hairspring::chain("latency", std::uint64_t{3}, [](std::uint64_t x) { return x * factor; }));
 HAIRSPRING_ADD(hairspring::chain("by reference", std::uint64_t{3}, [c = factor](std::uint64_t &x) HAIRSPRING_INLINE { x *= c; })

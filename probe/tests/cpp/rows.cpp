@@ -1,8 +1,8 @@
-/* What a benchmark in C++ becomes: every row runs as many copies as it says, in its order, with a state of its own; what
- * code throws becomes a failure with its text. Without the engine. */
+/* The rows of a benchmark in C++: every row runs its number of copies, in its order, with its own state; an exception becomes
+ * a failure with its text. Without the engine. */
 #include <cstdint>
 
-/* A clock of ours, which stands still: a body adds 1000, an init 1. */
+/* A fake clock that only moves when code runs: a body adds 1000, an init 1. */
 static std::uint64_t ticks;
 static std::uint64_t read_ours() { return ticks; }
 #define HAIRSPRING_READ_CLOCK read_ours
@@ -33,7 +33,7 @@ const hairspring::detail::Case &only_case(const std::vector<hairspring::Group> &
   return groups[0].cases()[0];
 }
 
-/* Every row counts what it says; gives the orders that there are. */
+/* Checks that every row has its counts; returns the existing orders. */
 std::set<std::uint32_t> counted(const std::vector<hairspring::Group> &groups, std::uint64_t per_body, std::uint64_t per_init) {
   std::set<std::uint32_t> orders;
   const auto &one = only_case(groups);
@@ -52,7 +52,7 @@ void every_row_runs_as_often_as_it_says() {
   assert((counted(both, 1000, 1) == std::set<std::uint32_t>{0, 1, 2, 3}) && only_case(both).rows.size() == 12 + 27);
 }
 
-/* Flushing takes none of our ticks. */
+/* Flushing takes no ticks of the fake clock. */
 void cold_rows_run_too() {
 #ifdef HAIRSPRING_FLUSH_LINE
   static const std::array<char, 300> data{};
@@ -74,7 +74,7 @@ void rows_are_printed() {
 #endif
 }
 
-/* Neither copied nor moved. */
+/* A type that can be neither copied nor moved. */
 struct Fixed {
   explicit Fixed(std::uint64_t first) : count(first) {}
   Fixed(const Fixed &) = delete;

@@ -40,7 +40,7 @@ void check(hairspring_status status, const std::string &what) {
   throw std::runtime_error(what + ": " + text.data());
 }
 
-/* What the engine finds in a file. */
+/* The engine's result for a file. */
 class Solved {
  public:
   explicit Solved(const std::string &file) {

@@ -1,4 +1,4 @@
-/* Benchmarks whose code ends the program: which one it was is told. */
+/* Benchmarks whose code ends the program: the message names the benchmark. */
 #include "hairspring.h"
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* The C ABI: a table is solved, files go there and back, and null pointers, wrong sizes and two threads are survived. */
+/* The C ABI: a table is solved, files are written and read back, and null pointers, wrong sizes and two threads do no harm. */
 #include "check.h"
 #include "hairspring_engine.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copies of a piece of code of `slope` ticks behind a constant of 40, with a wobble that is the same in no two rows. */
+/* Copies of a piece of code of `slope` ticks on top of a constant of 40, with a wobble that differs from row to row. */
 static void add_line(hairspring_observations *table, const char *series, double slope) {
   for (unsigned copies = 1; copies <= 8; copies += 1) {
     double count = copies;

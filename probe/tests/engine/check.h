@@ -1,4 +1,4 @@
-/* Checks of the tests that link with the engine: the first that fails ends the program. */
+/* Checks for the tests that link with the engine: the first failure ends the program. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -17,7 +17,7 @@ static inline const char *last_error(void) {
 #define CHECK(condition)                                                                           \
   do {                                                                                             \
     if (!(condition)) {                                                                            \
-      fprintf(stderr, "%s:%d: not so: %s (last error: %s)\n", __FILE__, __LINE__, #condition, last_error()); \
+      fprintf(stderr, "%s:%d: failed: %s (last error: %s)\n", __FILE__, __LINE__, #condition, last_error()); \
       exit(1);                                                                                     \
     }                                                                                              \
   } while (0)

@@ -1,11 +1,11 @@
-/* A row that says that its code failed ends the measurement with the name of its benchmark; an alternative without
- * arguments keeps its own value; procedures are refused where they are wrong. */
+/* A row that reports a failure ends the measurement with the name of its benchmark; an alternative without arguments keeps its
+ * own value; wrong procedures are refused. */
 #include "check.h"
 #include "hairspring.h"
 
 #include <string.h>
 
-/* Fails where it is handed 3. */
+/* Fails if its argument is 3. */
 static uint64_t fail(hairspring_read now, int64_t argument) { return argument == 3 ? HAIRSPRING_FAILED : now() & 0xff; }
 static const hairspring_row rows[4] = {{fail, 1, 0, 0}, {fail, 2, 0, 0}, {fail, 3, 0, 0}, {fail, 4, 0, 0}};
 

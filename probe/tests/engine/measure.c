@@ -1,4 +1,4 @@
-/* Benchmarks run by the engine: the counts of the rows reach the table, whatever the names are; what is wrong is refused. */
+/* Benchmarks run by the engine: the counts of the rows reach the table with any names; wrong arguments are refused. */
 #include "check.h"
 #include "hairspring.h"
 
@@ -87,7 +87,7 @@ static void what_is_wrong_is_refused(void) {
   CHECK(hairspring_measure(&series, sizeof series, 1, &plan, &table) == HAIRSPRING_STATUS_BAD_VALUE);
 }
 
-/* Names that are the same, empty or blank get names of their own. */
+/* Duplicate, empty and blank names are replaced. */
 static void names_that_are_no_names_get_one(void) {
   const hairspring_series same[4] = {series_of(&multiply, "good"), series_of(&multiply, "good"), series_of(&multiply, ""),
                                      series_of(&multiply, " \n")};

@@ -11,7 +11,7 @@
     CHECK(strstr(last_error(), "null pointer") != NULL); \
   } while (0)
 
-/* The call with each of these sizes in the struct; then the struct is whole again. */
+/* The call with each of these sizes in the struct; then the struct has its own size again. */
 #define BAD_SIZES(type, variable, call)                                                                      \
   do {                                                                                                       \
     const size_t sizes[] = {0, 1, sizeof(type) - 1, sizeof(type) + 1, 8192, SIZE_MAX};                       \
@@ -136,7 +136,7 @@ static void stopwatches(void) {
   BAD_POINTER(hairspring_stopwatch_stop(NULL, &span));
   BAD_POINTER(hairspring_stopwatch_stop(stopwatch, NULL));
   BAD_SIZES(hairspring_span, span, hairspring_stopwatch_stop(stopwatch, &span));
-  /* What was refused stopped nothing. */
+  /* Refused calls had no effect on the stopwatch. */
   CHECK_OK(hairspring_stopwatch_stop(stopwatch, &span));
   CHECK(span.pairs == 1 && span.ticks > 0);
   BAD_POINTER(hairspring_stopwatch_total(NULL, &span));

@@ -1,5 +1,5 @@
-/* Programs that were compiled with another version of the header: structs that end earlier or go on are served, and not a byte
- * beyond their end is touched. Each struct lies at the end of a page, before one that may be neither read nor written. */
+/* Programs that were compiled with another version of the header: shorter and longer structs work, and no byte beyond their end
+ * is accessed. Each struct is at the end of a page, before one that can be neither read nor written. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include "hairspring_engine.h"
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A copy of the first `size` bytes of a struct that has `known` bytes, with zeros behind those, at the end of a page. */
+/* A copy of the first `size` bytes of a struct that has `known` bytes, followed by zeros, at the end of a page. */
 static void *at_the_end(const void *from, size_t known, size_t size) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   unsigned char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -25,7 +25,7 @@ static void give_back(const void *start, size_t size) {
   CHECK(munmap((unsigned char *)(uintptr_t)start + size - page, 2 * page) == 0);
 }
 
-/* The older headers: the same structs without the fields that came last. */
+/* The older headers: the same structs without the fields that were added last. */
 struct old_table_clock { size_t size; double rate_hz; };
 struct old_question { size_t size; double level; };
 struct old_component { size_t size; const char *series, *name; hairspring_kind kind; uint32_t below_resolution; double bound; hairspring_estimate ticks; };
@@ -35,7 +35,7 @@ struct old_series { size_t size; const char *name; const hairspring_row *rows; s
 struct old_plan { size_t size; const char *clock; };
 struct old_procedure { const char *name, *argument_name; int64_t argument; void (*procedure)(void *context); };
 
-/* A newer header: the struct of today and a field behind it. */
+/* A newer header: the current struct with one more field. */
 struct new_question { hairspring_question now; uint64_t added; };
 struct new_component { hairspring_component now; uint64_t added; };
 
@@ -59,7 +59,7 @@ static hairspring_observations *new_table(void) {
   return table;
 }
 
-/* Assesses with the question's first `size` bytes, which lie before the end of a page. */
+/* Assesses with the question's first `size` bytes, which are at the end of a page. */
 static hairspring_status assess(const void *question, size_t known, size_t size, hairspring_assessment **assessment) {
   hairspring_observations *table = new_table();
   hairspring_question *given = at_the_end(question, known, size);
@@ -73,7 +73,7 @@ static void a_question_is_read_to_its_end(void) {
   const struct old_question old = {sizeof old, 0.99};
   hairspring_assessment *assessment = NULL;
   CHECK_OK(assess(&old, sizeof old, sizeof old, &assessment));
-  /* Elements of an older and of a newer header have their own distance. */
+  /* Elements of an older and of a newer header have their own size in an array. */
   struct old_component few[2];
   memset(few, 0x55, sizeof few);
   hairspring_component *found = at_the_end(few, sizeof few, sizeof few);

@@ -1,5 +1,5 @@
-/* Handles in two threads at once: tables, assessments, stopwatches and experiments. What they say may be of no use, but every
- * call comes back with a status, and nothing is torn. (A thread sanitizer of C's does not see the locks of the library.) */
+/* Handles in two threads at once: tables, assessments, stopwatches and experiments. Their results may be useless, but every call
+ * returns a status, and no data is torn. (A thread sanitizer for C does not see the locks of the library.) */
 #include "check.h"
 #include "hairspring_engine.h"
 
@@ -28,7 +28,7 @@ static void use_stopwatch(hairspring_stopwatch *stopwatch) {
   hairspring_span span = HAIRSPRING_SIZED(hairspring_span);
   hairspring_elapsed elapsed = HAIRSPRING_SIZED(hairspring_elapsed);
   CHECK_OK(hairspring_stopwatch_start(stopwatch));
-  /* The other thread may have stopped it: then it says so. */
+  /* If the other thread has stopped it, the status says so. */
   hairspring_status lap = hairspring_stopwatch_lap(stopwatch, &span), stop = hairspring_stopwatch_stop(stopwatch, &span);
   CHECK(lap == HAIRSPRING_STATUS_OK || lap == HAIRSPRING_STATUS_REFUSED);
   CHECK(stop == HAIRSPRING_STATUS_OK || stop == HAIRSPRING_STATUS_REFUSED);
@@ -39,7 +39,7 @@ static void use_stopwatch(hairspring_stopwatch *stopwatch) {
 static void use_trials(const struct shared *shared) {
   hairspring_trip_time found = HAIRSPRING_SIZED(hairspring_trip_time);
   uint64_t trips = 0, begin = shared->now();
-  /* The other thread's trips are not these: refused, and then the turn of whoever comes next. */
+  /* The trips of the other thread are refused; then either thread may continue. */
   hairspring_status next = hairspring_trials_next(shared->trials, shared->now() - begin, 1, &trips);
   CHECK(next == HAIRSPRING_STATUS_OK || next == HAIRSPRING_STATUS_REFUSED);
   hairspring_status result = hairspring_trials_result(shared->trials, 0.0, &found);

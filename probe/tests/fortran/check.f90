@@ -1,5 +1,5 @@
-!> The module's own promises: a table is solved, what is wrong is refused, names with blanks and init are passed on, a
-!> stopwatch runs. The first argument of the program is a file to write.
+!> Tests of the module: a table is solved, wrong arguments are refused, names with blanks and an init are passed on, a stopwatch
+!> runs. The first argument of the program is a file to write.
 module counted
   use, intrinsic :: iso_c_binding, only: c_int64_t
   implicit none
@@ -61,7 +61,7 @@ contains
     error stop 1
   end subroutine
 
-  !> A body of 5 ticks beside an overhead of 100, with a little invented noise.
+  !> A body of 5 ticks and an overhead of 100, with a little made-up noise.
   subroutine a_table_is_solved(path)
     character(*), intent(in) :: path
     type(component), allocatable :: found(:)

@@ -72,7 +72,7 @@ contains
     read (text, *) number
   end function
 
-  !> Place of a component of a series; 0 where there is none.
+  !> Index of a component of a series; 0 if there is none.
   integer function place(found, series, name)
     type(component), intent(in) :: found(:)
     character(*), intent(in) :: series, name

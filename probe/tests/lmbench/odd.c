@@ -1,11 +1,11 @@
-/* lmbench's interface with odd input: every case ends with a line that says what is the matter, or with an interval. */
+/* lmbench's interface with odd input: every case ends with a line that says what is wrong, or with an interval. */
 #include "lmbench.h"
 
 #include "../engine/check.h"
 
 #include <pthread.h>
 
-/* The line that is printed for the result in hand. */
+/* The line that is printed for the current result. */
 static const char *line_of(hairspring_line unit, uint64 count) {
   static _Thread_local char line[1024];
   CHECK(hairspring_lmbench_line("work", (int32_t)unit, count, line, sizeof line) == strlen(line));
@@ -22,7 +22,7 @@ static int has(const char *line, const char *what) {
 
 static void set(const char *name, const char *value) { CHECK(value == NULL ? unsetenv(name) == 0 : setenv(name, value, 1) == 0); }
 
-/* Some hundred cycles, so that it can be told from a loop on a busy core, too. */
+/* Some hundred cycles, so that it can be distinguished from an empty loop even on a busy core. */
 static void work(void) {
   uint64_t value = 3;
   for (int turn = 0; turn < 400; turn += 1) {
@@ -51,7 +51,7 @@ static void lines_have_intervals(void) {
   CHECK(half > 0.45 * one && half < 0.55 * one);
 }
 
-#ifndef SANITIZED /* a sanitizer does to one loop what it does not do to another */
+#ifndef SANITIZED /* a sanitizer changes different loops differently */
 /* Measures an empty loop until its time is below resolution. Neighbours on the CPU disturb one measurement, not all of them. */
 static int nothing_is_seen(void) {
   for (int attempt = 0; attempt < 20; attempt += 1) {
@@ -75,7 +75,7 @@ static void empty_loops_are_below_resolution(void) {}
 
 static void nothing_is_below_resolution(void) {
   empty_loops_are_below_resolution();
-  /* More than there is cannot be taken off. */
+  /* An overhead larger than the time cannot be subtracted. */
   set("LOOP_O", "1000");
   BENCH(work(), 0);
   CHECK(has(nano_line(), "below resolution, at most "));
@@ -89,7 +89,7 @@ static void lengths_that_make_no_sense_are_refused(void) {
   CHECK(get_n() == 0 && has(nano_line(), "900000000"));
   BENCH(work(), 0.0 / (double)get_n());
   CHECK(get_n() == 0 && has(nano_line(), "NaN"));
-  /* Short ones and long ones are as they are asked for. */
+  /* Short and long intervals have the requested length. */
   BENCH(work(), 1);
   CHECK(get_n() > 0 && has(nano_line(), "11 experiments"));
   BENCH(work(), 150000);
@@ -116,7 +116,7 @@ static void the_environment_sets_the_parameters(void) {
   set("LOOP_O", "0.0003");
   BENCH(work(), 0);
   CHECK(gettime() >= 65000 && has(nano_line(), "1 experiment"));
-  /* What the program says goes before. */
+  /* The program's settings take precedence. */
   BENCH(work(), 1000);
   CHECK(has(nano_line(), "11 experiments"));
   set("ENOUGH", NULL), set("TIMING_O", NULL), set("LOOP_O", NULL);

@@ -1,5 +1,5 @@
-/* The experiment of the report's Table 2: INPUTS pulses, each around one run of the coder with another input. There is no
- * header, for the counts are no number of copies: they come from the simulator, pulse by pulse. */
+/* The experiment of the report's Table 2: INPUTS pulses, each around one run of the coder with a different input. There is no
+ * header, because the counts are not numbers of copies: they come from the simulator, pulse by pulse. */
 #define HAIRSPRING_PORT B
 #define HAIRSPRING_BIT 7
 #include "hairspring_pin.h"
@@ -19,7 +19,7 @@ static uint16_t random_number(void) {
   return (uint16_t)(state >> 8);
 }
 
-/* 1 to 64 samples of any loudness, from any state of the coder; now and then at the limits of both. */
+/* 1 to 64 samples of any loudness, from any state of the coder; sometimes at the limits of both. */
 static uint8_t new_input(struct coder *coder, int16_t *samples) {
   uint8_t count = (uint8_t)(1 + random_number() % MOST_SAMPLES), shift = (uint8_t)(random_number() % 16);
   uint8_t extreme = random_number() % 4 == 0;

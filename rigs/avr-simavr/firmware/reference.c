@@ -1,7 +1,7 @@
 /* The experiments of the report's Table 1: a frame of six seconds for the calibration, then FRAMES frames of one of:
  *   LINE            pulses of k = 1, 2, 3, ... 20 copies
  *   DIRECT          pulses of k = 1, 10, 20, 55, 100, 210 copies
- *   DIFFERENTIAL    two pulses, of 1 and 2 copies, without a header, so that thousands of them take no hour */
+ *   DIFFERENTIAL    two pulses, of 1 and 2 copies, without a header, so that thousands of them take less than an hour */
 #ifndef HAIRSPRING_PORT
 #define HAIRSPRING_PORT B
 #define HAIRSPRING_BIT 7

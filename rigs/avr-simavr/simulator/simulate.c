@@ -6,17 +6,17 @@
  *            [--uart FILE] [--from ADDRESS --to ADDRESS --steps FILE]
  *
  *   --edges    each change of the pin: `cycle level`
- *   --vcd      the same as a value change dump, in picoseconds, rounded where a cycle is not a whole number of them
- *   --uart     what the firmware sends on serial line 0
+ *   --vcd      the same as a value change dump, in picoseconds, rounded if a cycle is not a whole number of them
+ *   --uart     the output of the firmware on serial line 0
  *   --steps    each window (the pin high) as lines `window,from,to,count,cycles`: how often the instruction at byte address
- *              `from`, within the addresses of --from and --to, was followed by the one at `to`, and the cycles of it; and one
+ *              `from`, within the addresses of --from and --to, was followed by the one at `to`, and its cycles; and one
  *              line `window,,,,cycles` with the cycles from edge to edge
  *
- * It ends when the firmware sleeps with interrupts off. Exit status: 0 so, 1 the firmware crashed or anything failed,
+ * It ends when the firmware sleeps with interrupts off. Exit status: 0 at this end, 1 the firmware crashed or anything failed,
  * 2 wrong arguments, 3 the limit of simulated seconds was reached.
  *
- * libsimavr is free software under the GPL, version 3 or later, and so is this program: see README.md. It is started as a program of
- * its own, and nothing of Hairspring is linked with it. */
+ * libsimavr is free software under the GPL, version 3 or later, and so is this program: see README.md. It runs as a separate
+ * program, and nothing of Hairspring is linked with it. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,7 +107,7 @@ static void count_step(struct recorder *recorder, uint32_t from, uint32_t to, ui
   recorder->failed = true;
 }
 
-/* ---- what the firmware shows ---- */
+/* ---- the pin and the serial line ---- */
 
 static void write_vcd_change(struct recorder *recorder) {
   uint64_t hertz = recorder->avr->frequency, seconds = recorder->avr->cycle / hertz, rest = recorder->avr->cycle % hertz;
@@ -141,7 +141,7 @@ static void on_uart(struct avr_irq_t *irq, uint32_t value, void *parameter) {
   fputc((int)(value & 0xff), recorder->uart);
 }
 
-/* libsimavr would wait for as long as the chip sleeps. */
+/* Without this libsimavr would wait as long as the chip sleeps. */
 static void do_not_wait(struct avr_t *avr, avr_cycle_count_t cycles) {
   (void)avr;
   (void)cycles;
@@ -160,7 +160,7 @@ static avr_t *load(const struct options *options) {
   avr_t *avr;
   memset(&firmware, 0, sizeof firmware);
   if (elf_read_firmware(options->firmware, &firmware) != 0) {
-    fprintf(stderr, "simulate: %s is no firmware that can be read\n", options->firmware);
+    fprintf(stderr, "simulate: %s is not a firmware that can be read\n", options->firmware);
     return NULL;
   }
   firmware.tracecount = 0;
@@ -212,7 +212,7 @@ static int close_all(struct recorder *recorder) {
   FILE *files[] = {recorder->edges, recorder->vcd, recorder->uart, recorder->steps};
   int failed = 0;
   size_t at;
-  /* The line that a reader needs to know how long the last level was. */
+  /* The last line shows a reader how long the last level lasted. */
   if (recorder->vcd != NULL) {
     recorder->avr->cycle += recorder->avr->frequency / 1000;
     fprintf(recorder->vcd, "#%" PRIu64 "\n", (uint64_t)((double)recorder->avr->cycle * 1e12 / recorder->avr->frequency));
@@ -220,7 +220,7 @@ static int close_all(struct recorder *recorder) {
   for (at = 0; at < sizeof files / sizeof *files; at += 1) {
     if (files[at] != NULL && (ferror(files[at]) | fclose(files[at])) != 0) failed = 1;
   }
-  if (failed) fprintf(stderr, "simulate: what was recorded could not be written\n");
+  if (failed) fprintf(stderr, "simulate: the recording could not be written\n");
   return failed;
 }
 
@@ -239,7 +239,7 @@ static bool number(const char *text, uint32_t *into) {
   return end != text && *end == 0 && value <= UINT32_MAX;
 }
 
-/* One option and its value; false where the value is none. */
+/* One option and its value; false if the value is invalid. */
 static bool take(struct options *options, const char *name, const char *value) {
   char *end = NULL;
   if (strcmp(name, "--mcu") == 0) return (options->mcu = value) != NULL;

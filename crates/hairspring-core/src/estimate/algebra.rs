@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-/// Rows that are summed at once: so many rows of 200 values stay in the first-level cache.
+/// Rows that are summed at once: this many rows of 200 values fit in the first-level cache.
 const DEEP: usize = 16;
 /// Side of the squares that are summed in registers.
 const SIDE: usize = 4;
@@ -189,8 +189,8 @@ mod tests {
         Matrix::gram(rows[0].0.len(), rows.iter().map(|(row, weight)| (&row[..], *weight)))
     }
 
-    /// The same for nalgebra, as a diagonal is added that keeps the condition number below a thousand.
-    fn sound(rows: &[(Vec<f64>, f64)]) -> (Matrix, DMatrix<f64>) {
+    /// One matrix for this module and for nalgebra. A diagonal is added to keep its condition number below a thousand.
+    fn well_conditioned(rows: &[(Vec<f64>, f64)]) -> (Matrix, DMatrix<f64>) {
         let width = rows[0].0.len();
         let plain = gram(rows);
         let ours = Matrix::from_fn(width, width, |i, j| plain[(i, j)] + if i == j { 1.0 } else { 0.0 });
@@ -204,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_gram_matrix_is_the_sum_of_outer_products(rows in rows()) {
+        fn gram_matrix_is_the_sum_of_outer_products(rows in rows()) {
             let (width, found) = (rows[0].0.len(), gram(&rows));
             for (i, j) in (0..width).flat_map(|i| (0..width).map(move |j| (i, j))) {
                 let naive: f64 = rows.iter().map(|(row, weight)| weight * row[i] * row[j]).sum();
@@ -213,8 +213,8 @@ mod tests {
         }
 
         #[test]
-        fn a_solution_solves(rows in rows()) {
-            let (matrix, _) = sound(&rows);
+        fn solution_satisfies_the_system(rows in rows()) {
+            let (matrix, _) = well_conditioned(&rows);
             let right = rows[1].0.clone();
             let solution = Cholesky::new(&matrix).unwrap().solve(right.clone());
             for (product, right) in matrix.times(&solution).iter().zip(&right) {
@@ -223,8 +223,8 @@ mod tests {
         }
 
         #[test]
-        fn nalgebra_says_the_same(rows in rows()) {
-            let (ours, theirs) = sound(&rows);
+        fn factors_agree_with_nalgebra(rows in rows()) {
+            let (ours, theirs) = well_conditioned(&rows);
             let (ours, theirs) = (Cholesky::new(&ours).unwrap(), theirs.cholesky().unwrap());
             let right = rows[1].0.clone();
             let (found, expected) = (ours.solve(right.clone()), theirs.solve(&DVector::from_vec(right)));
@@ -238,11 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_positive_definite_has_no_factor() {
-        let of = |values: [f64; 4]| Cholesky::new(&Matrix::from_fn(2, 2, |i, j| values[2 * i + j]));
-        assert!(of([1.0, 2.0, 2.0, 1.0]).is_none());
-        assert!(of([1.0, 1.0, 1.0, 1.0]).is_none());
-        assert!(of([f64::NAN, 0.0, 0.0, 1.0]).is_none());
-        assert!(of([2.0, 1.0, 1.0, 2.0]).is_some());
+    fn matrix_that_is_not_positive_definite_has_no_factor() {
+        let factor = |values: [f64; 4]| Cholesky::new(&Matrix::from_fn(2, 2, |i, j| values[2 * i + j]));
+        assert!(factor([1.0, 2.0, 2.0, 1.0]).is_none());
+        assert!(factor([1.0, 1.0, 1.0, 1.0]).is_none());
+        assert!(factor([f64::NAN, 0.0, 0.0, 1.0]).is_none());
+        assert!(factor([2.0, 1.0, 1.0, 2.0]).is_some());
     }
 }

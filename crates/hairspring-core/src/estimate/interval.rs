@@ -121,7 +121,7 @@ pub enum Source {
     Reference,
     /// Differences between runs in separate processes.
     Runs,
-    /// What a neighbour on the core still adds to undisturbed readings, as far as the control chains show it.
+    /// Effect of a neighbour on the core that remains in the undisturbed readings, as the control chains show it.
     Neighbour,
 }
 

@@ -30,7 +30,7 @@ const OFF_LINE: f64 = 6.0;
 const OFF_LINE_PASSES: usize = 20;
 /// Most rows of a table that counts as a line or plane whose shortest rows may bend.
 const MOST_LINE_ROWS: usize = 64;
-/// Largest share of the departure's variance that may remain when a bend is left out and the rest is still not straight.
+/// If the rest is not straight after a bend was left out, at most this share of the departure's variance may remain.
 const MUCH_BETTER: f64 = 0.05;
 /// Largest share of rows left out as the bend at few copies, and as outliers.
 const MOST_BEND: f64 = 0.4;

@@ -109,7 +109,8 @@ pub struct Assessment {
 }
 
 /// A time from undisturbed readings may be below that from all readings by this many times the excess of the control chains,
-/// and by this share. Beyond it, the code varies by itself: what looks undisturbed is its shorter case.
+/// and by this share. A larger distance means that the time of the code itself varies, and that its short cases were taken
+/// for undisturbed readings.
 const MOST_BELOW: (f64, f64) = (3.0, 0.01);
 /// A time from undisturbed readings may be above that from all readings by this share.
 const MOST_ABOVE: f64 = 0.005;
@@ -122,17 +123,17 @@ const MOST_ABOVE: f64 = 0.005;
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     // The rows of a chain count only its copies, so its departure cannot follow other counts.
     let chains = Options { departure_follows_counts: false, ..question.options.clone() };
-    let all = Solver::of_all(table, &chains);
+    let all = Solver::new(table, &chains);
     let found = assess_by(&all, table, question, &chains)?;
-    let quiet = all.of_quiet(&chains).and_then(|solver| {
+    let quiet = all.undisturbed(&chains).and_then(|solver| {
         let better = assess_by(&solver, table, question, &chains).ok().filter(|better| is_plausible(better, &found, all.excess()))?;
         Some(with_neighbour(better, &found, &solver, all.excess()))
     });
     Ok(quiet.unwrap_or(found))
 }
 
-/// Whether the undisturbed readings of every series give core cycles, and differ from all of its readings by no more than a
-/// neighbour explains.
+/// Whether the undisturbed readings of every series give core cycles, and a time that differs from that of all readings by
+/// no more than a neighbour explains.
 fn is_plausible(quiet: &Assessment, all: &Assessment, excess: f64) -> bool {
     if quiet.series.iter().flat_map(|series| &series.components).any(|component| component.time.cycles.is_none()) {
         return false;
@@ -145,8 +146,8 @@ fn is_plausible(quiet: &Assessment, all: &Assessment, excess: f64) -> bool {
     })
 }
 
-/// Adds the finding about the neighbour. The core clock's steps are taken from all readings, since the others are brought to
-/// one clock.
+/// Adds the finding about the neighbour. The finding about steps of the core clock comes from all readings, because the
+/// undisturbed ones are converted to its mean.
 fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, excess: f64) -> Assessment {
     let kind = FindingKind::Neighbour { quiet_percent: solver.quiet_share().map(|share| 100.0 * share), excess_percent: 100.0 * excess };
     let neighbour = Finding::new(Severity::Note, kind);

@@ -205,9 +205,9 @@ pub fn frequency_levels(reference: &Solution) -> Option<Finding> {
     stepped.then(|| Finding::new(Severity::Note, kind))
 }
 
-/// Distances of a control chain from its known length, as shares, above which the severity is warning, and untrusted. When
-/// a chain of one cycle is off, other chains have been seen ten times as far off; a longer chain is off as much as code of
-/// its kind ...
+/// Distances of a control chain from its known length, as shares, above which the severity is warning, and untrusted. They are
+/// smaller for a chain of one cycle, because other chains can be ten times as far off as it; a longer chain is as far off as
+/// code of its kind ...
 const CONTROL_OFF: [f64; 2] = [0.003, 0.005];
 const LONG_CONTROL_OFF: [f64; 2] = [0.005, 0.015];
 /// ... if the distance also exceeds this many half-widths of its interval.

@@ -66,20 +66,20 @@ pub(super) struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    /// From all readings. `options` are those of the chains.
-    pub fn of_all(table: &'a Observations, options: &Options) -> Solver<'a> {
+    /// Solves from all readings. `options` apply to the chains.
+    pub fn new(table: &'a Observations, options: &Options) -> Solver<'a> {
         let by_all = |series| solve(table, series, options).ok();
         Solver { table, quiet: None, ruler: Ruler::new(table, by_all), controls: Vec::new() }.with_controls(by_all, options.level)
     }
 
-    /// From the undisturbed readings, if the controls of this solver show a neighbour, and if those of the new one no longer do.
-    pub fn of_quiet(&self, options: &Options) -> Option<Solver<'a>> {
+    /// Solves from the undisturbed readings, if the control chains show a neighbour in all readings but not in these.
+    pub fn undisturbed(&self, options: &Options) -> Option<Solver<'a>> {
         let table = self.table;
         if !self.controls.iter().any(is_off) {
             return None;
         }
         let (name, cycles) = table.origin.reference.as_ref()?;
-        let quiet = Quiet::of(table, name, *cycles)?;
+        let quiet = Quiet::from_table(table, name, *cycles)?;
         let by_quiet = |series| quiet.solve(table, series, options);
         let ruler = Ruler::new(table, by_quiet)?;
         let solver = Solver { table, quiet: None, ruler: Some(ruler), controls: Vec::new() }.with_controls(by_quiet, options.level);
@@ -101,13 +101,13 @@ impl<'a> Solver<'a> {
     /// Solves a series.
     ///
     /// # Errors
-    /// Those of [`solve`]; [`Error::BadTable`] where too few of its readings were undisturbed.
+    /// As [`solve`]; [`Error::BadTable`] if too few of its readings were undisturbed.
     pub fn solve(&self, series: SeriesId, options: &Options) -> Result<Solution> {
         let Some(quiet) = &self.quiet else { return solve(self.table, series, options) };
         quiet.solve(self.table, series, options).ok_or_else(|| Error::BadTable("too few of the readings were undisturbed".into()))
     }
 
-    /// Share of the readings during which nobody else used the core; `None` where all readings are used, or unknown.
+    /// Share of the readings during which nobody else used the core; `None` if it is unknown, or if all readings are used.
     pub fn quiet_share(&self) -> Option<f64> {
         self.quiet.as_ref().and_then(Quiet::share)
     }
@@ -128,8 +128,8 @@ impl<'a> Solver<'a> {
         self.controls.iter().map(|(cycles, expected)| (cycles.value / expected - 1.0).abs()).fold(0.0, f64::max)
     }
 
-    /// What is added to a time that was solved from undisturbed readings: by how much the control chains miss their lengths
-    /// beyond their own intervals, as a bound.
+    /// Adds a bound to a time that was solved from undisturbed readings: the largest distance of a control chain from its
+    /// known length, less half of its half-width.
     pub fn with_bound(&self, time: Uncertain) -> Uncertain {
         if !self.is_quiet() {
             return time;
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_neighbour_the_time_is_that_of_the_undisturbed_readings() {
+    fn time_beside_a_neighbour_is_that_of_the_undisturbed_readings() {
         let (cycles, has_neighbour, found) = found(&STALLS.table(1.0, 4));
         assert!(has_neighbour && (cycles - 1.0).abs() < 0.003, "{cycles}");
         assert!(found.series[0].worst() < Some(Severity::Untrusted), "{:?}", found.series[0].findings);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_calm_core_all_readings_are_used() {
+    fn all_readings_of_a_calm_core_are_used() {
         let (cycles, has_neighbour, _) = found(&CALM.table(2.0, 4));
         assert!(!has_neighbour && (cycles - 2.0).abs() < 0.01, "{cycles}");
     }

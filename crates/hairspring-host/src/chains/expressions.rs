@@ -4,10 +4,10 @@
 //! an expression takes a whole number of cycles. `usize` replaces the paper's C `long`; shifts and sums wrap as in C. Each
 //! expression is built twice. In the plain loop the compiler sees all hundred copies and may fold them: LLVM removes almost
 //! all of `a^=a+a` and `a++;a^=1;a<<=1`, and a quarter of `a^=a<<b`. This differs between compilers, so both loops are
-//! timed. In the guarded loop each copy ends with an empty line of assembly that has the value in a register. It adds no
-//! instruction, but hides the value from the optimiser, which can only optimise within a copy.
-#![allow(unsafe_code, reason = "the guard is an empty line of assembly: only that hides a value without storing it to memory")]
-#![allow(clippy::pointers_in_nomem_asm_block, reason = "the guard neither changes the pointer nor reads through it")]
+//! timed. In the opaque loop each copy ends with an empty line of assembly that has the value in a register. It adds no
+//! instruction, but the compiler no longer knows the value, and can only optimise within a copy.
+#![allow(unsafe_code, reason = "only an empty line of assembly hides a value from the compiler without storing it to memory")]
+#![allow(clippy::pointers_in_nomem_asm_block, reason = "the empty line neither changes the pointer nor reads through it")]
 
 use std::hint::black_box;
 
@@ -22,7 +22,7 @@ pub struct Expression {
     /// The loop in which the compiler sees all copies.
     pub plain: TripsFn,
     /// The loop in which each copy is hidden from the next.
-    pub guarded: TripsFn,
+    pub opaque: TripsFn,
 }
 
 /// Copies of the expression in one trip of the loop.
@@ -36,7 +36,7 @@ struct Node {
 static NODE: Node = Node { next: &NODE };
 
 /// Keeps the value in a register unchanged, but hides it from the optimiser.
-macro_rules! guard {
+macro_rules! opaque {
     ($value:ident, $kind:ty) => {{
         #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))]
         {
@@ -64,7 +64,7 @@ macro_rules! hundred {
     };
 }
 
-/// One expression on the numbers `$a` and `$b`, in a plain and in a guarded loop.
+/// One expression on the numbers `$a` and `$b`, in a plain and in an opaque loop.
 macro_rules! expression {
     ($name:literal, |$a:ident, $b:ident| $next:expr) => {{
         #[inline(never)]
@@ -78,17 +78,17 @@ macro_rules! expression {
             black_box($a.wrapping_add($b));
         }
         #[inline(never)]
-        fn guarded(trips: u64) {
+        fn opaque(trips: u64) {
             let (mut $a, $b): (usize, usize) = black_box((1, 1));
             for _ in 0..trips {
                 hundred!({
                     $a = $next;
-                    guard!($a, usize);
+                    opaque!($a, usize);
                 });
             }
             black_box($a.wrapping_add($b));
         }
-        Expression { name: $name, plain, guarded }
+        Expression { name: $name, plain, opaque }
     }};
 }
 
@@ -105,20 +105,20 @@ fn chase() -> Expression {
         black_box(p as *const Node);
     }
     #[inline(never)]
-    fn guarded(trips: u64) {
+    fn opaque(trips: u64) {
         let mut p: &'static Node = black_box(&NODE);
         for _ in 0..trips {
             hundred!({
                 p = p.next;
                 let mut address: *const Node = p;
-                guard!(address, *const Node);
-                // SAFETY: the guard did not change the address of a live static node.
+                opaque!(address, *const Node);
+                // SAFETY: `opaque` did not change the address of a live static node.
                 p = unsafe { &*address };
             });
         }
         black_box(p as *const Node);
     }
-    Expression { name: "p=*p", plain, guarded }
+    Expression { name: "p=*p", plain, opaque }
 }
 
 /// All nine expressions, in the order of the paper.
@@ -148,7 +148,7 @@ mod tests {
         for expression in all {
             for trips in [0, 1, 3] {
                 (expression.plain)(trips);
-                (expression.guarded)(trips);
+                (expression.opaque)(trips);
             }
         }
     }

@@ -47,7 +47,7 @@ impl Ordering {
 
 /// When a clock counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Counts {
+pub enum CountsWhen {
     /// Always.
     #[default]
     Always,
@@ -73,7 +73,7 @@ pub struct Clock {
     /// What orders a read.
     pub ordering: Ordering,
     /// When it counts.
-    pub counts: Counts,
+    pub counts: CountsWhen,
     /// Enables it in the calling thread, if that is needed before a read; the error is the reason why this is not possible.
     pub enable: Option<fn() -> Result<(), String>>,
 }
@@ -88,7 +88,7 @@ impl Clock {
             nominal_hz: None,
             width: Width::FULL,
             ordering: Ordering::NONE,
-            counts: Counts::Always,
+            counts: CountsWhen::Always,
             enable: None,
         }
     }

@@ -89,7 +89,7 @@ macro_rules! fences {
             #[inline(always)]
             pub fn chain() {
                 const COPIES: u32 = hairspring_core::design::table::SHADOW_COPIES;
-                // SAFETY: works on one register, whatever is in it, and on the flags.
+                // SAFETY: changes one register, whose value does not matter, and the flags.
                 unsafe { asm!(".rept {copies}", $link, ".endr", out(reg) _, copies = const COPIES, options(nostack, nomem $(, $syntax)?)) };
             }
         }

@@ -1,7 +1,7 @@
 //! Whether a clock is synchronized across CPUs: two threads, each bound to a CPU, hand a reading back and forth. Each reads
 //! the clock after it has seen the other's reading; a reading lower than the one that it follows is a violation.
 
-use hairspring_host::clock::{Clock, Counts};
+use hairspring_host::clock::{Clock, CountsWhen};
 use hairspring_host::thread::pin;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 pub struct HandOver {
     /// The two CPUs.
     pub cpus: (usize, usize),
-    /// Readings that followed another CPU's.
+    /// Number of readings that followed a reading of the other CPU.
     pub handovers: u64,
-    /// Those that were lower than the one that they followed.
+    /// Number of readings that were lower than the one that they followed.
     pub violations: u64,
     /// How much lower the worst was, in ticks; 0 without violations.
     pub worst_ticks: u64,
-    /// Least ticks from the first CPU to the second, and back. Their mean is the fastest hand-over, and half their
-    /// difference is how far the second CPU's clock is ahead; that hand-over bounds it.
+    /// Fewest ticks from the first CPU to the second, and back. Their mean is the time of the fastest hand-over; half of their
+    /// difference is the time by which the second CPU's clock is ahead, with the hand-over as its bound.
     pub least_ticks: (i64, i64),
 }
 
 impl HandOver {
     /// How far the second CPU's clock is ahead of the first's, in ticks, and the bound of its error: an offset shorter than a
-    /// hand-over causes no violation, and no offset is known to better than a quantum of the clock.
+    /// hand-over causes no violation, and no offset can be determined to better than a quantum of the clock.
     pub fn offset_ticks(&self, quantum: u64) -> (f64, f64) {
         let (there, back) = (self.least_ticks.0 as f64, self.least_ticks.1 as f64);
         ((there - back) / 2.0, ((there + back) / 2.0).abs().max(quantum as f64))
@@ -50,7 +50,7 @@ impl Across {
         }
     }
 
-    /// The worst violation in ticks; 0 where there is none.
+    /// The worst violation in ticks; 0 without violations.
     pub fn worst_ticks(&self) -> u64 {
         match self {
             Across::Tried(pairs) => pairs.iter().map(|pair| pair.worst_ticks).max().unwrap_or(0),
@@ -62,13 +62,13 @@ impl Across {
 /// Tries a clock between the first of these CPUs and each of the others, within a total time.
 pub fn across(clock: &Clock, cpus: &[usize], time: Duration) -> Across {
     match clock.counts {
-        Counts::WhileThreadRuns => {
+        CountsWhen::WhileThreadRuns => {
             return Across::NotTried("every thread has one of its own, so two threads have nothing to compare".into());
         }
-        Counts::WhileProcessRuns => {
+        CountsWhen::WhileProcessRuns => {
             return Across::NotTried("it counts the time of all threads together, so that two threads change what they compare".into());
         }
-        Counts::Always => {}
+        CountsWhen::Always => {}
     }
     let [home, others @ ..] = cpus else { return Across::NotTried("no CPU was named".into()) };
     if others.is_empty() {
@@ -173,7 +173,7 @@ mod tests {
     use hairspring_host::clock::{catalogue, fake};
 
     #[test]
-    fn a_reading_that_is_lower_is_a_violation_also_behind_a_wrap() {
+    fn a_lower_reading_is_a_violation_even_after_a_wrap() {
         let mut side = Side { count: 0, violations: 0, least: i64::MAX };
         let width = hairspring_host::clock::Width::bits(16);
         [(10, 20), (0xfff0, 0x10), (500, 470)].into_iter().for_each(|(seen, now)| side.see(width.signed(seen, now)));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_is_half_the_difference_of_the_ways() {
+    fn an_offset_is_half_the_difference_of_the_two_directions() {
         let pair = HandOver { cpus: (0, 1), handovers: 9, violations: 0, worst_ticks: 0, least_ticks: (150, 50) };
         assert_eq!(pair.offset_ticks(26), (50.0, 100.0));
         // A clock that did not step in any hand-over may be off by a step.
@@ -189,15 +189,15 @@ mod tests {
     }
 
     #[test]
-    fn clocks_of_a_thread_are_not_compared_and_say_why() {
-        for (clock, _) in catalogue().into_iter().filter(|(clock, _)| clock.counts != Counts::Always) {
+    fn clocks_of_a_thread_are_not_compared_and_the_reason_is_given() {
+        for (clock, _) in catalogue().into_iter().filter(|(clock, _)| clock.counts != CountsWhen::Always) {
             let Across::NotTried(reason) = across(&clock, &[0, 1], Duration::from_millis(1)) else { panic!("{}", clock.name) };
             assert!(reason.contains("thread"), "{reason}");
         }
     }
 
     #[test]
-    fn on_one_cpu_it_says_so() {
+    fn a_process_with_one_cpu_is_reported() {
         let Across::NotTried(reason) = across(&fake::clock(64), &[3], Duration::from_millis(1)) else { panic!("tried") };
         assert!(reason.contains("one CPU only, number 3"), "{reason}");
     }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_must_be_enabled_in_its_thread_is_and_one_that_may_not_be_says_why() {
+    fn clocks_are_enabled_in_their_threads_and_a_refusal_is_reported() {
         let cpus = hairspring_host::thread::allowed_cpus();
         let same = (cpus[0], cpus[0]);
         // Settings belong to the thread that made them: in the new threads enabling alone starts this clock.
@@ -236,14 +236,14 @@ mod tests {
         if AWAKE.get() { next } else { 0 }
     }
 
-    /// A clock that every reader finds one lower than the last did.
+    /// A clock whose readings decrease by one from each reader to the next.
     extern "C" fn falling() -> u64 {
         static NEXT: AtomicU64 = AtomicU64::new(u64::MAX / 4);
         NEXT.fetch_sub(1, Ordering::AcqRel)
     }
 
     #[test]
-    fn a_clock_that_falls_is_caught_where_there_are_two_cpus() {
+    fn a_falling_clock_is_detected_with_two_cpus() {
         let clock = Clock::new("falling", "", falling);
         match across(&clock, &hairspring_host::thread::allowed_cpus(), Duration::from_millis(20)) {
             Across::Tried(pairs) => {

@@ -4,7 +4,7 @@ use super::waiting::{Waiter, read_ns};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, Counts, RateMeter, granularity};
+use hairspring_host::clock::{Clock, CountsWhen, RateMeter, granularity};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
@@ -16,11 +16,11 @@ pub const SPANS_NS: [f64; 13] = [1e2, 2e2, 5e2, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e
 /// The difference at one length of span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpanPoint {
-    /// Length that was aimed at, in nanoseconds.
+    /// Intended length, in nanoseconds.
     pub aimed_ns: f64,
     /// Mean length by the second clock, in nanoseconds.
     pub seen_ns: f64,
-    /// Difference of the first clock from the second, in percent; `None` where the second did not move.
+    /// Difference of the first clock from the second, in percent; `None` if the second did not move.
     pub percent: Option<Uncertain>,
     /// Standard deviation of a single such difference, in percent of the mean length, among those of one nesting.
     pub sd_percent: f64,
@@ -64,7 +64,7 @@ pub struct Compared {
     /// Its quantum in nanoseconds.
     pub step_ns: f64,
     /// When it counts.
-    pub counts: Counts,
+    pub counts: CountsWhen,
 }
 
 /// Two clocks compared.
@@ -72,7 +72,7 @@ pub struct Compared {
 pub struct Comparison {
     /// The first clock.
     pub a: Compared,
-    /// The second clock, which the differences are percentages of.
+    /// The second clock; differences are in percent of its time.
     pub b: Compared,
     /// Shortest span that the reads of both clocks leave room for, in nanoseconds.
     pub least_span_ns: f64,
@@ -91,12 +91,12 @@ struct Pair {
     disturbed: bool,
 }
 
-/// Fewest and most rounds, whatever they take.
+/// Fewest and most rounds, however long they take.
 const FEWEST_ROUNDS: usize = 40;
 const MOST_ROUNDS: usize = 4_000;
 
 /// Compares two clocks, which must be ready, for the given time. In every other round the first clock is read outside the
-/// second, so that the cost of the reads is in both equally often.
+/// second, so that each of them includes the cost of the other's reads equally often.
 pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     let (meters, waiter) = ((RateMeter::start(a), RateMeter::start(b)), Waiter::start());
     let least_span_ns = read_ns(&a, &waiter) + read_ns(&b, &waiter) + waiter.least_ns();
@@ -135,7 +135,7 @@ struct Spans {
     least_span_ns: f64,
 }
 
-/// Reads of both clocks before the span, as there are within it: the reads at both ends find the same in the caches.
+/// Reads of both clocks before the span, as within it, so that the reads at both ends find the caches in the same state.
 const WARMING_READS: usize = 3;
 
 impl Spans {
@@ -171,7 +171,7 @@ const UNSEEN: f64 = 3.0;
 /// The point of some pairs by clocks of these rates whose quanta are `steps_ns` together.
 fn point(aimed_ns: f64, pairs: &[Pair], (rate_a, rate_b): (&Rate, &Rate), steps_ns: f64) -> SpanPoint {
     let (tick_a, tick_b) = (1e9 / rate_a.hz, 1e9 / rate_b.hz);
-    // The two nestings differ by the cost of the reads: each is compared with its own kind only.
+    // The two nestings differ by the cost of the reads, so spans are only compared within a nesting.
     let kept: Vec<Pair> = {
         let even: Vec<Pair> = pairs.iter().copied().step_by(2).collect();
         let odd: Vec<Pair> = pairs.iter().copied().skip(1).step_by(2).collect();
@@ -184,7 +184,7 @@ fn point(aimed_ns: f64, pairs: &[Pair], (rate_a, rate_b): (&Rate, &Rate), steps_
         (b > 0.0).then(|| 100.0 * (a / b - 1.0))
     };
     let seen_ns = sum(&kept).1 / kept.len().max(1) as f64;
-    // A clock that saw no step in n spans may yet step once in n / 3 of them (the rule of three).
+    // A clock that showed no step in n spans may still step once in every n / 3 of them (the rule of three).
     let unseen = 100.0 * UNSEEN * steps_ns / (kept.len().max(1) as f64 * seen_ns);
     let single: Vec<f64> = kept.iter().map(|pair| 100.0 * (pair.a * tick_a - pair.b * tick_b) / seen_ns).collect();
     SpanPoint {
@@ -222,7 +222,7 @@ fn budget(single: &[f64], rate_a: &Rate, rate_b: &Rate, unseen: f64) -> Vec<Cont
     ]
 }
 
-/// Standard deviation of a single difference among those of its own nesting, which come in turn.
+/// Standard deviation of a single difference within its nesting; the nestings alternate.
 fn within_nestings(single: &[f64]) -> f64 {
     let of = |first: usize| sd(&single.iter().skip(first).step_by(2).copied().collect::<Vec<_>>());
     ((of(0).powi(2) + of(1).powi(2)) / 2.0).sqrt()
@@ -247,7 +247,7 @@ mod tests {
         Rate { hz, uncertainty_ppm: 1.0, provenance: "invented".into() }
     }
 
-    /// Pairs in which the outer clock sees 20 ns more, with a wobble that no two share.
+    /// Pairs in which the outer clock shows 20 ns more, each with a different wobble.
     fn pairs(percent: f64) -> Vec<Pair> {
         let one = |at: usize| {
             let (length, wobble) = (1_000.0 + (at * 37 % 101) as f64, (at * 7 % 11) as f64 / 10.0 - 0.5);
@@ -273,7 +273,7 @@ mod tests {
     fn disturbed_spans_are_left_out_and_counted() {
         let mut pairs = pairs(0.0);
         pairs[6].a += 50_000.0;
-        // Both clocks saw this one, which was no span of its length.
+        // Both clocks show this disturbance: the span is longer than intended.
         pairs[11] = Pair { a: 90_000.0, b: 90_000.0, disturbed: true };
         let found = point(1e3, &pairs, (&rate(1e9), &rate(1e9)), 1.0);
         assert!(found.left_out >= 2 && (found.seen_ns - 1_060.0).abs() < 5.0 && found.percent.unwrap().value.abs() < 0.02);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_saw_nothing_may_yet_be_right() {
+    fn a_clock_that_showed_no_step_may_still_be_right() {
         let still: Vec<Pair> = (0..400).map(|_| Pair { a: 0.0, b: 100.0, disturbed: false }).collect();
         let found = point(1e2, &still, (&rate(1e9), &rate(1e9)), 1e5).percent.unwrap().estimate(0.95);
         assert!(found.value == -100.0 && found.contains(0.0), "{found:?}");
@@ -309,8 +309,8 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_clock_is_right_on_the_mean() {
-        // Steps of 1000 ns over spans of 100: one in ten sees one.
+    fn the_mean_of_a_coarse_clock_is_right() {
+        // Steps of 1000 ns over spans of 100 ns: one span in ten contains a step.
         let coarse: Vec<Pair> =
             (0..2_000).map(|at| Pair { a: if at * 7 % 10 == 0 { 1_000.0 } else { 0.0 }, b: 100.0, disturbed: false }).collect();
         let found = point(1e2, &coarse, (&rate(1e9), &rate(1e9)), 1e3);

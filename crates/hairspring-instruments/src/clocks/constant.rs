@@ -1,4 +1,4 @@
-//! The constant part of the differences of two clocks: what remains of the cost of their reads, not a difference of the clocks.
+//! The constant part of the differences of two clocks: the rest of the cost of their reads, not a difference of the clocks.
 
 use super::SpanPoint;
 use hairspring_core::Estimate;
@@ -8,8 +8,8 @@ use hairspring_core::estimate::{Contribution, Source, Uncertain};
 const FEWEST: usize = 3;
 
 /// The constant part of the differences in nanoseconds: the intercept of the weighted line (difference in nanoseconds
-/// over length) through all resolved points, with their intervals as weights; wider where the points lie further
-/// off the line than these allow. `None` for fewer than three points.
+/// over length) through all resolved points, with their intervals as weights. Its interval is wider if the points lie
+/// further off the line than their intervals allow. `None` for fewer than three points.
 pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Estimate> {
     let resolved: Vec<[f64; 3]> = points.iter().filter_map(|point| weighted(point, level)).collect();
     if resolved.len() < FEWEST {

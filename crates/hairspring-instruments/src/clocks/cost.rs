@@ -1,4 +1,4 @@
-//! The cost of a read of a clock, by the line: straight-line reads of it between two reads of the best clock.
+//! The cost of a read of a clock, by a line fit: straight-line reads of it between two reads of the best clock.
 
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, SeriesResult, assess};
@@ -58,7 +58,7 @@ mod tests {
             let clock = fake::clock(64);
             let cost = read_cost(&clock, clock, Duration::from_millis(1), 0.95).unwrap();
             let ns = cost.components[0].time.ns.as_ref().unwrap().estimate(0.95);
-            // Rounds are as many as the machine has time for: one interval in twenty is allowed to miss, by a little.
+            // The number of rounds depends on the machine's load. One interval in twenty may miss the value, by a little.
             let off = (ns.value - 37.0).abs();
             assert!(off < 0.2 && off < 3.0 * ns.half_width().max(0.01), "quantum {quantum}: {ns:?}");
         }

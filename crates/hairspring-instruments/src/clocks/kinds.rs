@@ -10,7 +10,7 @@ use hairspring_core::numbers;
 pub enum ClockFinding {
     /// It went backwards, between two reads or from one CPU to another.
     ClockBackward { clock: String, times: u64, readings: u64, worst_ns: Option<f64> },
-    /// A read costs far more than that of the fastest ordered clock: it traps to a hypervisor, or enters the kernel.
+    /// A read costs far more than a read of the fastest ordered clock: it traps to a hypervisor, or enters the kernel.
     CostlyRead { clock: String, read_ns: f64, fastest: String, fastest_ns: f64 },
 }
 

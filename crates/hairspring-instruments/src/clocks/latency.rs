@@ -52,7 +52,7 @@ pub struct Experiment {
     pub name: String,
     /// Pauses before each pair in milliseconds, taken in turn; none for consecutive reads.
     pub pauses_ms: Vec<f64>,
-    /// The clocks, in the order in which they were asked for.
+    /// The clocks, in the requested order.
     pub clocks: Vec<ClockLatency>,
 }
 
@@ -119,7 +119,7 @@ mod tests {
     use hairspring_host::clock::fake;
 
     #[test]
-    fn the_three_experiments_pause_as_in_the_paper_and_see_the_cost_of_a_read() {
+    fn the_three_experiments_pause_as_in_the_paper_and_show_the_cost_of_a_read() {
         fake::set(fake::Settings { per_read: 40, bits: 16, ..fake::Settings::default() });
         let mut pauses = Vec::new();
         let plan = LatencyPlan { count: 10, scale: 0.5, level: 0.95 };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_costs_is_seen_in_the_pairs_only() {
+    fn only_pairs_show_the_cost_of_a_pause() {
         fake::set(fake::Settings { per_read: 40, ..fake::Settings::default() });
         let slow = || fake::set(fake::Settings { per_read: 90, ..fake::Settings::default() });
         let found = latency(&[fake::clock(64)], LatencyPlan { count: 50, scale: 1e-3, level: 0.95 }, |_| slow());

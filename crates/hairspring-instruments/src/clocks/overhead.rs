@@ -21,14 +21,14 @@ pub struct ClockOverhead {
 }
 
 impl ClockOverhead {
-    /// The repetition with the least spread, which is the one that the paper shows.
+    /// The repetition with the smallest spread, as the paper shows.
     pub fn steadiest(&self) -> Option<&Overhead> {
         self.repetitions.iter().min_by(|a, b| a.calibrator.sd.total_cmp(&b.calibrator.sd))
     }
 
-    /// A mean of the steadiest repetition in ticks, with its interval: from the spread of the same mean over all repetitions,
-    /// which includes what disturbs neighbouring runs together. A clock that saw no step in n runs may yet step once in
-    /// n / -ln(1 - level) of them.
+    /// A mean of the steadiest repetition in ticks. Its interval comes from the spread of the same mean over all repetitions,
+    /// which includes disturbances of several neighbouring runs. A clock that showed no step in n runs may still step once in
+    /// every n / -ln(1 - level) of them.
     pub fn mean(&self, of: fn(&Overhead) -> &Moments, level: f64) -> Option<Estimate> {
         let steadiest = of(self.steadiest()?);
         let means: Vec<f64> = self.repetitions.iter().map(|repetition| of(repetition).mean).collect();
@@ -53,7 +53,7 @@ impl ClockOverhead {
 /// The overhead on some clocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverheadReport {
-    /// Runs asked for in each repetition.
+    /// Requested runs in each repetition.
     pub runs: usize,
     /// One entry for each clock.
     pub clocks: Vec<ClockOverhead>,
@@ -85,7 +85,7 @@ mod tests {
     use hairspring_host::clock::fake;
 
     #[test]
-    fn the_parts_of_the_overhead_are_those_of_the_clock_and_of_the_stopwatch() {
+    fn the_overhead_is_split_between_clock_and_stopwatch() {
         fake::set(fake::Settings { per_read: 40, bits: 32, ..fake::Settings::default() });
         let found = overheads(&[fake::clock(32)], 500, false);
         let steadiest = found.clocks[0].steadiest().unwrap();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_has_the_interval_of_its_repetitions_and_a_coarse_clock_a_bound() {
+    fn interval_of_a_mean_comes_from_its_repetitions_or_the_bound_of_a_coarse_clock() {
         fake::set(fake::Settings { quantum: 1_000, per_read: 1, ..fake::Settings::default() });
         let found = overheads(&[fake::clock(64)], 200, false);
         let total = found.clocks[0].mean(|overhead| &overhead.total, 0.95).unwrap();

@@ -33,7 +33,7 @@ pub struct Summary {
 const BLOCKS: usize = 20;
 /// Bins of a histogram; the last one is the overflow.
 const BINS: usize = 12;
-/// Share of the values that the other bins hold.
+/// Share of the values in the other bins.
 const SHOWN: f64 = 0.99;
 
 impl Summary {
@@ -61,7 +61,7 @@ fn mean_sd(values: &[f64]) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-/// Noise by the means of blocks. A clock that saw no step in n spans may yet step once in n / -ln(1 - level) of them.
+/// Noise from the means of blocks. A clock that showed no step in n values may still step once in every n / -ln(1 - level).
 fn budget(values: &[f64], quantum: f64, level: f64) -> Vec<Contribution> {
     let blocks = BLOCKS.min(values.len());
     let means: Vec<f64> =
@@ -74,7 +74,7 @@ fn budget(values: &[f64], quantum: f64, level: f64) -> Vec<Contribution> {
     ]
 }
 
-/// Bins of one width, a multiple of the quantum, and one for what lies beyond.
+/// Bins of one width, a multiple of the quantum, and a last one for all larger values.
 fn histogram(sorted: &[f64], end: f64, quantum: f64) -> Vec<Bin> {
     let (start, step) = (sorted[0], if quantum > 0.0 { quantum } else { 1.0 });
     let width = step * ((end - start) / step / (BINS - 1) as f64).floor().max(0.0) + step;
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_values_have_known_sums() {
+    fn known_values_have_the_expected_summary() {
         let values: Vec<f64> = (0..1_000).map(|at| [20.0, 30.0, 30.0, 40.0][at % 4]).collect();
         let found = Summary::new(&values, 10.0, 0.95);
         assert!((found.mean.value - 30.0).abs() < 1e-9 && (found.sd - 7.074).abs() < 0.01);

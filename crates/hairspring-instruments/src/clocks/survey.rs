@@ -1,10 +1,10 @@
-//! All clocks of the machine, each measured in every way.
+//! All clocks of the machine, with every measurement of each.
 
 use super::kinds::ClockFinding;
 use super::{Across, across, read_cost};
 use hairspring_core::judge::{Finding, SeriesResult, Severity};
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, Counts, RateMeter, Reading, catalogue, default_clock, granularity, wall_name};
+use hairspring_host::clock::{Clock, CountsWhen, RateMeter, Reading, catalogue, default_clock, granularity, wall_name};
 use std::time::{Duration, Instant};
 
 /// What to measure, and for how long.
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub struct SurveyPlan {
     /// Clocks to measure, by name; all if empty.
     pub names: Vec<String>,
-    /// CPUs that the clocks are compared between, the one that this thread is bound to first.
+    /// CPUs between which the clocks are compared; the first is the one that this thread is bound to.
     pub cpus: Vec<usize>,
     /// Time for everything; rates are measured over all of it.
     pub budget: Duration,
@@ -20,7 +20,7 @@ pub struct SurveyPlan {
     pub level: f64,
 }
 
-/// The rate of a clock against the one that rates are measured against.
+/// The rate of a clock, measured against the wall clock.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RateSeen {
     /// Measured.
@@ -66,7 +66,7 @@ pub struct Report {
 /// All clocks.
 #[derive(Debug, Clone)]
 pub struct Survey {
-    /// One entry for each clock asked for, in the order of the catalogue.
+    /// One entry for each requested clock, in the order of the catalogue.
     pub clocks: Vec<Report>,
     /// Name of the clock that the costs of reads were timed by.
     pub timed_by: String,
@@ -116,13 +116,13 @@ fn start(clock: Clock, available: Result<(), String>) -> Result<RateMeter, Strin
 
 fn rate(clock: &Clock, meter: &RateMeter, reading: &Reading) -> RateSeen {
     match clock.counts {
-        Counts::WhileThreadRuns => {
+        CountsWhen::WhileThreadRuns => {
             return RateSeen::NotApplicable("it stands still while the thread waits, so it has no rate of its own".into());
         }
-        Counts::WhileProcessRuns => {
+        CountsWhen::WhileProcessRuns => {
             return RateSeen::NotApplicable("it runs as fast as threads of the process do, so it has no rate of its own".into());
         }
-        Counts::Always => {}
+        CountsWhen::Always => {}
     }
     if clock.name == "monotonic_raw" {
         return RateSeen::Reference;

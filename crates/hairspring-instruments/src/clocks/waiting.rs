@@ -1,9 +1,9 @@
-//! Waits by the best clock, and times reads of other clocks with it.
+//! Waits with the best clock, and times reads of other clocks with it.
 
 use hairspring_host::clock::{Clock, RateMeter, default_clock};
 use std::time::{Duration, Instant};
 
-/// Waits by the best clock of the machine, whose rate it has found.
+/// Waits with the best clock of the machine, whose rate it measures at the start.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiter {
     clock: Clock,
@@ -11,7 +11,7 @@ pub struct Waiter {
     read_ns: f64,
 }
 
-/// Time over which the rate is found: to parts in 10,000, which is enough to wait by.
+/// Time over which the rate is measured: to parts in 10,000, which is enough for waits.
 const RATE_TIME: Duration = Duration::from_millis(2);
 /// A wait that took longer than requested by more than this, and by more than a tenth, was disturbed.
 const LATE_NS: f64 = 500.0;
@@ -26,18 +26,18 @@ impl Waiter {
         Waiter { read_ns: read_ns(&clock, &unknown), ..unknown }
     }
 
-    /// Reads the clock and forgets it.
+    /// Reads the clock and discards the reading.
     pub fn look(&self) {
         (self.clock.read)();
     }
 
-    /// Shortest wait: its two reads of the clock.
+    /// The shortest wait, which consists of two reads of the clock.
     pub fn least_ns(&self) -> f64 {
         2.0 * self.read_ns
     }
 
-    /// Waits for so long beyond the shortest wait; while there is much more than `pause_ns` left it does something, which
-    /// must take less than that. Whether something else ran meanwhile: it took too long.
+    /// Waits for this time in addition to the shortest wait, and calls a function while much more than `pause_ns` remain; a
+    /// call must take less than that. Returns whether the wait took too long because something else ran.
     pub fn wait(&self, ns: f64, pause_ns: f64, meanwhile: impl Fn()) -> bool {
         // On average, the last check is late by half a read.
         let end = ns + self.read_ns / 2.0;
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_as_long_as_was_asked_for_also_where_the_clock_wraps() {
+    fn a_wait_has_the_requested_length_even_if_the_clock_wraps() {
         fake::set(fake::Settings { per_read: 20, start: u64::from(u32::MAX) - 1_000, bits: 32, ..fake::Settings::default() });
         let (waiter, calls) = (waiter(), Cell::new(0));
         assert!((waiter.read_ns - 20.0).abs() < 1.0, "{waiter:?}");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_in_which_something_else_ran_says_so() {
+    fn a_disturbed_wait_is_reported() {
         fake::set(fake::Settings { per_read: 20, bits: 32, ..fake::Settings::default() });
         let (waiter, first) = (waiter(), Cell::new(true));
         let once = || {

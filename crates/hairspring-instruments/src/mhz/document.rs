@@ -18,7 +18,7 @@ pub enum MhzSchema {
     V1,
 }
 
-/// The core clock of one CPU or of several.
+/// The core clock of one or several CPUs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "Hairspring core clock")]
 pub struct MhzDocument {
@@ -49,19 +49,19 @@ pub struct CoreClockJson {
     pub tick_hz: Option<Estimate>,
     /// Name of that clock.
     pub clock: Option<String>,
-    /// How its rate is known.
+    /// Where its rate comes from.
     pub tick_provenance: Option<String>,
     /// Core cycles for each tick.
     pub cycles_per_tick: Option<f64>,
     /// Whether the chains exclude a common factor; if not, the core clock is known only up to it.
     pub factor_known: Option<bool>,
-    /// Levels that the core clock was on during the run, the most frequent first.
+    /// Levels of the core clock during the run, the most frequent first.
     pub levels: Vec<LevelJson>,
     /// Chains and their integer lengths.
     pub chains: Vec<ChainUnitsJson>,
     /// Rounds of all chains.
     pub rounds: Option<u32>,
-    /// Time that it took, in milliseconds.
+    /// Total time, in milliseconds.
     pub elapsed_ms: Option<f64>,
     /// Findings.
     pub findings: Vec<Finding>,
@@ -70,7 +70,7 @@ pub struct CoreClockJson {
 /// A level of the core clock.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LevelJson {
-    /// Core clock on it, in Hz.
+    /// Core clock at this level, in Hz.
     pub core_hz: Option<Estimate>,
     /// Share of the run, from 0 to 1.
     pub share: f64,

@@ -11,7 +11,7 @@ use hairspring_core::numbers;
 pub enum CoreClockFinding {
     /// Chains whose lengths are not whole numbers of core cycles were left out.
     OffLattice { chains: Vec<String> },
-    /// All chains may share a factor, so the core clock is known only up to it.
+    /// All chains may share a factor, so the core clock is only known up to it.
     FactorUnknown { chains: usize },
 }
 

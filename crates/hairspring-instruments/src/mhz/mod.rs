@@ -2,7 +2,7 @@
 //! assembly run in short interleaved windows, their slopes come from the engine, and the period of the core is the unit
 //! that makes all of them integers (Staelin and McVoy, section 4: the greatest common divisor, with real tolerances).
 //!
-//! [`classic`] is the paper's own method, to compare with.
+//! [`classic`] is the paper's own method, for comparison.
 
 pub mod classic;
 pub mod document;
@@ -33,13 +33,13 @@ const CHAINS: [ChainRole; 6] = [
     ChainRole::SimpleMultiply,
     ChainRole::SimpleMultiplySimple,
 ];
-/// Those of one instruction: no length of theirs follows from another's.
+/// The chains of one instruction: the length of none of them follows from the others.
 const SINGLE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
-/// Fewest chains on the lattice, so that it is not there by chance.
+/// Fewest chains on the lattice, so that they are not on it by chance.
 const NEEDED: usize = 4;
-/// Distance of a chain from its integer up to which it takes part in the speed.
+/// Largest distance of a chain from its integer, as a share, at which the speed is computed from it.
 const ON_LATTICE: f64 = 0.003;
-/// Half-width of the interval, as a share of the speed, from which on the system counts as too busy.
+/// Half-width of the interval, as a share of the speed, above which the system counts as too busy.
 const TOO_WIDE: f64 = 0.005;
 
 /// How far the speed may be off, as a share, if something else used the core.
@@ -52,7 +52,7 @@ const PRECISE: f64 = 0.001;
 pub struct Options {
     /// Measuring time of a try.
     pub time: Duration,
-    /// Most tries; the first one without doubts is the last.
+    /// Most tries; no further one is made after a try without doubts.
     pub tries: u32,
     /// Confidence level of all intervals.
     pub level: f64,
@@ -88,9 +88,9 @@ pub struct CoreClock {
     pub rate: Rate,
     /// Chains with their integers.
     pub chains: Vec<ChainUnits>,
-    /// Whether the integers exclude that all chains share a factor; if not, the speed is known up to that factor.
+    /// Whether the integers show that the chains share no factor; if not, the speed is only known up to such a factor.
     pub factor_known: bool,
-    /// Levels that the core clock was on during the run, in Hz, the most frequent first.
+    /// Levels of the core clock during the run, in Hz, the most frequent first.
     pub levels: Vec<Level>,
     /// Rounds of all chains.
     pub rounds: u32,
@@ -129,10 +129,11 @@ pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock,
     Ok(CoreClock { cpu, clock: clock.name.to_owned(), elapsed: begin.elapsed(), ..found })
 }
 
-/// Tells why a chain was left out in some try: a chain that the core renames away always has the same length, one that
-/// something else slows does not. Where every try came to its end (`all_ended`), the worst chain and its integer.
+/// The chain that something else slowed most in any try, as its length in cycles and its integer; `None` if there is no such
+/// chain. A chain that the core renames away has the same length in every try, which shows only if no try failed
+/// (`all_ended`); a chain that something else slows does not.
 fn interference(tries: &[CoreClock], all_ended: bool) -> Option<(f64, f64)> {
-    const AS_LONG: f64 = 0.01;
+    const SAME_LENGTH: f64 = 0.01;
     let last = tries.last().filter(|last| !last.is_beyond_doubt())?;
     let lengths = |name: &str| -> Vec<f64> {
         tries.iter().flat_map(|found| &found.chains).filter(|chain| chain.name == name).map(|chain| chain.cycles.value).collect()
@@ -141,15 +142,15 @@ fn interference(tries: &[CoreClock], all_ended: bool) -> Option<(f64, f64)> {
     let unsteady = off.filter_map(|chain| {
         let (low, high) =
             lengths(&chain.name).into_iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
-        let steady = all_ended && tries.len() > 1 && high / low - 1.0 < AS_LONG;
+        let steady = all_ended && tries.len() > 1 && high / low - 1.0 < SAME_LENGTH;
         (!steady).then_some((high, low.round().max(1.0)))
     });
     unsteady.max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)))
 }
 
 impl CoreClock {
-    /// The same with what is known of something else on the core: chains that are still on the lattice may be slower by
-    /// less than what shows.
+    /// Adds the finding about something else on the core, and widens the interval: it may also have slowed the chains that are
+    /// still on the lattice.
     fn doubted(mut self, shared: Option<(f64, f64)>) -> CoreClock {
         let Some((control_cycles, expected_cycles)) = shared else { return self };
         let half = self.core_hz.half_width() + SHARED * self.core_hz.value;
@@ -163,7 +164,7 @@ impl CoreClock {
         self.chains.iter().filter(|chain| chain.integer.is_none()).count()
     }
 
-    /// Whether further tries could not show more.
+    /// Whether no further try is needed.
     fn is_beyond_doubt(&self) -> bool {
         self.left_out() == 0 && self.factor_known && self.core_hz.relative() < PRECISE
     }
@@ -179,8 +180,8 @@ impl CoreClock {
 
 /// The clock speed from a table of chains. Pure.
 ///
-/// The first look finds the integers; with them, two of the chains become ruler and control, and the stretches in which
-/// something else used the core are left out of the second.
+/// The first solution gives the integers. With them, two of the chains serve as reference and control, and the second solution
+/// leaves out the stretches in which something else used the core.
 fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> {
     let options = hairspring_core::estimate::Options { level, ..Default::default() };
     let first = Solved::new(&table, level)?;
@@ -209,7 +210,7 @@ fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> 
     })
 }
 
-/// The chains with their lines and the integers that they are.
+/// The chains with their lines and their integers.
 struct Solved {
     lines: Vec<Line>,
     chains: Vec<ChainUnits>,
@@ -218,7 +219,7 @@ struct Solved {
 impl Solved {
     fn new(table: &Observations, level: f64) -> Result<Solved, String> {
         let lines = lines(table, level)?;
-        // In copies of the ruler: a step of the core clock moves all chains of a round alike, and cancels.
+        // In copies of the reference chain: a step of the core clock changes all chains of a round alike, and cancels.
         let ruler = lines.iter().find(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
         let in_rulers = |line: &Line| ratio(line.first(), ruler.first()).map(|ratio| ratio.estimate(level));
         let slopes: Vec<Estimate> = lines.iter().map(in_rulers).collect::<Option<_>>().ok_or_else(|| off_lattice(&lines))?;
@@ -240,7 +241,7 @@ impl Solved {
         self.chains.iter().find(|chain| chain.name == name(role)).and_then(|chain| chain.integer)
     }
 
-    /// The chains that the speed is taken from: on the lattice, and no sum of one that is not.
+    /// The chains that the speed is computed from: those on the lattice whose parts are all on the lattice too.
     fn used(&self) -> impl Iterator<Item = (&Line, f64)> {
         let parts = |chain: &ChainUnits| role_of(&chain.name).map_or_else(Vec::new, ChainRole::parts);
         let sound = move |chain: &ChainUnits| parts(chain).into_iter().all(|part| self.integer(part).is_some());
@@ -257,8 +258,8 @@ fn off_lattice(lines: &[Line]) -> String {
     format!("the chains do not lie on an integer lattice (ticks for one copy: {})", times.join(", "))
 }
 
-/// The speed and the levels, from the longest chain: the noise of a reading is the same for all. The other chains'
-/// departure from it is in its budget. Where it stepped, the speed is that of the level it was on for the longest.
+/// The speed and the levels, from the longest chain, because the noise of a reading is the same for all. The departure of the
+/// other chains from it is in its budget. If the core clock stepped, the speed is that of its most frequent level.
 fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Level>)> {
     let (best, cycles) = solved.used().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let mean = core_hz(best, cycles, rate);
@@ -278,8 +279,8 @@ fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Lev
     Some((own.with(counted).with(rated), levels))
 }
 
-/// Whether the lengths cannot all have a common factor: two chains of one instruction have coprime lengths, and
-/// neither is just the unit. (All may still be a multiple of something; then all would have to share that factor.)
+/// Whether the lengths cannot have a common factor: two chains of one instruction have coprime lengths above 1. (The true
+/// lengths could still be multiples of these; then all chains would share that factor.)
 fn factor_known(chains: &[ChainUnits]) -> bool {
     let is_single = |chain: &&ChainUnits| role_of(&chain.name).is_some_and(|role| SINGLE.contains(&role));
     let singles: Vec<u32> = chains.iter().filter(is_single).filter_map(|chain| chain.integer).filter(|n| *n > 1).collect();

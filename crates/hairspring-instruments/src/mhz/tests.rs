@@ -1,11 +1,11 @@
-//! The clock speed from invented tables.
+//! The clock speed from made-up tables.
 
 use super::*;
 use hairspring_core::observations::Rate;
 
 const TICK_HZ: f64 = 2.6e9;
 
-/// Cycles of one copy of each chain on an invented core.
+/// Cycles of one copy of each chain on a made-up core.
 type Core = [(&'static str, f64); 6];
 const PLAIN: Core = [("imul", 3.0), ("xor", 1.0), ("load", 4.0), ("mulsd", 3.0), ("xor+imul", 4.0), ("xor+imul+xor", 5.0)];
 
@@ -84,7 +84,7 @@ fn non_integer_lengths_are_an_error_that_shows_them() {
 }
 
 #[test]
-fn a_machine_without_a_rate_says_so() {
+fn a_missing_rate_is_reported() {
     let mut table = table(&PLAIN, |_| 3.7e9, 5.0);
     table.origin.rate = None;
     assert!(core_clock(table, 0.95).unwrap_err().contains("rate"));
@@ -93,13 +93,13 @@ fn a_machine_without_a_rate_says_so() {
 #[test]
 fn slowed_chains_differ_from_renamed_ones() {
     let of = |load: f64| core_clock(table(&with("load", load), |_| 3.7e9, 5.0), 0.95).unwrap();
-    // As long in every try: the core makes it so.
+    // The same length in every try: the core causes it.
     assert_eq!(interference(&[of(4.5), of(4.5)], true), None);
     let (slowed, integer) = interference(&[of(4.2), of(4.5)], true).unwrap();
     assert!((slowed - 4.5).abs() < 0.02 && integer == 4.0);
     let doubted = of(4.5).doubted(Some((slowed, integer)));
     assert!(doubted.core_hz.half_width() > 0.005 * 3.7e9);
     assert!(doubted.findings[0].is(hairspring_core::judge::code::CORE_SHARED));
-    // A quiet last try is beyond doubt, whatever came before.
+    // A quiet last try leaves no doubt, regardless of the earlier ones.
     assert_eq!(interference(&[of(4.2), of(4.0)], true), None);
 }

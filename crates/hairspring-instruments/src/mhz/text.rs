@@ -35,7 +35,7 @@ pub fn mhz(cpus: Cpus, classic: Option<&ClassicResult>, circumstances: &Environm
     page.finish()
 }
 
-/// One line of `--watch`, and its head where `found` is `None`.
+/// One line of `--watch`, or its header if `found` is `None`.
 pub fn mhz_line(seconds: f64, found: Option<&Result<CoreClock, String>>) -> String {
     match found {
         None => format!("  {:>8}  {}\n", "s", head()),
@@ -110,7 +110,7 @@ fn classic_part(page: &mut Page, result: &ClassicResult) {
         Tone::Strong,
     );
     result.expressions.iter().for_each(|expression| page.line(&expression_row(expression), Tone::Plain));
-    if result.expressions.iter().any(|expression| expression.guard.guarded) {
+    if result.expressions.iter().any(|expression| expression.choice.opaque) {
         page.marked("", "guarded: the compiler would fold it; a barrier on a register prevents that");
     }
     let tries = format!(
@@ -144,6 +144,6 @@ fn expression_row(expression: &ExpressionResult) -> String {
         number(times.map(|times| times.next)),
         number(expression.cycles.map(|cycles| cycles.value)),
         if expression.used { "yes" } else { "no" },
-        if expression.guard.guarded { "guarded" } else { "plain" }
+        if expression.choice.opaque { "guarded" } else { "plain" }
     )
 }

@@ -1,18 +1,18 @@
-//! Tallies of a stream of times: moments, batch means, histogram.
+//! Statistics of a stream of times: moments, batch means, histogram.
 
 use super::histogram::Histogram;
 use super::moments::{Batches, Extreme, Moments};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 
-/// Running tallies of a stream of times in nanoseconds.
+/// Running statistics of a stream of times in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stream {
     /// Mean, spread, extremes.
     pub moments: Moments,
-    /// For the interval of the mean, where values are not telescoping sums.
+    /// For the interval of the mean, if the values do not telescope.
     pub batches: Batches,
-    /// Counts in bins.
+    /// The histogram.
     pub histogram: Histogram,
 }
 
@@ -22,7 +22,7 @@ impl Stream {
         Stream { moments: Moments::default(), batches: Batches::default(), histogram }
     }
 
-    /// Adds a time seen in a cycle.
+    /// Adds the time of a cycle.
     pub fn push(&mut self, ns: f64, cycle: u64) {
         self.moments.push(ns, cycle);
         self.batches.push(ns);
@@ -51,17 +51,17 @@ fn bounded(value: &Uncertain, level: f64) -> Estimate {
 /// A distribution of times as it is reported, in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
-    /// How many values.
+    /// Number of values.
     pub count: u64,
     /// Mean with its interval.
     pub mean_ns: Estimate,
     /// Standard deviation of a single value.
     pub sd_ns: f64,
-    /// Least value and its cycle.
+    /// Smallest value and its cycle.
     pub least_ns: Extreme,
-    /// Greatest value and its cycle. It is not a bound: a longer run finds greater ones.
+    /// Largest value and its cycle. It is not a bound: a longer run finds larger ones.
     pub most_ns: Extreme,
-    /// Counts in bins.
+    /// The histogram.
     pub histogram: Histogram,
 }
 

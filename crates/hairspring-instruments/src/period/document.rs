@@ -36,15 +36,15 @@ pub struct PeriodDocument {
     pub period_ns: u64,
     /// Cycles that ran.
     pub cycles: u64,
-    /// Cycles that were due and did not run, because the one before was not done.
+    /// Cycles that were due but did not run, because an earlier one was still running.
     pub missed: u64,
     /// Longest time between two wake-ups.
     pub longest_gap_ns: Option<f64>,
     /// The cycle that it ended with.
     pub longest_gap_cycle: u64,
-    /// Wake-up latency: the time of the wake-up less the due time.
+    /// Wake-up latency: the time of the wake-up minus the due time.
     pub latency: DistributionJson,
-    /// Cycles whose latency lies beyond the histogram, the first of them.
+    /// The first cycles whose latency lies beyond the histogram.
     pub outliers: Vec<OutlierJson>,
     /// Further such cycles, which are not listed.
     pub outliers_not_listed: u64,
@@ -62,12 +62,12 @@ pub struct PeriodDocument {
     pub findings: Vec<Finding>,
 }
 
-/// Times of one kind.
+/// A distribution of times.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DistributionJson {
-    /// How many.
+    /// Number of values.
     pub count: u64,
-    /// Mean; its ends are `null` where there were too few values.
+    /// Mean; its ends are `null` if there were too few values.
     pub mean_ns: Option<Estimate>,
     /// Standard deviation of a single value.
     pub sd_ns: Option<f64>,
@@ -81,14 +81,14 @@ pub struct DistributionJson {
     pub most_cycle: u64,
     /// Quantiles.
     pub quantiles: QuantilesJson,
-    /// Counts in bins.
+    /// The histogram.
     pub histogram: HistogramJson,
 }
 
 /// Quantiles, as upper edges of their bins; `null` where a quantile is in the overflow.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QuantilesJson {
-    /// Half of all.
+    /// The median.
     pub p50_ns: Option<f64>,
     /// 99 %.
     pub p99_ns: Option<f64>,
@@ -101,9 +101,9 @@ pub struct QuantilesJson {
 /// Counts in bins of one width; bins without a count are left out.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HistogramJson {
-    /// Where the bins begin.
+    /// Low end of the first bin.
     pub low_ns: f64,
-    /// Where they end.
+    /// High end of the last bin.
     pub high_ns: f64,
     /// Width of a bin.
     pub bin_ns: f64,
@@ -120,7 +120,7 @@ pub struct HistogramJson {
 /// A cycle that woke later than the histogram reaches.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OutlierJson {
-    /// Its number.
+    /// Its cycle.
     pub cycle: u64,
     /// Its latency.
     pub latency_ns: f64,
@@ -133,7 +133,7 @@ pub struct ClockPeriodsJson {
     pub clock: Option<Clock>,
     /// Mean period.
     pub period_ns: Option<Estimate>,
-    /// Errors of the periods: measured less due.
+    /// Errors of the periods: measured minus due.
     pub error: DistributionJson,
     /// Times that the clock went backwards.
     pub backward: u64,
@@ -146,11 +146,11 @@ pub struct DisagreementJson {
     pub ppm: Option<Estimate>,
     /// Standard deviation of the difference of one period.
     pub sd_ns: Option<f64>,
-    /// Least difference of a period.
+    /// Smallest difference of a period.
     pub least_ns: Option<f64>,
     /// Its cycle.
     pub least_cycle: u64,
-    /// Greatest difference of a period.
+    /// Largest difference of a period.
     pub most_ns: Option<f64>,
     /// Its cycle.
     pub most_cycle: u64,
@@ -167,7 +167,7 @@ pub struct ExchangeJson {
     pub not_sent: u64,
     /// Answers read before the end of their cycle.
     pub in_time: u64,
-    /// Answers read after it.
+    /// Answers read after the end of their cycle.
     pub late: u64,
     /// Frames without an answer.
     pub lost: u64,
@@ -182,11 +182,11 @@ pub struct ExchangeJson {
 pub struct IgnoredJson {
     /// Answers to frames that had been answered.
     pub duplicates: u64,
-    /// Answers to cycles too far back.
+    /// Answers to cycles that are too long ago.
     pub stale: u64,
     /// Frames of another run or program.
     pub foreign: u64,
-    /// Too few bytes for a frame.
+    /// Messages with too few bytes for a frame.
     pub short: u64,
 }
 
@@ -225,7 +225,7 @@ pub struct PeriodRunJson {
 pub enum StopWord {
     /// All cycles were due.
     Done,
-    /// By a signal.
+    /// A signal.
     Interrupted,
     /// A cycle exceeded the limit.
     LimitExceeded,
@@ -353,7 +353,7 @@ pub struct ResponderDocument {
     pub schema: ResponderSchema,
     /// The verb that made it.
     pub command: String,
-    /// Address that it listened at.
+    /// Address on which it listened.
     pub address: String,
     /// Frames answered, greetings included.
     pub answered: u64,

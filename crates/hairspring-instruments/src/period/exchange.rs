@@ -19,13 +19,13 @@ struct Sent {
 /// Frames received that are not a first answer to a frame of this run. They are counted, and otherwise ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ignored {
-    /// Answers to frames that had been answered already.
+    /// Answers to frames that had already been answered.
     pub duplicates: u64,
-    /// Answers to cycles that are too far back to be recognised; they stay lost.
+    /// Answers to cycles that are too long ago to be recognised; these cycles stay lost.
     pub stale: u64,
     /// Frames of another run or program, and questions.
     pub foreign: u64,
-    /// Too few bytes for a frame.
+    /// Messages with too few bytes for a frame.
     pub short: u64,
 }
 
@@ -39,9 +39,9 @@ pub struct Answers {
     pub sent: u64,
     /// Frames that could not be sent.
     pub not_sent: u64,
-    /// Answers read before their cycle's end.
+    /// Answers read before the end of their cycle.
     pub in_time: u64,
-    /// Answers read after it.
+    /// Answers read after the end of their cycle.
     pub late: u64,
     /// Frames received and ignored.
     pub ignored: Ignored,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_is_right_also_where_the_counter_wrapped_in_it() {
+    fn a_round_trip_is_right_even_if_the_counter_wraps() {
         let tick = Tick { ns: 0.5, width: Width::bits(32) };
         let mut answers = Answers::new(SESSION, tick, &Bins::for_period(1_000));
         answers.sent(0, 0xffff_ff00, 1_000);

@@ -6,7 +6,7 @@
 //! | 4 | version, 1 |
 //! | 5 | kind: 1 a question, 2 its answer |
 //! | 6..8 | zero |
-//! | 8..16 | session: tells the frames of one run from those of another |
+//! | 8..16 | session: distinguishes the frames of one run from those of another |
 //! | 16..24 | number of the cycle |
 
 /// Bytes of a frame.
@@ -18,7 +18,7 @@ const VERSION: u8 = 1;
 /// Cycle number of the greetings, which are exchanged before the run to check that there is a partner.
 pub const HELLO: u64 = u64::MAX;
 
-/// Whether a frame asks or answers.
+/// Whether a frame is a question or an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// From the task.
@@ -93,7 +93,7 @@ mod tests {
     const QUESTION: Frame = Frame { kind: Kind::Question, session: 0x0102_0304_0506_0708, number: 77 };
 
     #[test]
-    fn a_frame_comes_back_as_it_was() {
+    fn a_frame_round_trips() {
         assert_eq!(Frame::parse(&QUESTION.bytes()), Ok(QUESTION));
         assert_eq!(Frame::parse(&QUESTION.answered().bytes()), Ok(Frame { kind: Kind::Answer, ..QUESTION }));
         assert_eq!(QUESTION.bytes()[8..], [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 77]);

@@ -14,7 +14,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Bins from `low_ns` to at least `high_ns`. A bin is widened where there would be more than 100,000 of them.
+    /// Bins from `low_ns` to at least `high_ns`, widened if there would be more than 100,000 of them.
     pub fn new(low_ns: f64, high_ns: f64, bin_ns: f64) -> Histogram {
         let bin_ns = bin_ns.max((high_ns - low_ns) / MOST_BINS);
         let count = ((high_ns - low_ns) / bin_ns - 1e-9).ceil().max(1.0) as usize;
@@ -38,7 +38,7 @@ impl Histogram {
         self.bin_ns
     }
 
-    /// Where the bins begin and where they end.
+    /// Low end of the first bin and high end of the last one.
     pub fn range_ns(&self) -> (f64, f64) {
         (self.low_ns, self.low_ns + self.bin_ns * self.bins.len() as f64)
     }
@@ -53,7 +53,7 @@ impl Histogram {
         self.above
     }
 
-    /// Values in all.
+    /// Total number of values.
     pub fn count(&self) -> u64 {
         self.below + self.above + self.bins.iter().sum::<u64>()
     }

@@ -11,7 +11,7 @@ use hairspring_core::numbers;
 pub enum PeriodFinding {
     /// The thread's priority could not be raised, or its memory not locked.
     NotSettled { what: String },
-    /// The task did not keep its period: cycles were skipped because the ones before took too long.
+    /// The task did not keep its period: cycles were skipped because earlier ones took too long.
     CyclesMissed { missed: u64, due: u64, share_percent: f64 },
     /// The quantum of a clock hides the spread of a period.
     QuantumHidesSpread { clock: String, quantum_ns: f64, sd_ns: f64 },

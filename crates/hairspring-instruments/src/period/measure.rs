@@ -15,8 +15,8 @@ use hairspring_host::thread::{RealTime, Settled, lock_memory, settle};
 use hairspring_host::{Error, Result};
 use std::sync::atomic::AtomicBool;
 
-/// Default real-time priority: above most, below the threads that serve interrupts under a real-time kernel
-/// set up for it.
+/// Default real-time priority: above most threads, and below the threads that serve interrupts on a well configured real-time
+/// kernel.
 pub const PRIORITY: i32 = 80;
 
 /// The priority that the task runs at.
@@ -35,7 +35,7 @@ pub enum Priority {
 pub struct Request {
     /// The period.
     pub period_ns: u64,
-    /// Cycles that are due.
+    /// Number of cycles.
     pub cycles: u64,
     /// The two clocks.
     pub clocks: [Clock; 2],
@@ -62,9 +62,9 @@ pub struct MeasuredTask {
     pub settled: Settled,
     /// The real-time priority, or why there was none.
     pub real_time: std::result::Result<i32, String>,
-    /// What was known about the clocks before the run.
+    /// The properties of the clocks, measured before the run.
     pub known: [Known; 2],
-    /// Their rates, found before the run.
+    /// Their rates, measured before the run.
     pub rates: [Rate; 2],
     /// Shortest time that a cycle takes here.
     pub least_cycle_ns: u64,
@@ -92,7 +92,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let ticks = [0, 1].map(|at| tick(&rates[at], &request.clocks[at]));
     let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ticks[0], &request.bins)).transpose()?;
     let mut tally = Tally::new(ticks, &request.bins);
-    // What was allocated since then is locked too.
+    // Memory that was allocated since then is locked too.
     settled.memory_locked = lock_memory();
     let (steal, mut switches) = (StealMeter::start(settled.cpu), Switches::start());
     warm_up(&mut system, &tally, request, stop);
@@ -121,7 +121,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     Ok(MeasuredTask { summary, settled, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
 }
 
-/// The guard of the priority, and the priority or why there is none.
+/// The real-time priority, which is restored when dropped, and its number or the reason why it is not raised.
 type Taken = (Option<RealTime>, std::result::Result<i32, String>);
 
 fn take_priority(wanted: Priority) -> Result<Taken> {
@@ -129,7 +129,7 @@ fn take_priority(wanted: Priority) -> Result<Taken> {
         Priority::Normal => Ok((None, Err("not requested".into()))),
         Priority::Required(priority) => Ok((Some(RealTime::fifo(priority)?), Ok(priority))),
         Priority::AsAllowed(priority) => Ok(match RealTime::fifo(priority) {
-            Ok(guard) => (Some(guard), Ok(priority)),
+            Ok(raised) => (Some(raised), Ok(priority)),
             Err(error) => (None, Err(error.to_string())),
         }),
     }
@@ -162,8 +162,8 @@ fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], mete
     Ok(rates)
 }
 
-/// A few cycles that are not counted: the first wake-ups are late because nothing of the loop is in the caches yet, and a
-/// late first wake-up would make all periods look short.
+/// Runs a few cycles that are not counted: the first wake-ups are late because the loop is not in the caches yet, and a late
+/// first wake-up would make all periods look short.
 fn warm_up(system: &mut System, tally: &Tally, request: &Request, stop: &AtomicBool) {
     const CYCLES: u64 = 16;
     const LONGEST_NS: u64 = 1_000_000;
@@ -171,7 +171,7 @@ fn warm_up(system: &mut System, tally: &Tally, request: &Request, stop: &AtomicB
     Task { machine: system, partner: None, recorder: None, limit: None, stop }.run(&schedule, &mut tally.clone());
 }
 
-/// The first cycle is due in a moment.
+/// The due times; the first one is a short time from now.
 fn schedule(system: &mut System, request: &Request) -> Schedule {
     const MOMENT_NS: u64 = 1_000_000;
     Schedule { start_ns: system.now_ns() + MOMENT_NS, period_ns: request.period_ns, cycles: request.cycles }

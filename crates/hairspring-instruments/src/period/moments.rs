@@ -3,7 +3,7 @@
 use hairspring_core::estimate::variance_of_mean;
 use serde::{Deserialize, Serialize};
 
-/// The least or greatest value, and the cycle that it was seen in.
+/// The smallest or largest value, and its cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Extreme {
     /// The value.
@@ -23,7 +23,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Adds a value seen in a cycle.
+    /// Adds the value of a cycle.
     pub fn push(&mut self, value: f64, cycle: u64) {
         self.count += 1;
         let distance = value - self.mean;
@@ -42,7 +42,7 @@ impl Moments {
         self.count
     }
 
-    /// Mean; 0 where there was no value.
+    /// Mean; 0 without values.
     pub fn mean(&self) -> f64 {
         self.mean
     }
@@ -52,12 +52,12 @@ impl Moments {
         if self.count < 2 { 0.0 } else { self.squares / (self.count - 1) as f64 }
     }
 
-    /// The least value.
+    /// The smallest value.
     pub fn least(&self) -> Extreme {
         self.least
     }
 
-    /// The greatest value.
+    /// The largest value.
     pub fn most(&self) -> Extreme {
         self.most
     }
@@ -67,7 +67,7 @@ impl Moments {
 const MOST_BATCHES: usize = 64;
 
 /// Means of batches of consecutive values. When there are too many, neighbours are merged and batches become twice as
-/// long; so a run of any length ends with 32 to 64 of them.
+/// long, so a run of any length ends with 32 to 64 of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batches {
     size: u64,
@@ -96,7 +96,7 @@ impl Batches {
         }
     }
 
-    /// In place: nothing is allocated while the task runs.
+    /// Merges in place, because nothing may be allocated while the task runs.
     fn merge(&mut self) {
         for at in 0..MOST_BATCHES / 2 {
             self.means[at] = (self.means[2 * at] + self.means[2 * at + 1]) / 2.0;
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_those_of_the_textbook_and_extremes_know_their_cycle() {
+    fn moments_agree_with_the_definitions_and_extremes_have_their_cycle() {
         let mut moments = Moments::default();
         for (cycle, value) in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].into_iter().enumerate() {
             moments.push(value, cycle as u64);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_resemble_their_neighbours_have_a_mean_that_is_less_sure() {
+    fn the_mean_of_correlated_values_is_less_certain() {
         let (mut quick, mut slow) = (Batches::default(), Batches::default());
         for at in 0..10_000u32 {
             quick.push(f64::from(at % 2));

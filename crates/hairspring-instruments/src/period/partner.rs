@@ -1,4 +1,4 @@
-//! The network side of the exchange: the task's end of the line, and the partner that answers it.
+//! The network side of the exchange: the task's end of the connection, and the partner that answers it.
 
 use super::exchange::Answers;
 use super::frame::{FRAME_BYTES, Frame, HELLO, Kind, NoFrame};
@@ -36,7 +36,7 @@ pub fn resolve(name: &str) -> Result<Vec<SocketAddr>> {
     if all.is_empty() { Err(refused("the name has no address".into())) } else { Ok(all) }
 }
 
-/// The task's end of the line.
+/// The task's end of the connection.
 #[derive(Debug)]
 pub struct Line {
     socket: UdpSocket,
@@ -71,14 +71,14 @@ impl Line {
         self.to
     }
 
-    /// Reads what has come in.
+    /// Reads the frames that have arrived.
     fn drain(&mut self, now_ns: u64) -> Option<(u64, u64)> {
         let mut last = None;
         for _ in 0..MOST_AT_ONCE {
             let mut bytes = [0; ROOM];
             match self.socket.recv(&mut bytes) {
                 Ok(length) => last = self.answers.received(&bytes[..length], (self.clock.read)(), now_ns).or(last),
-                // A partner that is gone shows as a refusal once for each frame.
+                // If the partner has ended, the system reports one refusal for each frame.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 Err(_) => break,
             }
@@ -86,7 +86,7 @@ impl Line {
         last
     }
 
-    /// Waits for answers that are still on their way, when the run is over.
+    /// Waits for late answers after the run.
     pub fn settle(&mut self, machine: &mut dyn Machine) {
         const GRACE_NS: u64 = 100_000_000;
         let end_ns = machine.now_ns() + GRACE_NS;
@@ -98,7 +98,7 @@ impl Line {
 
     fn sleep(&self, ns: u64) {
         let mut wanted = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-        // Interrupted by a signal it returns early, which the task looks for.
+        // A signal ends the wait early; the task checks for that.
         let _ = ppoll(&mut wanted, Some(TimeSpec::from_duration(Duration::from_nanos(ns))), None);
     }
 }
@@ -133,10 +133,10 @@ fn greet(socket: &UdpSocket, session: u64) -> std::io::Result<()> {
     Err(std::io::Error::new(ErrorKind::TimedOut, "no answer for a second"))
 }
 
-/// A line with the machine whose time it waits by.
+/// A connection, and the machine whose clock its waits use.
 #[derive(Debug)]
 pub struct Master<'a, M> {
-    /// The line.
+    /// The connection.
     pub line: &'a mut Line,
     /// The machine.
     pub machine: M,
@@ -166,7 +166,7 @@ impl<M: Machine> Partner for Master<'_, M> {
                 return None;
             }
             self.line.sleep(until_ns - now_ns);
-            // After a signal nothing has come and the time is not over: the task looks why.
+            // A signal ended the wait: no frame has arrived, and time is left. The task checks for signals.
             waited = self.machine.now_ns() >= until_ns;
         }
     }
@@ -177,7 +177,7 @@ impl<M: Machine> Partner for Master<'_, M> {
 pub struct Responded {
     /// Frames answered, greetings included.
     pub answered: u64,
-    /// Too few bytes for a frame.
+    /// Messages with too few bytes for a frame.
     pub short: u64,
     /// Frames of another program or version, and answers.
     pub foreign: u64,
@@ -188,7 +188,7 @@ pub struct Responded {
 /// Listens at an address.
 ///
 /// # Errors
-/// It is not possible to listen there; the message says why.
+/// If it is not possible to listen there; the message says why.
 pub fn listen(name: &str) -> Result<UdpSocket> {
     let all = resolve(name)?;
     UdpSocket::bind(&all[..]).map_err(|e| Error::Refused {
@@ -197,18 +197,18 @@ pub fn listen(name: &str) -> Result<UdpSocket> {
     })
 }
 
-/// Answers frames until `stop` is set or the time is over.
+/// Answers frames until `stop` is set or the time has passed.
 ///
 /// # Errors
 /// If the socket cannot be used at all.
 pub fn respond(socket: &UdpSocket, time: Option<Duration>, stop: &AtomicBool) -> Result<Responded> {
-    // A signal comes through at once; this is for the end of the time, and for a signal just before the call.
+    // A signal ends a wait at once; the limit is for the end of the time, and for a signal just before the call.
     let refused = |e: std::io::Error| Error::Refused { what: "the socket cannot be used".into(), reason: e.to_string() };
     socket.set_read_timeout(Some(Duration::from_millis(100))).map_err(refused)?;
     let (begin, mut done) = (Instant::now(), Responded::default());
     while !stop.load(Ordering::Relaxed) && time.is_none_or(|time| begin.elapsed() < time) {
         let mut bytes = [0; ROOM];
-        // Time-outs, signals and refusals of earlier answers are no reason to end.
+        // Time-outs, signals and refusals of earlier answers do not end the loop.
         let Ok((length, from)) = socket.recv_from(&mut bytes) else { continue };
         match Frame::parse(&bytes[..length]) {
             Ok(question) if question.kind == Kind::Question => match socket.send_to(&question.answered().bytes(), from) {
@@ -230,7 +230,7 @@ mod tests {
     const TICK: Tick = Tick { ns: 1.0, width: Width::FULL };
 
     #[test]
-    fn names_come_with_a_port_or_without() {
+    fn names_are_resolved_with_and_without_a_port() {
         assert_eq!(resolve("127.0.0.1:9").unwrap()[0].port(), 9);
         assert_eq!(resolve("127.0.0.1").unwrap()[0].port(), PORT);
         assert_eq!(resolve("::1").unwrap()[0], SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], PORT)));
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_missing_partner_is_an_error_that_says_what_to_start() {
-        // Bound and never answered: the port belongs to nobody else.
+        // Bound, so that nobody else answers at this port.
         let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
         let name = silent.local_addr().unwrap().to_string();
         let message = Line::open(&name, default_clock(), TICK, &Bins::for_period(1_000_000)).unwrap_err().to_string();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_another_machine_cannot_be_listened_at() {
+    fn listening_on_the_address_of_another_machine_is_an_error() {
         let message = listen("192.0.2.1:47110").unwrap_err().to_string();
         assert!(message.contains("192.0.2.1:47110") && message.contains("--respond"), "{message}");
     }

@@ -22,7 +22,7 @@ pub struct CsvRecorder {
     dropped: u64,
 }
 
-/// Lines before and behind the rows, without the `# `.
+/// Lines before and after the rows, without the `# `.
 pub type Notes = Vec<(String, String)>;
 
 impl CsvRecorder {
@@ -42,10 +42,10 @@ impl CsvRecorder {
         }
     }
 
-    /// Waits until all is written. Returns how many cycles could not be handed over in time.
+    /// Waits until everything is written. Returns the number of cycles that could not be handed over in time.
     ///
     /// # Errors
-    /// Writing failed, for instance because the disk is full.
+    /// If writing failed, for example because the disk is full.
     pub fn finish(mut self, end: &SyncSender<Notes>, notes: Notes) -> std::io::Result<u64> {
         self.hand_over();
         // The writer may have ended with an error, which is returned below.

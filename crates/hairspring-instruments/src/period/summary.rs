@@ -1,13 +1,13 @@
-//! Makes estimates and findings from tallies.
+//! Estimates and findings from the tallies of a run.
 //!
 //! **Mean of a period.** The errors of consecutive periods are not independent: each is a difference of two latencies, so
-//! that they telescope, and their sum over a run is the last latency less the first, plus what the clock's own rate differs
-//! by. The mean is (last reading - first reading) / periods, and its uncertainty is that of the two ends divided by the number
-//! of periods, not the spread of a period divided by its root: sqrt(2 (s_L^2 + s_D^2)) / n, with the spread of the
-//! latencies s_L and that of the disagreement of the clocks s_D; or the difference of the two latencies itself over n, where
-//! that is greater. The uncertainty of the clock's rate and its quantum are added.
+//! they telescope. Their sum over a run is the last latency minus the first, plus the effect of the error of the clock's rate.
+//! The mean is (last reading - first reading) / periods. Its uncertainty is that of the two ends divided by the number of
+//! periods, not the spread of a period divided by the square root of that number: sqrt(2 (s_L^2 + s_D^2)) / n, with the
+//! standard deviations s_L of the latencies and s_D of the disagreement of the clocks; or the difference of the two latencies
+//! over n, if that is larger. The uncertainty of the clock's rate and its quantum are added.
 //!
-//! **Mean of a latency or a round trip.** These do resemble their neighbours; the interval is that of batch means.
+//! **Mean of a latency or a round trip.** Neighbouring values are correlated, so the interval is that of batch means.
 
 use super::PeriodFinding;
 use super::distribution::Distribution;
@@ -29,21 +29,21 @@ pub struct ClockPeriods {
     pub name: String,
     /// Mean period in nanoseconds.
     pub period_ns: Estimate,
-    /// Errors of the periods: measured less due.
+    /// Errors of the periods: measured minus due.
     pub error: Distribution,
     /// Times that the clock went backwards.
     pub backward: u64,
 }
 
-/// The first clock against the second, each by its rate from before the run: how far their rates have moved apart since
-/// then, and what the interface's own rate is off by (steering). Not which of them is right.
+/// The first clock against the second, each by its rate from before the run. It includes the change of their rates since
+/// then, and the error of a rate that the interface defines (steering). It does not show which clock is right.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disagreement {
     /// How much longer the run was by the first clock, in parts per million.
     pub ppm: Estimate,
     /// Standard deviation of the difference of one period, in nanoseconds.
     pub sd_ns: f64,
-    /// Least and greatest difference of a period, in nanoseconds.
+    /// Smallest and largest difference of a period, in nanoseconds.
     pub extremes_ns: [Extreme; 2],
 }
 
@@ -56,15 +56,15 @@ pub struct Exchange {
     pub sent: u64,
     /// Frames that could not be sent.
     pub not_sent: u64,
-    /// Answers before the end of their cycle.
+    /// Answers read before the end of their cycle.
     pub in_time: u64,
-    /// Answers after it.
+    /// Answers read after the end of their cycle.
     pub late: u64,
     /// Frames without an answer.
     pub lost: u64,
     /// Frames received and ignored.
     pub ignored: Ignored,
-    /// Round trips of all answers; `None` where there was none.
+    /// Round trips of all answers; `None` without answers.
     pub round_trip: Option<Distribution>,
 }
 
@@ -93,23 +93,23 @@ pub struct Summary {
     pub period_ns: u64,
     /// Cycles that ran.
     pub cycles: u64,
-    /// Cycles that were due and did not run.
+    /// Cycles that were due but did not run.
     pub missed: u64,
-    /// Longest time between two wake-ups, and the cycle it ended with.
+    /// Longest time between two wake-ups, and the cycle with which it ended.
     pub longest_gap_ns: Extreme,
     /// Wake-up latencies.
     pub latency: Distribution,
     /// The two clocks.
     pub clocks: [ClockPeriods; 2],
-    /// One against the other.
+    /// Their disagreement.
     pub disagreement: Disagreement,
     /// Cycles that woke later than the histogram reaches.
     pub outliers: Vec<Outlier>,
     /// Further such cycles, which are not listed.
     pub outliers_not_listed: u64,
-    /// The exchange, where there was one.
+    /// The exchange of frames, if there was one.
     pub exchange: Option<Exchange>,
-    /// The limit of the latency, where there was one.
+    /// The limit of the latency, if there was one.
     pub limit: Option<Limit>,
     /// Why the run ended.
     pub stop: Stop,
@@ -124,14 +124,14 @@ impl Summary {
     }
 }
 
-/// The inputs of a summary beside the tally.
+/// The inputs of a summary in addition to the tally.
 #[derive(Debug, Clone)]
 pub struct Ended {
     /// The requested period.
     pub period_ns: u64,
     /// The two clocks.
     pub known: [Known; 2],
-    /// Their rates, found before the run: over the run itself a rate would be right by construction.
+    /// Their rates, measured before the run, because a rate from the run itself would be right by construction.
     pub rates: [Rate; 2],
     /// Why the run ended.
     pub stop: Stop,
@@ -172,8 +172,8 @@ pub fn summarise(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> Op
     })
 }
 
-/// Standard deviation of what the two ends of the run add to its length: wake-ups and reads of the clocks. Where one of the
-/// ends was itself an outlier, what it added is known, and counts in full.
+/// Standard deviation of the error that the two ends of the run add to its length: wake-ups and reads of the clocks. If one
+/// of the ends was an outlier, its error is known, and counts in full.
 fn ends_sd(tally: &Tally) -> f64 {
     let usual = (2.0 * (tally.latency.moments.variance() + tally.disagreement.variance())).sqrt();
     usual.max(tally.ends_ns().abs())
@@ -210,7 +210,7 @@ fn disagreement(tally: &Tally, ended: &Ended) -> Disagreement {
     let due = tally.periods() as f64 * ended.period_ns as f64;
     let quanta = [0, 1].map(|at| ended.known[at].reading.quantum as f64 * 1e9 / ended.rates[at].hz);
     let rates = ended.rates[0].uncertainty_ppm.hypot(ended.rates[1].uncertainty_ppm);
-    // Both ends of the run are read by both clocks: only what lies between the two reads is left.
+    // Both clocks read both ends of the run, so only the time between the two reads remains as an error.
     let sd_ns = tally.disagreement.variance().sqrt();
     let ppm = Uncertain {
         value: (span(0) - span(1)) / due * 1e6,

@@ -35,13 +35,13 @@ impl Machine for System {
 
     fn sleep_until(&mut self, due_ns: u64) {
         let due = TimeSpec::from_duration(Duration::from_nanos(due_ns));
-        // Interrupted by a signal it returns early, which the task looks for.
+        // A signal ends the sleep early; the task checks for that.
         let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &due);
     }
 
     fn read(&mut self) -> ([u64; 2], u64) {
         let ticks = [(self.clocks[0].read)(), (self.clocks[1].read)()];
-        // The clock of the due times is not read again where it is one of the two.
+        // The clock of the due times is not read again if it is one of the two.
         let now = self.clocks.iter().position(|clock| clock.name == DUE_CLOCK).map(|at| ticks[at]);
         (ticks, now.unwrap_or_else(|| self.now_ns()))
     }
@@ -86,7 +86,7 @@ fn time(ns: f64) -> String {
     }
 }
 
-/// What is known about a clock before the run.
+/// The properties of a clock, measured before the run.
 #[derive(Debug, Clone)]
 pub struct Known {
     /// The clock.
@@ -101,11 +101,11 @@ impl Known {
         Known { clock, reading: granularity(&clock) }
     }
 
-    /// Refuses a clock that cannot measure a period: coarser than it, or standing still while the task sleeps. The clock
-    /// counted so many ticks while so many nanoseconds of the clock of the due times went by.
+    /// Refuses a clock that cannot measure a period, because it is coarser than the period or stands still while the task
+    /// sleeps. The clock counted these ticks during these nanoseconds of the clock of the due times.
     ///
     /// # Errors
-    /// Says which, with its numbers and what to do.
+    /// The message says which, with the numbers and what to do.
     pub fn check(&self, period_ns: u64, rate: &Rate, ticks: i64, elapsed_ns: u64) -> Result<()> {
         let refused =
             |reason: String| Err(Error::Refused { what: format!("clock `{}` cannot measure this period", self.clock.name), reason });
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_wraps_is_known_as_well_as_a_wide_one() {
+    fn a_counter_that_wraps_is_measured_as_well_as_a_wide_one() {
         fake::set(fake::Settings { quantum: 2, per_read: 37, start: u64::from(u32::MAX) - 5_000, bits: 32, ..fake::Settings::default() });
         let reading = Known::measure(fake::clock(32)).reading;
         assert_eq!((reading.quantum, reading.backward), (2, 0));

@@ -1,8 +1,8 @@
-//! Tallies of wake-ups: pure, and of constant size whatever the length of the run.
+//! Tallies of wake-ups: pure, and of constant size for a run of any length.
 //!
-//! A wake-up of cycle n at time w(n) has the latency w(n) - due(n). The period of two wake-ups that follow each other is
-//! their distance; its error is that distance less the distance of their due times. Where cycles between the two were missed,
-//! the due times are further apart, so a missed cycle is counted as missed, not as an error of a whole period.
+//! A wake-up of cycle n at time w(n) has the latency w(n) - due(n). The period of two consecutive wake-ups is their distance;
+//! its error is that distance minus the distance of their due times. If cycles between the two were missed, the due times are
+//! further apart, so a missed cycle is counted as missed, not as an error of a whole period.
 
 use super::distribution::Stream;
 use super::histogram::Histogram;
@@ -31,10 +31,10 @@ pub struct Outlier {
     pub latency_ns: f64,
 }
 
-/// Most outliers that are listed; any more are counted.
+/// Most outliers that are listed; further ones are only counted.
 pub const MOST_OUTLIERS: usize = 100;
 
-/// How wide the histograms are.
+/// Ranges and bins of the histograms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bins {
     /// Latencies beyond this are outliers.
@@ -51,7 +51,7 @@ impl Bins {
         Bins { range_ns, bin_ns: 10f64.powf((range_ns / 100.0).log10().floor()).clamp(1.0, 1e3) }
     }
 
-    /// Bins for times that are negative only by the clock's error.
+    /// Bins for times that are negative only because of the clock's error.
     pub fn positive(&self) -> Histogram {
         Histogram::new(0.0, self.range_ns, self.bin_ns)
     }
@@ -84,7 +84,7 @@ pub struct Tick {
 
 impl Tick {
     /// Ticks from one reading to a later one, about `ns` later by another clock. Negative if the clock went backwards; correct
-    /// however often it wrapped.
+    /// for any number of wraps.
     pub fn distance(&self, from: u64, to: u64, about_ns: f64) -> i64 {
         let about = about_ns / self.ns;
         if about < self.width.half() as f64 / 2.0 {
@@ -119,17 +119,17 @@ impl ClockTally {
 pub struct Tally {
     /// Wake-ups counted.
     pub cycles: u64,
-    /// Cycles between two wake-ups, or behind the last one, that were due and did not run.
+    /// Cycles between two wake-ups, or after the last one, that were due but did not run.
     pub missed: u64,
-    /// Wake-ups of a cycle that had its wake-up already, or of an earlier one: counted, and otherwise ignored.
+    /// Repeated wake-ups of a cycle, or of an earlier one: counted, and otherwise ignored.
     pub repeated: u64,
     /// Wake-up latencies.
     pub latency: Stream,
     /// The two clocks.
     pub clocks: [ClockTally; 2],
-    /// Periods by the first clock less periods by the second, in nanoseconds by the rates known at the start.
+    /// Periods by the first clock minus periods by the second, in nanoseconds by the rates known at the start.
     pub disagreement: Moments,
-    /// Longest time between two wake-ups, and the cycle that it ended with.
+    /// Longest time between two wake-ups, and the cycle with which it ended.
     pub longest_gap_ns: Extreme,
     /// The first cycles that woke later than the histogram reaches.
     pub outliers: Vec<Outlier>,
@@ -140,7 +140,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing seen yet; with what a tick of each clock stands for.
+    /// An empty tally for clocks with these ticks.
     pub fn new(ticks: [Tick; 2], bins: &Bins) -> Tally {
         Tally {
             cycles: 0,
@@ -195,12 +195,12 @@ impl Tally {
         latency
     }
 
-    /// The run ends: so many cycles were due. What was due behind the last wake-up was missed.
+    /// Ends the run, in which `due` cycles were due: those after the last wake-up were missed.
     pub fn finish(&mut self, due: u64) {
         self.missed += due.saturating_sub(self.last.map_or(0, |last| last.cycle + 1));
     }
 
-    /// Latency of the last wake-up less that of the first.
+    /// Latency of the last wake-up minus that of the first.
     pub fn ends_ns(&self) -> f64 {
         let late = |wake: Wake| wake.wake_ns as f64 - wake.due_ns as f64;
         self.first.zip(self.last).map_or(0.0, |(first, last)| late(last) - late(first))
@@ -218,7 +218,7 @@ mod tests {
 
     const PERIOD: u64 = 1_000;
 
-    /// A wake-up so late; the first clock counts half nanoseconds, the second is that of the due times.
+    /// A wake-up with this latency; the first clock counts half nanoseconds, the second is that of the due times.
     fn wake(cycle: u64, late: u64) -> Wake {
         let due_ns = 5_000 + cycle * PERIOD;
         Wake { cycle, due_ns, wake_ns: due_ns + late, ticks: [2 * (due_ns + late), due_ns + late] }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overrun_is_missed_cycles_and_no_error_of_whole_periods() {
+    fn an_overrun_counts_as_missed_cycles_and_not_as_an_error_of_whole_periods() {
         // Cycle 1 wakes 2.5 periods late; 2 and 3 are skipped.
         let tally = tally(&[wake(0, 0), wake(1, 2_500), wake(4, 0)]);
         assert_eq!((tally.cycles, tally.missed, tally.periods()), (3, 2, 4));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_missed_cycles_where_the_wake_ups_are_in_time() {
+    fn a_gap_between_wake_ups_in_time_counts_as_missed_cycles() {
         let tally = tally(&[wake(0, 5), wake(10, 5)]);
         assert_eq!((tally.cycles, tally.missed), (2, 9));
         assert_eq!(tally.clocks[1].errors.moments.mean(), 0.0);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_is_seen() {
+    fn a_clock_that_goes_backwards_is_detected() {
         let back = Wake { ticks: [0, wake(1, 0).ticks[1]], ..wake(1, 0) };
         let tally = tally(&[wake(0, 0), back]);
         assert_eq!((tally.clocks[0].backward, tally.clocks[1].backward), (1, 0));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_wraps_between_wake_ups_is_as_good_as_a_wide_one() {
+    fn a_counter_that_wraps_between_wake_ups_gives_the_same_tally_as_a_wide_one() {
         // 12 bits of half nanoseconds wrap with every second period; 8 bits many times in each.
         for (bits, cycles) in [(32, [0, 3_000_000, 3_000_001, 6_000_000]), (12, [0, 1, 2, 3]), (12, [0, 1, 9, 10]), (8, [0, 1, 2, 3])] {
             let (narrow, full) = narrow(bits, &cycles);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_counter_that_goes_back_is_seen_too() {
+    fn a_narrow_counter_that_goes_backwards_is_detected() {
         let tick = Tick { ns: 1.0, width: Width::bits(32) };
         assert_eq!((tick.distance(100, 40, 1_000.0), tick.distance(u64::from(u32::MAX) - 1, 40, 1_000.0)), (-60, 42));
     }

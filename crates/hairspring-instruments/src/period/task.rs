@@ -5,13 +5,13 @@ use super::summary::FEWEST_PERIODS;
 use super::tally::{Tally, Wake};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the task needs from the machine that it runs on.
+/// The machine that the task runs on.
 pub trait Machine {
     /// Time in nanoseconds, by the clock of the due times.
     fn now_ns(&mut self) -> u64;
     /// Sleeps until a time, or until a signal arrives.
     fn sleep_until(&mut self, due_ns: u64);
-    /// Reads the two clocks one after the other, and the clock of the due times with them.
+    /// Reads the two clocks one after the other, and the clock of the due times.
     fn read(&mut self) -> ([u64; 2], u64);
 }
 
@@ -23,7 +23,7 @@ pub trait Partner {
     fn wait(&mut self, cycle: u64, until_ns: u64) -> Option<u64>;
 }
 
-/// Where the raw observations of a run go.
+/// Takes the raw observations of a run.
 pub trait Recorder {
     /// Takes the observation of one cycle. It must not block.
     fn record(&mut self, wake: &Wake, round_trip_ticks: Option<u64>);
@@ -34,7 +34,7 @@ pub trait Recorder {
 pub struct Limit {
     /// The latency that must not be exceeded.
     pub latency_ns: f64,
-    /// Whether the run ends with the first cycle that exceeds it, or as soon after it as there are enough cycles for a report.
+    /// Whether the run ends with the first cycle that exceeds it, or later, once there are enough cycles for a report.
     pub ends_run: bool,
 }
 
@@ -49,17 +49,17 @@ pub enum Stop {
     LimitExceeded,
 }
 
-/// Everything that a run is made of.
+/// The parts of a run.
 pub struct Task<'a> {
     /// The machine.
     pub machine: &'a mut dyn Machine,
     /// The partner, if frames are exchanged.
     pub partner: Option<&'a mut dyn Partner>,
-    /// Where raw observations go.
+    /// Takes the raw observations.
     pub recorder: Option<&'a mut dyn Recorder>,
     /// Limit of the latency.
     pub limit: Option<Limit>,
-    /// Set from outside to end the run.
+    /// A signal handler sets this to end the run.
     pub stop: &'a AtomicBool,
 }
 
@@ -88,7 +88,7 @@ impl Task<'_> {
         Stop::Done
     }
 
-    /// Sleeps until the due time; `false` if the run was stopped before.
+    /// Sleeps until the due time; `false` if the run was stopped meanwhile.
     fn sleep(&mut self, due_ns: u64) -> bool {
         loop {
             if self.stop.load(Ordering::Relaxed) {
@@ -101,7 +101,7 @@ impl Task<'_> {
         }
     }
 
-    /// The work of a cycle. Waiting for the answer does not count as work: the next cycle is chosen before it.
+    /// The work of a cycle. Waiting for the answer does not count as work: the next cycle is chosen before the wait.
     fn work(&mut self, schedule: &Schedule, wake: &Wake) -> u64 {
         if let Some(partner) = &mut self.partner {
             partner.ask(wake.cycle, schedule.due_ns(wake.cycle + 1));
@@ -127,7 +127,7 @@ mod tests {
 
     const SCHEDULE: Schedule = Schedule { start_ns: 10_000, period_ns: 1_000, cycles: 20 };
 
-    /// A machine whose time moves only when it sleeps or works: each wake-up is late by the next of a list.
+    /// A machine whose time only advances when it sleeps or works; a list gives the latency of each wake-up.
     struct Invented {
         now: u64,
         late: Vec<u64>,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overrun_at_the_end_is_missed_cycles_too() {
+    fn an_overrun_at_the_end_counts_as_missed_cycles() {
         let (tally, end, _) = run(&[0, 100_000], None, false);
         assert_eq!((end, tally.cycles, tally.missed), (Stop::Done, 2, 18));
     }
@@ -200,12 +200,12 @@ mod tests {
     }
 
     #[test]
-    fn the_order_to_stop_ends_the_run() {
+    fn the_stop_flag_ends_the_run() {
         let (tally, end, _) = run(&[0], None, true);
         assert_eq!((end, tally.cycles, tally.missed), (Stop::Interrupted, 0, 0));
     }
 
-    /// Answers every second frame, after 300 ns; waits in vain otherwise.
+    /// Answers every second frame after 300 ns, and does not answer the others.
     struct Forgetful<'a>(&'a mut Vec<(u64, u64)>);
 
     impl Partner for Forgetful<'_> {

@@ -107,7 +107,7 @@ fn clock_row(clock: &ClockPeriods, summary: &Summary) -> Row {
     row
 }
 
-/// Columns that the name of a row may take.
+/// Width of the name of a row, in columns.
 const LONGEST_NAME: usize = 18;
 
 fn table(page: &mut Page, summary: &Summary) {
@@ -199,7 +199,7 @@ fn late(page: &mut Page, summary: &Summary) {
     page.item("late", &format!("{cycles} woke {beyond} late or more: {}{more}", shown.join(", ")), Tone::Plain);
 }
 
-/// Lower edges of the lines of a shown histogram: 1, 2, 5 times powers of ten.
+/// Lower edges of the lines of a printed histogram: 1, 2, 5 times powers of ten.
 fn edges() -> impl Iterator<Item = f64> {
     std::iter::once(0.0).chain((0..13).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(power))))
 }

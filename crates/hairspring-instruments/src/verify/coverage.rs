@@ -2,9 +2,9 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// By how much the coverage of short runs may fall short of the level: a chain may meet a neighbour or a frequency step.
+/// How far the coverage of short runs may be below the level: a neighbour or a frequency step may disturb a run.
 pub const SHORTFALL: f64 = 0.05;
-/// Probability that any chain of an instrument with the least coverage is called too low.
+/// Probability that the coverage of any chain is called too low although the instrument has the lowest accepted coverage.
 const ALPHA: f64 = 0.01;
 
 /// How many short runs had an interval that contained the integer.

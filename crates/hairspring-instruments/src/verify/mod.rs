@@ -186,7 +186,7 @@ fn full_run(clock: Clock, effort: &Effort) -> Observations {
 }
 
 fn chain_result(table: &Observations, measured: &InCycles, line: &Line) -> Option<ChainResult> {
-    let (solution, cycles) = measured.of(table.find_series(&line.name)?)?;
+    let (solution, cycles) = measured.solve(table.find_series(&line.name)?)?;
     let level = solution.components[0].ticks.level;
     let exact = |value: f64| Estimate { value, low: value, high: value, level };
     // The ruler is exact by definition.
@@ -201,7 +201,7 @@ fn pair_results(table: &Observations, measured: &InCycles, ruler_cycles: f64, le
         .iter()
         .map(|pair| {
             let series = table.find_series(pair.name).ok_or("a pair is missing")?;
-            let (solution, cycles) = measured.of(series).ok_or("a pair cannot be solved")?;
+            let (solution, cycles) = measured.solve(series).ok_or("a pair cannot be solved")?;
             let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
                 let at = solution.components.iter().position(|component| component.name == name);
                 let at = at.ok_or("body and init cannot be separated")?;
@@ -222,7 +222,7 @@ fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainR
         let Some(measured) = InCycles::new(&table, ruler_cycles, effort.level) else { continue };
         for (result, hit) in results.iter().zip(&mut hits) {
             let cycles =
-                table.find_series(&result.name).and_then(|series| measured.of(series)).and_then(|(_, cycles)| cycles.first().cloned());
+                table.find_series(&result.name).and_then(|series| measured.solve(series)).and_then(|(_, cycles)| cycles.first().cloned());
             *hit += u32::from(cycles.is_some_and(|cycles| cycles.estimate(effort.level).contains(f64::from(result.integer))));
         }
     }

@@ -48,7 +48,7 @@ pub struct Settings {
 
 impl Settings {
     /// Settings with the paper's number of experiments for this interval, and no overheads.
-    pub fn of(window_ns: f64) -> Settings {
+    pub fn for_window(window_ns: f64) -> Settings {
         Settings { window_ns, experiments: experiments_for(window_ns), overheads: Overheads::none() }
     }
 }
@@ -66,7 +66,7 @@ pub struct Bench {
 impl Bench {
     /// Computes the time of one trip from intervals by a clock of this quantum in nanoseconds. Subtracts the overheads, and
     /// adds their uncertainty in each direction to the bounds.
-    pub fn of(timed: Vec<Timed>, quantum_ns: f64, overheads: &Overheads) -> Bench {
+    pub fn from_intervals(timed: Vec<Timed>, quantum_ns: f64, overheads: &Overheads) -> Bench {
         let Overheads { timing_ns, loop_ns } = overheads;
         let fewest = timed.iter().map(|one| one.trips).min().unwrap_or(1) as f64;
         let values = timed.iter().map(|one| (one.interval_ns - timing_ns.value) / one.trips as f64 - loop_ns.value).collect();
@@ -109,7 +109,7 @@ impl Harness {
             let (interval_ns, wall_ns) = self.watched(trips, body);
             trials.ran(interval_ns, wall_ns)?;
         }
-        Ok(trials.bench().unwrap_or_else(|| Bench::of(Vec::new(), self.quantum_ns, &settings.overheads)))
+        Ok(trials.bench().unwrap_or_else(|| Bench::from_intervals(Vec::new(), self.quantum_ns, &settings.overheads)))
     }
 
     /// The timing overhead (6.2): the time of one read of the clock, measured as a body with one read in each trip. A timed
@@ -126,6 +126,6 @@ impl Harness {
                 std::hint::black_box(now());
             }
         };
-        self.bench(&Settings { experiments: MANY_EXPERIMENTS, ..Settings::of(window_ns) }, &mut reads)
+        self.bench(&Settings { experiments: MANY_EXPERIMENTS, ..Settings::for_window(window_ns) }, &mut reads)
     }
 }

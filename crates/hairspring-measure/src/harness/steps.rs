@@ -114,6 +114,6 @@ impl Trials {
 
     /// Result of the experiments so far; `None` before the first.
     pub fn bench(&self) -> Option<Bench> {
-        (!self.timed.is_empty()).then(|| Bench::of(self.timed.clone(), self.quantum_ns, &self.settings.overheads))
+        (!self.timed.is_empty()).then(|| Bench::from_intervals(self.timed.clone(), self.quantum_ns, &self.settings.overheads))
     }
 }

@@ -75,7 +75,7 @@ fn a_loop_that_takes_no_time_and_a_clock_that_stands_still_are_errors() {
     assert!(error.to_string().contains("5000000 ns"), "{error}");
     let still = Harness { now: still, ns_per_tick: 1.0, quantum_ns: 0.0 };
     assert!(matches!(still.enough(f64::INFINITY, &mut |_| ()), Err(Error::LoopTooShort { reached_ns: 0.0, .. })));
-    // A loop that does take time is given up long before the numbers end.
+    // A loop that takes time is given up long before its number of trips overflows.
     let mut slow = |trips: u64| std::thread::sleep(std::time::Duration::from_nanos(trips.saturating_mul(1_000)));
     assert!(matches!(still.experiment(5e6, 1, &mut slow), Err(Error::LoopTooShort { trips, .. }) if trips < MOST_TRIPS / 10));
 }
@@ -97,9 +97,9 @@ fn timing_overhead_is_the_time_of_a_read() {
 
 #[test]
 fn several_experiments_give_a_median_with_an_interval_and_a_minimum() {
-    // A neighbour takes 3 ms of every 103 ms: some intervals of 5 ms have it in them, most have not.
+    // A neighbour takes 3 ms of every 103 ms, so it disturbs some intervals of 5 ms, but not most of them.
     let noise = Noise { period: 100 * MS, stolen: 3 * MS, work_ppm: 2_000, ..Noise::default() };
-    let found = harness(1_000, noise).bench(&Settings::of(5e6), &mut work).unwrap();
+    let found = harness(1_000, noise).bench(&Settings::for_window(5e6), &mut work).unwrap();
     let (median, minimum) = (found.trip_ns.median(0.95).unwrap(), found.trip_ns.minimum().unwrap());
     assert!((700.0..701.5).contains(&median.value) && median.low <= median.value && median.high < 710.0, "{median:?}");
     assert!((699.5..701.0).contains(&minimum.value) && minimum.gap() < 0.001, "{minimum:?}");
@@ -107,10 +107,10 @@ fn several_experiments_give_a_median_with_an_interval_and_a_minimum() {
 
 #[test]
 fn long_interval_is_measured_once_without_a_spread() {
-    let found = harness(10 * MS, Noise::default()).bench(&Settings::of(1e9), &mut work).unwrap();
+    let found = harness(10 * MS, Noise::default()).bench(&Settings::for_window(1e9), &mut work).unwrap();
     assert_eq!(found.timed.len(), 1);
     assert!(found.trip_ns.median(0.95).is_none());
-    let asked = Settings { experiments: 11, ..Settings::of(1e9) };
+    let asked = Settings { experiments: 11, ..Settings::for_window(1e9) };
     let median = harness(10 * MS, Noise::default()).bench(&asked, &mut work).unwrap().trip_ns.median(0.95).unwrap();
     assert!(median.contains(700.0) && (median.value / 700.0 - 1.0).abs() < 0.01, "{median:?}");
 }
@@ -163,10 +163,10 @@ fn overheads_are_subtracted_and_their_uncertainty_is_kept() {
     let clock = harness(1, Noise::default());
     let about = |value: f64, half: f64| hairspring_core::Estimate { value, low: value - half, high: value + half, level: 0.95 };
     let overheads = Overheads { timing_ns: about(40.0, 4.0), loop_ns: about(4.0, 0.5) };
-    let settings = Settings { overheads, ..Settings::of(1e5) };
+    let settings = Settings { overheads, ..Settings::for_window(1e5) };
     let found = clock.bench(&settings, &mut |trips| fake::advance(trips * 13)).unwrap().trip_ns.median(0.95).unwrap();
     assert!((found.value - 9.0).abs() < 1e-6 && found.contains(9.5) && !found.contains(9.6), "{found:?}");
-    // What is subtracted may be too much; the answer is not clamped.
+    // The subtracted overhead may be too large; the result is not clamped.
     let less = clock.bench(&settings, &mut |trips| fake::advance(trips * 3)).unwrap().trip_ns.median(0.95).unwrap();
     assert!(less.value < 0.0, "{less:?}");
 }
@@ -174,7 +174,7 @@ fn overheads_are_subtracted_and_their_uncertainty_is_kept() {
 #[test]
 fn trials_step_by_step_agree_with_bench() {
     for quantum in [1, 1_000, 10 * MS] {
-        let settings = Settings::of(5e7);
+        let settings = Settings::for_window(5e7);
         let at_once = harness(quantum, Noise::default()).bench(&settings, &mut work).unwrap();
         let clock = harness(quantum, Noise::default());
         let mut trials = Trials::new(&clock, &settings);
@@ -208,23 +208,23 @@ fn a_single_experiment_has_the_bounds_of_clock_and_overheads_only() {
     let timed = vec![Timed { trips: 1_000, interval_ns: 700_000.0 }];
     let about = |value: f64, low: f64, high: f64| hairspring_core::Estimate { value, low, high, level: 0.95 };
     let overheads = Overheads { timing_ns: about(0.0, 0.0, 0.0), loop_ns: about(0.0, -0.5, 2.0) };
-    let bench = Bench::of(timed, 1_000.0, &overheads);
+    let bench = Bench::from_intervals(timed, 1_000.0, &overheads);
     let trip = bench.trip(0.95, 0.0).unwrap();
     assert_eq!((trip.value, trip.low, trip.high, trip.level), (700.0, 697.0, 701.5, 0.0));
     // The clock's rate widens it: 2 * 100 ppm of 700 ns.
     assert!((bench.trip(0.95, 100.0).unwrap().high - 701.64).abs() < 1e-9);
-    assert_eq!(Bench::of(Vec::new(), 0.0, &overheads).trip(0.95, 0.0), None);
+    assert_eq!(Bench::from_intervals(Vec::new(), 0.0, &overheads).trip(0.95, 0.0), None);
 }
 
 #[test]
 fn median_experiment_is_one_of_the_experiments() {
     let timed = |trips: u64, interval_ns| Timed { trips, interval_ns };
-    let bench = Bench::of(vec![timed(10, 90.0), timed(20, 100.0), timed(10, 70.0)], 0.0, &Overheads::none());
+    let bench = Bench::from_intervals(vec![timed(10, 90.0), timed(20, 100.0), timed(10, 70.0)], 0.0, &Overheads::none());
     assert_eq!(bench.median_experiment(), Some(&timed(10, 70.0)));
-    assert_eq!(Bench::of(Vec::new(), 0.0, &Overheads::none()).median_experiment(), None);
+    assert_eq!(Bench::from_intervals(Vec::new(), 0.0, &Overheads::none()).median_experiment(), None);
 }
 
-/// A loop of 4 ns a trip, of which so much runs beside a body of 9 ns.
+/// Measures a loop of 4 ns a trip, of which `hidden` nanoseconds run at the same time as a body of 9 ns.
 fn overhead_of(hidden: u64) -> LoopOverhead {
     let clock = harness(10, Noise::default());
     let mut run = |row: LoopRow| {
@@ -240,7 +240,7 @@ fn the_overhead_of_a_loop_is_measured_with_bodies_and_alone() {
     assert!((found.by_two_equations_ns.value - 4.0).abs() < 0.05 && (found.alone_ns.value - 4.0).abs() < 0.05, "{found:?}");
     let hidden = overhead_of(4);
     assert!(hidden.by_two_equations_ns.value.abs() < 0.05, "{hidden:?}");
-    // Another body may hide less of it: the interval says so.
+    // Another body may hide less of it, so the interval includes the whole loop.
     let estimate = hidden.estimate();
     assert!(estimate.value.abs() < 0.05 && estimate.contains(0.0) && estimate.contains(4.0), "{estimate:?}");
 }
@@ -256,8 +256,8 @@ fn slower_loop_widens_the_interval() {
     }
     assert!((watch.most_ns() - 8.0).abs() < 0.05, "{watch:?}");
     assert!(!watch.tells(16.0) && watch.tells(21.0));
-    // What the loop is seen to take widens the interval downwards, and changes no value.
-    let mut trials = Trials::new(&clock, &Settings { experiments: 2, ..Settings::of(1e5) });
+    // The longest time of the loop extends the interval downwards, and changes no value.
+    let mut trials = Trials::new(&clock, &Settings { experiments: 2, ..Settings::for_window(1e5) });
     while let Some(trips) = trials.trips() {
         let timed = clock.time(trips, &mut work);
         trials.ran(timed.interval_ns, timed.interval_ns).unwrap();

@@ -17,7 +17,7 @@ pub struct Elapsed {
 impl Elapsed {
     /// The time of a span whose overhead, quantum (in ticks) and rate are known (StopWatch, the timing equation of
     /// section 2: ticks at the end less ticks at the start less overhead, over the rate).
-    pub fn of(span: Span, overhead: &Overhead, quantum: u64, rate: &Rate) -> Elapsed {
+    pub fn new(span: Span, overhead: &Overhead, quantum: u64, rate: &Rate) -> Elapsed {
         let (ns, pairs) = (1e9 / rate.hz, f64::from(span.pairs));
         let ticks = span.ticks as f64 - pairs * overhead.total.mean;
         // The overhead of these pairs is unknown: it varies like the measured overheads.
@@ -41,7 +41,7 @@ impl Elapsed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Moments, Run};
+    use super::super::{EmptyRun, Moments};
     use super::*;
 
     fn overhead(mean: f64, sd: f64) -> Overhead {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn budget_has_overhead_quantum_and_rate() {
-        let elapsed = Elapsed::of(Span { ticks: 2_000_070, pairs: 1 }, &overhead(70.0, 3.0), 12, &rate(2e9, 10.0));
+        let elapsed = Elapsed::new(Span { ticks: 2_000_070, pairs: 1 }, &overhead(70.0, 3.0), 12, &rate(2e9, 10.0));
         assert!((elapsed.ns.value - 1e6).abs() < 1e-6);
         let part = |source| elapsed.ns.part(source, 0.95) / 1.96;
         assert!((part(Source::Stochastic) - 1.5).abs() < 0.01);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn span_shorter_than_the_overhead_is_negative() {
-        let elapsed = Elapsed::of(Span { ticks: 60, pairs: 1 }, &overhead(70.0, 8.0), 1, &rate(1e9, 0.0));
+        let elapsed = Elapsed::new(Span { ticks: 60, pairs: 1 }, &overhead(70.0, 8.0), 1, &rate(1e9, 0.0));
         assert!((elapsed.ns.value + 10.0).abs() < 1e-9);
         let bound = elapsed.below_resolution(0.95).unwrap();
         assert!(bound > 0.0 && bound < 10.0, "{bound}");
@@ -74,8 +74,9 @@ mod tests {
 
     #[test]
     fn moments_ignore_interrupted_runs() {
-        let runs: Vec<Run> = (0..1_000).map(|at| Run { read: 30, total: if at % 100 == 7 { 90_000 } else { 70 + at % 3 } }).collect();
-        let overhead = Overhead::of(&runs, 1);
+        let runs: Vec<EmptyRun> =
+            (0..1_000).map(|at| EmptyRun { read: 30, total: if at % 100 == 7 { 90_000 } else { 70 + at % 3 } }).collect();
+        let overhead = Overhead::from_runs(&runs, 1);
         assert!((overhead.total.mean - 71.0).abs() < 0.1 && overhead.total.sd < 1.0, "{overhead:?}");
         assert_eq!((overhead.total.used, overhead.total.all), (990, 1_000));
         assert!((overhead.calibrator.mean - 41.0).abs() < 0.1);

@@ -21,7 +21,7 @@ mod elapsed;
 mod overhead;
 
 pub use elapsed::Elapsed;
-pub use overhead::{Moments, Overhead, Run, overhead};
+pub use overhead::{EmptyRun, Moments, Overhead, overhead};
 
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, RateMeter, Width, granularity};
@@ -106,8 +106,8 @@ impl Stopwatch {
 
     /// Sets the overhead from empty runs, made in the same way as the stopwatch will be used: a call through another language
     /// has additional overhead.
-    pub fn calibrate(&mut self, runs: &[Run]) {
-        self.overhead = Overhead::of(runs, self.quantum);
+    pub fn calibrate(&mut self, runs: &[EmptyRun]) {
+        self.overhead = Overhead::from_runs(runs, self.quantum);
     }
 
     /// Raises the thread's priority until the next [`stop`](Stopwatch::stop), or until the stopwatch is dropped.
@@ -198,7 +198,7 @@ impl Stopwatch {
     /// A span in nanoseconds without the overhead, with its error budget. Call it after the measurement, because it reads the
     /// clock to improve the rate.
     pub fn elapsed(&self, span: Span) -> Elapsed {
-        Elapsed::of(span, &self.overhead, self.quantum, &self.rate())
+        Elapsed::new(span, &self.overhead, self.quantum, &self.rate())
     }
 
     /// The overhead as it was measured at the start.
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn calibrated_overhead_is_subtracted() {
         let mut stopwatch = stopwatch(fake::Settings { per_read: 40, ..fake::Settings::default() });
-        stopwatch.calibrate(&[Run { read: 40, total: 65 }; 100]);
+        stopwatch.calibrate(&[EmptyRun { read: 40, total: 65 }; 100]);
         assert!((timed(&mut stopwatch, 1_025).ns.value - 1_000.0).abs() < 1e-6);
     }
 

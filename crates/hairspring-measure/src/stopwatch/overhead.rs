@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// One empty run, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct EmptyRun {
     /// Between two reads of the clock, back to back.
     pub read: i64,
     /// Between start and stop.
@@ -54,10 +54,10 @@ pub fn overhead(clock: Clock, quantum: u64, runs: usize, time: Duration) -> Over
     while all.len() < runs && (all.len() < FEWEST_RUNS || begin.elapsed() < time) {
         all.push(run(clock));
     }
-    Overhead::of(&all, quantum)
+    Overhead::from_runs(&all, quantum)
 }
 
-fn run(clock: Clock) -> Run {
+fn run(clock: Clock) -> EmptyRun {
     let (mut before, mut last) = (0, 0);
     for _ in 0..WARMING_READS {
         before = last;
@@ -66,13 +66,14 @@ fn run(clock: Clock) -> Run {
     let mut reader = Reader { clock, started: None };
     reader.start();
     let total = reader.stop().unwrap_or(0);
-    Run { read: ticks(clock.width, before, last), total }
+    EmptyRun { read: ticks(clock.width, before, last), total }
 }
 
 impl Overhead {
     /// The overhead from runs. `quantum` is that of the clock in ticks; its steps do not count as interruptions.
-    pub fn of(runs: &[Run], quantum: u64) -> Overhead {
-        let column = |of: fn(&Run) -> i64| moments(&runs.iter().map(|run| of(run) as f64).collect::<Vec<_>>(), (quantum as f64).max(1.0));
+    pub fn from_runs(runs: &[EmptyRun], quantum: u64) -> Overhead {
+        let column =
+            |value: fn(&EmptyRun) -> i64| moments(&runs.iter().map(|run| value(run) as f64).collect::<Vec<_>>(), (quantum as f64).max(1.0));
         Overhead { total: column(|run| run.total), read: column(|run| run.read), calibrator: column(|run| run.total - run.read) }
     }
 }

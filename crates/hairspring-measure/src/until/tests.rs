@@ -140,7 +140,7 @@ fn a_row_that_fails_ends_the_rounds_without_its_round() {
     assert_eq!((ended, table.rounds()), (Err(RowFailed), 2));
 }
 
-/// Another process, by what it takes: each round some time, each assessment too; it may be interrupted.
+/// Stands in for another process: each round takes a fixed time, and the process may be interrupted.
 struct Script {
     round: Duration,
     asked: Vec<Batch>,
@@ -148,7 +148,7 @@ struct Script {
 }
 
 impl Script {
-    fn of(round: Duration) -> Script {
+    fn new(round: Duration) -> Script {
         Script { round, asked: Vec::new(), interrupted_at: usize::MAX }
     }
 }
@@ -174,7 +174,7 @@ impl Batches for Script {
 #[test]
 fn each_batch_is_as_long_as_all_before_it() {
     start();
-    let (mut table, mut script) = (table(&STEADY), Script::of(MS));
+    let (mut table, mut script) = (table(&STEADY), Script::new(MS));
     until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| Progress::Wide).unwrap();
     let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
     assert_eq!(times, [60, 60, 120, 240, 480, 40]);
@@ -184,7 +184,7 @@ fn each_batch_is_as_long_as_all_before_it() {
 fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
     let ended = |is_firm, quiet_from: u32| {
         start();
-        let (mut table, mut script) = (table(&STEADY), Script::of(MS));
+        let (mut table, mut script) = (table(&STEADY), Script::new(MS));
         let progress = |table: &mut Table| if table.rounds() < quiet_from { Progress::Disturbed } else { Progress::Precise };
         let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, progress).unwrap();
         (ended.stop, ended.measuring.as_millis())
@@ -194,7 +194,7 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
     assert_eq!(ended(false, 150), (Stop::Precise, 240), "it ends as soon as there are enough undisturbed readings");
     // What is wide without a neighbour gets no more than the budget.
     start();
-    let (mut table, mut script) = (table(&STEADY), Script::of(MS));
+    let (mut table, mut script) = (table(&STEADY), Script::new(MS));
     let found = until(&goal(100 * MS), &mut table, &mut script, &elapsed, |_| Progress::Wide).unwrap();
     assert_eq!((found.stop, found.measuring), (Stop::Budget, 100 * MS));
 }
@@ -202,13 +202,13 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
 #[test]
 fn time_for_assessments_is_reserved() {
     start();
-    let (mut table, mut script) = (table(&STEADY), Script::of(MS));
+    let (mut table, mut script) = (table(&STEADY), Script::new(MS));
     let slow = |_: &mut Table| {
         pass(100 * MS);
         Progress::Wide
     };
     let ended = until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, slow).unwrap();
-    // 60 and 60 ms, an assessment behind each; then 1000 - 320 - 400 ms are left, of which 120 are used, then none.
+    // Two batches of 60 ms, each with an assessment after it. Of the remaining 1000 - 320 - 400 ms the third uses 120.
     let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
     assert_eq!((times, ended.measuring, ended.elapsed), (vec![60, 60, 120, 60], 300 * MS, 700 * MS));
 }
@@ -216,7 +216,7 @@ fn time_for_assessments_is_reserved() {
 #[test]
 fn interruption_is_returned() {
     start();
-    let mut script = Script { interrupted_at: 2, ..Script::of(MS) };
+    let mut script = Script { interrupted_at: 2, ..Script::new(MS) };
     let mut table = table(&STEADY);
     let ended = until(&goal(800 * MS), &mut table, &mut script, &elapsed, |_| Progress::Wide);
     assert_eq!((ended, table.rounds()), (Err("interrupted"), 120));
@@ -243,7 +243,7 @@ impl Naive {
         let mut batch = left(now, 0).min(60_000);
         loop {
             let mut in_batch = 0;
-            // At least one round, at least the least of all, at most what there is room for.
+            // At least one round, at least the required total, and at most as many as there is room for.
             while rounds < self.room && (in_batch == 0 || rounds < self.least || in_batch * self.round < batch) {
                 rounds += 1;
                 in_batch += 1;
@@ -281,7 +281,7 @@ proptest::proptest! {
         pass(Duration::from_micros(before));
         let mut table = table(&STEADY);
         table.limit_readings(room as usize * STEADY.len());
-        let mut script = Script::of(Duration::from_micros(round));
+        let mut script = Script::new(Duration::from_micros(round));
         let goal = Goal { least_rounds: least as u32, ..goal(Duration::from_micros(budget)) };
         let ended = until(&goal, &mut table, &mut script, &elapsed, |table| {
             pass(Duration::from_micros(assessing));

@@ -25,13 +25,13 @@ pub struct CompareDocument {
     pub schema: CompareSchema,
     /// The verb that made it.
     pub command: String,
-    /// When and where the comparison was made; `null` where it is a part of another document.
+    /// When and where the comparison was made; `null` if it is part of another document.
     pub identity: Option<Identity>,
     /// The result that is compared with.
     pub old: Side,
     /// The result that is compared.
     pub new: Side,
-    /// How much longer a body may take, in percent; `null` where no limit was set.
+    /// How much longer a body may take, in percent; `null` if no limit was set.
     pub threshold_percent: Option<f64>,
     /// Series that both have, in the order of the new result.
     pub comparisons: Vec<Change>,
@@ -41,7 +41,7 @@ pub struct CompareDocument {
     pub added: Vec<Unpaired>,
     /// Differences between the circumstances of the two, most severe first.
     pub findings: Vec<Finding>,
-    /// Comparisons whose whole interval lies past the threshold.
+    /// Number of comparisons whose whole interval lies above the threshold.
     pub past_threshold: usize,
 }
 
@@ -49,7 +49,7 @@ pub struct CompareDocument {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
-    /// The file, or the name of the baseline; `null` for the measurement at hand.
+    /// The file, or the name of the baseline; `null` for the current measurement.
     pub source: Option<String>,
     /// The verb that made it.
     pub command: String,
@@ -81,23 +81,23 @@ pub struct Change {
     pub unit: Option<Unit>,
     /// The old time; below resolution its interval reaches from zero or lower to the bound.
     pub old: Option<Estimate>,
-    /// The new time, likewise.
+    /// The new time; below resolution its interval reaches from zero or lower to the bound.
     pub new: Option<Estimate>,
     /// New over old. The two were not measured in the same rounds, so disturbances do not cancel: the interval covers the worst
     /// case of both intervals.
     pub ratio: Option<Estimate>,
-    /// Least that the ratio can be, where there is no ratio because the old time is below resolution.
+    /// Lower bound of the ratio, if there is no ratio because the old time is below resolution.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_at_least: Option<f64>,
     /// Why there is no ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_reason: Option<String>,
-    /// What the interval of the ratio says about the new time.
+    /// The conclusion from the interval of the ratio about the new time.
     pub verdict: Verdict,
     /// Why there is no verdict although there is a ratio: one of the results is not to be trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict_reason: Option<String>,
-    /// Where the interval lies against the threshold; `null` where no limit was set.
+    /// Where the interval lies relative to the threshold; `null` if no limit was set.
     pub limit: Option<Limit>,
 }
 

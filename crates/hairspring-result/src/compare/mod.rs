@@ -26,7 +26,7 @@ pub struct Compared {
     pub added: Vec<Series>,
     /// Differences between the circumstances of the two, most severe first.
     pub findings: Vec<Finding>,
-    /// Share by which a body may take longer, where one was given.
+    /// Share by which a body may take longer, if one was given.
     pub threshold: Option<f64>,
 }
 
@@ -48,28 +48,28 @@ pub struct Pair {
 pub struct Change {
     /// Unit of the two times.
     pub unit: Unit,
-    /// The old time, as an interval that reaches down to zero where it is below resolution.
+    /// The old time, as an interval that reaches down to zero if it is below resolution.
     pub old: Estimate,
     /// The new time.
     pub new: Estimate,
     /// New over old ([`apart`]).
     pub ratio: Estimate,
-    /// What the ratio's interval says; undecided where one of the two is not to be trusted.
+    /// The conclusion from the ratio's interval; undecided if one of the two is not to be trusted.
     pub verdict: Verdict,
     /// Whether both results are to be trusted.
     pub trusted: bool,
 }
 
-/// Where an interval lies against the threshold.
+/// Where an interval lies relative to the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// All of it is past the threshold.
+    /// The whole interval is above the threshold.
     Past,
-    /// All of it is within.
+    /// The whole interval is below the threshold.
     Within,
-    /// The threshold is inside of it, or there is no ratio.
+    /// The interval contains the threshold, or there is no ratio.
     Undecided,
 }
 
@@ -81,7 +81,7 @@ impl Change {
 }
 
 impl Compared {
-    /// Where a pair lies against the threshold; `None` where none was given.
+    /// Where a pair lies relative to the threshold; `None` if none was given.
     pub fn limit(&self, pair: &Pair) -> Option<Limit> {
         let most = 1.0 + self.threshold?;
         Some(match &pair.change {
@@ -127,7 +127,7 @@ pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64
     Compared { pairs, missing: missing.collect(), added: added.collect(), findings, threshold }
 }
 
-/// For every new series the old one that it belongs to.
+/// The old series of every new one.
 fn partners(old: &[Series], new: &[Series]) -> Vec<Option<usize>> {
     let mut partners = vec![None; new.len()];
     let mut taken = vec![false; old.len()];
@@ -157,7 +157,7 @@ fn pair(old: &Series, new: &Series, before: &Environment, after: &Environment) -
     Pair { name: new.name.clone(), code: new.code.clone(), component, change }
 }
 
-/// In core cycles where both have them, else in nanoseconds, else in ticks of the same clock.
+/// In core cycles if both have them, else in nanoseconds, else in ticks of the same clock.
 fn change(old: &Figure, new: &Figure, same_clock: bool) -> Result<Change, String> {
     let both = |unit| Some((unit, old.interval(unit)?, new.interval(unit)?));
     let ticks = || both(Unit::Ticks).filter(|_| same_clock);

@@ -28,7 +28,7 @@ pub struct Environment {
     /// Why the core clock is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_clock_reason: Option<String>,
-    /// The chain of known length that core cycles are counted with.
+    /// The chain of known length by which core cycles are counted.
     pub reference: Option<Reference>,
     /// Why there is no reference chain.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,13 +66,13 @@ pub struct Cpu {
 pub struct Clock {
     /// Its name in `--clock`.
     pub name: String,
-    /// What it is, in a sentence.
+    /// Description in one sentence.
     pub description: String,
     /// Ticks per second; never the frequency of the core.
     pub rate_hz: Option<f64>,
     /// Standard uncertainty of the rate, in parts per million.
     pub rate_uncertainty_ppm: Option<f64>,
-    /// How the rate is known.
+    /// Where the rate comes from.
     pub rate_provenance: Option<String>,
     /// Quantum in ticks.
     pub granularity_ticks: Option<f64>,
@@ -110,7 +110,7 @@ impl Clock {
 pub struct Reference {
     /// Core cycles of one copy.
     pub cycles: f64,
-    /// How the length is known.
+    /// Where the length comes from.
     pub provenance: String,
 }
 

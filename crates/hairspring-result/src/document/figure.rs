@@ -12,7 +12,7 @@ pub fn finite(number: f64) -> Option<f64> {
 /// A number in nanoseconds or in ticks, as two fields of which one is `Some`.
 pub type Split = (Option<Option<f64>>, Option<Option<f64>>);
 
-/// Factor from the table's unit to nanoseconds, where there is one.
+/// Factor from the table's unit to nanoseconds, if the rate is known.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale(pub Option<f64>);
 
@@ -26,12 +26,12 @@ impl Scale {
     }
 }
 
-/// A time: `time_ns`, or `ticks` where the clock's rate is unknown, and `cycles` where they are known.
+/// A time: `time_ns`, or `ticks` if the clock's rate is unknown, and `cycles` if they are known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Figure {
-    /// In nanoseconds. The solved value as it is: never clamped, see `below_resolution`.
+    /// In nanoseconds: the solved value, never clamped; see `below_resolution`.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<Option<Estimate>>,
     /// In ticks of the clock, where its rate is unknown.
@@ -126,7 +126,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit behind a number.
+    /// The unit as printed after a number.
     pub fn word(self) -> &'static str {
         match self {
             Unit::Cycles => "cycles",

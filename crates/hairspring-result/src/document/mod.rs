@@ -72,7 +72,7 @@ pub struct Series {
     pub disassembly: Option<Vec<String>>,
     /// Time of each component, or of each combination that can be told apart (`B4 + B6`), in the order of the columns.
     pub components: Named<Component>,
-    /// What all rows have in common.
+    /// The time that all rows have in common.
     pub overhead: Option<Figure>,
     /// Why there is no overhead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,21 +97,21 @@ pub struct Component {
     pub figure: Figure,
     /// What the slope means; `null` if that is unknown.
     pub mode: Option<Mode>,
-    /// Why that mode.
+    /// Why it is this mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode_reason: Option<String>,
-    /// Largest change when any one row is left out, in nanoseconds; `null` where that was not tried.
+    /// Largest change when any one row is left out, in nanoseconds; `null` if that was not computed.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub row_influence_ns: Option<Option<f64>>,
-    /// The same in ticks.
+    /// As the field before, in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub row_influence_ticks: Option<Option<f64>>,
-    /// The answer of each process, if there were several.
+    /// The result of each process, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Vec<RunValue>>,
 }
 
-/// The answer of one of several processes.
+/// The result of one of several processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunValue {
@@ -136,11 +136,11 @@ pub struct Fit {
     pub rows: usize,
     /// Rows left out.
     pub left_out: usize,
-    /// Unknowns that the counts tell apart, the overhead included.
+    /// Unknowns that the counts can tell apart, including the overhead.
     pub rank: usize,
-    /// Unknowns of the model, the overhead included.
+    /// Unknowns of the model, including the overhead.
     pub unknowns: usize,
-    /// The rows' departure from the line against the noise of the repeats.
+    /// The rows' departure from the line relative to the noise of the repeats.
     pub lack_of_fit: Option<LackOfFit>,
     /// Why there is no lack of fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -148,14 +148,14 @@ pub struct Fit {
     /// Root mean square of the residuals of the rows used, in nanoseconds.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub residual_ns: Option<Option<f64>>,
-    /// The same in ticks.
+    /// As the field before, in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub residual_ticks: Option<Option<f64>>,
-    /// Readings in all.
+    /// All readings.
     pub readings: usize,
     /// Readings used.
     pub readings_used: usize,
-    /// Names of the counts in `rows_detail`; empty where there are no rows in detail.
+    /// Names of the counts in `rows_detail`; empty if the rows are not listed.
     pub columns: Vec<String>,
     /// Every row.
     pub rows_detail: Vec<Row>,
@@ -172,12 +172,12 @@ pub struct LackOfFit {
     pub f: Option<f64>,
     /// Rows minus unknowns.
     pub dof: usize,
-    /// Probability of such an F where the model holds.
+    /// Probability of an F at least this large if the model holds.
     pub p: Option<f64>,
     /// Standard deviation of the rows' systematic departure from the line, in nanoseconds.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub departure_ns: Option<Option<f64>>,
-    /// The same in ticks.
+    /// As the field before, in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub departure_ticks: Option<Option<f64>>,
 }
@@ -189,26 +189,26 @@ pub struct LackOfFit {
 pub struct Row {
     /// How often each component ran, in the order of `columns`.
     pub counts: Vec<f64>,
-    /// Readings of it.
+    /// Its readings.
     pub readings: usize,
     /// Readings used.
     pub used: usize,
     /// Robust location of its readings, in nanoseconds.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub location_ns: Option<Option<f64>>,
-    /// The same in ticks.
+    /// As the field before, in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub location_ticks: Option<Option<f64>>,
     /// Standard deviation of a single reading, in nanoseconds.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub sd_ns: Option<Option<f64>>,
-    /// The same in ticks.
+    /// As the field before, in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub sd_ticks: Option<Option<f64>>,
     /// Location minus fitted value, in nanoseconds.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub residual_ns: Option<Option<f64>>,
-    /// The same in ticks.
+    /// As the field before, in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub residual_ticks: Option<Option<f64>>,
     /// Why it was left out; `null` for a row in use.
@@ -219,12 +219,12 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetEntry {
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
     /// Half-width from this source alone, in nanoseconds.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub half_width_ns: Option<Option<f64>>,
-    /// The same in ticks.
+    /// As the field before, in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub half_width_ticks: Option<Option<f64>>,
 }
@@ -242,7 +242,7 @@ pub struct Comparison {
     /// Why there is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_reason: Option<String>,
-    /// What the interval says.
+    /// The conclusion from the interval.
     pub verdict: Verdict,
 }
 
@@ -256,7 +256,7 @@ pub struct MethodTable {
     pub rows: Vec<Method>,
 }
 
-/// One method's answer.
+/// The result of one method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Method {
@@ -265,13 +265,13 @@ pub struct Method {
     /// Time of one execution, in nanoseconds.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<Option<Estimate>>,
-    /// The same in ticks.
+    /// As the field before, in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub ticks: Option<Option<Estimate>>,
     /// Standard deviation of a single such measurement, in nanoseconds.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub sd_ns: Option<Option<f64>>,
-    /// The same in ticks.
+    /// As the field before, in ticks.
     #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
     pub sd_ticks: Option<Option<f64>>,
     /// Distance from the line fit, in percent of it.
@@ -293,7 +293,7 @@ pub struct Run {
     pub stop: String,
     /// Time that the hypervisor took, in milliseconds.
     pub stolen_ms: Option<f64>,
-    /// Processes that ran one after the other, where there were several: times are the means of their answers.
+    /// Number of processes that ran one after the other, if there were several: times are the means of their results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<u32>,
 }
@@ -333,12 +333,12 @@ impl ResultDocument {
 }
 
 impl Series {
-    /// Its title: the code, or the name of the series where there is no code.
+    /// Its title: the code, or the name of the series if there is no code.
     pub fn title(&self) -> &str {
         self.code.as_deref().unwrap_or(&self.name)
     }
 
-    /// The first component: what a comparison is about.
+    /// The first component, which is the one that is compared.
     pub fn body(&self) -> Option<(&str, &Component)> {
         self.components.first().map(|(name, component)| (name.as_str(), component))
     }
@@ -355,12 +355,12 @@ impl Series {
 }
 
 impl Row {
-    /// Location of its readings in the unit of the document; NaN where it is not a finite number.
+    /// Location of its readings in the unit of the document; NaN if it is not finite.
     pub fn location(&self) -> f64 {
         self.location_ns.or(self.location_ticks).flatten().unwrap_or(f64::NAN)
     }
 
-    /// Location minus fitted value in the unit of the document; NaN where it is not a finite number.
+    /// Location minus fitted value in the unit of the document; NaN if it is not finite.
     pub fn residual(&self) -> f64 {
         self.residual_ns.or(self.residual_ticks).flatten().unwrap_or(f64::NAN)
     }
@@ -372,7 +372,7 @@ impl Method {
         self.time_ns.or(self.ticks).flatten()
     }
 
-    /// Whether the intervals of this method and of the line do not touch.
+    /// Whether the intervals of this method and of the line fit do not overlap.
     pub fn departs(&self, line: &Method) -> bool {
         let (Some(own), Some(line)) = (self.time(), line.time()) else { return false };
         (own.value - line.value).abs() > own.half_width() + line.half_width()

@@ -1,4 +1,4 @@
-//! From branches to counts of blocks and edges: between two branches the path is fixed.
+//! Computes counts of blocks and edges from branches: between two branches the path is fixed.
 
 use crate::graph::{Counts, EdgeKind, Graph};
 use std::collections::BTreeMap;

@@ -44,7 +44,7 @@ pub struct BlocksDocument {
     pub undetermined_edges: Vec<String>,
     /// How well the parts add up.
     pub model: ModelJson,
-    /// A whole call on average over the rows, the overhead of the timing included.
+    /// Mean time of a whole call over the rows, including the timing overhead.
     pub mean_call_ticks: Option<f64>,
     /// The blocks by address.
     pub blocks: Vec<BlockJson>,
@@ -52,9 +52,9 @@ pub struct BlocksDocument {
     pub edges: Vec<EdgeJson>,
     /// Where to find the time of each block or edge.
     pub parts: Vec<PlaceJson>,
-    /// Times, or sums and differences of times, that can be told apart.
+    /// Times, or sums and differences of times, that the counts can tell apart.
     pub components: Vec<BlockComponentJson>,
-    /// What all rows have in common; `null` where it cannot be told from a part.
+    /// The time that all rows have in common; `null` if it cannot be separated from a part.
     pub overhead: Option<Figure>,
     /// Parts that always run as often as a sum of others, in words.
     pub dependencies: Vec<String>,
@@ -71,9 +71,9 @@ pub struct BlocksDocument {
 pub struct FunctionJson {
     /// Its name.
     pub name: String,
-    /// The file that it is in.
+    /// The file that contains it.
     pub object: String,
-    /// Address of its entry in the file, as `0x1149`.
+    /// Address of its entry in the file, such as `0x1149`.
     pub entry: String,
     /// Bytes of code.
     pub bytes: u64,
@@ -117,9 +117,9 @@ pub struct TraceJson {
 /// How well a sum describes the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelJson {
-    /// Share of the variation between rows that the sum explains; `null` where rows hardly vary, or nothing checks the sum.
+    /// Share of the variation between rows that the sum explains; `null` if rows hardly vary, or if nothing checks the sum.
     pub explained: Option<f64>,
-    /// Root mean square of what it leaves, as a share of the mean row; `null` where nothing checks the sum.
+    /// Root mean square of the residuals, as a share of the mean row; `null` if nothing checks the sum.
     pub departure: Option<f64>,
     /// Rows of different counts beyond the number of unknowns.
     pub spare_rows: usize,
@@ -136,7 +136,7 @@ pub struct BlockJson {
     pub name: String,
     /// Address of its first instruction in the file.
     pub address: String,
-    /// Address behind its last instruction.
+    /// Address after its last instruction.
     pub end: String,
     /// Instructions.
     pub instructions: u32,
@@ -146,7 +146,7 @@ pub struct BlockJson {
     pub line: Option<u32>,
     /// Highest line.
     pub last_line: Option<u32>,
-    /// Functions that it calls; their time is in its time.
+    /// Functions that it calls; its time includes theirs.
     pub calls: Vec<String>,
     /// How often it ran in all whole calls.
     pub runs: f64,
@@ -161,7 +161,7 @@ pub struct EdgeJson {
     pub name: String,
     /// The block that it leaves.
     pub from: String,
-    /// The block that it enters; `null` out of the function.
+    /// The block that it enters; `null` if it leaves the function.
     pub to: Option<String>,
     /// `fallthrough`, `jump`, `taken`, `indirect` or `leave`.
     pub kind: String,
@@ -181,14 +181,14 @@ pub struct PlaceJson {
     pub component: Option<String>,
 }
 
-/// A time that can be told apart.
+/// A time that the counts can tell apart.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BlockComponentJson {
     /// The part, or the combination spelled out.
     pub name: String,
-    /// Parts and how often each is in it.
+    /// The parts, with the coefficient of each.
     pub parts: Vec<TermJson>,
-    /// Its time; `null` where the model does not carry it.
+    /// Its time; `null` if the model does not hold.
     pub time: Option<Figure>,
     /// Share of the time of all whole calls; `null` for a difference of times.
     pub share: Option<f64>,
@@ -199,7 +199,7 @@ pub struct BlockComponentJson {
 pub struct TermJson {
     /// The part.
     pub name: String,
-    /// How often it is in the combination.
+    /// Its coefficient in the combination.
     pub coefficient: f64,
 }
 
@@ -223,7 +223,7 @@ pub struct LoopJson {
 pub struct MissingJson {
     /// `not_reached`, `inseparable`, `not_separated` or `not_varied`.
     pub kind: String,
-    /// In words.
+    /// What is missing, in words.
     pub message: String,
     /// What would help.
     pub remedy: String,

@@ -25,7 +25,7 @@ fn function(image: &Image, address: u64) -> bool {
     let parts = function.ranges.iter().filter_map(|range| Some((range.start, image.bytes(range).ok()?))).collect();
     let code = Code::new(parts);
     let graph = cut(&code, function.entry, &Observed::new());
-    sound(&graph, &code);
+    check(&graph, &code);
     for block in &graph.blocks {
         let mut at = block.start;
         while let Some(instruction) = code.decode(at).filter(|_| at < block.end) {
@@ -36,8 +36,8 @@ fn function(image: &Image, address: u64) -> bool {
     !graph.blocks.is_empty()
 }
 
-/// Blocks lie in the code, and edges join blocks.
-fn sound(graph: &Graph, code: &Code) {
+/// Checks that blocks lie in the code, and that edges join blocks.
+fn check(graph: &Graph, code: &Code) {
     let within = |at: usize| at < graph.blocks.len();
     assert!(graph.blocks.iter().all(|block| block.instructions > 0 && code.contains(block.start)));
     assert!(graph.edges.iter().all(|edge| within(edge.from) && edge.to.is_none_or(within)));

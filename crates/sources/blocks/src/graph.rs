@@ -9,7 +9,7 @@ pub struct Source {
     pub line: u32,
     /// Highest line of the block.
     pub last_line: u32,
-    /// The lowest line itself; empty where the file cannot be read.
+    /// The text of the lowest line; empty if the file cannot be read.
     pub text: String,
 }
 
@@ -75,7 +75,7 @@ pub fn block_name(index: usize) -> String {
 }
 
 impl Graph {
-    /// Name of an edge, as `B2->B5`.
+    /// Name of an edge, such as `B2->B5`.
     pub fn edge_name(&self, edge: &Edge) -> String {
         let to = edge.to.map_or_else(|| "out".to_owned(), block_name);
         let twice = self.edges.iter().filter(|other| other.from == edge.from && other.to == edge.to).count() > 1;
@@ -151,7 +151,7 @@ impl Graph {
 pub struct Loop {
     /// The block where every trip begins.
     pub header: usize,
-    /// Its blocks, those of inner loops too.
+    /// Its blocks, including those of inner loops.
     pub blocks: Vec<usize>,
 }
 

@@ -73,7 +73,7 @@ fn one(line: &[u8], number: usize) -> Result<Input> {
             None => input.arguments.push(os_string(word)),
         }
     }
-    // A line of its own for a run without arguments.
+    // This line means a run without arguments.
     if input.arguments == ["--"] {
         input.arguments.clear();
     }

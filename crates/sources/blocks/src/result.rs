@@ -25,13 +25,13 @@ pub enum Wanted {
 pub struct Request {
     /// The program.
     pub program: PathBuf,
-    /// Name of the function, or its address in the file as `0x1149`.
+    /// Name of the function, or its address in the file, such as `0x1149`.
     pub function: String,
     /// One run of the program for each.
     pub inputs: Vec<Input>,
     /// Calls of the function that are taken from each run, the first ones.
     pub calls: u64,
-    /// Where calls are also ended early: `each`, a block as `B4`, an address as `0x1160`, a line as `12` or `file.c:12`.
+    /// Where calls are also ended early: `each`, a block (`B4`), an address (`0x1160`), or a line (`12` or `file.c:12`).
     pub until: Vec<String>,
     /// Unknowns.
     pub unknowns: Wanted,
@@ -54,14 +54,14 @@ pub enum Progress {
     Following {
         /// Number of the input, from 1.
         input: usize,
-        /// Inputs in all.
+        /// Number of inputs.
         of: usize,
     },
     /// Calls are timed in rounds.
     Timing {
-        /// Time that this has taken.
+        /// Time since the rounds began.
         elapsed: Duration,
-        /// Time that it may take.
+        /// Time for the rounds.
         budget: Duration,
     },
     /// The table is solved.
@@ -73,7 +73,7 @@ pub enum Progress {
 pub struct FunctionInfo {
     /// Its name.
     pub name: String,
-    /// The file that it is in.
+    /// The file that contains it.
     pub object: PathBuf,
     /// Address of its entry in the file.
     pub entry: u64,
@@ -83,7 +83,7 @@ pub struct FunctionInfo {
     pub has_lines: bool,
 }
 
-/// An input that gave no row, or not all that was asked for.
+/// An input that gave no row, or fewer than requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// Its number, from 1.
@@ -105,7 +105,7 @@ pub struct Traced {
     pub stops: u64,
 }
 
-/// All that was measured and found.
+/// The result of a measurement.
 #[derive(Debug)]
 pub struct MeasuredFunction {
     /// The function.
@@ -120,11 +120,11 @@ pub struct MeasuredFunction {
     pub notes: Vec<String>,
     /// What ran in each row.
     pub rows: Vec<CountRow>,
-    /// Following.
+    /// Statistics of following the calls.
     pub traced: Traced,
     /// The rounds.
     pub run: Run,
-    /// What was found.
+    /// The analysis.
     pub analysis: Analysis,
     /// How the thread was settled.
     pub settled: Settled,

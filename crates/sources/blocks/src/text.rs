@@ -20,7 +20,7 @@ const MOST_MISSING: usize = 8;
 const MOST_SKIPPED: usize = 20;
 const MOST_COMBINATIONS: usize = 60;
 const MOST_LOOPS: usize = 40;
-/// Columns of a text that names blocks.
+/// Width of a text that names blocks, in columns.
 const MOST_NAMES: usize = 300;
 
 /// The report.
@@ -93,7 +93,7 @@ fn distrust(page: &mut Page, measured: &MeasuredFunction) {
     }
 }
 
-/// Sums and differences that can be told apart where single blocks cannot.
+/// Sums and differences that can be determined although single blocks cannot.
 fn combinations(page: &mut Page, listing: &Listing) {
     let combined = &listing.combined;
     if combined.is_empty() || !listing.measured.analysis.quality.is_carried() {

@@ -1,4 +1,4 @@
-//! From a stream to observations with their findings.
+//! Converts a stream to observations with their findings.
 
 use crate::calibrate::{Reference, rate};
 use crate::edge::{Edge, Method, Signal};
@@ -19,7 +19,7 @@ const HEAD: u64 = 512;
 const MOST_ARCHIVE: u64 = 64 << 20;
 /// Maximum number of pulses of a capture without the pattern, and of intervals considered as references.
 const MOST_PULSES: usize = 4_000_000;
-/// Standard uncertainty of a crystal that is not calibrated: 100 ppm either way, evenly.
+/// Standard uncertainty of a crystal that is not calibrated: evenly distributed within 100 ppm.
 const CRYSTAL_PPM: f64 = 57.7;
 /// Noise above which there is a finding, as a share of a step.
 const NOISY: f64 = 0.02;
@@ -143,7 +143,7 @@ pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Resul
     gathered.rate(recording.hz, reference)
 }
 
-/// What was gathered from the edges.
+/// The data gathered from the edges.
 struct Gathered {
     decoder: Decoder,
     collector: Collector,

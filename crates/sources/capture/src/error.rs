@@ -8,9 +8,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// A place in a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Place {
-    /// Byte of the file, the first being 0.
+    /// Byte of the file, counted from 0.
     Byte(u64),
-    /// Line of the file, the first being 1.
+    /// Line of the file, counted from 1.
     Line(u64),
     /// Seconds from the beginning of the recording.
     Seconds(f64),

@@ -7,7 +7,7 @@ use crate::pattern::Pulse;
 /// Largest distance of a pulse from its k, as a share of the distance to the next k.
 const FARTHEST: f64 = 0.45;
 
-/// A share of a step of the list beyond which the widths of one count scatter too far to tell the counts apart.
+/// Largest scatter of the widths of one count, as a share of a step of the list, at which counts can be told apart.
 const SCATTER: f64 = 0.15;
 
 /// Longest list whose rotations are tried, and the number of rounds on which they are tried.

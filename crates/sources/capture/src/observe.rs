@@ -157,7 +157,7 @@ pub(crate) fn flagged(mut table: Observations, is_out: impl Fn(usize, &Reading) 
     flagged
 }
 
-/// Outliers in their row, for instance a glitch in place of a missing pulse.
+/// Outliers in their row, for example a glitch in place of a missing pulse.
 fn doubted(table: &Observations) -> std::collections::BTreeSet<usize> {
     let mut rows: HashMap<u32, Vec<f64>> = HashMap::new();
     for reading in table.readings() {

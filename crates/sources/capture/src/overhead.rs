@@ -1,4 +1,4 @@
-//! Checks the counts of pulses: only the fitted line can show that they are wrong.
+//! Checks the counts of pulses by the fitted line, the only place where wrong counts show.
 
 use crate::kinds::PulseFinding;
 use hairspring_core::estimate::Solution;

@@ -1,4 +1,4 @@
-//! The distribution of edges between samples: an estimator's bias averages out only if it is even.
+//! The distribution of edges between samples: only if it is even does an estimator's bias average out.
 
 /// Minimum number of readings of a row.
 const LEAST: u32 = 8;
@@ -19,7 +19,7 @@ pub struct Coverage {
     pub rows: usize,
     /// Rows whose readings all began at about the same phase.
     pub locked: usize,
-    /// Largest concentration of a row: 0 evenly spread, 1 always the same.
+    /// Largest concentration of a row: 0 if evenly spread, 1 if always the same.
     pub most: f64,
 }
 

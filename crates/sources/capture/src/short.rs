@@ -10,11 +10,11 @@ const FEWEST_ROWS: usize = 2;
 /// Rows whose pulses are too short.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Short {
-    /// How many.
+    /// Number of these rows.
     pub rows: usize,
     /// Number of all rows.
     pub of: usize,
-    /// The typical pulse of the shortest, in ticks.
+    /// Typical pulse of the shortest row, in ticks.
     pub shortest: f64,
     /// Whether they are left out; if not, too few rows would remain.
     pub left_out: bool,

@@ -94,7 +94,7 @@ fn bessel(x: f64) -> f64 {
 pub struct Converter {
     /// Height of a step; full scale is 1.
     pub step: f64,
-    /// The step's rise by distance in samples, `FINE` of them a sample.
+    /// The step's rise by distance, with `FINE` points for each sample.
     rise: Vec<f64>,
 }
 

@@ -64,7 +64,7 @@ fn frames_are_found_whichever_level_is_idle() {
     }
 }
 
-/// Adds the edges of a glitch, whatever the level of the pin.
+/// Adds the edges of a glitch, for either level of the pin.
 fn glitch(edges: &mut Vec<Edge>, at: f64, width: f64) {
     let next = edges.iter().position(|edge| edge.at > at).unwrap_or(edges.len());
     if next == edges.len() || edges[next].at <= at + width {

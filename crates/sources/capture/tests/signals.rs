@@ -23,7 +23,7 @@ fn detect(samples: &[f32], method: Method) -> (Vec<Edge>, Signal) {
     (edges, detector.signal())
 }
 
-/// Largest error of an edge, and what was seen of the signal, when the samples are changed.
+/// Largest error of an edge and the properties of the signal, when the samples are changed.
 fn worst(method: Method, mut change: impl FnMut(usize, f32) -> f32) -> (f64, Signal) {
     let pin = pin();
     let samples: Vec<f32> = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
@@ -50,7 +50,7 @@ fn estimators_reach_their_documented_accuracy() {
 
 #[test]
 fn edges_nearby_move_no_edge() {
-    // In each other's ringing, which the converter has for 32 samples; the row of k = 1 copies often lies there.
+    // The edges lie in each other's ringing, which the converter has for 32 samples, as in many rows of k = 1 copies.
     for width in [9.0, 12.3, 19.6, 20.8, 27.7] {
         let (mut pin, mut random) = (Pin::new(100.0, Orientation::Rising), Pcg64::seed_from_u64(6));
         for _ in 0..50 {
@@ -184,7 +184,7 @@ fn volts_have_no_full_scale() {
     assert_eq!((detector.signal().clipped, detector.signal().edges), (0, 100));
 }
 
-/// Edges that rise over many samples, as on an oscilloscope: where they are found, how far off, and what was seen.
+/// Edges that rise over many samples, as on an oscilloscope: their largest error, and the properties of the signal.
 fn slow(rise: f64, noise: f64) -> (f64, Signal) {
     let (mut pin, mut random) = (Pin::new(20.0 * rise, Orientation::Rising), Pcg64::seed_from_u64(8));
     for n in 0..30 {

@@ -166,7 +166,7 @@ fn errors_give_the_byte() {
     assert!(read(&file[..44], None).unwrap_err().contains("no samples"));
 }
 
-/// Zeros without end.
+/// An endless stream of zeros.
 struct Nothing(u64);
 
 impl std::io::Read for Nothing {

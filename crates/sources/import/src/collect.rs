@@ -11,8 +11,8 @@ const MAX_SERIES: usize = 1_000;
 /// Maximum number of remarks that are kept.
 const MOST_REMARKS: usize = 20;
 
-/// One run of a benchmark.
-struct Run {
+/// One timed run of a benchmark.
+struct Timing {
     series: usize,
     iterations: f64,
     ns: f64,
@@ -23,7 +23,7 @@ struct Run {
 pub struct Collected {
     names: Vec<String>,
     known: HashMap<String, usize>,
-    runs: Vec<Run>,
+    runs: Vec<Timing>,
     remarks: Vec<String>,
     unwritten: usize,
 }
@@ -49,7 +49,7 @@ impl Collected {
                 self.names.len() - 1
             }
         };
-        self.runs.push(Run { series, iterations, ns });
+        self.runs.push(Timing { series, iterations, ns });
         Ok(())
     }
 
@@ -61,7 +61,7 @@ impl Collected {
     /// The table of all series that a line can be fitted to.
     ///
     /// # Errors
-    /// [`Error::BadTable`] with the advice if there is none.
+    /// [`Error::BadTable`] with the advice if there is no such series.
     pub fn finish(mut self, tool: Tool, source: &str, advice: &str) -> Result<Imported> {
         if self.runs.is_empty() {
             return Err(Error::BadTable(format!("contains no benchmark run{}", self.first_remark())));

@@ -14,12 +14,12 @@ const ADVICE: &str = "Google Benchmark repeats the number it has chosen; registe
 
 #[derive(Deserialize)]
 struct Document {
-    benchmarks: Vec<Run>,
+    benchmarks: Vec<Entry>,
 }
 
 /// One entry; aggregates have no iterations.
 #[derive(Deserialize)]
-struct Run {
+struct Entry {
     name: String,
     run_name: Option<String>,
     run_type: Option<String>,
@@ -51,7 +51,7 @@ pub fn read(stream: impl Read) -> Result<Imported> {
     collected.finish(Tool::GoogleBenchmark, "JSON of Google Benchmark", ADVICE)
 }
 
-fn add(collected: &mut Collected, run: &Run) -> std::result::Result<(), String> {
+fn add(collected: &mut Collected, run: &Entry) -> std::result::Result<(), String> {
     let unit = run.time_unit.as_deref().unwrap_or("ns");
     let factor = nanoseconds(unit).ok_or_else(|| format!("the unit `{unit}` is not supported: expected ps, ns, us, ms or s"))?;
     let iterations = run.iterations.ok_or("the number `iterations` is missing")?;
@@ -62,7 +62,7 @@ fn add(collected: &mut Collected, run: &Run) -> std::result::Result<(), String> 
     collected.push(&family(run.run_name.as_deref().unwrap_or(&run.name)), iterations, time * factor * iterations)
 }
 
-/// The name without the parts that only give the length of the run.
+/// The name without the parts that only state the length of the run.
 fn family(name: &str) -> String {
     let about_the_run =
         |part: &&str| ["iterations:", "repeats:", "min_time:", "min_warmup_time:"].iter().any(|word| part.starts_with(word));

@@ -1,8 +1,8 @@
 //! Benchmark files of other tools as observations, to be fitted again with an intercept.
 //!
 //! Criterion.rs fits a line through the origin, and Google Benchmark divides: with both, the constant part of every reading
-//! stays in the answer. Their files contain how often the code ran and how long that took, which is an observation.
-//! Conversion is pure: from a stream to a table. Whatever could not be used is listed in [`Imported::remarks`].
+//! stays in the result. Their files contain how often the code ran and how long that took, which is an observation.
+//! Conversion is pure: from a stream to a table. Entries that cannot be used are listed in [`Imported::remarks`].
 
 mod collect;
 mod criterion;

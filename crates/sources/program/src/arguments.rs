@@ -87,14 +87,14 @@ pub struct Arguments {
     pub cpu: Option<usize>,
     /// Run each benchmark once without measuring it, as a test
     pub test: bool,
-    /// What cargo and other runners of tests pass to every program
+    /// Options that cargo and other test runners pass to every program
     pub runner: RunnerArguments,
 }
 
-/// Options of libtest that runners pass on; they are taken and change nothing but what is said here.
+/// Options of libtest that runners pass on; they are accepted, and have no effect except as described here.
 #[derive(Debug, Clone)]
 pub struct RunnerArguments {
-    /// Cargo's mark for `cargo bench`
+    /// Set by `cargo bench`
     pub(crate) bench: bool,
     /// How a list is printed; `terse` is `name: benchmark`
     pub(crate) format: Option<String>,
@@ -106,12 +106,12 @@ impl Arguments {
     /// Reads a command line, with the program's name first.
     ///
     /// # Errors
-    /// What is wrong with it, or the help that it asks for, to be printed.
+    /// The message about a wrong option, or the requested help, to be printed.
     pub fn try_parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Arguments, clap::Error> {
-        Ok(Arguments::of(&command().try_get_matches_from(arguments)?))
+        Ok(Arguments::from_matches(&command().try_get_matches_from(arguments)?))
     }
 
-    fn of(matches: &ArgMatches) -> Arguments {
+    fn from_matches(matches: &ArgMatches) -> Arguments {
         Arguments {
             filters: all(matches, "filters"),
             choice: ChoiceArguments { exact: matches.get_flag("exact"), skip: all(matches, "skip") },
@@ -120,7 +120,7 @@ impl Arguments {
             details: matches.get_flag("details"),
             save: one(matches, "save"),
             output: one(matches, "output"),
-            // clap puts the default in where the option is missing.
+            // If the option is missing, clap gives the default.
             budget: one(matches, "budget").unwrap_or_default(),
             is_firm: matches.value_source("budget") == Some(ValueSource::CommandLine),
             precision: one(matches, "precision"),
@@ -170,7 +170,7 @@ fn option(name: &'static str, value: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value)
 }
 
-/// The command line; help is broken by hand at 80 columns.
+/// The command line; the help is wrapped by hand at 80 columns.
 pub(crate) fn command() -> Command {
     let filters = Arg::new("filters").value_name("FILTER").num_args(1..).action(ArgAction::Append);
     let command = Command::new("benchmarks")
@@ -218,7 +218,7 @@ fn measurement_options() -> [Arg; 5] {
     ]
 }
 
-/// What cargo and other runners of tests pass to every program.
+/// Options that cargo and other test runners pass to every program.
 fn runner_options() -> impl Iterator<Item = Arg> {
     let flags = ["bench", "ignored", "include-ignored", "nocapture", "no-capture", "show-output"].map(flag);
     let options =
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_passes_claps_checks() {
         command().debug_assert();
     }
 }

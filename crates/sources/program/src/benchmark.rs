@@ -1,4 +1,4 @@
-//! What a binding declares: rows, benchmarks made of them, and groups that run in the same rounds.
+//! The declarations of a binding: rows, benchmarks of rows, and groups that run in the same rounds.
 
 pub use hairspring_core::design::table::Order;
 use hairspring_host::clock::ReadFn;
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Row<'_> {
 pub struct Benchmark<'a> {
     /// Its name: any text, by convention `family/argument:value`.
     pub name: String,
-    /// The code as its user wrote it, if the binding knows it.
+    /// The code as the user wrote it, if the binding knows it.
     pub code: Option<String>,
     /// Name of the second component: `init` or [`FLUSH`].
     pub second: &'static str,

@@ -3,7 +3,7 @@
 use crate::arguments::Arguments;
 use crate::benchmark::Group;
 use crate::error::{Error, Result};
-use crate::guard::Guard;
+use crate::exit_watch::ExitWatch;
 use crate::output;
 use crate::report::document;
 use crate::session::Session;
@@ -20,11 +20,11 @@ use std::path::Path;
 pub enum Manner {
     /// A person, or `hairspring run`.
     Plain,
-    /// Cargo: without `--bench` every benchmark runs once, as a test, and a filter that nothing matches is no error.
+    /// Cargo: without `--bench` every benchmark runs once, as a test, and a filter that matches nothing is not an error.
     Cargo,
 }
 
-/// Runs a program with benchmarks: `arguments` with the program's name first. Answers go to standard output, progress and
+/// Runs a program with benchmarks; `arguments` begin with the program's name. Results go to standard output, progress and
 /// errors to standard error. Returns the exit status.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, manner: Manner, groups: Vec<Group>) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
@@ -123,9 +123,9 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
 }
 
 fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: usize) -> Result<(ResultDocument, Stop)> {
-    let guard = Guard::new(group.name());
+    let watch = ExitWatch::new(group.name());
     let measured = session.measure(group)?;
-    drop(guard);
+    drop(watch);
     if let Some(folder) = &arguments.save {
         save(&measured.run.table, folder, at, group.name())?;
     }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn observations_are_saved_whatever_the_name() {
+    fn observations_are_saved_for_any_name() {
         let (runs, folder) = (Rc::new(Cell::new(0)), std::env::temp_dir().join(format!("hairspring-program-{}", std::process::id())));
         let words = ["--json", "--budget", "20ms", "--save", folder.to_str().unwrap()];
         assert_eq!(run(&arguments(&words), Manner::Plain, vec![group("../a/\n\"b\"", &runs)]).unwrap(), 0);

@@ -24,7 +24,7 @@ pub enum Error {
         /// Rows that are needed.
         least: usize,
     },
-    /// The code itself ended the measurement, by an exception for instance; its language knows why.
+    /// The code ended the measurement, for example by an exception; its language reports the reason.
     #[error("benchmark `{name}` failed")]
     Failed {
         /// Name of the benchmark.

@@ -26,7 +26,7 @@ mod benchmark;
 mod choose;
 mod command;
 mod error;
-mod guard;
+mod exit_watch;
 mod remedies;
 mod report;
 mod rows;

@@ -1,4 +1,4 @@
-//! From a measured group to the document that is reported.
+//! Makes the document of a measured group.
 
 use crate::benchmark::Group;
 use crate::circumstances::here;
@@ -10,7 +10,7 @@ use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_host::thread::Seat;
 use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject};
 
-/// Estimates and findings of a measured group. `precision` is the one that the user requested: missing it is a finding.
+/// Estimates and findings of a measured group. There is a finding if the requested `precision` is missed.
 ///
 /// # Errors
 /// If the observations are too few to be solved.

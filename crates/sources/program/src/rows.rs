@@ -4,7 +4,7 @@ use hairspring_host::chains::RowFn;
 use hairspring_host::clock::ReadFn;
 use hairspring_measure::rounds::Rig;
 
-/// What is run as one row of the table.
+/// The code of one row of the table.
 pub(crate) enum RowCode<'g> {
     /// A row of the benchmark at this index of the group.
     Benchmark(&'g mut (dyn FnMut(ReadFn) -> Option<u64> + 'g), usize),

@@ -1,4 +1,4 @@
-//! A session settles the thread, finds the clock and proves the core cycle, once for all benchmarks of a program.
+//! A session settles the thread, finds the clock and determines the core cycle, once for all benchmarks of a program.
 
 use crate::benchmark::{FLUSH, Group, Order, Row};
 use crate::choose::choose;
@@ -19,7 +19,7 @@ use hairspring_measure::ruler::{Ruler, find_ruler};
 use hairspring_measure::{Goal, Run, Table, until_precise};
 use std::time::{Duration, Instant};
 
-/// Time in which the rate of a clock is measured well enough for a pilot.
+/// Time that is enough to measure the rate of a clock for a pilot.
 const RATE_TIME: Duration = Duration::from_millis(2);
 
 /// How to measure.
@@ -70,7 +70,7 @@ pub struct MeasuredGroup {
     pub names: Vec<String>,
 }
 
-/// Everything that the benchmarks of a program are measured with.
+/// Thread, clock and reference chain, for all benchmarks of a program.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) settings: Settings,
@@ -83,8 +83,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Settles the thread, finds the clock and proves the core cycle; takes some 50 ms. The thread goes back to where it was
-    /// when the session is dropped.
+    /// Settles the thread, finds the clock and determines the core cycle; takes some 50 ms. Dropping the session restores the
+    /// thread.
     ///
     /// # Errors
     /// An unavailable clock or CPU.
@@ -135,7 +135,7 @@ impl Session {
             let chosen = choose(&mut benchmark.rows, &self.clock, 1e9 / self.meter.rate().hz);
             let chosen = chosen.ok_or_else(|| failed(names, at))?;
             if benchmark.second == FLUSH {
-                // A flush has fences around it: nothing overlaps with the body, but the fence hides the beginning of the body.
+                // A flush has fences around it: nothing overlaps with the body, but the fence hides the start of the body.
                 plan.table.declare_arrangement(&names[at], Role::Fenced);
             }
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
@@ -182,7 +182,7 @@ impl Session {
     }
 }
 
-/// A table with its rows' code.
+/// A table, and the code of its rows.
 struct Plan<'g> {
     table: Table,
     rows: Rows<'g>,

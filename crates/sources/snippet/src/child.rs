@@ -19,7 +19,7 @@ use std::time::Duration;
 const STARTS_PROCESSES: &str = "tried to start a process or to change its session (SIGSYS)";
 const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line copies";
 
-/// How to start a host: a program, and arguments that make it call [`crate::host::main`].
+/// How to start a host: a program, and arguments with which it calls [`crate::host::main`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostProgram {
     /// The program.
@@ -29,10 +29,10 @@ pub struct HostProgram {
 }
 
 impl HostProgram {
-    /// This very program, with the hidden argument.
+    /// This program, with the hidden argument.
     ///
     /// # Errors
-    /// If the system does not say which program this is.
+    /// If the system does not report the path of this program.
     pub fn current() -> Result<HostProgram> {
         let program = std::env::current_exe().map_err(io("finding this program"))?;
         Ok(HostProgram { program, arguments: vec![host::ARGUMENT.to_owned()] })
@@ -50,10 +50,10 @@ pub struct Child {
     _group: Group,
 }
 
-/// What the code under test wrote.
+/// The output of the code under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Printed {
-    /// Bytes in all.
+    /// Total number of bytes.
     pub bytes: u64,
     /// The first line of it, cut.
     pub first_line: String,
@@ -84,7 +84,7 @@ impl Child {
     /// The code under test ended the host, or it hangs.
     pub fn ask(&mut self, command: &Command) -> Result<Reply> {
         if let Some(pipe) = &mut self.commands {
-            // A host that has ended is noticed below, where its answer is missing.
+            // If the host has ended, its answer is missing, which is handled below.
             let _ = send(pipe, command);
         }
         let mut received = self.replies.recv_timeout(self.timeout + OWN_PART + working(command));
@@ -312,7 +312,7 @@ fn signal_name(number: i32) -> String {
     Signal::try_from(number).map_or_else(|_| format!("signal {number}"), |signal| signal.as_str().to_owned())
 }
 
-/// Reads replies on a thread of its own, so that waiting for one can have a limit.
+/// Reads replies on a separate thread, so that waiting for one can have a limit.
 fn listen(pipe: Option<std::process::ChildStdout>) -> Receiver<std::io::Result<Received<Reply>>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

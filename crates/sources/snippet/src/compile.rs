@@ -42,7 +42,7 @@ const MOST_COMPILE_BYTES: u64 = 4 << 30;
 /// Maximum number of message bytes that are read.
 const MOST_MESSAGE_BYTES: u64 = 1 << 20;
 
-/// Finds the compiler asked for, or the usual ones.
+/// Finds the requested compiler, or one of the usual ones.
 ///
 /// # Errors
 /// [`Error::NoCompiler`] with what to install.
@@ -81,7 +81,7 @@ pub const PILOT: Name = Name("pilot", true);
 /// Rows that are measured.
 pub const ROWS: Name = Name("rows", false);
 
-/// Rows without optimisation, for counting what the source asks for.
+/// Rows without optimisation, to count the operations in the source.
 pub const PLAIN: Name = Name("plain", true);
 
 /// Compiles rows into a library in a folder.
@@ -132,7 +132,7 @@ fn run(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsSt
 
 /// Runs a program with a time limit; returns its status and the output of the one stream that is a pipe.
 fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(ExitStatus, String)>> {
-    let (mut child, guard) = Group::spawn(program.stdin(Stdio::null()))?;
+    let (mut child, group) = Group::spawn(program.stdin(Stdio::null()))?;
     let pipe = child.stderr.take().map(OwnedFd::from).or(child.stdout.take().map(OwnedFd::from)).map(File::from);
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
@@ -140,7 +140,7 @@ fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(
         read.map(|_| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default()
     });
     let status = wait_until(&mut child, Instant::now() + longest)?;
-    drop(guard);
+    drop(group);
     match status {
         Some(status) => Ok(Some((status, reader.join().unwrap_or_default()))),
         None => child.wait().map(|_| None),

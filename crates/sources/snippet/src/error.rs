@@ -1,4 +1,4 @@
-//! What can go wrong between a piece of source and its observations.
+//! Errors between a piece of source and its observations.
 
 /// Result of a call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -43,7 +43,7 @@ pub enum Error {
     /// The observations cannot be solved.
     #[error(transparent)]
     Core(#[from] hairspring_core::Error),
-    /// The machine does not offer what was asked.
+    /// The machine does not offer the requested clock or CPU.
     #[error(transparent)]
     Host(#[from] hairspring_host::Error),
     /// A file could not be written or read.
@@ -63,7 +63,7 @@ pub struct Failure {
     pub what: String,
     /// Where it happened: which part of the code was running.
     pub place: String,
-    /// What may help.
+    /// A remedy.
     pub hint: String,
 }
 

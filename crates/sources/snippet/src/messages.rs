@@ -1,4 +1,4 @@
-//! A compiler's messages, reduced to what they say about the user's own lines.
+//! A compiler's messages, reduced to those about the user's own lines.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Which rows to generate: a few for the pilot, then a design made from what the pilot found.
+//! Which rows to generate: a few for the pilot, then a design based on the pilot's result.
 
 use crate::request::Request;
 use crate::source::RowSpec;
@@ -20,7 +20,7 @@ pub fn pilot_rows(request: &Request) -> Vec<RowSpec> {
     (0..request.codes.len()).flat_map(each).collect()
 }
 
-/// The order of bodies and inits that the answer comes from.
+/// The order of bodies and inits from which the result comes.
 pub fn main_order(request: &Request) -> Order {
     let fenced = request.fence || request.init.is_some() && !request.cold.is_empty();
     if fenced { Order::Fenced } else { Order::AtEnd }

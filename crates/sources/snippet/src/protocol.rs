@@ -53,7 +53,7 @@ pub enum Reply {
     Prepared,
     /// Loaded.
     Ready(Ready),
-    /// The readings of some rounds, round by round, each in the order of the rows asked for.
+    /// The readings of some rounds, round by round, each in the order of the requested rows.
     Batch(Vec<Raw>),
     /// The end of the run.
     Ended(Ended),
@@ -95,7 +95,7 @@ pub const CRASH: u32 = u32::MAX;
 const MOST_BYTES: u32 = 1 << 30;
 const DAMAGED: &str = "its reply is invalid: the code may have written into the instrument's memory or pipe";
 
-/// What a child that is dying of a signal reports.
+/// The report of a child that is dying of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrashReport {
     /// The signal.

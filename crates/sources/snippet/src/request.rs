@@ -26,7 +26,7 @@ pub struct Request {
     pub codes: Vec<String>,
     /// Variables that are opaque to the compiler before every copy.
     pub lets: Vec<Declaration>,
-    /// Runs before every evaluation; a component of its own.
+    /// Runs before every evaluation, as a separate component.
     pub init: Option<String>,
     /// Runs once.
     pub setup: Option<String>,
@@ -39,7 +39,7 @@ pub struct Request {
     pub language: Language,
     /// Files with functions that the code may call.
     pub files: Vec<PathBuf>,
-    /// Headers to include, as `<math.h>` or `my.h`.
+    /// Headers to include, such as `<math.h>` or `my.h`.
     pub includes: Vec<String>,
     /// Compiler to use.
     pub compiler: Option<String>,

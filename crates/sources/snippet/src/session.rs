@@ -1,4 +1,4 @@
-//! From a request to observations: pilot, design, compilation, rounds until the interval is narrow enough.
+//! Measures a request: pilot, design, compilation, and rounds until the interval is narrow enough.
 
 use crate::child::{Child, HostProgram, Printed, check_memory};
 use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, find};
@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 pub struct MeasuredCode {
     /// The rounds.
     pub run: Run,
-    /// What the machine code of each alternative shows: its mode, its disassembly.
+    /// The analysis of the machine code of each alternative: its mode, its disassembly.
     pub copies: Vec<Copy>,
-    /// What the compiler removed from each alternative's copies.
+    /// Operations that the compiler removed from each alternative's copies.
     pub lost: Vec<Vec<Lost>>,
     /// Code size of one copy of each alternative in bytes, if known.
     pub copy_bytes: Vec<Option<f64>>,
@@ -33,7 +33,7 @@ pub struct MeasuredCode {
     pub compiler: Compiler,
     /// Circumstances at the start.
     pub ready: Ready,
-    /// Core cycles of the reference chain and how they are known, or the reason why there are none.
+    /// Core cycles of the reference chain and where the number comes from, or the reason why there are none.
     pub ruler: std::result::Result<Ruler, String>,
     /// Circumstances at the end.
     pub ended: Ended,
@@ -105,7 +105,7 @@ fn goal(request: &Request) -> Goal {
 }
 
 fn load(request: &Request, library: &Library, rows: usize) -> Load {
-    // For a host whose parent is gone: the parent's own limits are tighter.
+    // This limit is for a host whose parent has died; the parent's own limits are tighter.
     let most_cpu_seconds = 60 + 4 * request.budget.as_secs() + 2 * request.timeout.as_secs();
     Load {
         library: library.path.display().to_string(),
@@ -174,7 +174,7 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
     let (mut child, ready) = Child::start(host, load(request, &library, rows.len()), request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
     let first = ticks(&mut child, &singles, Batch { time: TIME, fewest: 1, most: 20 })?;
-    // The rate is not known yet; the default clock ticks at least once a nanosecond, so a tick is taken as one.
+    // The rate is not known yet. The default clock ticks at least once a nanosecond, so a tick counts as a nanosecond.
     let longest = first.iter().copied().fold(0.0, f64::max);
     let times = if longest < plan::LONG_NS {
         ticks(&mut child, &(0..rows.len() as u32).collect::<Vec<_>>(), Batch { time: 2 * TIME, fewest: 1, most: 2_000 })?

@@ -1,4 +1,4 @@
-//! The table of a request's rows: their series and the roles of these.
+//! The table of a request's rows: their series, and the roles of the series.
 
 use crate::plan;
 use crate::protocol::Ready;

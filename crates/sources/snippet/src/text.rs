@@ -1,5 +1,5 @@
-//! What the generator must know of a piece of C or C++ before compiling it: whether it is an expression, whose value must
-//! be used, or statements; whether it is empty; and whether it leaves the measurement.
+//! Properties of a piece of C or C++ that the generator needs before compiling it: whether it is an expression, whose value
+//! must be used, or statements; whether it is empty; and whether it leaves the measurement.
 
 /// The preprocessor's lines at the start of a piece of code, and the rest.
 pub fn split_directives(code: &str) -> (&str, &str) {

@@ -12,7 +12,7 @@ fn multiply(x: u64) -> u64 {
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The same with an init before every body, which is told apart: 10 multiplications behind 4.
+/// The same with an init before every body, which is separated: 10 multiplications after 4.
 #[hairspring::bench(chain = 3u64, init = times::<4>(x))]
 fn ten_behind_four(x: u64) -> u64 {
     times::<10>(x)
@@ -23,8 +23,7 @@ fn times<const N: usize>(x: u64) -> u64 {
     (0..N).fold(x, |x, _| hairspring::opaque(x.wrapping_mul(FACTOR)))
 }
 
-/// An array that is sorted has to be made again. Its code is long: it is called, so that many copies of the call fit the
-/// instruction cache.
+/// A sorted array must be made again. The code is long, so it is called, and many copies of the call fit the instruction cache.
 #[hairspring::bench(init = UNSORTED)]
 #[inline(never)]
 fn sort(numbers: &mut [u32; 16]) {
@@ -33,7 +32,7 @@ fn sort(numbers: &mut [u32; 16]) {
 
 const UNSORTED: [u32; 16] = [9, 2, 15, 0, 7, 12, 4, 11, 1, 14, 6, 3, 13, 8, 10, 5];
 
-/// The call of a function that does nothing. Without the barrier the compiler would leave out the call.
+/// The call of an empty function. Without the barrier the compiler would leave out the call.
 #[hairspring::bench]
 #[inline(never)]
 fn empty_call() {

@@ -1,14 +1,14 @@
-//! The analogue way from a pin to a file: a circuit behind the pin, and a sound card as in the report (section 6).
+//! The analogue path from a pin to a file: a circuit after the pin, and a sound card as in the report (section 6).
 //!
-//! Every edge is a step. It passes one pole of the circuit, a falling one two more (they are what makes rising and
-//! falling edges differ), then the linear-phase low pass of the converter. The sum passes the sound card's high pass; noise
-//! is added, and the converter rounds to 24 bits.
+//! Every edge is a step. It passes one pole of the circuit; a falling edge passes two more, so that rising and falling edges
+//! differ. Then it passes the linear-phase low pass of the converter. The sum passes the sound card's high pass; noise is
+//! added, and the converter rounds to 24 bits.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use std::f64::consts::PI;
 
-/// An edge of the pin, as the simulator saw it.
+/// An edge of the pin, as the simulator wrote it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transition {
     /// The cycle at which the instruction that writes the pin begins.
@@ -17,7 +17,7 @@ pub struct Transition {
     pub rising: bool,
 }
 
-/// What the circuit and the sound card are like.
+/// The parameters of the circuit and the sound card.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrontEnd {
     /// Sample rate that the sound card states, in Hz.
@@ -50,18 +50,18 @@ impl Default for FrontEnd {
     }
 }
 
-/// Samples before an edge in which its step begins to show.
+/// Samples before an edge at which its step begins.
 const BEFORE: usize = 32;
-/// Samples behind an edge until its step is done.
+/// Samples after an edge at which its step is complete.
 const BEHIND: usize = 72;
 /// Points of a step in one sample.
 const FINE: usize = 256;
-/// Samples handed out at once.
+/// Samples in one chunk.
 const CHUNK: usize = 1 << 16;
 
 impl FrontEnd {
-    /// Records the edges of a chip with that clock, and gives the samples in chunks. The recording goes on for 0.1 s behind
-    /// the last edge.
+    /// Records the edges of a chip with that clock, and passes on the samples in chunks. The recording ends 0.1 s after the
+    /// last edge.
     pub fn record(&self, edges: &[Transition], chip_hz: f64, seed: u64, sink: &mut dyn FnMut(&[f32])) {
         let per_cycle = self.sample_hz * (1.0 + 1e-6 * self.crystal_ppm) / chip_hz;
         let places: Vec<(f64, bool)> = edges.iter().map(|edge| (edge.cycle as f64 * per_cycle, edge.rising)).collect();
@@ -101,7 +101,7 @@ impl FrontEnd {
         signal
     }
 
-    /// Share of a step that is done, from `BEFORE` samples before the edge on.
+    /// Share of a step that is complete, from `BEFORE` samples before the edge.
     fn step_response(&self, rising: bool) -> Vec<f64> {
         let mut response = converter_step();
         let sample_us = 1e6 / self.sample_hz;
@@ -142,13 +142,13 @@ fn converter_step() -> Vec<f64> {
     response
 }
 
-/// One pole of that time constant in points, exact for a signal of straight lines between its points.
+/// One pole with this time constant in points, exact for a signal of straight lines between its points.
 fn low_pass(signal: &mut [f64], tau: f64) {
     let decay = (-1.0 / tau).exp();
     let (mut before, mut state) = (0.0, 0.0);
     for value in signal {
         let slope = *value - before;
-        // Behind a ramp the output lags by tau.
+        // After a ramp the output lags by tau.
         let target = *value - slope * tau;
         state = target + (state - (before - slope * tau)) * decay;
         before = *value;
@@ -166,7 +166,7 @@ fn bessel(x: f64) -> f64 {
     sum
 }
 
-/// High pass, noise and rounding: what keeps a state from sample to sample.
+/// High pass, noise and rounding, which keep a state from sample to sample.
 struct Stage {
     decay: f64,
     before: Option<f64>,

@@ -1,6 +1,6 @@
-//! Tables 1 and 2 of the report by Moreno and Fischmeister, made again from what a cycle-exact simulator recorded, and
-//! printed beside the published figures. `hairspring-avr-rig FOLDER [SEED]`; the folder is filled by `rigs/avr-simavr/tables`,
-//! the seed is that of the noise. `hairspring-avr-rig --wav EDGES FILE [SEED]` writes what the sound card would have recorded.
+//! Tables 1 and 2 of the report by Moreno and Fischmeister, from the recordings of a cycle-exact simulator, printed beside the
+//! published figures. `hairspring-avr-rig FOLDER [SEED]`; `rigs/avr-simavr/tables` fills the folder, the seed is that of the
+//! noise. `hairspring-avr-rig --wav EDGES FILE [SEED]` writes the recording of the simulated sound card.
 //!
 //! Edges, frames and calibration are found by `hairspring-capture`; all estimates are the engine's.
 
@@ -22,7 +22,7 @@ use table1::Recordings;
 /// Any error, to be printed.
 type AnyError = Box<dyn std::error::Error>;
 
-/// Something that must hold, with its figures.
+/// A requirement with its figures.
 pub struct Check {
     words: String,
     holds: bool,
@@ -62,12 +62,12 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: hairspring-avr-rig FOLDER [SEED]\n       hairspring-avr-rig --wav EDGES FILE [SEED]\nSEED is a whole number from 0, that of the noise; 1 where there is none"
+        "usage: hairspring-avr-rig FOLDER [SEED]\n       hairspring-avr-rig --wav EDGES FILE [SEED]\nSEED is a whole number from 0, that of the noise; 1 by default"
     );
     ExitCode::from(2)
 }
 
-/// Prints everything; whether all checks hold.
+/// Prints everything; returns whether all checks hold.
 fn run(folder: &Path, seed: u64) -> Result<bool, AnyError> {
     let front_end = FrontEnd::default();
     let recordings = read(folder, "line.edges")?;

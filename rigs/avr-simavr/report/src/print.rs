@@ -3,7 +3,7 @@
 use crate::table1::{self, Found, PUBLISHED, PUBLISHED_OVERHEAD, Row};
 use crate::table2;
 
-/// Table 1, the published figures beside two ways to find edges.
+/// Table 1, the published figures beside those of two methods to find edges.
 pub fn table1(band_limited: &table1::Results, three_point: &table1::Results) -> String {
     let mut text = String::from("Table 1: a routine of exactly 100 us; mean (standard deviation), in us\n\n");
     text += "                      published           band-limited        three-point\n";
@@ -55,7 +55,7 @@ fn place(marks: &[(f64, char)]) -> String {
     line.into_iter().collect::<String>().trim_end().to_owned()
 }
 
-/// The published Table 2: blocks of another coder, so none of its lines has one here to stand beside.
+/// The published Table 2: its blocks are those of another coder, so its lines cannot be compared with those here.
 const PUBLISHED_BLOCKS: [(&str, &str); 7] = [
     ("BB0 et al.", "52.01 +- 0.044"),
     ("BB1 et al.", "98.98 +- 0.003"),
@@ -65,11 +65,11 @@ const PUBLISHED_BLOCKS: [(&str, &str); 7] = [
     ("BB8", "3.000 +- 0.004"),
     ("BB18", "9.987 +- 0.016"),
 ];
-/// Cycles of the toggle, which are in every overhead.
+/// Cycles of the toggle, which every overhead includes.
 const TOGGLE: f64 = 2.0;
 
-/// Table 2: one line for each unknown, blocks being the unknowns; and whether edges say the same. `places` are the blocks'
-/// lines in the source, `overhead` that of Table 1.
+/// Table 2: one line for each unknown with blocks as unknowns, and the checks with edges as unknowns. `places` are the blocks'
+/// lines in the source, `overhead` is that of Table 1.
 pub fn table2(blocks: &table2::Results, edges: &table2::Results, places: &[(u32, u32)], overhead: f64) -> String {
     let mut text = String::from("Table 2: blocks of an IMA ADPCM coder on the ATmega2560, cycles = us\n\n");
     text += "   instructions    measured   +- at 95 %    block or combination\n";
@@ -121,7 +121,7 @@ fn indented(words: &[String]) -> String {
     lines.iter().map(|line| format!("   {line}\n")).collect()
 }
 
-/// The sum in lines of what fits beside the figures.
+/// The sum in lines that fit beside the figures.
 fn wrapped(sum: &str) -> String {
     const INDENT: usize = 44;
     const WIDTH: usize = 36;

@@ -1,4 +1,4 @@
-//! What the simulator wrote, and what is seen of it through the front end.
+//! The output of the simulator, and its recording through the front end.
 
 use crate::front_end::{FrontEnd, Transition};
 use crate::{AnyError, named};
@@ -50,7 +50,7 @@ pub fn heard(transitions: &[Transition], front_end: &FrontEnd, methods: &[Method
 /// The frames of the pattern.
 ///
 /// # Errors
-/// That a frame was left out: what the firmware sends must all be understood.
+/// If a frame was left out: everything that the firmware sends must be decoded.
 pub fn frames(edges: &[Edge]) -> Result<Vec<Frame>, AnyError> {
     let (mut decoder, mut frames, mut problem) = (Decoder::new(None), Vec::new(), None);
     let mut take = |item| match item {

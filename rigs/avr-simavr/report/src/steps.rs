@@ -1,8 +1,8 @@
-//! Basic blocks and their edges from what the simulator counted: which instruction followed which, how often, and the
-//! cycles of it.
+//! Basic blocks and their edges from the counts of the simulator: how often each instruction followed each other one, and its
+//! cycles.
 //!
-//! A block is the longest chain of instructions of which each has one successor and that one has it as its only
-//! predecessor, in all windows together. A branch that never went one way ends no block, and costs what it costs.
+//! A block is the longest chain of instructions in which each has one successor, and is the only predecessor of that, in all
+//! windows together. A branch that always went the same way does not end a block.
 
 use crate::{AnyError, named};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use std::path::Path;
 /// From one instruction to the next, by byte addresses.
 type Step = (u32, u32);
 
-/// What happened in each window.
+/// The steps of each window.
 #[derive(Debug, Clone, Default)]
 pub struct Steps {
     /// How often, by step.
@@ -33,12 +33,12 @@ pub struct Block {
     pub cycles: u64,
 }
 
-/// An edge of the control-flow graph: a block that was left for the next one, or for good.
+/// An edge of the control-flow graph: from a block to the next one, or to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     /// Index of the block that was left.
     pub from: usize,
-    /// Index of the block behind it; `None` at the end.
+    /// Index of the next block; `None` at the end.
     pub to: Option<usize>,
     /// The step.
     pub step: Step,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_takes_now_this_and_now_that_is_an_error() {
+    fn a_step_with_varying_cycles_is_an_error() {
         let mut steps = loop_with_a_branch();
         assert!(steps.take((0, 2), 2, 3).is_err());
     }

@@ -10,7 +10,7 @@ use hairspring_core::estimate::direct::direct;
 use hairspring_core::estimate::{Estimate, Options, Solution, solve};
 use hairspring_core::observations::{Observations, Unit};
 
-/// What the routine takes, in microseconds.
+/// Time of the routine, in microseconds.
 const TRUTH: f64 = 100.0;
 /// The report's overhead, in microseconds.
 pub const PUBLISHED_OVERHEAD: f64 = 8.5;
@@ -35,15 +35,15 @@ pub const PUBLISHED: [(Row, f64, f64); 11] = [
 /// An experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
-    /// A line through k = 1 to so many copies, each once.
+    /// A line through k = 1 to this many copies, each once.
     Line(u16),
-    /// The mean of so many differences of 2 copies and 1.
+    /// The mean of this many differences of 2 copies and 1.
     Differential(usize),
-    /// So many copies, once, divided by their number.
+    /// This many copies, once, divided by their number.
     Direct(u16),
 }
 
-/// What was found of one row: mean and standard deviation of an experiment, and how many there were.
+/// The result of one row: mean and standard deviation of an experiment, and the number of experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
     /// The row.
@@ -56,12 +56,12 @@ pub struct Found {
     pub experiments: usize,
 }
 
-/// What one way to find edges gives.
+/// The results with one method to find edges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Results {
     /// All rows, in the order of the report.
     pub rows: Vec<Found>,
-    /// Share of the intervals of the lines through 1 to 20 copies that hold the true time, and of how many.
+    /// Share of the intervals of the lines through 1 to 20 copies that contain the true time, and their number.
     pub coverage: (f64, usize),
     /// Mean overhead of those lines, in microseconds.
     pub overhead: f64,
@@ -80,7 +80,7 @@ pub struct Recordings<T> {
 }
 
 impl Recordings<Vec<Transition>> {
-    /// All three as each of the methods sees them.
+    /// All three recordings with the edges of each method.
     pub fn heard(&self, front_end: &FrontEnd, methods: &[Method], seed: u64) -> Result<Vec<Recordings<Vec<Edge>>>, AnyError> {
         let line = heard(&self.line, front_end, methods, seed)?;
         let direct = heard(&self.direct, front_end, methods, seed.wrapping_add(1 << 32))?;
@@ -106,7 +106,7 @@ pub fn exact_checks(recordings: &Recordings<Vec<Transition>>, toggle_cycles: f64
     ])
 }
 
-/// All rows from the edges of a recorder that states that rate.
+/// All rows from the edges of a recorder that states this rate.
 pub fn results(recordings: &Recordings<Vec<Edge>>, stated_hz: f64) -> Result<Results, AnyError> {
     let (rate, line) = calibrated(frames(&recordings.line)?, stated_hz)?;
     let (_, whole) = calibrated(frames(&recordings.direct)?, stated_hz)?;
@@ -131,7 +131,7 @@ pub fn results(recordings: &Recordings<Vec<Edge>>, stated_hz: f64) -> Result<Res
     })
 }
 
-/// What the issue of accuracy asks for, of the default way to find edges.
+/// The requirements for the default method to find edges.
 pub fn checks(results: &Results) -> Vec<Check> {
     let mut checks = Vec::new();
     for (found, (row, mean, _)) in results.rows.iter().zip(PUBLISHED) {
@@ -150,7 +150,7 @@ pub fn checks(results: &Results) -> Vec<Check> {
 }
 
 impl Row {
-    /// As the report calls it.
+    /// Its name in the report.
     pub fn name(self) -> String {
         match self {
             Row::Line(most) => format!("line fit 1x to {most}x"),
@@ -165,14 +165,14 @@ fn widths(frame: &Frame) -> Vec<(f64, f64)> {
     counts.iter().zip(&frame.pulses).map(|(count, pulse)| (f64::from(count[0]), pulse.width())).collect()
 }
 
-/// A table without a quantum, for edges are found between the samples; its unit, here microseconds, is its own affair.
+/// A table without a quantum, because edges are found between the samples; its unit, here microseconds, does not matter.
 fn empty() -> Observations {
     let mut table = Observations::new(vec!["body".into()]);
     table.origin.unit = Unit::TimeNs;
     table
 }
 
-/// One round for each frame, in microseconds, of rows up to so many copies.
+/// One round for each frame, in microseconds, of rows with at most this many copies.
 fn table(frames: &[Frame], most: u16, hz: f64) -> Result<Observations, AnyError> {
     let mut table = empty();
     let series = table.series("main");
@@ -189,7 +189,7 @@ fn solved(table: &Observations) -> Result<Solution, AnyError> {
     Ok(solve(table, 0, &Options::default())?)
 }
 
-/// Slope and overhead of each frame by itself.
+/// Slope and overhead of each single frame.
 fn lines(frames: &[Frame], most: u16, hz: f64) -> Result<Vec<(Estimate, f64)>, AnyError> {
     let one = |frame: &Frame| {
         let solution = solved(&table(std::slice::from_ref(frame), most, hz)?)?;
@@ -205,7 +205,7 @@ fn line_row(row: Row, lines: &[(Estimate, f64)]) -> Found {
     Found { row, mean, sd, experiments: values.len() }
 }
 
-/// Experiments of so many differences each, from pulses of 1 and 2 copies in turn.
+/// Experiments of this many differences each, from pulses of 1 and 2 copies in turn.
 fn differential_row(number: usize, pulses: &[Pulse], hz: f64) -> Result<Found, AnyError> {
     let mut values = Vec::new();
     for experiment in pulses.chunks_exact(2 * number).take(500) {

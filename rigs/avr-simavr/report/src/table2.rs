@@ -8,25 +8,25 @@ use hairspring_capture::edge::{Edge, Method};
 use hairspring_core::estimate::{Component, Options, Solution, solve};
 use hairspring_core::observations::{Observations, Unit};
 
-/// Recordings of the same runs with other noise; the first is shown.
+/// Number of recordings of the same runs with different noise; the first is shown.
 const RECORDINGS: u64 = 20;
 
-/// One unknown that can be told: a block, or several whose counts go together.
+/// One unknown that can be determined: a block, or several whose counts are dependent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unknown {
     /// The components in it.
     pub name: String,
-    /// Whether the overhead, that of the front end too, is in it: the time from call to return that all runs have in common.
+    /// Whether it includes the overhead (also that of the front end): the time from call to return that all runs share.
     pub constant: bool,
     /// Cycles, from edges without noise.
     pub exact: f64,
     /// Cycles by the instruction set.
     pub by_instructions: f64,
-    /// Through the front end: value and the ends of its interval, in microseconds.
+    /// Value through the front end, in microseconds.
     pub value: f64,
-    /// Lower end.
+    /// Lower end of its interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of its interval.
     pub high: f64,
 }
 
@@ -35,18 +35,18 @@ pub struct Unknown {
 pub struct Results {
     /// The unknowns.
     pub unknowns: Vec<Unknown>,
-    /// Columns, the overhead among them.
+    /// Columns, including the overhead.
     pub columns: usize,
     /// Inputs.
     pub inputs: usize,
-    /// Share of the intervals that hold the exact time, those of the constant left out; over so many intervals of
-    /// recordings with other noise.
+    /// Share of the intervals that contain the exact time, except those of the constant, and the number of intervals of
+    /// recordings with different noise.
     pub coverage: (f64, usize),
     /// Largest residual of a total without noise, in cycles.
     pub residual: f64,
 }
 
-/// What was recorded of the coder.
+/// The recording of the coder.
 pub struct Coder {
     /// Edges of the pin.
     pub transitions: Vec<Transition>,
@@ -61,7 +61,7 @@ struct Counts {
 }
 
 impl Coder {
-    /// Blocks as unknowns, and edges as unknowns. The recorder's rate is that found in another recording.
+    /// Blocks as unknowns, and edges as unknowns. The recorder's rate comes from another recording.
     pub fn solved(&self, front_end: &FrontEnd, hz: f64, seed: u64) -> Result<[Results; 2], AnyError> {
         let clean = widths(&exact(&self.transitions), 1e6)?;
         let recording = |at: u64| {
@@ -112,7 +112,7 @@ impl Counts {
             let round = u32::try_from(table.readings().iter().filter(|reading| reading.row == row).count())?;
             table.push(row, round, *total);
         }
-        // Without noise nothing sticks out; with it, a rare block is no outlier.
+        // Without noise there are no outliers; with noise, a rare block is not an outlier.
         Ok(solve(&table, series, &Options { leave_rows_out: false, ..Options::default() })?)
     }
 
@@ -168,7 +168,7 @@ fn widths(edges: &[Edge], hz: f64) -> Result<Vec<f64>, AnyError> {
 }
 
 impl Results {
-    /// What must hold of it.
+    /// The requirements.
     pub fn checks(&self, what: &str) -> Vec<Check> {
         let of_integer = |unknown: &Unknown| (unknown.exact - unknown.exact.round()).abs();
         let of_instructions = |unknown: &Unknown| (unknown.exact - unknown.by_instructions).abs();

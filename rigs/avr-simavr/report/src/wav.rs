@@ -20,7 +20,7 @@ pub fn write(edges: &Path, file: &Path, seed: u64) -> Result<(), AnyError> {
     std::fs::write(file, bytes).map_err(|e| named(file, &e))
 }
 
-/// The 44 bytes in front of so many bytes of samples.
+/// The header of 44 bytes before this many bytes of samples.
 fn header(length: u32, rate: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     let numbers = |bytes: &mut Vec<u8>, values: &[u32]| values.iter().for_each(|value| bytes.extend(value.to_le_bytes()));

@@ -44,8 +44,8 @@ impl Rates {
     }
 }
 
-/// The rates of a table with a reference chain of this many core cycles; `None` if it has too few rounds or its clock never
-/// stays at a level.
+/// The rates of a table with a reference chain of this many core cycles; `None` if it has too few rounds, or the core clock
+/// never stays at a level.
 pub fn rates(table: &Observations, reference: SeriesId, cycles: f64) -> Option<Rates> {
     let stretches = stretches(table, reference, cycles);
     let known: Vec<f64> = stretches.iter().copied().flatten().collect();

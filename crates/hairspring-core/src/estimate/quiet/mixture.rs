@@ -5,8 +5,8 @@
 //!
 //! `q_x N(y; x b, s) + (1 - q_x) (0.9 Exp(y - x b + 2 s; t) + 0.1 / 200)`
 //!
-//! The unknowns `b`, the width `s` and the tail `t` are those of all rows; the share `q_x` of undisturbed readings is each row's
-//! own. So lengthened readings, whose share grows with the length of the row, change the shares and not the unknowns.
+//! All rows share the unknowns `b`, the width `s` and the tail `t`; every row has its own share `q_x` of undisturbed readings.
+//! Long rows have more lengthened readings; this changes their shares, not the unknowns.
 
 use crate::estimate::linear::LinearMap;
 
@@ -37,11 +37,11 @@ const TAIL: (f64, f64) = (8.0, 80.0);
 const BEFORE: f64 = 2.0;
 /// Share of the lengthened part that is uniform, and its range in core cycles.
 const UNIFORM: (f64, f64) = (0.1, 200.0);
-/// Quantiles of the rows through which a fit begins; the likeliest is followed.
+/// Quantiles of the rows from which fits start; the fit with the highest likelihood is continued.
 const STARTS: [f64; 3] = [0.1, 0.3, 0.5];
-/// Iterations of each start, and of the one that is followed.
+/// Iterations of each start, and of the one that is continued.
 const ITERATIONS: (usize, usize) = (8, 30);
-/// Readings of a row that the fit looks at; more do not make it better than its model.
+/// Most readings of a row that are fitted; with more, the error of the model dominates.
 const MOST_READINGS: usize = 800;
 
 /// Fits the mixture to rows read by a clock of this quantum in core cycles; `None` if a row is empty or the rows do not determine
@@ -79,7 +79,7 @@ fn repeated(mixture: Mixture, rows: &[Row], quantum: f64, times: usize) -> Optio
     (0..times).try_fold(mixture, |mixture, _| mixture.improved(rows, quantum))
 }
 
-/// What one pass over the readings of a row adds up.
+/// Sums over the readings of a row, computed in one pass.
 #[derive(Default)]
 struct Sums {
     quiet: f64,
@@ -103,9 +103,9 @@ impl Mixture {
 
     /// Densities of the two parts at a distance from the fitted value, times their shares.
     fn densities(&self, at: usize, distance: f64) -> (f64, f64) {
-        const ROOT: f64 = 2.506_628_274_631_000_2; // of 2 pi
+        const ROOT_OF_2_PI: f64 = 2.506_628_274_631_000_2;
         let share = self.shares[at];
-        let quiet = share * (-0.5 * (distance / self.width).powi(2)).exp() / (self.width * ROOT);
+        let quiet = share * (-0.5 * (distance / self.width).powi(2)).exp() / (self.width * ROOT_OF_2_PI);
         let excess = distance + BEFORE * self.width;
         let tail = if excess > 0.0 { (-excess / self.tail).exp() / self.tail } else { 0.0 };
         let uniform = if distance.abs() < UNIFORM.1 { 1.0 / UNIFORM.1 } else { 0.0 };

@@ -1,18 +1,19 @@
-//! The time on a core that nobody else uses, from readings of which many met a neighbour on the core's other hardware thread.
+//! The time of code on a core that nobody else uses, from a table in which a neighbour on the core's other hardware thread
+//! disturbed many readings.
 //!
-//! A neighbour lengthens a reading, by more the longer its row is, so the mean of all readings is too long, however it is
-//! trimmed. Three steps take the undisturbed readings out of such a table:
+//! A neighbour lengthens the readings of long rows by more than those of short rows, so the mean of all readings is too long,
+//! even after trimming. Three steps find the undisturbed readings:
 //!
 //! 1. The reference chain gives the core clock in short stretches of rounds. Stretches at one level of the clock are pooled,
-//!    and every reading is put into core cycles.
+//!    and every reading is converted to core cycles.
 //! 2. The guard of a reading is the time of two pairs of clock reads with nothing between them, just before and just after
 //!    it. The cost of an ordered read shows whether the other hardware thread is active, whatever the code does. Only readings
 //!    with short guards are used, if enough are left.
 //! 3. A mixture of an undisturbed and a lengthened part is fitted to all rows together ([`mixture`]). The weight of a reading
 //!    is the probability that it was undisturbed.
 //!
-//! The weighted readings are then solved like any others, so their interval has the variation between blocks of rounds and
-//! the departure of the rows in it.
+//! The weighted readings are then solved like any others, so their interval includes the variation between blocks of rounds
+//! and the departure of the rows.
 
 mod clock;
 mod mixture;
@@ -28,25 +29,25 @@ use mixture::{Mixture, Row};
 const COARSEST_CYCLES: f64 = 8.0;
 /// Guards up to this many core cycles above the shortest count as short ...
 const GUARD_CYCLES: f64 = 12.0;
-/// ... where the shortest is this quantile, so that single short readings do not decide.
+/// ... where the shortest is this quantile, so that single short guards have no effect.
 const SHORTEST_GUARD: f64 = 0.005;
-/// Readings of a row that are used however long their guards are: those with the shortest.
+/// This many readings of a row, those with the shortest guards, are used whatever the length of their guards.
 const FEWEST_GUARDED: usize = 80;
 /// Fewest undisturbed readings of a row that is used.
 const FEWEST_QUIET: f64 = 25.0;
-/// Least share of undisturbed readings of a row that is used. With a smaller share, the undisturbed part may be the left flank
-/// of the lengthened one: throughput on a shared core has no undisturbed part.
+/// Smallest share of undisturbed readings of a row that is used. With a smaller share, the undisturbed part may be the left
+/// flank of the lengthened one: throughput on a shared core has no undisturbed part.
 const LEAST_QUIET: f64 = 0.1;
-/// Longest row, in core cycles. A neighbour stalls for about a thousand cycles at a time, so longer rows are hardly ever undisturbed,
-/// and what looks so is the left flank of the others.
+/// Longest row, in core cycles. A neighbour stalls for about a thousand cycles at a time, so longer rows are hardly ever
+/// undisturbed; readings that seem to be are the left flank of the lengthened part.
 const LONGEST_CYCLES: f64 = 2_000.0;
-/// Spare rows that must remain without longer ones; with fewer, all rows are used.
+/// Spare rows that must remain when longer rows are left out; otherwise all rows are used.
 const SPARE_ROWS: usize = 2;
-/// Bound of what rows depart from the line by without showing it, as a share of a time: chains of known length have departed
-/// from it by so much on calm cores. In a ratio it counts for both times.
+/// Bound of a departure from the line that the rows do not show, as a share of a time: chains of known length had departures
+/// of this size on calm cores. In a ratio it counts for both times.
 const UNSEEN_DEPARTURE: f64 = 0.0002;
 
-/// What a table tells about the core during its rounds: its clock, and who else used it.
+/// What a table shows about the core during its rounds: its clock, and whether somebody else used it.
 #[derive(Debug, Clone)]
 pub struct Quiet {
     rates: Rates,
@@ -59,12 +60,12 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    /// From a table with a reference chain of this name and this many core cycles; `None` if the chain does not show the core
-    /// clock, or the table's clock is too coarse.
+    /// Analyses a table with a reference chain of this name and this many core cycles; `None` if the chain does not show the
+    /// core clock, or the table's clock is too coarse.
     ///
     /// # Cost
     /// About 20 ns for each reading.
-    pub fn of(table: &Observations, reference: &str, cycles: f64) -> Option<Quiet> {
+    pub fn from_table(table: &Observations, reference: &str, cycles: f64) -> Option<Quiet> {
         let rates = rates(table, table.find_series(reference)?, cycles)?;
         let quantum = table.origin.quantum() / rates.mean;
         if quantum > COARSEST_CYCLES {
@@ -84,8 +85,8 @@ impl Quiet {
         self.longest_guard.map(|_| self.share)
     }
 
-    /// Solves a series from its undisturbed readings, in ticks at the mean clock of the run. `None` if they are too few in its
-    /// long rows, or the rest does not determine the unknowns.
+    /// Solves a series from its undisturbed readings, in ticks at the mean clock of the run. `None` if its long rows have too
+    /// few of them, or if they do not determine the unknowns.
     ///
     /// # Cost
     /// About 1 us for each of the first 800 readings of every row, and 20 ns for each further one.
@@ -103,24 +104,24 @@ impl Quiet {
         Some(solution)
     }
 
-    /// The readings of a series at the mean clock of the run; those with long guards have the weight 0.
+    /// The readings of a series at the mean clock of the run; readings with long guards have the weight 0.
     fn candidates(&self, table: &Observations, series: SeriesId) -> Grouped {
         let (rows, readings) = by_row(table, series);
-        let guarded = |row: Vec<&Reading>| row.into_iter().map(|one| self.guarded(one)).collect();
-        let readings = readings.into_iter().map(|row| self.short_guards(guarded(row))).collect();
+        let with_guards = |row: Vec<&Reading>| row.into_iter().map(|one| self.with_guard(one)).collect();
+        let readings = readings.into_iter().map(|row| self.weigh_by_guard(with_guards(row))).collect();
         Grouped { rows, readings, quantum: table.origin.quantum() }
     }
 
-    /// A reading at the mean clock of the run, and its guard in core cycles; infinite where the reading cannot be used.
-    fn guarded(&self, one: &Reading) -> (Sample, f64) {
+    /// A reading at the mean clock of the run, and its guard in core cycles; infinite if the reading cannot be used.
+    fn with_guard(&self, one: &Reading) -> (Sample, f64) {
         let rate = self.rates.at(one.round).filter(|_| !one.flags.without(Flags::SHARED).any());
         let guard = rate.map_or(f64::INFINITY, |rate| one.guard.map_or(0.0, |guard| guard_cycles(guard.get(), rate)));
         let ticks = one.ticks * self.rates.mean / rate.unwrap_or(self.rates.mean);
         (Sample { round: one.round, weight: 0.0, ticks }, guard)
     }
 
-    /// The readings of a row, in the order of the rounds, those with short guards with the weight 1.
-    fn short_guards(&self, mut row: Vec<(Sample, f64)>) -> Vec<Sample> {
+    /// The readings of a row, in the order of the rounds; readings with short guards have the weight 1.
+    fn weigh_by_guard(&self, mut row: Vec<(Sample, f64)>) -> Vec<Sample> {
         row.sort_by(|a, b| a.1.total_cmp(&b.1));
         let fewest = row.get(FEWEST_GUARDED.min(row.len().saturating_sub(1))).map_or(0.0, |one| one.1);
         let longest = self.longest_guard.unwrap_or(0.0).max(fewest);
@@ -143,8 +144,8 @@ impl Quiet {
         (rows.len() > rank.pivots.len()).then_some(rows)
     }
 
-    /// Sets the weight of every usable reading to the probability that it was undisturbed. Rows with too little of it are
-    /// left out.
+    /// Sets the weight of every usable reading to the probability that it was undisturbed. Rows whose total weight is too
+    /// small are left out.
     fn weigh(&self, mixture: &Mixture, rows: &[Row], grouped: &mut Grouped) {
         for (at, samples) in grouped.readings.iter_mut().enumerate() {
             let usable = total_weight(samples);
@@ -171,8 +172,8 @@ impl Quiet {
         }
     }
 
-    /// Adds the variation of the core clock over the run, which is not in the readings at its mean, and what rows may depart
-    /// from the line by without showing it.
+    /// Adds two uncertainties that the readings do not show: the variation of the core clock over the run, because they were
+    /// converted to its mean, and a small departure of the rows from the line.
     fn add_unseen(&self, solution: &mut Solution, level: f64) {
         let relative = self.rates.relative_sd();
         for component in &mut solution.components {

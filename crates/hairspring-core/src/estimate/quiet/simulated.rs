@@ -1,5 +1,5 @@
-//! A simulated shared core, for tests: levels of the core clock, a neighbour that comes and goes, stalls, and lengthens each
-//! chain by an amount of its own, and a read of the clock that costs more while it is active.
+//! A simulated shared core, for tests. The core clock has levels. A neighbour comes and goes, stalls, and lengthens each chain
+//! by a different amount; while it is active, a read of the clock takes longer.
 
 use crate::observations::{Flags, Observations};
 use rand::{Rng, SeedableRng};
@@ -8,11 +8,11 @@ use rand_pcg::Pcg64Mcg;
 /// A core, its neighbour, and the clock.
 #[derive(Clone, Copy)]
 pub struct Core {
-    /// Share of the time that the neighbour is there, in episodes of 40 ms.
+    /// Share of the time in which the neighbour is present, in episodes of 40 ms.
     pub present: f64,
-    /// Mean cycles between its activity, and of its activity.
+    /// Mean lengths of its stalls and of its activity, in cycles.
     pub stalls: (f64, f64),
-    /// Cycles that one cycle of a chain is lengthened by while it is active.
+    /// Cycles by which one cycle of a chain is lengthened while the neighbour is active.
     pub slower: f64,
     /// Quantum of the clock in ticks.
     pub quantum: f64,
@@ -35,7 +35,7 @@ fn normal(random: &mut Pcg64Mcg) -> f64 {
     (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
 }
 
-/// A quantity that steps between two states which last for a time in milliseconds.
+/// A quantity that steps between two states, each of which lasts for a random time in milliseconds.
 struct Steps {
     state: bool,
     until: f64,
@@ -54,8 +54,8 @@ impl Steps {
 }
 
 impl Core {
-    /// A table of a chain `code` of this latency, beside a reference of 3 cycles that is lengthened by a
-    /// tenth as much, and a control of 1 cycle.
+    /// A table of three series: a chain `code` of this latency, a reference of 3 cycles, which is lengthened by a tenth as
+    /// much, and a control of 1 cycle.
     pub fn table(&self, latency: f64, seed: u64) -> Observations {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut table = Observations::new(vec!["body".into()]);

@@ -28,6 +28,6 @@ pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
 }
 
 extern "C" fn counter() -> u64 {
-    // SAFETY: takes nothing and touches no memory.
+    // SAFETY: has no arguments and accesses no memory.
     unsafe { mach_absolute_time() }
 }

@@ -2,7 +2,7 @@
 //! layout"). It counts while the thread that enabled it runs in user code, and steps with the core's own clock.
 #![allow(unsafe_code, reason = "perf_event_open, its page and rdpmc have no safe form in the libraries used")]
 
-use super::super::{Clock, Counts, Ordering};
+use super::super::{Clock, CountsWhen, Ordering};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering as Memory, compiler_fence};
 
@@ -37,7 +37,7 @@ thread_local! {
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     let clock = Clock {
         ordering: Ordering::both("lfence"),
-        counts: Counts::WhileThreadRuns,
+        counts: CountsWhen::WhileThreadRuns,
         enable: Some(enable),
         ..Clock::new("perf", "core cycles of this thread in user code, by rdpmc on perf's user page", read)
     };
@@ -164,7 +164,7 @@ impl Opened {
         let page = unsafe { libc::mmap(std::ptr::null_mut(), PAGE_BYTES, libc::PROT_READ, libc::MAP_SHARED, file, 0) };
         if page == libc::MAP_FAILED {
             let error = std::io::Error::last_os_error();
-            // SAFETY: closes the file opened above, which nothing else knows.
+            // SAFETY: closes the file opened above, which nothing else uses.
             unsafe { libc::close(file) };
             return Err(error);
         }
@@ -183,7 +183,7 @@ impl Opened {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        // SAFETY: undoes what `new` did; nothing else knows the page, because `keep` was not called.
+        // SAFETY: undoes what `new` did; nothing else uses the page, because `keep` was not called.
         unsafe {
             libc::munmap(std::ptr::from_ref(self.page).cast_mut().cast(), PAGE_BYTES);
             libc::close(self.file);

@@ -1,6 +1,6 @@
 //! The clocks of POSIX and Linux.
 
-use super::super::{Clock, Counts, Ordering};
+use super::super::{Clock, CountsWhen, Ordering};
 use nix::time::{ClockId, clock_gettime};
 
 /// The vDSO reads the counter without a system call, with a fence before the read but none after it.
@@ -20,8 +20,8 @@ pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
         #[cfg(target_os = "linux")]
         named("monotonic_coarse", "clock_gettime(CLOCK_MONOTONIC_COARSE), moves with the kernel's tick", monotonic_coarse, Ordering::NONE),
         named("realtime", "clock_gettime(CLOCK_REALTIME), may be set back", realtime, VDSO),
-        Clock { counts: Counts::WhileProcessRuns, ..named("process_cputime", of_process, process_cputime, CALL) },
-        Clock { counts: Counts::WhileThreadRuns, ..named("thread_cputime", of_thread, thread_cputime, CALL) },
+        Clock { counts: CountsWhen::WhileProcessRuns, ..named("process_cputime", of_process, process_cputime, CALL) },
+        Clock { counts: CountsWhen::WhileThreadRuns, ..named("thread_cputime", of_thread, thread_cputime, CALL) },
         Clock { nominal_hz: Some(1e6), ..named("gettimeofday", "gettimeofday, in microseconds", gettimeofday, VDSO) },
         Clock { nominal_hz: Some(ticks_per_second()), ..named("times", "times(), in the kernel's accounting ticks", times, CALL) },
     ];

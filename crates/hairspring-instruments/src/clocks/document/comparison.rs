@@ -29,7 +29,7 @@ pub struct ClockComparisonDocument {
     pub environment: Environment,
     /// The first clock.
     pub a: ComparedJson,
-    /// The second clock, which differences are percentages of.
+    /// The second clock; differences are in percent of its time.
     pub b: ComparedJson,
     /// Shortest span that the reads of both clocks leave room for.
     pub least_span_ns: Option<f64>,
@@ -46,7 +46,7 @@ pub struct ClockComparisonDocument {
 pub struct ComparedJson {
     /// Its name.
     pub clock: String,
-    /// Ticks per second that its times were made with.
+    /// Ticks per second, by which its ticks were converted to time.
     pub rate_hz: Option<Estimate>,
     /// How the rate is known.
     pub rate_provenance: String,
@@ -59,7 +59,7 @@ pub struct ComparedJson {
 /// The difference at one length of span.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SpanJson {
-    /// Length that was aimed at.
+    /// Intended length.
     pub aimed_ns: f64,
     /// Mean length by the second clock.
     pub seen_ns: Option<f64>,

@@ -16,7 +16,7 @@ pub enum ClockLatencySchema {
     V1,
 }
 
-/// What a reading costs: consecutive, and behind pauses.
+/// Cost of a reading: consecutive, and after pauses.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "Hairspring clock latency")]
 pub struct ClockLatencyDocument {
@@ -45,7 +45,7 @@ pub struct ExperimentJson {
     pub clocks: Vec<ClockLatencyJson>,
 }
 
-/// What one clock showed.
+/// The result of one clock.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ClockLatencyJson {
     /// Name of the clock.
@@ -58,7 +58,7 @@ pub struct ClockLatencyJson {
     pub least_ns: Option<f64>,
     /// Median.
     pub median_ns: Option<f64>,
-    /// 99 % of the differences are not above this.
+    /// 99 % of the differences are at most this.
     pub p99_ns: Option<f64>,
     /// Largest difference.
     pub largest_ns: Option<f64>,
@@ -70,12 +70,12 @@ pub struct ClockLatencyJson {
     pub histogram: Vec<BinJson>,
 }
 
-/// A bin: from its low end up to, and without, its high end.
+/// A bin, from its low end (inclusive) to its high end (exclusive).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BinJson {
     /// Low end.
     pub low_ns: Option<f64>,
-    /// High end; `null` for all beyond.
+    /// High end; `null` for the last bin, which has all larger values.
     pub high_ns: Option<f64>,
     /// Differences in it.
     pub count: usize,

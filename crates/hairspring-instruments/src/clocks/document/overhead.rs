@@ -17,7 +17,7 @@ pub enum StopwatchOverheadSchema {
     V1,
 }
 
-/// What a stopwatch reads for no work.
+/// The overhead of a stopwatch: its reading for no work.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "Hairspring stopwatch overhead")]
 pub struct StopwatchOverheadDocument {
@@ -27,7 +27,7 @@ pub struct StopwatchOverheadDocument {
     pub command: String,
     /// Circumstances.
     pub environment: Environment,
-    /// Runs asked for in each repetition.
+    /// Requested runs in each repetition.
     pub runs: usize,
     /// Whether the priority was raised.
     pub priority_raised: bool,
@@ -42,7 +42,7 @@ pub struct ClockOverheadJson {
     pub clock: String,
     /// Ticks per second.
     pub rate_hz: Option<Estimate>,
-    /// Number of the repetition with the least deviation, from 0.
+    /// Index of the repetition with the smallest standard deviation, from 0.
     pub steadiest: Option<usize>,
     /// Quantum.
     pub granularity_ticks: u64,
@@ -59,7 +59,7 @@ pub struct OverheadMeansJson {
     pub total_ticks: Option<Estimate>,
     /// Between two reads in a row.
     pub read_ticks: Option<Estimate>,
-    /// Total less read.
+    /// Total minus read.
     pub calibrator_ticks: Option<Estimate>,
 }
 
@@ -70,7 +70,7 @@ pub struct OverheadJson {
     pub total: MomentsJson,
     /// Between two reads in a row.
     pub read: MomentsJson,
-    /// Total less read, run by run.
+    /// Total minus read of each run.
     pub calibrator: MomentsJson,
 }
 
@@ -83,9 +83,9 @@ pub struct MomentsJson {
     pub sd_ticks: Option<f64>,
     /// Median of all runs.
     pub median_ticks: Option<f64>,
-    /// Runs used; the others had an interrupt in them.
+    /// Runs used; the others were interrupted.
     pub used: usize,
-    /// Runs in all.
+    /// All runs.
     pub runs: usize,
 }
 

@@ -4,7 +4,7 @@ use super::COMMAND;
 use crate::clocks::{Across, HandOver, MeasuredClock, RateSeen, Report, Survey};
 use hairspring_core::Estimate;
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, Counts};
+use hairspring_host::clock::{Clock, CountsWhen};
 use hairspring_result::Environment;
 use hairspring_result::Finding;
 use hairspring_result::document::finite;
@@ -42,9 +42,9 @@ pub struct ClocksDocument {
 /// A clock.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ClockFoundJson {
-    /// Name by which it is asked for.
+    /// Name by which users select it.
     pub name: String,
-    /// What it is, in a sentence.
+    /// Description in one sentence.
     pub description: String,
     /// Whether it can be used here.
     pub available: bool,
@@ -61,7 +61,7 @@ pub struct ClockFoundJson {
     pub counts: CountsWord,
     /// Ticks per second as the interface defines it.
     pub nominal_hz: Option<f64>,
-    /// What was measured; `null` where it cannot be used.
+    /// The measurements; `null` if it cannot be used.
     pub measured: Option<MeasuredJson>,
 }
 
@@ -77,30 +77,30 @@ pub enum CountsWord {
     WhileProcessRuns,
 }
 
-impl From<Counts> for CountsWord {
-    fn from(counts: Counts) -> Self {
+impl From<CountsWhen> for CountsWord {
+    fn from(counts: CountsWhen) -> Self {
         match counts {
-            Counts::Always => CountsWord::Always,
-            Counts::WhileThreadRuns => CountsWord::WhileThreadRuns,
-            Counts::WhileProcessRuns => CountsWord::WhileProcessRuns,
+            CountsWhen::Always => CountsWord::Always,
+            CountsWhen::WhileThreadRuns => CountsWord::WhileThreadRuns,
+            CountsWhen::WhileProcessRuns => CountsWord::WhileProcessRuns,
         }
     }
 }
 
-/// What was measured of a clock.
+/// The measurements of a clock.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MeasuredJson {
     /// Quantum in ticks; `null` where it did not move.
     pub granularity_ticks: Option<u64>,
-    /// The same in nanoseconds.
+    /// Quantum in nanoseconds.
     pub granularity_ns: Option<f64>,
-    /// Steps that it was found from.
+    /// Number of steps that the quantum was found from.
     pub steps: usize,
     /// Mean time between two reads in a row, in ticks.
     pub back_to_back_ticks: Option<f64>,
     /// Smallest time between two reads in a row, in ticks.
     pub back_to_back_min_ticks: u64,
-    /// Times that it went backwards between two reads.
+    /// Number of times that it went backwards between two reads.
     pub backward: usize,
     /// Cost of a read by the line fit, in nanoseconds.
     pub read_cost_ns: Option<Estimate>,
@@ -115,7 +115,7 @@ pub struct MeasuredJson {
     pub rate_provenance: String,
     /// Hand-overs of a reading between CPUs.
     pub across_cpus: Vec<HandOverJson>,
-    /// Why there were none.
+    /// Why there are no hand-overs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub across_cpus_reason: Option<String>,
 }
@@ -125,15 +125,15 @@ pub struct MeasuredJson {
 pub struct HandOverJson {
     /// The two CPUs.
     pub cpus: [usize; 2],
-    /// Readings that followed one of the other CPU.
+    /// Number of readings that followed a reading of the other CPU.
     pub handovers: u64,
-    /// Those that were lower than the one that they followed.
+    /// Number of readings that were lower than the one that they followed.
     pub violations: u64,
     /// How much lower the worst was, in ticks.
     pub worst_ticks: u64,
     /// How far the second CPU's clock is ahead, in ticks.
     pub offset_ticks: Option<f64>,
-    /// Bound of that offset's error, in ticks: the fastest hand-over, or a quantum where that is more.
+    /// Bound of the error of the offset, in ticks: the fastest hand-over, or the quantum if that is larger.
     pub offset_bound_ticks: Option<f64>,
 }
 

@@ -3,7 +3,7 @@
 use super::{percent, short_time};
 use crate::clocks::{Compared, Comparison, SpanPoint, constant_ns};
 use hairspring_core::Estimate;
-use hairspring_host::clock::Counts;
+use hairspring_host::clock::CountsWhen;
 use hairspring_result::Environment;
 use hairspring_view::clean::{clean, pad};
 use hairspring_view::format::{count, plus_minus, significant};
@@ -64,7 +64,7 @@ fn too_short(page: &mut Page, comparison: &Comparison) {
     page.item("reads", &text, Tone::Warning);
 }
 
-/// Warns of a clock that is too coarse for some of the spans.
+/// Warns about a clock that is too coarse for some of the spans.
 fn coarse(page: &mut Page, comparison: &Comparison, level: f64) {
     let (a, b) = (&comparison.a, &comparison.b);
     let unknown = |point: &&SpanPoint| point.percent.is_none() || point.bound_percent(level).is_some();
@@ -84,9 +84,9 @@ fn coarse(page: &mut Page, comparison: &Comparison, level: f64) {
 
 fn counting(page: &mut Page, clock: &Compared) {
     let whose = match clock.counts {
-        Counts::Always => return,
-        Counts::WhileThreadRuns => "this thread runs",
-        Counts::WhileProcessRuns => "threads of this process run",
+        CountsWhen::Always => return,
+        CountsWhen::WhileThreadRuns => "this thread runs",
+        CountsWhen::WhileProcessRuns => "threads of this process run",
     };
     let text = format!(
         "{} counts only while {whose}: the difference includes the time of other threads and of the hypervisor, and is not one of the rates",

@@ -4,7 +4,7 @@ use super::table::{rate, ticks};
 use super::{percent, short_time};
 use crate::clocks::{Across, HandOver, MeasuredClock, RateSeen, Report, Survey};
 use hairspring_core::judge::SeriesResult;
-use hairspring_host::clock::{Clock, Counts};
+use hairspring_host::clock::{Clock, CountsWhen};
 use hairspring_view::clean::clean;
 use hairspring_view::format::{count, plus_minus, probability, significant};
 use hairspring_view::page::{Page, Tone};
@@ -47,9 +47,9 @@ fn counter(clock: &Clock, found: &MeasuredClock) -> String {
         (Some(period), Some(hz)) => format!(", wraps every {}", short_time(period * 1e9 / hz)),
     };
     let counts = match clock.counts {
-        Counts::Always => "counts always",
-        Counts::WhileThreadRuns => "counts while this thread runs",
-        Counts::WhileProcessRuns => "counts while threads of this process run",
+        CountsWhen::Always => "counts always",
+        CountsWhen::WhileThreadRuns => "counts while this thread runs",
+        CountsWhen::WhileProcessRuns => "counts while threads of this process run",
     };
     let enabled = if clock.enable.is_some() { ", after being enabled in the thread that reads it" } else { "" };
     format!("{bits}{wraps}; {counts}{enabled}")

@@ -30,7 +30,7 @@ pub fn clock_latency(latency: &Latency, circumstances: &Environment, style: &Sty
     page.finish()
 }
 
-/// A time to wait for: `3 s`, `67 min`.
+/// A waiting time: `3 s`, `67 min`.
 fn long_time(seconds: f64) -> String {
     if seconds < 120.0 { format!("{} s", significant(seconds, 2)) } else { format!("{:.0} min", seconds / 60.0) }
 }

@@ -1,4 +1,4 @@
-//! The overhead of the stopwatch, as StopWatch's Table 2 has it.
+//! The overhead of the stopwatch, in the form of StopWatch's Table 2.
 
 use super::{percent, short_time};
 use crate::clocks::{ClockOverhead, OverheadReport};
@@ -48,7 +48,7 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
     page.finish()
 }
 
-/// Warns of a clock that steps by more than its overhead: only some of its runs saw a step.
+/// Warns about a clock that steps by more than its overhead: only some of its runs contain a step.
 fn coarse(page: &mut Page, clock: &ClockOverhead) {
     let Some(total) = clock.steadiest().map(|steadiest| steadiest.total.mean) else { return };
     if clock.quantum as f64 <= total {

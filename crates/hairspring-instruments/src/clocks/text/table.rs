@@ -1,5 +1,4 @@
-//! All clocks in two tables of 80 columns: how they are ordered and what a read costs; how fast and how well together
-//! they run.
+//! All clocks in two tables of 80 columns: ordering and cost of a read; rates and synchronisation across CPUs.
 
 use super::{percent, short_time};
 use crate::clocks::{Across, MeasuredClock, RateSeen, Survey};
@@ -12,9 +11,9 @@ use hairspring_view::clean::{clean, pad};
 use hairspring_view::format::{count, fixed, frequency_unit, plus_minus, significant};
 use hairspring_view::page::{Page, Tone};
 
-/// Columns of a name.
+/// Width of a name, in columns.
 const NAME: usize = 16;
-/// Columns of what orders a read.
+/// Width of the ordering of a read, in columns.
 const ORDER: usize = 9;
 
 pub fn tables(page: &mut Page, survey: &Survey, level: f64) {
@@ -47,7 +46,7 @@ fn reads(page: &mut Page, here: &[(&Clock, &MeasuredClock)], level: f64) {
     page.gap();
 }
 
-/// Ticks of a clock as a time, where its rate is known.
+/// Ticks of a clock as a time, if its rate is known.
 fn time(clock: &Clock, found: &MeasuredClock, number: f64) -> String {
     found.hz(clock).map_or_else(|| format!("{} ticks", ticks(number)), |hz| short_time(number * 1e9 / hz))
 }
@@ -78,7 +77,7 @@ pub fn rate(clock: &Clock, seen: &RateSeen, level: f64) -> String {
         (RateSeen::NotApplicable(_), _) => "none of its own".into(),
         (RateSeen::Measured(rate), Some(hz)) => {
             let off = off_ppm(rate, hz, level);
-            // The rate of a coarse clock may be off by so much that percent are more readable.
+            // A coarse clock's uncertainty may be so large that percent are more readable.
             let (shown, unit) = if off.value.abs() + off.half_width() < 1e4 { (off, "ppm") } else { (off.scaled(1e-4), "%") };
             let text = plus_minus(&shown);
             let sign = if off.value >= 0.0 && !text.starts_with('-') { "+" } else { "" };

@@ -1,7 +1,7 @@
-//! Taking the measurements: the expressions in the inner loop, the measurements in the outer, so that a burst of other
-//! activity falls on one measurement of each expression and not on all of one (Staelin and McVoy, section 7).
+//! The measurements, with the expressions in the inner loop, so that a burst of other activity disturbs one measurement of
+//! each expression and not all of one expression (Staelin and McVoy, section 7).
 
-use super::result::GuardTrial;
+use super::result::LoopChoice;
 use super::{Options, Subject};
 use hairspring_core::estimate::experiments::Experiments;
 use hairspring_host::chains::expressions::COPIES;
@@ -12,19 +12,19 @@ pub struct Sampler<'a> {
     harness: &'a Harness,
     window_ns: f64,
     timing_ns: f64,
-    guards: &'a [GuardTrial],
+    choices: &'a [LoopChoice],
     trips: Vec<u64>,
 }
 
 impl<'a> Sampler<'a> {
     /// A sampler with intervals of `window_ns`, from each of which `timing_ns` is subtracted.
-    pub fn new(harness: &'a Harness, window_ns: f64, timing_ns: f64, guards: &'a [GuardTrial]) -> Sampler<'a> {
-        Sampler { harness, window_ns, timing_ns, guards, trips: vec![1; guards.len()] }
+    pub fn new(harness: &'a Harness, window_ns: f64, timing_ns: f64, choices: &'a [LoopChoice]) -> Sampler<'a> {
+        Sampler { harness, window_ns, timing_ns, choices, trips: vec![1; choices.len()] }
     }
 
-    /// One try: times of one copy of each expression in nanoseconds, fewer than asked for where the budget ends before.
+    /// One try: times of one copy of each expression in nanoseconds. There are fewer than requested if the budget ends first.
     pub fn collect(&mut self, subject: &mut impl Subject, options: &Options) -> Result<Vec<Experiments>, String> {
-        let mut all = vec![Experiments::new(Vec::new(), 0.0); self.guards.len()];
+        let mut all = vec![Experiments::new(Vec::new(), 0.0); self.choices.len()];
         for _ in 0..options.measurements {
             for (expression, found) in all.iter_mut().enumerate() {
                 if options.is_spent(subject.spent_ns()) {
@@ -38,10 +38,10 @@ impl<'a> Sampler<'a> {
         Ok(all)
     }
 
-    /// Time of one copy, and what the quantum of the clock is in it.
+    /// Time of one copy, and the part of the clock's quantum in it.
     fn sample(&mut self, subject: &mut impl Subject, expression: usize) -> Result<(f64, f64), String> {
-        let guarded = self.guards[expression].guarded;
-        let mut body = |trips: u64| subject.run(expression, guarded, trips);
+        let opaque = self.choices[expression].opaque;
+        let mut body = |trips: u64| subject.run(expression, opaque, trips);
         let timed = self.harness.experiment(self.window_ns, self.trips[expression], &mut body).map_err(|e| e.to_string())?;
         self.trips[expression] = timed.trips;
         let copies = timed.trips as f64 * f64::from(COPIES);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The shortest time is taken for 1, 2, 3, 4 or 5 periods: figure 2 counts up to its MAX_COUNT of 6, exclusively.
+/// The shortest time may be 1, 2, 3, 4 or 5 periods: the loop of figure 2 ends before its MAX_COUNT of 6.
 const MOST_PARTS: u32 = 5;
 
 /// A period of which all times are nearly multiples.
@@ -10,25 +10,24 @@ const MOST_PARTS: u32 = 5;
 pub struct Divisor {
     /// The period, in the unit of the times: the slope of the regression.
     pub period: f64,
-    /// Periods that the shortest time was taken for.
+    /// Periods in the shortest time.
     pub parts: u32,
     /// Sum of the squared distances from the regression line, in the square of the unit of the times.
     pub chi2: f64,
 }
 
-/// The greatest common divisor of some times as the paper finds it; `None` where there is no time, or one that is not a
-/// positive number.
+/// The greatest common divisor of some times by the paper's method; `None` without times, or if one is not a positive number.
 ///
-/// The times, the differences of all pairs and the point (0, 0) are divided by a guess of the period and rounded; the slope
-/// of their linear regression is a better guess. The first guesses are the shortest time over i = 1, 2, ... A guess
-/// replaces the one before only if `i^2 chi2` is smaller, because every fraction of the true period fits as well.
+/// The guesses of the period are the shortest time over i = 1, 2, ... The times, the differences of all pairs and the point
+/// (0, 0) are divided by the guess and rounded; the slope of their linear regression improves it. A guess replaces an earlier
+/// one only if `i^2 chi2` is smaller, because every fraction of the true period also fits.
 ///
-/// Noise makes the answer too short a period, that is too high a speed; times that are not multiples of one period still
-/// get an answer. [`hairspring_core::estimate::lattice`] refuses there.
+/// With noise the period becomes too short, which means too high a speed. Times that are not multiples of one period still get
+/// an answer, where [`hairspring_core::estimate::lattice`] gives none.
 ///
 /// ```
 /// use hairspring_instruments::mhz::classic::gcd::greatest_common_divisor;
-/// // The paper's 2 and 3 cycles of 5.55 ns, which is 180 MHz, and not 120 as printed there.
+/// // The paper's example of 2 and 3 cycles of 5.55 ns: this is 180 MHz, not 120 as printed there.
 /// let found = greatest_common_divisor(&[11.1, 16.6]).unwrap();
 /// assert!((found.period - 5.55).abs() < 0.03);
 /// ```
@@ -64,7 +63,7 @@ fn fit(points: &[f64], shortest: f64, parts: u32) -> Divisor {
     Divisor { period, parts, chi2 }
 }
 
-/// Least squares line `y = intercept + slope x`. The x differ: 0 is one of them, and the shortest time another.
+/// Least squares line `y = intercept + slope x`. The values of x differ, because one is 0 and the shortest time is not.
 fn regression(points: &[(f64, f64)]) -> (f64, f64) {
     let count = points.len() as f64;
     let (mean_x, mean_y) = (points.iter().map(|p| p.0).sum::<f64>() / count, points.iter().map(|p| p.1).sum::<f64>() / count);
@@ -78,7 +77,7 @@ fn regression(points: &[(f64, f64)]) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// Times of so many cycles of a core with this period, each a little off by its own share of a part in a thousand.
+    /// Times of these cycles on a core with this period, each off by a different amount of up to one in a thousand.
     fn times(period: f64, cycles: &[f64]) -> Vec<f64> {
         cycles.iter().enumerate().map(|(at, n)| n * period * (1.0 + 1e-3 * ((at * 7 % 5) as f64 / 2.0 - 1.0))).collect()
     }

@@ -1,45 +1,45 @@
-//! The clock speed by the paper's own method (Staelin and McVoy, "mhz: Anatomy of a micro-benchmark", 1998), to compare
+//! The clock speed by the paper's own method (Staelin and McVoy, "mhz: Anatomy of a micro-benchmark", 1998), for comparison
 //! with the modern one.
 //!
-//! Nine expressions, whose lengths nobody knows, are timed by the harness of the paper; the period of the core is the greatest
-//! common divisor of their times. Everything is as published: the expressions, the regression with the weighted chi
-//! squared, the vote of all subsets, the minimum against the next larger value, three tries, and then "system too
-//! busy". It gives whole MHz and no confidence interval, and a neighbour that takes an even share of every interval goes
-//! unnoticed; none of this is mended here. Two things had to be added: a modern compiler folds some expressions, which are
-//! then guarded ([`hairspring_host::chains::expressions`]), and a budget may shorten the intervals.
+//! Nine expressions of unknown length are timed with the harness of the paper; the period of the core is the greatest common
+//! divisor of their times. Everything is as published: the expressions, the regression with the weighted chi squared, the
+//! vote of all subsets, the minimum against the next larger value, three tries, and then "system too busy". The method gives
+//! whole MHz and no confidence interval, and it does not notice a neighbour that takes the same share of every interval; this
+//! is not changed here. Two things had to be added: opaque loops for the expressions that a modern compiler folds
+//! ([`hairspring_host::chains::expressions`]), and a budget that may shorten the intervals.
 //!
-//! Time: a try takes 99 intervals, 0.6 s at 5 ms. Where no interval passes the check of [`Harness::enough`], as on a noisy
-//! machine, the paper takes a second for each, 99 s for a try and 297 s for three; the budget of 5 s that [`Options`] has
-//! by default makes it 7 ms, so that three tries fit even where a neighbour takes half of the processor.
+//! Time: a try has 99 intervals and takes 0.6 s if they are 5 ms long. If no interval passes the check of [`Harness::enough`],
+//! as on a noisy machine, the paper takes a second for each, which is 99 s for a try and 297 s for three. The default budget
+//! of 5 s limits the intervals to 7 ms, so that three tries fit even if a neighbour takes half of the processor.
 
 pub mod gcd;
 pub mod vote;
 
 mod collect;
-mod guard;
+mod plain_or_opaque;
 mod result;
 #[cfg(test)]
 mod tests;
 
-pub use result::{Attempt, ClassicResult, ExpressionResult, GuardTrial, Mhz, Outcome, Times};
+pub use result::{Attempt, ClassicResult, ExpressionResult, LoopChoice, Mhz, Outcome, Times};
 
-use guard::choose_guards;
 use hairspring_core::design::enough::{ACCURACY, resolution_window_ns};
 use hairspring_core::estimate::Estimate;
 use hairspring_host::chains::expressions::{Expression, expressions};
 use hairspring_host::clock::{Clock, RateMeter, granularity};
 use hairspring_measure::harness::Harness;
+use plain_or_opaque::choose_loops;
 use std::time::{Duration, Instant};
 
 /// Limits of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Time for the whole, 100 ms at least; `None` for as long as the paper's harness asks, which may be five minutes. An
-    /// interval that has begun is finished.
+    /// Time for everything, at least 100 ms; `None` for the time that the paper's harness takes, up to five minutes. An interval
+    /// that has begun is finished.
     pub budget: Option<Duration>,
-    /// Measurements of each expression in a try, 2 to 1000; the paper has 11.
+    /// Measurements of each expression in a try, 2 to 1000; 11 in the paper.
     pub measurements: u32,
-    /// Tries before the system is called too busy, 1 to 100; the paper has 3.
+    /// Tries before the system counts as too busy, 1 to 100; 3 in the paper.
     pub tries: u32,
     /// Confidence level of the intervals of the expressions' times.
     pub level: f64,
@@ -52,7 +52,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// An option is out of its limits; the message names it.
+    /// An option that is out of its limits; the message names it.
     fn check(&self) -> Result<(), String> {
         const LEAST: Duration = Duration::from_millis(100);
         if let Some(budget) = self.budget.filter(|budget| *budget < LEAST) {
@@ -70,13 +70,13 @@ impl Options {
         Ok(())
     }
 
-    /// The longest interval that the rest of the budget allows for all tries at their full length.
+    /// The longest interval with which the rest of the budget suffices for all tries at their full length.
     fn longest_window_ns(&self, spent_ns: f64, expressions: usize) -> f64 {
         let intervals = f64::from(self.tries) * f64::from(self.measurements) * expressions as f64;
         self.budget.map_or(f64::INFINITY, |budget| ((budget.as_nanos() as f64 - spent_ns) / intervals / MARGIN).max(1.0))
     }
 
-    /// Refuses a clock so coarse that the budget cannot give 1 %: without a budget, the paper's second is all there is.
+    /// Refuses a clock that is too coarse for 1 % within the budget. Without a budget, the limit is the paper's second.
     fn check_clock(&self, quantum_ns: f64, expressions: usize) -> Result<(), String> {
         let (needed, allowed) = (resolution_window_ns(quantum_ns, ACCURACY), self.longest_window_ns(0.0, expressions));
         if needed <= allowed {
@@ -97,8 +97,8 @@ impl Options {
     }
 }
 
-/// How much longer than asked for all intervals together may become: each up to a tenth for its rounded trips, once more for
-/// finding them, and twice where a neighbour takes half of the processor.
+/// How many times longer than requested all intervals together may become: up to a tenth because trips are rounded, another
+/// interval to find the trips, and twice the time if a neighbour takes half of the processor.
 const MARGIN: f64 = 2.3;
 
 /// The loops that the method times: a hundred copies of each expression.
@@ -106,7 +106,7 @@ trait Subject {
     /// Names of the expressions.
     fn names(&self) -> Vec<&'static str>;
     /// Runs a number of trips of an expression's loop.
-    fn run(&mut self, expression: usize, guarded: bool, trips: u64);
+    fn run(&mut self, expression: usize, opaque: bool, trips: u64);
     /// Time since the start, in nanoseconds.
     fn spent_ns(&self) -> f64;
 }
@@ -122,9 +122,9 @@ impl Subject for Compiled {
         self.all.iter().map(|expression| expression.name).collect()
     }
 
-    fn run(&mut self, expression: usize, guarded: bool, trips: u64) {
-        let Expression { plain, guarded: hidden, .. } = self.all[expression];
-        if guarded { hidden(trips) } else { plain(trips) }
+    fn run(&mut self, expression: usize, opaque: bool, trips: u64) {
+        let Expression { plain, opaque: opaque_loop, .. } = self.all[expression];
+        if opaque { opaque_loop(trips) } else { plain(trips) }
     }
 
     fn spent_ns(&self) -> f64 {
@@ -132,14 +132,14 @@ impl Subject for Compiled {
     }
 }
 
-/// Measures the clock speed by the paper's method, with a clock of this machine. A thread that is bound to one CPU gives
-/// steadier answers.
+/// Measures the clock speed by the paper's method, with a clock of this machine. Results are steadier if the thread is bound
+/// to one CPU.
 ///
 /// # Errors
-/// Options out of their limits, clocks too coarse for the budget, and clocks that no loop can fill an interval of. A machine that is
-/// too busy is not an error but an [`Outcome`].
+/// Options out of their limits, a clock that is too coarse for the budget, or a clock on which no loop fills an interval. A
+/// machine that is too busy is not an error but an [`Outcome`].
 pub fn classic(clock: Clock, options: &Options) -> Result<ClassicResult, String> {
-    /// Over this time the rate of the clock is measured, where its interface does not define it.
+    /// Time over which the rate of the clock is measured, unless its interface defines it.
     const RATE_TIME: Duration = Duration::from_millis(20);
     options.check()?;
     let mut subject = Compiled { all: expressions(), begin: Instant::now() };
@@ -157,15 +157,15 @@ pub fn classic(clock: Clock, options: &Options) -> Result<ClassicResult, String>
 fn measure(harness: &Harness, subject: &mut impl Subject, options: &Options) -> Result<ClassicResult, String> {
     options.check()?;
     options.check_clock(harness.quantum_ns, subject.names().len())?;
-    let guards = choose_guards(harness, subject, options)?;
+    let choices = choose_loops(harness, subject, options)?;
     let timing_ns = timing_overhead(harness, options)?;
-    let limit_ns = options.longest_window_ns(subject.spent_ns(), guards.len());
-    // The paper leaves open which loop the check is made with; the first expression's is as good as any.
-    let enough = harness.enough(limit_ns, &mut |trips| subject.run(0, guards[0].guarded, trips)).map_err(|e| e.to_string())?;
-    let window_ns = enough.window_ns.min(options.longest_window_ns(subject.spent_ns(), guards.len()));
+    let limit_ns = options.longest_window_ns(subject.spent_ns(), choices.len());
+    // The paper does not say which loop the check uses; any of them will do.
+    let enough = harness.enough(limit_ns, &mut |trips| subject.run(0, choices[0].opaque, trips)).map_err(|e| e.to_string())?;
+    let window_ns = enough.window_ns.min(options.longest_window_ns(subject.spent_ns(), choices.len()));
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut collected = Vec::new();
-    let mut sampler = collect::Sampler::new(harness, window_ns, timing_ns.value, &guards);
+    let mut sampler = collect::Sampler::new(harness, window_ns, timing_ns.value, &choices);
     while attempts.len() < options.tries as usize && !options.is_spent(subject.spent_ns()) && !attempts.iter().any(|one| one.agreed) {
         collected = sampler.collect(subject, options)?;
         attempts.push(Attempt::new(&collected));
@@ -174,7 +174,7 @@ fn measure(harness: &Harness, subject: &mut impl Subject, options: &Options) -> 
     Ok(ClassicResult {
         outcome: result::outcome(&attempts, options),
         mhz,
-        expressions: result::expressions(subject.names(), guards, &collected, mhz, options.level),
+        expressions: result::expressions(subject.names(), choices, &collected, mhz, options.level),
         attempts,
         window_ns,
         enough,
@@ -185,7 +185,7 @@ fn measure(harness: &Harness, subject: &mut impl Subject, options: &Options) -> 
     })
 }
 
-/// The overhead of the timing, which a hundredth of the budget is spent on at the most.
+/// The timing overhead; at most a hundredth of the budget is spent on it.
 fn timing_overhead(harness: &Harness, options: &Options) -> Result<Estimate, String> {
     const WINDOW_NS: f64 = 1e6;
     let window_ns = options.budget.map_or(WINDOW_NS, |budget| WINDOW_NS.min(budget.as_nanos() as f64 / 1_000.0));

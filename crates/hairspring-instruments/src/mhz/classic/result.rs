@@ -25,40 +25,42 @@ pub enum Outcome {
 pub struct Mhz {
     /// Clock speed in whole MHz, from the minima.
     pub value: u32,
-    /// The same from the next larger values.
+    /// Clock speed in whole MHz, from the next larger values.
     pub next: u32,
-    /// MHz between which the middle half of the subsets of the minima lies.
+    /// Range of the middle half of the subsets of the minima, in MHz.
     pub middle_half: (u32, u32),
 }
 
 /// One try.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// Vote with the minimum of each expression; `None` where no subset was valid.
+    /// Vote with the minimum of each expression; `None` if no subset was valid.
     pub minimum: Option<Ballot>,
     /// Vote with the next larger value of each.
     pub next: Option<Ballot>,
-    /// Whether both have an answer, and the two agree.
+    /// Whether both votes have an answer, and the answers agree.
     pub agreed: bool,
-    /// Fewest measurements of an expression: fewer than asked for where the budget ended.
+    /// Fewest measurements of an expression: fewer than requested if the budget ended.
     pub measurements: u32,
 }
 
-/// Plain and guarded loop of an expression, in nanoseconds for one copy.
+/// The plain and the opaque loop of an expression, in nanoseconds for one copy, and the choice between them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct GuardTrial {
-    /// Whether the guarded loop was used, because the compiler had folded the plain one.
-    pub guarded: bool,
-    /// The plain loop; `None` where the compiler left nothing that takes time.
+pub struct LoopChoice {
+    /// Whether the opaque loop was used, because the compiler had folded the plain one.
+    #[serde(rename = "guarded")]
+    pub opaque: bool,
+    /// The plain loop; `None` if the compiler left nothing of it that takes time.
     pub plain_ns: Option<Minimum>,
-    /// The guarded loop.
-    pub guarded_ns: Minimum,
+    /// The opaque loop.
+    #[serde(rename = "guarded_ns")]
+    pub opaque_ns: Minimum,
 }
 
 /// Times of one copy of an expression, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// The minimum, which the method uses, and the next larger value, which it checks with.
+    /// The minimum, which the method uses, and the next larger value, with which it checks the minimum.
     pub minimum: Minimum,
     /// The median with its interval.
     pub median: Estimate,
@@ -69,13 +71,14 @@ pub struct Times {
 pub struct ExpressionResult {
     /// The expression as the paper writes it.
     pub name: String,
-    /// How it was kept from the compiler.
-    pub guard: GuardTrial,
-    /// Its times in the last try; `None` where the budget ended before there were two.
+    /// Which of its loops was used.
+    #[serde(rename = "guard")]
+    pub choice: LoopChoice,
+    /// Its times in the last try; `None` if the budget ended before there were two.
     pub time_ns: Option<Times>,
-    /// Whether its minimum took part in the vote; an obvious outlier does not.
+    /// Whether its minimum was used in the vote; an obvious outlier is not.
     pub used: bool,
-    /// Periods of the accepted speed that the minimum and the next larger value take: whole ones, if the method is right.
+    /// The minimum and the next larger value in periods of the accepted speed: whole numbers, if the method is right.
     pub cycles: Option<Minimum>,
 }
 
@@ -84,23 +87,23 @@ pub struct ExpressionResult {
 pub struct ClassicResult {
     /// How it ended.
     pub outcome: Outcome,
-    /// The clock speed, where it was accepted.
+    /// The clock speed, if it was accepted.
     pub mhz: Option<Mhz>,
     /// The expressions, in the order of the paper.
     pub expressions: Vec<ExpressionResult>,
-    /// The tries, in turn.
+    /// The tries, in order.
     pub attempts: Vec<Attempt>,
     /// Length of a timed interval, in nanoseconds.
     pub window_ns: f64,
-    /// How that length was found.
+    /// How the length was determined.
     pub enough: Enough,
     /// Time to read the clock, subtracted from each interval, in nanoseconds.
     pub timing_overhead_ns: Estimate,
-    /// Time that it all took, in seconds.
+    /// Total time, in seconds.
     pub seconds: f64,
     /// Name of the clock.
     pub clock: String,
-    /// Rate of the clock that nanoseconds were made with.
+    /// Rate of the clock, which converts its ticks to nanoseconds.
     pub rate: Option<Rate>,
 }
 
@@ -115,7 +118,7 @@ impl Attempt {
         Attempt { minimum, next, agreed, measurements }
     }
 
-    /// The clock speed, where both answers agree.
+    /// The clock speed, if both answers agree.
     pub fn accepted(&self) -> Option<Mhz> {
         let (minimum, next) = self.minimum.as_ref().zip(self.next.as_ref()).filter(|_| self.agreed)?;
         Some(Mhz { value: minimum.mode.mhz, next: next.mode.mhz, middle_half: minimum.middle_half })
@@ -139,7 +142,7 @@ pub fn outcome(attempts: &[Attempt], options: &Options) -> Outcome {
 /// The expressions with their times in the last try.
 pub fn expressions(
     names: Vec<&str>,
-    guards: Vec<GuardTrial>,
+    choices: Vec<LoopChoice>,
     collected: &[Experiments],
     mhz: Option<Mhz>,
     level: f64,
@@ -153,11 +156,11 @@ pub fn expressions(
     };
     names
         .into_iter()
-        .zip(guards)
+        .zip(choices)
         .zip(times.iter().zip(used))
-        .map(|((name, guard), (time_ns, used))| ExpressionResult {
+        .map(|((name, choice), (time_ns, used))| ExpressionResult {
             name: name.to_owned(),
-            guard,
+            choice,
             time_ns: *time_ns,
             used,
             cycles: time_ns.as_ref().and_then(cycles),

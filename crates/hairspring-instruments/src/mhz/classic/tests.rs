@@ -7,11 +7,11 @@ const MS: u64 = 1_000_000;
 /// Cycles of the nine expressions.
 const CYCLES: [f64; 9] = [5.0, 2.0, 3.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0];
 
-/// A core of so many MHz.
+/// A core with a clock of `mhz`.
 struct Core {
     mhz: f64,
     cycles: [f64; 9],
-    /// What the compiler leaves of an expression in the plain loop, as a share.
+    /// Share of each expression that the compiler leaves in the plain loop.
     left: [f64; 9],
 }
 
@@ -26,8 +26,8 @@ impl Subject for Core {
         expressions().iter().map(|expression| expression.name).collect()
     }
 
-    fn run(&mut self, expression: usize, guarded: bool, trips: u64) {
-        let share = if guarded { 1.0 } else { self.left[expression] };
+    fn run(&mut self, expression: usize, opaque: bool, trips: u64) {
+        let share = if opaque { 1.0 } else { self.left[expression] };
         fake::advance((trips as f64 * 100.0 * self.cycles[expression] * share * 1e3 / self.mhz) as u64);
     }
 
@@ -56,7 +56,7 @@ fn the_speed_of_a_quiet_core_is_found() {
         assert!((f64::from(answer.value) / mhz - 1.0).abs() < 2e-3, "{mhz}: {answer:?}");
         assert_eq!((found.attempts.len(), found.window_ns), (1, 5e6));
         for (expression, truth) in found.expressions.iter().zip(CYCLES) {
-            assert!(expression.used && !expression.guard.guarded);
+            assert!(expression.used && !expression.choice.opaque);
             assert!((expression.cycles.unwrap().value - truth).abs() < 0.02, "{expression:?}");
         }
     }
@@ -67,26 +67,26 @@ fn a_coarse_clock_takes_the_papers_time_or_the_budget() {
     let noise = Noise { work_ppm: 100, ..Noise::default() };
     let found = run(&mut Core::new(4_100.0), 10 * MS, noise, &unlimited());
     assert_eq!((found.window_ns, found.enough.proven), (1e9, false));
-    // The 99 s of one try that lmbench announces, times three.
+    // lmbench announces 99 s for one try.
     assert!(found.seconds > 99.0 && found.seconds < 340.0, "{}", found.seconds);
     let found = run(&mut Core::new(4_100.0), 1, Noise { period: 3 * MS, stolen: MS, ..Noise::default() }, &Options::default());
     assert!(found.window_ns < 8e6 && found.seconds < 5.1, "{} {}", found.window_ns, found.seconds);
 }
 
 #[test]
-fn a_folded_expression_is_guarded_and_named() {
+fn the_opaque_loop_of_a_folded_expression_is_used() {
     let mut core = Core::new(4_100.0);
     (core.left[1], core.left[5], core.left[8]) = (0.02, 0.73, 0.0);
     let found = run(&mut core, 1, Noise::default(), &Options::default());
-    let guarded: Vec<&str> = found.expressions.iter().filter(|one| one.guard.guarded).map(|one| &one.name[..]).collect();
-    assert_eq!(guarded, ["a^=a+a", "a^=a<<b", "a++;a^=1;a<<=1"]);
-    assert!(found.expressions[8].guard.plain_ns.is_none());
+    let opaque: Vec<&str> = found.expressions.iter().filter(|one| one.choice.opaque).map(|one| &one.name[..]).collect();
+    assert_eq!(opaque, ["a^=a+a", "a^=a<<b", "a++;a^=1;a<<=1"]);
+    assert!(found.expressions[8].choice.plain_ns.is_none());
     assert!((f64::from(found.mhz.unwrap().value) - 4_100.0).abs() < 5.0);
 }
 
 #[test]
 fn a_neighbour_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
-    // 10 us of 20: the ten wrong machines of section 8, whose neighbour took half of the processor.
+    // 10 us of every 20, as on the ten machines with wrong results in section 8: a neighbour took half of the processor.
     let noise = Noise { period: MS / 100, stolen: MS / 100, ..Noise::default() };
     let found = run(&mut Core::new(4_100.0), 1, noise, &Options::default());
     assert_eq!(found.outcome, Outcome::Accepted);
@@ -95,7 +95,7 @@ fn a_neighbour_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
 
 #[test]
 fn a_core_that_never_repeats_is_too_busy_after_three_tries() {
-    // Every interval is longer by up to its own length: the two answers agree by chance only.
+    // Every interval is longer by up to its own length, so the two answers agree only by chance.
     let noise = Noise { work_ppm: 1_000_000, ..Noise::default() };
     let options = Options { measurements: 2, ..unlimited() };
     let found = run(&mut Core::new(4_100.0), 1, noise, &options);
@@ -105,10 +105,10 @@ fn a_core_that_never_repeats_is_too_busy_after_three_tries() {
 
 #[test]
 fn non_integer_lengths_show_in_the_cycles() {
-    // Adds of a constant folded into renaming, a load forwarded in half a cycle.
+    // The core folds additions of a constant into renaming, and forwards a load in half a cycle.
     let cycles = [0.5, 2.0, 3.0, 1.0, 2.0, 2.0, 2.0, 3.0, 2.17];
     let found = run(&mut Core { cycles, ..Core::new(4_000.0) }, 1, Noise { work_ppm: 100, ..Noise::default() }, &Options::default());
-    // Half a cycle is an integer of half the period: the method cannot know, and doubles the speed.
+    // Half a cycle is a whole number of half periods: the method cannot detect this, and doubles the speed.
     let answer = found.mhz.unwrap();
     assert!((f64::from(answer.value) / 8_000.0 - 1.0).abs() < 0.01, "{answer:?}");
     assert!((found.expressions[8].cycles.unwrap().value - 4.34).abs() < 0.05, "{:?}", found.expressions[8]);

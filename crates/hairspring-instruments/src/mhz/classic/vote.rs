@@ -4,15 +4,16 @@ use super::gcd::greatest_common_divisor;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Times further than this factor from their median are obvious outliers: "within a few multiples of each other".
+/// Times that differ from their median by more than this factor are obvious outliers; the paper says "within a few multiples
+/// of each other".
 const OUTLIER_FACTOR: f64 = 20.0;
-/// Times are of different length if they differ by more than this share of the shorter one.
+/// Times count as different if they differ by more than this share of the shorter one.
 const DIFFERENT: f64 = 0.05;
 /// Two answers agree within this share of the first ...
 const AGREE_SHARE: f64 = 0.01;
 /// ... or within this many MHz.
 const AGREE_MHZ: f64 = 1.0;
-/// Most times that are voted on: the subsets double with each.
+/// Most times in a vote: each further time doubles the number of subsets.
 const MOST_TIMES: usize = 16;
 /// Answers that a ballot lists.
 const LISTED: usize = 12;
@@ -22,20 +23,20 @@ const LISTED: usize = 12;
 pub struct Vote {
     /// Clock speed, in whole MHz as the paper prints it.
     pub mhz: u32,
-    /// Subsets that gave it.
+    /// Number of subsets that gave it.
     pub subsets: u32,
 }
 
 /// The vote of all subsets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ballot {
-    /// The mode: the most common answer, and the lowest of equally common ones.
+    /// The mode: the most common answer, or the lowest of equally common ones.
     pub mode: Vote,
-    /// Subsets that were asked: those with two times that differ by more than 5 %.
+    /// Number of valid subsets: those with two times that differ by more than 5 %.
     pub subsets: u32,
-    /// MHz between which the middle half of the subsets' answers lies.
+    /// Range of the middle half of the subsets' answers, in MHz.
     pub middle_half: (u32, u32),
-    /// The most common answers, most common first, twelve at the most.
+    /// Up to twelve answers, the most common first.
     pub votes: Vec<Vote>,
 }
 
@@ -49,8 +50,8 @@ pub fn plausible(times: &[f64]) -> Vec<bool> {
 
 /// The mode of the greatest common divisors of all valid subsets of times, which are in nanoseconds.
 ///
-/// A subset is valid if two of its times differ by more than 5 % (classes): times of equal length would give their own
-/// length for a period. `None` where no subset is valid, or for more than 16 times.
+/// A subset is valid if two of its times differ by more than 5 % (classes): equal times would give that time as the period.
+/// `None` if no subset is valid, or for more than 16 times.
 pub fn vote(times_ns: &[f64]) -> Option<Ballot> {
     if times_ns.len() > MOST_TIMES {
         return None;
@@ -81,13 +82,13 @@ fn ballot(counts: &BTreeMap<u32, u32>) -> Option<Ballot> {
     let mut votes: Vec<Vote> = counts.iter().map(|(mhz, subsets)| Vote { mhz: *mhz, subsets: *subsets }).collect();
     let subsets = votes.iter().map(|vote| vote.subsets).sum();
     let middle_half = (at_share(&votes, subsets / 4)?, at_share(&votes, subsets - 1 - subsets / 4)?);
-    // A stable sort: of equally common answers the lowest stays in front.
+    // The sort is stable, so the lowest of equally common answers stays first.
     votes.sort_by_key(|vote| std::cmp::Reverse(vote.subsets));
     votes.truncate(LISTED);
     Some(Ballot { mode: *votes.first()?, subsets, middle_half, votes })
 }
 
-/// The answer of the subset of that rank, from 0, among all in the order of their answers.
+/// The answer at a rank, from 0, when all subsets are sorted by their answers.
 fn at_share(votes: &[Vote], rank: u32) -> Option<u32> {
     let mut seen = 0;
     let reached = |vote: &&Vote| {
@@ -123,7 +124,7 @@ mod tests {
     fn the_speed_is_the_mode_of_the_subsets() {
         let found = vote(&noisy(4_100.0, &STUDY, 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) <= 1, "{found:?}");
-        // 511 subsets, less those of equal lengths: 2^5 - 1 of 2 cycles, 3 of 3 cycles, one each of 1 and 5.
+        // 511 subsets minus those of equal lengths: 2^5 - 1 of 2 cycles, 3 of 3 cycles, one each of 1 and 5.
         assert_eq!(found.subsets, 511 - 31 - 3 - 1 - 1);
         assert!(found.mode.subsets > found.subsets / 4);
     }
@@ -140,30 +141,30 @@ mod tests {
 
     #[test]
     fn few_non_integer_lengths_are_outvoted() {
-        // One add folded into renaming.
+        // The core folds one addition into renaming.
         let found = vote(&noisy(4_100.0, &[5.0, 2.0, 3.0, 1.0, 2.5, 2.0, 2.0, 3.0, 2.0], 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) <= 2, "{found:?}");
     }
 
     #[test]
     fn many_non_integer_lengths_win_the_vote() {
-        // A store-load pair renamed to half a cycle, adds of a constant to 0.17: the method has no way to know.
+        // The core shortens a store-load pair to half a cycle, and additions of a constant to 0.17: the method cannot detect it.
         let found = vote(&noisy(4_100.0, &[0.5, 1.17, 2.17, 1.0, 1.5, 2.5, 0.53, 3.17, 2.34], 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) > 41, "{found:?}");
-        // The middle half of the subsets shows what the mode hides.
+        // The range of the middle half shows the doubt that the mode hides.
         assert!(found.middle_half.1 - found.middle_half.0 > 410, "{found:?}");
     }
 
     #[test]
-    fn a_factor_that_all_share_stays_in_the_speed() {
-        // Dependent operations that never take less than two cycles.
+    fn a_common_factor_of_all_lengths_divides_the_speed() {
+        // Dependent operations never take less than two cycles.
         let found = vote(&noisy(4_000.0, &[4.0, 2.0, 4.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0], 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(2_000) <= 1, "{found:?}");
     }
 
     #[test]
     fn a_neighbour_that_takes_an_even_share_is_not_noticed() {
-        // 2715 MHz for a true 4100: every interval, the second best as well, is longer by the same share.
+        // 2715 MHz instead of 4100: all intervals, including the second shortest, are longer by the same share.
         let best = vote(&noisy(2_715.0, &STUDY, 1e-4)).unwrap();
         let next = vote(&noisy(2_714.0, &STUDY, 2e-4)).unwrap();
         assert!(best.mode.mhz.abs_diff(2_715) <= 1 && agree(best.mode.mhz, next.mode.mhz), "{best:?} {next:?}");

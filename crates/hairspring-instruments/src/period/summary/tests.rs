@@ -1,4 +1,4 @@
-//! Estimates and findings from invented wake-ups.
+//! Estimates and findings from made-up wake-ups.
 
 use super::super::tally::{Bins, Tick, Wake};
 use super::*;
@@ -40,7 +40,7 @@ fn ended() -> Ended {
     }
 }
 
-/// Wake-ups whose latency is drawn by a function of the noise and the one before; the counter is off by so many ppm.
+/// Wake-ups whose latency is a function of the noise and the previous latency; the counter's rate is off by `ppm`.
 fn wakes(cycles: u64, seed: u64, ppm: f64, mut latency: impl FnMut(&mut Noise, f64) -> f64) -> Tally {
     let (mut noise, mut last) = (Noise(seed), 0.0);
     let mut tally = Tally::new([0.4, 1.0].map(tick), &Bins::for_period(PERIOD));
@@ -76,19 +76,19 @@ fn the_interval_of_the_mean_period_covers_the_truth_and_is_as_narrow_as_its_ends
             naive += 1.96 * summary.clocks[0].error.sd_ns / 500f64.sqrt();
         }
         assert!(covered >= runs * 93 / 100, "{covered} of {runs}");
-        // The spread of a period over the root of their number is some 20 times as wide.
+        // The spread of a period over the square root of their number is some 20 times as wide.
         assert!(half < 0.15 * naive, "{half} {naive}");
     }
 }
 
 #[test]
-fn the_interval_of_the_mean_latency_covers_the_truth_where_latencies_resemble_their_neighbours() {
+fn the_interval_of_the_mean_latency_covers_the_truth_for_correlated_latencies() {
     let mut covered = 0;
     for seed in 0..300 {
         let summary = summarise(&wakes(4_000, seed, 0.0, |noise, last| 0.9 * last + 1_000.0 * noise.next()), None, &ended()).unwrap();
         covered += u32::from(summary.latency.mean_ns.contains(5_000.0));
     }
-    // Taken as independent, fewer than half of them would cover it.
+    // If the values were treated as independent, fewer than half of the intervals would cover it.
     assert!(covered >= 270, "{covered} of 300");
 }
 
@@ -108,7 +108,7 @@ fn clocks_that_differ_by_more_than_steering_are_a_finding() {
 }
 
 #[test]
-fn the_uncertainty_of_the_rate_is_carried_on() {
+fn the_uncertainty_of_the_rate_is_included() {
     let tally = wakes(2_000, 1, 0.0, even);
     let unsure = Ended { rates: [rate(2.5e9, 50.0), rate(1e9, 0.0)], ..ended() };
     let summary = summarise(&tally, None, &unsure).unwrap();

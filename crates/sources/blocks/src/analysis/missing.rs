@@ -1,4 +1,4 @@
-//! Which inputs are missing: blocks that no input reached, and blocks that no input tells apart.
+//! Which inputs are missing: blocks that no input reached, and blocks that no input separates.
 
 use super::CountRow;
 use super::structure::Structure;
@@ -16,7 +16,7 @@ pub enum Missing {
         /// Blocks that ran and have an edge to each of them.
         from: Vec<usize>,
     },
-    /// Blocks that no whole call can tell apart: they run equally often, whatever the input.
+    /// Blocks that no whole call can tell apart: they run equally often for any input.
     Inseparable {
         /// The blocks.
         blocks: Vec<usize>,
@@ -28,11 +28,11 @@ pub enum Missing {
         /// The blocks, one for each inseparable group.
         blocks: Vec<usize>,
     },
-    /// Sums of counts that these inputs did not vary, and others could.
+    /// Sums of counts that these inputs did not vary, but other inputs could.
     NotVaried {
-        /// Numbers that the inputs tell apart ...
+        /// Number of counts that the inputs vary independently ...
         rank: usize,
-        /// ... and that whole calls could tell apart.
+        /// ... and number that whole calls could vary.
         possible: usize,
         /// Edges that no input took although a block before them ran.
         edges: Vec<String>,
@@ -40,7 +40,7 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// What it is.
+    /// What is missing, in words.
     pub fn message(&self) -> String {
         let list = |blocks: &[usize]| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(", ");
         match self {
@@ -59,7 +59,7 @@ impl Missing {
         }
     }
 
-    /// What would determine it.
+    /// The inputs that would determine it, in words.
     pub fn remedy(&self) -> String {
         let list = |blocks: &[usize], and: &str| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(and);
         match self {
@@ -99,7 +99,7 @@ pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<M
     all
 }
 
-/// Blocks that did not run, together where the same blocks lead to them.
+/// Blocks that did not run; those to which the same blocks lead are grouped.
 fn not_reached(graph: &Graph, ran: &[bool]) -> Vec<Missing> {
     let mut by_source: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for block in (0..ran.len()).filter(|at| !ran[*at]) {
@@ -168,7 +168,7 @@ mod tests {
         assert!(all.contains(&Missing::Inseparable { blocks: vec![0, 3], once: true }), "{all:?}");
         assert!(all.contains(&Missing::NotSeparated { blocks: vec![0, 1] }), "{all:?}");
         assert!(all.iter().any(|missing| matches!(missing, Missing::NotVaried { rank: 1, possible: 2, .. })), "{all:?}");
-        // Both arms taken: nothing but the common blocks stays together.
+        // Both arms are taken: only the common blocks stay together.
         let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1]), row(&graph, &[1, 0, 1, 1])], &structure);
         assert_eq!(all, [Missing::Inseparable { blocks: vec![0, 3], once: true }]);
         assert!(all[0].remedy().contains("--until B4"));

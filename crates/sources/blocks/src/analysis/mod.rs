@@ -1,4 +1,4 @@
-//! From counts and times to the times of the parts.
+//! Computes the times of the parts from counts and times of rows.
 
 mod data;
 mod kinds;
@@ -97,9 +97,9 @@ pub struct Analysis {
     pub totals: Vec<f64>,
     /// Whole calls.
     pub calls: usize,
-    /// Mean time of a whole call, in the table's unit, the overhead included.
+    /// Mean time of a whole call, in the table's unit, including the overhead.
     pub mean_call: f64,
-    /// Coarser parts, where they add up.
+    /// Coarser parts, if they add up.
     pub regions: Vec<Region>,
     /// What is missing.
     pub missing: Vec<Missing>,
@@ -116,7 +116,7 @@ impl Analysis {
     }
 
     /// Share of the time of all whole calls that a component takes. `None` for a difference of times, and for a combination
-    /// whose parts do not run as often as they are in it: these are no parts of anything.
+    /// whose parts do not run in proportion to their coefficients: these are not parts of the time.
     pub fn share(&self, component: usize) -> Option<f64> {
         const ABOUT: f64 = 0.05;
         let part = &self.series().solution.components[component];
@@ -131,8 +131,8 @@ impl Analysis {
         self.names.iter().position(|known| known == name).map_or(self.calls as f64, |at| self.totals[at])
     }
 
-    /// A finding about a time that is significantly negative, or negative by more than noise and a good part of a call: the
-    /// sum is then wrong however well it fits, and other times are too large.
+    /// A finding about a time that is significantly negative, or negative by more than noise and a large part of a call: the
+    /// sum is then wrong even if it fits well, and other times are too large.
     fn negative(&self) -> Option<Finding> {
         const GOOD_PART: f64 = 0.05;
         let wrong = |(at, part): &(usize, &Component)| {

@@ -6,16 +6,16 @@ use std::collections::HashSet;
 /// How well a sum of the parts describes the rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quality {
-    /// Share of the variation between rows that it explains, at most 1; below 0 where it does worse than the mean row.
-    /// `None` where rows hardly vary, or nothing checks the sum.
+    /// Share of the variation between rows that it explains, at most 1; below 0 if it is worse than the mean row. `None` if
+    /// rows hardly vary, or if nothing checks the sum.
     pub explained: Option<f64>,
     /// Standard deviation of the rows from it, as a share of the mean row; `None` where nothing checks the sum.
     pub departure: Option<f64>,
     /// Rows with different counts beyond the number of unknowns: with none, some times always fit.
     pub spare: usize,
-    /// Whether the numbers of its parts can be believed; `None` where nothing checks the sum.
+    /// Whether the times of its parts can be trusted; `None` if nothing checks the sum.
     pub carried: Option<bool>,
-    /// Whether a negative time is the reason why they cannot.
+    /// Whether they cannot be trusted because of a negative time.
     pub negative: bool,
 }
 
@@ -99,7 +99,7 @@ mod tests {
     use hairspring_core::estimate::{Options, solve};
     use hairspring_core::observations::Observations;
 
-    /// Rows of two blocks and what they take, each read eight times with a noise that has mean 0.
+    /// Rows of two blocks with their times, each read eight times with noise of mean 0.
     fn quality(rows: &[([f64; 2], f64)]) -> Quality {
         let mut table = Observations::new(vec!["a".into(), "b".into()]);
         let series = table.series("main");

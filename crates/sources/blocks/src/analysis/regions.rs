@@ -28,7 +28,7 @@ const SAYS_NOTHING: f64 = 0.25;
 /// The loops whose trips have a meaningful time: every row is modelled as a sum of trips and the part common to all calls.
 /// The departure from the rows is in the intervals.
 ///
-/// Empty if that sum is wrong, too: the rows depart from it, nothing checks it, the common part would be negative, or all
+/// Empty if that sum is wrong, too: if the rows depart from it, nothing checks it, the common part would be negative, or all
 /// trips would take longer than all calls.
 pub fn regions(
     graph: &Graph,

@@ -1,4 +1,4 @@
-//! What follows from the graph alone: which counts determine others in every possible run.
+//! Consequences of the graph alone: which counts determine others in every possible run.
 
 use crate::graph::Graph;
 use hairspring_core::estimate::exact_rank;
@@ -9,9 +9,9 @@ use std::collections::HashMap;
 pub struct Structure {
     /// Edges whose counts do not follow from the counts of the blocks, by index.
     pub undetermined: Vec<usize>,
-    /// Counts of the blocks in independent flows, all runs being sums of these; the last column counts the calls.
+    /// Counts of the blocks in independent flows; every run is a sum of these. The last column counts the calls.
     pub flows: Vec<Vec<f64>>,
-    /// Maximum number of unknowns that whole calls can tell apart, the overhead included.
+    /// Maximum number of unknowns that whole calls can tell apart, including the overhead.
     pub rank: usize,
     /// Blocks with the same number run equally often in every whole call; the last entry is that of the calls.
     classes: Vec<usize>,
@@ -41,7 +41,7 @@ impl Structure {
 fn classes(flows: &[Vec<f64>], columns: usize) -> Vec<usize> {
     let (mut classes, mut number) = (vec![0; columns], 0);
     for flow in flows {
-        // Where nothing flows the class stays.
+        // Columns without flow keep their class.
         let mut parts: HashMap<(usize, u64), usize> = HashMap::new();
         for (class, value) in classes.iter_mut().zip(flow).filter(|(_, value)| **value != 0.0) {
             *class = *parts.entry((*class, value.to_bits())).or_insert_with(|| {
@@ -53,8 +53,8 @@ fn classes(flows: &[Vec<f64>], columns: usize) -> Vec<usize> {
     classes
 }
 
-/// A base of the flows with as much in as out at every block. A call is an edge from the outside to the entry, and all edges
-/// out of the function lead back to it.
+/// A basis of the flows that are balanced at every block. A call is an edge from outside to the entry, and all edges out of the
+/// function lead back to it.
 fn flows(graph: &Graph) -> Vec<Vec<f64>> {
     let (blocks, edges) = (graph.blocks.len(), graph.edges.len());
     let mut conservation = vec![vec![0.0; edges + 1]; blocks + 1];
@@ -70,7 +70,7 @@ fn flows(graph: &Graph) -> Vec<Vec<f64>> {
         let mut flow = vec![0.0; edges + 1];
         flow[column] = 1.0;
         if let Some((_, sum)) = rank.dependent.iter().find(|(dependent, _)| *dependent == column) {
-            // The dependent column is this sum of pivots: so much of each pivot's flow balances it.
+            // The dependent column is a sum of pivots; these multiples of their flows balance it.
             sum.terms.iter().for_each(|(pivot, coefficient)| flow[*pivot] = -coefficient);
         }
         let mut counts = vec![0.0; blocks + 1];
@@ -83,8 +83,8 @@ fn flows(graph: &Graph) -> Vec<Vec<f64>> {
     .collect()
 }
 
-/// The rank test: is the count of an edge a sum of counts of blocks? The counts known are, for each block, the sum over the
-/// edges into it and the sum over the edges out of it.
+/// Tests by rank whether the count of an edge is a sum of counts of blocks. The known counts are, for each block, the sum over
+/// the edges into it and the sum over the edges out of it.
 fn undetermined(graph: &Graph) -> Vec<usize> {
     let (blocks, edges) = (graph.blocks.len(), graph.edges.len());
     let mut known = vec![vec![0.0; edges + 1]; 2 * blocks + 1];

@@ -1,4 +1,4 @@
-//! The bytes of a function at the addresses where they run, and what each instruction does to the flow of control.
+//! The bytes of a function at the addresses where they run, and the effect of each instruction on the flow of control.
 
 use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
 use std::ops::Range;
@@ -63,7 +63,7 @@ impl Code {
     }
 }
 
-/// What an instruction does to the flow of control.
+/// The effect of an instruction on the flow of control.
 pub fn flow(instruction: &Instruction) -> Flow {
     let near = matches!(instruction.op0_kind(), OpKind::NearBranch64 | OpKind::NearBranch32 | OpKind::NearBranch16);
     let target = instruction.near_branch_target();

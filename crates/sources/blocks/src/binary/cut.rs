@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Observed targets of jumps that the disassembly cannot follow: address of the jump, target.
 pub type Observed = BTreeSet<(u64, u64)>;
 
-/// What is known of a stretch of instructions: where it begins, ends, and how.
+/// A stretch of instructions: where it begins, where it ends, and how.
 struct Stretch {
     end: u64,
     last: u64,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 type Slice<'data> = EndianSlice<'data, NativeEndian>;
 
-/// Encodings of pointers (Linux Standard Base, Core Generic, 10.5.1): nothing there, variable length, and four bytes.
+/// Encodings of pointers (Linux Standard Base, Core Generic, 10.5.1): absent, variable length, and four bytes.
 const OMITTED: u8 = 0xff;
 const VARIABLE: u8 = 0x01;
 const FOUR_BYTES: u8 = 0x03;

@@ -53,7 +53,7 @@ impl Image {
     /// Reads a file.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is no ELF file for x86-64.
+    /// A file that cannot be read, or that is not an ELF file for x86-64.
     pub fn open(path: &Path) -> Result<Image> {
         let data = std::fs::read(path).map_err(|e| Error::Program { program: path.display().to_string(), reason: e.to_string() })?;
         Image::parse(path, data)
@@ -62,7 +62,7 @@ impl Image {
     /// The image in the bytes of a file.
     ///
     /// # Errors
-    /// Bytes that are no ELF file for x86-64.
+    /// Bytes that are not an ELF file for x86-64.
     pub fn parse(path: &Path, data: Vec<u8>) -> Result<Image> {
         let fail = |reason: String| Error::Program { program: path.display().to_string(), reason };
         let (symbols, slots) = {
@@ -275,7 +275,7 @@ fn unwind_range(file: &object::File<'_>, address: u64) -> Option<Range<u64>> {
     described(file, address, |entry| Some(entry.initial_address()..entry.initial_address().saturating_add(entry.len())))
 }
 
-/// Something of the unwind table's entry for an address.
+/// A property of the unwind table's entry for an address.
 fn described<T>(file: &object::File<'_>, address: u64, what: impl Fn(&Entry<'_>) -> Option<T>) -> Option<T> {
     let section = file.section_by_name(".eh_frame")?;
     let data = section.uncompressed_data().ok()?;

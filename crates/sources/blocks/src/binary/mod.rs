@@ -1,4 +1,4 @@
-//! The file: which function, which bytes, which blocks, which source lines.
+//! The binary file: functions, their bytes, blocks and source lines.
 
 mod callee;
 mod code;

@@ -73,14 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpp_and_rust_names_can_be_asked_for_without_their_arguments() {
+    fn cpp_and_rust_names_can_be_given_without_their_arguments() {
         assert!(forms("_ZN3foo3barEi").contains(&"foo::bar".to_owned()));
         assert!(forms("_ZN3foo3barEi").contains(&"foo::bar(int)".to_owned()));
         assert_eq!(forms("adler32"), ["adler32"]);
     }
 
     #[test]
-    fn the_last_name_is_behind_namespaces_and_types() {
+    fn the_last_name_comes_after_namespaces_and_types() {
         assert_eq!(["work", "rs::work", "a::b<c::d>::e(f::g)", "Vec<a::b>"].map(last_name), ["work", "work", "e(f::g)", "Vec<a::b>"]);
         assert_eq!(["f", "f.cold", "f.cold.3", "f.colder"].map(is_part), [false, true, true, false]);
     }

@@ -1,4 +1,4 @@
-//! From a request to a result: every input is followed once, all are timed in rounds, and the table is solved.
+//! Measures a request: every input is followed once, all are timed in rounds, and the table is solved.
 
 mod prepare;
 mod rounds;
@@ -79,15 +79,17 @@ fn choose(wanted: Wanted, structure: &Structure, rows: &[CountRow]) -> Unknowns 
     match wanted {
         Wanted::Blocks => Unknowns::Blocks,
         Wanted::Edges => Unknowns::Edges,
-        Wanted::Auto if structure.undetermined.is_empty() || told_apart(Unknowns::Edges, rows) <= told_apart(Unknowns::Blocks, rows) => {
+        Wanted::Auto
+            if structure.undetermined.is_empty() || rank_of_counts(Unknowns::Edges, rows) <= rank_of_counts(Unknowns::Blocks, rows) =>
+        {
             Unknowns::Blocks
         }
         Wanted::Auto => Unknowns::Edges,
     }
 }
 
-/// How many unknowns the counts tell apart.
-fn told_apart(unknowns: Unknowns, rows: &[CountRow]) -> usize {
+/// Number of unknowns that the counts can tell apart.
+fn rank_of_counts(unknowns: Unknowns, rows: &[CountRow]) -> usize {
     let counts: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts).into_iter().chain([1.0]).collect()).collect();
     exact_rank(&counts).pivots.len()
 }

@@ -24,16 +24,16 @@ const MOST_ROWS: usize = 2_000;
 /// A row of a process.
 #[derive(Debug)]
 pub struct Row {
-    /// What is run.
+    /// The call.
     pub call: Call,
     /// What runs in it.
     pub counts: CountRow,
-    /// What it writes, as it was before.
+    /// The previous contents of the memory that it writes.
     written: Patches,
     branches: Branches,
 }
 
-/// What the counts of a row are made of, at addresses of the file.
+/// The branches from which the counts of a row are computed, at addresses of the file.
 #[derive(Debug, Clone)]
 struct Branches {
     all: BTreeMap<(u64, u64), u64>,
@@ -78,19 +78,19 @@ struct Ready {
     stub: Stub,
 }
 
-/// What following a call left.
+/// The result of following a call.
 struct Traces {
     followed: Followed,
     /// Memory before the call.
     snapshot: Snapshot,
-    /// What the call wrote, as it was before.
+    /// The previous contents of the memory that the call wrote.
     written: Patches,
 }
 
 /// The state that grows with each input.
 #[derive(Debug)]
 pub struct Session<'a> {
-    /// What was asked.
+    /// The request.
     pub request: &'a Request,
     /// The program.
     pub program: Program,

@@ -28,7 +28,7 @@ const AROUND: u64 = 400;
 /// Rows between two rounds of the chains.
 const ROWS_BETWEEN: usize = 64;
 
-/// What the rounds need.
+/// The settings of the rounds.
 pub struct Timing<'a> {
     /// The clock that the chains read; calls read the same counter.
     pub clock: Clock,
@@ -40,7 +40,7 @@ pub struct Timing<'a> {
     pub budget: Duration,
     /// Longest time of one visit.
     pub timeout: Duration,
-    /// Told how far the rounds are.
+    /// Called with the progress of the rounds.
     pub progress: fn(Progress),
 }
 
@@ -60,7 +60,7 @@ pub struct Readings {
 #[derive(Clone, Copy)]
 struct Plan {
     warm: usize,
-    /// From the trial.
+    /// Measured in the trial.
     typical: u64,
     shortest: Shortest,
     /// Time of one run including the timing code.

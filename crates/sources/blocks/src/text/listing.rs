@@ -12,10 +12,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Maximum number of lines; if there are more parts, those with the largest times are shown.
 const MOST_LISTED: usize = 200;
-/// Columns of a name, a place and a time at the most.
+/// Largest widths of a name, a place and a time, in columns.
 const MOST_COLUMNS: [usize; 3] = [16, 24, 32];
 
-/// What is known of the components for the whole report.
+/// Properties of the components for the whole report.
 pub struct Listing<'a> {
     /// What was measured.
     pub measured: &'a MeasuredFunction,
@@ -165,7 +165,7 @@ fn chosen(lines: &[Line]) -> Vec<usize> {
     order
 }
 
-/// Columns of name, place and time.
+/// Widths of name, place and time, in columns.
 fn widths(lines: &[Line], chosen: &[usize]) -> [usize; 3] {
     const HEADS: [usize; 3] = [5, 7, 9];
     std::array::from_fn(|column| {

@@ -13,13 +13,13 @@ use iced_x86::Instruction;
 use nix::sys::signal::Signal;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Branches with where they went: (address of the branch, address that it went to).
+/// Counts of branches by (address of the branch, target).
 pub type Branches = BTreeMap<(u64, u64), u64>;
 
-/// What one call did.
+/// The record of one call.
 #[derive(Debug, Clone, Default)]
 pub struct Followed {
-    /// How often conditional and indirect branches went where.
+    /// How often conditional and indirect branches went to each target.
     pub branches: Branches,
     /// Times that the function was entered: more than 1 if it calls itself.
     pub entries: u64,
@@ -74,7 +74,7 @@ pub struct Follower<'a> {
     in_system: bool,
 }
 
-/// Where control went from a site.
+/// Where control went after a site.
 enum Onward {
     /// Inside of the function, to an address.
     To(u64),

@@ -1,4 +1,4 @@
-//! What a call writes: compares memory before and after it.
+//! Finds the memory that a call writes, by comparison before and after it.
 
 use super::maps::{Mapping, of_process};
 use super::process::Process;
@@ -45,7 +45,7 @@ impl Snapshot {
         Ok(Snapshot { parts: ranges.into_iter().filter_map(read).collect() })
     }
 
-    /// The previous contents of what was written since.
+    /// The previous contents of the memory that was written since.
     pub fn written(&self, process: &Process) -> Patches {
         let mut patches = Vec::new();
         for (start, before) in &self.parts {

@@ -340,7 +340,7 @@ impl Process {
     /// Blocks all signals except those of faults: the program's timers would interrupt the repeated calls.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn hold_signals(&self) -> Result<()> {
         const FAULTS: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
         let held: u64 = FAULTS.iter().fold(u64::MAX, |held, signal| held & !(1 << (signal - 1)));

@@ -1,4 +1,4 @@
-//! From a program and an input to a process stopped at the first instruction of the function.
+//! Starts a program with an input, and stops it at the first instruction of the function.
 
 use super::maps::{Mapping, entry_point, of_process};
 use super::process::{BREAKPOINT, Process, Resume, Stop, Watchdog};
@@ -17,7 +17,7 @@ pub struct Target {
     pub function: Function,
     /// Its code at the addresses where it runs.
     pub code: Code,
-    /// What is added to addresses of the file.
+    /// Offset from addresses of the file to addresses in memory.
     pub bias: u64,
 }
 
@@ -33,7 +33,7 @@ impl Target {
 pub struct Program {
     /// The program.
     pub path: PathBuf,
-    /// The function asked for.
+    /// The requested function.
     pub wanted: String,
     /// CPU to run on.
     pub cpu: usize,
@@ -55,12 +55,12 @@ pub struct Started {
     pub target: Target,
     /// The file that the function is in.
     pub image: Rc<Image>,
-    /// What is mapped.
+    /// Its memory map.
     pub mappings: Vec<Mapping>,
 }
 
 impl Program {
-    /// A program whose function is asked for by name or by address.
+    /// A program whose function is given by name or by address.
     ///
     /// # Errors
     /// A program that cannot be traced.
@@ -162,7 +162,7 @@ fn loaded_files(mappings: &[Mapping]) -> Vec<PathBuf> {
     files
 }
 
-/// What is added to the addresses of a file.
+/// Offset from the addresses of a file to addresses in memory.
 fn bias(image: &Image, mappings: &[Mapping]) -> Result<u64> {
     const PAGE: u64 = 4095;
     let path = std::fs::canonicalize(&image.path).unwrap_or_else(|_| image.path.clone());
@@ -285,7 +285,7 @@ fn check_bytes(started: &Started) -> Result<()> {
     }
 }
 
-/// Whether the code of a process is what it was in the file.
+/// Whether the code of a process is the same as in the file.
 pub fn is_unchanged(process: &Process, code: &Code) -> bool {
     code.parts().iter().all(|(start, bytes)| {
         let mut now = vec![0; bytes.len()];

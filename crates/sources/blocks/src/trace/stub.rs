@@ -1,8 +1,8 @@
-//! Timing a call from inside of the process, again and again from the same state.
+//! Times a call inside the process, repeatedly from the same state.
 //!
-//! A page of code is put into the process. It restores what the call wrote, waits a random time, loads the registers that
-//! the call began with, reads the time stamp counter between fences, calls, and reads it again. The function runs as the
-//! compiler made it, without instrumentation.
+//! A page of code is put into the process. It restores the memory that the call wrote, waits a random time, loads the initial
+//! registers of the call, reads the time stamp counter between fences, calls, and reads the counter again. The function runs as
+//! the compiler made it, without instrumentation.
 #![allow(unsafe_code, reason = "the page is assembly, and taking its bytes from this program's own image has no safe form")]
 
 use super::maps::{Mapping, free_near};
@@ -123,7 +123,7 @@ fn page() -> (&'static [u8], u64) {
 /// Ticks of one call.
 pub type Ticks = u64;
 
-/// What is run: a call up to its end, or up to an address.
+/// The call to run: up to its end, or up to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
     /// Where the call ends; `None` for a whole call.
@@ -156,7 +156,7 @@ impl Stub {
     /// Puts the page into a process, near a function. The process is made to call the system from an address of its code.
     ///
     /// # Errors
-    /// No room near the function, or what the system says.
+    /// No room near the function, or the system's error.
     pub fn install(process: &mut Process, mappings: &[Mapping], from: u64, near: u64, spread: u64) -> Result<Stub> {
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         const READ_RUN: u64 = (libc::PROT_READ | libc::PROT_EXEC) as u64;
@@ -174,7 +174,7 @@ impl Stub {
         self.base + CODE
     }
 
-    /// Takes the state that calls begin with from a process that is stopped at the function's entry.
+    /// Takes the initial state of calls from a process that is stopped at the function's entry.
     ///
     /// # Errors
     /// Registers that cannot be read.
@@ -199,7 +199,7 @@ impl Stub {
     /// Copies the patches into the process, so that the page can undo what a call writes.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn prepare(&self, process: &mut Process, from: u64, until: Option<u64>, patches: &Patches) -> Result<Call> {
         if patches.is_empty() {
             return Ok(Call { until, patches: 0, count: 0 });

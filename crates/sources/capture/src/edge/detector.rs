@@ -1,4 +1,4 @@
-//! From a stream of samples to edges, in memory that does not grow.
+//! Finds the edges in a stream of samples, in memory that does not grow.
 
 use super::learn::Learnt;
 use super::overload::Overload;
@@ -6,7 +6,7 @@ use super::scale::{Averager, scale};
 use super::{Edge, Method, REACH};
 use crate::error::{Error, Result};
 
-/// Samples from which the size of an edge is learnt.
+/// Number of samples from which the size of an edge is learnt.
 const LEARN: usize = 1 << 21;
 /// Samples without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 27;

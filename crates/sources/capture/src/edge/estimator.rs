@@ -14,7 +14,7 @@ const PHASES: usize = 512;
 /// Standard deviation of the kernel in samples. A larger one passes more noise and reaches farther; a smaller one passes the
 /// ringing of the converter and is disturbed by edges nearby.
 const SIGMA: f64 = 1.4;
-/// How far from the largest difference the top may lie.
+/// Largest distance of the top from the largest difference.
 const SPAN: f64 = 2.0;
 
 /// How the place of an edge is found between the samples.
@@ -28,8 +28,8 @@ pub enum Method {
     /// Zero crossing of the second derivative by a straight line through two of its points, which is the top of a
     /// parabola through three slopes. Intervals: 0.4 to 0.5 us at 192 kHz.
     Inflection,
-    /// Zero crossing of a parabola through three points of the second derivative: the report's (section 6). Intervals: 0.4
-    /// to 1.2 us at 192 kHz.
+    /// Zero crossing of a parabola through three points of the second derivative: the method of the report (section 6).
+    /// Intervals: 0.4 to 1.2 us at 192 kHz.
     ThreePoint,
 }
 
@@ -43,9 +43,9 @@ impl Method {
         Self::NAMES.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
     }
 
-    /// How finely it places an edge, in samples: the size of its bias, which remains where no noise and no dither spread it.
-    /// That of the band-limited one is at most 0.0001 for edges that stand alone, and 0.0003 for two that are 9 samples apart, with
-    /// converters that pass 0.45 or 0.5 of the sample rate; 0.0006 with one that passes 0.4.
+    /// Size of its bias in samples, which neither noise nor dither averages out. For the band-limited method it is at most
+    /// 0.0001 for single edges, and 0.0003 for two that are 9 samples apart, with converters that pass 0.45 or 0.5 of the sample
+    /// rate; 0.0006 with one that passes 0.4.
     pub fn quantum(self) -> f64 {
         match self {
             Method::BandLimited => 0.0005,
@@ -54,7 +54,7 @@ impl Method {
         }
     }
 
-    /// How many samples two edges must be apart not to move each other by more than the method's quantum.
+    /// Smallest distance in samples at which two edges do not move each other by more than the method's quantum.
     pub fn apart(self) -> f64 {
         match self {
             Method::BandLimited => 9.0,

@@ -12,19 +12,19 @@ const RINGING: usize = 32;
 /// Number of differences that estimate the noise: the minimum, and about the number used in a long stretch.
 const LEAST_STEPS: usize = 100;
 const MOST_STEPS: usize = 200_000;
-/// Peaks that a learnt stretch keeps at most.
+/// Most peaks that a learnt stretch keeps.
 const MOST_PEAKS: usize = 1 << 20;
 
-/// What a stretch of the signal shows.
+/// Properties learnt from a stretch of the signal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Learnt {
     /// Largest difference of a typical edge.
     pub peak: f64,
-    /// Standard deviation of the differences far from all edges; `None` where there are too few such places.
+    /// Standard deviation of the differences far from all edges; `None` if there are too few such places.
     pub noise: Option<f64>,
 }
 
-/// Learns from samples; `None` where there is no edge in them. `floor` is the smallest difference that can be an edge.
+/// Learns from samples; `None` if there is no edge in them. `floor` is the smallest difference that can be an edge.
 pub fn learn(samples: &[f32], floor: f64) -> Option<Learnt> {
     let least = floor.max(ABOVE_NOISE * noise(samples));
     let mut peaks = peaks(samples, least);

@@ -12,7 +12,7 @@ pub use estimator::{Method, REACH};
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Edge {
-    /// When, in ticks of the recording: samples, or units of the file's timescale.
+    /// Its time in ticks of the recording: samples, or units of the file's timescale.
     pub at: f64,
     /// Whether the level went up.
     pub rising: bool,

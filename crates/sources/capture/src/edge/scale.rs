@@ -1,11 +1,11 @@
 //! Signals whose edges rise over many samples: some samples are averaged, so that an edge is as steep as a converter's.
 //!
-//! The difference of two neighbours is then small against the noise and locates the edge badly. With averages of n samples
-//! it is n times as large with less noise, until n is about the rise itself.
+//! Without averages, the difference of two neighbours is small compared with the noise and locates the edge badly. With
+//! averages of n samples it is n times as large with less noise, until n is about as long as the rise.
 
 use super::learn::{Learnt, learn};
 
-/// Samples that an edge may rise over after averaging: as many as the low pass of the edges has.
+/// Samples over which an edge may rise after averaging: as many as the low pass of the edges has.
 const RISE: f64 = 2.5;
 /// A difference that grows by less than this factor with twice as many samples has nearly the whole step.
 const SATURATED: f64 = 1.3;
@@ -25,11 +25,11 @@ pub struct Scale {
     pub every: usize,
     /// Samples that a typical edge takes: height over largest difference.
     pub rise: f64,
-    /// What is seen at this scale.
+    /// Properties of the signal at this scale.
     pub learnt: Learnt,
 }
 
-/// The scale for a stretch of the signal; `None` where there is no edge in it at any scale.
+/// The scale for a stretch of the signal; `None` if there is no edge in it at any scale.
 pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
     let mut seen: Vec<(usize, Learnt)> = Vec::new();
     let (mut every, mut averaged) = (1, Vec::new());

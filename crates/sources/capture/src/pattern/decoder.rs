@@ -1,4 +1,4 @@
-//! Edges in, frames out: one edge at a time, in memory that does not grow.
+//! Decodes edges to frames, one edge at a time, in memory that does not grow.
 
 use super::payload::{Kind, parse, payload_bytes};
 use super::{END_GAP, PREAMBLE, gap_units};
@@ -24,13 +24,13 @@ pub struct Pulse {
 }
 
 impl Pulse {
-    /// The reading: trailing less leading edge.
+    /// The reading: trailing edge minus leading edge.
     pub fn width(&self) -> f64 {
         self.trailing - self.leading
     }
 }
 
-/// Which way the pin goes before the code runs.
+/// The direction of the pin's edge before the code runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Orientation {
     /// Low when idle: the leading edge rises.
@@ -46,11 +46,11 @@ pub struct Frame {
     pub start: f64,
     /// The unit, in ticks of the recording.
     pub unit: f64,
-    /// By how much the recording lengthens a pulse, from the preamble, in ticks.
+    /// Time by which the recording lengthens a pulse, from the preamble, in ticks.
     pub excess: f64,
     /// Its leading edges.
     pub orientation: Orientation,
-    /// What its pulses count.
+    /// The counts of its pulses.
     pub kind: Kind,
     /// The pulses; as many as `kind` says.
     pub pulses: Vec<Pulse>,
@@ -78,7 +78,7 @@ pub struct Problem {
     pub trouble: Trouble,
     /// What was found and what was expected.
     pub reason: String,
-    /// Whether its header says that it holds reference intervals.
+    /// Whether its header announces reference intervals.
     pub reference: bool,
 }
 
@@ -140,12 +140,12 @@ impl Decoder {
         }
     }
 
-    /// The orientation as far as it is known by now.
+    /// The orientation, if it is known so far.
     pub fn orientation(&self) -> Orientation {
         self.orientation
     }
 
-    /// Takes an edge and passes what it completes to `sink`.
+    /// Takes an edge and passes the items that it completes to `sink`.
     pub fn push(&mut self, edge: Edge, sink: &mut dyn FnMut(Item)) {
         if !self.seen {
             self.seen = true;
@@ -167,7 +167,7 @@ impl Decoder {
         }
     }
 
-    /// Passes what is left at the end of the recording to `sink`.
+    /// Passes the remaining items at the end of the recording to `sink`.
     pub fn finish(&mut self, sink: &mut dyn FnMut(Item)) {
         self.outside.drain(..).for_each(|pulse| sink(Item::Stray(pulse)));
         if let Some(last) = self.last.back() {

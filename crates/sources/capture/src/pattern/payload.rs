@@ -1,4 +1,4 @@
-//! The payload of a frame: what its pulses count.
+//! The payload of a frame, which holds the counts of its pulses.
 
 /// Version of the pattern.
 pub const VERSION: u8 = 1;

@@ -92,7 +92,7 @@ struct Head {
     channels: Vec<String>,
 }
 
-/// What a row is.
+/// The kind of the rows.
 enum Rows {
     /// Edges only: times in seconds.
     Times,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// Rows that were skipped after the first ones.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Idle {
-    /// How many.
+    /// Number of these rows.
     pub(super) rows: u64,
     /// Time of the last of them.
     pub(super) last: f64,

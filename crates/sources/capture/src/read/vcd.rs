@@ -1,4 +1,4 @@
-//! Value change dumps (IEEE 1364): what simulators and logic analysers write.
+//! Value change dumps (IEEE 1364), which simulators and logic analysers write.
 //!
 //! Written by hand because the crate `vcd` limits neither names nor comments, refuses unknown commands, and does not report
 //! a truncated last word; `wellen` keeps all changes in memory and needs a seekable file.
@@ -29,7 +29,7 @@ struct Variable {
     lowest: u32,
 }
 
-/// What the current words of the file are.
+/// The part of the file that is being read.
 #[derive(Debug)]
 enum Mode {
     /// Declarations: the words of the command so far.

@@ -1,4 +1,4 @@
-//! What the compilers make of the rows: as many instructions as copies, no more and no fewer.
+//! Checks that compiled rows have exactly as many instructions as copies.
 
 use super::*;
 use crate::declaration::Declaration;

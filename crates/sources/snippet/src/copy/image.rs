@@ -11,7 +11,7 @@ const NOTES: &str = ".hairspring";
 /// A note that the generated source left at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Where.
+    /// The address.
     pub address: u64,
     /// Its number, as made by [`crate::source::NoteId`].
     pub number: u64,

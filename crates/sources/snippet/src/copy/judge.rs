@@ -50,12 +50,12 @@ fn doubt_reason(doubt: Doubt, place: &str) -> String {
     }
 }
 
-/// The first place through which a copy waits for the one before, if these doubts are taken for dependences.
+/// The first place through which a copy waits for the one before, if these doubts count as dependences.
 fn chained(row: &Row, carried: &Carried, doubts: &[Doubt]) -> Option<String> {
     let assembly = row.request.language == Language::Asm;
     // In compiled code a value can move between registers; only variables and memory are stable.
     let stays = |place: &Place| assembly || matches!(place, Place::Variable(_) | Place::Memory(_));
-    let found = carried.edges.keys().find(|place| stays(place) && comes_round(carried, **place, doubts, &stays));
+    let found = carried.edges.keys().find(|place| stays(place) && is_cycle(carried, **place, doubts, &stays));
     let merged = || {
         let own = |place: &&Place| match place {
             Place::Register(register) => !carried.taken.contains(register) && !assembly,
@@ -76,7 +76,7 @@ fn counts(doubt: &Option<Doubt>, doubts: &[Doubt]) -> bool {
 }
 
 /// Whether a value returns to its own place after a computation.
-fn comes_round(carried: &Carried, place: Place, doubts: &[Doubt], stays: &impl Fn(&Place) -> bool) -> bool {
+fn is_cycle(carried: &Carried, place: Place, doubts: &[Doubt], stays: &impl Fn(&Place) -> bool) -> bool {
     let mut seen: BTreeSet<(Place, bool)> = BTreeSet::new();
     let mut open = vec![(place, false)];
     while let Some((next, worked)) = open.pop() {

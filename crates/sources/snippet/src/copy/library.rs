@@ -30,7 +30,7 @@ const MATH: [(Signature, &str); 5] = [
     (signature(1, 0, false, false), " ilogb lrint llrint lround llround __isnan __isinf __finite __fpclassify __signbit "),
 ];
 
-/// Others of the C library and of the compilers' own.
+/// Other functions of the C library, and functions of the compilers.
 const OTHERS: [(Signature, &str); 6] = [
     (
         signature(0, 1, false, false),

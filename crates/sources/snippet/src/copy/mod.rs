@@ -102,7 +102,7 @@ impl<'a> Row<'a> {
         names
     }
 
-    /// Number of the copy that is analysed: a middle one if possible.
+    /// Index of the analysed copy: one in the middle if possible.
     fn looked_at(&self) -> Option<usize> {
         let last = self.notes.iter().filter(|(id, _)| id.what.is_none() && !id.in_body).map(|(id, _)| id.copy).max()?;
         last.min(2).checked_sub(1)
@@ -142,7 +142,7 @@ impl<'a> Row<'a> {
         Ok(carried)
     }
 
-    /// Cells with what is known of the row's frame and of the objects with names.
+    /// Cells with the known properties of the row's frame and of the named objects.
     fn cells(&self, entry: u64) -> Cells {
         let end = self.image.symbol(entry).map_or(entry, |(_, end, _)| *end);
         let objects = self.image.objects().map(|(start, end)| (start as i64, end as i64)).collect();

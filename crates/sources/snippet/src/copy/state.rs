@@ -20,7 +20,7 @@ pub enum Overlap {
     Perhaps,
 }
 
-/// All memory cells accessed so far with their numbers, and what is known of the function's stack frame.
+/// All memory cells accessed so far with their numbers, and the known properties of the function's stack frame.
 #[derive(Debug, Default)]
 pub struct Cells {
     cells: Vec<Cell>,
@@ -96,20 +96,20 @@ pub struct Held {
     pub stored: bool,
 }
 
-/// What every place holds.
+/// The value in every place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct State {
     pub registers: BTreeMap<Register, Value>,
     pub flags: BTreeMap<u32, Value>,
     pub cells: BTreeMap<usize, Held>,
-    /// What was stored at addresses that are no longer known.
+    /// Values that were stored at addresses that are no longer known.
     pub lost: Origins,
-    /// What the branches on the way here looked at.
+    /// The conditions of the branches on the way here.
     pub conditions: Origins,
 }
 
 impl State {
-    /// What a register holds; at the start of the function that is unknown.
+    /// The value in a register, which is unknown at the start of the function.
     pub fn register(&self, register: Register) -> Value {
         let entry = || Value::new(Origins::new(), Some(Sum::unknown(Unknown::Entry(register))));
         self.registers.get(&register).cloned().unwrap_or_else(entry)
@@ -134,7 +134,7 @@ impl State {
         }
     }
 
-    /// What memory holds.
+    /// The value in memory.
     pub fn load(&mut self, cell: usize, cells: &Cells, fresh: Unknown) -> Value {
         if let Some(held) = self.cells.get(&cell) {
             return held.value.clone();
@@ -200,7 +200,7 @@ impl State {
         }
         for cell in self.cells.keys().chain(other.cells.keys()) {
             let (a, b) = (self.held(*cell), other.held(*cell));
-            // What neither wrote is the same on both paths.
+            // Memory that neither path wrote is the same on both.
             let value = if !a.stored && !b.stored {
                 Value::new(either(&a.value.origins, &b.value.origins), a.value.number.clone().filter(|_| a.value.number == b.value.number))
             } else {

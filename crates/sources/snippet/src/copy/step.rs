@@ -12,8 +12,8 @@ pub struct Stepper<'c> {
     pub is_constant: &'c dyn Fn(i64) -> bool,
     /// Whether the instruction was followed before: its earlier result has the same name.
     pub again: bool,
-    /// Whether a compiler made the code: then a part of a register is written for its own sake, and what goes to the stack
-    /// and back, or is made longer, stays the value that it is.
+    /// Whether a compiler made the code: then a write of a part of a register defines the whole value, and a value stays the
+    /// same when it is spilled to the stack and reloaded, or extended.
     pub compiled: bool,
 }
 
@@ -354,7 +354,7 @@ impl Stepper<'_> {
     }
 }
 
-/// Registers that are written; with the bytes that are written where the rest keeps its value, 0 where all of it may.
+/// Registers that are written, with the number of bytes written if the rest keeps its value, otherwise 0.
 pub fn written(info: &InstructionInfo) -> Vec<(Register, Option<usize>)> {
     let mut all: Vec<(Register, Option<usize>)> = Vec::new();
     for used in info.used_registers().iter().filter(|used| writes(used.access())) {

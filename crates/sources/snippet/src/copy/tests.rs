@@ -28,7 +28,7 @@ fn copies(request: &Request, codes: &[&str], compiler: &str) -> Vec<Copy> {
     codes.chunks(16).flat_map(chunk).collect()
 }
 
-/// What is wrong with the modes of some codes, by all compilers.
+/// Messages about wrong modes of some codes, for all compilers.
 fn wrong(request: &Request, expected: Option<Mode>, codes: &[&str]) -> Vec<String> {
     let compilers = if request.language == Language::Cpp { CPP_COMPILERS } else { COMPILERS };
     let mut wrong = Vec::new();
@@ -307,7 +307,7 @@ fn machine_code_is_judged() {
     let copy = bare(&[0x48, 0x8d, 0x04, 0x11], 4);
     assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries a value from one copy to the next"));
     assert_eq!((copy.disassembly.len(), copy.written), (1, vec!["rax".to_owned()]));
-    // mov %rax, 8(%rsp); mov 8(%rsp), %rax, as one goes to the stack and comes back.
+    // mov %rax, 8(%rsp); mov 8(%rsp), %rax: a spill and a reload.
     assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
     // mov %rax, 8(%rsp); mov 16(%rsp), %rax
     assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x10], 2).judged.mode, THROUGHPUT);
@@ -384,12 +384,12 @@ fn longest_chain(program: &[(Operation, usize, usize)], copies: usize) -> u32 {
 
 proptest::proptest! {
     #[test]
-    fn straight_line_code_is_judged_as_by_counting_every_chain(
+    fn judgement_of_straight_line_code_agrees_with_counted_chains(
         program in proptest::collection::vec((0..5usize, 0..NUMBERS.len(), 0..NUMBERS.len()), 1..12)
     ) {
         use Operation::*;
         let program: Vec<_> = program.into_iter().map(|(o, to, from)| ([Move, Add, Multiply, Constant, Clear][o], to, from)).collect();
-        // A chain that goes on grows with every round of the registers; any other ends within one.
+        // A chain across copies grows with every round of the registers; any other ends within one round.
         let grows = longest_chain(&program, 60) > longest_chain(&program, 30);
         let judged = bare(&encoded(&program), 4).judged;
         proptest::prop_assert_eq!(judged.mode, if grows { LATENCY } else { THROUGHPUT }, "{:?}: {}", program, judged.reason);

@@ -19,13 +19,13 @@ pub enum Place {
 /// Why a dependence is uncertain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
-    /// A branch decides.
+    /// It depends on a branch.
     Condition,
-    /// Two addresses may be the same, or not.
+    /// Two addresses may or may not be the same.
     Memory,
-    /// Only some processors have it.
+    /// It exists only on some processors.
     Processor,
-    /// A function that was not followed decides.
+    /// It depends on a function that was not followed.
     Call,
 }
 
@@ -65,14 +65,14 @@ pub fn doubted(origins: &Origins, reason: Doubt) -> Origins {
     origins.iter().map(|(origin, doubt)| (*origin, doubt.or(Some(reason)))).collect()
 }
 
-/// What the value depends on where one of two paths was taken: only what both depend on is sure.
+/// The origins of a value after one of two paths: only origins on both paths are certain.
 pub fn either(a: &Origins, b: &Origins) -> Origins {
     let is_sure = |origins: &Origins, place| [false, true].iter().any(|worked| origins.get(&(place, *worked)) == Some(&None));
     let mut all = Origins::new();
     for (from, other) in [(a, b), (b, a)] {
         for ((place, worked), doubt) in from {
             let doubt = doubt.or((!is_sure(other, *place)).then_some(Doubt::Condition));
-            // What is doubted on one of the paths is doubted.
+            // An origin that is doubtful on one path is doubtful.
             all.entry((*place, *worked)).and_modify(|old| *old = old.or(doubt)).or_insert(doubt);
         }
     }
@@ -84,9 +84,9 @@ pub fn either(a: &Origins, b: &Origins) -> Origins {
 pub enum Unknown {
     /// A register when the function began.
     Entry(Register),
-    /// What the instruction at an address left in a register, or read from memory (`Register::None`).
+    /// The value that the instruction at an address left in a register, or read from memory (`Register::None`).
     Made(u64, Register),
-    /// What a register held that the instruction at an address used as an address.
+    /// The value of a register that the instruction at an address used as an address.
     Used(u64, Register),
 }
 
@@ -136,7 +136,7 @@ impl Sum {
     }
 }
 
-/// What a place holds.
+/// The value in a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     /// What it depends on.

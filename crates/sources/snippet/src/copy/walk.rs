@@ -67,7 +67,7 @@ pub struct Walk<'i> {
     pub carried: Carried,
     /// Whether what is carried is recorded: only in the last copy.
     last: bool,
-    /// Whether a compiler made the code of it.
+    /// Whether a compiler made its code.
     compiled: bool,
 }
 
@@ -188,7 +188,7 @@ impl<'i> Walk<'i> {
         false
     }
 
-    /// At the end of a copy every place becomes an origin of its own, beside what its value came from.
+    /// At the end of a copy every place becomes an origin, in addition to the origins of its value.
     fn boundary(&mut self, state: &mut State, address: u64) {
         let last = self.last;
         let mut places: Vec<(Place, &mut Origins)> = Vec::new();

@@ -34,7 +34,7 @@ pub struct Lost {
 }
 
 impl Work {
-    /// Counts an instruction; `on_values` tells that no operand of it is a constant.
+    /// Counts an instruction; `on_values` means that none of its operands is a constant.
     pub fn count(&mut self, i: &Instruction, on_values: bool) {
         let count = match () {
             () if is_multiplication(i) => &mut self.multiplications,

@@ -1,4 +1,4 @@
-//! Crash reports: a handler for fatal signals tells the parent the signal and its place, then lets the process die of it.
+//! Crash reports: a handler for fatal signals reports the signal and its place to the parent, then lets the process die of it.
 #![allow(unsafe_code, reason = "signal handlers and their stack have no safe form; the handler calls async-signal-safe functions only")]
 
 use super::Phase;
@@ -42,8 +42,8 @@ pub fn watch(replies: &File) {
 }
 
 extern "C" fn report_crash(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel hands a valid siginfo; for SIGSYS the address field's place holds the call's address, and the
-    // number of the call follows it; only that number is used.
+    // SAFETY: the kernel passes a valid siginfo. For SIGSYS the call's address is in place of the address field, and the number
+    // of the call follows it; only that number is used.
     let address = unsafe { if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(6).read()) } else { (*info).si_addr() as u64 } };
     let numbers = [signal as u64, PHASE.load(Ordering::Relaxed), ROW.load(Ordering::Relaxed), address, memory_bytes()];
     let mut message = [0u8; 44];
@@ -51,8 +51,8 @@ extern "C" fn report_crash(signal: i32, info: *mut libc::siginfo_t, _: *mut libc
     for (at, number) in numbers.iter().enumerate() {
         message[4 + at * 8..12 + at * 8].copy_from_slice(&number.to_le_bytes());
     }
-    // SAFETY: writes from a live buffer to an open descriptor. Raising the signal again is left to the return where
-    // the instruction faults again; the others are raised.
+    // SAFETY: writes from a live buffer to an open descriptor. A faulting instruction faults again after the return; other
+    // signals are raised again here.
     unsafe {
         libc::write(PIPE.load(Ordering::Relaxed), message.as_ptr().cast(), message.len());
         libc::raise(signal);

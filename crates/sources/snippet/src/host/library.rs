@@ -1,5 +1,5 @@
 //! Loading the compiled rows.
-#![allow(unsafe_code, reason = "calling into code that was compiled a moment ago is the whole purpose of this process")]
+#![allow(unsafe_code, reason = "this process exists to call code that was just compiled")]
 
 use super::{Phase, crash};
 use crate::source::{SETUP_SYMBOL, symbol};
@@ -9,7 +9,7 @@ use libloading::Library;
 /// Loads a library and finds its rows.
 pub fn load(path: &str, rows: u32) -> Result<(Library, Vec<RowFn>), String> {
     crash::enter(Phase::Loading, 0);
-    // SAFETY: the library's constructors run here, in a process that is limited and may die of them.
+    // SAFETY: the library's constructors run here, in a process that has limits and may crash.
     let library = unsafe { Library::new(path) }.map_err(|e| format!("the compiled code cannot be loaded: {}", reason(&e)))?;
     crash::enter(Phase::Instrument, 0);
     let found: Result<Vec<RowFn>, String> = (0..rows as usize)

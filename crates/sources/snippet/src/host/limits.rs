@@ -30,7 +30,7 @@ pub fn take_pipes() -> std::io::Result<(File, File)> {
 fn duplicate(descriptor: std::os::fd::BorrowedFd) -> std::io::Result<File> {
     const ABOVE: i32 = 200;
     let copy = fcntl(descriptor, FcntlArg::F_DUPFD_CLOEXEC(ABOVE))?;
-    // SAFETY: the descriptor was made on the line above and belongs to nobody else.
+    // SAFETY: the descriptor was made on the line above, and nothing else owns it.
     let owned = unsafe { OwnedFd::from_raw_fd(copy) };
     fcntl(&owned, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
     Ok(File::from(owned))

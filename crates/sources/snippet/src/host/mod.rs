@@ -92,7 +92,7 @@ impl Bench {
         let settled = settle_where_quiet(load.cpu, default_clock()).map_err(|e| e.to_string())?;
         let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
         let reading = granularity(&clock);
-        // The reference chain is proved on the best clock available, whatever clock the measurement uses.
+        // The reference chain is proved on the best clock available, regardless of the clock of the measurement.
         let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
         let (library, mut rows) = library::load(&load.library, load.rows)?;
@@ -119,7 +119,7 @@ impl Bench {
         })
     }
 
-    /// Runs rounds. With the same rows as before, what is known of them is kept.
+    /// Runs rounds. If the rows are the same as before, their known properties are kept.
     fn run(&mut self, rows: &[u32], batch: Batch) -> Vec<Raw> {
         let chosen: Vec<usize> = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
         if chosen != self.rig.chosen {

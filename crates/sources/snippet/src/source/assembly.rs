@@ -96,7 +96,7 @@ fn block(text: &mut String, request: &Request, lines: &[String], row: Option<usi
     let _ = writeln!(text, "__asm__ volatile(\"{quoted}\" : {} : : \"memory\"{flags}{clobbers});", operands.join(", "));
 }
 
-/// The extended form gives `%`, `{`, `|` and `}` a meaning of their own; only `%[name]` keeps it.
+/// Quotes `%`, `{`, `|` and `}`, which have a special meaning in the extended form; only that of `%[name]` is kept.
 fn quoted(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line.chars().peekable();

@@ -72,7 +72,7 @@ fn parameter(language: Language, name: &str) -> String {
     }
 }
 
-/// (flush init body) for every body, then the inits and flushes that are more than the bodies.
+/// (flush init body) for every body, then the further inits and flushes.
 fn copies(text: &mut String, request: &Request, row: &RowSpec, note: impl Fn(u32) -> Option<NoteId>) {
     let flush: String = request.cold.iter().map(|data| format!("HS_FLUSH({});\n", extent(data))).collect();
     let (before, after) = row.inits_before_and_after();
@@ -81,7 +81,7 @@ fn copies(text: &mut String, request: &Request, row: &RowSpec, note: impl Fn(u32
         (0..before).for_each(|at| text.push_str(&init(request, row, note(copy).filter(|_| at == 0))));
         text.push_str(&flush);
         if request.init.is_some() || !flush.is_empty() {
-            // The init or the flush may have changed what the body works on.
+            // The init or the flush may have changed the inputs of the body.
             opaque(text, request, note(copy).map(|note| NoteId { in_body: true, ..note }));
         }
         text.push_str(&body);

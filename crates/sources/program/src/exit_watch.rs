@@ -20,12 +20,13 @@ const LONGEST: usize = 256;
 const CRASHES: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
 static BEFORE: OnceLock<[libc::sigaction; CRASHES.len()]> = OnceLock::new();
 
-/// While this is alive, a program that exits was ended by the measured code: that is reported, and the exit status is 1.
-pub struct Guard(());
+/// Watches for the end of the program while measured code runs: an exit is reported, and its status becomes 1; a crash is
+/// reported before its signal is passed on.
+pub struct ExitWatch(());
 
-impl Guard {
-    /// Watches the code of the named benchmark.
-    pub fn new(name: &str) -> Guard {
+impl ExitWatch {
+    /// Watches while the code of the named benchmark runs, until this is dropped.
+    pub fn new(name: &str) -> ExitWatch {
         let mut installed = true;
         let before = BEFORE.get_or_init(|| {
             installed = false;
@@ -37,11 +38,11 @@ impl Guard {
         name.clone_into(&mut RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
         prepare_message(name);
         IS_RUNNING.store(true, Ordering::SeqCst);
-        Guard(())
+        ExitWatch(())
     }
 }
 
-impl Drop for Guard {
+impl Drop for ExitWatch {
     fn drop(&mut self) {
         IS_RUNNING.store(false, Ordering::SeqCst);
     }
@@ -66,10 +67,11 @@ fn before(signal: libc::c_int) -> libc::sigaction {
     }
 }
 
-/// Installs the handlers of exits and crashes. If the program ignores or handles a signal, it still does after the message.
+/// Installs the handlers of exits and crashes. A signal that the program handles reaches its handler after the message; one
+/// that it ignores stays ignored.
 fn install(before: &[libc::sigaction; CRASHES.len()]) {
-    // SAFETY: functions that stay; the first is called on the way out by whatever thread leaves, the other keeps to what is
-    // allowed in a handler, and the mask of the structure is a valid one, taken from the kernel.
+    // SAFETY: both functions live as long as the program. The first one may run in any thread that exits, the other one only
+    // does what a signal handler may do, and the kernel returned the mask in the structure.
     unsafe {
         libc::atexit(left);
         for (signal, before) in CRASHES.iter().zip(before) {
@@ -99,8 +101,8 @@ extern "C" fn crashed(signal: libc::c_int, information: *mut libc::siginfo_t, _:
     let length = if IS_RUNNING.load(Ordering::SeqCst) { LENGTH.load(Ordering::SeqCst) } else { 0 };
     message.iter_mut().zip(&MESSAGE).for_each(|(byte, place)| *byte = place.load(Ordering::SeqCst));
     let place = CRASHES.iter().position(|known| *known == signal);
-    // SAFETY: write, sigaction and raise are allowed in a handler, and the pointers are to values that live; the kernel gives
-    // the information. An instruction that faults does so again when this returns; any other signal is sent once more.
+    // SAFETY: write, sigaction and raise are allowed in a handler, and the pointers are to live values; the kernel provides
+    // `information`. A faulting instruction faults again when this returns; any other signal is raised again.
     unsafe {
         libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), length);
         if let Some((before, place)) = BEFORE.get().zip(place) {
