@@ -44,6 +44,15 @@ step() { # NAME COMMAND...
   if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
 }
 
+# Runs an installing step while no other group installs anything. A step inside of such a step just runs.
+alone() { # COMMAND...
+  if [ -n "${ALONE:-}" ] || ! command -v flock >/dev/null; then
+    "$@"
+  else
+    (flock 9 && ALONE=1 && "$@") 9>"$CACHE/install.lock"
+  fi
+}
+
 # ---- distribution packages --------------------------------------------------------------------------------------------
 
 # Runs a command as root, or fails. Asks for a password only if somebody can type one.
@@ -93,7 +102,9 @@ apt_install() {
 
 apt_has() { dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null | grep -q '^ii'; }
 
-need_apt() { # PACKAGE...
+need_apt() { alone install_missing "$@"; } # PACKAGE...
+
+install_missing() { # PACKAGE...
   local wanted=() package
   for package in "$@"; do
     apt_has "$package" || wanted+=("$package")
@@ -180,6 +191,9 @@ install_rust_packages() {
   apt_install $packages
 }
 
+# Uses what another group has just installed.
+install_rust() { use_rust || install_rust_packages || install_private_rust; }
+
 private_rust_folder() { compgen -G "$CACHE/rust/rustup/toolchains/stable-*/bin" | head -n 1 || true; }
 
 # The last resort, if neither the machine nor its distribution has a suitable toolchain: the official one, unpacked inside .cache
@@ -197,7 +211,7 @@ install_private_rust() {
 need_rust() {
   if ! use_rust; then
     say "no Rust $(minimum_rust) or newer found"
-    install_rust_packages || install_private_rust || true
+    alone install_rust || true
     use_rust || missing "Rust $(minimum_rust) or newer" "$(rust_command)" || return
   fi
   need_command cc gcc libc6-dev
@@ -240,7 +254,7 @@ install_rust_tool() { # TOOL
   elif [ -n "$package" ] && can_use_apt && apt_update && apt_install "$package"; then
     return 0
   else
-    install_private_rust && PATH="$(private_rust_folder):$PATH"
+    install_private_rust
   fi
 }
 
@@ -249,7 +263,9 @@ need_rust_tool() { # TOOL
   local tool="$1" package
   need_rust || return
   cargo "$tool" --version >/dev/null 2>&1 && return 0
-  install_rust_tool "$tool" || true
+  alone install_rust_tool "$tool" || true
+  cargo "$tool" --version >/dev/null 2>&1 && return 0
+  PATH="$(private_rust_folder):$PATH"
   cargo "$tool" --version >/dev/null 2>&1 && return 0
   package="$(rust_tool_package "$tool")"
   missing "cargo $tool" "${package:+$(apt_command "$package"), or }rustup component add ${tool/#fmt/rustfmt} (https://rustup.rs)"
@@ -263,7 +279,9 @@ need_python() {
 }
 
 # A virtual environment FOLDER with exactly the pinned packages of the REQUIREMENTS files; it is made again when they change.
-need_venv() { # FOLDER REQUIREMENTS...
+need_venv() { alone make_venv "$@"; } # FOLDER REQUIREMENTS...
+
+make_venv() { # FOLDER REQUIREMENTS...
   local folder="$1" file arguments=()
   shift
   if cat "$@" | cmp -s - "$folder/installed.txt"; then return 0; fi

@@ -12,5 +12,5 @@ need_command g++ g++
 need_command clang clang
 status=0
 cargo metadata --locked --format-version 1 >/dev/null || status=1 # Cargo.lock fits the manifests
-cargo test --workspace --exclude hairspring-fuzz-targets --release --no-fail-fast --lib --bins --tests --examples || status=1
+cargo test --workspace --exclude hairspring-fuzz-targets --no-fail-fast --lib --bins --tests --examples || status=1
 exit "$status"
