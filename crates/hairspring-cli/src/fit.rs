@@ -20,7 +20,7 @@ pub fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let (table, tool) = read(arguments)?;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
     let assessment = FIT.assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
-    let methods = if tool.is_some() { methods::beside_origin(&table, &assessment) } else { Vec::new() };
+    let methods = if tool.is_some() { methods::beside_tools(&table, &assessment) } else { Vec::new() };
     let document = ResultDocument::new(&Measurement {
         command: "fit".into(),
         // The file may come from another machine, so this one is not described.
