@@ -29,7 +29,7 @@ pub enum UnknownsArgument {
     Auto,
 }
 
-/// Options of `blocks`.
+/// Time the basic blocks of a function in an unmodified program
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BlocksArguments {

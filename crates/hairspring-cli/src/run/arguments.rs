@@ -18,7 +18,7 @@ Examples:
 A program is built with hairspring.h, hairspring.hpp, the Fortran module, the Rust crate or the Python package. The raw
 observations that a program prints are solved.";
 
-/// Options of `run`.
+/// Run programs with benchmarks, in any language: one table, one JSON document
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RunArguments {
