@@ -31,7 +31,6 @@ pub struct Verb {
     /// Runs it.
     pub run: fn(&ArgMatches) -> Result<Outcome, AnyError>,
     /// Its remedies, where it has findings.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test goes over the remedies of all verbs"))]
     pub remedies: Option<Remedies>,
 }
 

@@ -160,7 +160,7 @@ fn chosen_methods(method: Choice, mut tables: Vec<MethodTable>) -> Vec<MethodTab
     if method == Choice::Line {
         return Vec::new();
     }
-    let wanted = |name: &str| name == methods::LINE || method == Choice::All || method == Choice::Other(name);
+    let wanted = |name: &'static str| name == methods::LINE || method == Choice::All || method == Choice::Other(name);
     tables.iter_mut().for_each(|table| table.rows.retain(|row| wanted(row.method)));
     tables.retain(|table| !table.rows.is_empty());
     tables

@@ -15,9 +15,9 @@ pub struct Format {
     /// The format in one sentence, without a full stop.
     pub help: &'static str,
     /// Where it has the interval, for `spec/result.md`.
-    pub(super) interval: &'static str,
+    pub interval: &'static str,
     /// How it writes names.
-    pub(super) names: Names,
+    pub names: Names,
     /// What it has a place for, and the function that writes it.
     pub(super) holds: Holds,
     /// The labels in a text of this format, as its reader finds them.
@@ -27,7 +27,7 @@ pub struct Format {
 
 /// How a format writes names, which may hold any characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Names {
+pub enum Names {
     /// As strings in one JSON document.
     Json,
     /// With some characters written in another way, as this says for `spec/result.md`.

@@ -11,14 +11,14 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
-pub use format::Format;
+pub use format::{Format, Names};
 
 use crate::clean::is_hidden;
-use format::{Holds, Names};
+use format::Holds;
 use hairspring_core::Estimate;
 use hairspring_core::hash::fnv;
 use hairspring_result::document::{Row, finite};
-use hairspring_result::{Environment, Figure, Mode, ResultDocument, Series};
+use hairspring_result::{Figure, Mode, ResultDocument, Series};
 use serde::Serialize;
 use std::collections::HashSet;
 
