@@ -37,8 +37,10 @@ fn verbs_and_arguments_must_be_known() {
 fn every_verb_refuses_options_that_it_does_not_have() {
     for verb in verbs() {
         let odd = OsStr::from_bytes(b"--\xff\xfe");
-        misused(Hairspring::new().with(&verb).with("--nosuch"), "--nosuch");
-        misused(Hairspring::new().with(&verb).with("--\u{1b}[31m"), "--");
+        // Twice: code may begin with a minus, so `time` takes the first one for its code.
+        let twice = |option: &str| Hairspring::new().with(&verb).with(option).with(option);
+        misused(twice("--nosuch"), "--nosuch");
+        misused(twice("--\u{1b}[31m"), "--");
         Hairspring::new().with(&verb).with(odd).ends_with(2);
         Hairspring::new().with(&verb).with("--help=no").ends_with(2);
     }
