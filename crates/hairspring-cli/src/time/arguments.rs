@@ -39,6 +39,15 @@ pub fn other_methods() -> impl Iterator<Item = &'static Method> {
     METHODS.iter().filter(|method| method.shown == Shown::OnRequest)
 }
 
+/// Their names in a sentence: `differential and direct`.
+pub fn names_of_other_methods() -> String {
+    let names: Vec<&str> = other_methods().map(|method| method.name).collect();
+    match names.split_last() {
+        Some((last, rest @ [_, ..])) => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// The values of --method, from the table of methods.
 fn methods() -> impl TypedValueParser<Value = Choice> {
     let line = PossibleValue::new(LINE).help("A straight line through several numbers of copies");

@@ -85,7 +85,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
     if all_methods && (arguments.init.is_some() || arguments.fence || !arguments.cold.is_empty()) {
         return Err(Misuse(format!(
             "--method: {} measurements cannot separate a body from its --init, --fence or --cold; use --method line",
-            arguments::other_methods().map(|method| method.name).collect::<Vec<_>>().join(" and ")
+            arguments::names_of_other_methods()
         ))
         .into());
     }
