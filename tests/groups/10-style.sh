@@ -18,7 +18,7 @@ need_command shellcheck shellcheck
 need_command python3 python3
 
 status=0
-cargo fmt --all --check || status=1
+tools/format.sh --check || { echo 'tools/format.sh formats them' && status=1; }
 mapfile -t scripts < <(shell_scripts)
 shellcheck --external-sources --source-path=SCRIPTDIR "${scripts[@]}" || status=1
 python3 tests/arrows.py tests/arrows.txt . || status=1

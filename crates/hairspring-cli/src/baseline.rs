@@ -15,7 +15,7 @@ const FOLDER: &str = ".hairspring/baselines";
 /// Longest name.
 const LONGEST: usize = 100;
 
-/// Options about baselines.
+// Options about baselines. A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Args)]
 pub struct BaselineArguments {
     /// Compare with the baseline of this name, saved before

@@ -1,5 +1,6 @@
 //! `hairspring compare`: two saved results.
 
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_program::circumstances::identity;
@@ -24,7 +25,7 @@ and the verdict comes from it.";
 /// Largest document that is read, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Options of `compare`.
+/// Compare two saved results: ratios with their intervals
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareArguments {
@@ -42,8 +43,19 @@ pub struct CompareArguments {
     pub json: bool,
 }
 
+/// The verb.
+pub const VERB: Verb = Verb::of::<CompareArguments>();
+
+impl Runs for CompareArguments {
+    const NAME: &'static str = "compare";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
 /// Runs the verb. It exits with 1 if the results have no series in common.
-pub fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     if [&arguments.old, &arguments.new].iter().all(|path| path.as_path() == Path::new("-")) {
         return Err(crate::misuse::Misuse("only one of the two can be standard input: give a file for the other".into()).into());
     }

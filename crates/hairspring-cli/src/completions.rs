@@ -1,8 +1,8 @@
 //! `hairspring completions`: shell completions of verbs, options and their values.
 
-use crate::arguments::Arguments;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::{Shell, generate};
 
 const EXAMPLES: &str = "\
@@ -11,7 +11,7 @@ Examples:
   hairspring completions zsh > \"${fpath[1]}/_hairspring\"
   hairspring completions fish > ~/.config/fish/completions/hairspring.fish";
 
-/// Options of `completions`.
+/// Print shell completions for this command
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CompletionsArguments {
@@ -20,10 +20,21 @@ pub struct CompletionsArguments {
     pub shell: Shell,
 }
 
+/// The verb.
+pub const VERB: Verb = Verb::of::<CompletionsArguments>();
+
+impl Runs for CompletionsArguments {
+    const NAME: &'static str = "completions";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
 /// Runs the verb.
-pub fn run(arguments: &CompletionsArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &CompletionsArguments) -> Result<Outcome, AnyError> {
     let mut script = Vec::new();
-    generate(arguments.shell, &mut Arguments::command(), "hairspring", &mut script);
+    generate(arguments.shell, &mut crate::command(), "hairspring", &mut script);
     output::print(&String::from_utf8(script)?)?;
     Ok(Outcome::Done)
 }

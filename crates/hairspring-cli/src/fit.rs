@@ -1,11 +1,12 @@
 //! `hairspring fit`: solves observations from a file, with the same estimate and checks as `time`.
 
-use crate::arguments::{FitArguments, FitFormat};
-use crate::remedies::FIT;
+use crate::arguments::ReportArguments;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
+use clap::{Args, ValueEnum};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::Question;
 use hairspring_core::judge::methods::{self, MethodTable};
+use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_import::{Tool, detect, head};
 use hairspring_program::circumstances::identity;
@@ -13,14 +14,74 @@ use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json}
 use hairspring_view::text;
 use std::fmt::Display;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+const FIT_EXAMPLES: &str = "\
+The file is CSV: comments `# key: value`, a header with one column per component and a last column `ticks` (or
+`time_ns`), optionally `round`, `flags` and `series`. See spec/observations.md.
+
+  printf 'body,ticks\\n1,108\\n2,208\\n3,308\\n4,408\\n' | hairspring fit -
+
+Files of other tools are fitted again, with an intercept: the overhead that their answer contains.
+
+  hairspring fit target/criterion/NAME/new/sample.json
+  hairspring fit google-benchmark.json";
+
+/// Files that `fit` reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FitFormat {
+    /// Observations: counts and ticks (spec/observations.md)
+    Observations,
+    /// Criterion.rs: sample.json or raw.csv
+    Criterion,
+    /// Google Benchmark: the JSON of its runs
+    GoogleBenchmark,
+}
+
+/// Solve observations from a file: counts of components and ticks
+#[derive(Debug, Clone, Args)]
+#[command(after_help = FIT_EXAMPLES)]
+pub struct FitArguments {
+    /// The file, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The tool that wrote the file [default: detected from its content]
+    #[arg(long, value_enum)]
+    pub format: Option<FitFormat>,
+    /// Use all rows, even those far off the line
+    #[arg(long)]
+    pub keep_all: bool,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
+
+/// The verb.
+pub const VERB: Verb = Verb::of::<FitArguments>().with_remedies(REMEDIES);
+
+impl Runs for FitArguments {
+    const NAME: &'static str = "fit";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
+/// neutral remedy of its kind.
+const REMEDIES: Remedies = Remedies {
+    by_code: &[
+        ("bend_left_out", "nothing to do, the remaining rows are straight; --keep-all uses all of them"),
+        ("outliers", "look at these rows in the --json document; --keep-all uses all of them"),
+    ],
+    more_rows: "add rows with other counts",
+};
 
 /// Runs the verb.
-pub fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let (table, tool) = read(arguments)?;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
-    let assessment = FIT.assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
-    let methods = if tool.is_some() { methods::beside_origin(&table, &assessment) } else { Vec::new() };
+    let assessment = REMEDIES.assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    let methods = if tool.is_some() { methods::beside_tools(&table, &assessment) } else { Vec::new() };
     let document = ResultDocument::new(&Measurement {
         command: "fit".into(),
         // The file may come from another machine, so this one is not described.

@@ -1,28 +1,49 @@
-//! The command `hairspring`: one thin file per verb. Verbs only sequence; the work is in the crates they call.
+//! The command `hairspring`: one thin file or folder per verb. Verbs only sequence; the work is in the crates they call.
 
 mod arguments;
 mod baseline;
-mod blocks;
-mod capture;
-mod clocks;
-mod compare;
-mod completions;
-mod fit;
 mod interrupt;
-mod man;
-mod mhz;
 mod misuse;
-mod period;
-mod remedies;
-mod report;
-mod run;
-mod time;
-mod verify;
+#[cfg(test)]
+mod tests;
+mod verb;
 
-use arguments::{Arguments, Verb};
-use clap::Parser;
+use clap::{ArgMatches, Command};
 use hairspring_program::output;
 use std::process::ExitCode;
+use verb::Verb;
+
+/// Declares the modules of the verbs, and the table of them, from one list of names.
+macro_rules! verbs {
+    ($($name:ident,)*) => {
+        $(mod $name;)*
+
+        /// All verbs, in the order in which they are shown.
+        const VERBS: &[Verb] = &[$($name::VERB,)*];
+    };
+}
+
+verbs! {
+    time,
+    fit,
+    verify,
+    mhz,
+    clocks,
+    period,
+    capture,
+    run,
+    blocks,
+    compare,
+    report,
+    completions,
+    man,
+}
+
+const ABOUT: &str = "Times code below the error of the clock, and says how sure it is and why";
+
+const AFTER_HELP: &str = "\
+Exit status: 0 success, 1 failure (a file, the code, the measurement), 2 wrong usage (an option, or a clock or CPU that
+does not exist), 3 a limit that you set was not met.";
 
 /// How a verb ended, as the status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,25 +63,11 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|first| first == hairspring_snippet::host::ARGUMENT) {
         return ExitCode::from(hairspring_snippet::host::main() as u8);
     }
-    let arguments = Arguments::parse();
-    // `period` handles the signals itself, to end with a report.
-    if !matches!(arguments.verb, Verb::Period(_)) {
-        interrupt::clean_up_on_signals();
-    }
-    let outcome = match arguments.verb {
-        Verb::Time(arguments) => time::run(&arguments),
-        Verb::Fit(arguments) => fit::run(&arguments),
-        Verb::Verify(arguments) => verify::run(&arguments),
-        Verb::Mhz(arguments) => mhz::run(&arguments),
-        Verb::Clocks(arguments) => clocks::run(&arguments),
-        Verb::Period(arguments) => period::run(&arguments),
-        Verb::Capture(arguments) => capture::run(&arguments),
-        Verb::Run(arguments) => run::run(&arguments),
-        Verb::Blocks(arguments) => blocks::run(&arguments),
-        Verb::Compare(arguments) => compare::run(&arguments),
-        Verb::Report(arguments) => report::run(&arguments),
-        Verb::Completions(arguments) => completions::run(&arguments),
-        Verb::Man(arguments) => man::run(&arguments),
+    // All of the command line is parsed before anything runs.
+    let matches = command().get_matches();
+    let outcome = match matches.subcommand() {
+        Some((name, arguments)) => run_verb(name, arguments),
+        None => Err("no verb is given".into()),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -71,4 +78,24 @@ fn main() -> ExitCode {
             ExitCode::from(if misuse::is_misuse(error.as_ref()) { 2 } else { 1 })
         }
     }
+}
+
+/// The command with all its verbs.
+fn command() -> Command {
+    Command::new("hairspring")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(ABOUT)
+        .max_term_width(80)
+        .after_help(AFTER_HELP)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(VERBS.iter().map(|verb| (verb.command)()))
+}
+
+fn run_verb(name: &str, arguments: &ArgMatches) -> Result<Outcome, AnyError> {
+    let verb = VERBS.iter().find(|verb| verb.name == name).ok_or_else(|| format!("there is no verb `{name}`"))?;
+    if !verb.handles_signals {
+        interrupt::clean_up_on_signals();
+    }
+    (verb.run)(arguments)
 }

@@ -1,9 +1,9 @@
 //! `hairspring man`: manual pages, made from the same declarations as `--help`.
 
-use crate::arguments::Arguments;
 use crate::misuse::Misuse;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ Examples:
   hairspring man time | man -l -
   hairspring man --out ~/.local/share/man/man1";
 
-/// Options of `man`.
+/// Print the manual page of this command or of a verb, or write all of them into a folder
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ManArguments {
@@ -24,8 +24,19 @@ pub struct ManArguments {
     pub out: Option<PathBuf>,
 }
 
+/// The verb.
+pub const VERB: Verb = Verb::of::<ManArguments>();
+
+impl Runs for ManArguments {
+    const NAME: &'static str = "man";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
 /// Runs the verb.
-pub fn run(arguments: &ManArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &ManArguments) -> Result<Outcome, AnyError> {
     let all = commands();
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder).map_err(|error| format!("--out {}: {error}", folder.display()))?;
@@ -46,7 +57,7 @@ pub fn run(arguments: &ManArguments) -> Result<Outcome, AnyError> {
 
 /// The command itself, and all its verbs.
 fn commands() -> Vec<Command> {
-    let mut whole = Arguments::command().disable_help_subcommand(true);
+    let mut whole = crate::command().disable_help_subcommand(true);
     whole.build();
     let verbs: Vec<Command> = whole.get_subcommands().cloned().collect();
     std::iter::once(whole).chain(verbs).collect()

@@ -1,10 +1,10 @@
 //! `hairspring mhz`: the core clock.
 
 use crate::arguments::ReportArguments;
-use crate::remedies::MHZ;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
-use hairspring_core::judge::Severity;
+use hairspring_core::judge::{Remedies, Severity};
 use hairspring_host::clock::default_clock;
 use hairspring_host::thread::{allowed_cpus, settle};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
@@ -23,7 +23,7 @@ Examples:
   hairspring mhz --watch 0.5     every half second, until Ctrl-C
   hairspring mhz --classic       also by the method of the paper, which takes seconds";
 
-/// Options of `mhz`.
+/// Measure the core clock, without counters, privileges or a table of processors
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MhzArguments {
@@ -61,6 +61,17 @@ pub struct MhzArguments {
     pub report: ReportArguments,
 }
 
+/// The verb.
+pub const VERB: Verb = Verb::of::<MhzArguments>().with_remedies(REMEDIES);
+
+impl Runs for MhzArguments {
+    const NAME: &'static str = "mhz";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
 /// The budget of --classic: nine expressions cannot be timed in less than 100 ms.
 fn classic_budget(text: &str) -> Result<Duration, String> {
     let budget = duration(text)?;
@@ -80,11 +91,21 @@ impl MhzArguments {
     }
 }
 
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
+/// neutral remedy of its kind.
+const REMEDIES: Remedies = Remedies {
+    by_code: &[
+        ("core_shared", "measure again; choose another CPU (--cpu)"),
+        ("preempted", "choose a quieter CPU (--cpu) or give each try more time (--time)"),
+    ],
+    more_rows: "give each try more time (--time) or choose a quieter CPU (--cpu)",
+};
+
 /// A CPU with its core clock, or why it was not found.
 type Found = (usize, Result<CoreClock, String>);
 
 /// Runs the verb; a CPU whose clock could not be found ends it with 1.
-pub fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     if let Some(pause) = arguments.watch {
         return watch(arguments, pause);
     }
@@ -114,7 +135,7 @@ fn measure_cpu(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, An
 
 /// The core clock with the remedies of this verb.
 fn with_remedies(mut found: CoreClock) -> CoreClock {
-    MHZ.apply(&mut found.findings);
+    REMEDIES.apply(&mut found.findings);
     found
 }
 

@@ -1,8 +1,10 @@
 //! `hairspring report`: converts a saved result to the formats that other tools read.
 
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, compare, output};
-use clap::{Args, ValueEnum};
-use hairspring_view::export::{Format, export};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Command};
+use hairspring_view::export::{FORMATS, Format, export, find};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -14,7 +16,7 @@ Examples:
 A benchmark is named after its code, or after its series where there is no code. Components other than the first are
 appended after a slash.";
 
-/// Options of `report`.
+/// Convert a saved result to the format of another tool
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SavedReportArguments {
@@ -22,39 +24,39 @@ pub struct SavedReportArguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format
-    #[arg(long, value_enum)]
-    pub format: ReportFormat,
+    #[arg(long, value_parser = formats())]
+    pub format: &'static Format,
 }
 
-/// Formats by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
-    /// Bencher Metric Format: JSON, with the interval
-    #[value(alias = "bmf")]
-    Bencher,
-    /// Lines of Go's benchmarks, for benchstat
-    Benchstat,
-    /// A line for each component, with the interval
-    Csv,
-    /// The JSON of Google Benchmark; the interval in user counters
-    GoogleBenchmark,
-    /// The JSON of hyperfine
-    Hyperfine,
+/// The verb.
+pub const VERB: Verb = Verb::of::<SavedReportArguments>();
+
+impl Runs for SavedReportArguments {
+    const NAME: &'static str = "report";
+
+    fn command() -> Command {
+        let purposes: Vec<&str> = FORMATS.iter().map(|format| format.purpose).collect();
+        let command = Self::augment_args(Command::new(Self::NAME));
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        command.about(format!("{about}: {}", purposes.join(", ")))
+    }
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
+/// The values of --format, from the table of formats.
+fn formats() -> impl TypedValueParser<Value = &'static Format> {
+    let value = |format: &&Format| PossibleValue::new(format.name).aliases(format.aliases).help(format.help);
+    let known = PossibleValuesParser::new(FORMATS.iter().map(value));
+    known.try_map(|name| find(&name).ok_or_else(|| format!("there is no format `{name}`")))
 }
 
 /// Runs the verb. What the format cannot hold is reported on standard error; it fails if nothing is left.
-pub fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     let result = compare::read(&arguments.file)?;
-    let found = export(
-        &result,
-        match arguments.format {
-            ReportFormat::Bencher => Format::Bencher,
-            ReportFormat::Benchstat => Format::Benchstat,
-            ReportFormat::Csv => Format::Csv,
-            ReportFormat::GoogleBenchmark => Format::GoogleBenchmark,
-            ReportFormat::Hyperfine => Format::Hyperfine,
-        },
-    );
+    let found = export(&result, arguments.format);
     found.left_out.iter().for_each(|reason| output::complain(reason));
     if found.benchmarks == 0 {
         return Err("no benchmark can be reported in this format".into());

@@ -1,19 +1,73 @@
 //! `hairspring verify`: the instrument's certificate on this machine.
 
-use crate::arguments::VerifyArguments;
+use crate::arguments::ReportArguments;
 use crate::misuse::Misuse;
-use crate::remedies::VERIFY;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
+use clap::Args;
+use hairspring_core::judge::Remedies;
 use hairspring_host::clock::{default_clock, find};
 use hairspring_instruments::verify::{Effort, fine_enough, verify};
 use hairspring_instruments::verify::{document, text};
 use hairspring_measure::cpu::settle_where_quiet;
 use hairspring_program::circumstances::here;
+use hairspring_program::values::duration;
 use hairspring_result::{Clock, Environment, json};
 use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Check the instrument on this machine against chains of known length
+#[derive(Debug, Clone, Args)]
+pub struct VerifyArguments {
+    /// The clock
+    #[arg(long, value_name = "NAME")]
+    pub clock: Option<String>,
+    /// The CPU to run on (default: the last one whose core is quiet)
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub cpu: Option<usize>,
+    /// Measuring time of each chain
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration, allow_hyphen_values = true)]
+    pub budget: Duration,
+    /// Number of short runs that test the coverage of the intervals
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub runs: u32,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
+
+/// The verb.
+pub const VERB: Verb = Verb::of::<VerifyArguments>().with_remedies(REMEDIES);
+
+impl Runs for VerifyArguments {
+    const NAME: &'static str = "verify";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
+const VERIFY_AGAIN: &str = "verify again, on a quieter CPU (--cpu) or for longer (--budget)";
+
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
+/// neutral remedy of its kind.
+const REMEDIES: Remedies = Remedies {
+    by_code: &[
+        ("non_linear", VERIFY_AGAIN),
+        ("outliers", VERIFY_AGAIN),
+        ("core_shared", VERIFY_AGAIN),
+        ("negative", "verify again, on a quieter CPU (--cpu)"),
+        ("clock_too_coarse", "use a finer clock (--clock)"),
+        ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
+        ("below_resolution", "give it more time (--budget)"),
+        ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),
+        ("not_checked", "give it more time (--budget)"),
+        ("unordered_clock", "use --clock tsc unless this is what you study"),
+    ],
+    more_rows: "give it more time (--budget) or choose a quieter CPU (--cpu)",
+};
 
 /// Runs the verb; a certificate with failures ends with 1.
-pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
     let clock = arguments.clock.as_deref().map_or_else(|| Ok(default_clock()), find)?;
     fine_enough(&clock).map_err(Misuse)?;
     let settled = settle_where_quiet(arguments.cpu, clock)?;
@@ -27,7 +81,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         ..Effort::default()
     };
     let mut certificate = verify(clock, &effort)?;
-    VERIFY.apply(&mut certificate.findings);
+    REMEDIES.apply(&mut certificate.findings);
     let circumstances = Environment {
         clock: Some(Clock::named(clock.name, clock.description)),
         pinned_cpu: Some(settled.cpu),

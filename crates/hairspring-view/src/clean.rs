@@ -29,6 +29,38 @@ fn is_invisible(c: char) -> bool {
     c.is_control() || c.width().unwrap_or(0) == 0
 }
 
+/// Characters of Unicode's category Cf: they are not seen, and may change how the text around them is.
+const FORMATTING: [(u32, u32); 21] = [
+    (0xad, 0xad),
+    (0x600, 0x605),
+    (0x61c, 0x61c),
+    (0x6dd, 0x6dd),
+    (0x70f, 0x70f),
+    (0x890, 0x891),
+    (0x8e2, 0x8e2),
+    (0x180e, 0x180e),
+    (0x200b, 0x200f),
+    (0x202a, 0x202e),
+    (0x2060, 0x2064),
+    (0x2066, 0x206f),
+    (0xfeff, 0xfeff),
+    (0xfff9, 0xfffb),
+    (0x110bd, 0x110bd),
+    (0x110cd, 0x110cd),
+    (0x13430, 0x1343f),
+    (0x1bca0, 0x1bca3),
+    (0x1d173, 0x1d17a),
+    (0xe0001, 0xe0001),
+    (0xe0020, 0xe007f),
+];
+
+/// Control characters, separators of lines and paragraphs, and characters that only format, such as a change of direction.
+/// Combining marks are none of them: they are parts of letters.
+pub fn is_hidden(c: char) -> bool {
+    let code = u32::from(c);
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || FORMATTING.iter().any(|(first, last)| (*first..=*last).contains(&code))
+}
+
 /// Cuts the text to a number of columns; a cut text ends in an ellipsis.
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
@@ -112,6 +144,18 @@ mod tests {
     #[test]
     fn control_characters_are_replaced() {
         assert_eq!(clean("a\u{1b}[31m\tb\n\nc\u{202e}d\u{9b}"), "a?[31m b c?d?");
+    }
+
+    #[test]
+    fn letters_and_marks_are_not_hidden() {
+        for c in ['a', ' ', '\u{a0}', '\u{e4}', '\u{301}', '\u{4f60}', '\u{1f642}', '\u{fe0f}', '\u{602f}'] {
+            assert!(!is_hidden(c), "{:04x}", u32::from(c));
+        }
+        for c in
+            ['\0', '\n', '\u{7f}', '\u{9b}', '\u{ad}', '\u{200b}', '\u{200f}', '\u{202e}', '\u{2028}', '\u{2066}', '\u{feff}', '\u{e0041}']
+        {
+            assert!(is_hidden(c), "{:04x}", u32::from(c));
+        }
     }
 
     #[test]

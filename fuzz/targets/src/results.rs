@@ -4,11 +4,9 @@ use hairspring_result::compare::{CompareDocument, compare};
 use hairspring_result::document::joined;
 use hairspring_result::runs::between;
 use hairspring_result::{ResultDocument, json, read};
-use hairspring_view::export::{Format, export};
+use hairspring_view::export::{FORMATS, export};
 use hairspring_view::{Style, text};
 use unicode_width::UnicodeWidthStr;
-
-const FORMATS: [Format; 5] = [Format::Bencher, Format::Benchstat, Format::Csv, Format::GoogleBenchmark, Format::Hyperfine];
 
 /// Text for a terminal fits 80 columns, and has no control characters.
 pub fn harmless(text: &str) {
@@ -33,7 +31,7 @@ pub fn saved(bytes: &[u8]) -> bool {
     harmless(&text::table(&new, &Style::default()));
     for format in FORMATS {
         let made = export(&new, format);
-        if matches!(format, Format::Bencher | Format::GoogleBenchmark | Format::Hyperfine) {
+        if format.is_json() {
             is_json(&made.text);
         }
     }

@@ -59,7 +59,7 @@ fn fitted(table: &Observations) {
         command: "fit".into(),
         environment: Environment::unknown("a fuzz target").with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
-        methods: methods::beside_origin(table, &assessment),
+        methods: methods::beside_tools(table, &assessment),
         assessment,
         subjects: Vec::new(),
         run: None,

@@ -29,7 +29,7 @@ pub enum UnknownsArgument {
     Auto,
 }
 
-/// Options of `blocks`.
+/// Time the basic blocks of a function in an unmodified program
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BlocksArguments {
@@ -55,7 +55,7 @@ pub struct BlocksArguments {
     /// What to solve for
     #[arg(long, value_enum, default_value = "auto")]
     pub unknowns: UnknownsArgument,
-    /// The CPU to run on (default: the last one allowed)
+    /// The CPU to run on (default: the last one whose core is quiet)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
     /// Time for the rounds

@@ -4,20 +4,53 @@ mod arguments;
 mod lines;
 mod progress;
 
-pub use arguments::BlocksArguments;
-
-use crate::remedies::BLOCKS;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
-use arguments::UnknownsArgument;
+use arguments::{BlocksArguments, UnknownsArgument};
 use hairspring_blocks::{Error, MeasuredFunction, Request, Wanted, measure};
 use hairspring_blocks::{document, text};
+use hairspring_core::judge::Remedies;
 use hairspring_program::circumstances::here;
 use hairspring_result::{Clock, Environment, Reference, json};
 use std::fs::File;
 use std::path::Path;
 
+/// The verb.
+pub const VERB: Verb = Verb::of::<BlocksArguments>().with_remedies(REMEDIES);
+
+impl Runs for BlocksArguments {
+    const NAME: &'static str = "blocks";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
+/// neutral remedy of its kind.
+const REMEDIES: Remedies = Remedies {
+    by_code: &[
+        ("bend_left_out", "nothing to do: the clock's fence hides the first cycles of a short call"),
+        ("outliers", "repeat on a quieter machine or CPU (--cpu) if it happens again"),
+        ("core_shared", "measure again; choose another CPU (--cpu)"),
+        ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
+        ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
+        ("wide_interval", "give it more time (--budget), or add inputs that run this part more often"),
+        ("not_checked", "add inputs that take other paths through the function"),
+        (
+            "not_additive",
+            "the times of single parts mean nothing here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges (--unknowns edges)",
+        ),
+        (
+            "depends_on_data",
+            "if it does, this time is attributed to another block whose count changes along with the data: keep the data of these calls alike, or time such a block on its own with --until",
+        ),
+    ],
+    more_rows: "add inputs that take other paths through the function, or end calls early (--until each)",
+};
+
 /// Runs the verb.
-pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     let mut save = arguments.save.as_deref().map(create_save_file).transpose()?;
     let request = Request {
         program: program(arguments)?,
@@ -39,7 +72,7 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     let measured = measure(&request);
     progress::clear();
     let mut measured = measured.map_err(with_remedy)?;
-    BLOCKS.apply(&mut measured.analysis.findings);
+    REMEDIES.apply(&mut measured.analysis.findings);
     for skipped in &measured.skipped {
         output::complain(&format!("input {} ({}) left out: {}", skipped.input, skipped.text, skipped.reason));
     }
@@ -59,7 +92,7 @@ pub fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
 /// The error with the remedy of this verb.
 fn with_remedy(error: Error) -> Error {
     match error {
-        Error::Core(reason) => Error::Core(BLOCKS.explain(reason)),
+        Error::Core(reason) => Error::Core(REMEDIES.explain(reason)),
         other => other,
     }
 }

@@ -61,7 +61,7 @@ pub enum CountsArgument {
     List(Vec<f64>),
 }
 
-/// Options of `capture`.
+/// Solve a recording of a pin, made by a sound card, a simulator or a logic analyser
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CaptureArguments {

@@ -3,11 +3,9 @@
 mod arguments;
 mod edges;
 
-pub use arguments::CaptureArguments;
-
-use crate::remedies::CAPTURE;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
-use arguments::{CountsArgument, EdgeMethod, FormatArgument, Polarity};
+use arguments::{CaptureArguments, CountsArgument, EdgeMethod, FormatArgument, Polarity};
 use edges::EdgeList;
 use hairspring_capture::calibrate::Reference;
 use hairspring_capture::edge::Method;
@@ -16,7 +14,7 @@ use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::text::signal;
 use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_rate, capture, doubt_counts, read_edges};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::Question;
+use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::write_csv;
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
@@ -25,8 +23,46 @@ use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::Path;
 
+/// The verb.
+pub const VERB: Verb = Verb::of::<CaptureArguments>().with_remedies(REMEDIES);
+
+impl Runs for CaptureArguments {
+    const NAME: &'static str = "capture";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
+/// neutral remedy of its kind.
+const REMEDIES: Remedies = Remedies {
+    by_code: &[
+        ("bend_left_out", "nothing to do, the remaining rows are straight; --keep-all uses all of them"),
+        ("outliers", "look at these rows in the --json document; --keep-all uses all of them"),
+        (
+            "clock_too_coarse",
+            "nothing to do if the interval is narrow enough; otherwise record at a higher rate, or send frames with larger counts",
+        ),
+        ("preempted", "look at these pulses with --save (an interrupt on the chip, or a glitch), or record more frames"),
+        ("below_resolution", "send frames with larger counts, or more of them"),
+        ("precision_missed", "record more frames, or send frames with larger counts"),
+        ("wide_interval", "record more frames, or send frames with larger counts"),
+        ("not_checked", "send several frames with more different counts"),
+        ("frames_left_out", "look at the signal there (--edges lists the edges); none of the pulses of these frames is used"),
+        ("pulses_doubted", "look at them with --save (flag x): a glitch was taken for a pulse, or the chip handled an interrupt"),
+        ("pulses_outside", "nothing to do if the pin has other uses between the frames; otherwise look for glitches with --edges"),
+        ("channel_assumed", "choose another channel with --channel"),
+        (
+            "overhead_below_zero",
+            "compare --k, or the counts in the firmware's headers, with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
+        ),
+    ],
+    more_rows: "send frames with more different counts (spec/capture.md)",
+};
+
 /// Runs the verb.
-pub fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
     let mut options = options(arguments);
     if let (Some(file), Some(reference)) = (&arguments.reference_file, options.reference) {
@@ -83,10 +119,10 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
 fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultDocument, hairspring_core::Error> {
     let table = &captured.table;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
-    let mut assessment = CAPTURE.assess(table, &Question { options, ..Question::default() })?;
+    let mut assessment = REMEDIES.assess(table, &Question { options, ..Question::default() })?;
     doubt_counts(table, &mut assessment);
     let mut findings = captured.findings.clone();
-    CAPTURE.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings).chain(&mut findings));
+    REMEDIES.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings).chain(&mut findings));
     let name = assessment.series.first().map(|series| series.name.clone()).unwrap_or_default();
     Ok(ResultDocument::new(&Measurement {
         command: "capture".into(),

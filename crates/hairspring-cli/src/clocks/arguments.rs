@@ -13,7 +13,7 @@ Examples:
   hairspring clocks --compare monotonic tsc    percent difference over spans from 0.1 us to 1 ms
   hairspring clocks --overhead                 what a stopwatch reads for no work";
 
-/// Options of `clocks`.
+/// Measure the clocks of this machine, and the stopwatch made of them
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ClocksArguments {

@@ -2,10 +2,10 @@
 
 mod arguments;
 
-pub use arguments::ClocksArguments;
-
 use crate::misuse::Misuse;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
+use arguments::ClocksArguments;
 use hairspring_host::clock::{Clock, catalogue, default_clock, find};
 use hairspring_host::thread::{RaisedPriority, Settled, allowed_cpus, settle};
 use hairspring_instruments::clocks::{LatencyPlan, SurveyPlan, compare, latency, overheads, survey};
@@ -14,8 +14,19 @@ use hairspring_program::circumstances::here;
 use hairspring_result::{Environment, json};
 use std::io::IsTerminal;
 
+/// The verb.
+pub const VERB: Verb = Verb::of::<ClocksArguments>();
+
+impl Runs for ClocksArguments {
+    const NAME: &'static str = "clocks";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
 /// Runs the verb.
-pub fn run(arguments: &ClocksArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &ClocksArguments) -> Result<Outcome, AnyError> {
     // Read before the thread is bound to one of them.
     let cpus = allowed_cpus();
     let settled = settle(arguments.cpu)?;

@@ -17,7 +17,7 @@ Examples:
   hairspring period --respond                      on one machine, and on another:
   hairspring period 1ms --exchange 192.168.1.7     a frame to it and back in every cycle";
 
-/// Options of `period`.
+/// Measure a cyclic task: its period by two clocks, its wake-up latency, round trips to a partner
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PeriodArguments {

@@ -2,11 +2,11 @@
 
 mod arguments;
 
-pub use arguments::PeriodArguments;
-
 use crate::misuse::Misuse;
-use crate::{AnyError, Outcome, interrupt, output, remedies};
-use hairspring_core::judge::{Finding, Severity};
+use crate::verb::{Runs, Verb};
+use crate::{AnyError, Outcome, interrupt, output};
+use arguments::PeriodArguments;
+use hairspring_core::judge::{Finding, Remedies, Severity};
 use hairspring_host::clock::{Clock, default_clock, find};
 use hairspring_host::thread::{RealTime, settle};
 use hairspring_instruments::period::PeriodFinding;
@@ -27,8 +27,30 @@ const DURATION: Duration = Duration::from_secs(2);
 /// Fewest periods of a run whose length is not given.
 const PERIODS: u32 = 20;
 
+/// The verb.
+pub const VERB: Verb = Verb::of::<PeriodArguments>().with_remedies(REMEDIES);
+
+impl Runs for PeriodArguments {
+    const NAME: &'static str = "period";
+    const HANDLES_SIGNALS: bool = true;
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
+/// neutral remedy of its kind.
+const REMEDIES: Remedies = Remedies {
+    by_code: &[
+        ("cycles_missed", "ask for a longer period, raise the priority (--priority), or use a CPU that has nothing else to do (--cpu)"),
+        ("quantum_hides_spread", "use a finer clock (--clock); the mean is not affected"),
+    ],
+    more_rows: "let it run for longer (--duration)",
+};
+
 /// Runs the verb.
-pub fn run(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
     match &arguments.respond {
         Some(address) => be_partner(arguments, address),
         None => run_task(arguments),
@@ -72,7 +94,7 @@ fn run_task(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
     if let Ok(Some(cycles @ 1..)) = saved {
         measured.summary.findings.push(Finding::new(Severity::Note, PeriodFinding::NotSaved { cycles }));
     }
-    remedies::PERIOD.apply(&mut measured.summary.findings);
+    REMEDIES.apply(&mut measured.summary.findings);
     let report = PeriodReport::new(&measured, here("a period is measured in time, not in core cycles"));
     output::print(&if arguments.report.json { json::print(&document::period(&report)) } else { text::period(&report, &output::style()) })?;
     saved.map_err(|error| format!("--save: {error}"))?;

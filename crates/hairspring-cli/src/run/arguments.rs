@@ -18,7 +18,7 @@ Examples:
 A program is built with hairspring.h, hairspring.hpp, the Fortran module, the Rust crate or the Python package. The raw
 observations that a program prints are solved.";
 
-/// Options of `run`.
+/// Run programs with benchmarks, in any language: one table, one JSON document
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RunArguments {
@@ -49,7 +49,7 @@ pub struct RunArguments {
     /// The clock, for instance tsc, monotonic
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,
-    /// The CPU to run on (default: the last one allowed)
+    /// The CPU to run on (default: the last one whose core is quiet)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
     /// Time after which a program that has not ended is stopped

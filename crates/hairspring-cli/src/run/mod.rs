@@ -5,12 +5,13 @@ mod child;
 mod program;
 mod source;
 
-pub use arguments::RunArguments;
-
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome};
+use arguments::RunArguments;
 use child::{Answer, Limits};
+use hairspring_core::judge::Remedies;
 use hairspring_program::output;
 use hairspring_result::runs::between;
 use hairspring_result::{ResultDocument, document, json};
@@ -19,8 +20,32 @@ use program::Program;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
+/// The verb.
+pub const VERB: Verb = Verb::of::<RunArguments>().with_remedies(REMEDIES);
+
+impl Runs for RunArguments {
+    const NAME: &'static str = "run";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
+/// neutral remedy of its kind.
+const REMEDIES: Remedies = Remedies {
+    by_code: &[
+        (
+            "non_linear",
+            "if the time depends on what earlier runs left behind, give the benchmark an init; otherwise use another CPU (--cpu)",
+        ),
+        ("preempted", "choose a quieter CPU (--cpu)"),
+    ],
+    more_rows: "add rows with other counts to the program",
+};
+
 /// Runs the verb.
-pub fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     let (files, filters) = arguments.split();
     if files.is_empty() {
         let what = if filters.is_empty() { "no program given".to_owned() } else { format!("there is no file `{}`", filters[0]) };

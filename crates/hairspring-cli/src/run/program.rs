@@ -1,10 +1,10 @@
 //! A program with benchmarks: their names and their results.
 
+use super::REMEDIES;
 use super::arguments::RunArguments;
 use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
-use crate::remedies::RUN;
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, code};
 use hairspring_core::observations::{Observations, read_csv};
@@ -115,7 +115,7 @@ impl Program {
         }
         let options = Options { level: arguments.confidence_level, ..Options::default() };
         let question = Question { options, precision: arguments.precision, ..Question::default() };
-        let assessment = RUN.assess(&table, &question)?;
+        let assessment = REMEDIES.assess(&table, &question)?;
         let mut document = ResultDocument::new(&Measurement {
             command: "run".into(),
             environment: here("the program runs no reference chain").with_origin(&table.origin),

@@ -33,6 +33,17 @@ pub fn fit(content: impl AsRef<[u8]>) -> Hairspring {
     Hairspring::new().with("fit").beside("observations.csv", content).with("observations.csv")
 }
 
+/// All verbs, as `--help` lists them.
+pub fn verbs() -> Vec<String> {
+    let help = Hairspring::new().with("--help").succeeds().output;
+    let listed = help.split_once("Commands:\n").unwrap().1.lines().take_while(|line| !line.is_empty());
+    let name =
+        |line: &str| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')).map(|line| line.split(' ').next().unwrap().to_owned());
+    let all: Vec<String> = listed.filter_map(name).filter(|name| name != "help").collect();
+    assert!(all.len() >= 13 && all.contains(&"time".to_owned()) && all.contains(&"man".to_owned()), "{all:?}");
+    all
+}
+
 /// Fails, saying what to install, where a program that a test needs is missing.
 pub fn needs(program: &str) {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();

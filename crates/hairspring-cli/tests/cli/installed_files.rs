@@ -1,21 +1,10 @@
 //! What is installed beside the command: manual pages and completions, made by the command itself.
 
-use crate::command::{Hairspring, needs};
+use crate::command::{Hairspring, needs, verbs};
 use std::process::Command;
 
 fn man() -> Hairspring {
     Hairspring::new().with("man")
-}
-
-/// All verbs, as `--help` lists them.
-fn verbs() -> Vec<String> {
-    let help = Hairspring::new().with("--help").succeeds().output;
-    let listed = help.split_once("Commands:\n").unwrap().1.lines().take_while(|line| !line.is_empty());
-    let name =
-        |line: &str| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')).map(|line| line.split(' ').next().unwrap().to_owned());
-    let all: Vec<String> = listed.filter_map(name).filter(|name| name != "help").collect();
-    assert!(all.len() >= 13 && all.contains(&"time".to_owned()) && all.contains(&"man".to_owned()), "{all:?}");
-    all
 }
 
 /// Long options in a help text: the first word of an entry, or the one behind a short option.
@@ -46,6 +35,7 @@ fn every_verb_has_a_page_with_all_its_options() {
 #[test]
 fn one_page_is_printed() {
     man().succeeds().says(".TH hairspring 1").says("Exit status: 0 success");
+    man().with("report").succeeds().says("The JSON of hyperfine").says("Lines of Go\\*(Aqs benchmarks");
     let page = man().with("time").succeeds().says(".TH hairspring-time 1").output;
     assert_eq!(page, man().option("--out", ".").succeeds().file("hairspring-time.1"));
     man().with("tea").ends_with(2).complains("there is no verb `tea`; known are time, fit,").in_one_line();
@@ -74,6 +64,7 @@ fn bash_completes_verbs_options_and_values() {
     assert_eq!(completed(&["hairspring", "ti"]), ["time"]);
     assert_eq!(completed(&["hairspring", "time", "--cfl"]), ["--cflags"]);
     assert_eq!(completed(&["hairspring", "time", "--method", "di"]), ["differential", "direct"]);
+    assert_eq!(completed(&["hairspring", "report", "--format", "be"]), ["bencher", "benchstat"]);
     let all = completed(&["hairspring", ""]);
     assert!(verbs().iter().all(|verb| all.contains(verb)), "{all:?}");
 }

@@ -1,6 +1,6 @@
 //! Wrong usage ends with 2 and a message that helps; help and version with 0.
 
-use crate::command::{Hairspring, time};
+use crate::command::{Hairspring, time, verbs};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -11,9 +11,11 @@ fn misused(command: Hairspring, message: &str) {
 
 #[test]
 fn help_and_version_are_there() {
+    for verb in verbs() {
+        Hairspring::new().with(&verb).with("--help").succeeds().says(&format!("Usage: hairspring {verb}"));
+    }
     for verb in ["time", "fit", "verify", "period"] {
-        Hairspring::new().with(verb).with("--help").succeeds().says("Usage: hairspring").says("--json");
-        Hairspring::new().with("--help").succeeds().says(verb);
+        Hairspring::new().with(verb).with("--help").succeeds().says("--json");
     }
     Hairspring::new().with("--help").succeeds().says("Exit status: 0 success");
     Hairspring::new().with("--version").succeeds().says("hairspring 0.");
@@ -29,6 +31,19 @@ fn verbs_and_arguments_must_be_known() {
     misused(time("1").with("--nosuch"), "unexpected argument '--nosuch'");
     misused(time("1").with("--jsn"), "a similar argument exists: '--json'");
     misused(time("1").with("2"), "unexpected argument '2'");
+}
+
+#[test]
+fn every_verb_refuses_options_that_it_does_not_have() {
+    for verb in verbs() {
+        let odd = OsStr::from_bytes(b"--\xff\xfe");
+        // Twice: code may begin with a minus, so `time` takes the first one for its code.
+        let twice = |option: &str| Hairspring::new().with(&verb).with(option).with(option);
+        misused(twice("--nosuch"), "--nosuch");
+        misused(twice("--\u{1b}[31m"), "--");
+        Hairspring::new().with(&verb).with(odd).ends_with(2);
+        Hairspring::new().with(&verb).with("--help=no").ends_with(2);
+    }
 }
 
 #[test]

@@ -91,11 +91,6 @@ pub fn straight(bodies: &[u32], share: u32) -> Vec<usize> {
     (0..bodies.len()).filter(|at| bodies[*at].saturating_mul(share) >= most).collect()
 }
 
-/// Copies of the rows for the differential measurement of Moreno and Fischmeister (3.1).
-pub const DIFFERENTIAL: [u32; 2] = [1, 2];
-/// Copies of the rows for direct measurements as in their Table 1, as far as straight-line code allows.
-pub const DIRECT: [u32; 5] = [1, 10, 20, 55, 100];
-
 /// Bodies and inits for a body that needs an initialisation before every run: rows (N, M) with M >= N
 /// (Moreno and Fischmeister, equations 6 to 8). `pilot` is of one init with its body.
 ///

@@ -3,7 +3,25 @@
 use super::blocks::{BlockMeans, variance, variance_of_mean};
 use super::interval::{Contribution, Estimate, Source, Uncertain};
 use super::location::Grouped;
+use super::method::{Departure, Measured, Method, Shown};
 use crate::observations::{Observations, SeriesId};
+
+/// The method beside the line fit.
+pub const METHOD: Method = Method {
+    name: "differential",
+    summary: "Two copies minus one",
+    copies: &[1, 2],
+    shown: Shown::OnRequest,
+    departure: Departure::Doubtful,
+    remedy: "use the line fit: the clock's fence hides the first cycles of a short row, and with them part of the difference",
+    measure: measured,
+};
+
+fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured> {
+    let technique = |(many, few): (f64, f64)| format!("differential {many}x - {few}x");
+    let found = differential(table, series, level);
+    found.map(|found| Measured { technique: technique(found.copies), ticks: found.ticks, sd: found.sd }).into_iter().collect()
+}
 
 /// A differential measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,4 +63,37 @@ pub fn differential(table: &Observations, series: SeriesId, level: f64) -> Optio
         ticks: Uncertain { value, budget: vec![entry] }.estimate(level),
         sd: variance(&single).sqrt(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overhead_cancels_and_the_noise_of_both_rows_stays() {
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("main");
+        for round in 0..64u32 {
+            for n in [8.0, 1.0, 2.0] {
+                let row = table.row(series, &[n]);
+                let noise = if round % 2 == 0 { 0.5 } else { -0.5 };
+                table.push(row, round, 40.0 * n + 25.0 + if n == 2.0 { noise } else { 0.0 });
+            }
+        }
+        let found = differential(&table, series, 0.95).unwrap();
+        assert_eq!(found.copies, (2.0, 1.0));
+        assert!((found.ticks.value - 40.0).abs() < 1e-9, "{found:?}");
+        // Half a tick above and below: the deviation of 64 such readings.
+        assert!((found.sd - 0.5 * (64.0f64 / 63.0).sqrt()).abs() < 1e-9, "{found:?}");
+        assert_eq!(measured(&table, series, 0.95)[0].technique, "differential 2x - 1x");
+    }
+
+    #[test]
+    fn one_row_has_no_difference() {
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("main");
+        let row = table.row(series, &[1.0]);
+        (0..40).for_each(|round| table.push(row, round, 65.0));
+        assert_eq!(differential(&table, series, 0.95), None);
+    }
 }

@@ -4,7 +4,31 @@
 use super::blocks::{BlockMeans, variance, variance_of_mean};
 use super::interval::{Contribution, Estimate, Source, Uncertain};
 use super::location::Grouped;
+use super::method::{Departure, Measured, Method, Shown};
 use crate::observations::{Observations, SeriesId};
+
+/// The method beside the line fit.
+pub const METHOD: Method = Method {
+    name: "direct",
+    summary: "n copies divided by n: the overhead stays in",
+    copies: &COPIES,
+    shown: Shown::OnRequest,
+    departure: Departure::Expected,
+    remedy: "use the line fit: a direct measurement includes the overhead",
+    measure: measured,
+};
+
+/// Copies of the rows as in Table 1 of Moreno and Fischmeister, as far as straight-line code allows.
+const COPIES: [u32; 5] = [1, 10, 20, 55, 100];
+
+/// If the rows of the report's table were run, the rows of the line fit are left out.
+fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured> {
+    let found = direct(table, series, level);
+    let asked = |copies: f64| COPIES.iter().any(|n| f64::from(*n) == copies);
+    let ran_all = COPIES[..2].iter().all(|n| found.iter().any(|one| one.copies == f64::from(*n)));
+    let shown = found.into_iter().filter(|one| !ran_all || asked(one.copies));
+    shown.map(|one| Measured { technique: format!("direct {}x", one.copies), ticks: one.ticks, sd: one.sd }).collect()
+}
 
 /// One direct measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,4 +70,41 @@ pub fn direct(table: &Observations, series: SeriesId, level: f64) -> Vec<Direct>
         .collect();
     found.sort_by(|a, b| a.copies.total_cmp(&b.copies));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(copies: &[u32]) -> (Observations, SeriesId) {
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("main");
+        for round in 0..40 {
+            for n in copies.iter().copied().map(f64::from) {
+                let row = table.row(series, &[n]);
+                table.push(row, round, 40.0 * n + 25.0);
+            }
+        }
+        (table, series)
+    }
+
+    #[test]
+    fn result_is_too_high_by_the_overhead_over_the_copies() {
+        let (table, series) = table(&[20, 1, 5]);
+        let found = direct(&table, series, 0.95);
+        assert_eq!(found.iter().map(|one| one.copies).collect::<Vec<_>>(), [1.0, 5.0, 20.0]);
+        for one in found {
+            assert!((one.ticks.value - (40.0 + 25.0 / one.copies)).abs() < 1e-9 && one.sd.abs() < 1e-9, "{one:?}");
+        }
+    }
+
+    #[test]
+    fn rows_of_the_line_are_shown_only_without_rows_of_its_own() {
+        let techniques = |copies: &[u32]| {
+            let (table, series) = table(copies);
+            measured(&table, series, 0.95).into_iter().map(|one| one.technique).collect::<Vec<_>>()
+        };
+        assert_eq!(techniques(&[1, 4, 16]), ["direct 1x", "direct 4x", "direct 16x"]);
+        assert_eq!(techniques(&[1, 4, 10, 16, 55]), ["direct 1x", "direct 10x", "direct 55x"]);
+    }
 }

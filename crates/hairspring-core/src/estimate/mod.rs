@@ -1,7 +1,7 @@
 //! Pure functions from observations to estimates, without clocks, files or output.
 //!
-//! [`solve`] is the estimator for linear systems (line fit, init and body, blocks). [`direct`] and [`differential`] serve
-//! for comparison with it (Moreno and Fischmeister, Table 1). [`lattice`] finds the unit for which several slopes are
+//! [`solve`] is the estimator for linear systems (line fit, init and body, blocks). The [`METHODS`]
+//! serve for comparison with it (Moreno and Fischmeister, Table 1). [`lattice`] finds the unit for which several slopes are
 //! integers (Staelin and McVoy). [`ratio`] compares two solved systems.
 
 mod algebra;
@@ -12,24 +12,23 @@ mod groups;
 mod interval;
 mod linear;
 mod location;
+mod method;
 mod parallel;
 mod quiet;
 mod rank;
 mod regression;
 mod replicated;
 
-pub mod differential;
-pub mod direct;
 pub mod experiments;
 pub mod lattice;
 pub mod levels;
 pub mod ratio;
 pub mod solution;
-pub mod through_origin;
 
 pub use between::between_runs;
 pub use blocks::variance_of_mean;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain};
+pub use method::{Departure, Measured, Method, Shown};
 pub use quiet::Quiet;
 #[cfg(test)]
 pub(crate) use quiet::simulated;
@@ -38,6 +37,22 @@ pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
 
 use crate::error::Result;
 use crate::observations::{Observations, SeriesId};
+
+/// Declares the modules of the methods beside the line fit, and the table of them, from one list of names.
+macro_rules! methods {
+    ($($name:ident,)*) => {
+        $(pub mod $name;)*
+
+        /// The methods that are shown beside the line fit, in the order in which they are shown.
+        pub const METHODS: &[Method] = &[$($name::METHOD,)*];
+    };
+}
+
+methods! {
+    differential,
+    direct,
+    through_origin,
+}
 
 /// Settings of [`solve`].
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,24 @@
 //! wrongly takes the overhead as 0, so a part of the overhead is in the slope; the interval does not include this error.
 
 use super::interval::{Contribution, Estimate, Source, Uncertain};
+use super::method::{Departure, Measured, Method, Shown};
 use crate::observations::{Observations, SeriesId};
+
+/// The method beside the line fit.
+pub const METHOD: Method = Method {
+    name: "through-origin",
+    summary: "A line through the origin: a part of the overhead is in its slope",
+    copies: &[],
+    shown: Shown::BesideTools,
+    departure: Departure::Expected,
+    remedy: "use the line fit: a direct measurement includes the overhead",
+    measure: measured,
+};
+
+fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured> {
+    let found = through_origin(table, series, level);
+    found.map(|found| Measured { technique: "direct, through origin".into(), ticks: found.ticks, sd: found.sd }).into_iter().collect()
+}
 
 /// A line through the origin.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -62,7 +62,7 @@ pub enum FindingKind {
     /// Some components cannot be told apart.
     RankDeficient { rank: usize, unknowns: usize, dependent: Vec<String> },
     /// Other methods differ from the line fit by more than the intervals of both allow.
-    MethodsDepart { methods: Vec<String>, most_percent: f64 },
+    MethodsDepart { methods: Vec<String>, most_percent: f64, remedy: &'static str },
     /// Components that ran in no row.
     NeverRan { components: Vec<String> },
     /// The interval is wider than the requested precision.
@@ -183,18 +183,14 @@ impl Kind for FindingKind {
                 numbers: numbers! { rank, unknowns, dependent },
                 remedy: "the result reports the combinations that can be told apart; add rows in which the counts of the others change independently",
             },
-            MethodsDepart { methods, most_percent } => Description {
+            MethodsDepart { methods, most_percent, remedy } => Description {
                 code: code::METHODS_DEPART,
                 message: format!(
                     "{}: up to {most_percent:.2} % off the line, more than the intervals allow (marked ! in the table)",
                     shortened(&methods)
                 ),
-                remedy: if methods.iter().any(|method| method.starts_with("differential")) {
-                    "use the line fit: the clock's fence hides the first cycles of a short row, and with them part of the difference"
-                } else {
-                    "use the line fit: a direct measurement includes the overhead"
-                },
                 numbers: numbers! { methods, most_percent },
+                remedy,
             },
             NeverRan { components } => Description {
                 code: code::NEVER_RAN,

@@ -1,12 +1,11 @@
-//! Comparison of the three methods line fit, differential and direct, from one table of observations.
+//! Comparison of the line fit with the other methods ([`METHODS`]), from one table of observations.
 
 use super::{Assessment, Finding, FindingKind, SeriesResult, Severity};
-use crate::design::DIRECT;
-use crate::estimate::Estimate;
-use crate::estimate::differential::differential;
-use crate::estimate::direct::direct;
-use crate::estimate::through_origin::through_origin;
+use crate::estimate::{Departure, Estimate, METHODS, Measured, Method, Shown};
 use crate::observations::Observations;
+
+/// Name of the line fit among the methods.
+pub const LINE: &str = "line";
 
 /// The results of several methods (Moreno and Fischmeister, Table 1).
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +19,9 @@ pub struct MethodTable {
 /// The result of one method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodRow {
-    /// The method, such as `line fit 16x-256x`.
+    /// The method's name: [`LINE`], or that of one of the [`METHODS`].
+    pub method: &'static str,
+    /// The method with its rows, such as `line fit 16x-256x`.
     pub technique: String,
     /// Time of one execution, in the table's unit.
     pub value: Estimate,
@@ -34,47 +35,34 @@ pub struct MethodRow {
 ///
 /// The standard deviation of the line fit is that of a fit to a single round, from the fits to blocks of rounds.
 pub fn methods(table: &Observations, assessment: &Assessment) -> Vec<MethodTable> {
-    assessment.series.iter().filter_map(|series| method_table(table, series)).collect()
+    tables(table, assessment, Shown::OnRequest).collect()
 }
 
-fn method_table(table: &Observations, series: &SeriesResult) -> Option<MethodTable> {
+/// Compares the line fit of each series with what another tool that took the readings makes of them. The difference shows
+/// the effect of the overhead on the result of that tool. A series without such a method has no table.
+pub fn beside_tools(table: &Observations, assessment: &Assessment) -> Vec<MethodTable> {
+    tables(table, assessment, Shown::BesideTools).filter(|table| table.rows.len() > 1).collect()
+}
+
+fn tables(table: &Observations, assessment: &Assessment, shown: Shown) -> impl Iterator<Item = MethodTable> {
+    assessment.series.iter().filter_map(move |series| method_table(table, series, shown))
+}
+
+fn method_table(table: &Observations, series: &SeriesResult, shown: Shown) -> Option<MethodTable> {
     let id = table.find_series(&series.name)?;
-    let line = series.components.first()?;
-    let (truth, level) = (line.time.ticks.value, line.time.ticks.level);
-    let distance = |value: f64| 100.0 * (value / truth - 1.0);
-    let mut rows =
-        vec![MethodRow { technique: line_name(series), value: line.time.ticks, sd: sd_of_one_round(table, series), distance_percent: 0.0 }];
-    rows.extend(differential(table, id, level).map(|found| MethodRow {
-        technique: format!("differential {}x - {}x", found.copies.0, found.copies.1),
+    let line = series.components.first()?.time.ticks;
+    let row = |method: &Method, found: Measured| MethodRow {
+        method: method.name,
+        technique: found.technique,
         value: found.ticks,
         sd: found.sd,
-        distance_percent: distance(found.ticks.value),
-    }));
-    // If the rows of the report's table were run, the rows of the line fit are left out.
-    let found = direct(table, id, level);
-    let asked = |copies: f64| DIRECT.iter().any(|n| f64::from(*n) == copies);
-    let ran_all = DIRECT[..2].iter().all(|n| found.iter().any(|one| one.copies == f64::from(*n)));
-    rows.extend(found.into_iter().filter(|one| !ran_all || asked(one.copies)).map(|found| MethodRow {
-        technique: format!("direct {}x", found.copies),
-        value: found.ticks,
-        sd: found.sd,
-        distance_percent: distance(found.ticks.value),
-    }));
-    Some(MethodTable { subject: series.name.clone(), rows })
-}
-
-/// Compares the line fit of each series with a line through the origin. The difference shows the effect of the overhead on
-/// the result of the tool that took the readings.
-pub fn beside_origin(table: &Observations, assessment: &Assessment) -> Vec<MethodTable> {
-    let compare = |series: &SeriesResult| {
-        let line = series.components.first()?.time.ticks;
-        let found = through_origin(table, table.find_series(&series.name)?, line.level)?;
-        let distance_percent = 100.0 * (found.ticks.value / line.value - 1.0);
-        let first = MethodRow { technique: line_name(series), value: line, sd: sd_of_one_round(table, series), distance_percent: 0.0 };
-        let second = MethodRow { technique: "direct, through origin".into(), value: found.ticks, sd: found.sd, distance_percent };
-        Some(MethodTable { subject: series.name.clone(), rows: vec![first, second] })
+        distance_percent: 100.0 * (found.ticks.value / line.value - 1.0),
     };
-    assessment.series.iter().filter_map(compare).collect()
+    let sd = sd_of_one_round(table, series);
+    let first = MethodRow { method: LINE, technique: line_name(series), value: line, sd, distance_percent: 0.0 };
+    let others = METHODS.iter().filter(|method| method.shown == shown);
+    let others = others.flat_map(|method| (method.measure)(table, id, line.level).into_iter().map(|found| row(method, found)));
+    Some(MethodTable { subject: series.name.clone(), rows: std::iter::once(first).chain(others).collect() })
 }
 
 /// Whether the intervals of a method and of the line fit do not overlap.
@@ -82,17 +70,23 @@ pub fn departs(row: &MethodRow, line: &MethodRow) -> bool {
     (row.value.value - line.value.value).abs() > row.value.half_width() + line.value.half_width()
 }
 
-/// Findings about the other methods of a table. A wrong differential measurement is a warning; a direct measurement that
-/// includes the overhead is expected and only a note.
+/// Findings about the other methods of a table, one for each method that departs from the line fit. A departure that shows
+/// that one of the two is wrong is a warning, an expected one is only a note.
 pub fn doubts(table: &MethodTable) -> Vec<Finding> {
     let Some((line, others)) = table.rows.split_first() else { return Vec::new() };
-    let about = |method: &str, severity| {
-        let off: Vec<&MethodRow> = others.iter().filter(|row| row.technique.starts_with(method) && departs(row, line)).collect();
-        let most_percent = off.iter().map(|row| row.distance_percent.abs()).fold(0.0, f64::max);
-        let methods: Vec<String> = off.iter().map(|row| row.technique.clone()).collect();
-        (!methods.is_empty()).then(|| Finding::new(severity, FindingKind::MethodsDepart { methods, most_percent }))
+    METHODS.iter().filter_map(|method| doubt(method, line, others)).collect()
+}
+
+fn doubt(method: &Method, line: &MethodRow, others: &[MethodRow]) -> Option<Finding> {
+    let off: Vec<&MethodRow> = others.iter().filter(|row| row.method == method.name && departs(row, line)).collect();
+    let most_percent = off.iter().map(|row| row.distance_percent.abs()).fold(0.0, f64::max);
+    let methods: Vec<String> = off.iter().map(|row| row.technique.clone()).collect();
+    let severity = match method.departure {
+        Departure::Doubtful => Severity::Warning,
+        Departure::Expected => Severity::Note,
     };
-    about("differential", Severity::Warning).into_iter().chain(about("direct", Severity::Note)).collect()
+    let kind = || FindingKind::MethodsDepart { methods, most_percent, remedy: method.remedy };
+    (!off.is_empty()).then(|| Finding::new(severity, kind()))
 }
 
 /// Name of the line fit with its copies, such as `line fit 16x-256x`, from the rows in use.
@@ -117,25 +111,30 @@ mod tests {
     use super::*;
     use crate::Estimate;
 
-    fn row(technique: &str, value: f64, half: f64) -> MethodRow {
+    fn row(method: &'static str, technique: &str, value: f64, half: f64) -> MethodRow {
         let value = Estimate { value, low: value - half, high: value + half, level: 0.95 };
-        MethodRow { technique: technique.into(), value, sd: 1.0, distance_percent: 100.0 * (value.value / 10.0 - 1.0) }
+        MethodRow { method, technique: technique.into(), value, sd: 1.0, distance_percent: 100.0 * (value.value / 10.0 - 1.0) }
     }
 
     #[test]
     fn only_departures_beyond_the_intervals_are_reported() {
-        let rows = vec![row("line fit", 10.0, 0.1), row("differential 2x - 1x", 10.2, 0.2), row("direct 100x", 10.05, 0.1)];
-        let mut table = MethodTable { subject: "code".into(), rows };
-        assert_eq!(doubts(&table), []);
-        table.rows[1] = row("differential 2x - 1x", 7.0, 0.2);
-        table.rows.extend([row("direct 1x", 30.0, 0.2), row("direct 10x", 12.0, 0.2)]);
-        let found = doubts(&table);
-        let departs = |severity, methods: &[&str], most_percent| {
-            let methods = methods.iter().map(|name| (*name).to_owned()).collect();
-            Finding::new(severity, FindingKind::MethodsDepart { methods, most_percent })
-        };
-        let off = [100.0 * (7.0f64 / 10.0 - 1.0), 100.0 * (30.0f64 / 10.0 - 1.0)];
-        assert_eq!(found[0], departs(Severity::Warning, &["differential 2x - 1x"], off[0].abs()));
-        assert_eq!(found[1], departs(Severity::Note, &["direct 1x", "direct 10x"], off[1]));
+        for method in METHODS {
+            let rows = vec![row(LINE, "line fit", 10.0, 0.1), row(method.name, "near", 10.2, 0.2)];
+            let mut table = MethodTable { subject: "code".into(), rows };
+            assert_eq!(doubts(&table), [], "{}", method.name);
+            table.rows.extend([row(method.name, "far", 7.0, 0.2), row(method.name, "farther", 30.0, 0.2)]);
+            let found = doubts(&table);
+            let severity = if method.departure == Departure::Expected { Severity::Note } else { Severity::Warning };
+            let methods = vec!["far".to_owned(), "farther".to_owned()];
+            let kind = FindingKind::MethodsDepart { methods, most_percent: 200.0, remedy: method.remedy };
+            assert_eq!(found, [Finding::new(severity, kind)], "{}", method.name);
+        }
+    }
+
+    #[test]
+    fn each_method_has_a_finding_of_its_own() {
+        let others = METHODS.iter().map(|method| row(method.name, method.name, 30.0, 0.2));
+        let table = MethodTable { subject: "code".into(), rows: std::iter::once(row(LINE, "line fit", 10.0, 0.1)).chain(others).collect() };
+        assert_eq!(doubts(&table).len(), METHODS.len());
     }
 }

@@ -1,14 +1,27 @@
 //! The JSON of Google Benchmark (`--benchmark_format=json`, schema version 1). Its readers look for `context.caches`, `name`,
 //! `real_time`, `cpu_time` and `time_unit`; the interval is in user counters, as the format has no field for it.
 
-use super::{Timed, finite};
+use super::{Format, Holds, Names, Timed, finite};
 use hairspring_result::Environment;
 use serde_json::{Value, json};
 
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "google-benchmark",
+    aliases: &[],
+    purpose: "Google Benchmark",
+    help: "The JSON of Google Benchmark; the interval in user counters",
+    interval: "user counters `low_ns`, `high_ns`, `level`, and for `cycles` likewise; `cpu_time` repeats `real_time`",
+    names: Names::Json,
+    holds: Holds::Intervals(text),
+    #[cfg(test)]
+    labels: tests::labels,
+};
+
 /// The document. A thread that is bound to its CPU is timed: `cpu_time` repeats `real_time`.
-pub(super) fn text(entries: &[Timed], environment: &Environment) -> String {
+fn text(entries: &[Timed], environment: &Environment) -> String {
     let mhz = environment.core_clock_hz.map(|hz| (hz.value / 1e6).round());
-    hairspring_result::json::print(&json!({
+    super::json(&json!({
         "context": {
             "executable": "hairspring",
             "num_cpus": environment.cpu.as_ref().map(|cpu| cpu.cpus),
@@ -53,4 +66,25 @@ fn benchmark(at: usize, (entry, time): &Timed) -> Value {
         }
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{export, samples};
+    use super::*;
+
+    pub fn labels(text: &str) -> Vec<String> {
+        let found: Value = serde_json::from_str(text).unwrap();
+        found["benchmarks"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn it_has_what_its_readers_look_for() {
+        let found: Value = serde_json::from_str(&export(&samples::result(&samples::line()), &FORMAT).text).unwrap();
+        assert!(found["context"]["caches"].is_array());
+        let one = &found["benchmarks"][0];
+        assert_eq!((&one["time_unit"], &one["run_type"]), (&"ns".into(), &"iteration".into()));
+        assert!(one["real_time"].is_f64() && one["cpu_time"] == one["real_time"] && one["iterations"].as_u64().unwrap() > 1);
+        assert!(one["low_ns"].as_f64() < one["real_time"].as_f64() && one["real_time"].as_f64() < one["high_ns"].as_f64());
+    }
 }

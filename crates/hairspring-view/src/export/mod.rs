@@ -1,33 +1,43 @@
 //! Converts a saved result to the formats of other tools.
 //!
-//! Every benchmark gets one label, the same in all formats and unlike any other of the result. Names come
-//! from users and may hold anything: each format says how it keeps them from breaking its lines.
+//! Each format is a file of this folder, registered in the list below. Every benchmark gets one label, the same in all
+//! formats and unlike any other of the result. Names come from users and may hold anything: each format says how it keeps
+//! them from breaking its lines.
 
-mod bencher;
-mod benchstat;
-mod csv;
-mod google_benchmark;
-mod hyperfine;
+mod format;
+#[cfg(test)]
+#[path = "../../tests/samples/mod.rs"]
+mod samples;
+#[cfg(test)]
+mod tests;
 
+pub use format::{Format, Names};
+
+use crate::clean::is_hidden;
+use format::Holds;
 use hairspring_core::Estimate;
 use hairspring_core::hash::fnv;
 use hairspring_result::document::{Row, finite};
 use hairspring_result::{Figure, Mode, ResultDocument, Series};
+use serde::Serialize;
 use std::collections::HashSet;
 
-/// A format of another tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// The JSON of Google Benchmark, version 1.
-    GoogleBenchmark,
-    /// The JSON of hyperfine.
-    Hyperfine,
-    /// Bencher Metric Format: JSON, with the interval.
-    Bencher,
-    /// One line for each component, with the interval: CSV.
-    Csv,
-    /// Lines of Go's benchmarks, for benchstat.
-    Benchstat,
+/// Declares the modules of the formats, and the table of them, from one list of names.
+macro_rules! formats {
+    ($($name:ident,)*) => {
+        $(mod $name;)*
+
+        /// All formats.
+        pub const FORMATS: &[&Format] = &[$(&$name::FORMAT,)*];
+    };
+}
+
+formats! {
+    bencher,
+    benchstat,
+    csv,
+    google_benchmark,
+    hyperfine,
 }
 
 /// An export, and what was left out of it.
@@ -44,18 +54,18 @@ pub struct Export {
 /// Longest label in characters; a longer one is cut and ends in a checksum of the whole.
 pub const LONGEST_LABEL: usize = 200;
 
-/// Converts the result to another format.
-///
-/// All formats but CSV hold only times: a component in ticks, whose clock's rate is unknown, is left out of them. Values
-/// below resolution are kept, with their interval; benchstat has no place for an interval, so they are left out there.
-pub fn export(result: &ResultDocument, format: Format) -> Export {
+/// The format of this name, which may be one of its aliases.
+pub fn find(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|format| format.name == name || format.aliases.contains(&name))
+}
+
+/// Converts the result to another format. What the format has no place for is left out.
+pub fn export(result: &ResultDocument, format: &Format) -> Export {
     let (entries, mut left_out) = (entries(result), Vec::new());
-    let text = match format {
-        Format::Csv => csv::text(&entries),
-        Format::GoogleBenchmark => google_benchmark::text(&timed(&entries, &mut left_out), &result.environment),
-        Format::Hyperfine => hyperfine::text(&timed(&entries, &mut left_out)),
-        Format::Bencher => bencher::text(&timed(&entries, &mut left_out)),
-        Format::Benchstat => benchstat::text(&timed(&entries, &mut left_out), &result.environment, &mut left_out),
+    let text = match format.holds {
+        Holds::Everything(text) => text(&entries, &result.environment),
+        Holds::Intervals(text) => text(&timed(&entries, &mut left_out), &result.environment),
+        Holds::PlainTimes(text) => text(&resolved(timed(&entries, &mut left_out), &mut left_out), &result.environment),
     };
     Export { text, benchmarks: entries.len() - left_out.len(), left_out }
 }
@@ -94,6 +104,14 @@ fn timed<'e>(entries: &'e [Entry<'e>], left_out: &mut Vec<String>) -> Vec<Timed<
     found
 }
 
+/// Times above resolution: one below it would look like a plain time without its interval.
+fn resolved<'e>(times: Vec<Timed<'e>>, left_out: &mut Vec<String>) -> Vec<Timed<'e>> {
+    let (below, above): (Vec<_>, Vec<_>) = times.into_iter().partition(|(entry, _)| entry.figure.below_resolution);
+    let why = |entry: &Entry| format!("`{}` is left out: it is below resolution, and the format has no place for its bound", entry.label);
+    left_out.extend(below.into_iter().map(|(entry, _)| why(entry)));
+    above
+}
+
 fn entries(result: &ResultDocument) -> Vec<Entry<'_>> {
     let mut taken = HashSet::new();
     let mut all = Vec::new();
@@ -114,4 +132,17 @@ fn shortened(label: &str) -> String {
     let Some((end, _)) = label.char_indices().nth(LONGEST_LABEL) else { return label.to_owned() };
     let sum = fnv(label.bytes());
     format!("{}~{sum:016x}", &label[..end])
+}
+
+/// A JSON document in which characters that are not visible are escapes. They occur in strings only, so a reader sees no difference.
+fn json<T: Serialize>(document: &T) -> String {
+    let mut out = String::new();
+    for c in hairspring_result::json::print(document).chars() {
+        match c {
+            '\n' => out.push(c),
+            c if is_hidden(c) => out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
+            c => out.push(c),
+        }
+    }
+    out
 }

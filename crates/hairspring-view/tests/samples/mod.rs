@@ -5,7 +5,7 @@ use hairspring_core::judge::methods::methods;
 use hairspring_core::judge::{Finding, Question, Severity, assess};
 use hairspring_core::machine::Machine;
 use hairspring_core::observations::{Observations, Rate};
-use hairspring_result::{Clock, Environment, Identity, Measurement, Mode, Reference, Run, Subject};
+use hairspring_result::{Clock, Environment, Identity, Measurement, Mode, Reference, ResultDocument, Run, Subject};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Numbers between -1 and 1 that are the same every time (a linear congruential generator).
@@ -190,6 +190,11 @@ pub fn many() -> Measurement {
     }
     table.origin.rate = Some(Rate { hz: 16e6, uncertainty_ppm: 0.0, provenance: "stated in the file".into() });
     fitted(&table)
+}
+
+/// The document of a measurement.
+pub fn result(measurement: &Measurement) -> ResultDocument {
+    ResultDocument::new(measurement)
 }
 
 /// All measurements by name.

@@ -8,6 +8,7 @@
 mod asm;
 mod child;
 mod compile;
+mod copied;
 #[cfg(target_arch = "x86_64")]
 mod copy;
 #[cfg(not(target_arch = "x86_64"))]
@@ -33,7 +34,7 @@ pub mod host;
 
 pub use child::{HostProgram, Printed};
 pub use compile::Compiler;
-pub use copy::{Copy, Lost, Work};
+pub use copied::{Copy, Lost, Work};
 pub use declaration::Declaration;
 pub use error::{Error, Failure, Result};
 pub use findings::SnippetFinding;

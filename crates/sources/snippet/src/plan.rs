@@ -3,7 +3,8 @@
 use crate::request::Request;
 use crate::source::RowSpec;
 use hairspring_core::design::table::Order;
-use hairspring_core::design::{DIFFERENTIAL, DIRECT, Pilot, cold, line, pairs, rearranged};
+use hairspring_core::design::{Pilot, cold, line, pairs, rearranged};
+use hairspring_core::estimate::METHODS;
 
 /// Copies in the pilot rows of each alternative.
 pub const PILOT: [u32; 3] = [1, 2, 4];
@@ -102,7 +103,7 @@ fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
             let mut copies = line(pilot);
             if request.all_methods {
                 let longest = copies.last().copied().unwrap_or(1);
-                copies.extend(DIFFERENTIAL.into_iter().chain(DIRECT).filter(|n| *n <= longest.max(20)));
+                copies.extend(METHODS.iter().flat_map(|method| method.copies).filter(|n| **n <= longest.max(20)));
                 copies.sort_unstable();
                 copies.dedup();
             }

@@ -61,7 +61,7 @@ pub struct Request {
     pub level: f64,
     /// Time without a reply after which the code counts as hanging.
     pub timeout: Duration,
-    /// Whether to run rows for direct and differential measurements too.
+    /// Whether to run the rows of the methods beside the line fit too.
     pub all_methods: bool,
 }
 

@@ -2,7 +2,8 @@
 
 use crate::child::{Child, HostProgram, Printed, check_memory};
 use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, find};
-use crate::copy::{Copy, Lost, look};
+use crate::copied::{Copy, Lost};
+use crate::copy::look;
 use crate::error::{Result, io};
 use crate::plan;
 use crate::protocol::{Ended, Load, Ready};

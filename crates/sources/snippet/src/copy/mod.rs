@@ -15,6 +15,7 @@ mod value;
 mod walk;
 mod work;
 
+use crate::copied::Copy;
 use crate::mode::{Judged, fenced};
 use crate::registers::{name, register};
 use crate::request::{Language, Request};
@@ -26,21 +27,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use value::Unknown;
 use walk::{Carried, Event, Events, Walk};
-
-pub use work::{Lost, Work};
-
-/// What the machine code of one alternative shows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Copy {
-    /// Latency or throughput.
-    pub judged: Judged,
-    /// The instructions of one copy.
-    pub disassembly: Vec<String>,
-    /// Operations of one copy; `None` if it could not be followed.
-    pub work: Option<Work>,
-    /// Registers that one copy changes and that hold no variable, in lower case.
-    pub written: Vec<String>,
-}
 
 /// A row's notes, and the row itself.
 struct Row<'a> {

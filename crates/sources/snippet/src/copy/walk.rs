@@ -5,7 +5,7 @@ use super::library::{Signature, never_returns, pure};
 use super::state::{Cell, Cells, State};
 use super::step::{Stepper, bits, full, writes};
 use super::value::{Doubt, Origins, Place, Sum, Unknown, Value, add, add_missing, doubted, untouched, worked};
-use super::work::Work;
+use crate::copied::Work;
 use iced_x86::{
     CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register, RflagsBits,
 };

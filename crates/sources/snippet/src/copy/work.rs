@@ -1,37 +1,7 @@
 //! The multiplications and divisions of a copy, counted in its machine code.
 
+use crate::copied::Work;
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
-
-/// The operations in one copy of straight-line code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
-    multiplications: Count,
-    divisions: Count,
-    /// Whether it branches: then an instruction may run never or several times.
-    pub branches: bool,
-    /// Whether it calls a function that was not followed.
-    pub calls: bool,
-    /// Whether a multiplication gives a result of twice the width: without optimisation it may be made of several.
-    wide: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Count {
-    /// Operations without a constant operand: those with one may be part of an address, or be done by shifts.
-    of_values: u32,
-    all: u32,
-}
-
-/// Operations that occur less often in the compiled copy than in the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lost {
-    /// Their name.
-    pub operation: &'static str,
-    /// How many there are in the copy.
-    pub copy: u32,
-    /// How many there are in the source.
-    pub source: u32,
-}
 
 impl Work {
     /// Counts an instruction; `on_values` means that none of its operands is a constant.
@@ -44,22 +14,6 @@ impl Work {
         count.all += lanes(i);
         count.of_values += if on_values && !has_immediate(i) { lanes(i) } else { 0 };
         self.wide |= is_multiplication(i) && i.op_count() == 1;
-    }
-
-    /// Whether every instruction runs, and runs once.
-    pub fn is_straight(&self) -> bool {
-        !self.branches && !self.calls
-    }
-
-    /// What the compiler removed compared with the same code without optimisation. Only straight-line code is compared,
-    /// where every instruction runs once.
-    pub fn lost(&self, plain: &Work) -> Vec<Lost> {
-        if !self.is_straight() || !plain.is_straight() || plain.wide {
-            return Vec::new();
-        }
-        let of = |operation, copy: Count, source: Count| Lost { operation, copy: copy.all, source: source.of_values };
-        let both = [of("multiplication", self.multiplications, plain.multiplications), of("division", self.divisions, plain.divisions)];
-        both.into_iter().filter(|lost| lost.copy < lost.source).collect()
     }
 }
 

@@ -1,10 +1,13 @@
 //! `hairspring time`: measure a piece of code and report it.
 
-use crate::arguments::{LanguageArgument, Method, Show, TimeArguments};
+mod arguments;
+mod remedies;
+
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
-use crate::remedies::TIME;
+use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
+use arguments::{Choice, LanguageArgument, Show, TimeArguments};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Assessment, Finding, Question, Severity};
@@ -16,13 +19,25 @@ use hairspring_result::runs::between;
 use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
 use hairspring_snippet::{Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, measure, series_names};
 use hairspring_view::text;
+use remedies::REMEDIES;
 use std::time::{Duration, Instant};
+
+/// The verb.
+pub const VERB: Verb = Verb::of::<TimeArguments>().with_remedies(REMEDIES);
+
+impl Runs for TimeArguments {
+    const NAME: &'static str = "time";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
 
 /// Default budget.
 const BUDGET: Duration = Duration::from_millis(800);
 
 /// Runs the verb.
-pub fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
+fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     let request = request(arguments)?;
     // The file is created before the measurement, so that a path that cannot be written fails at once.
     let save = arguments
@@ -59,18 +74,20 @@ fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File
         precision: Some(request.precision),
         stolen_ms: measured.run.stolen_ms,
     };
-    let assessment = TIME.assess(&measured.run.table, &question)?;
+    let assessment = REMEDIES.assess(&measured.run.table, &question)?;
     let reached = precise(&assessment, request);
     Ok((document(arguments, request, &measured, assessment, begin), reached))
 }
 
 fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
     let lets = arguments.lets.iter().map(|text| Declaration::parse(text)).collect::<Result<_, _>>()?;
-    let all_methods = arguments.method != Method::Line;
+    let all_methods = arguments.method != Choice::Line;
     if all_methods && (arguments.init.is_some() || arguments.fence || !arguments.cold.is_empty()) {
-        let why =
-            "--method: differential and direct measurements cannot separate a body from its --init, --fence or --cold; use --method line";
-        return Err(Misuse(why.into()).into());
+        return Err(Misuse(format!(
+            "--method: {} measurements cannot separate a body from its --init, --fence or --cold; use --method line",
+            arguments::names_of_other_methods()
+        ))
+        .into());
     }
     let file = |path: &std::path::PathBuf| path.canonicalize().map_err(|e| format!("--file {}: {e}", path.display()));
     Ok(Request {
@@ -140,14 +157,12 @@ fn document(
 }
 
 /// The tables with the chosen methods; the line fit stays for comparison.
-fn chosen_methods(method: Method, mut tables: Vec<MethodTable>) -> Vec<MethodTable> {
-    let wanted = |technique: &str| match method {
-        Method::Line => false,
-        Method::Differential => technique.starts_with("line") || technique.starts_with("differential"),
-        Method::Direct => technique.starts_with("line") || technique.starts_with("direct"),
-        Method::All => true,
-    };
-    tables.iter_mut().for_each(|table| table.rows.retain(|row| wanted(&row.technique)));
+fn chosen_methods(method: Choice, mut tables: Vec<MethodTable>) -> Vec<MethodTable> {
+    if method == Choice::Line {
+        return Vec::new();
+    }
+    let wanted = |name: &'static str| name == methods::LINE || method == Choice::All || method == Choice::Other(name);
+    tables.iter_mut().for_each(|table| table.rows.retain(|row| wanted(row.method)));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
@@ -201,7 +216,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
         Finding::new(Severity::Warning, SnippetFinding::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
     });
     let mut all: Vec<Finding> = optimised.into_iter().chain(changed_work(measured, at)).chain(printed).chain(notes(request, at)).collect();
-    TIME.apply(&mut all);
+    REMEDIES.apply(&mut all);
     all
 }
 

@@ -1,0 +1,40 @@
+//! The remedies of `time`.
+
+use hairspring_core::judge::Remedies;
+
+const MORE_TIME: &str = "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code";
+
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
+/// neutral remedy of its kind.
+pub const REMEDIES: Remedies = Remedies {
+    by_code: &[
+        (
+            "non_linear",
+            "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
+        ),
+        ("bend_left_out", "nothing to do: the clock's fence hides the first cycles of a short row, and the remaining rows are straight"),
+        ("outliers", "repeat on a quieter machine or CPU (--cpu) if it happens again"),
+        ("clock_too_coarse", "use a finer clock (--clock) or more copies"),
+        ("core_shared", "measure again; choose another CPU (--cpu)"),
+        (
+            "overlap",
+            "--fence times every evaluation from a standing start; without it the time is what an evaluation adds to a stream of them",
+        ),
+        ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
+        (
+            "below_resolution",
+            "make sure that the result of the code is used (--let, an expression, an assignment), or give it more time (--budget)",
+        ),
+        ("optimised_away", "use a --let variable for every input, and make the code an expression or an assignment to a --let variable"),
+        (
+            "work_changed",
+            "this is the time of the compiled copy (see --show asm); to time every operation, give one of them as the code, or hide the intermediate value from the compiler with `__asm__ volatile(\"\" : \"+r\"(x));`",
+        ),
+        ("not_optimised", "add -O2 to --cflags, unless unoptimised code is what you want to time"),
+        ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
+        ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),
+        ("not_checked", "give it more time (--budget), or time a shorter piece of code"),
+        ("unordered_clock", "use --clock tsc unless this is what you study"),
+    ],
+    more_rows: MORE_TIME,
+};

@@ -1,0 +1,65 @@
+//! What the machine code of a copy shows. The types are the same on every architecture; `copy` finds out what it can.
+
+use crate::mode::Judged;
+
+/// What the machine code of one alternative shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Copy {
+    /// Latency or throughput.
+    pub judged: Judged,
+    /// The instructions of one copy.
+    pub disassembly: Vec<String>,
+    /// Operations of one copy; `None` if it could not be followed.
+    pub work: Option<Work>,
+    /// Registers that one copy changes and that hold no variable, in lower case.
+    pub written: Vec<String>,
+}
+
+/// The operations in one copy of straight-line code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Work {
+    pub(crate) multiplications: Count,
+    pub(crate) divisions: Count,
+    /// Whether it branches: then an instruction may run never or several times.
+    pub branches: bool,
+    /// Whether it calls a function that was not followed.
+    pub calls: bool,
+    /// Whether a multiplication gives a result of twice the width: without optimisation it may be made of several.
+    pub(crate) wide: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Count {
+    /// Operations without a constant operand: those with one may be part of an address, or be done by shifts.
+    pub of_values: u32,
+    pub all: u32,
+}
+
+/// Operations that occur less often in the compiled copy than in the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost {
+    /// Their name.
+    pub operation: &'static str,
+    /// How many there are in the copy.
+    pub copy: u32,
+    /// How many there are in the source.
+    pub source: u32,
+}
+
+impl Work {
+    /// Whether every instruction runs, and runs once.
+    pub fn is_straight(&self) -> bool {
+        !self.branches && !self.calls
+    }
+
+    /// What the compiler removed compared with the same code without optimisation. Only straight-line code is compared,
+    /// where every instruction runs once.
+    pub fn lost(&self, plain: &Work) -> Vec<Lost> {
+        if !self.is_straight() || !plain.is_straight() || plain.wide {
+            return Vec::new();
+        }
+        let of = |operation, copy: Count, source: Count| Lost { operation, copy: copy.all, source: source.of_values };
+        let both = [of("multiplication", self.multiplications, plain.multiplications), of("division", self.divisions, plain.divisions)];
+        both.into_iter().filter(|lost| lost.copy < lost.source).collect()
+    }
+}
