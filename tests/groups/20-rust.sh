@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of all crates, optimised, because the statistical ones simulate thousands of measurements.
+# The tests of all crates.
 # The examples in the documentation are group 30, the fuzz targets group 25.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
