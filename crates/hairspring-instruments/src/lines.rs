@@ -68,6 +68,11 @@ impl<'a> InCycles<'a> {
         self.cycles
     }
 
+    /// Confidence level of the solutions.
+    pub fn level(&self) -> f64 {
+        self.options.level
+    }
+
     fn ratios(&self, solution: &Solution, ruler: &Solution) -> Option<Vec<Uncertain>> {
         let in_cycles = |component| ratio((solution, component), (ruler, &ruler.components[0])).map(|ratio| ratio.scaled(self.cycles));
         solution.components.iter().map(in_cycles).collect()

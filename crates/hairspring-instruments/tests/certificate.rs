@@ -39,10 +39,12 @@ pub fn certificates() -> Vec<(&'static str, Certificate)> {
             chain("divsd", e(13.996, 0.012), 14, Some(38)),
         ],
         pairs: vec![PairResult { name: "imul10/imul40".into(), body: (e(30.01, 0.06), 30.0), init: (e(119.99, 0.05), 120.0) }],
+        widening: Some(0.96),
         findings: Vec::new(),
     };
     let mut bad = good.clone();
     bad.chains[1] = chain("add", e(1.02, 0.03), 1, Some(28));
+    bad.widening = Some(1.83);
     bad.findings.push(Finding::new(Severity::Note, FindingKind::FrequencyStepped { low_percent: -8.0, high_percent: 3.0 }));
     vec![("certificate", good), ("certificate-failed", bad)]
 }
@@ -53,6 +55,24 @@ fn certificates_match_the_golden_files() {
         let text = text::certificate(&certificate, &samples::environment(), &Style::default());
         assert!(text.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')), "{text}");
         expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))].assert_eq(&text);
+    }
+}
+
+#[test]
+fn the_numbers_of_the_trust_are_those_of_the_worst_chain_and_of_all_short_runs() {
+    for (name, mut certificate) in certificates() {
+        let trust = document::certificate(&certificate, &samples::environment()).trust;
+        let (worst, coverage) = if name == "certificate" { (0.04, 77.0 / 80.0) } else { (2.0, 66.0 / 80.0) };
+        assert!((trust.chains_within_percent.unwrap() - worst).abs() < 1e-9, "{trust:?}");
+        assert!((trust.coverage.unwrap() - coverage).abs() < 1e-9 && trust.short_runs == 80, "{trust:?}");
+        assert!((trust.bodies_within_percent.unwrap() - 100.0 / 3000.0).abs() < 1e-9, "{trust:?}");
+        certificate.widening = Some(f64::INFINITY);
+        let text = text::certificate(&certificate, &samples::environment(), &Style::default());
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("too many runs gave none to reach 95 %"), "{text}");
+        certificate.chains.iter_mut().for_each(|chain| chain.coverage = None);
+        (certificate.widening, certificate.pairs) = (None, Vec::new());
+        let text = text::certificate(&certificate, &samples::environment(), &Style::default());
+        assert!(text.contains("trust") && !text.contains("bodies behind") && !text.contains("short runs"), "{text}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The document of `verify`: the instrument's certificate.
 
+use crate::verify::trust::Trust;
 use crate::verify::{Certificate, ChainResult, PairResult};
 use hairspring_core::Estimate;
 use hairspring_host::chains::{RULER, name};
@@ -45,12 +46,42 @@ pub struct CertificateDocument {
     pub chains: Vec<ChainJson>,
     /// Init and body pairs of known lengths.
     pub pairs: Vec<PairJson>,
+    /// How far measurements can be trusted on this machine now, whether the checks passed or not.
+    pub trust: TrustJson,
     /// Findings.
     pub findings: Vec<Finding>,
     /// Failed checks.
     pub failures: Vec<String>,
     /// Whether all checks passed.
     pub passed: bool,
+}
+
+/// The certificate in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TrustJson {
+    /// Largest distance of a chain from its integer, in percent.
+    pub chains_within_percent: Option<f64>,
+    /// Largest distance of a body behind an init from its true length, in percent.
+    pub bodies_within_percent: Option<f64>,
+    /// Share of the short runs of all chains whose interval contained the integer; `null` where there were none.
+    pub coverage: Option<f64>,
+    /// Number of these short runs.
+    pub short_runs: u32,
+    /// Factor on the half-widths with which that share would be the confidence level; `null` where there were no short runs, or
+    /// no factor is enough because runs gave no interval.
+    pub widening: Option<f64>,
+}
+
+impl From<Trust> for TrustJson {
+    fn from(trust: Trust) -> Self {
+        TrustJson {
+            chains_within_percent: finite(trust.chains_percent),
+            bodies_within_percent: trust.bodies_percent.and_then(finite),
+            coverage: trust.coverage.and_then(|coverage| finite(coverage.share())),
+            short_runs: trust.coverage.map_or(0, |coverage| coverage.runs),
+            widening: trust.widening.and_then(finite),
+        }
+    }
 }
 
 /// A chain.
@@ -130,6 +161,7 @@ pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> Ce
         tick_hz: Estimate::of_rate(&certificate.rate, certificate.core_hz.level).if_finite(),
         chains: certificate.chains.iter().map(ChainJson::from).collect(),
         pairs: certificate.pairs.iter().map(PairJson::from).collect(),
+        trust: certificate.trust().into(),
         findings: certificate.findings.clone(),
         passed: failures.is_empty(),
         failures,

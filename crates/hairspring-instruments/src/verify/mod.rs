@@ -5,6 +5,7 @@ pub mod coverage;
 
 pub mod document;
 pub mod text;
+pub mod trust;
 
 use crate::lines::{InCycles, Line, core_hz, lines};
 use coverage::Coverage;
@@ -79,6 +80,9 @@ pub struct Certificate {
     pub chains: Vec<ChainResult>,
     /// Pairs.
     pub pairs: Vec<PairResult>,
+    /// Factor on the half-widths of the short runs' intervals with which they would hold as often as their level says; `None`
+    /// where there were no short runs.
+    pub widening: Option<f64>,
     /// Findings.
     pub findings: Vec<Finding>,
 }
@@ -161,7 +165,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
     let measured = InCycles::new(&table, ruler_cycles, effort.level).ok_or("the ruler chain cannot be solved")?;
     let mut results = lines.iter().filter_map(|line| chain_result(&table, &measured, line)).collect::<Vec<ChainResult>>();
-    cover(clock, effort, ruler_cycles, &mut results);
+    let widening = cover(clock, effort, ruler_cycles, &mut results);
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (overhead_ticks, core_hz) =
         (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate).estimate(effort.level));
@@ -172,6 +176,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         core_hz,
         chains: results,
         pairs: pair_results(&table, &measured, ruler_cycles, effort.level)?,
+        widening,
         findings: findings(&lines, ruler),
         rate,
     })
@@ -212,24 +217,33 @@ fn pair_results(table: &Observations, measured: &InCycles, ruler_cycles: f64, le
         .collect()
 }
 
-/// Repeats short runs and counts how often each chain's interval contains its integer.
-fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainResult]) {
+/// Repeats short runs, and counts for every chain how often its interval contains its integer. Returns the factor on the
+/// half-widths with which the intervals of all chains would hold as often as their level says.
+fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainResult]) -> Option<f64> {
     let all = chains();
-    let mut hits = vec![0u32; results.len()];
+    let mut distances = vec![Vec::new(); results.len()];
     for run in 0..effort.coverage_runs {
         let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
         let table = sampling.run(effort.per_short_run * all.len() as u32, 100 + u64::from(run));
-        let Some(measured) = InCycles::new(&table, ruler_cycles, effort.level) else { continue };
-        for (result, hit) in results.iter().zip(&mut hits) {
-            let cycles =
-                table.find_series(&result.name).and_then(|series| measured.solve(series)).and_then(|(_, cycles)| cycles.first().cloned());
-            *hit += u32::from(cycles.is_some_and(|cycles| cycles.estimate(effort.level).contains(f64::from(result.integer))));
+        let measured = InCycles::new(&table, ruler_cycles, effort.level);
+        for (result, distances) in results.iter().zip(&mut distances) {
+            distances.push(measured.as_ref().and_then(|measured| distance(&table, measured, result)).unwrap_or(f64::INFINITY));
         }
     }
-    for (result, hit) in results.iter_mut().zip(hits) {
-        let runs = effort.coverage_runs;
-        result.coverage = (runs > 0 && result.name != name(RULER)).then_some(Coverage { hits: hit, runs });
+    let is_covered = |result: &ChainResult| result.name != name(RULER) && effort.coverage_runs > 0;
+    for (result, distances) in results.iter_mut().zip(&distances).filter(|(result, _)| is_covered(result)) {
+        let hits = distances.iter().filter(|distance| **distance <= 1.0).count() as u32;
+        result.coverage = Some(Coverage { hits, runs: effort.coverage_runs });
     }
+    let covered = results.iter().zip(distances).filter(|(result, _)| is_covered(result));
+    trust::widening(covered.flat_map(|(_, distances)| distances).collect(), effort.level)
+}
+
+/// Distance of a chain from its integer in a short run, in half-widths of its interval.
+fn distance(table: &Observations, measured: &InCycles, chain: &ChainResult) -> Option<f64> {
+    let (_, cycles) = measured.solve(table.find_series(&chain.name)?)?;
+    let cycles = cycles.first()?.estimate(measured.level());
+    Some((cycles.value - f64::from(chain.integer)).abs() / cycles.half_width()).filter(|distance| !distance.is_nan())
 }
 
 fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {

@@ -2,6 +2,7 @@
 
 use super::document::certified;
 use crate::verify::coverage::{fewest_hits, least};
+use crate::verify::trust::Trust;
 use crate::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
 use hairspring_result::Environment;
 use hairspring_view::cells::{Cell, align};
@@ -87,6 +88,7 @@ fn clock(page: &mut Page, certificate: &Certificate) {
 }
 
 fn verdict(page: &mut Page, certificate: &Certificate) {
+    page.item("trust", &trust(&certificate.trust(), certificate.core_hz.level), Tone::Strong);
     let failures = certificate.failures();
     if failures.is_empty() {
         let limits =
@@ -98,6 +100,24 @@ fn verdict(page: &mut Page, certificate: &Certificate) {
     }
     if !failures.is_empty() {
         page.marked("-> ", REMEDY);
+    }
+}
+
+/// What measurements are worth on this machine now.
+fn trust(trust: &Trust, level: f64) -> String {
+    let percent = |value: f64| if value < 0.005 { "0.005".into() } else { significant(value, 2) };
+    let mut text = format!("chains within {} %", percent(trust.chains_percent));
+    if let Some(bodies) = trust.bodies_percent {
+        text += &format!(", bodies behind an init within {} %", percent(bodies));
+    }
+    let Some(coverage) = trust.coverage else { return text };
+    text += &format!("; intervals hold in {:.0} % of {} short runs", 100.0 * coverage.share(), coverage.runs);
+    let level = significant(100.0 * level, 4);
+    match trust.widening {
+        Some(factor) if factor <= 1.0 => text,
+        Some(factor) if factor.is_finite() => text + &format!(" ({level} % if they were {} times as wide)", significant(factor, 2)),
+        Some(_) => text + &format!(" (too many runs gave none to reach {level} %)"),
+        None => text,
     }
 }
 
