@@ -129,7 +129,23 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
         let better = assess_by(&solver, table, question, &chains).ok().filter(|better| is_plausible(better, &found, all.excess()))?;
         Some(with_neighbour(better, &found, &solver, all.excess()))
     });
-    Ok(quiet.unwrap_or(found))
+    Ok(quiet.unwrap_or_else(|| with_slowed(found, &all, table, question)))
+}
+
+/// Adds a finding to every series whose code a neighbour slows.
+fn with_slowed(mut found: Assessment, solver: &Solver, table: &Observations, question: &Question) -> Assessment {
+    let Some(guards) = solver.guards() else { return found };
+    for series in &mut found.series {
+        let reported = series.components.first().and_then(|body| body.time.cycles.as_ref());
+        let reported = reported.map(|cycles| cycles.estimate(question.options.level));
+        let slowed = table
+            .find_series(&series.name)
+            .zip(reported)
+            .and_then(|(id, reported)| solver.slowed(id, &reported, &guards, &question.options));
+        series.findings.extend(slowed);
+        sort(&mut series.findings);
+    }
+    found
 }
 
 /// Whether the undisturbed readings of every series give core cycles, and a time that differs from that of all readings by

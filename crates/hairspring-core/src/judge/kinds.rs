@@ -47,6 +47,9 @@ pub enum FindingKind {
     FrequencyStepped { low_percent: f64, high_percent: f64 },
     /// A control chain was not measured at its known length: something else used the core's execution units.
     CoreShared { control_cycles: f64, expected_cycles: f64 },
+    /// A neighbour on the core lengthens the code: its time is longer by this share than by the readings during which the core was
+    /// quiet.
+    SlowedByNeighbour { longer_percent: f64, quiet_percent: Option<f64> },
     /// Something else used the core; the time is that of the undisturbed readings. The share is that of the readings with
     /// short guards, where the readings have guards.
     Neighbour { quiet_percent: Option<f64>, excess_percent: f64 },
@@ -124,6 +127,16 @@ impl Kind for FindingKind {
                 message: format!(
                     "a control chain of {expected_cycles} {} was measured as {control_cycles:.3}: something else used the core (for example a process on its other hardware thread), or slowed one chain and not the other",
                     if expected_cycles == 1.0 { "cycle" } else { "cycles" }
+                ),
+                remedy: "measure again, on another CPU or a quieter machine",
+            },
+            SlowedByNeighbour { longer_percent, quiet_percent } => Description {
+                code: code::CORE_SHARED,
+                numbers: numbers! { longer_percent, quiet_percent },
+                message: format!(
+                    "something else used the core (for example a process on its other hardware thread) and slowed this code: its time is {} longer than in the readings without it{}",
+                    in_percent(longer_percent),
+                    quiet_percent.map(|share| format!(" ({share:.0} % of them)")).unwrap_or_default()
                 ),
                 remedy: "measure again, on another CPU or a quieter machine",
             },

@@ -1,7 +1,7 @@
 //! How the series of a table are solved: from all their readings or, where control chains show a neighbour on the core, from
 //! the undisturbed ones.
 
-use super::{Finding, Severity, control_finding};
+use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
 use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solution, Source, Uncertain, solve};
@@ -11,6 +11,9 @@ use crate::observations::{Observations, Origin, SeriesId};
 const DISTURBED: f64 = 0.001;
 /// ... and so does one whose interval is wider than this share: on a calm core it is narrower within the first batch.
 const WIDE: f64 = 0.005;
+
+/// Code that is longer by more than this share beside a neighbour is not to be trusted.
+const SLOWED: f64 = 0.02;
 
 /// The solved reference chain, and the length of one copy in core cycles.
 #[derive(Debug)]
@@ -86,6 +89,26 @@ impl<'a> Solver<'a> {
         let complete = solver.controls.len() == self.controls.len();
         let trusted = solver.control_finding().is_none_or(|finding| finding.severity < Severity::Untrusted);
         (complete && trusted).then_some(Solver { quiet: Some(quiet), ..solver })
+    }
+
+    /// A finding if a neighbour on the core lengthens the reported core cycles of a series, whatever the control chains show:
+    /// they exceed the cycles by the readings with short guards.
+    pub fn slowed(&self, series: SeriesId, reported: &Estimate, quiet: &Quiet, options: &Options) -> Option<Finding> {
+        let by_guards = |series| quiet.solve_by_guards(self.table, series, options);
+        let solution = by_guards(series)?;
+        let alone = Ruler::new(self.table, by_guards)?.in_cycles(&solution, solution.components.first()?)?.estimate(options.level);
+        let is_sure = alone.low > 0.0 && reported.low > (1.0 + SLOWED) * alone.high;
+        let kind = FindingKind::SlowedByNeighbour {
+            longer_percent: 100.0 * (reported.value / alone.value - 1.0),
+            quiet_percent: quiet.share().map(|share| 100.0 * share),
+        };
+        is_sure.then(|| Finding::new(Severity::Untrusted, kind))
+    }
+
+    /// What the guards tell about the core during the run.
+    pub fn guards(&self) -> Option<Quiet> {
+        let (name, cycles) = self.table.origin.reference.as_ref()?;
+        Quiet::from_table(self.table, name, *cycles)
     }
 
     fn with_controls(mut self, solve: impl Fn(SeriesId) -> Option<Solution>, level: f64) -> Solver<'a> {
@@ -172,6 +195,26 @@ mod tests {
     fn all_readings_of_a_calm_core_are_used() {
         let (cycles, has_neighbour, _) = found(&CALM.table(2.0, 4));
         assert!(!has_neighbour && (cycles - 2.0).abs() < 0.01, "{cycles}");
+    }
+
+    #[test]
+    fn code_that_a_neighbour_slows_is_untrusted_while_the_chains_are_on_their_integers() {
+        let core = Core { stalls: (600.0, 6_000.0), slower: 0.6, of_chains: 0.0, ..STALLS };
+        for seed in 0..4 {
+            let (cycles, _, found) = found(&core.table(1.0, seed));
+            let shared = found.series[0].findings.iter().find(|finding| finding.is(code::CORE_SHARED));
+            assert!(cycles > 1.02, "the code was not slowed: {cycles}");
+            assert!(shared.is_some_and(|finding| finding.severity == Severity::Untrusted), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn code_that_a_neighbour_does_not_slow_stays_trusted() {
+        let core = Core { slower: 0.0, ..STALLS };
+        for seed in 0..4 {
+            let (cycles, _, found) = found(&core.table(1.0, seed));
+            assert!((cycles - 1.0).abs() < 0.01 && found.series[0].worst() < Some(Severity::Untrusted), "{:?}", found.series[0].findings);
+        }
     }
 
     #[test]

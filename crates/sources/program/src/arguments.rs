@@ -214,7 +214,7 @@ fn measurement_options() -> [Arg; 5] {
         option("cpu", "N")
             .value_parser(value_parser!(usize))
             .allow_hyphen_values(true)
-            .help("The CPU to run on (default: the last one whose core is quiet)"),
+            .help("The CPU to run on (default: the last one whose core\nis quiet)"),
     ]
 }
 

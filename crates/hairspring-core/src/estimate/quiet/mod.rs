@@ -41,6 +41,8 @@ const LEAST_QUIET: f64 = 0.1;
 /// Longest row, in core cycles. A neighbour stalls for about a thousand cycles at a time, so longer rows are hardly ever
 /// undisturbed; readings that seem to be are the left flank of the lengthened part.
 const LONGEST_CYCLES: f64 = 2_000.0;
+/// With this share of short guards beside the reference chain, a neighbour cannot lengthen the middle of the readings.
+const MOSTLY_QUIET: f64 = 0.7;
 /// Spare rows that must remain when longer rows are left out; otherwise all rows are used.
 const SPARE_ROWS: usize = 2;
 /// Bound of a departure from the line that the rows do not show, as a share of a time: chains of known length had departures
@@ -55,6 +57,8 @@ pub struct Quiet {
     longest_guard: Option<f64>,
     /// Share of the readings with short guards.
     share: f64,
+    /// The same of the reference chain alone, whose copies cannot lengthen a guard.
+    reference_share: f64,
     /// Quantum of the clock in core cycles.
     quantum: f64,
 }
@@ -66,18 +70,24 @@ impl Quiet {
     /// # Cost
     /// About 20 ns for each reading.
     pub fn from_table(table: &Observations, reference: &str, cycles: f64) -> Option<Quiet> {
-        let rates = rates(table, table.find_series(reference)?, cycles)?;
+        let reference = table.find_series(reference)?;
+        let rates = rates(table, reference, cycles)?;
         let quantum = table.origin.quantum() / rates.mean;
         if quantum > COARSEST_CYCLES {
             return None;
         }
-        let mut guards: Vec<f64> =
-            table.readings().iter().filter_map(|one| Some(guard_cycles(one.guard?.get(), rates.at(one.round)?))).collect();
+        let guard = |one: &Reading| Some(guard_cycles(one.guard?.get(), rates.at(one.round)?));
+        let mut guards: Vec<f64> = table.readings().iter().filter_map(guard).collect();
         guards.sort_unstable_by(f64::total_cmp);
         let shortest = guards.get((guards.len() as f64 * SHORTEST_GUARD) as usize);
         let longest_guard = shortest.map(|shortest| shortest + GUARD_CYCLES.max(2.0 * quantum));
         let short = longest_guard.map_or(0, |longest| guards.partition_point(|guard| *guard <= longest));
-        Some(Quiet { share: short as f64 / guards.len().max(1) as f64, rates, longest_guard, quantum })
+        let of_reference = |one: &&Reading| table.rows()[one.row as usize].series == reference;
+        let of_reference: Vec<f64> = table.readings().iter().filter(of_reference).filter_map(guard).collect();
+        let short_of_reference = of_reference.iter().filter(|guard| longest_guard.is_some_and(|longest| **guard <= longest)).count();
+        let share = |short: usize, all: usize| short as f64 / all.max(1) as f64;
+        let reference_share = share(short_of_reference, of_reference.len());
+        Some(Quiet { share: share(short, guards.len()), reference_share, rates, longest_guard, quantum })
     }
 
     /// Share of the readings during which nobody else used the core, as far as their guards show; `None` without guards.
@@ -102,6 +112,19 @@ impl Quiet {
         let mut solution = replicated::solve(grouped, table, options).ok().filter(|solution| !solution.blocks.is_empty())?;
         self.add_unseen(&mut solution, options.level);
         Some(solution)
+    }
+
+    /// Solves a series from its readings with short guards, at the mean clock of the run, whatever their times are. Code that
+    /// keeps many units of the core busy is slowed by a neighbour while chains of known length are not, and has no undisturbed
+    /// part that the mixture could find; this shows by how much. `None` without guards, and where the reference chain shows
+    /// that the core was mostly quiet.
+    ///
+    /// # Cost
+    /// About 50 ns for each reading of the series.
+    pub fn solve_by_guards(&self, table: &Observations, series: SeriesId, options: &Options) -> Option<Solution> {
+        let is_needed = self.longest_guard.is_some() && self.reference_share < MOSTLY_QUIET;
+        let solution = is_needed.then(|| replicated::solve(self.candidates(table, series), table, options).ok())?;
+        solution.filter(|solution| !solution.blocks.is_empty())
     }
 
     /// The readings of a series at the mean clock of the run; readings with long guards have the weight 0.

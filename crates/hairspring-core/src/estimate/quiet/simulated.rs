@@ -14,11 +14,13 @@ pub struct Core {
     pub stalls: (f64, f64),
     /// Cycles by which one cycle of a chain is lengthened while the neighbour is active.
     pub slower: f64,
+    /// By how much of that the reference and the control chain are lengthened.
+    pub of_chains: f64,
     /// Quantum of the clock in ticks.
     pub quantum: f64,
 }
 
-pub const CALM: Core = Core { present: 0.0, stalls: (500.0, 2_000.0), slower: 0.0, quantum: 2.0 };
+pub const CALM: Core = Core { present: 0.0, stalls: (500.0, 2_000.0), slower: 0.0, of_chains: 1.0, quantum: 2.0 };
 pub const STALLS: Core = Core { present: 1.0, stalls: (600.0, 2_000.0), slower: 0.03, ..CALM };
 pub const EPISODES: Core = Core { present: 0.6, ..STALLS };
 
@@ -62,7 +64,11 @@ impl Core {
         table.origin.granularity = Some(self.quantum);
         let steps = |mean_ms, share| Steps { state: false, until: 0.0, mean_ms, share };
         let (mut level, mut there) = (steps(30.0, 0.5), steps(40.0, self.present));
-        let series = [("code", latency, self.slower), ("reference", 3.0, self.slower / 10.0), ("control", 1.0, self.slower)];
+        let series = [
+            ("code", latency, self.slower),
+            ("reference", 3.0, self.of_chains * self.slower / 10.0),
+            ("control", 1.0, self.of_chains * self.slower),
+        ];
         let long = [64.0, 128.0, 192.0, 256.0, 384.0, 512.0];
         let rows = [long, [32.0, 64.0, 128.0, 256.0, 384.0, 512.0], long];
         for round in 0..ROUNDS {
