@@ -265,7 +265,8 @@ need_rust_tool() { # TOOL
   cargo "$tool" --version >/dev/null 2>&1 && return 0
   alone install_rust_tool "$tool" || true
   cargo "$tool" --version >/dev/null 2>&1 && return 0
-  PATH="$(private_rust_folder):$PATH"
+  package="$(private_rust_folder)"
+  [ -z "$package" ] || PATH="$package:$PATH"
   cargo "$tool" --version >/dev/null 2>&1 && return 0
   package="$(rust_tool_package "$tool")"
   missing "cargo $tool" "${package:+$(apt_command "$package"), or }rustup component add ${tool/#fmt/rustfmt} (https://rustup.rs)"
@@ -302,7 +303,7 @@ make_venv() { # FOLDER REQUIREMENTS...
 project_files() { # [PATTERN...]
   local empty="$CACHE/empty.git"
   need_command git git || return
-  [ -d "$empty" ] || git init -q --bare "$empty"
+  [ -e "$empty/HEAD" ] || alone git init -q --bare "$empty" || return
   git -C "$ROOT" -c core.bare=false -c core.quotePath=false --git-dir="$empty" --work-tree="$ROOT" \
     ls-files --others --exclude-standard -- "$@"
 }

@@ -186,7 +186,9 @@ need_rig
 need_apt gcc-arm-none-eabi gcc-riscv64-unknown-elf
 need_command python3 python3
 need_command clang clang
-cargo build --release -p hairspring-cli -p hairspring-avr-rig
+# Separately, so that the command is the one that the other groups have built.
+cargo build --release -p hairspring-cli
+cargo build --release -p hairspring-avr-rig
 HAIRSPRING="$CARGO_TARGET_DIR/release/hairspring"
 
 for part in cortex-m3 cortex-m4 cortex-m7 cortex-m33; do step "$part" compiles arm-none-eabi-gcc "-mcpu=$part" -mthumb; done

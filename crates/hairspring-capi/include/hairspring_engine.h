@@ -412,7 +412,7 @@ typedef struct hairspring_plan {
    */
   const char *clock;
   /**
-   * Longest time to measure, in milliseconds; 0 means 500.
+   * Time to measure, in milliseconds; 0 means 500, and up to 1500 while something else uses the core.
    */
   uint32_t milliseconds;
   /**

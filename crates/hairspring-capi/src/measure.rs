@@ -61,7 +61,7 @@ pub struct MeasurementPlan {
     pub size: usize,
     /// Name of the clock; null is the best one here.
     pub clock: *const c_char,
-    /// Longest time to measure, in milliseconds; 0 means 500.
+    /// Time to measure, in milliseconds; 0 means 500, and up to 1500 while something else uses the core.
     pub milliseconds: u32,
     /// 1 leaves out the reference chain, and with it the core cycles.
     pub without_cycles: u32,

@@ -22,7 +22,7 @@ pub struct VerifyArguments {
     /// The clock
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,
-    /// The CPU to run on (default: the last one whose core is quiet)
+    /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
     /// Measuring time of each chain

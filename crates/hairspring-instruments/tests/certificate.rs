@@ -64,7 +64,7 @@ fn the_numbers_of_the_trust_are_those_of_the_worst_chain_and_of_all_short_runs()
         let trust = document::certificate(&certificate, &samples::environment()).trust;
         let (worst, coverage) = if name == "certificate" { (0.04, 77.0 / 80.0) } else { (2.0, 66.0 / 80.0) };
         assert!((trust.chains_within_percent.unwrap() - worst).abs() < 1e-9, "{trust:?}");
-        assert!((trust.coverage.unwrap() - coverage).abs() < 1e-9 && trust.short_runs == 80, "{trust:?}");
+        assert!((trust.coverage.unwrap() - coverage).abs() < 1e-9 && trust.intervals == 80, "{trust:?}");
         assert!((trust.bodies_within_percent.unwrap() - 100.0 / 3000.0).abs() < 1e-9, "{trust:?}");
         certificate.widening = Some(f64::INFINITY);
         let text = text::certificate(&certificate, &samples::environment(), &Style::default());

@@ -40,13 +40,13 @@ pub fn quiet_cpu(clock: Clock) -> Option<usize> {
     Some(choose((last, undisturbed(last, clock)), others))
 }
 
-/// The first CPU if it has enough undisturbed reads, else the one with the most, if these are clearly more.
-fn choose(first: (usize, f64), others: impl Iterator<Item = (usize, f64)>) -> usize {
-    if first.1 >= ENOUGH {
-        return first.0;
-    }
-    let clearly_more = |other: &(usize, f64)| other.1 > ENOUGH && other.1 > 2.0 * first.1;
-    others.filter(clearly_more).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(first.0, |best| best.0)
+/// The first CPU if it has enough undisturbed reads or cannot be judged, else the one with the most, if these are clearly more.
+/// Of equal ones the one that comes first.
+fn choose(first: (usize, Option<f64>), others: impl Iterator<Item = (usize, Option<f64>)>) -> usize {
+    let Some(share) = first.1.filter(|share| *share < ENOUGH) else { return first.0 };
+    let judged = others.filter_map(|(cpu, share)| Some((cpu, share?)));
+    let clearly_more = judged.filter(|other| other.1 > ENOUGH && other.1 > 2.0 * share);
+    clearly_more.reduce(|best, other| if other.1 > best.1 { other } else { best }).map_or(first.0, |best| best.0)
 }
 
 /// At most so many of the CPUs, spread evenly, the last first.
@@ -54,14 +54,15 @@ fn spread(cpus: &[usize], most: usize) -> Vec<usize> {
     cpus.iter().rev().copied().step_by(cpus.len().div_ceil(most).max(1)).collect()
 }
 
-/// Share of the clock reads on a CPU during which nobody else used its core. A CPU that cannot be looked at, or whose clock is too
-/// coarse to show it, counts as undisturbed if it is the only choice: the share is then 1 for all of them.
-fn undisturbed(cpu: usize, clock: Clock) -> f64 {
+/// Share of the clock reads on a CPU during which nobody else used its core; `None` if the CPU cannot be used, its clock is too
+/// coarse to show it, or the core's clock never stays at a level.
+fn undisturbed(cpu: usize, clock: Clock) -> Option<f64> {
     let all = chains();
-    let (Some(chain), Ok(_seat)) = (all.iter().find(|chain| chain.role == ChainRole::Simple), Seat::take(Some(cpu))) else { return 1.0 };
+    let chain = all.iter().find(|chain| chain.role == ChainRole::Simple)?;
+    let _seat = Seat::take(Some(cpu)).ok()?;
     let table = Sampling::new(clock).with_chain(chain).run(TIME, 0);
     // One operation takes one cycle; the limit for guards is not sensitive to it.
-    Quiet::from_table(&table, chain.name, 1.0).and_then(|quiet| quiet.share()).unwrap_or(1.0)
+    Quiet::from_table(&table, chain.name, 1.0)?.share()
 }
 
 #[cfg(test)]
@@ -70,18 +71,21 @@ mod tests {
 
     #[test]
     fn another_cpu_is_chosen_only_where_the_first_is_disturbed_and_it_is_not() {
-        let chosen = |first: f64, others: &[f64]| choose((9, first), others.iter().copied().enumerate());
+        let chosen = |first: f64, others: &[f64]| choose((9, Some(first)), others.iter().copied().map(Some).enumerate());
         assert_eq!(chosen(0.8, &[1.0]), 9, "the first is good enough");
         assert_eq!(chosen(0.05, &[0.1, 0.7, 0.5]), 1);
         assert_eq!(chosen(0.05, &[0.08, 0.19]), 9, "no other is much better");
         assert_eq!(chosen(0.15, &[0.25]), 9, "a little better is the chance of 3 ms");
+        assert_eq!(chosen(0.05, &[0.9, 0.9]), 0, "of equal ones the first that was looked at");
         assert_eq!(chosen(0.0, &[]), 9);
+        assert_eq!(choose((9, Some(0.0)), [(1, None), (2, Some(0.6))].into_iter()), 2, "what cannot be judged is not chosen");
+        assert_eq!(choose((9, None), [(1, Some(1.0))].into_iter()), 9);
     }
 
     #[test]
     fn no_other_cpu_is_looked_at_without_need() {
         let others = std::iter::once_with(|| panic!("it was looked at"));
-        assert_eq!(choose((3, 0.5), others), 3);
+        assert_eq!(choose((3, Some(0.5)), others), 3);
     }
 
     #[test]

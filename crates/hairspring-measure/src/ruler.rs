@@ -33,7 +33,7 @@ const LEAST_QUIET: f64 = 0.03;
 
 /// Time of the first rounds. Every further try doubles the time so far and uses all of the rounds ...
 const FIRST: Duration = Duration::from_millis(12);
-/// ... up to 12 ms * 2^5 in all, about half the default budget of a measurement.
+/// ... up to 384 ms in all, which is less than the default budgets.
 const TRIES: u32 = 6;
 
 /// Finds the length of the reference chain from the integer lattice of several chains, and the lengths of the controls.

@@ -88,6 +88,7 @@ fn until<B: Batches>(
         let assessing = elapsed().saturating_sub(end) * ASSESSING_TO_COME;
         let left = left(budget, elapsed() + assessing, measuring);
         if progress == Progress::Precise || left.is_zero() || table.is_full() {
+            let stop = if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
         }
         time = measuring.min(left);

@@ -55,7 +55,7 @@ pub struct BlocksArguments {
     /// What to solve for
     #[arg(long, value_enum, default_value = "auto")]
     pub unknowns: UnknownsArgument,
-    /// The CPU to run on (default: the last one whose core is quiet)
+    /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
     /// Time for the rounds

@@ -49,7 +49,7 @@ pub struct RunArguments {
     /// The clock, for instance tsc, monotonic
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,
-    /// The CPU to run on (default: the last one whose core is quiet)
+    /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
     /// Time after which a program that has not ended is stopped

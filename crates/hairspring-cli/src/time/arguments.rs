@@ -125,7 +125,7 @@ pub struct TimeArguments {
     /// The clock, for instance tsc, monotonic, gettimeofday
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,
-    /// The CPU to run on (default: the last one whose core is quiet)
+    /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
     /// Measure in N processes, one after the other; the interval then includes the variation between them

@@ -63,10 +63,10 @@ pub struct TrustJson {
     pub chains_within_percent: Option<f64>,
     /// Largest distance of a body behind an init from its true length, in percent.
     pub bodies_within_percent: Option<f64>,
-    /// Share of the short runs of all chains whose interval contained the integer; `null` where there were none.
+    /// Share of the intervals of all chains in short runs that contained the integer; `null` where there were none.
     pub coverage: Option<f64>,
-    /// Number of these short runs.
-    pub short_runs: u32,
+    /// Number of these intervals: chains times short runs.
+    pub intervals: u32,
     /// Factor on the half-widths with which that share would be the confidence level; `null` where there were no short runs, or
     /// no factor is enough because runs gave no interval.
     pub widening: Option<f64>,
@@ -78,7 +78,7 @@ impl From<Trust> for TrustJson {
             chains_within_percent: finite(trust.chains_percent),
             bodies_within_percent: trust.bodies_percent.and_then(finite),
             coverage: trust.coverage.and_then(|coverage| finite(coverage.share())),
-            short_runs: trust.coverage.map_or(0, |coverage| coverage.runs),
+            intervals: trust.coverage.map_or(0, |coverage| coverage.runs),
             widening: trust.widening.and_then(finite),
         }
     }

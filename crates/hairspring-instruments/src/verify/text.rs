@@ -111,7 +111,7 @@ fn trust(trust: &Trust, level: f64) -> String {
         text += &format!(", bodies behind an init within {} %", percent(bodies));
     }
     let Some(coverage) = trust.coverage else { return text };
-    text += &format!("; intervals hold in {:.0} % of {} short runs", 100.0 * coverage.share(), coverage.runs);
+    text += &format!("; {:.0} % of {} intervals of short runs hold", 100.0 * coverage.share(), coverage.runs);
     let level = significant(100.0 * level, 4);
     match trust.widening {
         Some(factor) if factor <= 1.0 => text,

@@ -10,7 +10,7 @@ pub struct Trust {
     pub chains_percent: f64,
     /// Largest distance of a body behind an init from its true length, in percent; `None` without pairs.
     pub bodies_percent: Option<f64>,
-    /// The short runs of all chains together; `None` where there were none.
+    /// The intervals of all chains in short runs; `None` where there were none.
     pub coverage: Option<Coverage>,
     /// Factor on the half-widths of the intervals of short runs with which the share that holds would be the confidence level;
     /// below 1 where the intervals are wider than necessary. `None` where there were no short runs.

@@ -83,7 +83,7 @@ pub struct Arguments {
     pub confidence_level: f64,
     /// The clock to read, such as tsc or monotonic
     pub clock: Option<String>,
-    /// The CPU to run on (default: the last one whose core is quiet)
+    /// The CPU to run on (default: the last one, or a quieter one)
     pub cpu: Option<usize>,
     /// Run each benchmark once without measuring it, as a test
     pub test: bool,
@@ -200,7 +200,7 @@ fn measurement_options() -> [Arg; 5] {
             .default_value("500ms")
             .value_parser(duration)
             .allow_hyphen_values(true)
-            .help("Time for measuring a benchmark with its alternatives; by default up\nto three times as much while something else uses the core"),
+            .help("Time for measuring a benchmark with its alternatives; the\ndefault grows to three times as much while something else\nuses the core"),
         option("precision", "SHARE")
             .value_parser(share)
             .allow_hyphen_values(true)
@@ -214,7 +214,7 @@ fn measurement_options() -> [Arg; 5] {
         option("cpu", "N")
             .value_parser(value_parser!(usize))
             .allow_hyphen_values(true)
-            .help("The CPU to run on (default: the last one whose core\nis quiet)"),
+            .help("The CPU to run on (default: the last one, or a quieter\none)"),
     ]
 }
 

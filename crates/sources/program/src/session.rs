@@ -27,7 +27,7 @@ const RATE_TIME: Duration = Duration::from_millis(2);
 pub struct Settings {
     /// Name of the clock; `None` is the best one here.
     pub clock: Option<String>,
-    /// The CPU to run on; `None` is the last allowed one whose core is quiet.
+    /// The CPU to run on; `None` is the last allowed one, or a quieter one if its core is used.
     pub cpu: Option<usize>,
     /// Time for measuring a group.
     pub budget: Duration,
