@@ -134,16 +134,15 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
 
 /// Adds a finding to every series whose code a neighbour slows.
 fn with_slowed(mut found: Assessment, solver: &Solver, table: &Observations, question: &Question) -> Assessment {
-    let Some(guards) = solver.guards() else { return found };
-    for series in &mut found.series {
-        let reported = series.components.first().and_then(|body| body.time.cycles.as_ref());
-        let reported = reported.map(|cycles| cycles.estimate(question.options.level));
-        let slowed = table
-            .find_series(&series.name)
-            .zip(reported)
-            .and_then(|(id, reported)| solver.slowed(id, &reported, &guards, &question.options));
-        series.findings.extend(slowed);
-        sort(&mut series.findings);
+    let options = &question.options;
+    let body = |series: &SeriesResult| {
+        let cycles = series.components.first()?.time.cycles.as_ref()?.estimate(options.level);
+        Some((table.find_series(&series.name)?, cycles))
+    };
+    let (places, reported): (Vec<usize>, Vec<_>) =
+        found.series.iter().enumerate().filter_map(|(at, series)| Some((at, body(series)?))).unzip();
+    for (at, slowed) in places.into_iter().zip(solver.slowed(&reported, options)) {
+        slowed.into_iter().for_each(|finding| found.series[at].add(finding));
     }
     found
 }

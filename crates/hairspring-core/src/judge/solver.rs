@@ -91,24 +91,27 @@ impl<'a> Solver<'a> {
         (complete && trusted).then_some(Solver { quiet: Some(quiet), ..solver })
     }
 
-    /// A finding if a neighbour on the core lengthens the reported core cycles of a series, whatever the control chains show:
-    /// they exceed the cycles by the readings with short guards.
-    pub fn slowed(&self, series: SeriesId, reported: &Estimate, quiet: &Quiet, options: &Options) -> Option<Finding> {
-        let by_guards = |series| quiet.solve_by_guards(self.table, series, options);
-        let solution = by_guards(series)?;
-        let alone = Ruler::new(self.table, by_guards)?.in_cycles(&solution, solution.components.first()?)?.estimate(options.level);
-        let is_sure = alone.low > 0.0 && reported.low > (1.0 + SLOWED) * alone.high;
-        let kind = FindingKind::SlowedByNeighbour {
-            longer_percent: 100.0 * (reported.value / alone.value - 1.0),
-            quiet_percent: quiet.share().map(|share| 100.0 * share),
+    /// For each series, given with its reported core cycles: a finding if a neighbour on the core lengthens it, whatever the control
+    /// chains show. The reported cycles then exceed those of the readings with short guards.
+    pub fn slowed(&self, reported: &[(SeriesId, Estimate)], options: &Options) -> Vec<Option<Finding>> {
+        let alone = || {
+            let (name, cycles) = self.table.origin.reference.as_ref()?;
+            let quiet = Quiet::from_table(self.table, name, *cycles)?;
+            let ruler = Ruler::new(self.table, |series| quiet.solve_by_guards(self.table, series, options))?;
+            Some((quiet, ruler))
         };
-        is_sure.then(|| Finding::new(Severity::Untrusted, kind))
-    }
-
-    /// What the guards tell about the core during the run.
-    pub fn guards(&self) -> Option<Quiet> {
-        let (name, cycles) = self.table.origin.reference.as_ref()?;
-        Quiet::from_table(self.table, name, *cycles)
+        let Some((quiet, ruler)) = alone() else { return vec![None; reported.len()] };
+        let finding = |(series, reported): &(SeriesId, Estimate)| {
+            let solution = quiet.solve_by_guards(self.table, *series, options)?;
+            let alone = ruler.in_cycles(&solution, solution.components.first()?)?.estimate(options.level);
+            let is_sure = alone.low > 0.0 && reported.low > (1.0 + SLOWED) * alone.high;
+            let kind = FindingKind::SlowedByNeighbour {
+                longer_percent: 100.0 * (reported.value / alone.value - 1.0),
+                quiet_percent: quiet.share().map(|share| 100.0 * share),
+            };
+            is_sure.then(|| Finding::new(Severity::Untrusted, kind))
+        };
+        reported.iter().map(finding).collect()
     }
 
     fn with_controls(mut self, solve: impl Fn(SeriesId) -> Option<Solution>, level: f64) -> Solver<'a> {
