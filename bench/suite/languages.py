@@ -288,9 +288,7 @@ def judged(found: Found, language: str, case: str) -> tuple[str, ...]:
     untrusted = sum("untrusted" in one.findings for one in (*mine, *base))
     (least, most), (lowest, highest) = extent(mine), extent(base)
     explained = [CAUSES[case]] if case in CAUSES else []
-    explained += [f"{untrusted} of {len(mine) + len(base)} results are marked as untrusted"] * bool(
-        untrusted
-    )
+    explained += [f"{untrusted} of {len(mine) + len(base)} results are marked as untrusted"] * bool(untrusted)
     explained += ["the runs of both overlap"] * (least <= highest and lowest <= most)
     reached = abs(off) <= TARGET_PERCENT
     return (

@@ -66,7 +66,9 @@ def parser() -> argparse.ArgumentParser:
     )
     verb.add_argument("--confidence-level", default="95%", metavar="LEVEL", help="of all intervals (default: 95%%)")
     verb.add_argument("--clock", metavar="NAME", help="the clock, for instance tsc, monotonic")
-    verb.add_argument("--cpu", type=int, metavar="N", help="the CPU to run on (default: the last one, or a quieter one)")
+    verb.add_argument(
+        "--cpu", type=int, metavar="N", help="the CPU to run on (default: the last one, or a quieter one)"
+    )
     verb.add_argument("--gc", action="store_true", help="leave Python's garbage collector on")
     return top
 

@@ -185,9 +185,13 @@ def names_of(components: Iterable[str]) -> list[str]:
     if isinstance(components, str):
         raise TypeError(f"components is a list of names, not the text {components!r}")
     names = list(components)
-    wrong = [name for name in names if not isinstance(name, str) or not name.strip() or names.count(name) > 1]
-    if wrong:
-        raise ValueError(f"{wrong[0]!r} cannot be the name of a component, or appears twice")
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"{name!r} cannot be the name of a component: use a text that is not empty")
+        if name in seen:
+            raise ValueError(f"component {name!r} appears twice")
+        seen.add(name)
     return names
 
 

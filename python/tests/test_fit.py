@@ -143,7 +143,8 @@ def test_huge_counts_do_no_harm() -> None:
     ("options", "reason"),
     [
         ({"components": ["a", "b"]}, "2 names"),
-        ({"components": [""]}, "no name"),
+        ({"components": [""]}, "'' cannot be the name of a component"),
+        ({"components": ["a", "a"]}, "'a' appears twice"),
         ({"ticks": "seconds"}, "time_ns"),
         ({"rate_hz": 0.0}, "rate_hz 0"),
         ({"rate_hz": float("nan")}, "rate_hz"),
