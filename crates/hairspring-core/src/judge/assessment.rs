@@ -2,6 +2,7 @@
 //! with the first one.
 
 use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
+use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Solver};
 use super::{
@@ -127,9 +128,58 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let found = assess_by(&all, table, question, &chains)?;
     let quiet = all.undisturbed(&chains).and_then(|solver| {
         let better = assess_by(&solver, table, question, &chains).ok().filter(|better| is_plausible(better, &found, all.excess()))?;
-        Some(with_neighbour(better, &found, &solver, all.excess()))
+        Some((with_neighbour(better, &found, &solver, all.excess()), solver))
     });
-    Ok(quiet.unwrap_or_else(|| with_slowed(found, &all, table, question)))
+    let (mut found, solver) = quiet.unwrap_or_else(|| (with_slowed(found, &all, table, question), all));
+    with_placements(&mut found, &Placements::new(table, question, &chains), table, &solver, question.options.level);
+    for series in &mut found.series {
+        missed_precision(&series.components, question).into_iter().for_each(|finding| series.add(finding));
+    }
+    Ok(found)
+}
+
+/// Adds to all intervals how the placements differ.
+fn with_placements(found: &mut Assessment, placements: &Placements, table: &Observations, solver: &Solver, level: f64) {
+    for (at, series) in found.series.iter_mut().enumerate() {
+        for (component, solved) in series.components.iter_mut().zip(&series.solution.components) {
+            let before = solver.with_bound(solved.uncertain.clone());
+            let ticks = placements.divided(before.clone(), |placement| {
+                Some(placement.series.get(at)?.solution.component(&component.name)?.uncertain.clone())
+            });
+            let cycles = component.time.cycles.clone();
+            let cycles = cycles.map(|cycles| {
+                placements.divided(cycles, |placement| {
+                    let same = |other: &&ComponentResult| other.name == component.name;
+                    placement.series.get(at)?.components.iter().find(same)?.time.cycles.clone()
+                })
+            });
+            if ticks != before {
+                component.time = widened(&component.time, &ticks, table, level);
+                let difference = solved.is_difference();
+                component.time.bound = if difference {
+                    None
+                } else {
+                    bound(&component.time.ticks, component_floor(&series.solution), table, solver.ruler.as_ref())
+                };
+            }
+            component.time.cycles = cycles;
+        }
+    }
+    let Some((first, others)) = found.series.split_first() else { return };
+    for comparison in &mut found.comparisons {
+        let ratio_in =
+            |first: &SeriesResult, others: &[SeriesResult]| ratio_of(others.iter().find(|series| series.name == comparison.a)?, first);
+        let Some(ratio) = ratio_in(first, others) else { continue };
+        let in_placement = |placement: &Assessment| placement.series.split_first().and_then(|(first, others)| ratio_in(first, others));
+        comparison.ratio = placements.divided(ratio, in_placement).estimate(level);
+        comparison.verdict = verdict(&comparison.ratio);
+    }
+}
+
+/// A time in the table's unit and in nanoseconds with the budget of `ticks`.
+fn widened(time: &Time, ticks: &Uncertain, table: &Observations, level: f64) -> Time {
+    let ns = table.origin.ns_per_unit().map(|factor| with_rate(ticks.scaled(factor), &table.origin));
+    Time { ticks: ticks.estimate(level), ns, ..time.clone() }
 }
 
 /// Adds a finding to every series whose code a neighbour slows.
@@ -174,7 +224,8 @@ fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, exce
     quiet
 }
 
-fn assess_by(solver: &Solver, table: &Observations, question: &Question, chains: &Options) -> Result<Assessment> {
+/// The assessment by one solver, without what concerns the whole run.
+pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Question, chains: &Options) -> Result<Assessment> {
     let names = table.series_names().to_vec();
     let control = solver.control_finding();
     let shadow = solver.ruler.as_ref().and_then(|ruler| shadow_of(table, ruler, solver, chains));
@@ -277,8 +328,7 @@ fn series_result(name: &str, solution: Solution, table: &Observations, solver: &
         cycles: ruler.map(|ruler| with_bound(ticks).scaled(ruler.per_tick())),
         bound: bound(&ticks, overhead_floor(&solution), table, ruler),
     });
-    let mut findings = findings(&solution, table, solver, question);
-    findings.extend(missed_precision(&components, question));
+    let findings = findings(&solution, table, solver, question);
     SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
 }
 
@@ -364,9 +414,14 @@ fn findings(solution: &Solution, table: &Observations, solver: &Solver, question
 }
 
 fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {
-    let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
-    let ratio = ratio((&a.solution, first), (&b.solution, second))?.estimate(level);
+    let ratio = ratio_of(a, b)?.estimate(level);
     Some(Comparison { a: a.name.clone(), b: b.name.clone(), ratio, verdict: verdict(&ratio) })
+}
+
+/// Ratio of the first components of two series.
+fn ratio_of(a: &SeriesResult, b: &SeriesResult) -> Option<Uncertain> {
+    let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
+    ratio((&a.solution, first), (&b.solution, second))
 }
 
 #[cfg(test)]

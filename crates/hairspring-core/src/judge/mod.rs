@@ -7,6 +7,7 @@ mod comparison;
 mod finding;
 mod kinds;
 mod overlap;
+mod placements;
 mod precision;
 mod remedies;
 mod resolution;

@@ -78,7 +78,7 @@ impl<'a> Solver<'a> {
     /// Solves from the undisturbed readings, if the control chains show a neighbour in all readings but not in these.
     pub fn undisturbed(&self, options: &Options) -> Option<Solver<'a>> {
         let table = self.table;
-        if !self.controls.iter().any(is_off) {
+        if !self.is_disturbed() {
             return None;
         }
         let (name, cycles) = table.origin.reference.as_ref()?;
@@ -89,6 +89,11 @@ impl<'a> Solver<'a> {
         let complete = solver.controls.len() == self.controls.len();
         let trusted = solver.control_finding().is_none_or(|finding| finding.severity < Severity::Untrusted);
         (complete && trusted).then_some(Solver { quiet: Some(quiet), ..solver })
+    }
+
+    /// Whether a control chain shows a neighbour on the core.
+    pub fn is_disturbed(&self) -> bool {
+        self.controls.iter().any(is_off)
     }
 
     /// For each series, given with its reported core cycles: a finding if a neighbour on the core lengthens it, whatever the control

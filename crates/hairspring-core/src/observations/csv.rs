@@ -116,6 +116,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "control" => origin.controls.push(chain(value, key, line)?),
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
         "variant" => origin.variants.push(variant(value, line)?),
+        "placement" => add_placement(&mut origin.placements, value, line)?,
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
     Ok(())
@@ -139,6 +140,17 @@ fn variant(value: &str, line: u64) -> Result<Variant> {
     let (series, role, of) =
         found.ok_or_else(|| bad(line, "`variant` needs a series, `in_place` or `fenced`, and a series, as in `b = fenced of a`"))?;
     Ok(Variant { series: series.to_owned(), role, of: of.to_owned() })
+}
+
+/// Adds the first round of a placement, which must be after that of the one before.
+fn add_placement(placements: &mut Vec<u32>, value: &str, line: u64) -> Result<()> {
+    let first = round_number(value, line)?;
+    let before = placements.last().copied().unwrap_or(0);
+    if first <= before {
+        return Err(bad(line, &format!("the placement that begins with round {first} must begin after round {before}")));
+    }
+    placements.push(first);
+    Ok(())
 }
 
 fn rate_of(origin: &mut Origin) -> &mut Rate {
@@ -364,6 +376,7 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
         let name = Role::NAMES.iter().find(|(_, known)| known == role).map_or("", |(name, _)| name);
         add("variant", Some(format!("{series} = {name} of {of}")));
     }
+    origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
     for (key, value) in lines {
         writeln!(out, "# {}: {}", one_line(&key), one_line(&value))?;
