@@ -88,6 +88,19 @@ impl Table {
         }
     }
 
+    /// Begins a new placement: further rounds run in it.
+    pub fn begin_placement(&mut self) {
+        let placements = &mut self.observations.origin.placements;
+        if self.rounds > placements.last().copied().unwrap_or(0) {
+            placements.push(self.rounds);
+        }
+    }
+
+    /// Number of placements so far.
+    pub fn placements(&self) -> u32 {
+        self.observations.placements().len() as u32
+    }
+
     /// Rows that run in each round.
     pub fn rows(&self) -> usize {
         self.rows.len()

@@ -13,6 +13,9 @@ use crate::observations::Observations;
 /// Fewest placements whose differences are of use: with fewer, Student's quantile is above 4.
 const FEWEST: usize = 3;
 
+/// Most groups of neighbouring placements that are solved separately: each costs a pass over the table.
+const MOST: usize = 64;
+
 /// The placements of a table, each solved separately.
 #[derive(Debug, Default)]
 pub(super) struct Placements(Vec<Solved>);
@@ -37,7 +40,9 @@ impl Placements {
             let solver = if all.is_disturbed() { all.undisturbed(chains)? } else { all };
             Some(Solved { weight: rounds.len() as f64, found: assess_by(&solver, &part, question, chains).ok()? })
         };
-        Placements(parts.iter().filter_map(solved).collect())
+        let groups = parts.chunks(parts.len().div_ceil(MOST));
+        let spans: Vec<_> = groups.filter_map(|group| Some(group.first()?.start..group.last()?.end)).collect();
+        Placements(spans.iter().filter_map(solved).collect())
     }
 
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one

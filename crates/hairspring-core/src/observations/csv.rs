@@ -12,6 +12,8 @@ use std::num::NonZeroU32;
 pub const MAX_COMPONENTS: usize = 10_000;
 /// Most series that a file may have.
 pub const MAX_SERIES: usize = 1_000;
+/// Most placements that a file may have.
+const MAX_PLACEMENTS: usize = 100_000;
 /// Highest round number.
 const MAX_ROUND: u32 = 1 << 30;
 /// Longest line that is read, in bytes.
@@ -148,6 +150,9 @@ fn add_placement(placements: &mut Vec<u32>, value: &str, line: u64) -> Result<()
     let before = placements.last().copied().unwrap_or(0);
     if first <= before {
         return Err(bad(line, &format!("the placement that begins with round {first} must begin after round {before}")));
+    }
+    if placements.len() >= MAX_PLACEMENTS {
+        return Err(bad(line, &format!("begins placement number {}, the limit is {MAX_PLACEMENTS}", MAX_PLACEMENTS + 1)));
     }
     placements.push(first);
     Ok(())

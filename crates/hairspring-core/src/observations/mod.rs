@@ -160,8 +160,9 @@ impl Observations {
 
     /// The rounds of each placement: [`Origin::placements`] divides them.
     pub fn placements(&self) -> Vec<Range<u32>> {
+        let rounds = self.rounds();
         let firsts = std::iter::once(0).chain(self.origin.placements.iter().copied());
-        let ends = self.origin.placements.iter().copied().chain(std::iter::once(self.rounds()));
+        let ends = self.origin.placements.iter().map(|first| rounds.min(*first)).chain(std::iter::once(rounds));
         firsts.zip(ends).filter(|(first, end)| first < end).map(|(first, end)| first..end).collect()
     }
 

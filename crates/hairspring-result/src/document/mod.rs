@@ -296,6 +296,10 @@ pub struct Run {
     /// Number of processes that ran one after the other, if there were several: times are the means of their results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<u32>,
+    /// Number of placements that shared the rounds, if there were several: fresh processes with other addresses. Intervals include
+    /// how they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placements: Option<u32>,
 }
 
 /// What the slope of the line means.

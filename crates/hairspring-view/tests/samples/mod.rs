@@ -78,6 +78,7 @@ pub fn timed(table: &Observations, subjects: Vec<Subject>) -> Measurement {
         stop: "precision reached".into(),
         stolen_ms: Some(0.0),
         processes: None,
+        placements: None,
     };
     let question = Question { stolen_ms: Some(0.0), ..Question::default() };
     Measurement {

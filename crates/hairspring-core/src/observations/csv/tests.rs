@@ -30,6 +30,7 @@ fn written_table_is_read_back() {
     table.origin.granularity = Some(26.0);
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
     table.origin.clock = Some("two\nlines".into());
+    table.origin.placements = vec![1, 2];
     let mut text = Vec::new();
     write_csv(&table, &mut text).unwrap();
     let back = read_csv(&text[..]).unwrap();
@@ -41,6 +42,24 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.reference, table.origin.reference);
     assert_eq!(back.origin.controls, table.origin.controls);
     assert_eq!(back.origin.rate, table.origin.rate);
+    assert_eq!(back.placements(), [0..1, 1..2, 2..3]);
+    assert_eq!(back.in_rounds(&(1..2)).readings().len(), 3);
+}
+
+#[test]
+fn placements_begin_one_after_the_other() {
+    let read = |lines: &str| read_csv(format!("{lines}body,ticks\n1,2\n").as_bytes());
+    for (lines, problem) in [
+        ("# placement: 0\n", "line 1: the placement that begins with round 0 must begin after round 0"),
+        ("# placement: 5\n# placement: 5\n", "line 2: the placement that begins with round 5"),
+        ("# placement: x\n", "round `x` is not a whole number"),
+        ("# placement: -1\n", "round `-1` is not a whole number"),
+    ] {
+        let error = read(lines).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+    // A placement behind the last round has no rounds.
+    assert_eq!(read("# placement: 5\n").unwrap().placements(), [0..1]);
 }
 
 #[test]
