@@ -78,10 +78,11 @@ fn list(programs: &[Program]) -> String {
 
 fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) -> Result<Outcome, AnyError> {
     let (mut documents, mut failed, mut missed) = (Vec::new(), false, false);
-    for process in 0..arguments.processes {
+    let processes = arguments.processes();
+    for process in 0..processes {
         let mut of_process = Vec::new();
         for program in programs.iter().filter(|program| !program.chosen.is_empty()) {
-            progress(&program.shown, process, arguments.processes);
+            progress(&program.shown, process, processes);
             match program.run(arguments) {
                 Ok(Answer { document, limit_missed }) => {
                     missed |= limit_missed;

@@ -15,6 +15,14 @@ use hairspring_result::{Figure, ResultDocument, Series};
 /// More components than this are laid out in as many columns as the page holds.
 const MANY: usize = 20;
 
+/// The core clock to which times in nanoseconds belong, with a semicolon before it: it is a property of the run, not of the code.
+pub fn at_core_clock(document: &ResultDocument) -> String {
+    let mut components = document.results.iter().flat_map(|series| series.components.values());
+    let is_in_both = components.any(|component| component.figure.time_ns.is_some() && component.figure.cycles.is_some());
+    let clock = document.environment.core_clock_hz.filter(|_| is_in_both);
+    clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {} GHz", significant(hz.value / 1e9, 3)))
+}
+
 /// The report as text. It ends with a newline, and without `Style::color` it holds no control character but newlines.
 pub fn report(document: &ResultDocument, style: &Style) -> String {
     let mut page = Page::new(*style);
@@ -25,7 +33,8 @@ pub fn report(document: &ResultDocument, style: &Style) -> String {
     times(&mut page, all);
     ratios(&mut page, document);
     let level = significant(100.0 * document.level(), 4);
-    page.marked("", &format!("intervals of {level} % confidence; the overhead is not in the times"));
+    let clock = at_core_clock(document);
+    page.marked("", &format!("intervals of {level} % confidence{clock}; the overhead is not in the times"));
     for (series, key) in all.iter().zip(keys(all)) {
         details(&mut page, series, key.as_deref());
     }

@@ -1,5 +1,6 @@
 //! One table for many benchmarks: a line for each component, ratios of benchmarks that ran together, then the findings.
 
+use super::report::at_core_clock;
 use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width, wrap};
 use crate::page::{Page, Style, Tone};
@@ -113,7 +114,10 @@ fn level(page: &mut Page, result: &ResultDocument) {
     if let Some(level) = parts.find_map(|part| part.figure.time()).map(|time| time.level) {
         page.gap();
         let level = crate::format::significant(100.0 * level, 4);
-        page.line(&format!("  intervals of {level} % confidence; the overhead is not in the times"), Tone::Quiet);
+        let clock = at_core_clock(result);
+        wrap(&format!("intervals of {level} % confidence{clock}; the overhead is not in the times"), page.width() - 2)
+            .iter()
+            .for_each(|line| page.line(&format!("  {line}"), Tone::Quiet));
     }
 }
 
