@@ -307,18 +307,21 @@ HAIRSPRING_INLINE inline void repeat(Copy copy) {
 template <class State>
 inline constexpr bool is_light = sizeof(State) <= 64 && std::is_trivially_destructible_v<State>;
 
+/* Copies that run on a heavy state before the ones that are timed. */
+inline constexpr unsigned warming_copies = 64;
+
 /* The time of a row's copies. To make a heavy state displaces from the caches and predictors what the copies use, so a row that
- * makes one runs its copies twice on it, and the second run counts. A state that all rows share is warm anyway. */
-template <class Made, class Copies>
+ * makes one first runs its copies on it, once or until enough have run. A state that all rows share is warm anyway. */
+template <class Made, unsigned bodies, class Copies>
 HAIRSPRING_INLINE inline std::uint64_t timed(hairspring_read now, Copies copies) {
-  unsigned runs = std::is_lvalue_reference_v<Made> || is_light<std::remove_reference_t<Made>> ? 1 : 2;
-  for (;;) {
+  constexpr bool is_warm = std::is_lvalue_reference_v<Made> || is_light<std::remove_reference_t<Made>>;
+  for (unsigned left = is_warm ? 0 : (warming_copies + bodies - 1) / bodies;; left -= 1) {
     const std::uint64_t begin = now();
     copies();
     const std::uint64_t ticks = now() - begin;
-    if constexpr (std::is_lvalue_reference_v<Made> || is_light<std::remove_reference_t<Made>>) return ticks;
-    opaque(runs);  // so that the compiler keeps one copy of the code
-    if (--runs == 0) return ticks;
+    if constexpr (is_warm) return ticks;
+    opaque(left);  // so that the compiler keeps one copy of the code
+    if (left == 0) return ticks;
   }
 }
 
@@ -329,7 +332,7 @@ template <class Parts, unsigned bodies>
     Local<decltype(context.parts.code)> code = context.parts.code;
     auto &&state = context.parts.make(context.argument);
     part_copies(state);
-    return timed<decltype(context.parts.make(context.argument))>(now, [&]() HAIRSPRING_INLINE {
+    return timed<decltype(context.parts.make(context.argument)), bodies>(now, [&]() HAIRSPRING_INLINE {
       repeat<bodies>([&]() HAIRSPRING_INLINE { body_once<Order::at_end>(code, state); });
     });
   });
@@ -344,7 +347,7 @@ template <class Parts, Order order, unsigned bodies, unsigned each, unsigned ext
     Local<decltype(context.parts.init)> init = context.parts.init;
     auto &&state = context.parts.make(context.argument);
     part_copies(state);
-    return timed<decltype(context.parts.make(context.argument))>(now, [&]() HAIRSPRING_INLINE {
+    return timed<decltype(context.parts.make(context.argument)), bodies>(now, [&]() HAIRSPRING_INLINE {
       repeat<bodies>([&]() HAIRSPRING_INLINE {
         repeat<each>([&]() HAIRSPRING_INLINE { init_once<order>(init, state); });
         body_once<order>(code, state);
@@ -481,8 +484,8 @@ class Bench {
   Bench(std::string name, Parts parts) : name_(std::move(name)), parts_(std::move(parts)) {}
 
   /* Makes the state, once for each row, before the clock is read: make(argument) or make(). The default state is the argument.
-   * All rows share a state that is returned by reference; that is best for one that takes long to make. The copies of a row, up to
-   * 256, run twice on a state that owns memory, so that the time is that of a warm one. */
+   * All rows share a state that is returned by reference; that is best for one that takes long to make. On a state that owns memory
+   * or is large, the copies of a row, up to 256, run first without being timed, once or until 64 have run. */
   template <class Make>
   auto state(Make make) && {
     if constexpr (std::is_invocable_v<Make &, std::int64_t>) {

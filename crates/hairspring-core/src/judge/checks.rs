@@ -244,13 +244,12 @@ pub fn interference_findings(disturbed: Disturbed, longest_ns: f64, stolen_ms: O
         s if s > DISTURBED[0] => Severity::Note,
         _ => return None,
     };
-    let used = (disturbed.share - disturbed.left_out).max(0.0);
-    let kind = FindingKind::Preempted {
-        share_percent: 100.0 * disturbed.share,
-        left_out_percent: 100.0 * if used < DISTURBED[0] { disturbed.share } else { disturbed.left_out },
-        stolen_ms,
-    };
-    Some(Finding::new(severity, kind))
+    let (share_percent, left_out_percent) = (100.0 * disturbed.share, 100.0 * disturbed.left_out);
+    Some(if disturbed.share - disturbed.left_out > DISTURBED[0] {
+        Finding::new(severity, FindingKind::DisturbedThroughout { share_percent, left_out_percent, stolen_ms })
+    } else {
+        Finding::new(severity, FindingKind::Preempted { share_percent, stolen_ms })
+    })
 }
 
 /// A finding if the clock is not ordered.
@@ -374,10 +373,10 @@ mod tests {
     fn disturbed_readings_that_are_used_are_told_apart_from_those_left_out() {
         let message = |share, left_out| interference_findings(Disturbed { share, left_out }, 0.0, None).unwrap();
         let used = message(0.96, 0.012);
-        assert!(used.message.contains("only 1.2 % are left out") && used.number("left_out_percent") == Some(1.2), "{}", used.message);
+        assert!(used.is(code::DISTURBED_THROUGHOUT) && used.message.contains("only 1.2 % are left out"), "{}", used.message);
         assert_eq!(used.severity, Severity::Untrusted);
         let out = message(0.2, 0.2);
         assert_eq!((out.message.as_str(), out.severity), ("20.0 % of the readings were disturbed and left out", Severity::Warning));
-        assert_ne!(used.remedy, out.remedy);
+        assert!(out.is(code::PREEMPTED) && used.remedy != out.remedy);
     }
 }

@@ -19,6 +19,7 @@ pub mod code {
     pub const OVERLAP: &str = "overlap";
     pub const FENCE_HIDES: &str = "fence_hides";
     pub const PREEMPTED: &str = "preempted";
+    pub const DISTURBED_THROUGHOUT: &str = "disturbed_throughout";
     pub const BELOW_RESOLUTION: &str = "below_resolution";
     pub const RANK_DEFICIENT: &str = "rank_deficient";
     pub const METHODS_DEPART: &str = "methods_depart";
@@ -62,8 +63,10 @@ pub enum FindingKind {
     Overlap { at_end: Estimate, in_place: Option<Estimate>, fenced: Option<Estimate>, unit: String },
     /// A fence hides up to this many cycles of the code after it: the interval cannot be narrower.
     FenceHides { cycles: f64 },
-    /// Readings were disturbed by other work. They are left out, unless too few would remain.
-    Preempted { share_percent: f64, left_out_percent: f64, stolen_ms: Option<f64> },
+    /// Readings were disturbed by other work and left out.
+    Preempted { share_percent: f64, stolen_ms: Option<f64> },
+    /// So many readings were disturbed by other work that most of these are used, too.
+    DisturbedThroughout { share_percent: f64, left_out_percent: f64, stolen_ms: Option<f64> },
     /// The time cannot be told from zero; `bound` is its upper bound.
     BelowResolution { component: String, bound: f64, unit: String },
     /// Some components cannot be told apart.
@@ -182,15 +185,20 @@ impl Kind for FindingKind {
                 message: format!("a fence hides up to {cycles:.1} cycles of the code after it: the interval cannot be narrower"),
                 remedy: "time a longer piece of code, for example several evaluations in a row; a longer run does not help",
             },
-            Preempted { share_percent, left_out_percent, stolen_ms } => Description {
+            Preempted { share_percent, stolen_ms } => Description {
                 code: code::PREEMPTED,
+                numbers: numbers! { share_percent, stolen_ms },
+                message: format!("{share_percent:.1} % of the readings were disturbed and left out{}", taken(stolen_ms)),
+                remedy: "measure again on a quieter CPU or machine, or for longer",
+            },
+            DisturbedThroughout { share_percent, left_out_percent, stolen_ms } => Description {
+                code: code::DISTURBED_THROUGHOUT,
                 numbers: numbers! { share_percent, left_out_percent, stolen_ms },
-                message: disturbed(share_percent, left_out_percent, stolen_ms),
-                remedy: if left_out_percent < share_percent {
-                    "time a shorter piece of code, which other work interrupts less often, or measure again on a quieter CPU or machine"
-                } else {
-                    "measure again on a quieter CPU or machine, or for longer"
-                },
+                message: format!(
+                    "{share_percent:.1} % of the readings were disturbed, and the time includes what disturbed them: too few others remain, so only {left_out_percent:.1} % are left out{}",
+                    taken(stolen_ms)
+                ),
+                remedy: "time a shorter piece of code, which other work interrupts less often, or measure on a quieter CPU or machine",
             },
             BelowResolution { component, bound: most, unit } => Description {
                 code: code::BELOW_RESOLUTION,
@@ -270,14 +278,9 @@ impl Kind for FindingKind {
     }
 }
 
-fn disturbed(share: f64, left_out: f64, stolen_ms: Option<f64>) -> String {
-    let stolen = stolen_ms.filter(|ms| *ms > 0.0).map(|ms| format!("; the hypervisor took {ms:.0} ms")).unwrap_or_default();
-    if left_out < share {
-        return format!(
-            "{share:.1} % of the readings were disturbed, and the time contains what disturbed them: too few others remain, so only {left_out:.1} % are left out{stolen}"
-        );
-    }
-    format!("{share:.1} % of the readings were disturbed and left out{stolen}")
+/// What the hypervisor took, where it took something.
+fn taken(stolen_ms: Option<f64>) -> String {
+    stolen_ms.filter(|ms| *ms > 0.0).map(|ms| format!("; the hypervisor took {ms:.0} ms")).unwrap_or_default()
 }
 
 /// Numbers about a component, if there is one.
