@@ -134,9 +134,9 @@ pub enum VerdictOfComparison {
     Faster = 0,
     /// `a` takes more time.
     Slower = 1,
-    /// The interval contains 1 and is narrow.
+    /// No difference is sure, and the interval is narrow.
     NoDifference = 2,
-    /// The interval contains 1 and is wide.
+    /// No difference is sure, and the interval is wide.
     Undecided = 3,
 }
 
