@@ -25,9 +25,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows, for counts of these components.
+    /// A table without rows, for counts of these components: the time of the first is asked for, the others serve.
     pub fn new(components: Vec<String>) -> Table {
-        Table { observations: Observations::new(components), rows: Vec::new(), rounds: 0, most_readings: MOST_READINGS }
+        let serving = components.iter().skip(1).cloned().collect();
+        let mut observations = Observations::new(components);
+        observations.origin.serving = serving;
+        Table { observations, rows: Vec::new(), rounds: 0, most_readings: MOST_READINGS }
     }
 
     /// Sets the name of the clock, and its quantum in ticks; 0 if unknown.

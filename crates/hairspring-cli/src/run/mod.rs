@@ -40,6 +40,7 @@ const REMEDIES: Remedies = Remedies {
             "if the time depends on what earlier runs left behind, give the benchmark an init; otherwise use another CPU (--cpu)",
         ),
         ("preempted", "choose a quieter CPU (--cpu)"),
+        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
     ],
     more_rows: "add rows with other counts to the program",
 };

@@ -6,13 +6,13 @@ use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Solver};
 use super::{
-    Bound, Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
+    Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
     precision_finding, upper_bound, verdict,
 };
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
 use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain};
-use crate::observations::{Flags, Observations, Origin, Role, Unit};
+use crate::observations::{Flags, Observations, Origin, Reading, Role, SeriesId, Unit};
 
 /// Settings of an assessment.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -53,6 +53,8 @@ pub struct ComponentResult {
     pub name: String,
     /// Its time.
     pub time: Time,
+    /// Whether it only serves the others, such as an init: their verdicts do not depend on its verdict.
+    pub serves: bool,
     /// Largest change when any one row is left out, in the table's unit.
     pub row_influence: f64,
 }
@@ -76,6 +78,16 @@ impl SeriesResult {
     /// Severity of the most severe finding.
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.severity).max()
+    }
+
+    /// Whether the time of a component can be trusted: no untrusted finding is about it, or about the whole series.
+    pub fn trusts(&self, component: &str) -> bool {
+        !self.findings.iter().any(|finding| finding.damns(component))
+    }
+
+    /// Whether every time that is asked for can be trusted.
+    pub fn is_trusted(&self) -> bool {
+        self.components.iter().filter(|component| !component.serves).all(|component| self.trusts(&component.name))
     }
 
     /// Adds a finding of a check outside this crate, and keeps the order by severity.
@@ -236,7 +248,7 @@ pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Questi
         let alone = standing_start(table, name, shadow, solver, &question.options);
         let overlap = overlapping(table, name, &solution, alone.as_ref(), solver, &question.options);
         correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
-        let mut result = series_result(name, solution, table, solver, question);
+        let mut result = series_result((id as SeriesId, name), solution, table, solver, question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
         sort(&mut result.findings);
         series.push(result);
@@ -311,7 +323,13 @@ fn correct(solution: &mut Solution, fenced: bool, shadow: Option<f64>, alone: Op
     }
 }
 
-fn series_result(name: &str, solution: Solution, table: &Observations, solver: &Solver, question: &Question) -> SeriesResult {
+fn series_result(
+    (id, name): (SeriesId, &str),
+    solution: Solution,
+    table: &Observations,
+    solver: &Solver,
+    question: &Question,
+) -> SeriesResult {
     let ruler = solver.ruler.as_ref();
     let components: Vec<ComponentResult> = solution
         .components
@@ -319,6 +337,7 @@ fn series_result(name: &str, solution: Solution, table: &Observations, solver: &
         .map(|component| ComponentResult {
             name: component.name.clone(),
             time: time(component, &solution, table, solver, question.options.level),
+            serves: table.origin.serves(&component.parts),
             row_influence: component.row_influence,
         })
         .collect();
@@ -328,7 +347,7 @@ fn series_result(name: &str, solution: Solution, table: &Observations, solver: &
         cycles: ruler.map(|ruler| with_bound(ticks).scaled(ruler.per_tick())),
         bound: bound(&ticks, overhead_floor(&solution), table, ruler),
     });
-    let findings = findings(&solution, table, solver, question);
+    let findings = findings(&solution, table, id, solver, question);
     SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
 }
 
@@ -339,27 +358,36 @@ fn never_ran(table: &Observations) -> Option<Finding> {
     (!components.is_empty()).then(|| Finding::new(Severity::Warning, FindingKind::NeverRan { components }))
 }
 
-/// Share of disturbed readings among those that are not flagged as excluded.
-fn share_disturbed(solution: &Solution, table: &Observations) -> f64 {
-    let excluded = table.readings().iter().filter(|reading| reading.flags.contains(Flags::EXCLUDED)).count();
-    let excluded = excluded as f64 / table.readings().len().max(1) as f64;
-    let flagged = table.readings().iter().filter(|reading| reading.flags.any()).count() as f64 / table.readings().len().max(1) as f64;
-    let unused = solution.share_unused().max(flagged);
-    if excluded < 1.0 { ((unused - excluded) / (1.0 - excluded)).max(0.0) } else { unused }
-}
-
-/// Share of the readings that have a flag of their own.
-fn share_flagged(table: &Observations) -> f64 {
-    let flagged = table.readings().iter().filter(|reading| reading.flags.without(Flags::SHARED).any()).count();
-    flagged as f64 / table.readings().len().max(1) as f64
+/// Disturbed readings of a series, and those that are left out, among those that its author did not exclude. Where the
+/// undisturbed part of the readings is used, only those with a flag of their own are disturbed: all others were judged singly.
+fn disturbed(solution: &Solution, table: &Observations, id: SeriesId, by_part: bool) -> Disturbed {
+    let of_series = |reading: &&Reading| table.rows()[reading.row as usize].series == id;
+    let (mut all, mut excluded, mut flagged) = (0usize, 0usize, 0usize);
+    for reading in table.readings().iter().filter(of_series) {
+        let flags = if by_part { reading.flags.without(Flags::SHARED) } else { reading.flags };
+        all += 1;
+        if reading.flags.contains(Flags::EXCLUDED) {
+            excluded += 1;
+        } else {
+            flagged += usize::from(flags.any());
+        }
+    }
+    let kept = all.saturating_sub(excluded).max(1) as f64;
+    let flagged = flagged as f64 / kept;
+    if by_part {
+        return Disturbed::left_out(flagged);
+    }
+    let unused = solution.readings.saturating_sub(solution.readings_used).saturating_sub(excluded) as f64;
+    Disturbed { share: (unused / kept).max(flagged), left_out: unused / kept }
 }
 
 /// A finding if the requested precision was missed.
 fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
-    let time = &components.first()?.time;
+    let body = components.first()?;
+    let time = &body.time;
     let judged = time.judged(question.options.level);
     let fence = time.cycles.as_ref().map_or(0.0, |cycles| cycles.part(Source::Fence, question.options.level));
-    let missed = precision_finding(&judged, question.precision?)?;
+    let missed = precision_finding(&body.name, &judged, question.precision?)?;
     // A longer run does not reduce what a fence hides.
     let kind = FindingKind::FenceHides { cycles: 2.0 * fence };
     Some(if fence > judged.half_width() / 2.0 { Finding::new(Severity::Warning, kind) } else { missed })
@@ -397,11 +425,11 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
     }
 }
 
-fn findings(solution: &Solution, table: &Observations, solver: &Solver, question: &Question) -> Vec<Finding> {
+fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &Solver, question: &Question) -> Vec<Finding> {
     let ruler = solver.ruler.as_ref();
     let mut all = check(solution, &Context::for_table(table));
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
-    let disturbed = if solver.is_quiet() { share_flagged(table) } else { share_disturbed(solution, table) };
+    let disturbed = disturbed(solution, table, id, solver.is_quiet());
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
     all.extend(interference_findings(disturbed, longest, question.stolen_ms));
     all.extend(table.origin.clock.as_deref().and_then(clock_findings));

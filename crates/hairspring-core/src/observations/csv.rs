@@ -59,6 +59,18 @@ fn check_names(table: &Observations) -> Result<()> {
     let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
     match chains.chain(variants).find(|(_, name)| table.find_series(name).is_none()) {
         Some((key, name)) => Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows"))),
+        None => check_serving(table),
+    }
+}
+
+/// Checks that the components that serve exist, and that one is left whose time is asked for.
+fn check_serving(table: &Observations) -> Result<()> {
+    let (serving, components) = (&table.origin.serving, table.components());
+    match serving.iter().find(|name| !components.contains(name)) {
+        Some(name) => Err(Error::BadTable(format!("`serves` names the component `{name}`, which has no column"))),
+        None if components.iter().all(|name| serving.contains(name)) => {
+            Err(Error::BadTable("`serves` names every component: leave out the one whose time is asked for".into()))
+        }
         None => Ok(()),
     }
 }
@@ -119,6 +131,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
         "variant" => origin.variants.push(variant(value, line)?),
         "placement" => add_placement(&mut origin.placements, value, line)?,
+        "serves" => origin.serving.push(value.to_owned()),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
     Ok(())
@@ -382,6 +395,7 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
         add("variant", Some(format!("{series} = {name} of {of}")));
     }
     origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
+    origin.serving.iter().for_each(|component| add("serves", Some(component.clone())));
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
     for (key, value) in lines {
         writeln!(out, "# {}: {}", one_line(&key), one_line(&value))?;

@@ -31,6 +31,7 @@ fn written_table_is_read_back() {
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
     table.origin.clock = Some("two\nlines".into());
     table.origin.placements = vec![1, 2];
+    table.origin.serving = vec!["init".into()];
     let mut text = Vec::new();
     write_csv(&table, &mut text).unwrap();
     let back = read_csv(&text[..]).unwrap();
@@ -42,6 +43,7 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.reference, table.origin.reference);
     assert_eq!(back.origin.controls, table.origin.controls);
     assert_eq!(back.origin.rate, table.origin.rate);
+    assert_eq!(back.origin.serving, ["init"]);
     assert_eq!(back.placements(), [0..1, 1..2, 2..3]);
     assert_eq!(back.in_rounds(&(1..2)).readings().len(), 3);
 }
@@ -75,6 +77,8 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("body,ticks\n").contains("no rows"));
     assert!(error("# reference: chian 3\nseries,body,ticks\nchain,1,2\n").contains("`reference` names the series `chian`"));
     assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names the series `a`"));
+    assert!(error("# serves: inti\nbody,init,ticks\n1,1,2\n").contains("`serves` names the component `inti`"));
+    assert!(error("# serves: body\nbody,ticks\n1,2\n").contains("`serves` names every component"));
     assert!(error("body\n1\n").contains("line 1: no column `ticks`"));
     assert!(error("ticks\n1\n").contains("no component"));
     assert!(error("body,ticks,time_ns\n1,2,3\n").contains("keep one"));
