@@ -170,9 +170,8 @@ fn outliers(solution: &Solution) -> Option<Finding> {
 /// A quantum that is not averaged out, for each component to which it matters.
 fn coarse(solution: &Solution) -> Vec<Finding> {
     let Some(phase_spread) = solution.phase_spread.filter(|spread| *spread < DITHERED) else { return Vec::new() };
-    let matters = |component: &&Part| {
-        component.uncertain.part(Source::Granularity, component.ticks.level) > 0.001 * component.ticks.value.abs()
-    };
+    let matters =
+        |component: &&Part| component.uncertain.part(Source::Granularity, component.ticks.level) > 0.001 * component.ticks.value.abs();
     let affected = solution.components.iter().filter(matters).map(|component| (Severity::Warning, Some(component.name.clone())));
     let mut all: Vec<(Severity, Option<String>)> = affected.collect();
     if all.is_empty() {
@@ -307,7 +306,8 @@ mod tests {
         table.origin.serving = vec!["init".into()];
         let series = table.series("main");
         for round in 0..64u32 {
-            for (at, (n, further)) in [(1, 0), (1, 1), (2, 0), (2, 2), (4, 0), (4, 4), (8, 0), (8, 8), (16, 0), (16, 16)].iter().enumerate() {
+            for (at, (n, further)) in [(1, 0), (1, 1), (2, 0), (2, 2), (4, 0), (4, 4), (8, 0), (8, 8), (16, 0), (16, 16)].iter().enumerate()
+            {
                 let (bodies, inits) = (f64::from(*n), f64::from(n + further));
                 let row = table.row(series, &[bodies, inits]);
                 let off = [1.0, -1.0, -1.0, 1.0, 0.5, -0.5, -1.0, 1.0, 1.0, -1.0][at] * departure;

@@ -54,7 +54,10 @@ mod tests {
     #[test]
     fn a_difference_must_exceed_the_interval_by_a_third() {
         let at = |value: f64| verdict(&Estimate { value, low: value - 0.003, high: value + 0.003, level: 0.95 });
-        assert_eq!([0.995, 0.9965, 1.0035, 1.005].map(at), [Verdict::Faster, Verdict::NoDifference, Verdict::NoDifference, Verdict::Slower]);
+        assert_eq!(
+            [0.995, 0.9965, 1.0035, 1.005].map(at),
+            [Verdict::Faster, Verdict::NoDifference, Verdict::NoDifference, Verdict::Slower]
+        );
     }
 
     #[test]

@@ -108,7 +108,9 @@ impl Kind for FindingKind {
             },
             ShiftedByNegative { component, negative, effect_percent } => Description {
                 code: code::SHIFTED_BY_NEGATIVE,
-                message: format!("the solved value of {negative} is negative, so {component} may be too long by up to {effect_percent:.1} %"),
+                message: format!(
+                    "the solved value of {negative} is negative, so {component} may be too long by up to {effect_percent:.1} %"
+                ),
                 numbers: numbers! { component, negative, effect_percent },
                 remedy: "the rows are not sums of their parts; see the lack of fit, and check the counts",
             },

@@ -109,10 +109,8 @@ impl<'a> Solver<'a> {
             let alone = ruler.in_cycles(&solution, solution.components.first()?)?.estimate(options.level);
             let longer = reported.value / alone.value - 1.0;
             let is_sure = alone.low > 0.0 && (reported.low > (1.0 + SLOWED) * alone.high || is_seen && longer > SEEMS_SLOWED);
-            let kind = FindingKind::SlowedByNeighbour {
-                longer_percent: 100.0 * longer,
-                quiet_percent: quiet.share().map(|share| 100.0 * share),
-            };
+            let kind =
+                FindingKind::SlowedByNeighbour { longer_percent: 100.0 * longer, quiet_percent: quiet.share().map(|share| 100.0 * share) };
             is_sure.then(|| Finding::new(Severity::Untrusted, kind))
         };
         reported.iter().map(finding).collect()

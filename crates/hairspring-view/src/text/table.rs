@@ -187,7 +187,8 @@ mod tests {
         let finding = r#"{"kind": "core_shared", "severity": "untrusted", "message": "somebody else", "remedy": "try again"}"#;
         let series = |at: usize| format!(r#"{{"name": "b{at}", "components": {component}, "fit": {{}}, "findings": [{finding}]}}"#);
         let all: Vec<String> = (0..20).map(series).collect();
-        let saved = format!(r#"{{"schema": "hairspring/result/1", "command": "run", "environment": {{}}, "results": [{}]}}"#, all.join(","));
+        let saved =
+            format!(r#"{{"schema": "hairspring/result/1", "command": "run", "environment": {{}}, "results": [{}]}}"#, all.join(","));
         let text = table(&read(&saved).unwrap(), &Style::default());
         assert_eq!((text.matches("somebody else").count(), text.matches("try again").count()), (1, 1), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("! b") && line.ends_with("ns +- 0.10  [1]")).count(), 20, "{text}");
