@@ -1,7 +1,8 @@
 """Two identical pieces of code: how often they are told to be equal, quiet and beside neighbours.
 
-Every run compares them by the interval of their ratio, as the command does by default. The tables also show how far the ratios of the runs spread, relative to
-their intervals: what differs between two placements of one code is the same for all rounds of a run.
+Every run compares them by the interval of their ratio, as the command does by default. The tables also show how far the ratios
+of the runs spread, relative to their intervals: what differs between two placements of one code is the same for all rounds
+of a run.
 """
 
 import json
@@ -21,7 +22,10 @@ APART = ("--cflags", "-O2 -fno-ipa-icf")
 LETS = ("--let", "uint64_t x = 1000", "--let", "uint64_t c = 7")
 HASH = "h ^= h >> 33; h *= 0xff51afd7ed558ccdu; h ^= h >> 29"
 COPY = "memcpy(to, from, 512)"
-SORT = "for (int i = 1; i < 16; i++) { int x = v[i], j = i; while (j > 0 && v[j - 1] > x) { v[j] = v[j - 1]; j--; } v[j] = x; }"
+SORT = (
+    "for (int i = 1; i < 16; i++) { int x = v[i], j = i; "
+    "while (j > 0 && v[j - 1] > x) { v[j] = v[j - 1]; j--; } v[j] = x; }"
+)
 MIX = "for (int i = 0; i < 16; i++) v[i] = i * 7 % 16"
 PAIRS: dict[str, tuple[str, ...]] = {
     "asm imul, latency": (IMUL, "--vs", IMUL, "--lang", "asm"),
@@ -37,7 +41,7 @@ SETUP = "values = list(range(100))"
 PYTHON = "Python sum of 100"
 NEIGHBOURS = ("quiet", "busy", "bursty")
 LEVEL = 95.0
-# A difference is claimed at a level of 99 %: 25 runs then exceed 4 % in less than 3 % of the benchmarks, 100 runs hardly ever.
+# A difference is claimed at a level of 99 %: more than 4 % of 25 runs are then rare, and of 100 runs very rare.
 CHANCE = 4.0
 KINDS = ("no_difference", "faster", "slower", "undecided", "error")
 
@@ -88,7 +92,8 @@ def tell(record: Record, kind: str, answers: dict[str, list[Answer]], runs: int)
     header = ("pair", *KINDS, "median ratio", "spread of the ratios", "median half-width", "untrusted")
     record.table(f"Verdicts on identical code, {kind}, {runs} runs", header, rows)
     for name, count in verdicts.items():
-        wrong, right = (100 * sum(count[k] for k in them) / runs for them in (("faster", "slower"), ("no_difference",)))
+        share = {word: 100 * count[word] / runs for word in KINDS}
+        right, wrong = share["no_difference"], share["faster"] + share["slower"]
         record.target(f"{kind}: {name}: no difference in {LEVEL:.0f} % or more", right >= LEVEL, f"{right:.0f} %")
         limit = f"a difference in {CHANCE:.0f} % or less"
         record.target(f"{kind}: {name}: {limit}", wrong <= CHANCE, f"{wrong:.0f} %")
