@@ -1,8 +1,8 @@
 """Two identical pieces of code: how often they are told to be equal, quiet and beside neighbours.
 
-Every run compares them by the interval of their ratio, as the command does by default. The tables also show how far the ratios
-of the runs spread, relative to their intervals: what differs between two placements of one code is the same for all rounds
-of a run.
+Every run compares them by the interval of their ratio, as the command does by default. The tables also show how far the
+ratios of the runs spread, relative to their intervals: what differs between two placements of one code is the same for
+all rounds of a run.
 """
 
 import json
@@ -100,11 +100,12 @@ def tell(record: Record, kind: str, answers: dict[str, list[Answer]], runs: int)
 
 
 def spread(answers: list[Answer]) -> tuple[str, ...]:
-    """Median ratio, standard deviation of the ratios, median half-width, and share of runs that are not to be trusted."""
+    """Median ratio, standard deviation of the ratios, median half-width, share of runs that are not to be trusted."""
     ratios = [one.ratio for one in answers if one.ratio[0] == one.ratio[0]]
     untrusted = f"{100 * sum(one.untrusted() for one in answers) / len(answers):.0f} %"
     if len(ratios) < 2:
         return "", "", "", untrusted
     values = [value for value, _, _ in ratios]
     half = statistics.median((high - low) / 2 for _, low, high in ratios)
-    return f"{statistics.median(values):.4f}", f"{100 * statistics.stdev(values):.2f} %", f"{100 * half:.2f} %", untrusted
+    middle, deviation = statistics.median(values), 100 * statistics.stdev(values)
+    return f"{middle:.4f}", f"{deviation:.2f} %", f"{100 * half:.2f} %", untrusted
