@@ -117,11 +117,11 @@ typedef enum hairspring_verdict {
    */
   HAIRSPRING_VERDICT_SLOWER = 1,
   /**
-   * The interval contains 1 and is narrow.
+   * A difference is not certain, and the interval is narrow.
    */
   HAIRSPRING_VERDICT_NO_DIFFERENCE = 2,
   /**
-   * The interval contains 1 and is wide.
+   * A difference is not certain, and the interval is wide.
    */
   HAIRSPRING_VERDICT_UNDECIDED = 3,
 } hairspring_verdict;
@@ -256,6 +256,14 @@ typedef struct hairspring_component {
    * The time in core cycles, if a reference chain ran in the same rounds.
    */
   struct hairspring_estimate cycles;
+  /**
+   * 1 if a finding says that this time must not be trusted.
+   */
+  uint32_t untrusted;
+  /**
+   * 1 if the component only serves the others, such as an init.
+   */
+  uint32_t serves;
 } hairspring_component;
 
 /**
@@ -282,6 +290,10 @@ typedef struct hairspring_finding {
    * What to do about it.
    */
   const char *remedy;
+  /**
+   * The component that it is about; null if it is about the whole series.
+   */
+  const char *component;
 } hairspring_finding;
 
 /**

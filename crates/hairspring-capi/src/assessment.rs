@@ -134,9 +134,9 @@ pub enum VerdictOfComparison {
     Faster = 0,
     /// `a` takes more time.
     Slower = 1,
-    /// No difference is sure, and the interval is narrow.
+    /// A difference is not certain, and the interval is narrow.
     NoDifference = 2,
-    /// No difference is sure, and the interval is wide.
+    /// A difference is not certain, and the interval is wide.
     Undecided = 3,
 }
 

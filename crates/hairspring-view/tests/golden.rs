@@ -75,7 +75,7 @@ fn sample_of_the_specification_matches() {
 #[test]
 fn an_untrusted_result_says_so_before_any_number() {
     let text = text::report(&ResultDocument::new(&samples::bent()), &Style::default());
-    let (warning, body) = (text.find("NOT TO BE TRUSTED").unwrap(), text.find("\n  body").unwrap());
+    let (warning, body) = (text.find("NOT TO BE TRUSTED").unwrap(), text.find("\n! body").unwrap());
     assert!(warning < body);
 }
 

@@ -82,7 +82,7 @@ impl SeriesResult {
 
     /// Whether the time of a component can be trusted: no untrusted finding is about it, or about the whole series.
     pub fn trusts(&self, component: &str) -> bool {
-        !self.findings.iter().any(|finding| finding.damns(component))
+        !self.findings.iter().any(|finding| finding.distrusts(component))
     }
 
     /// Whether every time that is asked for can be trusted.

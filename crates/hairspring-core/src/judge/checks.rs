@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn an_init_that_is_asked_for_damns_the_series() {
+    fn an_init_that_is_asked_for_distrusts_the_series() {
         let mut table = behind_an_init(500.0, 6.0, 12.0);
         table.origin.serving.clear();
         let found = judged(&table);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_departure_damns_every_component() {
+    fn a_large_departure_distrusts_every_component() {
         let found = judged(&behind_an_init(500.0, 6.0, 900.0));
         let whole = |finding: &&Finding| finding.is(code::NON_LINEAR) && finding.component().is_none();
         assert!(found.findings.iter().any(|finding| whole(&finding) && finding.severity == Severity::Untrusted), "{:?}", found.findings);

@@ -12,9 +12,9 @@ pub enum Verdict {
     Faster,
     /// `a` takes more time.
     Slower,
-    /// No difference is sure, and the interval is narrow.
+    /// A difference is not certain, and the interval is narrow.
     NoDifference,
-    /// No difference is sure, and the interval is too wide to call it none.
+    /// A difference is not certain, and the interval is too wide to call it none.
     Undecided,
 }
 
@@ -37,8 +37,9 @@ pub const SURE: f64 = 1.33;
 /// assert_eq!(verdict(&ratio(1.1, 0.3)), Verdict::Undecided);
 /// ```
 pub fn verdict(ratio: &Estimate) -> Verdict {
-    // A ratio without a finite value or end has only the other end to go by.
-    let widened = |end: f64| if (ratio.value - end).is_finite() { ratio.value + SURE * (end - ratio.value) } else { end };
+    // Ratios are widened as factors: an interval that reaches far above 1 may end close to zero below it.
+    let widened =
+        |end: f64| if end > 0.0 && end.is_finite() && ratio.value.is_finite() { ratio.value * (end / ratio.value).powf(SURE) } else { end };
     match (widened(ratio.high) < 1.0, widened(ratio.low) > 1.0) {
         (true, _) => Verdict::Faster,
         (_, true) => Verdict::Slower,

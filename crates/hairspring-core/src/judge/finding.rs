@@ -117,7 +117,7 @@ impl Finding {
     }
 
     /// Whether it makes this component untrusted.
-    pub fn damns(&self, component: &str) -> bool {
+    pub fn distrusts(&self, component: &str) -> bool {
         self.severity == Severity::Untrusted && self.component().is_none_or(|about| about == component)
     }
 

@@ -367,7 +367,7 @@ impl Series {
 
     /// The findings that make a component untrusted, or the whole result.
     pub fn distrusts<'s>(&'s self, component: &'s str) -> impl Iterator<Item = &'s Finding> {
-        self.findings.iter().filter(move |finding| finding.damns(component))
+        self.findings.iter().filter(move |finding| finding.distrusts(component))
     }
 
     /// The first finding that makes the first component untrusted, if there is one.

@@ -265,7 +265,7 @@ fn verdict(verdict: Verdict, a: &str, b: &str) -> String {
         Verdict::Faster => format!("{a} is faster than {b}"),
         Verdict::Slower => format!("{a} is slower than {b}"),
         Verdict::NoDifference => "no difference".into(),
-        Verdict::Undecided => "undecided: no difference is sure, and the interval is wide".into(),
+        Verdict::Undecided => "undecided: a difference is not certain, and the interval is wide".into(),
     }
 }
 
