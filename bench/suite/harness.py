@@ -96,7 +96,8 @@ def answer(document: dict[str, Any], wall: float = float("nan")) -> Answer:
     cycles, ns = body.get("cycles"), body.get("time_ns")
     core = document["environment"]["core_clock_hz"]
     value, low, high = figure(cycles)
-    comparison = document["comparisons"][0] if document["comparisons"] else {"verdict": "", "ratio": None}
+    none: dict[str, Any] = {"verdict": "", "ratio": None}
+    comparison = document["comparisons"][0] if document["comparisons"] else none
     return Answer(
         cycles=value,
         low=low,
