@@ -128,7 +128,8 @@ class Record:
     def __post_init__(self) -> None:
         folder = Path(os.environ.get("HS_RECORD", BENCH / "record")) / machine_name() / date.today().isoformat()
         folder.mkdir(parents=True, exist_ok=True)
-        run = 1 + sum(1 for _ in folder.glob(f"{self.name}.*.md"))
+        # The last part before the ending is the number of the run; a record may be missing.
+        run = 1 + max((int(file.stem.split(".")[-1]) for file in folder.glob(f"{self.name}.*.md")), default=0)
         self.stem = folder / f"{self.name}.{run}"
 
     def path(self, ending: str) -> Path:
