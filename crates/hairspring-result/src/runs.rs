@@ -4,7 +4,7 @@ use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument
 use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, Severity, verdict};
+use hairspring_core::judge::{Finding, Severity, verdict_of_alternatives};
 
 /// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
 /// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
@@ -111,7 +111,7 @@ fn compared(comparison: &mut Comparison, documents: &[ResultDocument]) {
     let used = if is_enough(good.len(), all.len()) { good } else { all };
     if let Some((_, ratio)) = mean(&used) {
         comparison.ratio = ratio.if_finite();
-        comparison.verdict = verdict(&ratio);
+        comparison.verdict = verdict_of_alternatives(&ratio);
     }
 }
 

@@ -6,7 +6,7 @@ use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Solver};
 use super::{
     Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
-    precision_finding, upper_bound, verdict,
+    precision_finding, upper_bound, verdict_of_alternatives,
 };
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
@@ -394,7 +394,7 @@ fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &So
 fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {
     let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
     let ratio = ratio((&a.solution, first), (&b.solution, second))?.estimate(level);
-    Some(Comparison { a: a.name.clone(), b: b.name.clone(), ratio, verdict: verdict(&ratio) })
+    Some(Comparison { a: a.name.clone(), b: b.name.clone(), ratio, verdict: verdict_of_alternatives(&ratio) })
 }
 
 #[cfg(test)]

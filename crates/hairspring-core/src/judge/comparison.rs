@@ -21,11 +21,11 @@ pub enum Verdict {
 /// Largest half-width of a ratio at which "no difference" is said.
 pub const NARROW: f64 = 0.02;
 
-/// A difference is sure if an interval wider by this factor does not contain 1. An interval of 95 % then has a level of 99 %:
-/// of comparisons of identical code, one in twenty would otherwise be told to differ.
+/// A difference of alternatives is sure if an interval wider by this factor does not contain 1. An interval of 95 % then has a
+/// level of 99 %: of comparisons of identical code, one in twenty would otherwise be told to differ.
 pub const SURE: f64 = 1.33;
 
-/// The verdict for a ratio.
+/// The verdict for a ratio of two times that were not measured together, whose interval is that of the worst case.
 ///
 /// ```
 /// use hairspring_core::Estimate;
@@ -33,12 +33,29 @@ pub const SURE: f64 = 1.33;
 /// let ratio = |value, half| Estimate { value, low: value - half, high: value + half, level: 0.95 };
 /// assert_eq!(verdict(&ratio(0.9, 0.01)), Verdict::Faster);
 /// assert_eq!(verdict(&ratio(1.004, 0.005)), Verdict::NoDifference);
-/// assert_eq!(verdict(&ratio(1.006, 0.005)), Verdict::NoDifference);
 /// assert_eq!(verdict(&ratio(1.1, 0.3)), Verdict::Undecided);
 /// ```
 pub fn verdict(ratio: &Estimate) -> Verdict {
-    // A ratio without a finite value or end has only the other end to go by.
-    let widened = |end: f64| if (ratio.value - end).is_finite() { ratio.value + SURE * (end - ratio.value) } else { end };
+    beyond(ratio, 1.0)
+}
+
+/// The verdict for a ratio of alternatives that ran in the same rounds.
+///
+/// ```
+/// use hairspring_core::Estimate;
+/// use hairspring_core::judge::{Verdict, verdict_of_alternatives};
+/// let ratio = |value| Estimate { value, low: value - 0.003, high: value + 0.003, level: 0.95 };
+/// assert_eq!(verdict_of_alternatives(&ratio(1.0035)), Verdict::NoDifference);
+/// assert_eq!(verdict_of_alternatives(&ratio(1.005)), Verdict::Slower);
+/// ```
+pub fn verdict_of_alternatives(ratio: &Estimate) -> Verdict {
+    beyond(ratio, SURE)
+}
+
+/// The verdict from the interval made wider by a factor.
+fn beyond(ratio: &Estimate, factor: f64) -> Verdict {
+    // Without a finite value or end there is nothing to widen.
+    let widened = |end: f64| if (ratio.value - end).is_finite() { ratio.value + factor * (end - ratio.value) } else { end };
     match (widened(ratio.high) < 1.0, widened(ratio.low) > 1.0) {
         (true, _) => Verdict::Faster,
         (_, true) => Verdict::Slower,
@@ -53,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_difference_must_exceed_the_interval_by_a_third() {
-        let at = |value: f64| verdict(&Estimate { value, low: value - 0.003, high: value + 0.003, level: 0.95 });
+        let at = |value: f64| verdict_of_alternatives(&Estimate { value, low: value - 0.003, high: value + 0.003, level: 0.95 });
         assert_eq!(
             [0.995, 0.9965, 1.0035, 1.005].map(at),
             [Verdict::Faster, Verdict::NoDifference, Verdict::NoDifference, Verdict::Slower]
@@ -63,8 +80,8 @@ mod tests {
     #[test]
     fn an_end_that_is_not_finite_decides_nothing() {
         let slower = Estimate { value: f64::INFINITY, low: 1.5, high: f64::INFINITY, level: 0.95 };
-        assert_eq!(verdict(&slower), Verdict::Slower);
+        assert_eq!((verdict(&slower), verdict_of_alternatives(&slower)), (Verdict::Slower, Verdict::Slower));
         let open = Estimate { value: 2.0, low: 0.9, high: f64::INFINITY, level: 0.95 };
-        assert_eq!(verdict(&open), Verdict::Undecided);
+        assert_eq!((verdict(&open), verdict_of_alternatives(&open)), (Verdict::Undecided, Verdict::Undecided));
     }
 }

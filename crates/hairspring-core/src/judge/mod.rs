@@ -18,7 +18,7 @@ pub mod methods;
 
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
 pub use checks::{Context, Disturbed, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
-pub use comparison::{Verdict, verdict};
+pub use comparison::{Verdict, verdict, verdict_of_alternatives};
 pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
 pub use kinds::{FindingKind, code};
 pub use precision::{Progress, progress};

@@ -20,7 +20,7 @@ pub enum PulseFinding {
     /// Edges that lie at the same place between two samples in every round.
     PhaseLocked { rows: usize, of: usize, concentration: f64 },
     /// The overhead is significantly negative, as if the counts were `copies` too high.
-    OverheadBelowZero { value: f64, unit: &'static str, copies: f64, component: String, first_pulse: String },
+    OverheadBelowZero { value: f64, unit: String, copies: f64, component: String, first_pulse: String },
 }
 
 impl Kind for PulseFinding {
@@ -67,7 +67,10 @@ impl Kind for PulseFinding {
                     "the overhead is {value:.1} {unit}, and a toggle cannot take less than zero time: the counts appear to be {} copies of {component} too high; the first pulse was taken as {first_pulse}",
                     few(copies)
                 ),
-                numbers: [(format!("value_{unit}"), value.into())].into_iter().chain(numbers! { copies, component, first_pulse }).collect(),
+                numbers: [(format!("value_{unit}"), value.into()), ("copies_of".to_owned(), component.into())]
+                    .into_iter()
+                    .chain(numbers! { copies, first_pulse })
+                    .collect(),
                 remedy: "compare the counts in the firmware's headers with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
             },
         }
