@@ -67,7 +67,10 @@ impl Kind for PulseFinding {
                     "the overhead is {value:.1} {unit}, and a toggle cannot take less than zero time: the counts appear to be {} copies of {component} too high; the first pulse was taken as {first_pulse}",
                     few(copies)
                 ),
-                numbers: [(format!("value_{unit}"), value.into())].into_iter().chain(numbers! { copies, component, first_pulse }).collect(),
+                numbers: [(format!("value_{unit}"), value.into()), ("copies_of".to_owned(), component.into())]
+                    .into_iter()
+                    .chain(numbers! { copies, first_pulse })
+                    .collect(),
                 remedy: "compare the counts in the firmware's headers with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
             },
         }
