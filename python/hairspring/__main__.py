@@ -69,6 +69,8 @@ def parser() -> argparse.ArgumentParser:
     verb.add_argument(
         "--cpu", type=int, metavar="N", help="the CPU to run on (default: the last one, or a quieter one)"
     )
+    verb.add_argument("--threads", action="store_true", help="the code runs other threads (default: find out)")
+    verb.add_argument("--no-pin", action="store_true", help="do not bind the thread to a CPU")
     verb.add_argument("--gc", action="store_true", help="leave Python's garbage collector on")
     return top
 
@@ -85,6 +87,8 @@ def measure(options: argparse.Namespace) -> Result:
         confidence_level=options.confidence_level,
         clock=options.clock,
         cpu=options.cpu,
+        threads=options.threads,
+        pin=not options.no_pin,
         gc=options.gc,
     )
 

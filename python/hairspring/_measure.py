@@ -34,6 +34,8 @@ class Asked(NamedTuple):
     confidence_level: str
     clock: str | None
     cpu: int | None
+    threads: bool
+    pin: bool
 
 
 def time(
@@ -49,6 +51,8 @@ def time(
     confidence_level: float | str = 0.95,
     clock: str | None = None,
     cpu: int | None = None,
+    threads: bool = False,
+    pin: bool = True,
     gc: bool = False,
 ) -> Result:
     """Measures a statement, or a call of a callable, without a loop and without the reads of the clock.
@@ -76,6 +80,10 @@ def time(
     `precision`: required half-width of the interval, as 0.01 or `"1%"`; if it is missed, that is a finding.
     `clock`, `cpu`: the clock by name, and the CPU to run on, by default the best clock, and the last or a quieter CPU.
 
+    `threads`: the code runs other threads, as numpy's `a @ b` does: all of them then have the CPUs and the priority of the
+    process, and times are in nanoseconds alone. Threads that show up without this are given the same, and a finding says
+    so. `pin=False` leaves the thread on the CPUs of the process, and changes nothing else.
+
     `gc`: whether Python's garbage collector stays on while the code is measured.
 
     As with timeit, names that the code assigns are local to it. Every row begins with the names as the setup left them;
@@ -91,16 +99,14 @@ def time(
     codes = {name or name_of(statement): statement}
     add_alternatives(codes, against)
     declared = [declare(code, init, setup, globals, named, at) for at, (named, code) in enumerate(codes.items())]
-    asked = asked_for(budget, precision, confidence_level, clock, cpu)
+    asked = Asked(as_text(budget), optional(precision), as_text(confidence_level), clock, cpu, threads, pin)
     with garbage_collector(on=gc):
         return Result(_native.measure(declared, asked))
 
 
-def asked_for(
-    budget: float | str, precision: float | str | None, level: float | str, clock: str | None, cpu: int | None
-) -> Asked:
-    """The options as texts."""
-    return Asked(as_text(budget), None if precision is None else as_text(precision), as_text(level), clock, cpu)
+def optional(value: float | str | None) -> str | None:
+    """A number as text, if there is one."""
+    return None if value is None else as_text(value)
 
 
 def as_text(value: float | str) -> str:

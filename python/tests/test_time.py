@@ -49,6 +49,34 @@ def test_work_done_twice_takes_about_twice_the_time() -> None:
     assert ratio is not None and 1.3 < ratio.value < 3
 
 
+THREAD = "thread = Thread(target=work); thread.start(); thread.join()"
+WORK = "from threading import Thread\ndef work():\n    return sum(range(1000))"
+
+
+def test_threads_of_the_code_are_found_and_said() -> None:
+    result = hairspring.time(THREAD, setup=WORK, budget=SHORT)
+    (found,) = [finding for finding in result.findings if finding.kind == "threads"]
+    assert "`threads`" in found.remedy
+    assert result.body.cycles is None and result.body.time_ns is not None
+    assert result.to_dict()["environment"]["pinned_cpu"] is None
+
+
+def test_threads_can_be_declared_and_the_thread_left_where_it_is() -> None:
+    for options in ({"threads": True}, {"pin": False}):
+        before = os.sched_getaffinity(0)
+        names = {"seen": set(), "affinity": lambda: frozenset(os.sched_getaffinity(0))}
+        result = hairspring.time("seen.add(affinity())", globals=names, budget=SHORT, **options)
+        (found,) = [finding for finding in result.findings if finding.kind == "unbound"]
+        assert ("code that runs threads" in found.message) is ("threads" in options)
+        assert names["seen"] == {frozenset(before)}
+
+
+def test_a_cpu_and_none_at_the_same_time_are_refused() -> None:
+    for options in ({"threads": True}, {"pin": False}):
+        with pytest.raises(hairspring.OptionError, match="cpu"):
+            hairspring.time("pass", cpu=0, **options)
+
+
 def test_an_init_is_separated_from_the_body() -> None:
     init = "x = list(range(1000))"
     result = hairspring.time("y = x[0]", init=init, budget="100ms")

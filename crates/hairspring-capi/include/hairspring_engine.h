@@ -431,6 +431,15 @@ typedef struct hairspring_plan {
    * 1 leaves out the reference chain, and with it the core cycles.
    */
   uint32_t without_cycles;
+  /**
+   * 1: the code runs other threads. Then the thread is not bound to a CPU, its priority stays as it is, and there are no core
+   * cycles. With 0 the code is measured in this way if it turns out to run other threads.
+   */
+  uint32_t threads;
+  /**
+   * 1: the thread is not bound to a CPU.
+   */
+  uint32_t without_pin;
 } hairspring_plan;
 
 /**

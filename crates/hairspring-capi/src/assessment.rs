@@ -265,7 +265,12 @@ pub unsafe extern "C" fn hairspring_assess(
             asked(&unsafe { input(question, "the question") }?)?
         };
         let copy = table.with(|table| table.clone());
-        let assessment = ASSESS.assess(&copy, &asked)?;
+        let mut assessment = ASSESS.assess(&copy, &asked)?;
+        let mut findings = table.findings().to_vec();
+        ASSESS.apply(&mut findings);
+        for series in &mut assessment.series {
+            findings.iter().for_each(|finding| series.add(finding.clone()));
+        }
         // SAFETY: passed on to the caller.
         unsafe { hand_out(out, AssessmentHandle::new(&assessment, asked.options.level)) }
     })

@@ -3,7 +3,7 @@
 use crate::observations::ObservationsHandle;
 use crate::sized::{Growing, input, inputs};
 use crate::wall::{Answer, Refusal, Status, elements, hand_out, last_error, shared, text, wall};
-use hairspring_program::{Benchmark, Error, FLUSH, Group, Manner, Order, Row, Session, Settings};
+use hairspring_program::{Benchmark, Error, FLUSH, Group, Manner, Order, Row, Session, Settings, seating};
 use std::ffi::{CStr, OsString, c_char, c_int};
 use std::mem::offset_of;
 use std::time::Duration;
@@ -65,6 +65,11 @@ pub struct MeasurementPlan {
     pub milliseconds: u32,
     /// 1 leaves out the reference chain, and with it the core cycles.
     pub without_cycles: u32,
+    /// 1: the code runs other threads. Then the thread is not bound to a CPU, its priority stays as it is, and there are no core
+    /// cycles. With 0 the code is measured in this way if it turns out to run other threads.
+    pub threads: u32,
+    /// 1: the thread is not bound to a CPU.
+    pub without_pin: u32,
 }
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
@@ -121,7 +126,8 @@ impl From<Error> for Refusal {
 }
 
 /// Runs benchmarks in the same rounds, so that the others can be compared with the first. `out` gets a table for
-/// `hairspring_assess`. `plan` may be null, for the defaults. The thread is bound to one CPU during the call.
+/// `hairspring_assess`. `plan` may be null, for the defaults. The thread is bound to one CPU during the call, unless the code runs
+/// other threads.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_measure(
     series: *const BenchmarkSeries,
@@ -139,7 +145,7 @@ pub unsafe extern "C" fn hairspring_measure(
         let benchmarks = series.iter().map(|one| unsafe { benchmark_from_series(one) }).collect::<Answer<Vec<Benchmark>>>()?;
         let measured = Session::new(&settings)?.measure(&mut Group { benchmarks })?;
         // SAFETY: passed on to the caller.
-        unsafe { hand_out(out, ObservationsHandle::new(measured.run.table)) }
+        unsafe { hand_out(out, ObservationsHandle::new(measured.run.table).with_findings(measured.seated.finding())) }
     })
 }
 
@@ -152,6 +158,7 @@ unsafe fn settings(plan: *const MeasurementPlan) -> Answer<Settings> {
             (settings.budget, settings.is_firm) = (Duration::from_millis(plan.milliseconds.into()), true);
         }
         settings.cycles = plan.without_cycles == 0;
+        settings.seating = seating(plan.threads != 0, plan.without_pin != 0);
         // SAFETY: passed on to the caller.
         settings.clock = if plan.clock.is_null() { None } else { Some(unsafe { text(plan.clock, "the clock's name") }?.to_owned()) };
     }

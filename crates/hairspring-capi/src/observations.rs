@@ -2,6 +2,7 @@
 
 use crate::sized::{Growing, input};
 use crate::wall::{Answer, Refusal, Status, elements, exclusive, free, hand_out, locked, shared, text, wall};
+use hairspring_core::judge::Finding;
 use hairspring_core::observations::{Flags, Observations, Rate, Unit, read_csv, write_csv};
 use std::ffi::c_char;
 use std::fs::File;
@@ -16,17 +17,31 @@ const RESERVED: [&str; 5] = ["ticks", "time_ns", "round", "flags", "series"];
 
 /// A table of observations.
 #[derive(Debug)]
-pub struct ObservationsHandle(Mutex<Observations>);
+pub struct ObservationsHandle {
+    table: Mutex<Observations>,
+    findings: Vec<Finding>,
+}
 
 impl ObservationsHandle {
     /// Works with the table while no other thread does.
     pub fn with<T>(&self, work: impl FnOnce(&mut Observations) -> T) -> T {
-        work(&mut locked(&self.0))
+        work(&mut locked(&self.table))
     }
 
     /// A handle to a table.
     pub fn new(table: Observations) -> ObservationsHandle {
-        ObservationsHandle(Mutex::new(table))
+        ObservationsHandle { table: Mutex::new(table), findings: Vec::new() }
+    }
+
+    /// Adds what is known of the measurement beside its readings, for the assessment.
+    #[must_use]
+    pub fn with_findings(self, findings: impl IntoIterator<Item = Finding>) -> ObservationsHandle {
+        ObservationsHandle { findings: findings.into_iter().collect(), ..self }
+    }
+
+    /// What is known of the measurement beside its readings.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
     }
 }
 

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use hairspring_program::values::level;
+use hairspring_program::{Seating, seating};
 
 // Options of every verb that reports. A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Args)]
@@ -12,4 +13,28 @@ pub struct ReportArguments {
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level, allow_hyphen_values = true)]
     pub confidence_level: f64,
+}
+
+// How the timed thread runs, for every verb that measures the user's code.
+#[derive(Debug, Clone, Args)]
+pub struct SeatingArguments {
+    /// The code runs other threads: they and the timed one have all CPUs and the priority of the process, from the start.
+    /// Without this option threads are found, and the code is then measured so
+    #[arg(long, conflicts_with = "cpu")]
+    pub threads: bool,
+    /// Do not bind the timed thread to a CPU
+    #[arg(long, conflicts_with = "cpu")]
+    pub no_pin: bool,
+}
+
+impl SeatingArguments {
+    /// How the timed thread is to run.
+    pub fn value(&self) -> Seating {
+        seating(self.threads, self.no_pin)
+    }
+
+    /// The options as they were given.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        [(self.threads, "--threads"), (self.no_pin, "--no-pin")].into_iter().filter_map(|(given, word)| given.then_some(word))
+    }
 }

@@ -8,8 +8,10 @@ pub mod error;
 pub mod fence;
 pub mod identity;
 pub mod interference;
+pub mod other_threads;
 #[cfg(feature = "process")]
 pub mod process;
+pub mod seat;
 pub mod terminal;
 pub mod thread;
 

@@ -58,7 +58,8 @@ pub fn check_cpu(cpu: usize) -> Result<()> {
     if allowed.contains(&cpu) { Ok(()) } else { Err(Error::CpuUnavailable { cpu, available: list(&allowed) }) }
 }
 
-/// Raises the calling thread to the highest nice priority until this is dropped (StopWatch, 3.3).
+/// Raises the calling thread to the highest nice priority until this is dropped (StopWatch, 3.3). Threads and processes that it
+/// starts meanwhile do not inherit the priority: they get the nice value 0.
 #[derive(Debug)]
 pub struct RaisedPriority {
     /// The nice value to restore.
@@ -67,7 +68,7 @@ pub struct RaisedPriority {
 }
 
 /// The nice value of the highest priority.
-const HIGHEST: i32 = -20;
+pub(crate) const HIGHEST: i32 = -20;
 
 impl RaisedPriority {
     /// Raises the priority.
@@ -76,21 +77,51 @@ impl RaisedPriority {
     /// [`Error::Refused`] if that is not allowed, with what to do.
     pub fn raise() -> Result<RaisedPriority> {
         let thread = thread_number();
-        // SAFETY: no pointers. -1 is a valid value here: the call cannot fail for the thread's own number.
-        let before = unsafe { libc::getpriority(libc::PRIO_PROCESS, thread) };
-        // SAFETY: changes the scheduling of this thread only; no pointers.
-        if unsafe { libc::setpriority(libc::PRIO_PROCESS, thread, HIGHEST) } == 0 {
+        let before = nice_of(thread);
+        if set_nice(thread, HIGHEST) {
+            keep_from_children(true);
             Ok(RaisedPriority { before, thread })
         } else {
             Err(not_raised(before, &std::io::Error::last_os_error()))
         }
     }
+
+    /// The nice value before.
+    pub fn before(&self) -> i32 {
+        self.before
+    }
+}
+
+/// Nice value of a thread of this process; that of the calling thread if there is no thread of this number.
+pub(crate) fn nice_of(thread: libc::id_t) -> i32 {
+    // SAFETY: no pointers. -1 is a valid value, and also the answer for a thread that has ended, whose value does not matter.
+    unsafe { libc::getpriority(libc::PRIO_PROCESS, thread) }
+}
+
+/// Changes the nice value of a thread of this process; returns whether that was allowed.
+pub(crate) fn set_nice(thread: libc::id_t, nice: i32) -> bool {
+    // SAFETY: changes the scheduling of one thread; no pointers.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, thread, nice) == 0 }
+}
+
+/// Whether what the calling thread starts gets the nice value 0 instead of a raised one. Without CAP_SYS_NICE the system refuses to
+/// turn this off; it has no effect on a thread whose priority is not raised.
+fn keep_from_children(on: bool) {
+    #[cfg(target_os = "linux")]
+    if let Some((policy, parameters)) = scheduling() {
+        schedule(if on { policy | libc::SCHED_RESET_ON_FORK } else { policy & !libc::SCHED_RESET_ON_FORK }, &parameters);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = on;
 }
 
 impl Drop for RaisedPriority {
     fn drop(&mut self) {
-        // SAFETY: as above. Lowering one's own priority is always allowed.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, self.thread, self.before) };
+        // Lowering one's own priority is always allowed. The value may be dropped by another thread.
+        if thread_number() == self.thread {
+            keep_from_children(false);
+        }
+        set_nice(self.thread, self.before);
     }
 }
 
@@ -103,51 +134,13 @@ fn not_raised(before: i32, error: &std::io::Error) -> Error {
 
 /// The number of this thread, so that any thread can restore the priority.
 #[cfg(target_os = "linux")]
-fn thread_number() -> libc::id_t {
+pub(crate) fn thread_number() -> libc::id_t {
     nix::unistd::gettid().as_raw() as libc::id_t
 }
 
 #[cfg(not(target_os = "linux"))]
-fn thread_number() -> libc::id_t {
+pub(crate) fn thread_number() -> libc::id_t {
     0
-}
-
-/// Pins the calling thread to one CPU at raised priority until this is dropped, for measurements inside a program that
-/// continues afterwards.
-#[derive(Debug)]
-pub struct Seat {
-    /// The CPU.
-    pub cpu: usize,
-    before: Option<CpuSet>,
-    priority: Option<RaisedPriority>,
-    /// Makes the type `!Send`: it applies to one thread.
-    thread: std::marker::PhantomData<*const ()>,
-}
-
-impl Seat {
-    /// Takes a CPU (the last allowed one by default). Raises the priority if allowed.
-    ///
-    /// # Errors
-    /// If the CPU does not exist or may not be used.
-    pub fn take(cpu: Option<usize>) -> Result<Seat> {
-        let cpu = cpu.or(allowed_cpus().last().copied()).unwrap_or(0);
-        check_cpu(cpu)?;
-        let before = sched_getaffinity(Pid::from_raw(0)).ok();
-        pin(cpu).map_err(|reason| Error::Refused { what: format!("cannot run on CPU {cpu}"), reason })?;
-        Ok(Seat { cpu, before, priority: RaisedPriority::raise().ok(), thread: std::marker::PhantomData })
-    }
-
-    /// Whether the priority could be raised.
-    pub fn priority_raised(&self) -> bool {
-        self.priority.is_some()
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        // If the system refuses, the thread stays on the CPU: nothing else can be done here.
-        let _ = self.before.map(|before| sched_setaffinity(Pid::from_raw(0), &before));
-    }
 }
 
 fn list(cpus: &[usize]) -> String {
@@ -221,8 +214,7 @@ mod tests {
     use super::*;
 
     fn nice() -> i32 {
-        // SAFETY: no pointers.
-        unsafe { libc::getpriority(libc::PRIO_PROCESS, thread_number()) }
+        nice_of(thread_number())
     }
 
     #[test]
@@ -231,21 +223,13 @@ mod tests {
         match RaisedPriority::raise() {
             Ok(raised) => {
                 assert_eq!(nice(), HIGHEST);
+                assert_eq!(std::thread::spawn(nice).join().unwrap(), 0, "a thread inherits the priority");
                 drop(raised);
             }
             Err(refused) => assert!(refused.to_string().contains("cap_sys_nice"), "{refused}"),
         }
         assert_eq!(nice(), before);
-    }
-
-    #[test]
-    fn dropped_seat_restores_the_allowed_cpus() {
-        let before = allowed_cpus();
-        let seat = Seat::take(None).unwrap();
-        assert_eq!(allowed_cpus(), [seat.cpu]);
-        drop(seat);
-        assert_eq!(allowed_cpus(), before);
-        assert!(Seat::take(Some(100_000)).unwrap_err().to_string().contains("100000"));
+        assert_eq!(std::thread::spawn(nice).join().unwrap(), before);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use crate::sampling::Sampling;
 use hairspring_core::estimate::Quiet;
 use hairspring_host::chains::{ChainRole, chains};
 use hairspring_host::clock::Clock;
-use hairspring_host::thread::{Seat, Settled, allowed_cpus, settle};
+use hairspring_host::seat::Seat;
+use hairspring_host::thread::{Settled, allowed_cpus, settle};
 use std::time::Duration;
 
 /// Time for which each CPU is looked at.

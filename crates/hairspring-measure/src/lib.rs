@@ -14,11 +14,13 @@ pub mod rounds;
 pub mod ruler;
 pub mod run;
 pub mod sampling;
+pub mod seating;
 pub mod stopwatch;
 pub mod table;
 pub mod until;
 
 pub use error::{Error, Result};
 pub use run::Run;
+pub use seating::Seating;
 pub use table::Table;
 pub use until::{Goal, Stop, until_precise};

@@ -14,7 +14,7 @@ use hairspring_core::design::table::{Before, Order, shapes};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
-use hairspring_program::{Manner, Session, Settings, Stop, document, values};
+use hairspring_program::{Manner, Seating, Session, Settings, Stop, document, seating, values};
 use hairspring_result::{Environment, Measurement};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,15 +29,23 @@ struct Asked {
     confidence_level: String,
     clock: Option<String>,
     cpu: Option<usize>,
+    threads: bool,
+    pin: bool,
 }
 
 impl Asked {
     fn settings(&self) -> PyResult<Settings> {
         let default = Settings::default();
+        let seating = seating(self.threads, !self.pin);
+        if self.cpu.is_some() && seating != Seating::Pinned {
+            let reason = "cpu with threads=True or pin=False: the thread cannot be bound to a CPU and not be bound";
+            return Err(OptionError::new_err(reason));
+        }
         let budget = valid("budget", &self.budget, values::duration)?;
         Ok(Settings {
             clock: self.clock.clone(),
             cpu: self.cpu,
+            seating,
             budget,
             is_firm: budget != default.budget,
             precision: self.precision()?.unwrap_or(default.precision),

@@ -26,6 +26,8 @@ pub const TIME: Remedies = Remedies {
         ("precision_missed", "give it more time (`budget`), or a quieter `cpu`"),
         ("wide_interval", "give it more time (`budget`), a finer `clock` or a quieter `cpu`"),
         ("not_checked", "give it more time (`budget`), or time a shorter statement"),
+        ("threads", "`threads` says so from the start, before a pool of threads is made"),
+        ("threads_bound", "leave out `cpu`: the threads then run on all CPUs"),
     ],
     more_rows: "give it more time (`budget`), choose a quieter `cpu`, or time a shorter statement",
 };

@@ -90,7 +90,7 @@ pub use hairspring_core::observations::{Observations, read_csv, write_csv};
 pub use hairspring_host::clock::default_clock;
 pub use hairspring_macros::bench;
 pub use hairspring_measure::stopwatch::{Elapsed, Span, Stopwatch};
-pub use hairspring_program::{Error, Result, Settings};
+pub use hairspring_program::{Error, Result, Seating, Settings};
 pub use measure::{Measurement, measure, measure_chain, measure_with};
 pub use registry::main;
 

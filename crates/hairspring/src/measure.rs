@@ -58,7 +58,7 @@ impl std::fmt::Display for Measurement {
 }
 
 /// Measures code whose evaluations do not wait for each other: throughput. It takes half a second at most; meanwhile the
-/// thread is bound to one CPU. Make constants in the code [`opaque`](crate::opaque()). If the compiler does not inline the
+/// thread is bound to one CPU, unless the code runs other threads. Make constants in the code [`opaque`](crate::opaque()). If the compiler does not inline the
 /// closure, its call is part of the time; dropping what it returns is not.
 ///
 /// ```
@@ -72,7 +72,7 @@ pub fn measure<T>(name: &str, code: impl FnMut() -> T) -> Result<Measurement> {
     measure_with(&Settings::default(), name, code)
 }
 
-/// Like [`measure`], with other settings: clock, CPU, budget, precision, confidence level.
+/// Like [`measure`], with other settings: clock, CPU, budget, precision, confidence level, threads.
 ///
 /// # Errors
 /// As [`measure`]; a clock or CPU that does not exist.
@@ -156,6 +156,18 @@ mod tests {
     fn results_with_destructors_and_chains_of_them() {
         assert!(measure_with(&short(), "boxes", || Box::new(3u64)).unwrap().ticks().value > 0.0);
         assert!(measure_chain("text", String::from("a"), |text| text).unwrap().ticks().value.is_finite());
+    }
+
+    #[test]
+    fn threads_of_the_code_are_said() {
+        use hairspring_program::Seating;
+        let spawn = || std::thread::scope(|scope| scope.spawn(|| opaque(3u64)).join().unwrap());
+        for (seating, code) in [(Seating::Pinned, "threads"), (Seating::Threads, "unbound")] {
+            let measurement = measure_with(&Settings { seating, ..short() }, "thread", spawn).unwrap();
+            let found: Vec<&str> = measurement.findings().iter().map(|finding| finding.code.as_ref()).collect();
+            assert!(found.contains(&code), "{found:?}");
+            assert!(measurement.cycles().is_none() && measurement.ns().is_some());
+        }
     }
 
     #[test]

@@ -105,11 +105,33 @@ static void names_that_are_no_names_get_one(void) {
   hairspring_observations_free(table);
 }
 
+/* Code that is said to run threads: the thread is not bound, and a finding says so. */
+static void threads_can_be_declared(void) {
+  hairspring_series series = series_of(&multiply, "multiply");
+  hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
+  hairspring_observations *table = NULL;
+  hairspring_assessment *assessment = NULL;
+  hairspring_component found;
+  hairspring_finding findings[16];
+  size_t count = 0, at, unbound = 0;
+  plan.milliseconds = 30, plan.threads = 1;
+  CHECK_OK(hairspring_measure(&series, sizeof series, 1, &plan, &table));
+  CHECK_OK(hairspring_assess(table, NULL, &assessment));
+  CHECK_OK(hairspring_assessment_components(assessment, &found, sizeof found, 1, &count));
+  CHECK(count == 1 && found.ns.level > 0.9 && found.cycles.level == 0);
+  CHECK_OK(hairspring_assessment_findings(assessment, findings, sizeof findings[0], 16, &count));
+  for (at = 0; at < count && at < 16; at++) unbound += strstr(findings[at].message, "neither bound") != NULL;
+  CHECK(unbound == 1);
+  hairspring_assessment_free(assessment);
+  hairspring_observations_free(table);
+}
+
 int main(int count, char **arguments) {
   CHECK(count == 2);
   odd_names_come_back_as_they_are(arguments[1]);
   an_init_is_a_component_of_its_own();
   what_is_wrong_is_refused();
   names_that_are_no_names_get_one();
+  threads_can_be_declared();
   return 0;
 }

@@ -1,5 +1,6 @@
 //! The command line of `run`.
 
+use crate::arguments::SeatingArguments;
 use crate::baseline::BaselineArguments;
 use clap::Args;
 use hairspring_program::ChoiceArguments;
@@ -53,6 +54,8 @@ pub struct RunArguments {
     /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
+    #[command(flatten)]
+    pub seating: SeatingArguments,
     /// Time after which a program that has not ended is stopped
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
@@ -93,6 +96,7 @@ impl RunArguments {
         add("--precision", self.precision.map(|share| share.to_string()));
         add("--clock", self.clock.clone());
         add("--cpu", self.cpu.map(|cpu| cpu.to_string()));
+        all.extend(self.seating.words().map(str::to_owned));
         all.into_iter().map(OsString::from).collect()
     }
 }

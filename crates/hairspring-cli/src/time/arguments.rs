@@ -1,6 +1,6 @@
 //! The command line of `time`.
 
-use crate::arguments::ReportArguments;
+use crate::arguments::{ReportArguments, SeatingArguments};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hairspring_core::estimate::{METHODS, Method, Shown};
@@ -128,6 +128,8 @@ pub struct TimeArguments {
     /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
+    #[command(flatten)]
+    pub seating: SeatingArguments,
     /// Measure in N processes, one after the other; the interval then includes the variation between them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "save")]
     pub processes: u32,

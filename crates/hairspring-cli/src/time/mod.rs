@@ -110,6 +110,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
         link: arguments.link.clone(),
         clock: arguments.clock.clone(),
         cpu: arguments.cpu,
+        seating: arguments.seating.value(),
         budget: arguments.budget.unwrap_or(BUDGET),
         is_firm: arguments.budget.is_some(),
         precision: arguments.precision.unwrap_or(DEFAULT_PRECISION),
@@ -176,9 +177,9 @@ fn environment(request: &Request, measured: &MeasuredCode) -> Environment {
         clock: Some(clock.with_rate(&measured.ended.rate).with_reading(ready.quantum, ready.read_cost)),
         compiler: Some(measured.compiler.version.clone()),
         compiler_flags: Some(request.flags.clone()),
-        pinned_cpu: Some(ready.settled.cpu),
-        priority_raised: Some(ready.settled.priority_raised),
-        memory_locked: Some(ready.settled.memory_locked),
+        pinned_cpu: measured.seated.cpu,
+        priority_raised: Some(measured.seated.priority_raised),
+        memory_locked: Some(ready.memory_locked),
         ..here("").with_reference(reference)
     }
 }
@@ -216,7 +217,13 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
     let printed = measured.printed.as_ref().filter(|_| at == 0).map(|printed| {
         Finding::new(Severity::Warning, SnippetFinding::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
     });
-    let mut all: Vec<Finding> = optimised.into_iter().chain(changed_work(measured, at)).chain(printed).chain(notes(request, at)).collect();
+    let mut all: Vec<Finding> = optimised
+        .into_iter()
+        .chain(changed_work(measured, at))
+        .chain(printed)
+        .chain(measured.seated.finding())
+        .chain(notes(request, at))
+        .collect();
     REMEDIES.apply(&mut all);
     all
 }

@@ -30,6 +30,7 @@ mod place;
 mod remedies;
 mod run;
 mod saved;
+mod threads;
 mod usage;
 mod vectors;
 mod verify;

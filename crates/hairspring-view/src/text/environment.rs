@@ -33,7 +33,9 @@ fn machine(environment: &Environment) -> Option<String> {
 
 fn settled(environment: &Environment) -> Vec<String> {
     let yes_or_no = |state: Option<bool>, yes: &str, no: &str| state.map(|done| if done { yes.to_owned() } else { no.to_owned() });
-    let cpu = environment.pinned_cpu.map(|cpu| format!("bound to CPU {cpu}"));
+    let bound = environment.pinned_cpu.map(|cpu| format!("bound to CPU {cpu}"));
+    // Observations from elsewhere say nothing of the thread.
+    let cpu = bound.or_else(|| environment.priority_raised.map(|_| "not bound to a CPU".to_owned()));
     let priority = yes_or_no(environment.priority_raised, "priority raised", "priority not raised");
     let memory = yes_or_no(environment.memory_locked, "memory locked", "memory not locked");
     cpu.into_iter().chain(priority).chain(memory).collect()

@@ -5,6 +5,7 @@ use crate::session::Settings;
 use crate::values::{duration, level, share};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use hairspring_measure::Seating;
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -85,6 +86,8 @@ pub struct Arguments {
     pub clock: Option<String>,
     /// The CPU to run on (default: the last one, or a quieter one)
     pub cpu: Option<usize>,
+    /// Whether the thread is bound to a CPU
+    pub seating: Seating,
     /// Run each benchmark once without measuring it, as a test
     pub test: bool,
     /// Options that cargo and other test runners pass to every program
@@ -127,6 +130,7 @@ impl Arguments {
             confidence_level: one(matches, "confidence-level").unwrap_or_default(),
             clock: one(matches, "clock"),
             cpu: one(matches, "cpu"),
+            seating: seating(matches.get_flag("threads"), matches.get_flag("no-pin")),
             test: matches.get_flag("test"),
             runner: RunnerArguments {
                 bench: matches.get_flag("bench"),
@@ -145,12 +149,22 @@ impl Arguments {
         Settings {
             clock: self.clock.clone(),
             cpu: self.cpu,
+            seating: self.seating,
             budget: self.budget,
             is_firm: self.is_firm,
             precision: self.precision.unwrap_or(DEFAULT_PRECISION),
             level: self.confidence_level,
             ..Settings::default()
         }
+    }
+}
+
+/// How the timed thread is to run by the two options; code with threads is not bound in any case.
+pub fn seating(threads: bool, no_pin: bool) -> Seating {
+    match (threads, no_pin) {
+        (true, _) => Seating::Threads,
+        (false, true) => Seating::Unpinned,
+        (false, false) => Seating::Pinned,
     }
 }
 
@@ -194,7 +208,7 @@ fn output_options() -> [Arg; 5] {
     ]
 }
 
-fn measurement_options() -> [Arg; 5] {
+fn measurement_options() -> [Arg; 7] {
     [
         option("budget", "TIME")
             .default_value("500ms")
@@ -215,6 +229,10 @@ fn measurement_options() -> [Arg; 5] {
             .value_parser(value_parser!(usize))
             .allow_hyphen_values(true)
             .help("The CPU to run on (default: the last one, or a quieter\none)"),
+        flag("threads")
+            .conflicts_with("cpu")
+            .help("The code runs other threads: leave CPUs and priority as\nthey are (default: find out)"),
+        flag("no-pin").conflicts_with("cpu").help("Do not bind the thread to a CPU"),
     ]
 }
 

@@ -32,11 +32,11 @@ mod report;
 mod rows;
 mod session;
 
-pub use arguments::{Arguments, ChoiceArguments};
+pub use arguments::{Arguments, ChoiceArguments, seating};
 pub use benchmark::{Benchmark, FLUSH, Group, Order, Row, RunRow};
 pub use command::{Manner, main, nothing_chosen};
 pub use error::{Error, Result};
-pub use hairspring_measure::Stop;
+pub use hairspring_measure::{Seating, Stop};
 pub use remedies::PROGRAM;
 pub use report::{assessed, document};
 pub use session::{MeasuredGroup, Session, Settings};

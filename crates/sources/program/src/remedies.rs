@@ -24,6 +24,8 @@ pub const PROGRAM: Remedies = Remedies {
         ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),
         ("not_checked", "give it more time (--budget), or time a shorter piece of code"),
         ("unordered_clock", "use --clock tsc unless this is what you study"),
+        ("threads", "--threads says so from the start, before a pool of threads is made"),
+        ("threads_bound", "leave out --cpu: the threads then run on all CPUs"),
     ],
     more_rows: "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code",
 };

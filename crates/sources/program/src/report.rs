@@ -7,7 +7,6 @@ use crate::remedies::PROGRAM;
 use crate::session::{MeasuredGroup, Session};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Assessment, Question, Remedies};
-use hairspring_host::thread::Seat;
 use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject};
 
 /// Estimates and findings of a measured group. There is a finding if the requested `precision` is missed.
@@ -20,7 +19,13 @@ pub fn assessed(measured: &MeasuredGroup, level: f64, precision: Option<f64>) ->
 
 fn assessed_with(remedies: &Remedies, measured: &MeasuredGroup, level: f64, precision: Option<f64>) -> Result<Assessment> {
     let options = Options { level, ..Options::default() };
-    Ok(remedies.assess(&measured.run.table, &Question { options, precision, stolen_ms: measured.run.stolen_ms })?)
+    let mut found = remedies.assess(&measured.run.table, &Question { options, precision, stolen_ms: measured.run.stolen_ms })?;
+    let mut thread = measured.seated.finding();
+    remedies.apply(&mut thread);
+    for series in &mut found.series {
+        thread.iter().for_each(|finding| series.add(finding.clone()));
+    }
+    Ok(found)
 }
 
 /// The document of a group; `command` is the command that made it.
@@ -35,7 +40,7 @@ pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, comm
     };
     Ok(Measurement {
         command: command.to_owned(),
-        environment: environment(session),
+        environment: environment(session, measured),
         assessment: assessed_with(session.settings.remedies, measured, session.settings.level, precision)?,
         ns_per_unit: measured.run.table.origin.ns_per_unit(),
         subjects: group.benchmarks.iter().zip(&measured.names).map(subject).collect(),
@@ -52,17 +57,18 @@ pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, comm
     })
 }
 
-fn environment(session: &Session) -> Environment {
+fn environment(session: &Session, measured: &MeasuredGroup) -> Environment {
     let (clock, granularity) = (&session.clock, &session.granularity);
-    let reference = session.ruler.clone().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
+    let reference =
+        session.ruler(&measured.seated).map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {
         clock: Some(
             Clock::named(clock.name, clock.description)
                 .with_rate(&session.meter.rate())
                 .with_reading(granularity.quantum, granularity.back_to_back_mean),
         ),
-        pinned_cpu: session.seat.as_ref().map(|seat| seat.cpu),
-        priority_raised: session.seat.as_ref().map(Seat::priority_raised),
+        pinned_cpu: measured.seated.cpu,
+        priority_raised: Some(measured.seated.priority_raised),
         ..here("").with_reference(reference)
     }
 }

@@ -1,4 +1,4 @@
-//! A session settles the thread, finds the clock and determines the core cycle, once for all benchmarks of a program.
+//! A session finds the CPU, the clock and the core cycle, once for all benchmarks of a program.
 
 use crate::benchmark::{FLUSH, Group, Order, Row};
 use crate::choose::choose;
@@ -10,13 +10,13 @@ use hairspring_core::judge::Remedies;
 use hairspring_core::observations::Role;
 use hairspring_host::clock::{Clock, RateMeter, Reading, default_clock, find, granularity};
 use hairspring_host::interference::StealMeter;
-use hairspring_host::thread::Seat;
+use hairspring_host::other_threads::OthersMeter;
 use hairspring_measure::batches::InProcess;
 use hairspring_measure::companions::companions;
-use hairspring_measure::cpu::quiet_cpu;
 use hairspring_measure::limits::{DEFAULT_PRECISION, LEAST_ROUNDS};
 use hairspring_measure::ruler::{Ruler, find_ruler};
-use hairspring_measure::{Goal, Run, Table, until_precise};
+use hairspring_measure::seating::{Home, Seated, Stopped, TimedThread, Watched};
+use hairspring_measure::{Goal, Run, Seating, Table, until_precise};
 use std::time::{Duration, Instant};
 
 /// Time that is enough to measure the rate of a clock for a pilot.
@@ -40,7 +40,7 @@ pub struct Settings {
     /// Whether chains of known length run in the same rounds, to give times in core cycles.
     pub cycles: bool,
     /// Whether the thread stays on one CPU at a raised priority meanwhile.
-    pub seated: bool,
+    pub seating: Seating,
     /// Remedies of its findings.
     pub remedies: &'static Remedies,
 }
@@ -55,7 +55,7 @@ impl Default for Settings {
             precision: DEFAULT_PRECISION,
             level: 0.95,
             cycles: true,
-            seated: true,
+            seating: Seating::Pinned,
             remedies: &PROGRAM,
         }
     }
@@ -68,9 +68,11 @@ pub struct MeasuredGroup {
     pub run: Run,
     /// Names of the series of the benchmarks in it, in the order of the group.
     pub names: Vec<String>,
+    /// Where the thread was, and which other threads ran.
+    pub seated: Seated,
 }
 
-/// Thread, clock and reference chain, for all benchmarks of a program.
+/// CPU, clock and reference chain, for all benchmarks of a program.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) settings: Settings,
@@ -78,42 +80,84 @@ pub struct Session {
     pub(crate) granularity: Reading,
     pub(crate) meter: RateMeter,
     /// Core cycles of the reference chain, or the reason why there are none.
-    pub(crate) ruler: std::result::Result<Ruler, String>,
-    pub(crate) seat: Option<Seat>,
+    ruler: std::result::Result<Ruler, String>,
+    home: Home,
 }
 
 impl Session {
-    /// Settles the thread, finds the clock and determines the core cycle; takes some 50 ms. Dropping the session restores the
-    /// thread.
+    /// Finds the CPU, the clock and the core cycle; takes some 50 ms.
     ///
     /// # Errors
     /// An unavailable clock or CPU.
     pub fn new(settings: &Settings) -> Result<Session> {
         let clock = settings.clock.as_deref().map_or_else(|| Ok(default_clock()), find)?;
-        let seat = settings.seated.then(|| Seat::take(settings.cpu.or_else(|| quiet_cpu(default_clock())))).transpose()?;
+        let others = OthersMeter::start();
+        let mut home = Home::find(settings.seating, settings.cpu, default_clock())?;
+        let seat = home.seat()?;
         let (meter, begin) = (RateMeter::start(clock), Instant::now());
         let granularity = granularity(&clock);
-        let ruler = if settings.cycles { find_ruler(default_clock()) } else { Err("they were not asked for".to_owned()) };
+        let wanted = settings.cycles && settings.seating != Seating::Threads;
+        let ruler = if wanted { find_ruler(default_clock()) } else { Err("they were not asked for".to_owned()) };
         while clock.nominal_hz.is_none() && begin.elapsed() < RATE_TIME {
             std::hint::spin_loop();
         }
-        Ok(Session { settings: settings.clone(), clock, granularity, meter, ruler, seat })
+        drop(seat);
+        home.usual = others.taken().share();
+        Ok(Session { settings: settings.clone(), clock, granularity, meter, ruler, home })
     }
 
     /// Runs the setups of a group, chooses its rows, and runs them in rounds until every body reaches the requested precision
-    /// or the budget is spent.
+    /// or the budget is spent. Setups and a first run of every body come before the thread takes its seat. If the code turns out
+    /// to run other threads only later, it is measured anew without a seat.
     ///
     /// # Errors
     /// An empty group, a benchmark with fewer than 4 rows, or one whose code failed.
     pub fn measure(&self, group: &mut Group) -> Result<MeasuredGroup> {
         let names = group.series_names();
-        let Plan { mut table, rows } = self.plan(group, &names)?;
-        let steal = self.seat.as_ref().map(|seat| StealMeter::start(seat.cpu));
-        let mut rows = InProcess::new(rows, &self.clock, self.granularity.quantum, 1);
+        let mut thread = TimedThread::begin(self.home.clone());
+        self.first_runs(group, &names)?;
+        thread.sit()?;
+        loop {
+            if let Some(run) = self.attempt(group, &names, &mut thread)? {
+                return Ok(MeasuredGroup { run, names, seated: thread.seated() });
+            }
+        }
+    }
+
+    /// Runs every setup, and every benchmark once.
+    fn first_runs(&self, group: &mut Group, names: &[String]) -> Result<()> {
+        for (at, benchmark) in group.benchmarks.iter_mut().enumerate() {
+            let answers = benchmark.rows.iter().filter(|row| row.order == Order::AtEnd).count();
+            if answers < FEWEST_ROWS {
+                return Err(Error::TooFewRows { name: names[at].clone(), rows: answers, least: FEWEST_ROWS });
+            }
+            benchmark.setup.iter_mut().for_each(|setup| setup());
+            (benchmark.rows[0].run)(self.clock.read).ok_or_else(|| failed(names, at))?;
+        }
+        Ok(())
+    }
+
+    /// One measurement from the start; `None` if other threads were seen for the first time.
+    fn attempt(&self, group: &mut Group, names: &[String], thread: &mut TimedThread) -> Result<Option<Run>> {
+        let ruler = self.ruler(&thread.seated());
+        let Plan { mut table, rows } = self.plan(group, names, &ruler)?;
+        if thread.has_changed().is_some() {
+            return Ok(None);
+        }
+        let steal = thread.seated().cpu.map(StealMeter::start);
+        let batches = InProcess::new(rows, &self.clock, self.granularity.quantum, 1);
+        let mut watched = Watched { batches, thread };
         let begin = Instant::now();
-        let ended = until_precise(&self.goal(), &mut table, &mut rows, &|| begin.elapsed());
-        let ended = ended.map_err(|_| failed(&names, rows.rig.failed().unwrap_or(names.len())))?;
-        Ok(MeasuredGroup { run: Run::new(table, ended, self.meter.rate(), steal.and_then(|meter| meter.stolen_ms())), names })
+        match until_precise(&self.goal(), &mut table, &mut watched, &|| begin.elapsed()) {
+            Ok(ended) => Ok(Some(Run::new(table, ended, self.meter.rate(), steal.and_then(|meter| meter.stolen_ms())))),
+            Err(Stopped::Changed(_)) => Ok(None),
+            Err(Stopped::Failed(_)) => Err(failed(names, watched.batches.rig.failed().unwrap_or(names.len()))),
+        }
+    }
+
+    /// The reference chain, or the reason why times on this seat are not given in core cycles.
+    pub(crate) fn ruler(&self, seated: &Seated) -> std::result::Result<Ruler, String> {
+        seated.no_cycles().map_or_else(|| self.ruler.clone(), |reason| Err(reason.to_owned()))
     }
 
     /// When the rounds end. A body that takes a tenth of a second has only two rows.
@@ -122,16 +166,11 @@ impl Session {
         Goal { precision, level, budget, is_firm, least_rounds: LEAST_ROUNDS }
     }
 
-    fn plan<'g, 'a: 'g>(&self, group: &'g mut Group<'a>, names: &[String]) -> Result<Plan<'g>> {
+    fn plan<'g, 'a: 'g>(&self, group: &'g mut Group<'a>, names: &[String], ruler: &std::result::Result<Ruler, String>) -> Result<Plan<'g>> {
         let second = group.benchmarks.iter().find(|one| one.rows.iter().any(|row| row.inits > 0)).map(|one| one.second);
         let components = std::iter::once("body").chain(second).map(str::to_owned).collect();
         let mut plan = Plan { table: Table::new(components), rows: Rows::new(self.clock.read) };
         for (at, benchmark) in group.benchmarks.iter_mut().enumerate() {
-            let answers = benchmark.rows.iter().filter(|row| row.order == Order::AtEnd).count();
-            if answers < FEWEST_ROWS {
-                return Err(Error::TooFewRows { name: names[at].clone(), rows: answers, least: FEWEST_ROWS });
-            }
-            benchmark.setup.iter_mut().for_each(|setup| setup());
             let chosen = choose(&mut benchmark.rows, &self.clock, 1e9 / self.meter.rate().hz);
             let chosen = chosen.ok_or_else(|| failed(names, at))?;
             if benchmark.second == FLUSH {
@@ -139,46 +178,51 @@ impl Session {
                 plan.table.declare_arrangement(&names[at], Role::Fenced);
             }
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
-            self.add(&mut plan, (at, names), rows.map(|(_, row)| row));
+            add(&mut plan, ruler, (at, names), rows.map(|(_, row)| row));
         }
         if plan.rows.all.is_empty() {
             return Err(Error::Empty);
         }
-        for companion in self.ruler.iter().flat_map(companions) {
+        for companion in ruler.iter().flat_map(companions) {
             plan.table.add_companion(&companion);
             plan.rows.all.extend(companion.code().into_iter().map(RowCode::Chain));
         }
         plan.table.set_clock(self.clock.name, self.granularity.quantum);
         Ok(plan)
     }
+}
 
-    /// Adds the chosen rows of a benchmark; each order is a separate series, whose role the table records.
-    fn add<'g, 'a: 'g>(&self, plan: &mut Plan<'g>, (at, names): (usize, &[String]), rows: impl Iterator<Item = &'g mut Row<'a>>) {
-        let mut series: Vec<(Order, String)> = vec![(Order::AtEnd, names[at].clone())];
-        // A table needs one series of shadows, and only if the length of its chain is known.
-        let wants_shadow = self.ruler.is_ok() && plan.table.observations().origin.shadow.is_none();
-        for row in rows.filter(|row| row.order != Order::Shadow || wants_shadow) {
-            let known = series.iter().find(|(order, _)| *order == row.order).map(|(_, name)| name.clone());
-            let name = known.unwrap_or_else(|| {
-                let name = self.declare(&mut plan.table, row.order, &names[at], names);
-                series.push((row.order, name.clone()));
-                name
-            });
-            let counts = [f64::from(row.bodies), f64::from(row.inits)];
-            let width = plan.table.observations().components().len();
-            plan.table.add_row(&name, &counts[..width]);
-            plan.rows.all.push(RowCode::Benchmark(&mut *row.run, at));
-        }
+/// Adds the chosen rows of a benchmark; each order is a separate series, whose role the table records.
+fn add<'g, 'a: 'g>(
+    plan: &mut Plan<'g>,
+    ruler: &std::result::Result<Ruler, String>,
+    (at, names): (usize, &[String]),
+    rows: impl Iterator<Item = &'g mut Row<'a>>,
+) {
+    let mut series: Vec<(Order, String)> = vec![(Order::AtEnd, names[at].clone())];
+    // A table needs one series of shadows, and only if the length of its chain is known.
+    let wants_shadow = ruler.is_ok() && plan.table.observations().origin.shadow.is_none();
+    for row in rows.filter(|row| row.order != Order::Shadow || wants_shadow) {
+        let known = series.iter().find(|(order, _)| *order == row.order).map(|(_, name)| name.clone());
+        let name = known.unwrap_or_else(|| {
+            let name = declare(&mut plan.table, ruler, row.order, &names[at], names);
+            series.push((row.order, name.clone()));
+            name
+        });
+        let counts = [f64::from(row.bodies), f64::from(row.inits)];
+        let width = plan.table.observations().components().len();
+        plan.table.add_row(&name, &counts[..width]);
+        plan.rows.all.push(RowCode::Benchmark(&mut *row.run, at));
     }
+}
 
-    /// Records the role of a further series of a benchmark in the table; returns its name.
-    fn declare(&self, table: &mut Table, order: Order, of: &str, names: &[String]) -> String {
-        match order {
-            Order::AtEnd => of.to_owned(),
-            Order::InPlace => table.declare_check(of, Role::InPlace, names),
-            Order::Fenced => table.declare_check(of, Role::Fenced, names),
-            Order::Shadow => table.declare_shadow(self.ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
-        }
+/// Records the role of a further series of a benchmark in the table; returns its name.
+fn declare(table: &mut Table, ruler: &std::result::Result<Ruler, String>, order: Order, of: &str, names: &[String]) -> String {
+    match order {
+        Order::AtEnd => of.to_owned(),
+        Order::InPlace => table.declare_check(of, Role::InPlace, names),
+        Order::Fenced => table.declare_check(of, Role::Fenced, names),
+        Order::Shadow => table.declare_shadow(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
     }
 }
 

@@ -8,6 +8,7 @@ use hairspring_measure::Table;
 use hairspring_measure::batches::Batches;
 use hairspring_measure::limits::{Batch, MOST_ROUNDS_OF_A_MESSAGE};
 use hairspring_measure::rounds::Raw;
+use hairspring_measure::seating::{Seated, Threads};
 use nix::sys::signal::Signal;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -47,6 +48,8 @@ pub struct Child {
     replies: Receiver<std::io::Result<Received<Reply>>>,
     output: File,
     timeout: Duration,
+    is_asked: bool,
+    seated: Seated,
     _group: Group,
 }
 
@@ -73,9 +76,13 @@ impl Child {
         program.env("HAIRSPRING_PLACEMENT", "x".repeat(load.offset()));
         let (mut process, group) = Group::spawn(&mut program).map_err(io("starting the measuring process"))?;
         let (commands, replies) = (process.stdin.take(), listen(process.stdout.take()));
-        let mut child = Child { process, commands, replies, output, timeout, _group: group };
+        let is_asked = load.is_asked;
+        let mut child = Child { process, commands, replies, output, timeout, is_asked, seated: Seated::default(), _group: group };
         match child.ask(&Command::Load(load))? {
-            Reply::Ready(ready) => Ok((child, ready)),
+            Reply::Ready(ready) => {
+                child.seated = ready.seated;
+                Ok((child, ready))
+            }
             _ => Err(unexpected()),
         }
     }
@@ -110,9 +117,22 @@ impl Child {
     /// As [`Child::ask`].
     pub fn run_rows(&mut self, rows: Vec<u32>, batch: Batch) -> Result<Vec<Raw>> {
         match self.ask(&Command::Run { rows, batch: batch.at_most(MOST_ROUNDS_OF_A_MESSAGE) })? {
-            Reply::Batch(readings) => Ok(readings),
+            Reply::Batch(readings, seated) => {
+                self.seated = seated;
+                Ok(readings)
+            }
             _ => Err(unexpected()),
         }
+    }
+
+    /// Where the timed thread is, and what is known of other threads.
+    pub fn seated(&self) -> Seated {
+        self.seated
+    }
+
+    /// Other threads that make it necessary to measure anew; a thread on a CPU that was asked for stays as it is.
+    pub fn changed(&self) -> Option<Threads> {
+        self.seated.threads.filter(|_| !self.is_asked)
     }
 
     /// Ends the run and asks for its circumstances.

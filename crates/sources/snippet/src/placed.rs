@@ -8,6 +8,7 @@ use crate::request::Request;
 use hairspring_measure::Table;
 use hairspring_measure::batches::Batches;
 use hairspring_measure::limits::Batch;
+use hairspring_measure::seating::{Seated, Stopped};
 use std::time::{Duration, Instant};
 
 /// Largest share of the budget for starting a placement; slow set-up code runs in one placement only.
@@ -31,10 +32,11 @@ impl<'a> Placed<'a> {
     /// Starts the first placement.
     ///
     /// # Errors
-    /// As [`Child::start`].
-    pub fn start(host: &'a HostProgram, load: Load, request: &Request) -> Result<Placed<'a>> {
+    /// As [`Child::start`]; code that turns out to run other threads.
+    pub fn start(host: &'a HostProgram, load: Load, request: &Request) -> std::result::Result<Placed<'a>, Stopped<Error>> {
         let begin = Instant::now();
-        let (child, ready) = Child::start(host, load.clone(), request.timeout)?;
+        let (child, ready) = Child::start(host, load.clone(), request.timeout).map_err(Stopped::Failed)?;
+        unchanged(&child)?;
         Ok(Placed {
             host,
             load,
@@ -50,6 +52,11 @@ impl<'a> Placed<'a> {
     /// Circumstances at the start of the first placement.
     pub fn ready(&self) -> &Ready {
         &self.ready
+    }
+
+    /// Where the timed thread is, and what is known of other threads.
+    pub fn seated(&self) -> Seated {
+        self.child.seated()
     }
 
     /// Ends the last placement: circumstances of the whole run, and the output of the code, if any.
@@ -74,23 +81,29 @@ impl<'a> Placed<'a> {
     }
 }
 
-impl Batches for Placed<'_> {
-    type Error = Error;
+/// An error if the code turned out to run other threads.
+fn unchanged(child: &Child) -> std::result::Result<(), Stopped<Error>> {
+    child.changed().map_or(Ok(()), |threads| Err(Stopped::Changed(threads)))
+}
 
-    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<()> {
-        self.child.run(batch, elapsed, table)
+impl Batches for Placed<'_> {
+    type Error = Stopped<Error>;
+
+    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> std::result::Result<(), Self::Error> {
+        self.child.run(batch, elapsed, table).map_err(Stopped::Failed)?;
+        unchanged(&self.child)
     }
 
     fn can_move(&self) -> bool {
         self.starting <= self.most_for_start
     }
 
-    fn move_rows(&mut self) -> Result<()> {
-        self.end_child()?;
+    fn move_rows(&mut self) -> std::result::Result<(), Self::Error> {
+        self.end_child().map_err(Stopped::Failed)?;
         let begin = Instant::now();
         self.load.placement += 1;
-        (self.child, _) = Child::start(self.host, self.load.clone(), self.timeout)?;
+        (self.child, _) = Child::start(self.host, self.load.clone(), self.timeout).map_err(Stopped::Failed)?;
         self.starting = begin.elapsed();
-        Ok(())
+        unchanged(&self.child)
     }
 }

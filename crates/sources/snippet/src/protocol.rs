@@ -1,10 +1,11 @@
 //! Messages between parent and child: length-prefixed, over pipes.
 
 use hairspring_core::observations::Rate;
-use hairspring_host::thread::Settled;
+use hairspring_measure::Seating;
 use hairspring_measure::limits::Batch;
 use hairspring_measure::rounds::Raw;
 use hairspring_measure::ruler::Ruler;
+use hairspring_measure::seating::Seated;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
@@ -34,8 +35,14 @@ pub struct Load {
     pub rows: u32,
     /// Clock by name.
     pub clock: Option<String>,
+    /// How the timed thread is to run.
+    pub seating: Seating,
     /// CPU to run on.
     pub cpu: Option<usize>,
+    /// Whether the user asked for this CPU.
+    pub is_asked: bool,
+    /// Rows that run once before the thread takes its seat: the shortest of each alternative.
+    pub first: Vec<u32>,
     /// Number of the placement: code, data and stack of the rows have other addresses in each, and the orders another seed.
     pub placement: u32,
     /// Rows of built-in chains to run in the same rounds: name of the chain and copies.
@@ -61,8 +68,8 @@ pub enum Reply {
     Prepared,
     /// Loaded.
     Ready(Ready),
-    /// The readings of some rounds, round by round, each in the order of the requested rows.
-    Batch(Vec<Raw>),
+    /// The readings of some rounds, round by round, each in the order of the requested rows; and where the thread is now.
+    Batch(Vec<Raw>, Seated),
     /// The end of the run.
     Ended(Ended),
     /// The engine's refusal with its message.
@@ -72,8 +79,12 @@ pub enum Reply {
 /// Circumstances at the start of the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ready {
-    /// CPU, priority, memory.
-    pub settled: Settled,
+    /// The CPU of the measurement, even if the thread is not bound to it; `None` if it is not to be bound.
+    pub cpu: Option<usize>,
+    /// Where the thread is.
+    pub seated: Seated,
+    /// Whether the memory could be locked.
+    pub memory_locked: bool,
     /// Name and description of the clock.
     pub clock: (String, String),
     /// Quantum of the clock in ticks, 0 if it never moved.

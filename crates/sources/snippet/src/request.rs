@@ -3,6 +3,7 @@
 use crate::declaration::Declaration;
 use crate::error::{Error, Result, io};
 use crate::text::{is_empty, returns};
+use hairspring_measure::Seating;
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -51,6 +52,8 @@ pub struct Request {
     pub clock: Option<String>,
     /// CPU to run on.
     pub cpu: Option<usize>,
+    /// Whether the timed thread is bound to a CPU.
+    pub seating: Seating,
     /// Time for the whole measurement, compilation included; at least 100 ms of it are measuring.
     pub budget: Duration,
     /// Whether the budget is kept even while something else uses the core.
@@ -82,6 +85,7 @@ impl Default for Request {
             link: String::new(),
             clock: None,
             cpu: None,
+            seating: Seating::Pinned,
             budget: Duration::from_millis(800),
             is_firm: false,
             precision: DEFAULT_PRECISION,

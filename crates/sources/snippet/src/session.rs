@@ -14,10 +14,13 @@ use crate::table;
 use hairspring_core::design::Pilot;
 use hairspring_core::design::table::Order;
 use hairspring_host::process::Folder;
+use hairspring_host::thread::allowed_cpus;
 use hairspring_measure::companions::{Companion, companions};
 use hairspring_measure::limits::{Batch, LEAST_ROUNDS_OF_SPARE_ROWS};
 use hairspring_measure::ruler::Ruler;
-use hairspring_measure::{Goal, Run, until_precise};
+use hairspring_measure::seating::{Seated, Stopped, Threads};
+use hairspring_measure::until::Ended as Stopping;
+use hairspring_measure::{Goal, Run, Seating, Table, until_precise};
 use std::time::{Duration, Instant};
 
 /// The result of a session.
@@ -35,6 +38,8 @@ pub struct MeasuredCode {
     pub compiler: Compiler,
     /// Circumstances at the start.
     pub ready: Ready,
+    /// Where the thread was, and which other threads ran.
+    pub seated: Seated,
     /// Core cycles of the reference chain and where the number comes from, or the reason why there are none.
     pub ruler: std::result::Result<Ruler, String>,
     /// Circumstances at the end.
@@ -69,22 +74,21 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     }
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
-    let Piloted { pilots, ruler, cpu } = pilot(request, &compiler, host, &folder, copies)?;
-    let rows = plan::rows(request, &pilots, ruler.is_ok());
+    let Piloted { pilots, ruler, cpu, seated } = pilot(request, &compiler, host, &folder, copies)?;
+    let rows = plan::rows(request, &pilots, ruler.is_ok() && seated.no_cycles().is_none());
     let (library, lost) = compiled(request, &compiler, &rows, &folder, copies);
     let library = library?;
-    let companions = ruler.as_ref().map_or_else(|_| Vec::new(), companions);
-    let load = Load {
-        chains: companions.iter().flat_map(Companion::names).collect(),
-        prove_ruler: false,
-        cpu: Some(cpu),
-        clock: request.clock.clone(),
-        ..load(request, &library, rows.len())
+    let work = Work { request, host, rows: &rows, library: &library };
+    // A process that is started anew makes its pools of threads for all CPUs.
+    let in_time = |threads: Threads| Threads { late: false, ..threads };
+    let mut threads = seated.threads.map(in_time);
+    let (Measured { table, ready, ended, printed, stopped, seated }, ruler) = loop {
+        let ruler = expected(request, threads).no_cycles().map_or_else(|| ruler.clone(), |reason| Err(reason.to_owned()));
+        match rounds(&work, cpu, threads, &ruler, begin)? {
+            Ok(measured) => break (measured, ruler),
+            Err(late) => threads = Some(in_time(late)),
+        }
     };
-    let mut placed = Placed::start(host, load, request)?;
-    let mut table = table::new(request, &rows, &companions, placed.ready());
-    let stopped = until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed())?;
-    let (ready, ended, printed) = placed.end()?;
     drop(folder);
     Ok(MeasuredCode {
         run: Run::new(table, stopped, ended.rate.clone(), ended.stolen_ms),
@@ -93,10 +97,71 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
         compiler,
         printed,
+        seated,
         ready,
         ruler,
         ended,
     })
+}
+
+/// What every attempt at a measurement has in common.
+struct Work<'w> {
+    request: &'w Request,
+    host: &'w HostProgram,
+    rows: &'w [RowSpec],
+    library: &'w Library,
+}
+
+/// The rounds of an attempt, and the circumstances of the processes that ran them.
+struct Measured {
+    table: Table,
+    ready: Ready,
+    ended: Ended,
+    printed: Option<Printed>,
+    stopped: Stopping,
+    seated: Seated,
+}
+
+/// How a thread is to be placed if these other threads are known of.
+fn expected(request: &Request, threads: Option<Threads>) -> Seated {
+    Seated { seating: request.seating, cpu: request.cpu, threads, ..Seated::default() }
+}
+
+/// Rounds in processes of their own; the other threads, if they were seen for the first time.
+fn rounds(
+    work: &Work,
+    cpu: Option<usize>,
+    threads: Option<Threads>,
+    ruler: &std::result::Result<Ruler, String>,
+    begin: Instant,
+) -> Result<std::result::Result<Measured, Threads>> {
+    let request = work.request;
+    let is_free = threads.is_some() && request.cpu.is_none();
+    let companions = ruler.as_ref().map_or_else(|_| Vec::new(), companions);
+    let load = Load {
+        chains: companions.iter().flat_map(Companion::names).collect(),
+        prove_ruler: false,
+        seating: if is_free { Seating::Threads } else { request.seating },
+        cpu: if is_free { None } else { cpu },
+        clock: request.clock.clone(),
+        ..load(request, work.library, work.rows)
+    };
+    let mut placed = match Placed::start(work.host, load, request) {
+        Err(Stopped::Changed(late)) => return Ok(Err(late)),
+        Err(Stopped::Failed(error)) => return Err(error),
+        Ok(placed) => placed,
+    };
+    let mut table = table::new(request, work.rows, &companions, placed.ready());
+    match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed()) {
+        Err(Stopped::Failed(error)) => Err(error),
+        Err(Stopped::Changed(late)) => Ok(Err(late)),
+        Ok(stopped) => {
+            let seated = placed.seated();
+            let seated = Seated { threads: seated.threads.or(threads), seating: request.seating, ..seated };
+            let (ready, ended, printed) = placed.end()?;
+            Ok(Ok(Measured { table, ready, ended, printed, stopped, seated }))
+        }
+    }
 }
 
 /// When the rounds end. The design has spare rows.
@@ -105,14 +170,22 @@ fn goal(request: &Request) -> Goal {
     Goal { precision, level, budget, is_firm, least_rounds: LEAST_ROUNDS_OF_SPARE_ROWS }
 }
 
-fn load(request: &Request, library: &Library, rows: usize) -> Load {
-    // This limit is for a host whose parent has died; the parent's own limits are tighter.
-    let most_cpu_seconds = 60 + 4 * request.budget.as_secs() + 2 * request.timeout.as_secs();
+fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
+    // This limit is for a host whose parent has died; the parent's own limits are tighter. Every thread takes processor time.
+    let seconds = 60 + 4 * request.budget.as_secs() + 2 * request.timeout.as_secs();
+    let most_cpu_seconds = seconds.saturating_mul(allowed_cpus().len().max(1) as u64);
+    let shortest = |subject| {
+        let mine = (0..rows.len()).filter(|at| rows[*at].subject == subject);
+        mine.min_by_key(|at| rows[*at].bodies + rows[*at].inits).map(|at| at as u32)
+    };
     Load {
         library: library.path.display().to_string(),
-        rows: rows as u32,
+        rows: rows.len() as u32,
         clock: None,
+        seating: request.seating,
         cpu: request.cpu,
+        is_asked: request.cpu.is_some(),
+        first: (0..request.codes.len()).filter_map(shortest).collect(),
         placement: 0,
         chains: Vec::new(),
         prove_ruler: true,
@@ -162,8 +235,10 @@ struct Piloted {
     pilots: Vec<Pilot>,
     /// Core cycles of the reference chain, or the reason why there are none.
     ruler: std::result::Result<Ruler, String>,
-    /// The CPU that it ran on.
-    cpu: usize,
+    /// The CPU of the measurement.
+    cpu: Option<usize>,
+    /// Where the thread was, and what is known of other threads.
+    seated: Seated,
 }
 
 /// Rough time and size of one evaluation of every alternative, on the best clock of the machine.
@@ -172,7 +247,7 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
     let rows = plan::pilot_rows(request);
     let library = compile(request, compiler, &rows, folder.path(), PILOT)?;
     *copies = look(request, &library.path, &rows);
-    let (mut child, ready) = Child::start(host, load(request, &library, rows.len()), request.timeout)?;
+    let (mut child, ready) = Child::start(host, load(request, &library, &rows), request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
     let first = ticks(&mut child, &singles, Batch { time: TIME, fewest: 1, most: 20 })?;
     // The rate is not known yet. The default clock ticks at least once a nanosecond, so a tick counts as a nanosecond.
@@ -203,7 +278,7 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
         })
         .collect();
     let ruler = ready.ruler.unwrap_or_else(|| Err("not looked for".into()));
-    Ok(Piloted { pilots, ruler, cpu: ready.settled.cpu })
+    Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated() })
 }
 
 /// Quantum of the requested clock in nanoseconds; 0 for clocks that tick faster.

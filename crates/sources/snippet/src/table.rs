@@ -57,9 +57,9 @@ fn declare(table: &mut Table, request: &Request, (subject, order): (usize, Order
 mod tests {
     use super::*;
     use hairspring_core::design::Pilot;
-    use hairspring_host::thread::Settled;
     use hairspring_measure::companions::companions;
     use hairspring_measure::ruler::Ruler;
+    use hairspring_measure::seating::Seated;
 
     fn table_of(request: &Request) -> Table {
         let ruler = Ruler {
@@ -68,8 +68,15 @@ mod tests {
             provenance: String::new(),
         };
         let pilot = Pilot { copy_ns: 10.0, copy_bytes: 20.0, quantum_ns: 10.0, assembled: false };
-        let settled = Settled { cpu: 0, priority_raised: false, memory_locked: false };
-        let ready = Ready { settled, clock: ("tsc".into(), String::new()), quantum: 26, read_cost: 40.0, ruler: None };
+        let ready = Ready {
+            cpu: None,
+            seated: Seated::default(),
+            memory_locked: false,
+            clock: ("tsc".into(), String::new()),
+            quantum: 26,
+            read_cost: 40.0,
+            ruler: None,
+        };
         let rows = plan::rows(request, &vec![pilot; request.codes.len()], true);
         let companions = companions(&ruler);
         let table = new(request, &rows, &companions, &ready);

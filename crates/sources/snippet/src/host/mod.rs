@@ -13,12 +13,13 @@ use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
 use hairspring_host::clock::{Clock, RateMeter, default_clock, find, granularity};
 use hairspring_host::interference::StealMeter;
+use hairspring_host::thread::lock_memory;
 use hairspring_measure::batches::run_batch;
 use hairspring_measure::companions::rows_of;
-use hairspring_measure::cpu::settle_where_quiet;
 use hairspring_measure::limits::Batch;
 use hairspring_measure::rounds::{Dither, Functions, Raw, Rig, Rounds};
 use hairspring_measure::ruler::find_ruler;
+use hairspring_measure::seating::{Home, TimedThread};
 use std::mem::ManuallyDrop;
 use std::time::Instant;
 
@@ -64,7 +65,8 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
         match receive(commands).map_err(|e| e.to_string())? {
             Received::Message(Command::Run { rows, batch }) => {
                 let readings = bench.run(&rows, batch);
-                send(replies, &Reply::Batch(readings)).map_err(|e| e.to_string())?;
+                bench.thread.has_changed();
+                send(replies, &Reply::Batch(readings, bench.thread.seated())).map_err(|e| e.to_string())?;
             }
             Received::Message(Command::End) => return send(replies, &Reply::Ended(bench.ended())).map_err(|e| e.to_string()),
             _ => return Ok(()),
@@ -75,10 +77,11 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
 /// The loaded rows with their clock.
 struct Bench {
     ready: Ready,
+    thread: TimedThread,
     rig: Watched,
     output: Output,
     meter: RateMeter,
-    steal: StealMeter,
+    steal: Option<StealMeter>,
     seed: u64,
     clock: Clock,
     dither: Dither,
@@ -89,28 +92,38 @@ struct Bench {
 impl Bench {
     fn load(load: &Load, replies: &mut std::fs::File) -> Result<Bench, String> {
         let output = Output::new();
-        let settled = settle_where_quiet(load.cpu, default_clock()).map_err(|e| e.to_string())?;
         let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
+        let found = Home::find(load.seating, load.cpu, default_clock()).map_err(|e| e.to_string())?;
+        let home = Home { is_asked: load.is_asked, ..found };
+        let seat = home.seat().map_err(|e| e.to_string())?;
+        let memory_locked = lock_memory();
         let reading = granularity(&clock);
         // The reference chain is proved on the best clock available, regardless of the clock of the measurement.
         let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
+        drop(seat);
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
         // The code's own allocations lie behind this one.
         std::mem::forget(vec![0_u8; load.offset()]);
-        let (library, mut rows) = library::load(&load.library, load.rows)?;
-        rows.extend(rows_of(load.chains.iter().cloned()));
-        library::setup(&library)?;
+        let (cpu, mut thread) = (home.cpu, TimedThread::begin(home));
+        let (library, mut rig) = loaded(load, &clock)?;
+        load.first.iter().for_each(|row| {
+            rig.run_row(*row as usize);
+        });
+        thread.sit().map_err(|e| e.to_string())?;
         let dither = Dither::over(&clock, reading.quantum);
         Ok(Bench {
-            steal: StealMeter::start(settled.cpu),
+            steal: thread.seated().cpu.map(StealMeter::start),
             ready: Ready {
-                settled,
+                cpu,
+                seated: thread.seated(),
+                memory_locked,
                 clock: (clock.name.into(), clock.description.into()),
                 quantum: reading.quantum,
                 read_cost: reading.back_to_back_mean,
                 ruler,
             },
-            rig: Watched { functions: Functions { now: clock.read, rows }, chosen: Vec::new() },
+            thread,
+            rig,
             output,
             meter: RateMeter::start(clock),
             seed: seed_of(load),
@@ -145,11 +158,19 @@ impl Bench {
         library::flush_output();
         Ended {
             rate: self.meter.rate(),
-            stolen_ms: self.steal.stolen_ms(),
+            stolen_ms: self.steal.as_ref().and_then(StealMeter::stolen_ms),
             memory_bytes: crash::memory_bytes(),
             dropped_bytes: self.output.dropped,
         }
     }
+}
+
+/// The rows of a library and of the chains, behind the setup.
+fn loaded(load: &Load, clock: &Clock) -> Result<(libloading::Library, Watched), String> {
+    let (library, mut rows) = library::load(&load.library, load.rows)?;
+    rows.extend(rows_of(load.chains.iter().cloned()));
+    library::setup(&library)?;
+    Ok((library, Watched { functions: Functions { now: clock.read, rows }, chosen: Vec::new() }))
 }
 
 /// Every placement has another sequence of orders.
@@ -163,17 +184,22 @@ struct Watched {
     chosen: Vec<usize>,
 }
 
+impl Watched {
+    fn run_row(&mut self, row: usize) -> u64 {
+        crash::enter(Phase::Row, row as u64);
+        let ticks = self.functions.run(row);
+        crash::enter(Phase::Instrument, 0);
+        ticks
+    }
+}
+
 impl Rig for Watched {
     fn rows(&self) -> usize {
         self.chosen.len()
     }
 
     fn run(&mut self, row: usize) -> u64 {
-        let row = self.chosen[row];
-        crash::enter(Phase::Row, row as u64);
-        let ticks = self.functions.run(row);
-        crash::enter(Phase::Instrument, 0);
-        ticks
+        self.run_row(self.chosen[row])
     }
 }
 

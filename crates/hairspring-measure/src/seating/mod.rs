@@ -1,0 +1,170 @@
+//! Where the timed thread runs. Most code is timed on one CPU at a raised priority. Threads that the code starts would inherit
+//! the CPU, and a thread that waits for others would keep them from running, so code that runs other threads is timed as the
+//! process runs it: on all its CPUs, at its priority.
+//!
+//! Other threads are found by their processor time, which is also known of threads that have ended. The code runs once before
+//! the timed thread takes its [`Seat`], so that a pool of threads is made for all CPUs, and most threads are found then.
+
+mod finding;
+mod watched;
+
+pub use finding::{Seated, SeatingFinding, Threads, code};
+pub use watched::{Stopped, Watched};
+
+use crate::cpu::quiet_cpu;
+use hairspring_host::clock::Clock;
+use hairspring_host::error::{Error, Result};
+use hairspring_host::other_threads::{OthersMeter, OthersTime};
+use hairspring_host::seat::Seat;
+use hairspring_host::thread::{allowed_cpus, check_cpu};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Processor time of other threads, as a share of the time that passed, from which the code is taken to run them.
+const MUCH: f64 = 0.01;
+/// The least processor time of other threads that counts: a thread that starts and ends takes more.
+const LEAST: Duration = Duration::from_micros(10);
+/// Other threads of a program may work all the time without the code's doing: they must take so many times as much as before.
+const CLEARLY_MORE: f64 = 2.0;
+
+/// How the timed thread is to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Seating {
+    /// Bound to one CPU at a raised priority, unless the code turns out to run other threads.
+    #[default]
+    Pinned,
+    /// At a raised priority on the CPUs of the process.
+    Unpinned,
+    /// The code runs other threads: nothing is changed.
+    Threads,
+}
+
+/// The CPU of a measurement, and what is known before the code runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Home {
+    /// How the timed thread is to run.
+    pub seating: Seating,
+    /// The CPU, if it is to be bound to one.
+    pub cpu: Option<usize>,
+    /// Whether the CPU was asked for: then the thread stays there even if the code runs other threads.
+    pub is_asked: bool,
+    /// Number of CPUs of the process.
+    pub cpus: usize,
+    /// Processor time that other threads take while the code does not run, as a share of the time that passes.
+    pub usual: f64,
+}
+
+impl Home {
+    /// The given CPU, or the one that [`quiet_cpu`] chooses by this clock; none if the thread is not to be bound.
+    ///
+    /// # Errors
+    /// If the CPU does not exist or may not be used, or if the thread is not to be bound to any.
+    pub fn find(seating: Seating, cpu: Option<usize>, clock: Clock) -> Result<Home> {
+        cpu.map_or(Ok(()), check_cpu)?;
+        let (is_asked, cpus) = (cpu.is_some(), allowed_cpus().len());
+        let chosen = match (seating, cpu) {
+            (Seating::Pinned, cpu) => cpu.or_else(|| quiet_cpu(clock)),
+            (_, None) => None,
+            (_, Some(cpu)) => return Err(not_both(cpu)),
+        };
+        Ok(Home { seating, cpu: chosen, is_asked, cpus, usual: 0.0 })
+    }
+
+    /// A seat here for the calling thread; `None` if it is to run as it is.
+    ///
+    /// # Errors
+    /// If the CPU may no longer be used.
+    pub fn seat(&self) -> Result<Option<Seat>> {
+        match self.seating {
+            Seating::Pinned => Seat::take(self.cpu).map(Some),
+            Seating::Unpinned => Ok(Some(Seat::anywhere())),
+            Seating::Threads => Ok(None),
+        }
+    }
+
+    /// Whether other threads took clearly more than before the code ran.
+    fn sees(&self, taken: &OthersTime) -> bool {
+        taken.processor >= LEAST && taken.share() > MUCH + CLEARLY_MORE * self.usual
+    }
+}
+
+fn not_both(cpu: usize) -> Error {
+    Error::Refused {
+        what: format!("cannot run on CPU {cpu}"),
+        reason: "the thread is not to be bound to a CPU, as asked: ask for one of the two".into(),
+    }
+}
+
+/// The timed thread in one measurement, and the other threads meanwhile.
+#[derive(Debug)]
+pub struct TimedThread {
+    home: Home,
+    seat: Option<Seat>,
+    meter: OthersMeter,
+    threads: Option<Threads>,
+}
+
+impl TimedThread {
+    /// The thread is not seated yet, and other threads are watched from now on.
+    pub fn begin(home: Home) -> TimedThread {
+        TimedThread { home, seat: None, meter: OthersMeter::start(), threads: None }
+    }
+
+    /// Takes the seat, after the code has run once; none if other threads ran meanwhile, unless the CPU was asked for.
+    ///
+    /// # Errors
+    /// If the CPU may no longer be used.
+    pub fn sit(&mut self) -> Result<()> {
+        self.look(false);
+        self.seat = if self.threads.is_some() && !self.home.is_asked { None } else { self.home.seat()? };
+        self.lower();
+        self.meter = OthersMeter::start();
+        Ok(())
+    }
+
+    /// Frees threads that were started since the last call. Returns other threads if they ran for the first time: then the seat
+    /// has been left, and what was measured before is not valid.
+    pub fn has_changed(&mut self) -> Option<Threads> {
+        if let Some(seat) = &mut self.seat {
+            seat.free_others();
+        }
+        let first = self.look(true);
+        if first && !self.home.is_asked {
+            self.seat = None;
+        }
+        self.lower();
+        self.threads.filter(|_| first)
+    }
+
+    /// Watches for other threads again; returns whether they were seen for the first time.
+    fn look(&mut self, seated: bool) -> bool {
+        let taken = std::mem::replace(&mut self.meter, OthersMeter::start()).taken();
+        if self.home.seating == Seating::Threads || !self.home.sees(&taken) {
+            return false;
+        }
+        let first = self.threads.is_none();
+        let threads = self.threads.get_or_insert(Threads { share: 0.0, cpus: self.home.cpus, late: seated });
+        threads.share = threads.share.max(taken.share());
+        first
+    }
+
+    /// Threads that wait for each other have the same priority, even if the timed one has a CPU.
+    fn lower(&mut self) {
+        if let (Some(seat), Some(_)) = (&mut self.seat, self.threads) {
+            seat.lower_priority();
+        }
+    }
+
+    /// Where the thread is, and what is known of other threads.
+    pub fn seated(&self) -> Seated {
+        Seated {
+            seating: self.home.seating,
+            cpu: self.seat.as_ref().and_then(|seat| seat.cpu),
+            priority_raised: self.seat.as_ref().is_some_and(Seat::priority_raised),
+            threads: self.threads,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

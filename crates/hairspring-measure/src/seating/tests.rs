@@ -1,0 +1,109 @@
+use super::*;
+use hairspring_core::judge::Severity;
+use hairspring_host::clock::default_clock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// A home in a process that is otherwise quiet, whatever other tests do meanwhile.
+fn home(seating: Seating) -> Home {
+    Home { usual: 0.0, ..Home::find(seating, None, default_clock()).unwrap() }
+}
+
+/// Another thread works for some time.
+fn others_work() {
+    let work = || {
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_millis(5) {
+            std::hint::spin_loop();
+        }
+    };
+    std::thread::spawn(work).join().unwrap();
+}
+
+#[test]
+fn code_with_threads_gets_no_seat() {
+    let mut thread = TimedThread::begin(home(Seating::Pinned));
+    others_work();
+    let before = allowed_cpus();
+    thread.sit().unwrap();
+    let seated = thread.seated();
+    assert!(seated.cpu.is_none() && !seated.priority_raised && allowed_cpus() == before);
+    let finding = seated.finding().unwrap();
+    assert!(finding.is(code::THREADS) && finding.severity == Severity::Note && finding.number("cpus_used").is_some_and(|used| used > 0.0));
+    assert_eq!(seated.no_cycles(), Some(finding::NO_CYCLES));
+    others_work();
+    assert!(thread.has_changed().is_none(), "it is known");
+}
+
+#[test]
+fn seat_is_left_when_threads_are_seen_late() {
+    let before = allowed_cpus();
+    // Other tests of this process may run meanwhile: the share of others is ignored until the seat is taken.
+    let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) });
+    thread.sit().unwrap();
+    assert_eq!(allowed_cpus(), [thread.seated().cpu.unwrap()]);
+    thread.home.usual = 0.0;
+    others_work();
+    assert!(thread.has_changed().is_some_and(|threads| threads.late));
+    assert_eq!(allowed_cpus(), before);
+    let finding = thread.seated().finding().unwrap();
+    assert!(finding.is(code::THREADS) && finding.severity == Severity::Warning && finding.message.contains("late"), "{finding:?}");
+}
+
+#[test]
+fn thread_stays_on_the_cpu_that_was_asked_for() {
+    let cpu = allowed_cpus()[0];
+    let mut thread = TimedThread::begin(Home::find(Seating::Pinned, Some(cpu), default_clock()).unwrap());
+    others_work();
+    thread.sit().unwrap();
+    let seated = thread.seated();
+    assert_eq!((seated.cpu, seated.priority_raised, seated.no_cycles()), (Some(cpu), false, None));
+    assert!(seated.finding().unwrap().is(code::THREADS_BOUND));
+}
+
+#[test]
+fn what_was_asked_for_is_done_and_said() {
+    let before = allowed_cpus();
+    for (seating, cycles) in [(Seating::Threads, false), (Seating::Unpinned, true)] {
+        let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(seating) });
+        thread.sit().unwrap();
+        assert!(allowed_cpus() == before && thread.has_changed().is_none());
+        let seated = thread.seated();
+        assert!(seated.cpu.is_none() && seated.no_cycles().is_none() == cycles);
+        assert!(seated.finding().unwrap().is(code::UNBOUND));
+        assert!(!seated.priority_raised || seating == Seating::Unpinned);
+        let error = Home::find(seating, Some(before[0]), default_clock()).unwrap_err().to_string();
+        assert!(error.contains("one of the two"), "{error}");
+    }
+    assert!(Home::find(Seating::Pinned, Some(100_000), default_clock()).unwrap_err().to_string().contains("100000"));
+}
+
+#[test]
+fn threads_that_worked_before_are_not_the_codes() {
+    let home = Home { usual: 0.5, ..home(Seating::Pinned) };
+    let taken = |ms: u64| OthersTime { processor: Duration::from_millis(ms), elapsed: Duration::from_millis(100) };
+    assert!(!home.sees(&taken(100)) && home.sees(&taken(102)));
+    let quiet = Home { usual: 0.0, ..home };
+    assert!(!quiet.sees(&taken(1)) && quiet.sees(&taken(2)));
+    let short = |ns: u64| OthersTime { processor: Duration::from_nanos(ns), elapsed: Duration::from_micros(20) };
+    assert!(!quiet.sees(&short(9_000)) && quiet.sees(&short(11_000)));
+}
+
+#[test]
+fn threads_of_the_code_are_freed() {
+    let before = allowed_cpus();
+    let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) });
+    thread.sit().unwrap();
+    let (go, cpus) = (std::sync::Arc::new(AtomicBool::new(false)), thread.seated().cpu);
+    let wait = go.clone();
+    let thread = std::thread::spawn(move || {
+        while !wait.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        allowed_cpus()
+    });
+    thread.has_changed();
+    go.store(true, Ordering::Release);
+    assert_eq!(thread.join().unwrap(), before);
+    assert_eq!(thread.seated().cpu, cpus, "the timed thread stays: nothing was measured of the other one");
+}
