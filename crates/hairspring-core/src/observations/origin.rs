@@ -71,6 +71,8 @@ pub struct Origin {
     pub shadow: Option<(String, f64)>,
     /// Series that run the code of another one in a different arrangement.
     pub variants: Vec<Variant>,
+    /// Names of series whose code was compiled without optimisation, as far as the compiler tells.
+    pub unoptimised: Vec<String>,
     /// Other `# key: value` lines of the file, unchanged.
     pub notes: Vec<(String, String)>,
 }

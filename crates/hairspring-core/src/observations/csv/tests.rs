@@ -55,6 +55,7 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("").contains("empty"));
     assert!(error("body,ticks\n").contains("no rows"));
     assert!(error("# reference: chian 3\nseries,body,ticks\nchain,1,2\n").contains("`reference` names the series `chian`"));
+    assert!(error("# unoptimised: a\nseries,body,ticks\nb,1,2\n").contains("`unoptimised` names the series `a`"));
     assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names the series `a`"));
     assert!(error("body\n1\n").contains("line 1: no column `ticks`"));
     assert!(error("ticks\n1\n").contains("no component"));
