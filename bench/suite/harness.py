@@ -44,6 +44,7 @@ class Answer:
     wall_s: float = float("nan")
     findings: tuple[tuple[str, str], ...] = ()
     verdict: str = ""
+    ratio: tuple[float, float, float] = (float("nan"),) * 3
     error: str = ""
 
     def covers(self, truth: float) -> bool:
@@ -85,11 +86,17 @@ def measure(*arguments: str, cpu: int) -> Answer:
     document, error, wall = run_json("time", *arguments, "--cpu", str(cpu))
     if document is None:
         return Answer(error=error, wall_s=wall)
+    return answer(document, wall)
+
+
+def answer(document: dict[str, Any], wall: float = float("nan")) -> Answer:
+    """The first result of a document."""
     result = document["results"][0]
     body = next(iter(result["components"].values()))
     cycles, ns = body.get("cycles"), body.get("time_ns")
     core = document["environment"]["core_clock_hz"]
     value, low, high = figure(cycles)
+    comparison = document["comparisons"][0] if document["comparisons"] else {"verdict": "", "ratio": None}
     return Answer(
         cycles=value,
         low=low,
@@ -99,7 +106,8 @@ def measure(*arguments: str, cpu: int) -> Answer:
         measured_ms=document["run"]["measured_ms"],
         wall_s=wall,
         findings=tuple((finding["kind"], finding["severity"]) for finding in result["findings"]),
-        verdict=document["comparisons"][0]["verdict"] if document["comparisons"] else "",
+        verdict=comparison["verdict"],
+        ratio=figure(comparison["ratio"]),
     )
 
 

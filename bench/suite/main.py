@@ -15,6 +15,7 @@ import fit
 import languages
 import latency
 import mhz
+import repeat
 import same
 import stopwatch
 from harness import Record, Settings, circumstances
@@ -26,7 +27,8 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
     "loaded": (chains.run_loaded, "chains and init pair beside busy, bursty and memory-thrashing neighbours"),
     "latency": (latency.run, "from command to answer, default options"),
-    "same": (same.run, "two identical snippets: how often a difference is claimed"),
+    "same": (same.run, "identical pieces of code, quiet and beside neighbours: how often a difference is claimed"),
+    "repeat": (repeat.run, "separate runs of real code in C and C++: whether their intervals overlap"),
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
     "capture": (capture.run, "edges and intervals of simulated captures; an hour of sound; a dump beside wellen"),
     "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),

@@ -55,6 +55,10 @@ class Component:
     bound_ns: float | None
     #: Below resolution: the upper bound in ticks, if the clock's rate is unknown.
     bound_ticks: float | None
+    #: Whether the time can be trusted: no finding of severity `untrusted` is about it, or about the whole result.
+    trusted: bool = True
+    #: Whether it only serves the others, such as an init: the verdict on the result does not depend on it.
+    serves: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class Finding:
     message: str
     #: What to do about it.
     remedy: str
+    #: The component that it is about; `None` if it is about the whole result.
+    component: str | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,8 @@ class Series:
     overhead: Component | None
     #: Doubts, the most serious first.
     findings: tuple[Finding, ...]
+    #: Whether every time that is asked for can be trusted; an init that only serves does not count.
+    trusted: bool = True
 
     @property
     def body(self) -> Component:
@@ -91,8 +99,8 @@ class Series:
 
     @property
     def untrusted(self) -> bool:
-        """Whether a finding says that the result must not be trusted."""
-        return any(finding.severity == "untrusted" for finding in self.findings)
+        """Whether a finding says that a time that is asked for must not be trusted."""
+        return not self.trusted
 
 
 @dataclass(frozen=True)
@@ -321,17 +329,20 @@ def component_of(entry: dict[str, Any]) -> Component:
         below_resolution=entry["below_resolution"],
         bound_ns=entry.get("bound_ns"),
         bound_ticks=entry.get("bound_ticks"),
+        trusted=entry.get("trusted", True),
+        serves=entry.get("serves", False),
     )
 
 
 def series_of(entry: dict[str, Any]) -> Series:
     """A piece of code."""
     overhead = entry["overhead"]
-    findings = tuple(Finding(e["severity"], e["kind"], e["message"], e["remedy"]) for e in entry["findings"])
-    components = MappingProxyType({name: component_of(part) for name, part in entry["components"].items()})
-    return Series(
-        entry["name"], entry["code"], components, None if overhead is None else component_of(overhead), findings
+    findings = tuple(
+        Finding(e["severity"], e["kind"], e["message"], e["remedy"], e.get("component")) for e in entry["findings"]
     )
+    components = MappingProxyType({name: component_of(part) for name, part in entry["components"].items()})
+    common = None if overhead is None else component_of(overhead)
+    return Series(entry["name"], entry["code"], components, common, findings, entry["trusted"])
 
 
 def lines_of(series: Series) -> list[dict[str, Any]]:

@@ -165,3 +165,21 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
         hairspring.fit(tmp_path / "bad.csv")
     with pytest.raises(TypeError, match="leave out"):
         hairspring.fit(tmp_path / "bad.csv", rate_hz=1.0)
+
+
+def test_an_init_that_serves_has_a_verdict_of_its_own(tmp_path: Path) -> None:
+    counts = [(n, m) for n in (1, 2, 4, 8, 16) for m in (n, 2 * n)]
+    off = (1, -1, -1, 1, 0.5, -0.5, -1, 1, 1, -1)
+    rows = [
+        f"{n},{m},{r},{500 * n + 6 * m + 90 + 12 * off[at] + (7 * r + 13 * at) % 11 / 10}"
+        for r in range(64)
+        for at, (n, m) in enumerate(counts)
+    ]
+    file = tmp_path / "sort.csv"
+    for head, trusted in (("# serves: init\n", True), ("", False)):
+        file.write_text(head + "body,init,round,ticks\n" + "\n".join(rows) + "\n")
+        series = hairspring.fit(file).first
+        assert (series.trusted, series.untrusted) == (trusted, not trusted)
+        assert series.body.trusted and not series.components["init"].trusted
+        assert series.components["init"].serves == trusted and not series.body.serves
+        assert [finding.component for finding in series.findings if finding.kind == "non_linear"] == ["init"]

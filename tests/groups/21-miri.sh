@@ -14,7 +14,7 @@ status=0
 # Only this crate gets the flag: others read it too, and would leave out code for real machines.
 without_assembly() {
   local program
-  program="$(cargo rustc --quiet -p hairspring --lib --profile bench --message-format=json -- --cfg miri |
+  program="$(cargo rustc --quiet -p hairspring --lib --profile test --message-format=json -- --cfg miri |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)"
   [ -n "$program" ] && runs_some "$program" "${TESTS[@]}"
 }

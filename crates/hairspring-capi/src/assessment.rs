@@ -80,6 +80,10 @@ pub struct ComponentEstimate {
     pub ns: Estimate,
     /// The time in core cycles, if a reference chain ran in the same rounds.
     pub cycles: Estimate,
+    /// 1 if a finding says that this time must not be trusted.
+    pub untrusted: u32,
+    /// 1 if the component only serves the others, such as an init.
+    pub serves: u32,
 }
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
@@ -113,6 +117,8 @@ pub struct FindingText {
     pub message: *const c_char,
     /// What to do about it.
     pub remedy: *const c_char,
+    /// The component that it is about; null if it is about the whole series.
+    pub component: *const c_char,
 }
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
@@ -128,9 +134,9 @@ pub enum VerdictOfComparison {
     Faster = 0,
     /// `a` takes more time.
     Slower = 1,
-    /// The interval contains 1 and is narrow.
+    /// No difference is sure, and the interval is narrow.
     NoDifference = 2,
-    /// The interval contains 1 and is wide.
+    /// No difference is sure, and the interval is wide.
     Undecided = 3,
 }
 
@@ -184,9 +190,10 @@ impl AssessmentHandle {
 
     fn add_series(&mut self, result: &SeriesResult, level: f64) {
         let series = self.text(&result.name);
-        for ComponentResult { name, time, .. } in &result.components {
-            let name = self.text(name);
-            self.components.push(component(series, name, Kind::Component, time, level));
+        for ComponentResult { name, time, serves, .. } in &result.components {
+            let untrusted = u32::from(!result.trusts(name));
+            let estimate = component(series, self.text(name), Kind::Component, time, level);
+            self.components.push(ComponentEstimate { untrusted, serves: u32::from(*serves), ..estimate });
         }
         if let Some(time) = &result.overhead {
             let name = self.text("overhead");
@@ -195,7 +202,8 @@ impl AssessmentHandle {
         for finding in &result.findings {
             let (message, remedy) = (self.text(&finding.message), self.text(&finding.remedy));
             let severity = severity(finding.severity);
-            self.findings.push(FindingText { size: size_of::<FindingText>(), series, severity, message, remedy });
+            let component = finding.component().map_or(std::ptr::null(), |name| self.text(name));
+            self.findings.push(FindingText { size: size_of::<FindingText>(), series, severity, message, remedy, component });
         }
     }
 
@@ -218,6 +226,8 @@ fn component(series: *const c_char, name: *const c_char, kind: Kind, time: &Time
         ticks: time.ticks.into(),
         ns: at_level(&time.ns),
         cycles: at_level(&time.cycles),
+        untrusted: 0,
+        serves: 0,
     }
 }
 

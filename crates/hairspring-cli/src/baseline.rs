@@ -29,6 +29,13 @@ pub struct BaselineArguments {
     pub threshold: Option<f64>,
 }
 
+impl BaselineArguments {
+    /// Whether the result is saved or compared.
+    pub fn is_used(&self) -> bool {
+        self.baseline.is_some() || self.save_baseline.is_some()
+    }
+}
+
 /// The baseline options, with the old result already read.
 pub struct Baseline<'a> {
     arguments: &'a BaselineArguments,

@@ -16,6 +16,20 @@ pub trait Batches {
     /// # Errors
     /// A row that failed, a process that died, an interruption.
     fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), Self::Error>;
+
+    /// Whether the rows can be moved to a new placement at a cost that suits the budget.
+    fn can_move(&self) -> bool {
+        false
+    }
+
+    /// Moves the rows to a new placement, such as a fresh process, for all further batches. Called only after
+    /// [`Batches::can_move`].
+    ///
+    /// # Errors
+    /// The new process cannot be started, or the old one does not end.
+    fn move_rows(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
 }
 
 /// A row failed: its reading is invalid, and no more rounds are run.

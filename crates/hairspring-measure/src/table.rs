@@ -25,9 +25,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows, for counts of these components.
+    /// A table without rows, for counts of these components: the time of the first is asked for, the others serve.
     pub fn new(components: Vec<String>) -> Table {
-        Table { observations: Observations::new(components), rows: Vec::new(), rounds: 0, most_readings: MOST_READINGS }
+        let serving = components.iter().skip(1).cloned().collect();
+        let mut observations = Observations::new(components);
+        observations.origin.serving = serving;
+        Table { observations, rows: Vec::new(), rounds: 0, most_readings: MOST_READINGS }
     }
 
     /// Sets the name of the clock, and its quantum in ticks; 0 if unknown.
@@ -91,6 +94,19 @@ impl Table {
             }
             self.rounds += 1;
         }
+    }
+
+    /// Begins a new placement: further rounds run in it.
+    pub fn begin_placement(&mut self) {
+        let placements = &mut self.observations.origin.placements;
+        if self.rounds > placements.last().copied().unwrap_or(0) {
+            placements.push(self.rounds);
+        }
+    }
+
+    /// Number of placements so far.
+    pub fn placements(&self) -> u32 {
+        self.observations.placements().len() as u32
     }
 
     /// Rows that run in each round.

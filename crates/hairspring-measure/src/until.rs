@@ -1,7 +1,9 @@
 //! Batches of rounds until the intervals are narrow enough or the budget is spent.
 
 use crate::batches::Batches;
-use crate::limits::{ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, FEWEST_ROUNDS, FIRST_BATCH, SHORTEST_RUN};
+use crate::limits::{
+    ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, FEWEST_ROUNDS, FIRST_BATCH, PLACEMENTS_OF_A_BATCH, SHORTEST_PLACEMENT, SHORTEST_RUN,
+};
 use crate::table::Table;
 use hairspring_core::judge::{Progress, progress};
 use std::time::Duration;
@@ -54,7 +56,7 @@ pub struct Ended {
     pub elapsed: Duration,
 }
 
-/// Runs batches of rounds, each as long as all previous ones together, until every body and every ratio in the table reaches
+/// Runs batches of rounds, each as long as all previous ones together and in several placements if the rows can be moved, until every body and every ratio in the table reaches
 /// the precision of the goal, or the budget is spent. `elapsed` is the spent part of the budget, which may include time before
 /// the rounds, such as compilation.
 ///
@@ -77,12 +79,11 @@ fn until<B: Batches>(
     mut progress: impl FnMut(&mut Table) -> Progress,
 ) -> Result<Ended, B::Error> {
     let mut measuring = Duration::ZERO;
-    let mut time = FIRST_BATCH.min(left(goal.budget, elapsed(), measuring));
+    let first = if batches.can_move() { SHORTEST_PLACEMENT * PLACEMENTS_OF_A_BATCH } else { FIRST_BATCH };
+    let mut time = first.min(left(goal.budget, elapsed(), measuring));
     loop {
-        let begin = elapsed();
-        batches.run(table.batch(time, goal.least_rounds), elapsed, table)?;
+        measuring += run_placed(time, goal.least_rounds, table, batches, elapsed)?;
         let end = elapsed();
-        measuring += end.saturating_sub(begin);
         let progress = if table.rounds() < FEWEST_ROUNDS { Progress::Wide } else { progress(table) };
         let (budget, stop) = goal.limit(progress);
         let assessing = elapsed().saturating_sub(end) * ASSESSING_TO_COME;
@@ -93,6 +94,38 @@ fn until<B: Batches>(
         }
         time = measuring.min(left);
     }
+}
+
+/// Runs a batch, in several placements if the rows can be moved, and returns the time spent in the rounds.
+fn run_placed<B: Batches>(
+    time: Duration,
+    least_rounds: u32,
+    table: &mut Table,
+    batches: &mut B,
+    elapsed: &dyn Fn() -> Duration,
+) -> Result<Duration, B::Error> {
+    let mut parts = if batches.can_move() { parts_of(time) } else { 1 };
+    let (batch_begin, part, mut measuring) = (elapsed(), time / parts, Duration::ZERO);
+    loop {
+        if table.rounds() > 0 && batches.can_move() {
+            batches.move_rows()?;
+            table.begin_placement();
+        }
+        let begin = elapsed();
+        batches.run(table.batch(part, least_rounds), elapsed, table)?;
+        let end = elapsed();
+        measuring += end.saturating_sub(begin);
+        parts -= 1;
+        if parts == 0 || end.saturating_sub(batch_begin) >= time || table.is_full() {
+            return Ok(measuring);
+        }
+    }
+}
+
+/// Number of placements that share a batch of this length.
+fn parts_of(time: Duration) -> u32 {
+    let most = time.as_nanos() / SHORTEST_PLACEMENT.as_nanos();
+    u32::try_from(most).unwrap_or(u32::MAX).clamp(1, PLACEMENTS_OF_A_BATCH)
 }
 
 impl Goal {

@@ -18,6 +18,7 @@ pub const TIME: Remedies = Remedies {
             "statement and init do not simply add up: what the one leaves behind changes the time of the other; time them together as one statement",
         ),
         ("preempted", "choose a quieter `cpu` or give it more time (`budget`)"),
+        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter `cpu`"),
         (
             "below_resolution",
             "if it is not that fast, Python's compiler folded or removed it: let it work on names instead of constants, and assign its result",

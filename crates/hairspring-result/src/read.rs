@@ -3,7 +3,7 @@
 //! Unknown keys are skipped, because later versions may add keys. Properties that other code relies on are checked here, such
 //! as that no interval is inverted.
 
-use crate::document::ResultDocument;
+use crate::document::{ResultDocument, Series};
 use serde::Deserialize;
 
 /// The format that is read.
@@ -21,12 +21,21 @@ pub fn read(text: &str) -> Result<ResultDocument, String> {
     }
     let head: Head = serde_json::from_str(text).map_err(|error| format!("is not a JSON document of hairspring: {error}"))?;
     match head.schema.as_deref() {
-        Some(SCHEMA) => serde_json::from_str(text).map_err(|error| format!("is not a valid {SCHEMA} document: {error}")),
+        Some(SCHEMA) => {
+            let document = serde_json::from_str(text).map_err(|error| format!("is not a valid {SCHEMA} document: {error}"))?;
+            Ok(judged(document))
+        }
         Some(other) => {
             Err(format!("is a document of `{}`: expected {SCHEMA}, what `time --json` and `fit --json` print", other.escape_debug()))
         }
         None => Err(format!("has no key `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print")),
     }
+}
+
+/// The document with its verdicts: one of an earlier version has none, and none may contradict the findings.
+fn judged(mut document: ResultDocument) -> ResultDocument {
+    document.results = document.results.into_iter().map(Series::judged).collect();
+    document
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn merged(first: &Series, runs: &[&Series]) -> Series {
         between_figures(overhead, &overheads);
     }
     series.findings = findings(used, runs.len() - used.len(), runs.len());
-    series
+    series.judged()
 }
 
 fn run_value(component: Option<&Component>, left_out: bool) -> Option<RunValue> {

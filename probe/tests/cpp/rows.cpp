@@ -95,6 +95,24 @@ void every_row_has_a_state_of_its_own() {
   assert(run(owned[0].cases()[0], owned[0].cases()[0].rows[1]) == 10);
 }
 
+void the_copies_first_run_untimed_on_a_state_that_is_heavy_to_make() {
+  const auto owner = hairspring::bench("owner", [](std::vector<std::uint64_t> &state) { ticks += state[0]++; })
+                         .state([] { return std::vector<std::uint64_t>{1}; })
+                         .groups();
+  assert(run(only_case(owner), only_case(owner).rows[3]) == 65 + 66 + 67 + 68);
+  assert(only_case(owner).rows[9].bodies == 128 && run(only_case(owner), only_case(owner).rows[9]) == 128 * 129 + 128 * 127 / 2);
+  const auto large = hairspring::bench("large", [](std::array<std::uint64_t, 9> &state) { ticks += state[0]++; })
+                         .state([] { return std::array<std::uint64_t, 9>{1}; })
+                         .init([](std::array<std::uint64_t, 9> &state) { state[1] += 1; })
+                         .groups();
+  assert(only_case(large).rows[0].bodies == 1 && run(only_case(large), only_case(large).rows[0]) == 65);
+  static std::vector<std::uint64_t> shared{1};
+  const auto once = hairspring::bench("shared", [](std::vector<std::uint64_t> &state) { ticks += state[0]++; })
+                        .state([]() -> std::vector<std::uint64_t> & { return shared; })
+                        .groups();
+  assert(run(only_case(once), only_case(once).rows[1]) == 1 + 2 && run(only_case(once), only_case(once).rows[1]) == 3 + 4);
+}
+
 void a_chain_carries_its_state() {
   const auto returned = hairspring::chain("returned", std::uint64_t{1}, [](std::uint64_t x) { return ticks += x, x * 2; }).groups();
   assert(run(only_case(returned), only_case(returned).rows[3]) == 1 + 2 + 4 + 8);
@@ -137,6 +155,7 @@ int main() {
   cold_rows_run_too();
   rows_are_printed();
   every_row_has_a_state_of_its_own();
+  the_copies_first_run_untimed_on_a_state_that_is_heavy_to_make();
   a_chain_carries_its_state();
   what_is_thrown_is_kept_and_nothing_runs_behind_it();
   types_and_alternatives_have_their_names();

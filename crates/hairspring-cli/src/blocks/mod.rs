@@ -34,6 +34,7 @@ const REMEDIES: Remedies = Remedies {
         ("outliers", "repeat on a quieter machine or CPU (--cpu) if it happens again"),
         ("core_shared", "measure again; choose another CPU (--cpu)"),
         ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
+        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
         ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
         ("wide_interval", "give it more time (--budget), or add inputs that run this part more often"),
         ("not_checked", "add inputs that take other paths through the function"),

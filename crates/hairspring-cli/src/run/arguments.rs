@@ -34,9 +34,10 @@ pub struct RunArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
-    /// Run each program N times, each in a process of its own; the interval then includes the variation between runs
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub processes: u32,
+    /// Run each program N times, each in a process of its own; the interval then includes the variation between runs (default: 1;
+    /// 5 with --baseline or --save-baseline)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub processes: Option<u32>,
     /// Time for measuring one benchmark with its alternatives (default: set by the program, else 500ms)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
@@ -66,7 +67,16 @@ pub struct RunArguments {
     pub baseline: BaselineArguments,
 }
 
+/// Processes for a result that is compared with one of another day, which has other placements of code and data.
+const PROCESSES_OF_BASELINE: u32 = 5;
+
 impl RunArguments {
+    /// How often each program runs.
+    pub fn processes(&self) -> u32 {
+        let one = if self.baseline.is_used() { PROCESSES_OF_BASELINE } else { 1 };
+        self.processes.unwrap_or(one)
+    }
+
     /// Splits the words into files and filters: a word is a file if it exists, or if it begins like a path.
     pub fn split(&self) -> (Vec<PathBuf>, Vec<String>) {
         let begins = |word: &OsString| ["/", "./", "../"].iter().any(|start| word.to_string_lossy().starts_with(start));

@@ -40,6 +40,7 @@ const REMEDIES: Remedies = Remedies {
             "if the time depends on what earlier runs left behind, give the benchmark an init; otherwise use another CPU (--cpu)",
         ),
         ("preempted", "choose a quieter CPU (--cpu)"),
+        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
     ],
     more_rows: "add rows with other counts to the program",
 };
@@ -78,10 +79,11 @@ fn list(programs: &[Program]) -> String {
 
 fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) -> Result<Outcome, AnyError> {
     let (mut documents, mut failed, mut missed) = (Vec::new(), false, false);
-    for process in 0..arguments.processes {
+    let processes = arguments.processes();
+    for process in 0..processes {
         let mut of_process = Vec::new();
         for program in programs.iter().filter(|program| !program.chosen.is_empty()) {
-            progress(&program.shown, process, arguments.processes);
+            progress(&program.shown, process, processes);
             match program.run(arguments) {
                 Ok(Answer { document, limit_missed }) => {
                     missed |= limit_missed;

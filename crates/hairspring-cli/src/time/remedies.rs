@@ -21,6 +21,7 @@ pub const REMEDIES: Remedies = Remedies {
             "--fence times every evaluation from a standing start; without it the time is what an evaluation adds to a stream of them",
         ),
         ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
+        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
         (
             "below_resolution",
             "make sure that the result of the code is used (--let, an expression, an assignment), or give it more time (--budget)",

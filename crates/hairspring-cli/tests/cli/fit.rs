@@ -133,3 +133,35 @@ fn thousands_of_components_are_solved() {
     let ended = fit(format!("{names}ticks\n{rows}")).start().ends_with_any(&[0, 1]);
     assert!(ended.error.lines().count() <= 1, "{ended}");
 }
+
+/// A body behind a small init; the rows depart from their plane in a pattern that follows neither count.
+fn behind_a_small_init(head: &str) -> String {
+    let rows = [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16), (16, 32)];
+    let off = [1.0, -1.0, -1.0, 1.0, 0.5, -0.5, -1.0, 1.0, 1.0, -1.0];
+    let reading = |round: u32, at: usize| {
+        let (bodies, inits) = rows[at];
+        let wobble = f64::from((round * 7 + at as u32 * 13) % 11) / 10.0;
+        let ticks = 500.0 * f64::from(bodies) + 6.0 * f64::from(inits) + 90.0 + 12.0 * off[at] + wobble;
+        format!("{bodies},{inits},{round},{ticks}\n")
+    };
+    let readings = (0..64).flat_map(|round| (0..rows.len()).map(move |at| reading(round, at)));
+    format!("{head}body,init,round,ticks\n{}", readings.collect::<String>())
+}
+
+#[test]
+fn an_init_that_serves_has_a_verdict_of_its_own() {
+    let document = fit(behind_a_small_init("# serves: init\n")).document();
+    let (result, init) = (document.result_of(0), &document.result_of(0)["components"]["init"]);
+    assert!(result["trusted"] == true && document.body()["trusted"] == true, "{result:#}");
+    assert!(init["trusted"] == false && init["serves"] == true, "{init:#}");
+    assert_eq!(document.finding("non_linear")["component"], "init");
+    let text = fit(behind_a_small_init("# serves: init\n")).succeeds();
+    text.says("! init").says("distrust").does_not_say("NOT TO BE TRUSTED");
+}
+
+#[test]
+fn a_component_that_is_asked_for_decides_on_the_verdict() {
+    let document = fit(behind_a_small_init("")).document();
+    assert!(document.result_of(0)["trusted"] == false && document.body()["trusted"] == true);
+    fit(behind_a_small_init("")).succeeds().says("NOT TO BE TRUSTED: init");
+}

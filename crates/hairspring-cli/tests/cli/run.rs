@@ -109,6 +109,19 @@ fn a_baseline_is_saved_and_compared_with() {
 }
 
 #[test]
+fn a_baseline_has_several_processes_unless_their_number_is_given() {
+    let processes = |options: &[&str]| {
+        let command = program(run(), "bench", &[("a", 5.0)]).with("./bench").option("--save-baseline", "main");
+        let ended = options.iter().fold(command, |command, option| command.with(option)).succeeds();
+        let saved: Value = serde_json::from_str(&ended.file(".hairspring/baselines/main.json")).unwrap();
+        saved["results"][0]["components"]["body"]["runs"].as_array().map_or(1, Vec::len)
+    };
+    assert_eq!(processes(&[]), 5);
+    assert_eq!(processes(&["--processes", "2"]), 2);
+    assert_eq!(processes(&["--processes", "1"]), 1);
+}
+
+#[test]
 fn a_source_file_is_compiled_and_its_observations_are_solved() {
     needs("cc");
     let source = "#include \"hairspring.h\"\n\

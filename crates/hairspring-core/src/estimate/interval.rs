@@ -121,6 +121,8 @@ pub enum Source {
     Reference,
     /// Differences between runs in separate processes.
     Runs,
+    /// Differences between the placements of one run: fresh processes with other addresses and other physical memory.
+    Placement,
     /// Effect of a neighbour on the core that remains in the undisturbed readings, as the control chains show it.
     Neighbour,
 }

@@ -3,16 +3,17 @@
 
 use super::denormals::denormals;
 use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
+use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Solver};
 use super::{
-    Bound, Context, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
+    Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
     precision_finding, upper_bound, verdict,
 };
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
 use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain};
-use crate::observations::{Flags, Observations, Origin, Role, Unit};
+use crate::observations::{Flags, Observations, Origin, Reading, Role, SeriesId, Unit};
 
 /// Settings of an assessment.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -53,6 +54,8 @@ pub struct ComponentResult {
     pub name: String,
     /// Its time.
     pub time: Time,
+    /// Whether it only serves the others, such as an init: their verdicts do not depend on its verdict.
+    pub serves: bool,
     /// Largest change when any one row is left out, in the table's unit.
     pub row_influence: f64,
 }
@@ -76,6 +79,16 @@ impl SeriesResult {
     /// Severity of the most severe finding.
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.severity).max()
+    }
+
+    /// Whether the time of a component can be trusted: no untrusted finding is about it, or about the whole series.
+    pub fn trusts(&self, component: &str) -> bool {
+        !self.findings.iter().any(|finding| finding.damns(component))
+    }
+
+    /// Whether every time that is asked for can be trusted.
+    pub fn is_trusted(&self) -> bool {
+        self.components.iter().filter(|component| !component.serves).all(|component| self.trusts(&component.name))
     }
 
     /// Adds a finding of a check outside this crate, and keeps the order by severity.
@@ -128,9 +141,58 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let found = assess_by(&all, table, question, &chains)?;
     let quiet = all.undisturbed(&chains).and_then(|solver| {
         let better = assess_by(&solver, table, question, &chains).ok().filter(|better| is_plausible(better, &found, all.excess()))?;
-        Some(with_neighbour(better, &found, &solver, all.excess()))
+        Some((with_neighbour(better, &found, &solver, all.excess()), solver))
     });
-    Ok(quiet.unwrap_or_else(|| with_slowed(found, &all, table, question)))
+    let (mut found, solver) = quiet.unwrap_or_else(|| (with_slowed(found, &all, table, question), all));
+    with_placements(&mut found, &Placements::new(table, question, &chains), table, &solver, question.options.level);
+    for series in &mut found.series {
+        missed_precision(&series.components, question).into_iter().for_each(|finding| series.add(finding));
+    }
+    Ok(found)
+}
+
+/// Adds to all intervals how the placements differ.
+fn with_placements(found: &mut Assessment, placements: &Placements, table: &Observations, solver: &Solver, level: f64) {
+    for (at, series) in found.series.iter_mut().enumerate() {
+        for (component, solved) in series.components.iter_mut().zip(&series.solution.components) {
+            let before = solver.with_bound(solved.uncertain.clone());
+            let ticks = placements.divided(before.clone(), |placement| {
+                Some(placement.series.get(at)?.solution.component(&component.name)?.uncertain.clone())
+            });
+            let cycles = component.time.cycles.clone();
+            let cycles = cycles.map(|cycles| {
+                placements.divided(cycles, |placement| {
+                    let same = |other: &&ComponentResult| other.name == component.name;
+                    placement.series.get(at)?.components.iter().find(same)?.time.cycles.clone()
+                })
+            });
+            if ticks != before {
+                component.time = widened(&component.time, &ticks, table, level);
+                let difference = solved.is_difference();
+                component.time.bound = if difference {
+                    None
+                } else {
+                    bound(&component.time.ticks, component_floor(&series.solution), table, solver.ruler.as_ref())
+                };
+            }
+            component.time.cycles = cycles;
+        }
+    }
+    let Some((first, others)) = found.series.split_first() else { return };
+    for comparison in &mut found.comparisons {
+        let ratio_in =
+            |first: &SeriesResult, others: &[SeriesResult]| ratio_of(others.iter().find(|series| series.name == comparison.a)?, first);
+        let Some(ratio) = ratio_in(first, others) else { continue };
+        let in_placement = |placement: &Assessment| placement.series.split_first().and_then(|(first, others)| ratio_in(first, others));
+        comparison.ratio = placements.divided(ratio, in_placement).estimate(level);
+        comparison.verdict = verdict(&comparison.ratio);
+    }
+}
+
+/// A time in the table's unit and in nanoseconds with the budget of `ticks`.
+fn widened(time: &Time, ticks: &Uncertain, table: &Observations, level: f64) -> Time {
+    let ns = table.origin.ns_per_unit().map(|factor| with_rate(ticks.scaled(factor), &table.origin));
+    Time { ticks: ticks.estimate(level), ns, ..time.clone() }
 }
 
 /// Adds a finding to every series whose code a neighbour slows.
@@ -175,7 +237,8 @@ fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, exce
     quiet
 }
 
-fn assess_by(solver: &Solver, table: &Observations, question: &Question, chains: &Options) -> Result<Assessment> {
+/// The assessment by one solver, without what concerns the whole run.
+pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Question, chains: &Options) -> Result<Assessment> {
     let names = table.series_names().to_vec();
     let control = solver.control_finding();
     let shadow = solver.ruler.as_ref().and_then(|ruler| shadow_of(table, ruler, solver, chains));
@@ -186,7 +249,7 @@ fn assess_by(solver: &Solver, table: &Observations, question: &Question, chains:
         let alone = standing_start(table, name, shadow, solver, &question.options);
         let overlap = overlapping(table, name, &solution, alone.as_ref(), solver, &question.options);
         correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
-        let mut result = series_result(name, solution, table, solver, question);
+        let mut result = series_result((id as SeriesId, name), solution, table, solver, question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
         result.findings.extend(denormals(table, id as u16).into_iter().chain(not_optimised(&table.origin, name)));
         sort(&mut result.findings);
@@ -262,7 +325,13 @@ fn correct(solution: &mut Solution, fenced: bool, shadow: Option<f64>, alone: Op
     }
 }
 
-fn series_result(name: &str, solution: Solution, table: &Observations, solver: &Solver, question: &Question) -> SeriesResult {
+fn series_result(
+    (id, name): (SeriesId, &str),
+    solution: Solution,
+    table: &Observations,
+    solver: &Solver,
+    question: &Question,
+) -> SeriesResult {
     let ruler = solver.ruler.as_ref();
     let components: Vec<ComponentResult> = solution
         .components
@@ -270,6 +339,7 @@ fn series_result(name: &str, solution: Solution, table: &Observations, solver: &
         .map(|component| ComponentResult {
             name: component.name.clone(),
             time: time(component, &solution, table, solver, question.options.level),
+            serves: table.origin.serves(&component.parts),
             row_influence: component.row_influence,
         })
         .collect();
@@ -279,8 +349,7 @@ fn series_result(name: &str, solution: Solution, table: &Observations, solver: &
         cycles: ruler.map(|ruler| with_bound(ticks).scaled(ruler.per_tick())),
         bound: bound(&ticks, overhead_floor(&solution), table, ruler),
     });
-    let mut findings = findings(&solution, table, solver, question);
-    findings.extend(missed_precision(&components, question));
+    let findings = findings(&solution, table, id, solver, question);
     SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
 }
 
@@ -297,27 +366,36 @@ fn not_optimised(origin: &Origin, series: &str) -> Option<Finding> {
     unoptimised.then(|| Finding::new(Severity::Warning, FindingKind::NotOptimised))
 }
 
-/// Share of disturbed readings among those that are not flagged as excluded.
-fn share_disturbed(solution: &Solution, table: &Observations) -> f64 {
-    let excluded = table.readings().iter().filter(|reading| reading.flags.contains(Flags::EXCLUDED)).count();
-    let excluded = excluded as f64 / table.readings().len().max(1) as f64;
-    let flagged = table.readings().iter().filter(|reading| reading.flags.any()).count() as f64 / table.readings().len().max(1) as f64;
-    let unused = solution.share_unused().max(flagged);
-    if excluded < 1.0 { ((unused - excluded) / (1.0 - excluded)).max(0.0) } else { unused }
-}
-
-/// Share of the readings that have a flag of their own.
-fn share_flagged(table: &Observations) -> f64 {
-    let flagged = table.readings().iter().filter(|reading| reading.flags.without(Flags::SHARED).any()).count();
-    flagged as f64 / table.readings().len().max(1) as f64
+/// Disturbed readings of a series, and those that are left out, among those that its author did not exclude. Where the
+/// undisturbed part of the readings is used, only those with a flag of their own are disturbed: all others were judged singly.
+fn disturbed(solution: &Solution, table: &Observations, id: SeriesId, by_part: bool) -> Disturbed {
+    let of_series = |reading: &&Reading| table.rows()[reading.row as usize].series == id;
+    let (mut all, mut excluded, mut flagged) = (0usize, 0usize, 0usize);
+    for reading in table.readings().iter().filter(of_series) {
+        let flags = if by_part { reading.flags.without(Flags::SHARED) } else { reading.flags };
+        all += 1;
+        if reading.flags.contains(Flags::EXCLUDED) {
+            excluded += 1;
+        } else {
+            flagged += usize::from(flags.any());
+        }
+    }
+    let kept = all.saturating_sub(excluded).max(1) as f64;
+    let flagged = flagged as f64 / kept;
+    if by_part {
+        return Disturbed::left_out(flagged);
+    }
+    let unused = solution.readings.saturating_sub(solution.readings_used).saturating_sub(excluded) as f64;
+    Disturbed { share: (unused / kept).max(flagged), left_out: unused / kept }
 }
 
 /// A finding if the requested precision was missed.
 fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
-    let time = &components.first()?.time;
+    let body = components.first()?;
+    let time = &body.time;
     let judged = time.judged(question.options.level);
     let fence = time.cycles.as_ref().map_or(0.0, |cycles| cycles.part(Source::Fence, question.options.level));
-    let missed = precision_finding(&judged, question.precision?)?;
+    let missed = precision_finding(&body.name, &judged, question.precision?)?;
     // A longer run does not reduce what a fence hides.
     let kind = FindingKind::FenceHides { cycles: 2.0 * fence };
     Some(if fence > judged.half_width() / 2.0 { Finding::new(Severity::Warning, kind) } else { missed })
@@ -355,11 +433,11 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
     }
 }
 
-fn findings(solution: &Solution, table: &Observations, solver: &Solver, question: &Question) -> Vec<Finding> {
+fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &Solver, question: &Question) -> Vec<Finding> {
     let ruler = solver.ruler.as_ref();
     let mut all = check(solution, &Context::for_table(table));
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
-    let disturbed = if solver.is_quiet() { share_flagged(table) } else { share_disturbed(solution, table) };
+    let disturbed = disturbed(solution, table, id, solver.is_quiet());
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
     all.extend(interference_findings(disturbed, longest, question.stolen_ms));
     all.extend(table.origin.clock.as_deref().and_then(clock_findings));
@@ -372,9 +450,14 @@ fn findings(solution: &Solution, table: &Observations, solver: &Solver, question
 }
 
 fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {
-    let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
-    let ratio = ratio((&a.solution, first), (&b.solution, second))?.estimate(level);
+    let ratio = ratio_of(a, b)?.estimate(level);
     Some(Comparison { a: a.name.clone(), b: b.name.clone(), ratio, verdict: verdict(&ratio) })
+}
+
+/// Ratio of the first components of two series.
+fn ratio_of(a: &SeriesResult, b: &SeriesResult) -> Option<Uncertain> {
+    let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
+    ratio((&a.solution, first), (&b.solution, second))
 }
 
 #[cfg(test)]

@@ -10,25 +10,29 @@ use crate::observations::Observations;
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// Name of the unit: `ns` or `ticks`.
-    pub unit: &'a str,
+    pub unit: &'static str,
     /// Factor from the solution's unit to this unit.
     pub factor: f64,
+    /// Components that only serve.
+    pub serving: &'a [String],
 }
 
-impl Context<'static> {
+impl<'a> Context<'a> {
     /// The context of a table: nanoseconds where the clock's rate is known, otherwise ticks.
-    pub fn for_table(table: &Observations) -> Context<'static> {
+    pub fn for_table(table: &'a Observations) -> Context<'a> {
         let factor = table.origin.ns_per_unit();
-        Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0) }
+        Context { unit: if factor.is_some() { "ns" } else { "ticks" }, factor: factor.unwrap_or(1.0), serving: &table.origin.serving }
     }
 }
 
 /// Rows beyond the unknowns, and residual relative to the longest row, at which the rows check the line without repeats.
 const EXACT: (usize, f64) = (3, 1e-9);
-/// Departure from the line, relative to the longest row, above which there is a warning.
-const DEPARTURE_WARNING: f64 = 0.003;
-/// Departure above which the numbers must not be trusted.
+/// Departure from the line, relative to the longest row, above which there is a note.
+const DEPARTURE_NOTED: f64 = 0.003;
+/// Departure above which no time of the series can be trusted, because the rows are not sums of their parts.
 const DEPARTURE_UNTRUSTED: f64 = 0.03;
+/// Effects on a component, relative to its time, above which the severity for this component is warning, and untrusted.
+const EFFECT: [f64; 2] = [0.01, 0.1];
 /// A smaller departure of single readings gets a note if its probability by chance is below this.
 const DEPARTURE_SURE: f64 = 1e-6;
 /// Shares of disturbed readings above which the severity is note, warning, and untrusted.
@@ -42,7 +46,7 @@ const DITHERED: f64 = 0.05;
 /// A core clock that varies by less than this share of its median did not step.
 const STEADY: f64 = 0.01;
 
-/// All checks of one solution.
+/// All checks of one solution. What is wrong with one component is a finding about this component.
 pub fn check(solution: &Solution, context: &Context) -> Vec<Finding> {
     // A difference of times may legitimately be negative or close to zero.
     let per_component = solution.components.iter().filter(|component| !component.is_difference()).flat_map(|component| {
@@ -51,10 +55,13 @@ pub fn check(solution: &Solution, context: &Context) -> Vec<Finding> {
             None => [negative(component, context), wide(component)].into_iter().flatten().collect(),
         }
     });
-    [rank(solution), not_checked(solution), non_linear(solution), bend(solution), outliers(solution), coarse(solution)]
+    [rank(solution), not_checked(solution), bend(solution), outliers(solution)]
         .into_iter()
         .flatten()
+        .chain(non_linear(solution))
+        .chain(coarse(solution))
         .chain(per_component)
+        .chain(shifted(solution, context))
         .collect()
 }
 
@@ -85,25 +92,63 @@ fn not_checked(solution: &Solution) -> Option<Finding> {
     bare.then(|| Finding::new(Severity::Warning, FindingKind::NotChecked { rows, unknowns }))
 }
 
-fn non_linear(solution: &Solution) -> Option<Finding> {
-    let lack = solution.lack_of_fit.filter(|lack| lack.p < 0.001)?;
-    if solution.largest == 0.0 {
-        return None;
-    }
+/// The departure of the rows, for each component that it makes uncertain. Components share their rows but not the effect: a
+/// departure of a thousandth of the longest row is nothing to the body that fills this row, and a lot to a small init.
+fn non_linear(solution: &Solution) -> Vec<Finding> {
+    let Some(lack) = solution.lack_of_fit.filter(|lack| lack.p < 0.001 && solution.largest != 0.0) else { return Vec::new() };
     let departure = lack.sd / solution.largest;
-    // A departure of a thousandth of the longest row can still be large compared with a small component.
-    let carried = solution
-        .components
-        .iter()
-        .map(|component| component.uncertain.part(Source::LackOfFit, component.ticks.level) / component.ticks.value.abs())
-        .fold(0.0, f64::max);
-    let severity = match departure.max(carried / 5.0) {
-        d if d > DEPARTURE_UNTRUSTED => Severity::Untrusted,
-        d if d > DEPARTURE_WARNING => Severity::Warning,
-        _ if lack.p < DEPARTURE_SURE && solution.blocks.is_empty() => Severity::Note,
-        _ => return None,
+    let finding = |severity, about: Option<(&Part, f64)>| {
+        let kind = FindingKind::NonLinear {
+            component: about.map(|(component, _)| component.name.clone()),
+            effect_percent: about.map(|(_, effect)| 100.0 * effect),
+            lack_of_fit_f: lack.f,
+            departure_percent: 100.0 * departure,
+        };
+        Finding::new(severity, kind)
     };
-    Some(Finding::new(severity, FindingKind::NonLinear { lack_of_fit_f: lack.f, departure_percent: 100.0 * departure }))
+    if departure > DEPARTURE_UNTRUSTED {
+        return vec![finding(Severity::Untrusted, None)];
+    }
+    let affected = solution.components.iter().map(|component| (component, effect_of_departure(component)));
+    let all: Vec<Finding> =
+        affected.filter_map(|(component, effect)| Some(finding(severity_of(effect)?, Some((component, effect))))).collect();
+    let is_noted = departure > DEPARTURE_NOTED || lack.p < DEPARTURE_SURE && solution.blocks.is_empty();
+    if all.is_empty() && is_noted { vec![finding(Severity::Note, None)] } else { all }
+}
+
+/// Half-width that the departure of the rows alone gives to a component, relative to its time; 0 for a time that cannot be
+/// told from zero, whose bound includes it.
+fn effect_of_departure(component: &Part) -> f64 {
+    if component.ticks.contains(0.0) {
+        return 0.0;
+    }
+    component.uncertain.part(Source::LackOfFit, component.ticks.level) / component.ticks.value.abs()
+}
+
+/// Severity of an effect on a component, given relative to its time.
+fn severity_of(effect: f64) -> Option<Severity> {
+    match effect {
+        e if e > EFFECT[1] => Some(Severity::Untrusted),
+        e if e > EFFECT[0] => Some(Severity::Warning),
+        _ => None,
+    }
+}
+
+/// The effect of a negative time of a component that serves on those that are asked for. The sum of the two is well known, so
+/// what the one lacks the other may have too much.
+fn shifted(solution: &Solution, context: &Context) -> Vec<Finding> {
+    let serves = |component: &&Part| component.parts.iter().all(|(part, _)| context.serving.contains(part));
+    let (serving, asked): (Vec<&Part>, Vec<&Part>) = solution.components.iter().partition(serves);
+    let negative = |component: &&Part| component.ticks.high < 0.0;
+    let Some(lowest) = serving.into_iter().filter(negative).min_by(|a, b| a.ticks.value.total_cmp(&b.ticks.value)) else {
+        return Vec::new();
+    };
+    let finding = |component: &Part| {
+        let effect = lowest.ticks.value.abs() / component.ticks.value.abs();
+        let (component, negative) = (component.name.clone(), lowest.name.clone());
+        Some(Finding::new(severity_of(effect)?, FindingKind::ShiftedByNegative { component, negative, effect_percent: 100.0 * effect }))
+    };
+    asked.into_iter().filter(|component| !component.ticks.contains(0.0)).filter_map(finding).collect()
 }
 
 fn left_out(solution: &Solution, reason: LeftOut) -> usize {
@@ -122,14 +167,17 @@ fn outliers(solution: &Solution) -> Option<Finding> {
     (rows > 0).then(|| Finding::new(severity, FindingKind::Outliers { rows }))
 }
 
-fn coarse(solution: &Solution) -> Option<Finding> {
-    let phase_spread = solution.phase_spread.filter(|spread| *spread < DITHERED)?;
-    let matters = solution
-        .components
-        .iter()
-        .any(|component| component.uncertain.part(Source::Granularity, component.ticks.level) > 0.001 * component.ticks.value.abs());
-    let severity = if matters { Severity::Warning } else { Severity::Note };
-    Some(Finding::new(severity, FindingKind::ClockTooCoarse { phase_spread }))
+/// A quantum that is not averaged out, for each component to which it matters.
+fn coarse(solution: &Solution) -> Vec<Finding> {
+    let Some(phase_spread) = solution.phase_spread.filter(|spread| *spread < DITHERED) else { return Vec::new() };
+    let matters =
+        |component: &&Part| component.uncertain.part(Source::Granularity, component.ticks.level) > 0.001 * component.ticks.value.abs();
+    let affected = solution.components.iter().filter(matters).map(|component| (Severity::Warning, Some(component.name.clone())));
+    let mut all: Vec<(Severity, Option<String>)> = affected.collect();
+    if all.is_empty() {
+        all.push((Severity::Note, None));
+    }
+    all.into_iter().map(|(severity, component)| Finding::new(severity, FindingKind::ClockTooCoarse { component, phase_spread })).collect()
 }
 
 type Part = crate::estimate::Component;
@@ -160,25 +208,47 @@ fn wide(component: &Part) -> Option<Finding> {
     })
 }
 
-/// A finding if the interval of a time is wider than the requested precision, a share of the value.
-pub fn precision_finding(time: &Estimate, asked: f64) -> Option<Finding> {
+/// A finding if the interval of a component's time is wider than the requested precision, a share of the value.
+pub fn precision_finding(component: &str, time: &Estimate, asked: f64) -> Option<Finding> {
     let missed = time.low > 0.0 && time.relative() > asked;
-    let kind = FindingKind::PrecisionMissed { reached_percent: 100.0 * time.relative(), asked_percent: 100.0 * asked };
+    let (reached_percent, asked_percent) = (100.0 * time.relative(), 100.0 * asked);
+    let kind = FindingKind::PrecisionMissed { component: component.to_owned(), reached_percent, asked_percent };
     missed.then(|| Finding::new(Severity::Warning, kind))
 }
 
+/// Readings that something else disturbed, as shares of all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Disturbed {
+    /// Disturbed readings.
+    pub share: f64,
+    /// Readings that are left out. Fewer than the disturbed ones where too few would remain.
+    pub left_out: f64,
+}
+
+impl Disturbed {
+    /// Disturbed readings, all of which are left out.
+    pub fn left_out(share: f64) -> Disturbed {
+        Disturbed { share, left_out: share }
+    }
+}
+
 /// A finding if the share of disturbed readings is large. `longest_ns` is the length of the longest row, 0 if unknown.
-pub fn interference_findings(share: f64, longest_ns: f64, stolen_ms: Option<f64>) -> Option<Finding> {
+pub fn interference_findings(disturbed: Disturbed, longest_ns: f64, stolen_ms: Option<f64>) -> Option<Finding> {
     // Readings that last as long as the period of the system's timer interrupt are rarely free of it: even those that
     // count as undisturbed contain one.
     let most = if longest_ns > LONG_NS { DISTURBED[1] } else { DISTURBED[2] };
-    let severity = match share {
+    let severity = match disturbed.share {
         s if s > most => Severity::Untrusted,
         s if s > DISTURBED[1] => Severity::Warning,
         s if s > DISTURBED[0] => Severity::Note,
         _ => return None,
     };
-    Some(Finding::new(severity, FindingKind::Preempted { share_percent: 100.0 * share, stolen_ms }))
+    let (share_percent, left_out_percent) = (100.0 * disturbed.share, 100.0 * disturbed.left_out);
+    Some(if disturbed.share - disturbed.left_out > DISTURBED[0] {
+        Finding::new(severity, FindingKind::DisturbedThroughout { share_percent, left_out_percent, stolen_ms })
+    } else {
+        Finding::new(severity, FindingKind::Preempted { share_percent, stolen_ms })
+    })
 }
 
 /// A finding if the clock is not ordered.
@@ -221,4 +291,92 @@ pub fn control_finding(control: &Estimate, expected_cycles: f64) -> Option<Findi
     let severity = if off > limits[1] { Severity::Untrusted } else { Severity::Warning };
     let kind = FindingKind::CoreShared { control_cycles: control.value, expected_cycles };
     (sure && off > limits[0]).then(|| Finding::new(severity, kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Question, SeriesResult, assess, code};
+    use crate::observations::Observations;
+
+    /// Rows of a body with an init before each. The rows depart from their plane by `departure` ticks, in a pattern that follows
+    /// neither count.
+    fn behind_an_init(body: f64, init: f64, departure: f64) -> Observations {
+        let mut table = Observations::new(vec!["body".into(), "init".into()]);
+        table.origin.serving = vec!["init".into()];
+        let series = table.series("main");
+        for round in 0..64u32 {
+            for (at, (n, further)) in [(1, 0), (1, 1), (2, 0), (2, 2), (4, 0), (4, 4), (8, 0), (8, 8), (16, 0), (16, 16)].iter().enumerate()
+            {
+                let (bodies, inits) = (f64::from(*n), f64::from(n + further));
+                let row = table.row(series, &[bodies, inits]);
+                let off = [1.0, -1.0, -1.0, 1.0, 0.5, -0.5, -1.0, 1.0, 1.0, -1.0][at] * departure;
+                let wobble = f64::from((round * 7 + at as u32 * 13) % 11) / 10.0 - 0.5;
+                table.push(row, round, body * bodies + init * inits + 90.0 + off + wobble);
+            }
+        }
+        table
+    }
+
+    fn judged(table: &Observations) -> SeriesResult {
+        assess(table, &Question::default()).unwrap().series.remove(0)
+    }
+
+    #[test]
+    fn the_lack_of_fit_of_a_small_init_does_not_damn_the_body() {
+        let found = judged(&behind_an_init(500.0, 6.0, 12.0));
+        assert!(found.trusts("body") && !found.trusts("init") && found.is_trusted(), "{:?}", found.findings);
+        let about_init = found.findings.iter().find(|finding| finding.is(code::NON_LINEAR) && finding.component() == Some("init"));
+        assert!(about_init.is_some_and(|finding| finding.number("effect_percent").unwrap() > 10.0), "{:?}", found.findings);
+    }
+
+    #[test]
+    fn an_init_that_is_asked_for_damns_the_series() {
+        let mut table = behind_an_init(500.0, 6.0, 12.0);
+        table.origin.serving.clear();
+        let found = judged(&table);
+        assert!(found.trusts("body") && !found.trusts("init") && !found.is_trusted(), "{:?}", found.findings);
+    }
+
+    #[test]
+    fn a_small_body_behind_a_long_init_is_untrusted() {
+        let found = judged(&behind_an_init(6.0, 500.0, 12.0));
+        assert!(!found.trusts("body") && found.trusts("init") && !found.is_trusted(), "{:?}", found.findings);
+    }
+
+    #[test]
+    fn a_large_departure_damns_every_component() {
+        let found = judged(&behind_an_init(500.0, 6.0, 900.0));
+        let whole = |finding: &&Finding| finding.is(code::NON_LINEAR) && finding.component().is_none();
+        assert!(found.findings.iter().any(|finding| whole(&finding) && finding.severity == Severity::Untrusted), "{:?}", found.findings);
+        assert!(!found.trusts("body") && !found.trusts("init"));
+    }
+
+    #[test]
+    fn straight_rows_have_no_finding_about_the_line() {
+        let found = judged(&behind_an_init(500.0, 6.0, 0.0));
+        assert!(!found.findings.iter().any(|finding| finding.is(code::NON_LINEAR)), "{:?}", found.findings);
+        assert!(found.trusts("body") && found.trusts("init"));
+    }
+
+    #[test]
+    fn a_negative_init_shifts_a_short_body_and_not_a_long_one() {
+        let severity = |body: f64| {
+            let found = judged(&behind_an_init(body, -4.0, 0.0));
+            assert!(!found.trusts("init"), "{:?}", found.findings);
+            found.findings.iter().find(|finding| finding.is(code::SHIFTED_BY_NEGATIVE)).map(|finding| finding.severity)
+        };
+        assert_eq!([20.0, 100.0, 4_000.0].map(severity), [Some(Severity::Untrusted), Some(Severity::Warning), None]);
+    }
+
+    #[test]
+    fn disturbed_readings_that_are_used_are_told_apart_from_those_left_out() {
+        let message = |share, left_out| interference_findings(Disturbed { share, left_out }, 0.0, None).unwrap();
+        let used = message(0.96, 0.012);
+        assert!(used.is(code::DISTURBED_THROUGHOUT) && used.message.contains("only 1.2 % are left out"), "{}", used.message);
+        assert_eq!(used.severity, Severity::Untrusted);
+        let out = message(0.2, 0.2);
+        assert_eq!((out.message.as_str(), out.severity), ("20.0 % of the readings were disturbed and left out", Severity::Warning));
+        assert!(out.is(code::PREEMPTED) && used.remedy != out.remedy);
+    }
 }

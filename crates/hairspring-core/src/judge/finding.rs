@@ -111,6 +111,16 @@ impl Finding {
         }
     }
 
+    /// The component that the finding is about; `None` if it is about the whole series.
+    pub fn component(&self) -> Option<&str> {
+        self.text("component")
+    }
+
+    /// Whether it makes this component untrusted.
+    pub fn damns(&self, component: &str) -> bool {
+        self.severity == Severity::Untrusted && self.component().is_none_or(|about| about == component)
+    }
+
     /// A list of names by its name; `None` if there is no such name or its value is not a list.
     pub fn list(&self, name: &str) -> Option<&[String]> {
         match self.numbers.get(name)? {

@@ -9,6 +9,7 @@ use crate::numbers;
 #[allow(missing_docs, reason = "each is documented at its kind in `FindingKind`")]
 pub mod code {
     pub const NON_LINEAR: &str = "non_linear";
+    pub const SHIFTED_BY_NEGATIVE: &str = "shifted_by_negative";
     pub const BEND_LEFT_OUT: &str = "bend_left_out";
     pub const OUTLIERS: &str = "outliers";
     pub const CLOCK_TOO_COARSE: &str = "clock_too_coarse";
@@ -18,6 +19,7 @@ pub mod code {
     pub const OVERLAP: &str = "overlap";
     pub const FENCE_HIDES: &str = "fence_hides";
     pub const PREEMPTED: &str = "preempted";
+    pub const DISTURBED_THROUGHOUT: &str = "disturbed_throughout";
     pub const BELOW_RESOLUTION: &str = "below_resolution";
     pub const RANK_DEFICIENT: &str = "rank_deficient";
     pub const METHODS_DEPART: &str = "methods_depart";
@@ -37,14 +39,17 @@ pub mod code {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the field names are the names of the numbers; `describe` puts them into words")]
 pub enum FindingKind {
-    /// The rows do not lie on a line (or plane).
-    NonLinear { lack_of_fit_f: f64, departure_percent: f64 },
+    /// The rows do not lie on a line (or plane). The departure makes the time of the component uncertain by this share; without
+    /// a component, it is so large that no time can be trusted, or so small that it matters to none.
+    NonLinear { component: Option<String>, effect_percent: Option<f64>, lack_of_fit_f: f64, departure_percent: f64 },
+    /// The solved value of another component is negative, so this one may be too long by up to this share.
+    ShiftedByNegative { component: String, negative: String, effect_percent: f64 },
     /// Rows at few copies were left out because the line bends there.
     BendLeftOut { rows: usize },
     /// Rows far off the line were left out.
     Outliers { rows: usize },
-    /// The clock's quantum is not averaged out by noise or dither.
-    ClockTooCoarse { phase_spread: f64 },
+    /// The clock's quantum is not averaged out by noise or dither; with a component, it matters to that one.
+    ClockTooCoarse { component: Option<String>, phase_spread: f64 },
     /// The core clock stepped during the run.
     FrequencyStepped { low_percent: f64, high_percent: f64 },
     /// A control chain was not measured at its known length: something else used the core's execution units.
@@ -62,6 +67,8 @@ pub enum FindingKind {
     FenceHides { cycles: f64 },
     /// Readings were disturbed by other work and left out.
     Preempted { share_percent: f64, stolen_ms: Option<f64> },
+    /// So many readings were disturbed by other work that most of these are used, too.
+    DisturbedThroughout { share_percent: f64, left_out_percent: f64, stolen_ms: Option<f64> },
     /// The time cannot be told from zero; `bound` is its upper bound.
     BelowResolution { component: String, bound: f64, unit: String },
     /// Some components cannot be told apart.
@@ -70,8 +77,8 @@ pub enum FindingKind {
     MethodsDepart { methods: Vec<String>, most_percent: f64, remedy: &'static str },
     /// Components that ran in no row.
     NeverRan { components: Vec<String> },
-    /// The interval is wider than the requested precision.
-    PrecisionMissed { reached_percent: f64, asked_percent: f64 },
+    /// The interval of a component is wider than the requested precision.
+    PrecisionMissed { component: String, reached_percent: f64, asked_percent: f64 },
     /// The interval is so wide that the value says little.
     WideInterval { component: String, half_width_percent: f64 },
     /// The value and its whole interval are negative.
@@ -92,14 +99,26 @@ impl Kind for FindingKind {
     fn describe(self) -> Description {
         use FindingKind::*;
         match self {
-            NonLinear { lack_of_fit_f, departure_percent } => Description {
+            NonLinear { component, effect_percent, lack_of_fit_f, departure_percent } => Description {
                 code: code::NON_LINEAR,
-                numbers: numbers! { lack_of_fit_f, departure_percent },
                 message: format!(
-                    "the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {} of the longest row",
-                    in_percent(departure_percent)
+                    "the rows do not lie on a straight line: lack of fit F = {lack_of_fit_f:.1}, departure {} of the longest row{}",
+                    in_percent(departure_percent),
+                    match (&component, effect_percent) {
+                        (Some(component), Some(effect)) => format!("; it makes {component} uncertain by {effect:.1} %"),
+                        _ => String::new(),
+                    }
                 ),
+                numbers: about(component, numbers! { effect_percent, lack_of_fit_f, departure_percent }),
                 remedy: "the totals are not sums of these parts: look for work that was not counted or that depends on another count, or use rows of similar length",
+            },
+            ShiftedByNegative { component, negative, effect_percent } => Description {
+                code: code::SHIFTED_BY_NEGATIVE,
+                message: format!(
+                    "the solved value of {negative} is negative, so {component} may be too long by up to {effect_percent:.1} %"
+                ),
+                numbers: numbers! { component, negative, effect_percent },
+                remedy: "the rows are not sums of their parts; see the lack of fit, and check the counts",
             },
             BendLeftOut { rows } => Description {
                 code: code::BEND_LEFT_OUT,
@@ -113,12 +132,13 @@ impl Kind for FindingKind {
                 message: format!("{} far off the line left out", rows_of(rows)),
                 remedy: "look at these rows; measure again on a quieter machine if it happens again",
             },
-            ClockTooCoarse { phase_spread } => Description {
+            ClockTooCoarse { component, phase_spread } => Description {
                 code: code::CLOCK_TOO_COARSE,
-                numbers: numbers! { phase_spread },
                 message: format!(
-                    "repeated readings hardly vary ({phase_spread:.3} quanta of the clock): the quantum does not average out and is included in the interval"
+                    "repeated readings hardly vary ({phase_spread:.3} quanta of the clock): the quantum does not average out and is included in the interval{}",
+                    component.as_ref().map(|component| format!(" of {component}")).unwrap_or_default()
                 ),
+                numbers: about(component, numbers! { phase_spread }),
                 remedy: "use a finer clock, or rows with larger counts",
             },
             FrequencyStepped { low_percent, high_percent } => Description {
@@ -176,13 +196,17 @@ impl Kind for FindingKind {
             Preempted { share_percent, stolen_ms } => Description {
                 code: code::PREEMPTED,
                 numbers: numbers! { share_percent, stolen_ms },
-                message: match stolen_ms.filter(|ms| *ms > 0.0) {
-                    Some(ms) => {
-                        format!("{share_percent:.1} % of the readings were disturbed and left out; the hypervisor took {ms:.0} ms")
-                    }
-                    None => format!("{share_percent:.1} % of the readings were disturbed and left out"),
-                },
+                message: format!("{share_percent:.1} % of the readings were disturbed and left out{}", taken(stolen_ms)),
                 remedy: "measure again on a quieter CPU or machine, or for longer",
+            },
+            DisturbedThroughout { share_percent, left_out_percent, stolen_ms } => Description {
+                code: code::DISTURBED_THROUGHOUT,
+                numbers: numbers! { share_percent, left_out_percent, stolen_ms },
+                message: format!(
+                    "{share_percent:.1} % of the readings were disturbed, and the time includes what disturbed them: too few others remain, so only {left_out_percent:.1} % are left out{}",
+                    taken(stolen_ms)
+                ),
+                remedy: "time a shorter piece of code, which other work interrupts less often, or measure on a quieter CPU or machine",
             },
             BelowResolution { component, bound: most, unit } => Description {
                 code: code::BELOW_RESOLUTION,
@@ -217,12 +241,12 @@ impl Kind for FindingKind {
                 numbers: numbers! { components },
                 remedy: "add rows in which they run, or remove their columns",
             },
-            PrecisionMissed { reached_percent, asked_percent } => Description {
+            PrecisionMissed { component, reached_percent, asked_percent } => Description {
                 code: code::PRECISION_MISSED,
-                numbers: numbers! { reached_percent, asked_percent },
                 message: format!(
-                    "the requested precision of {asked_percent:.2} % was not reached: the interval is +-{reached_percent:.2} %"
+                    "the requested precision of {asked_percent:.2} % was not reached: the interval of {component} is +-{reached_percent:.2} %"
                 ),
+                numbers: numbers! { component, reached_percent, asked_percent },
                 remedy: "repeat the rows more often, or use rows with larger counts",
             },
             WideInterval { component, half_width_percent } => Description {
@@ -283,6 +307,16 @@ impl Kind for FindingKind {
             },
         }
     }
+}
+
+/// What the hypervisor took, where it took something.
+fn taken(stolen_ms: Option<f64>) -> String {
+    stolen_ms.filter(|ms| *ms > 0.0).map(|ms| format!("; the hypervisor took {ms:.0} ms")).unwrap_or_default()
+}
+
+/// Numbers about a component, if there is one.
+fn about(component: Option<String>, numbers: Numbers) -> Numbers {
+    component.map(|component| ("component".to_owned(), Value::Text(component))).into_iter().chain(numbers).collect()
 }
 
 /// Numbers in one unit; the unit is appended to their names.

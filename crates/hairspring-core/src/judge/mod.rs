@@ -8,6 +8,7 @@ mod denormals;
 mod finding;
 mod kinds;
 mod overlap;
+mod placements;
 mod precision;
 mod remedies;
 mod resolution;
@@ -18,7 +19,7 @@ pub mod words;
 pub mod methods;
 
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
-pub use checks::{Context, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
+pub use checks::{Context, Disturbed, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
 pub use comparison::{Verdict, verdict};
 pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
 pub use kinds::{FindingKind, code};

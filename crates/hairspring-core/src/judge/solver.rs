@@ -12,8 +12,10 @@ const DISTURBED: f64 = 0.001;
 /// ... and so does one whose interval is wider than this share: on a calm core it is narrower within the first batch.
 const WIDE: f64 = 0.005;
 
-/// Code that is longer by more than this share beside a neighbour is not to be trusted.
+/// Code that is surely longer by more than this share beside a neighbour is not to be trusted ...
 const SLOWED: f64 = 0.02;
+/// ... nor is code that seems longer by more than this share, whatever its interval, if a control chain shows the neighbour, too.
+const SEEMS_SLOWED: f64 = 0.05;
 
 /// The solved reference chain, and the length of one copy in core cycles.
 #[derive(Debug)]
@@ -78,7 +80,7 @@ impl<'a> Solver<'a> {
     /// Solves from the undisturbed readings, if the control chains show a neighbour in all readings but not in these.
     pub fn undisturbed(&self, options: &Options) -> Option<Solver<'a>> {
         let table = self.table;
-        if !self.controls.iter().any(is_off) {
+        if !self.is_disturbed() {
             return None;
         }
         let (name, cycles) = table.origin.reference.as_ref()?;
@@ -91,6 +93,11 @@ impl<'a> Solver<'a> {
         (complete && trusted).then_some(Solver { quiet: Some(quiet), ..solver })
     }
 
+    /// Whether a control chain shows a neighbour on the core.
+    pub fn is_disturbed(&self) -> bool {
+        self.controls.iter().any(is_off)
+    }
+
     /// For each series, given with its reported core cycles: a finding if a neighbour on the core lengthens it, whatever the control
     /// chains show. The reported cycles then exceed those of the readings with short guards.
     pub fn slowed(&self, reported: &[(SeriesId, Estimate)], options: &Options) -> Vec<Option<Finding>> {
@@ -101,14 +108,14 @@ impl<'a> Solver<'a> {
             Some((quiet, ruler))
         };
         let Some((quiet, ruler)) = alone() else { return vec![None; reported.len()] };
+        let is_seen = self.control_finding().is_some();
         let finding = |(series, reported): &(SeriesId, Estimate)| {
             let solution = quiet.solve_by_guards(self.table, *series, options)?;
             let alone = ruler.in_cycles(&solution, solution.components.first()?)?.estimate(options.level);
-            let is_sure = alone.low > 0.0 && reported.low > (1.0 + SLOWED) * alone.high;
-            let kind = FindingKind::SlowedByNeighbour {
-                longer_percent: 100.0 * (reported.value / alone.value - 1.0),
-                quiet_percent: quiet.share().map(|share| 100.0 * share),
-            };
+            let longer = reported.value / alone.value - 1.0;
+            let is_sure = alone.low > 0.0 && (reported.low > (1.0 + SLOWED) * alone.high || is_seen && longer > SEEMS_SLOWED);
+            let kind =
+                FindingKind::SlowedByNeighbour { longer_percent: 100.0 * longer, quiet_percent: quiet.share().map(|share| 100.0 * share) };
             is_sure.then(|| Finding::new(Severity::Untrusted, kind))
         };
         reported.iter().map(finding).collect()
@@ -209,6 +216,31 @@ mod tests {
             assert!(cycles > 1.02, "the code was not slowed: {cycles}");
             assert!(shared.is_some_and(|finding| finding.severity == Severity::Untrusted), "{found:?}");
         }
+    }
+
+    /// The table with the readings of its code longer and shorter in turn, so that the interval of the code is wide.
+    fn unsteady(table: &Observations) -> Observations {
+        let mut unsteady = Observations::new(table.components().to_vec());
+        unsteady.origin = table.origin.clone();
+        for reading in table.readings() {
+            let row = &table.rows()[reading.row as usize];
+            let name = &table.series_names()[usize::from(row.series)];
+            let factor = if name == "code" { 1.0 + 0.95 * (f64::from(reading.round) / 150.0).sin() } else { 1.0 };
+            let series = unsteady.series(name);
+            let row = unsteady.row(series, &row.counts);
+            unsteady.push_guarded(row, reading.round, reading.ticks * factor, reading.flags, reading.guard);
+        }
+        unsteady
+    }
+
+    #[test]
+    fn code_that_seems_much_slower_is_untrusted_if_a_control_chain_shows_the_neighbour() {
+        let code = |of_chains: f64| {
+            let found = found(&unsteady(&Core { stalls: (600.0, 6_000.0), slower: 0.6, of_chains, ..STALLS }.table(1.0, 3))).2;
+            found.series[0].findings.iter().any(|finding| finding.number("longer_percent").is_some_and(|longer| longer > 5.0))
+        };
+        assert!(code(0.01), "the control chain shows a neighbour");
+        assert!(!code(0.0), "nothing but unsteady code");
     }
 
     #[test]

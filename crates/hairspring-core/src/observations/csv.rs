@@ -12,6 +12,8 @@ use std::num::NonZeroU32;
 pub const MAX_COMPONENTS: usize = 10_000;
 /// Most series that a file may have.
 pub const MAX_SERIES: usize = 1_000;
+/// Most placements that a file may have.
+const MAX_PLACEMENTS: usize = 100_000;
 /// Highest round number.
 const MAX_ROUND: u32 = 1 << 30;
 /// Longest line that is read, in bytes.
@@ -58,6 +60,18 @@ fn check_names(table: &Observations) -> Result<()> {
     let unoptimised = origin.unoptimised.iter().map(|name| ("unoptimised", name));
     match chains.chain(variants).chain(unoptimised).find(|(_, name)| table.find_series(name).is_none()) {
         Some((key, name)) => Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows"))),
+        None => check_serving(table),
+    }
+}
+
+/// Checks that the components that serve exist, and that one is left whose time is asked for.
+fn check_serving(table: &Observations) -> Result<()> {
+    let (serving, components) = (&table.origin.serving, table.components());
+    match serving.iter().find(|name| !components.contains(name)) {
+        Some(name) => Err(Error::BadTable(format!("`serves` names the component `{name}`, which has no column"))),
+        None if components.iter().all(|name| serving.contains(name)) => {
+            Err(Error::BadTable("`serves` names every component: leave out the one whose time is asked for".into()))
+        }
         None => Ok(()),
     }
 }
@@ -118,6 +132,8 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
         "variant" => origin.variants.push(variant(value, line)?),
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
+        "placement" => add_placement(&mut origin.placements, value, line)?,
+        "serves" => origin.serving.push(value.to_owned()),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
     Ok(())
@@ -141,6 +157,20 @@ fn variant(value: &str, line: u64) -> Result<Variant> {
     let (series, role, of) =
         found.ok_or_else(|| bad(line, "`variant` needs a series, `in_place` or `fenced`, and a series, as in `b = fenced of a`"))?;
     Ok(Variant { series: series.to_owned(), role, of: of.to_owned() })
+}
+
+/// Adds the first round of a placement, which must be after that of the one before.
+fn add_placement(placements: &mut Vec<u32>, value: &str, line: u64) -> Result<()> {
+    let first = round_number(value, line)?;
+    let before = placements.last().copied().unwrap_or(0);
+    if first <= before {
+        return Err(bad(line, &format!("the placement that begins with round {first} must begin after round {before}")));
+    }
+    if placements.len() >= MAX_PLACEMENTS {
+        return Err(bad(line, &format!("begins placement number {}, the limit is {MAX_PLACEMENTS}", MAX_PLACEMENTS + 1)));
+    }
+    placements.push(first);
+    Ok(())
 }
 
 fn rate_of(origin: &mut Origin) -> &mut Rate {
@@ -367,6 +397,8 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
         add("variant", Some(format!("{series} = {name} of {of}")));
     }
     origin.unoptimised.iter().for_each(|series| add("unoptimised", Some(series.clone())));
+    origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
+    origin.serving.iter().for_each(|component| add("serves", Some(component.clone())));
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
     for (key, value) in lines {
         writeln!(out, "# {}: {}", one_line(&key), one_line(&value))?;

@@ -14,6 +14,7 @@ pub use origin::{Origin, Rate, Role, Unit, Variant};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 /// Index of a series in a table.
 pub type SeriesId = u16;
@@ -145,7 +146,7 @@ impl Observations {
     }
 
     /// Sets a flag on all readings of these rounds, and clears it on all others.
-    pub fn mark(&mut self, rounds: &[std::ops::Range<u32>], flag: Flags) {
+    pub fn mark(&mut self, rounds: &[Range<u32>], flag: Flags) {
         for reading in &mut self.readings {
             let marked = rounds.iter().any(|range| range.contains(&reading.round));
             reading.flags = if marked { reading.flags.with(flag) } else { reading.flags.without(flag) };
@@ -155,6 +156,29 @@ impl Observations {
     /// Rows of one series, in the order in which they were added.
     pub fn rows_of(&self, series: SeriesId) -> impl Iterator<Item = (RowId, &Row)> {
         self.rows.iter().enumerate().filter(move |(_, row)| row.series == series).map(|(id, row)| (id as RowId, row))
+    }
+
+    /// The rounds of each placement: [`Origin::placements`] divides them.
+    pub fn placements(&self) -> Vec<Range<u32>> {
+        let rounds = self.rounds();
+        let firsts = std::iter::once(0).chain(self.origin.placements.iter().copied());
+        let ends = self.origin.placements.iter().map(|first| rounds.min(*first)).chain(std::iter::once(rounds));
+        firsts.zip(ends).filter(|(first, end)| first < end).map(|(first, end)| first..end).collect()
+    }
+
+    /// The table with the readings of these rounds only, as one placement.
+    #[must_use]
+    pub fn in_rounds(&self, rounds: &Range<u32>) -> Observations {
+        let readings = self.readings.iter().filter(|reading| rounds.contains(&reading.round));
+        Observations {
+            origin: Origin { placements: Vec::new(), ..self.origin.clone() },
+            components: self.components.clone(),
+            series: self.series.clone(),
+            rows: self.rows.clone(),
+            readings: readings.map(|reading| Reading { round: reading.round - rounds.start, ..*reading }).collect(),
+            index: self.index.clone(),
+            collisions: self.collisions.clone(),
+        }
     }
 
     /// One more than the highest round number.

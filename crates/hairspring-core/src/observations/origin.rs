@@ -73,6 +73,11 @@ pub struct Origin {
     pub variants: Vec<Variant>,
     /// Names of series whose code was compiled without optimisation, as far as the compiler tells.
     pub unoptimised: Vec<String>,
+    /// First round of each further placement, ascending: from this round on the rows ran in a fresh process, where code, data
+    /// and stack had other addresses. Empty if all rounds ran in the same place.
+    pub placements: Vec<u32>,
+    /// Components that only serve: they are separated from the time that is asked for, such as an init.
+    pub serving: Vec<String>,
     /// Other `# key: value` lines of the file, unchanged.
     pub notes: Vec<(String, String)>,
 }
@@ -92,6 +97,11 @@ impl Origin {
     /// Whether a series has fences around every init in all its rows.
     pub fn is_fenced(&self, series: &str) -> bool {
         self.variants.iter().any(|variant| variant.series == series && variant.of == series && variant.role == Role::Fenced)
+    }
+
+    /// Whether a time is made only of components that serve; its parts are given with their coefficients.
+    pub fn serves(&self, parts: &[(String, f64)]) -> bool {
+        parts.iter().all(|(part, _)| self.serving.contains(part))
     }
 
     /// The series that runs the code of `of` in the given arrangement.

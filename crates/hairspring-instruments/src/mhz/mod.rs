@@ -16,7 +16,7 @@ use hairspring_core::estimate::lattice::lattice;
 use hairspring_core::estimate::levels::{Level, levels};
 use hairspring_core::estimate::ratio::ratio;
 use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain};
-use hairspring_core::judge::{Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
+use hairspring_core::judge::{Disturbed, Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
 use hairspring_core::observations::{Flags, Observations, Rate};
 use hairspring_host::chains::{CONTROLS, ChainRole, RULER, chains, name, role_of};
 use hairspring_host::clock::Clock;
@@ -306,7 +306,7 @@ fn findings(solved: &Solved, factor_known: bool) -> Vec<Finding> {
         ));
     }
     let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / solved.lines.len() as f64;
-    all.extend(interference_findings(share, 0.0, None));
+    all.extend(interference_findings(Disturbed::left_out(share), 0.0, None));
     all
 }
 

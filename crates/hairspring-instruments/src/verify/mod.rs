@@ -11,7 +11,7 @@ use crate::lines::{InCycles, Line, core_hz, lines};
 use coverage::Coverage;
 use hairspring_core::estimate::Estimate;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
-use hairspring_core::judge::{Context, Finding, check, frequency_levels, interference_findings};
+use hairspring_core::judge::{Context, Disturbed, Finding, check, frequency_levels, interference_findings};
 use hairspring_core::observations::{Observations, Rate};
 use hairspring_host::chains::{RULER, chains, name, pairs};
 use hairspring_host::clock::{Clock, Reading, granularity};
@@ -247,10 +247,10 @@ fn distance(table: &Observations, measured: &InCycles, chain: &ChainResult) -> O
 }
 
 fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
-    let context = Context { unit: "ticks", factor: 1.0 };
+    let context = Context { unit: "ticks", factor: 1.0, serving: &[] };
     let share = lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / lines.len() as f64;
     let mut all: Vec<Finding> =
-        frequency_levels(&lines[ruler].solution).into_iter().chain(interference_findings(share, 0.0, None)).collect();
+        frequency_levels(&lines[ruler].solution).into_iter().chain(interference_findings(Disturbed::left_out(share), 0.0, None)).collect();
     let serious = lines
         .iter()
         .flat_map(|line| check(&line.solution, &context))

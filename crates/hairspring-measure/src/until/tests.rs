@@ -292,3 +292,73 @@ proptest::proptest! {
         proptest::prop_assert!(rounds >= least && rounds <= room);
     }
 }
+
+/// Rows that can be moved; a body of every placement takes as long as its entry says, in nanoseconds.
+struct Movable {
+    rows: InProcess<Copies>,
+    bodies: Vec<u64>,
+    moves: usize,
+    start: Duration,
+}
+
+impl Movable {
+    fn new(bodies: &[u64], noise: u64, start: Duration) -> Movable {
+        Movable { rows: in_process(Copies::rig(bodies[0], noise)), bodies: bodies.to_vec(), moves: 0, start }
+    }
+
+    fn run(mut self, goal: &Goal) -> (Table, Ended, usize) {
+        start();
+        let mut table = table(&STEADY);
+        let ended = until_precise(goal, &mut table, &mut self, &elapsed).unwrap();
+        (table, ended, self.moves)
+    }
+}
+
+impl Batches for Movable {
+    type Error = RowFailed;
+
+    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), RowFailed> {
+        self.rows.run(batch, elapsed, table)
+    }
+
+    fn can_move(&self) -> bool {
+        self.start < 50 * MS
+    }
+
+    fn move_rows(&mut self) -> Result<(), RowFailed> {
+        self.moves += 1;
+        pass(self.start);
+        let body = self.bodies[self.moves % self.bodies.len()];
+        self.rows = in_process(Copies::rig(body, self.rows.rig.noise));
+        Ok(())
+    }
+}
+
+#[test]
+fn rounds_are_shared_by_several_placements() {
+    let (table, ended, moves) = Movable::new(&[100], 3, MS).run(&goal(800 * MS));
+    assert_eq!((ended.stop, table.placements(), moves), (Stop::Precise, PLACEMENTS_OF_A_BATCH, PLACEMENTS_OF_A_BATCH as usize - 1));
+    let rounds: Vec<u32> = table.observations().placements().iter().map(std::ops::Range::len).map(|rounds| rounds as u32).collect();
+    assert!(rounds.iter().all(|count| count.abs_diff(rounds[0]) < 3), "{rounds:?}");
+    assert!(ended.measuring < ended.elapsed, "starting a placement is not measuring: {ended:?}");
+}
+
+#[test]
+fn placements_that_differ_are_not_precise_within_one() {
+    let (table, ended, _) = Movable::new(&[100, 103, 98, 101], 3, MS).run(&goal(800 * MS));
+    assert_eq!(ended.stop, Stop::Budget);
+    assert!(table.placements() > PLACEMENTS_OF_A_BATCH, "{}", table.placements());
+    assert!(ended.elapsed < 900 * MS, "{ended:?}");
+}
+
+#[test]
+fn rows_that_are_slow_to_move_stay() {
+    let (table, _, moves) = Movable::new(&[100], 3, 60 * MS).run(&goal(800 * MS));
+    assert_eq!((table.placements(), moves), (1, 0));
+}
+
+#[test]
+fn long_rounds_are_not_divided() {
+    let (table, _, moves) = Movable::new(&[40_000_000], 0, MS).run(&goal(800 * MS));
+    assert_eq!((table.rounds(), moves), (1, 0));
+}

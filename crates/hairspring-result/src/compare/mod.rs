@@ -146,7 +146,7 @@ fn partners(old: &[Series], new: &[Series]) -> Vec<Option<usize>> {
 
 fn pair(old: &Series, new: &Series, before: &Environment, after: &Environment) -> Pair {
     let component = new.body().map_or_else(|| "body".to_owned(), |(name, _)| name.to_owned());
-    let trusted = [old, new].iter().all(|series| series.is_trusted());
+    let trusted = [old, new].iter().all(|series| series.distrust().is_none());
     let change = match (old.body(), new.body()) {
         (Some(old), Some(new)) => {
             change(&old.1.figure, &new.1.figure, clock(before) == clock(after)).map(|change| change.if_trusted(trusted))

@@ -95,7 +95,9 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
         fit: fit(&result.solution, scale),
         budget,
         findings: entry.findings.iter().map(|finding| (*finding).clone()).collect(),
+        trusted: true,
     }
+    .judged()
 }
 
 /// The name, with a number appended if it is taken.
@@ -109,6 +111,8 @@ fn component(part: &ComponentResult, entry: &Entry, at: usize, (level, reason, s
     let (row_influence_ns, row_influence_ticks) = scale.split(part.row_influence);
     Component {
         figure: Figure::new(&part.time, level, reason),
+        trusted: true,
+        serves: part.serves,
         mode: subject.and_then(|subject| subject.mode),
         mode_reason: subject.map(|subject| subject.mode_reason.clone()).filter(|reason| !reason.is_empty()),
         row_influence_ns,

@@ -25,5 +25,6 @@ pub fn joined_runs(all: Option<Run>, one: Option<Run>) -> Option<Run> {
         stop: if all.stop == one.stop { all.stop.clone() } else { "differs between benchmarks".to_owned() },
         stolen_ms: sum(all.stolen_ms, one.stolen_ms),
         processes: all.processes,
+        placements: all.placements.zip(one.placements).map(|(all, one)| all.saturating_add(one)),
     })
 }

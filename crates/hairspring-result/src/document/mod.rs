@@ -86,6 +86,18 @@ pub struct Series {
     /// Findings, most severe first.
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// Whether every time that is asked for can be trusted: those of the components that do not only serve.
+    #[serde(default = "yes")]
+    pub trusted: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A component.
@@ -95,6 +107,12 @@ pub struct Component {
     /// Its time.
     #[serde(flatten)]
     pub figure: Figure,
+    /// Whether its time can be trusted: no finding with severity `untrusted` is about it, or about the whole result.
+    #[serde(default = "yes")]
+    pub trusted: bool,
+    /// Whether it only serves the others, such as an init: the verdict of the result does not depend on it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub serves: bool,
     /// What the slope means; `null` if that is unknown.
     pub mode: Option<Mode>,
     /// Why it is this mode.
@@ -296,6 +314,10 @@ pub struct Run {
     /// Number of processes that ran one after the other, if there were several: times are the means of their results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<u32>,
+    /// Number of placements that shared the rounds, if there were several: fresh processes with other addresses. Intervals include
+    /// how they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placements: Option<u32>,
 }
 
 /// What the slope of the line means.
@@ -343,14 +365,32 @@ impl Series {
         self.components.first().map(|(name, component)| (name.as_str(), component))
     }
 
-    /// The first finding with severity `untrusted`, if there is one.
-    pub fn distrust(&self) -> Option<&Finding> {
-        self.findings.iter().find(|finding| finding.severity == Severity::Untrusted)
+    /// The findings that make a component untrusted, or the whole result.
+    pub fn distrusts<'s>(&'s self, component: &'s str) -> impl Iterator<Item = &'s Finding> {
+        self.findings.iter().filter(move |finding| finding.damns(component))
     }
 
-    /// Whether no finding has severity `untrusted`.
+    /// The first finding that makes the first component untrusted, if there is one.
+    pub fn distrust(&self) -> Option<&Finding> {
+        let (name, _) = self.components.first()?;
+        self.distrusts(name).next()
+    }
+
+    /// Whether every time that is asked for can be trusted.
     pub fn is_trusted(&self) -> bool {
-        self.distrust().is_none()
+        let whole = self.findings.iter().any(|finding| finding.severity == Severity::Untrusted && finding.component().is_none());
+        !whole && self.components.iter().all(|(name, component)| component.serves || self.distrusts(name).next().is_none())
+    }
+
+    /// The series with its verdicts, which follow from its findings.
+    #[must_use]
+    pub fn judged(mut self) -> Series {
+        let trusted: Vec<bool> = self.components.keys().map(|name| self.distrusts(name).next().is_none()).collect();
+        for ((_, component), trusted) in (&mut self.components).into_iter().zip(&trusted) {
+            component.trusted = *trusted;
+        }
+        self.trusted = self.is_trusted();
+        self
     }
 }
 

@@ -93,7 +93,7 @@ fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
         Verdict::Faster => "new is faster",
         Verdict::Slower => "new is slower",
         Verdict::NoDifference => "no difference",
-        Verdict::Undecided => "undecided: the interval contains 1 and is wide",
+        Verdict::Undecided => "undecided: no difference is sure, and the interval is wide",
     };
     if !change.trusted {
         return "undecided: one of the results is not to be trusted".to_owned();

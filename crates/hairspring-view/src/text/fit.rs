@@ -81,21 +81,33 @@ fn influence(part: &Component) -> String {
     text.map_or_else(String::new, |text| format!("; leaving any one row out changes it by {text} at most"))
 }
 
+/// The name of a source in the line `budget`.
+fn source_name(source: Source) -> &'static str {
+    match source {
+        Source::Stochastic => "noise",
+        Source::LackOfFit => "lack of fit",
+        Source::Placement => "placement",
+        Source::Granularity => "quantum",
+        Source::Rate => "clock rate",
+        Source::Fence => "the fence's shadow",
+        Source::Reference => "reference",
+        Source::Runs => "runs",
+        Source::Neighbour => "a neighbour on the core",
+    }
+}
+
 /// `noise 0.0005 ns, lack of fit 0.0002 ns`: the half-width that each source alone would give.
 fn shares(budget: &[BudgetEntry]) -> String {
-    let sources = [
-        (Source::Stochastic, "noise"),
-        (Source::LackOfFit, "lack of fit"),
-        (Source::Granularity, "quantum"),
-        (Source::Rate, "clock rate"),
-        (Source::Fence, "the fence's shadow"),
-        (Source::Reference, "reference"),
-        (Source::Runs, "runs"),
-    ];
     let in_ns = budget.iter().any(|entry| entry.half_width_ns.is_some());
     let half = |entry: &BudgetEntry| entry.half_width_ns.or(entry.half_width_ticks).flatten().unwrap_or(f64::INFINITY);
-    let part = |source| budget.iter().filter(|entry| entry.source == source).map(half).sum::<f64>();
-    let named: Vec<(&str, f64)> = sources.iter().map(|(source, name)| (*name, part(*source))).filter(|(_, half)| *half != 0.0).collect();
+    let mut named: Vec<(&str, f64)> = Vec::new();
+    for entry in budget.iter().filter(|entry| half(entry) != 0.0) {
+        let name = source_name(entry.source);
+        match named.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += half(entry),
+            None => named.push((name, half(entry))),
+        }
+    }
     let all: f64 = named.iter().map(|(_, half)| half).sum();
     let share =
         |(name, half): &(&str, f64)| if *half < 0.01 * all { format!("{name} < 1 %") } else { format!("{name} {}", in_unit(*half, in_ns)) };
@@ -117,7 +129,8 @@ pub fn run(run: &Run) -> String {
     let times = format!("{} ms measured, {} ms in all", ms(run.measured_ms), ms(run.elapsed_ms));
     let stolen = run.stolen_ms.map(|ms| format!("stolen {} ms", significant(ms, 2)));
     let stop = Some(run.stop.clone()).filter(|stop| !stop.is_empty());
-    let rounds = format!("{} rounds", count(run.rounds as usize));
+    let places = run.placements.map_or_else(String::new, |placements| format!(" in {placements} placements"));
+    let rounds = format!("{} rounds{places}", count(run.rounds as usize));
     [Some(rounds), Some(times), stop, stolen].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

@@ -1,7 +1,7 @@
 //! The report of a measurement from its heading to its circumstances.
 
 use super::environment::environment;
-use super::findings::findings;
+use super::findings::{chosen, shared};
 use super::fit::{fit, plots, run as run_text};
 use super::methods::methods;
 use crate::cells::{Cell, align};
@@ -10,10 +10,18 @@ use crate::format::{plus_minus, significant};
 use crate::page::{INDENT, Page, Style, Tone};
 use hairspring_core::judge::{Severity, Verdict};
 use hairspring_result::document::{Standing, standing};
-use hairspring_result::{Figure, ResultDocument, Series};
+use hairspring_result::{Figure, Finding, ResultDocument, Series};
 
 /// More components than this are laid out in as many columns as the page holds.
 const MANY: usize = 20;
+
+/// The core clock to which times in nanoseconds belong, with a semicolon before it: it is a property of the run, not of the code.
+pub fn at_core_clock(document: &ResultDocument) -> String {
+    let mut components = document.results.iter().flat_map(|series| series.components.values());
+    let is_in_both = components.any(|component| component.figure.time_ns.is_some() && component.figure.cycles.is_some());
+    let clock = document.environment.core_clock_hz.filter(|_| is_in_both);
+    clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {} GHz", significant(hz.value / 1e9, 3)))
+}
 
 /// The report as text. It ends with a newline, and without `Style::color` it holds no control character but newlines.
 pub fn report(document: &ResultDocument, style: &Style) -> String {
@@ -25,10 +33,13 @@ pub fn report(document: &ResultDocument, style: &Style) -> String {
     times(&mut page, all);
     ratios(&mut page, document);
     let level = significant(100.0 * document.level(), 4);
-    page.marked("", &format!("intervals of {level} % confidence; the overhead is not in the times"));
+    let clock = at_core_clock(document);
+    page.marked("", &format!("intervals of {level} % confidence{clock}; the overhead is not in the times"));
+    doubts(&mut page, all);
     for (series, key) in all.iter().zip(keys(all)) {
         details(&mut page, series, key.as_deref());
     }
+    notes(&mut page, all);
     for table in &document.methods {
         page.gap();
         if document.methods.len() > 1 {
@@ -84,30 +95,86 @@ fn meaning(series: &Series) -> Option<String> {
 
 /// Writes the findings that make the result untrusted, before any number.
 fn distrust(page: &mut Page, all: &[Series]) {
-    for (series, key) in all.iter().zip(keys(all)).filter(|(series, _)| !series.is_trusted()) {
-        page.gap();
-        let which = key.map(|key| format!("{key}: ")).unwrap_or_default();
-        page.line(&format!("  {which}NOT TO BE TRUSTED"), Tone::Alarm);
-        findings(page, &series.findings, Severity::Untrusted);
+    let untrusted: Vec<String> = all.iter().zip(keys(all)).flat_map(|(series, key)| untrusted_parts(series, key.as_deref())).collect();
+    if all.iter().all(Series::is_trusted) {
+        return;
     }
+    page.gap();
+    let which = if untrusted.is_empty() { String::new() } else { format!(": {}", untrusted.join(", ")) };
+    page.line(&format!("  NOT TO BE TRUSTED{which}"), Tone::Alarm);
+    tell(page, all, |series, finding| finding.severity == Severity::Untrusted && !is_about_serving(series, finding));
+}
+
+/// What of a series is not to be trusted, by name; nothing if this is all there is.
+fn untrusted_parts(series: &Series, key: Option<&str>) -> Vec<String> {
+    let asked = || series.components.iter().filter(|(_, component)| !component.serves);
+    let untrusted: Vec<&String> = asked().filter(|(_, component)| !component.trusted).map(|(name, _)| name).collect();
+    let all = untrusted.len() == asked().count();
+    match key {
+        _ if series.is_trusted() => Vec::new(),
+        Some(key) if all => vec![key.to_owned()],
+        None if all => Vec::new(),
+        key => untrusted.into_iter().map(|name| key.map_or_else(String::new, |key| format!("{key}: ")) + &clean(name)).collect(),
+    }
+}
+
+/// Whether a finding is about a component that only serves.
+fn is_about_serving(series: &Series, finding: &Finding) -> bool {
+    finding.component().and_then(|name| series.components.get(name)).is_some_and(|component| component.serves)
+}
+
+/// Writes the warnings, and what is untrusted of the components that only serve, beside the numbers that they are about.
+fn doubts(page: &mut Page, all: &[Series]) {
+    let is_doubt = |series: &Series, finding: &Finding| match finding.severity {
+        Severity::Untrusted => is_about_serving(series, finding),
+        severity => severity == Severity::Warning,
+    };
+    if all.iter().any(|series| series.findings.iter().any(|finding| is_doubt(series, finding))) {
+        page.gap();
+    }
+    tell(page, all, is_doubt);
+}
+
+fn notes(page: &mut Page, all: &[Series]) {
+    if all.len() > 1 {
+        page.gap();
+    }
+    tell(page, all, |_, finding| finding.severity == Severity::Note);
+}
+
+/// Writes findings: of several series, each kind once, with the names of the series.
+fn tell(page: &mut Page, all: &[Series], is_chosen: impl Fn(&Series, &Finding) -> bool) {
+    if let [series] = all {
+        return chosen(page, &series.findings.iter().filter(|finding| is_chosen(series, finding)).collect::<Vec<_>>());
+    }
+    let keys: Vec<String> = keys(all).into_iter().flatten().collect();
+    let of = |(series, key)| {
+        let (series, key): (&Series, &String) = (series, key);
+        series.findings.iter().filter(|finding| is_chosen(series, finding)).map(move |finding| (key.as_str(), finding)).collect::<Vec<_>>()
+    };
+    shared(all.iter().zip(&keys).flat_map(of)).iter().for_each(|one| one.tell(page, ""));
 }
 
 /// One line for each component of each series; of a single series, one for the overhead.
 fn times(page: &mut Page, all: &[Series]) {
-    let mut lines: Vec<(String, &Figure)> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     for (series, key) in all.iter().zip(keys(all)) {
         let label = |component: &str| match (&key, series.components.len()) {
             (Some(key), 1) => key.clone(),
             (Some(key), _) => format!("{key}: {}", clean(component)),
             (None, _) => clean(component),
         };
-        lines.extend(series.components.iter().map(|(component, part)| (label(component), &part.figure)));
+        lines.extend(series.components.iter().map(|(component, part)| Line {
+            label: label(component),
+            figure: &part.figure,
+            trusted: part.trusted,
+        }));
     }
     let many = lines.len() > MANY;
     let [series] = all else { return table(page, &lines, many) };
     let overhead = series.overhead.as_ref();
     let in_table = overhead.filter(|figure| !many && standing_of(figure) != Some(Standing::Negative));
-    lines.extend(in_table.map(|figure| ("overhead".to_owned(), figure)));
+    lines.extend(in_table.map(|figure| Line { label: "overhead".to_owned(), figure, trusted: true }));
     table(page, &lines, many);
     match overhead {
         Some(figure) if in_table.is_none() => page.item("overhead", &intercept(figure), Tone::Plain),
@@ -143,15 +210,24 @@ fn cycles_cell(figure: &Figure) -> Cell {
     figure.bound_cycles.map_or_else(cycles, Cell::cycles_below)
 }
 
-fn table(page: &mut Page, lines: &[(String, &Figure)], many: bool) {
-    let times = align(&lines.iter().map(|(_, figure)| time_cell(figure)).collect::<Vec<_>>());
-    let cycles = align(&lines.iter().map(|(_, figure)| cycles_cell(figure)).collect::<Vec<_>>());
+/// A line of the table of times.
+struct Line<'a> {
+    label: String,
+    figure: &'a Figure,
+    trusted: bool,
+}
+
+fn table(page: &mut Page, lines: &[Line], many: bool) {
+    let times = align(&lines.iter().map(|line| time_cell(line.figure)).collect::<Vec<_>>());
+    let cycles = align(&lines.iter().map(|line| cycles_cell(line.figure)).collect::<Vec<_>>());
     let numbers: Vec<String> = times.iter().zip(&cycles).map(|(time, cycles)| format!("{time}   {cycles}")).collect();
     let numbers: Vec<&str> = numbers.iter().map(|text| text.trim_end()).collect();
     let widest = numbers.iter().map(|text| width(text)).max().unwrap_or(0);
-    let wanted = lines.iter().map(|(label, _)| width(label)).max().unwrap_or(0).max(if many { 1 } else { INDENT - 4 });
+    let wanted = lines.iter().map(|line| width(&line.label)).max().unwrap_or(0).max(if many { 1 } else { INDENT - 4 });
     let label = wanted.min(page.width().saturating_sub(widest + 4).max(8));
-    let rows: Vec<String> = lines.iter().zip(&numbers).map(|((name, _), text)| format!("  {}  {text}", pad(name, label))).collect();
+    let mark = |line: &Line| if line.trusted { ' ' } else { '!' };
+    let rows: Vec<String> =
+        lines.iter().zip(&numbers).map(|(line, text)| format!("{} {}  {text}", mark(line), pad(&line.label, label))).collect();
     if many { in_columns(page, &rows) } else { rows.iter().for_each(|row| page.line(row, Tone::Plain)) }
 }
 
@@ -189,7 +265,7 @@ fn verdict(verdict: Verdict, a: &str, b: &str) -> String {
         Verdict::Faster => format!("{a} is faster than {b}"),
         Verdict::Slower => format!("{a} is slower than {b}"),
         Verdict::NoDifference => "no difference".into(),
-        Verdict::Undecided => "undecided: the interval contains 1 and is wide".into(),
+        Verdict::Undecided => "undecided: no difference is sure, and the interval is wide".into(),
     }
 }
 
@@ -203,7 +279,7 @@ fn disassembly(page: &mut Page, series: &Series) {
     page.gap();
 }
 
-/// Fit, plots, warnings and notes of one series.
+/// Fit and plots of one series.
 fn details(page: &mut Page, series: &Series, key: Option<&str>) {
     page.gap();
     if let Some(key) = key {
@@ -218,6 +294,4 @@ fn details(page: &mut Page, series: &Series, key: Option<&str>) {
         plots(page, series);
         page.gap();
     }
-    findings(page, &series.findings, Severity::Warning);
-    findings(page, &series.findings, Severity::Note);
 }

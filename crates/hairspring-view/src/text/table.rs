@@ -1,36 +1,56 @@
 //! One table for many benchmarks: a line for each component, ratios of benchmarks that ran together, then the findings.
 
+use super::findings::{Shared, shared};
+use super::report::at_core_clock;
 use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width, wrap};
 use crate::page::{Page, Style, Tone};
 use hairspring_core::judge::{Severity, Verdict};
-use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
+use hairspring_result::{Component, Figure, ResultDocument, Series};
 
 /// Columns of a name; a longer name gets its own line.
 const NAME: usize = 20;
 /// Findings that are listed; any more are counted.
 const MOST_FINDINGS: usize = 40;
 
-/// The table of a result. Notes are only in the JSON document and in the detailed report.
+/// The table of a result. Notes are only in the JSON document and in the detailed report. A line is marked with the numbers of
+/// the findings about it, which are told once below the table.
 pub fn table(result: &ResultDocument, style: &Style) -> String {
     let mut page = Page::new(*style);
-    let lines: Vec<Line> = result.results.iter().flat_map(lines).collect();
+    let told = told(result);
+    let lines: Vec<Line> = result.results.iter().flat_map(|series| lines(series, &told)).collect();
     let times = align(&lines.iter().map(|line| line.time.clone()).collect::<Vec<_>>());
     let cycles = align(&lines.iter().map(|line| line.cycles.clone()).collect::<Vec<_>>());
-    let widest = times.iter().zip(&cycles).map(|(time, cycles)| 2 + NAME + 4 + width(time) + width(cycles.trim_end())).max();
+    let mark = |line: &Line| if line.mark.is_empty() { 0 } else { 2 + width(&line.mark) };
+    let marked = lines.iter().zip(&times).zip(&cycles);
+    let widest = marked.map(|((line, time), cycles)| 2 + NAME + 4 + width(time) + width(cycles.trim_end()) + mark(line)).max();
     let apart = widest.is_some_and(|widest| widest > page.width());
     for ((line, time), cycles) in lines.iter().zip(times).zip(cycles) {
         let name = named(&mut page, line);
-        let (mark, tone) = if line.untrusted { ('!', Tone::Alarm) } else { (' ', Tone::Strong) };
+        let (sign, tone) = if line.untrusted { ('!', Tone::Alarm) } else { (' ', Tone::Strong) };
         let joint = if apart { format!("\n  {}  ", " ".repeat(NAME)) } else { "  ".to_owned() };
-        let text = format!("{mark} {name}  {time}{joint}{cycles}");
+        let text = format!("{sign} {name}  {time}{joint}{cycles}  {}", line.mark);
         text.lines().filter(|text| !text.trim().is_empty()).for_each(|text| page.line(text, tone));
     }
     no_cycles(&mut page, result);
     ratios(&mut page, result);
     level(&mut page, result);
-    doubts(&mut page, result);
+    doubts(&mut page, result, &told);
     page.finish()
+}
+
+/// The warnings and untrusted findings, each kind once.
+fn told(result: &ResultDocument) -> Vec<Shared<'_>> {
+    let all = result.results.iter().flat_map(|series| series.findings.iter().map(move |finding| (series.name.as_str(), finding)));
+    shared(all.filter(|(_, finding)| finding.severity != Severity::Note))
+}
+
+/// The numbers of the findings about a component, such as `[1,3]`.
+fn mark(told: &[Shared], series: &str, component: &str) -> String {
+    let is_about = |one: &Shared| one.names.contains(&series) && one.finding.component().is_none_or(|about| about == component);
+    let numbers: Vec<String> =
+        told.iter().take(MOST_FINDINGS).enumerate().filter(|(_, one)| is_about(one)).map(|(at, _)| (at + 1).to_string()).collect();
+    if numbers.is_empty() { String::new() } else { format!("[{}]", numbers.join(",")) }
 }
 
 /// Why some times have no core cycles: a time in nanoseconds depends on the core clock.
@@ -52,14 +72,21 @@ struct Line {
     name: String,
     time: Cell,
     cycles: Cell,
+    mark: String,
     untrusted: bool,
 }
 
-fn lines(series: &Series) -> Vec<Line> {
+fn lines(series: &Series, told: &[Shared]) -> Vec<Line> {
     let several = series.components.len() > 1;
     let line = |(component, part): (&String, &Component)| {
         let name = if several { format!("{}: {component}", series.name) } else { series.name.clone() };
-        Line { name: clean(&name), time: time(&part.figure), cycles: cycles(&part.figure), untrusted: !series.is_trusted() }
+        Line {
+            name: clean(&name),
+            time: time(&part.figure),
+            cycles: cycles(&part.figure),
+            mark: mark(told, &series.name, component),
+            untrusted: !part.trusted,
+        }
     };
     series.components.iter().map(line).collect()
 }
@@ -113,29 +140,26 @@ fn level(page: &mut Page, result: &ResultDocument) {
     if let Some(level) = parts.find_map(|part| part.figure.time()).map(|time| time.level) {
         page.gap();
         let level = crate::format::significant(100.0 * level, 4);
-        page.line(&format!("  intervals of {level} % confidence; the overhead is not in the times"), Tone::Quiet);
+        let clock = at_core_clock(result);
+        wrap(&format!("intervals of {level} % confidence{clock}; the overhead is not in the times"), page.width() - 2)
+            .iter()
+            .for_each(|line| page.line(&format!("  {line}"), Tone::Quiet));
     }
 }
 
-/// The warnings and untrusted findings, by series.
-fn doubts(page: &mut Page, result: &ResultDocument) {
-    let all = result.results.iter().flat_map(|series| series.findings.iter().map(move |finding| (series, finding)));
-    let doubts: Vec<(&Series, &Finding)> = all.filter(|(_, finding)| finding.severity != Severity::Note).collect();
-    if !doubts.is_empty() {
+/// The warnings and untrusted findings, with the names of the benchmarks that they are about.
+fn doubts(page: &mut Page, result: &ResultDocument, told: &[Shared]) {
+    if !told.is_empty() {
         page.gap();
     }
-    if doubts.iter().any(|(_, finding)| finding.severity == Severity::Untrusted) {
+    if result.results.iter().any(|series| !series.is_trusted()) {
         page.line("! NOT TO BE TRUSTED", Tone::Alarm);
     }
-    for (series, finding) in doubts.iter().take(MOST_FINDINGS) {
-        let (label, tone) = if finding.severity == Severity::Untrusted { ("distrust", Tone::Alarm) } else { ("warning", Tone::Warning) };
-        page.item(label, &format!("{}: {}", series.name, finding.message), tone);
-        if !finding.remedy.is_empty() {
-            page.marked("-> ", &finding.remedy);
-        }
+    for (at, one) in told.iter().take(MOST_FINDINGS).enumerate() {
+        one.tell(page, &format!("[{}] ", at + 1));
     }
-    if doubts.len() > MOST_FINDINGS {
-        page.marked("", &format!("and {} more, in the JSON document", doubts.len() - MOST_FINDINGS));
+    if told.len() > MOST_FINDINGS {
+        page.marked("", &format!("and {} more, in the JSON document", told.len() - MOST_FINDINGS));
     }
 }
 
@@ -159,5 +183,32 @@ mod tests {
         assert!(text.contains("!                       below 0.2") && text.contains("! NOT TO BE TRUSTED"), "{text}");
         assert!(text.contains("multiply is faster than x: 0.50 +- 0.10 times the time") && text.contains("-> try again"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80) && !text.contains('\u{1b}'), "{text}");
+    }
+
+    #[test]
+    fn the_same_finding_of_twenty_benchmarks_is_told_once_and_marks_their_lines() {
+        let component = r#"{"body": {"time_ns": {"value": 2.0, "low": 1.9, "high": 2.1, "level": 0.95}}}"#;
+        let finding = r#"{"kind": "core_shared", "severity": "untrusted", "message": "somebody else", "remedy": "try again"}"#;
+        let series = |at: usize| format!(r#"{{"name": "b{at}", "components": {component}, "fit": {{}}, "findings": [{finding}]}}"#);
+        let all: Vec<String> = (0..20).map(series).collect();
+        let saved =
+            format!(r#"{{"schema": "hairspring/result/1", "command": "run", "environment": {{}}, "results": [{}]}}"#, all.join(","));
+        let text = table(&read(&saved).unwrap(), &Style::default());
+        assert_eq!((text.matches("somebody else").count(), text.matches("try again").count()), (1, 1), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("! b") && line.ends_with("ns +- 0.10  [1]")).count(), 20, "{text}");
+        assert!(text.contains("distrust  [1] b0, b1, b2") && text.contains("b19:"), "{text}");
+    }
+
+    #[test]
+    fn a_doubt_about_an_init_marks_its_line_only() {
+        let time = r#""time_ns": {"value": 2.0, "low": 1.9, "high": 2.1, "level": 0.95}"#;
+        let saved = format!(
+            r#"{{"schema": "hairspring/result/1", "command": "run", "environment": {{}}, "results": [{{"name": "sort", "fit": {{}},
+            "components": {{"body": {{{time}}}, "init": {{{time}, "serves": true}}}},
+            "findings": [{{"kind": "wide_interval", "severity": "untrusted", "component": "init", "message": "wide", "remedy": ""}}]}}]}}"#
+        );
+        let text = table(&read(&saved).unwrap(), &Style::default());
+        assert!(text.contains("\n! sort: init") && text.contains("  sort: body") && !text.contains("NOT TO BE TRUSTED"), "{text}");
+        assert!(text.contains("distrust  [1] sort: wide"), "{text}");
     }
 }

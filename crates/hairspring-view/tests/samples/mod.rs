@@ -78,6 +78,7 @@ pub fn timed(table: &Observations, subjects: Vec<Subject>) -> Measurement {
         stop: "precision reached".into(),
         stolen_ms: Some(0.0),
         processes: None,
+        placements: None,
     };
     let question = Question { stolen_ms: Some(0.0), ..Question::default() };
     Measurement {
@@ -136,6 +137,28 @@ pub fn init_and_body() -> Measurement {
     let rows = grid.iter().map(|(n, m)| (vec![f64::from(*n), f64::from(*m)], 10.5 * f64::from(*n) + 84.0 * f64::from(*m) + 59.0)).collect();
     let table = with_ruler(&["body", "init"], vec![("main", rows)], 3.0);
     timed(&table, vec![subject("main", "y = sqrt(x)", Mode::Latency)])
+}
+
+/// A body behind a small init that serves; the rows depart from their plane.
+pub fn small_init() -> Measurement {
+    let off = [1.0, -1.0, -1.0, 1.0, 0.5, -0.5, -1.0, 1.0, 1.0, -1.0];
+    let grid = [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16), (16, 32)];
+    let ticks = |n: i32, m: i32, off: f64| 500.0 * f64::from(n) + 6.0 * f64::from(m) + 90.0 + 12.0 * off;
+    let rows = grid.iter().zip(off).map(|((n, m), off)| (vec![f64::from(*n), f64::from(*m)], ticks(*n, *m, off))).collect();
+    let mut table = with_ruler(&["body", "init"], vec![("main", rows)], 3.0);
+    table.origin.serving = vec!["init".into()];
+    timed(&table, vec![subject("main", "sort(v)", Mode::Latency)])
+}
+
+/// Two alternatives beside something that uses the core: both have the same findings.
+pub fn disturbed() -> Measurement {
+    let mut series = vec![("a", rows(2.1, 58.9)), ("b", rows(0.7, 58.7))];
+    let mut control = rows(0.71, 61.0);
+    control.iter_mut().for_each(|(counts, _)| counts.resize(1, 0.0));
+    series.push(("control", control));
+    let mut table = with_ruler(&["body"], series, 3.0);
+    table.origin.controls = vec![("control".into(), 1.0)];
+    timed(&table, [("a", "x = x * c"), ("b", "x = x + c")].iter().map(|(name, code)| subject(name, code, Mode::Latency)).collect())
 }
 
 pub fn alternatives() -> Measurement {
@@ -202,6 +225,8 @@ pub fn all() -> Vec<(&'static str, Measurement)> {
     vec![
         ("line", line()),
         ("init-and-body", init_and_body()),
+        ("small-init", small_init()),
+        ("disturbed", disturbed()),
         ("alternatives", alternatives()),
         ("below-resolution", below_resolution()),
         ("rank-deficient", rank_deficient()),

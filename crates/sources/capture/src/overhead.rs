@@ -22,7 +22,7 @@ pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
 
 /// A finding about a significantly negative overhead. The toggle of a pin cannot take negative time, so the counts are too
 /// high. `first` holds the counts of the first pulse.
-fn overhead_below_zero(solution: &Solution, first: &[f64], context: &Context<'static>) -> Option<Finding> {
+fn overhead_below_zero(solution: &Solution, first: &[f64], context: &Context<'_>) -> Option<Finding> {
     let overhead = solution.overhead?;
     if overhead.value + MARGIN.0 * overhead.half_width() >= -MARGIN.1 * solution.quantum {
         return None;

@@ -18,6 +18,7 @@ pub const PROGRAM: Remedies = Remedies {
             "a body that starts before its init has ended is measured too short: put a fence after the init, or make the body's input depend on the init's result",
         ),
         ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
+        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
         ("below_resolution", "if it is not that fast, the compiler removed it: make its inputs opaque and use its result"),
         (
             "denormals",

@@ -47,6 +47,7 @@ pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, comm
             stop: measured.run.stop.to_string(),
             stolen_ms: measured.run.stolen_ms,
             processes: None,
+            placements: None,
         }),
     })
 }

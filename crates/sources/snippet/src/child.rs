@@ -69,6 +69,8 @@ impl Child {
         let stderr = output.try_clone().map_err(io("making a file for the code's output"))?;
         let mut program = Program::new(&host.program);
         program.args(&host.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        // The environment lies above the stack, so its size moves the stack where the system does not do so itself.
+        program.env("HAIRSPRING_PLACEMENT", "x".repeat(load.offset()));
         let (mut process, group) = Group::spawn(&mut program).map_err(io("starting the measuring process"))?;
         let (commands, replies) = (process.stdin.take(), listen(process.stdout.take()));
         let mut child = Child { process, commands, replies, output, timeout, _group: group };

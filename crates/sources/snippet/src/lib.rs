@@ -19,6 +19,7 @@ mod error;
 mod findings;
 mod messages;
 mod mode;
+mod placed;
 mod plan;
 mod protocol;
 mod registers;

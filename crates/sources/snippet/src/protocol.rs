@@ -26,7 +26,7 @@ pub enum Command {
 }
 
 /// What to load.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Load {
     /// The library.
     pub library: String,
@@ -36,14 +36,22 @@ pub struct Load {
     pub clock: Option<String>,
     /// CPU to run on.
     pub cpu: Option<usize>,
-    /// Seed of the orders.
-    pub seed: u64,
+    /// Number of the placement: code, data and stack of the rows have other addresses in each, and the orders another seed.
+    pub placement: u32,
     /// Rows of built-in chains to run in the same rounds: name of the chain and copies.
     pub chains: Vec<(String, u32)>,
     /// Whether to prove the reference chain's length first.
     pub prove_ruler: bool,
     /// Seconds of processor time after which the kernel ends the child if the parent is gone.
     pub most_cpu_seconds: u64,
+}
+
+impl Load {
+    /// Bytes by which memory of this placement is moved within a page: a multiple of 16, as stacks and allocators need it.
+    pub fn offset(&self) -> usize {
+        // 89 is odd, so that 256 placements have different offsets.
+        self.placement as usize * 89 % 256 * 16
+    }
 }
 
 /// From child to parent.
@@ -87,6 +95,20 @@ pub struct Ended {
     pub memory_bytes: u64,
     /// Bytes of the code's output that were dropped to keep its file small.
     pub dropped_bytes: u64,
+}
+
+impl Ended {
+    /// The circumstances of two processes that ran one after the other: the more exact rate, and the sums.
+    #[must_use]
+    pub fn joined(self, later: Ended) -> Ended {
+        let rate = if later.rate.uncertainty_ppm < self.rate.uncertainty_ppm { later.rate } else { self.rate };
+        Ended {
+            rate,
+            stolen_ms: self.stolen_ms.zip(later.stolen_ms).map(|(before, later)| before + later),
+            memory_bytes: self.memory_bytes.max(later.memory_bytes),
+            dropped_bytes: self.dropped_bytes.saturating_add(later.dropped_bytes),
+        }
+    }
 }
 
 /// Sent in place of a length: the child is dying of a signal, and the numbers of a [`CrashReport`] follow.

@@ -1,10 +1,11 @@
 //! Measures a request: pilot, design, compilation, and rounds until the interval is narrow enough.
 
-use crate::child::{Child, HostProgram, Printed, check_memory};
+use crate::child::{Child, HostProgram, Printed};
 use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, find};
 use crate::copied::{Copy, Lost};
 use crate::copy::look;
 use crate::error::{Result, io};
+use crate::placed::Placed;
 use crate::plan;
 use crate::protocol::{Ended, Load, Ready};
 use crate::request::{Language, Request};
@@ -80,19 +81,18 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
         clock: request.clock.clone(),
         ..load(request, &library, rows.len())
     };
-    let (mut child, ready) = Child::start(host, load, request.timeout)?;
+    let mut placed = Placed::start(host, load, request)?;
+    let mut table = table::new(request, &rows, &companions, placed.ready());
+    let stopped = until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed())?;
+    let (ready, ended, printed) = placed.end()?;
     drop(folder);
-    let mut table = table::new(request, &rows, &companions, &ready);
-    let stopped = until_precise(&goal(request), &mut table, &mut child, &|| begin.elapsed())?;
-    let ended = child.end()?;
-    check_memory(&ended)?;
     Ok(MeasuredCode {
         run: Run::new(table, stopped, ended.rate.clone(), ended.stolen_ms),
         copies: std::mem::take(copies),
         lost,
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
         compiler,
-        printed: child.printed(&ended),
+        printed,
         ready,
         ruler,
         ended,
@@ -113,7 +113,7 @@ fn load(request: &Request, library: &Library, rows: usize) -> Load {
         rows: rows as u32,
         clock: None,
         cpu: request.cpu,
-        seed: 1,
+        placement: 0,
         chains: Vec::new(),
         prove_ruler: true,
         most_cpu_seconds,

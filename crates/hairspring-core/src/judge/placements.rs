@@ -1,0 +1,189 @@
+//! How far the time of the code differs between the placements of one run. Rounds in one process cannot show it: addresses
+//! of code, data and stack, physical pages, and the history of branches are the same in all of them.
+//!
+//! Every placement is solved separately. The variance of the mean of all placements follows from how they differ. In the error
+//! budget it takes the place of the variance between all rounds, in two parts: what the rounds of one placement show, and the
+//! rest, which is due to the placements.
+
+use super::assessment::{Assessment, Question, assess_by};
+use super::solver::Solver;
+use crate::estimate::{Contribution, Options, Source, Spread, Uncertain};
+use crate::observations::Observations;
+
+/// Fewest placements whose differences are of use: with fewer, Student's quantile is above 4.
+const FEWEST: usize = 3;
+
+/// Most groups of neighbouring placements that are solved separately: each costs a pass over the table.
+const MOST: usize = 64;
+
+/// The placements of a table, each solved separately.
+#[derive(Debug, Default)]
+pub(super) struct Placements(Vec<Solved>);
+
+#[derive(Debug)]
+struct Solved {
+    /// Share of all rounds.
+    weight: f64,
+    found: Assessment,
+}
+
+impl Placements {
+    /// Solves every placement. Leaves out those in which a neighbour disturbed all readings of the control chains.
+    pub fn new(table: &Observations, question: &Question, chains: &Options) -> Placements {
+        let parts = table.placements();
+        if parts.len() < FEWEST {
+            return Placements::default();
+        }
+        let solved = |rounds: &std::ops::Range<u32>| {
+            let part = table.in_rounds(rounds);
+            let all = Solver::new(&part, chains);
+            let solver = if all.is_disturbed() { all.undisturbed(chains)? } else { all };
+            Some(Solved { weight: rounds.len() as f64, found: assess_by(&solver, &part, question, chains).ok()? })
+        };
+        let groups = parts.chunks(parts.len().div_ceil(MOST));
+        let spans: Vec<_> = groups.filter_map(|group| Some(group.first()?.start..group.last()?.end)).collect();
+        Placements(spans.iter().filter_map(solved).collect())
+    }
+
+    /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
+    /// placement. `value_in` gives the same value in one placement.
+    pub fn divided(&self, value: Uncertain, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
+        let usable = |one: &Solved| Some((one.weight, value_in(&one.found).filter(|value| value.value.is_finite())?));
+        let values: Vec<(f64, Uncertain)> = self.0.iter().filter_map(usable).collect();
+        if values.len() < FEWEST || stochastic(&value).variance == 0.0 {
+            return value;
+        }
+        let rounds = within(&values);
+        let excess = variance_of_mean(&values) - rounds.variance;
+        let mut divided = value.without(Source::Stochastic);
+        divided.budget.insert(0, Contribution::standard(Source::Stochastic, rounds.variance.sqrt(), rounds.dof));
+        if excess > 0.0 {
+            divided.budget.push(Contribution::standard(Source::Placement, excess.sqrt(), values.len() as f64 - 1.0));
+        }
+        divided
+    }
+}
+
+/// Variance of the weighted mean of values, from how they differ.
+fn variance_of_mean(values: &[(f64, Uncertain)]) -> f64 {
+    let (count, sum) = (values.len() as f64, values.iter().map(|(weight, _)| weight).sum::<f64>());
+    let mean = values.iter().map(|(weight, value)| weight * value.value).sum::<f64>() / sum;
+    let squares: f64 = values.iter().map(|(weight, value)| (weight / sum * (value.value - mean)).powi(2)).sum();
+    squares * count / (count - 1.0)
+}
+
+struct Variance {
+    variance: f64,
+    dof: f64,
+}
+
+/// Variance of the weighted mean of values, from the variation between the rounds of each.
+fn within(values: &[(f64, Uncertain)]) -> Variance {
+    let sum: f64 = values.iter().map(|(weight, _)| weight).sum();
+    let parts = values.iter().map(|(weight, value)| ((weight / sum).powi(2), stochastic(value)));
+    let (variance, fourth) = parts.fold((0.0, 0.0), |(variance, fourth), (square, part)| {
+        let share = square * part.variance;
+        (variance + share, fourth + share * share / part.dof.max(1.0))
+    });
+    Variance { variance, dof: if fourth > 0.0 { variance * variance / fourth } else { f64::INFINITY } }
+}
+
+/// Variance between rounds in a budget.
+fn stochastic(value: &Uncertain) -> Variance {
+    let of_rounds = value.budget.iter().find_map(|entry| match (entry.source, entry.spread) {
+        (Source::Stochastic, Spread::Standard { sd, dof }) => Some(Variance { variance: sd * sd, dof }),
+        _ => None,
+    });
+    of_rounds.unwrap_or(Variance { variance: 0.0, dof: f64::INFINITY })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Time, assess};
+    use rand::{Rng, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    const ROUNDS: u32 = 48;
+
+    /// Rows of 1 to 8 copies of a body of 100 ticks, in placements in which the body differs by this standard deviation.
+    fn table(placements: u32, sd: f64, seed: u64) -> Observations {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        // A sum of 12 uniform numbers is nearly normal.
+        let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("a");
+        for placement in 0..placements {
+            let body = 100.0 + sd * normal();
+            for round in placement * ROUNDS..(placement + 1) * ROUNDS {
+                for copies in 1..=8 {
+                    let row = table.row(series, &[f64::from(copies)]);
+                    table.push(row, round, body * f64::from(copies) + 40.0 + normal());
+                }
+            }
+        }
+        table.origin.placements = (1..placements).map(|placement| placement * ROUNDS).collect();
+        table
+    }
+
+    fn body(table: &Observations) -> Time {
+        assess(table, &Question::default()).unwrap().series[0].components[0].time.clone()
+    }
+
+    #[test]
+    fn intervals_hold_the_mean_of_many_placements() {
+        const RUNS: u32 = 300;
+        let (mut covered, mut width) = (0, 0.0);
+        for seed in 0..RUNS {
+            let time = body(&table(6, 1.0, seed.into()));
+            covered += u32::from(time.ticks.contains(100.0));
+            width += time.ticks.half_width() / f64::from(RUNS);
+        }
+        assert!((92 * RUNS / 100..=98 * RUNS / 100).contains(&covered), "{covered} of {RUNS}");
+        // The mean of six placements has a standard deviation of 0.41, and Student's quantile is 2.57.
+        assert!((0.8..1.3).contains(&width), "{width}");
+    }
+
+    #[test]
+    fn differences_between_placements_have_their_entry_in_the_budget() {
+        let sources = |sd| {
+            let mut with_rate = table(6, sd, 3);
+            with_rate.origin.unit = crate::observations::Unit::TimeNs;
+            let budget = body(&with_rate).ns.unwrap().budget;
+            budget.iter().filter(|entry| entry.half_width(0.95) > 0.1).map(|entry| entry.source).collect::<Vec<_>>()
+        };
+        assert_eq!(sources(2.0), [Source::Placement]);
+        assert!(sources(0.0).is_empty());
+    }
+
+    #[test]
+    fn placements_that_agree_hardly_widen_the_interval() {
+        let widths = |placements: bool| -> f64 {
+            let one = |seed| {
+                let mut table = table(6, 0.0, seed);
+                if !placements {
+                    table.origin.placements.clear();
+                }
+                body(&table).ticks.half_width()
+            };
+            (0..20).map(one).sum()
+        };
+        let (with, without) = (widths(true), widths(false));
+        assert!(with < 1.4 * without, "{with} and {without}");
+    }
+
+    #[test]
+    fn two_placements_are_too_few() {
+        let table = table(2, 5.0, 1);
+        assert!(Placements::new(&table, &Question::default(), &Options::default()).0.is_empty());
+    }
+
+    #[test]
+    fn weights_are_those_of_the_rounds() {
+        let of =
+            |values: [(f64, f64); 2]| variance_of_mean(&values.map(|(weight, value)| (weight, Uncertain { value, budget: Vec::new() })));
+        assert_eq!(of([(1.0, 3.0), (1.0, 5.0)]), 1.0);
+        let uneven = of([(1.0, 0.0), (9.0, 10.0)]);
+        assert!((uneven - 2.0 * (0.1f64 * 9.0).powi(2) * 2.0).abs() < 1e-12, "{uneven}");
+    }
+}
