@@ -1,14 +1,16 @@
 !> Hairspring in Fortran: a stopwatch, benchmarks of procedures, and the fit of a table of observations. Fortran 2018, by
 !> iso_c_binding; a thin layer over the engine's C ABI.
 !>
-!>   gfortran -c hairspring.f90 && gfortran program.f90 hairspring.o $(pkg-config --libs hairspring)
+!>   gfortran -O2 hairspring.f90 program.f90 $(pkg-config --libs hairspring)
+!>
+!> Compile both with the same options: a finding says where this module was compiled without optimisation.
 !>
 !> Fortran cannot repeat code in place, so a benchmark is a procedure, and its copies are calls that the library makes one after
 !> the other. The time of the call is part of every result; an empty procedure, added with `alternative=.true.`, shows how long
 !> that is.
 module hairspring
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
+  use, intrinsic :: iso_fortran_env, only: compiler_options, compiler_version, error_unit, int64, real64
   implicit none
   private
 
@@ -102,6 +104,7 @@ module hairspring
     type(c_funptr) :: procedure, init, setup
     type(c_ptr) :: context
     integer(c_int32_t) :: alternative
+    integer(c_int64_t) :: unoptimised
   end type
 
   type, bind(c) :: c_component
@@ -345,7 +348,7 @@ contains
   function blank_entry() result(blank)
     type(c_procedure) :: blank
 
-    blank = c_procedure(c_null_ptr, c_null_ptr, 0, c_null_funptr, c_null_funptr, c_null_funptr, c_null_ptr, 0)
+    blank = c_procedure(c_null_ptr, c_null_ptr, 0, c_null_funptr, c_null_funptr, c_null_funptr, c_null_ptr, 0, 0)
   end function
 
   function entry_of(one) result(entry)
@@ -361,6 +364,18 @@ contains
     entry%setup = one%setup
     entry%context = c_loc(one%argument)
     entry%alternative = merge(1, 0, one%alternative)
+    entry%unoptimised = merge(1, 0, is_unoptimised(compiler_options()))
+  end function
+
+  !> Whether gfortran's options name no level of optimisation, or end with -O0. Other compilers are not known.
+  pure function is_unoptimised(options) result(unoptimised)
+    character(*), intent(in) :: options
+    logical :: unoptimised
+    integer :: at
+
+    at = index(' ' // options, ' -O', back=.true.)
+    unoptimised = index(compiler_version(), 'GCC') == 1
+    if (at > 0) unoptimised = unoptimised .and. index(options(at:), '-O0') == 1
   end function
 
   !> The program's name and arguments as C strings: one column of `words` for each, and pointers to them.

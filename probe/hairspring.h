@@ -360,13 +360,16 @@ typedef uint64_t (*hairspring_read)(void);
 /* A row returns this instead of ticks if its code failed. */
 #define HAIRSPRING_FAILED UINT64_MAX
 
+/* Added to a row's order if it was compiled without optimisation. */
+#define HAIRSPRING_UNOPTIMISED 256u
+
 /* Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, reads the clock again. */
 struct hairspring_row {
   uint64_t (*run)(hairspring_read now, int64_t argument);
   uint32_t bodies;
   uint32_t inits;
   uint32_t order; /* HAIRSPRING_ORDER_AT_END: the further inits at the end; the others are checks: _IN_PLACE: before every body; _FENCED: with
-                     fences; _SHADOW: with fences, and a chain instead of the body */
+                     fences; _SHADOW: with fences, and a chain instead of the body; plus HAIRSPRING_UNOPTIMISED */
 };
 
 /* Code to be timed, made by HAIRSPRING_BENCHMARK. */
@@ -388,6 +391,16 @@ struct hairspring_entry {
 };
 #endif
 
+/* What is added to the order of rows compiled here. Other compilers do not tell. */
+#if defined(__GNUC__) && !defined(__OPTIMIZE__)
+#define HAIRSPRING_COMPILED HAIRSPRING_UNOPTIMISED
+#else
+#define HAIRSPRING_COMPILED 0u
+#endif
+
+/* A row's order without what was added to it. */
+static inline uint32_t hairspring_order(const struct hairspring_row *row) { return row->order & ~(uint32_t)HAIRSPRING_UNOPTIMISED; }
+
 #define HAIRSPRING_UNWRAP(...) __VA_ARGS__
 
 #define HAIRSPRING_ROW(name, row, declarations, ...)                                                               \
@@ -400,11 +413,12 @@ struct hairspring_entry {
     return hairspring_clock_of_row() - hairspring_begin_of_row;                                                    \
   }
 #define HAIRSPRING_LINE(n, name, declarations, ...) HAIRSPRING_ROW(name, n, declarations, HAIRSPRING_REPEAT_##n(__VA_ARGS__))
-#define HAIRSPRING_LINE_ENTRY(n, name) {hairspring_row_##name##_##n, n, 0, HAIRSPRING_ORDER_AT_END},
+#define HAIRSPRING_LINE_ENTRY(n, name) {hairspring_row_##name##_##n, n, 0, HAIRSPRING_ORDER_AT_END + HAIRSPRING_COMPILED},
 #define HAIRSPRING_PLANE(n, further, name, declarations, init, ...)                                                \
   HAIRSPRING_ROW(name, n##_##further, declarations,                                                                \
                  HAIRSPRING_REPEAT_##n(HAIRSPRING_UNWRAP init; __VA_ARGS__) HAIRSPRING_REPEAT_##further(HAIRSPRING_UNWRAP init))
-#define HAIRSPRING_PLANE_ENTRY(n, further, name) {hairspring_row_##name##_##n##_##further, n, n + further, HAIRSPRING_ORDER_AT_END},
+#define HAIRSPRING_PLANE_ENTRY(n, further, name) \
+  {hairspring_row_##name##_##n##_##further, n, n + further, HAIRSPRING_ORDER_AT_END + HAIRSPRING_COMPILED},
 
 /* The program contains a body some 800 times: one of more than about 20 operations takes long to compile. Put it into a function
  * that the body calls; the time then includes the call. */
@@ -438,7 +452,8 @@ struct hairspring_entry {
 #define HAIRSPRING_CHECK(n, but_one, each, name, order, declarations, init, ...)                                   \
   HAIRSPRING_ROW(name, n##_##each##_##order, declarations,                                                         \
                  HAIRSPRING_REPEAT_##n(HAIRSPRING_REPEAT_##but_one(HAIRSPRING_UNWRAP init) HAIRSPRING_UNWRAP init; __VA_ARGS__))
-#define HAIRSPRING_CHECK_ENTRY(n, but_one, each, name, order, number) {hairspring_row_##name##_##n##_##each##_##order, n, n * each, number},
+#define HAIRSPRING_CHECK_ENTRY(n, but_one, each, name, order, number) \
+  {hairspring_row_##name##_##n##_##each##_##order, n, n * each, number + HAIRSPRING_COMPILED},
 
 /* HAIRSPRING_BENCHMARK_COLD(name, (declarations), (pointer, bytes), body): these bytes are flushed from all caches before
  * every body; the time of the flush is a separate component. */
@@ -454,7 +469,7 @@ struct hairspring_entry {
   HAIRSPRING_COLD_ROW(name, n##_##further##_shadow, (HAIRSPRING_UNWRAP declarations; HAIRSPRING_NEVER(__VA_ARGS__)), data, \
                       HAIRSPRING_REPEAT_##n(hairspring_flush data; HAIRSPRING_CHAIN()) HAIRSPRING_REPEAT_##further(hairspring_flush data))
 #define HAIRSPRING_COLD_SHADOW_ENTRY(n, further, name) \
-  {hairspring_row_##name##_##n##_##further##_shadow, n, n + further, HAIRSPRING_ORDER_SHADOW},
+  {hairspring_row_##name##_##n##_##further##_shadow, n, n + further, HAIRSPRING_ORDER_SHADOW + HAIRSPRING_COMPILED},
 /* Code that never runs, so that its variables count as used. */
 #define HAIRSPRING_NEVER(...) \
   if (0) {                    \
@@ -566,7 +581,7 @@ static inline unsigned hairspring_argument_count(const struct hairspring_entry *
 static inline uint64_t hairspring_read_now(void) { return hairspring_now(); }
 
 /* Whether a row is run without the engine: rows with fences need a chain of known length in the same rounds. */
-static inline unsigned hairspring_is_run(const struct hairspring_row *row) { return row->order <= HAIRSPRING_ORDER_IN_PLACE; }
+static inline unsigned hairspring_is_run(const struct hairspring_row *row) { return hairspring_order(row) <= HAIRSPRING_ORDER_IN_PLACE; }
 
 /* Chooses the rows that are short enough by running each of them. Rows that check an init have no more copies than the others. */
 static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument,
@@ -576,7 +591,7 @@ static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds,
   for (size_t at = 0; at < entry->benchmark->row_count && count < HAIRSPRING_MOST_ROWS; at += 1) {
     const struct hairspring_row *row = &entry->benchmark->rows[at];
     if (!hairspring_is_run(row)) continue;
-    if (row->order == HAIRSPRING_ORDER_IN_PLACE) {
+    if (hairspring_order(row) == HAIRSPRING_ORDER_IN_PLACE) {
       if (row->bodies + row->inits <= most) chosen[count++] = row;
       continue;
     }
@@ -603,7 +618,7 @@ static inline void hairspring_put_name(const struct hairspring_rounds *rounds, c
 static inline void hairspring_put_reading(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument,
                                           const struct hairspring_row *row, unsigned round, uint64_t ticks) {
   rounds->put('"');
-  hairspring_put_name(rounds, entry, argument, row->order);
+  hairspring_put_name(rounds, entry, argument, hairspring_order(row));
   hairspring_put_text(rounds, "\",");
   const uint64_t numbers[4] = {row->bodies, row->inits, round, ticks};
   for (unsigned at = 0; at < 4; at += 1) {
@@ -616,11 +631,23 @@ static inline void hairspring_put_reading(const struct hairspring_rounds *rounds
 static inline void hairspring_put_variants(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry) {
   const struct hairspring_benchmark *benchmark = entry->benchmark;
   unsigned arguments = hairspring_argument_count(entry), checked = 0;
-  for (size_t at = 0; at < benchmark->row_count; at += 1) checked |= benchmark->rows[at].order == HAIRSPRING_ORDER_IN_PLACE;
+  for (size_t at = 0; at < benchmark->row_count; at += 1) checked |= hairspring_order(&benchmark->rows[at]) == HAIRSPRING_ORDER_IN_PLACE;
   for (unsigned next = 0; checked && next < arguments; next += 1) {
     hairspring_put_text(rounds, "# variant: ");
     hairspring_put_name(rounds, entry, entry->arguments[next], HAIRSPRING_ORDER_IN_PLACE);
     hairspring_put_text(rounds, " = in_place of ");
+    hairspring_put_name(rounds, entry, entry->arguments[next], HAIRSPRING_ORDER_AT_END);
+    rounds->put('\n');
+  }
+}
+
+/* Names the series that were compiled without optimisation. */
+static inline void hairspring_put_unoptimised(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry) {
+  const struct hairspring_benchmark *benchmark = entry->benchmark;
+  unsigned arguments = hairspring_argument_count(entry), unoptimised = 0;
+  for (size_t at = 0; at < benchmark->row_count; at += 1) unoptimised |= benchmark->rows[at].order != hairspring_order(&benchmark->rows[at]);
+  for (unsigned next = 0; unoptimised && next < arguments; next += 1) {
+    hairspring_put_text(rounds, "# unoptimised: ");
     hairspring_put_name(rounds, entry, entry->arguments[next], HAIRSPRING_ORDER_AT_END);
     rounds->put('\n');
   }
@@ -660,6 +687,7 @@ static inline void hairspring_observe_all(struct hairspring_rounds *rounds, cons
     rounds->put('\n');
   }
   for (size_t at = 0; at < count; at += 1) hairspring_put_variants(rounds, &entries[at]);
+  for (size_t at = 0; at < count; at += 1) hairspring_put_unoptimised(rounds, &entries[at]);
   hairspring_put_text(rounds, "series,body,init,round,ticks\n");
   for (size_t at = 0; at < count; at += 1) {
     unsigned arguments = hairspring_argument_count(&entries[at]);

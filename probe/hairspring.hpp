@@ -379,7 +379,7 @@ template <class Parts, Order order, unsigned bodies, unsigned extra>
 
 template <class Parts, Order order>
 void add_cold(std::vector<hairspring_row> &rows) {
-  constexpr auto number = static_cast<std::uint32_t>(order);
+  constexpr auto number = static_cast<std::uint32_t>(order) + HAIRSPRING_COMPILED;
 #define HAIRSPRING_COLD_ROW_OF(bodies, further, ...) {cold_row<__VA_ARGS__, bodies, further>, bodies, bodies + further, number},
   rows.insert(rows.end(), {HAIRSPRING_FOR_COLD(HAIRSPRING_COLD_ROW_OF, Parts, order)});
 #undef HAIRSPRING_COLD_ROW_OF
@@ -388,19 +388,19 @@ void add_cold(std::vector<hairspring_row> &rows) {
 
 template <class Parts>
 std::vector<hairspring_row> line_rows() {
-#define HAIRSPRING_LINE_ROW_OF(bodies, parts) {line_row<parts, bodies>, bodies, 0, HAIRSPRING_ORDER_AT_END},
+#define HAIRSPRING_LINE_ROW_OF(bodies, parts) {line_row<parts, bodies>, bodies, 0, HAIRSPRING_ORDER_AT_END + HAIRSPRING_COMPILED},
   return {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ROW_OF, Parts)};
 #undef HAIRSPRING_LINE_ROW_OF
 }
 
 template <class Parts, unsigned bodies, unsigned extra>
 constexpr hairspring_row answer_row() {
-  return {plane_row<Parts, Order::at_end, bodies, 1, extra>, bodies, bodies + extra, 0};
+  return {plane_row<Parts, Order::at_end, bodies, 1, extra>, bodies, bodies + extra, HAIRSPRING_ORDER_AT_END + HAIRSPRING_COMPILED};
 }
 
 template <class Parts, Order order, unsigned bodies, unsigned each>
 constexpr hairspring_row check_row() {
-  return {plane_row<Parts, order, bodies, each, 0>, bodies, bodies * each, static_cast<std::uint32_t>(order)};
+  return {plane_row<Parts, order, bodies, each, 0>, bodies, bodies * each, static_cast<std::uint32_t>(order) + HAIRSPRING_COMPILED};
 }
 
 template <class Parts, Order order>

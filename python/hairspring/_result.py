@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Letters that stand for the bits of a reading's flags in an observation file.
-FLAGS = "sgbxc"
+FLAGS = "sgbxcdu"
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,10 @@ class Observations:
 
     @cached_property
     def flags(self) -> "npt.NDArray[np.uint8]":
-        """Doubts about the reading as bits: 1 switched out, 2 gap, 4 backward, 8 excluded, 16 core shared."""
+        """Remarks on the reading as bits.
+
+        Doubts are 1 switched out, 2 gap, 4 backward, 8 excluded, 16 core shared; 32 is a denormal operand, 64 a denormal result.
+        """
         import numpy as np
 
         return np.frombuffer(self._columns[3], dtype=np.uint8)

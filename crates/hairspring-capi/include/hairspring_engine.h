@@ -23,6 +23,11 @@
 #define HAIRSPRING_FAILED UINT64_MAX
 
 /**
+ * Added to a row's order if it was compiled without optimisation: a finding says so.
+ */
+#define HAIRSPRING_UNOPTIMISED 256
+
+/**
  * The status of a call.
  */
 typedef enum hairspring_status {
@@ -380,7 +385,7 @@ typedef struct hairspring_row {
   /**
    * 0: an init before every body, the further inits at the end; the result comes from these rows. The others check that body
    * and init add up. 1: an equal number of inits before every body; 2: fences around every init; 3: as 2, with a chain of 16
-   * dependent 64-bit multiplications in place of the body.
+   * dependent 64-bit multiplications in place of the body. HAIRSPRING_UNOPTIMISED may be added.
    */
   uint32_t order;
 } hairspring_row;
@@ -556,6 +561,10 @@ typedef struct hairspring_procedure {
    * 1: runs in the same rounds as the entry before, and is compared with it.
    */
   uint32_t alternative;
+  /**
+   * 1: the procedure was compiled without optimisation; a finding says so.
+   */
+  uint64_t unoptimised;
 } hairspring_procedure;
 
 /**

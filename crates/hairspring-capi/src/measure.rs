@@ -15,6 +15,9 @@ pub const HAIRSPRING_MOST_ARGUMENTS: usize = 16;
 /// was set back by exactly one tick between two reads gives the same value.
 pub const HAIRSPRING_FAILED: u64 = u64::MAX;
 
+/// Added to a row's order if it was compiled without optimisation: a finding says so.
+pub const HAIRSPRING_UNOPTIMISED: u32 = 256;
+
 /// Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, and reads the clock again.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +31,7 @@ pub struct BenchmarkRow {
     pub inits: u32,
     /// 0: an init before every body, the further inits at the end; the result comes from these rows. The others check that body
     /// and init add up. 1: an equal number of inits before every body; 2: fences around every init; 3: as 2, with a chain of 16
-    /// dependent 64-bit multiplications in place of the body.
+    /// dependent 64-bit multiplications in place of the body. HAIRSPRING_UNOPTIMISED may be added.
     pub order: u32,
 }
 
@@ -169,15 +172,22 @@ unsafe fn benchmark_from_series<'a>(from: &BenchmarkSeries) -> Answer<Benchmark<
     // SAFETY: passed on to the caller.
     let name = unsafe { text(from.name, "a benchmark's name") }?;
     // SAFETY: passed on to the caller.
-    Ok(Benchmark::new(name, unsafe { rows(name, from.rows, from.row_count, from.argument) }?))
+    unsafe { benchmark(name.to_owned(), from.rows, from.row_count, from.argument) }
 }
 
-unsafe fn rows<'a>(name: &str, rows: *const BenchmarkRow, count: usize, argument: i64) -> Answer<Vec<Row<'a>>> {
+unsafe fn benchmark<'a>(name: String, rows: *const BenchmarkRow, count: usize, argument: i64) -> Answer<Benchmark<'a>> {
     // SAFETY: passed on to the caller.
     let rows = unsafe { elements(rows, count, "a benchmark's rows") }?;
+    let unoptimised = rows.iter().any(|row| row.order & HAIRSPRING_UNOPTIMISED != 0);
+    // SAFETY: passed on to the caller.
+    let from_rows = unsafe { runnable(&name, rows, argument) }?;
+    Ok(Benchmark { unoptimised, ..Benchmark::new(name, from_rows) })
+}
+
+unsafe fn runnable<'a>(name: &str, rows: &[BenchmarkRow], argument: i64) -> Answer<Vec<Row<'a>>> {
     let row = |row: &BenchmarkRow| {
         let run = row.run.ok_or_else(|| Refusal::new(Status::BadPointer, format!("benchmark `{name}` has a row without a function")))?;
-        let order = usize::try_from(row.order).ok().and_then(|at| Order::ALL.get(at).copied());
+        let order = usize::try_from(row.order & !HAIRSPRING_UNOPTIMISED).ok().and_then(|at| Order::ALL.get(at).copied());
         let order = order.ok_or_else(|| {
             Refusal::new(Status::BadValue, format!("benchmark `{name}` has a row of order {}: 0 to 3 are known", row.order))
         })?;
@@ -271,7 +281,7 @@ unsafe fn benchmark_from_entry<'a>(entry: &BenchmarkEntry, first: &BenchmarkEntr
     let mut name = unsafe { text(from.name, "a benchmark's name") }?.to_owned();
     let argument = if first.argument_count > 0 { argument } else { entry.arguments[0] };
     // SAFETY: passed on to the caller.
-    let rows = unsafe { rows(&name, from.rows, from.row_count, argument) }?;
+    let mut benchmark = unsafe { benchmark(name.clone(), from.rows, from.row_count, argument) }?;
     if first.argument_count > 0 {
         // SAFETY: passed on to the caller.
         let of = if first.argument_name.is_null() { "argument" } else { unsafe { text(first.argument_name, "an argument's name") }? };
@@ -281,5 +291,6 @@ unsafe fn benchmark_from_entry<'a>(entry: &BenchmarkEntry, first: &BenchmarkEntr
     let flush = !from.second.is_null() && unsafe { text(from.second, "the name of a component") }? == FLUSH;
     // SAFETY: the caller's function, which is to be called with the argument.
     let setup = entry.setup.map(|setup| Box::new(move || unsafe { setup(argument) }) as Box<dyn FnMut() + 'a>);
-    Ok(Benchmark { setup, second: if flush { FLUSH } else { "init" }, ..Benchmark::new(name, rows) })
+    benchmark.name = name;
+    Ok(Benchmark { setup, second: if flush { FLUSH } else { "init" }, ..benchmark })
 }

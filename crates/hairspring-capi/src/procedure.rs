@@ -36,6 +36,8 @@ pub struct ProcedureEntry {
     pub context: *mut c_void,
     /// 1: runs in the same rounds as the entry before, and is compared with it.
     pub alternative: u32,
+    /// 1: the procedure was compiled without optimisation; a finding says so.
+    pub unoptimised: u64,
 }
 
 // SAFETY: `repr(C)`, and all its fields may be 0.
@@ -89,7 +91,7 @@ unsafe fn benchmark<'a>(entry: &ProcedureEntry) -> Answer<Benchmark<'a>> {
         let setup = Call { procedure, context: entry.context };
         Box::new(move || setup.call()) as Box<dyn FnMut() + 'a>
     });
-    Ok(Benchmark { setup, ..Benchmark::new(name, rows) })
+    Ok(Benchmark { setup, unoptimised: entry.unoptimised != 0, ..Benchmark::new(name, rows) })
 }
 
 /// A procedure with its context.
@@ -232,6 +234,7 @@ mod tests {
             setup: None,
             context: std::ptr::null_mut(),
             alternative: 0,
+            unoptimised: 0,
         };
         // SAFETY: the texts live.
         let refusal = unsafe { benchmark(&entry) }.unwrap_err();

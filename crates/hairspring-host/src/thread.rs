@@ -4,6 +4,8 @@
     reason = "setpriority, getpriority, mlockall and sched_setscheduler have no safe form in the libraries used; the only pointers are to live values"
 )]
 
+pub mod floating;
+
 use crate::error::{Error, Result};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;

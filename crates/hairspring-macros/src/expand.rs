@@ -132,6 +132,7 @@ impl Expansion<'_> {
             let mut rows = ::std::vec![#(#rows),*];
             #shadow
             let mut benchmark = __hairspring::Benchmark::new("", rows);
+            benchmark.unoptimised = __hairspring::is_unoptimised(|| ());
             #second
             #setup
             __hairspring::Case { argument: ::core::option::Option::None, benchmark }

@@ -55,6 +55,11 @@ impl Table {
         self.observations.origin.variants.push(Variant { series: series.to_owned(), role, of: series.to_owned() });
     }
 
+    /// Declares that the code of a series was compiled without optimisation.
+    pub fn declare_unoptimised(&mut self, series: &str) {
+        self.observations.origin.unoptimised.push(series.to_owned());
+    }
+
     /// Declares a series that runs the code of the series `of` in another arrangement, and returns its name, which is not in
     /// `taken`.
     pub fn declare_check(&mut self, of: &str, role: Role, taken: &[String]) -> String {

@@ -48,6 +48,13 @@ pub fn align() {
     imp::align();
 }
 
+/// Whether the crate that calls this compiles its code without optimisation: then the call of a closure that does nothing is
+/// still there. On processors where that is not known it counts as optimised.
+#[inline(never)]
+pub fn is_unoptimised(nothing: impl Fn()) -> bool {
+    imp::length_of(nothing) > 0
+}
+
 /// Reads one byte of each cache line, so that the first flush finds what the later ones find.
 pub fn touch<T: ?Sized>(value: &T) {
     let start = std::ptr::from_ref(value).cast::<u8>();
@@ -182,6 +189,26 @@ mod imp {
         // SAFETY: instructions that do nothing, as many as are needed.
         unsafe { asm!(".p2align 6", options(nostack, preserves_flags, nomem)) };
     }
+
+    /// Bytes of the machine code of a call; 0 if it was optimised away, and where addresses in code cannot be taken.
+    #[inline(always)]
+    pub fn length_of(code: impl Fn()) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let (begin, end): (usize, usize);
+            // SAFETY: takes the address of the instruction behind it.
+            unsafe { asm!("lea {}, [rip + 2f]", "2:", out(reg) begin, options(nostack, preserves_flags, nomem)) };
+            code();
+            // SAFETY: takes its own address.
+            unsafe { asm!("2: lea {}, [rip + 2b]", out(reg) end, options(nostack, preserves_flags, nomem)) };
+            end.saturating_sub(begin)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            code();
+            0
+        }
+    }
 }
 
 /// On other architectures: the standard library's barrier, through memory. Also under Miri, which cannot run assembly but checks
@@ -208,6 +235,12 @@ mod imp {
 
     #[inline(always)]
     pub fn align() {}
+
+    #[inline(always)]
+    pub fn length_of(code: impl Fn()) -> usize {
+        code();
+        0
+    }
 }
 
 #[cfg(test)]
@@ -233,6 +266,18 @@ mod tests {
             keep(&opaque((counted.clone(), [0u64; 5])));
         }
         assert_eq!(std::rc::Rc::strong_count(&counted), 1);
+    }
+
+    #[test]
+    fn a_call_that_is_left_shows_code_without_optimisation() {
+        #[inline(never)]
+        fn stays() {
+            memory();
+        }
+        let seen = cfg!(all(target_arch = "x86_64", not(miri)));
+        assert_eq!(is_unoptimised(|| stays()), seen);
+        // The profiles of this workspace optimise.
+        assert!(!is_unoptimised(|| ()));
     }
 
     #[test]

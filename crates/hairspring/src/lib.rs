@@ -111,7 +111,7 @@ macro_rules! main {
 /// Used by the code that the attribute generates. Not part of the interface: it may change without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::barrier::{align, keep, memory, opaque, touch};
+    pub use crate::barrier::{align, is_unoptimised, keep, memory, opaque, touch};
     pub use crate::names::{ByDebug, ByDisplay, ByPlace, Named};
     pub use crate::registry::{Case, Entry};
     pub use crate::rows::{Argument, State, catch_panic};

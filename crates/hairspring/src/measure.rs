@@ -1,6 +1,6 @@
 //! Measures a closure in the middle of a program.
 
-use crate::barrier::{align, opaque};
+use crate::barrier::{align, is_unoptimised, opaque};
 use crate::rows::catch_panic;
 use crate::values::Values;
 use hairspring_core::estimate::Estimate;
@@ -93,7 +93,7 @@ pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T)
             Row::new($copies, 0, Order::AtEnd, |now| catch_panic(|| run(now, &mut *code.borrow_mut())))
         }};
     }
-    measured(settings, name, for_closure_line!(row).into())
+    measured(settings, name, is_unoptimised(|| ()), for_closure_line!(row).into())
 }
 
 /// Measures code of which each evaluation waits for the result of the one before: latency.
@@ -122,12 +122,12 @@ pub fn measure_chain<T: Clone>(name: &str, start: T, code: impl FnMut(T) -> T) -
             Row::new($copies, 0, Order::AtEnd, |now| catch_panic(|| run(now, start.clone(), &mut *code.borrow_mut())))
         }};
     }
-    measured(&Settings::default(), name, for_closure_line!(row).into())
+    measured(&Settings::default(), name, is_unoptimised(|| ()), for_closure_line!(row).into())
 }
 
-fn measured(settings: &Settings, name: &str, rows: Vec<Row>) -> Result<Measurement> {
+fn measured(settings: &Settings, name: &str, unoptimised: bool, rows: Vec<Row>) -> Result<Measurement> {
     let session = Session::new(settings)?;
-    let mut group = Group::from(Benchmark::new(name, rows));
+    let mut group = Group::from(Benchmark { unoptimised, ..Benchmark::new(name, rows) });
     let measured = session.measure(&mut group)?;
     let document = document(&session, &group, &measured, "run", None)?;
     let solved = document.assessment.series.first().is_some_and(|series| !series.components.is_empty());

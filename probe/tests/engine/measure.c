@@ -10,6 +10,12 @@ HAIRSPRING_BENCHMARK(multiply_twice, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c
 HAIRSPRING_BENCHMARK_INIT(both, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), (x *= c; HAIRSPRING_OPAQUE(x)), x *= c;
                           HAIRSPRING_OPAQUE(x));
 
+/* As if it were compiled with -O0. */
+#undef HAIRSPRING_COMPILED
+#define HAIRSPRING_COMPILED HAIRSPRING_UNOPTIMISED
+HAIRSPRING_BENCHMARK_INIT(unoptimised, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), (x *= c; HAIRSPRING_OPAQUE(x)), x *= c;
+                          HAIRSPRING_OPAQUE(x));
+
 static hairspring_series series_of(const struct hairspring_benchmark *benchmark, const char *name) {
   return (hairspring_series){sizeof(hairspring_series), name, benchmark->rows, benchmark->row_count, 0};
 }
@@ -53,6 +59,32 @@ static void an_init_is_a_component_of_its_own(void) {
   CHECK(count == 3 && strcmp(found[0].name, "body") == 0 && strcmp(found[1].name, "init") == 0);
   hairspring_assessment_free(assessment);
   hairspring_observations_free(table);
+}
+
+/* Whether a benchmark gets the finding. */
+static int is_called_unoptimised(const struct hairspring_benchmark *benchmark) {
+  hairspring_series series = series_of(benchmark, "code");
+  hairspring_plan plan = HAIRSPRING_SIZED(hairspring_plan);
+  hairspring_observations *table = NULL;
+  hairspring_assessment *assessment = NULL;
+  hairspring_finding found[32];
+  size_t count = 0;
+  int called = 0;
+  plan.milliseconds = 30;
+  CHECK_OK(hairspring_measure(&series, sizeof series, 1, &plan, &table));
+  CHECK_OK(hairspring_assess(table, NULL, &assessment));
+  CHECK_OK(hairspring_assessment_findings(assessment, found, sizeof found[0], 32, &count));
+  for (size_t at = 0; at < count && at < 32; at += 1) called |= strstr(found[at].message, "compiled without optimisation") != NULL;
+  hairspring_assessment_free(assessment);
+  hairspring_observations_free(table);
+  return called;
+}
+
+static void code_without_optimisation_is_reported(void) {
+  CHECK(is_called_unoptimised(&unoptimised));
+#ifdef __OPTIMIZE__
+  CHECK(!is_called_unoptimised(&both));
+#endif
 }
 
 static uint64_t run_nothing(uint64_t (*now)(void), int64_t argument) { return now() + (uint64_t)argument; }
@@ -130,6 +162,7 @@ int main(int count, char **arguments) {
   CHECK(count == 2);
   odd_names_come_back_as_they_are(arguments[1]);
   an_init_is_a_component_of_its_own();
+  code_without_optimisation_is_reported();
   what_is_wrong_is_refused();
   names_that_are_no_names_get_one();
   threads_can_be_declared();

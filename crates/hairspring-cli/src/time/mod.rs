@@ -17,7 +17,7 @@ use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_program::circumstances::here;
 use hairspring_result::runs::between;
 use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
-use hairspring_snippet::{Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, measure, series_names};
+use hairspring_snippet::{Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values, measure, series_names};
 use hairspring_view::text;
 use remedies::REMEDIES;
 use std::time::{Duration, Instant};
@@ -224,6 +224,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
         .chain(measured.seated.finding())
         .chain(notes(request, at))
         .collect();
+    all.extend(values(request, measured, at));
     REMEDIES.apply(&mut all);
     all
 }
@@ -235,6 +236,13 @@ fn changed_work(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Find
         let kind = SnippetFinding::WorkChanged { operation: lost.operation.to_owned(), copy: lost.copy, source: lost.source };
         Finding::new(Severity::Warning, kind)
     })
+}
+
+/// The values on which the time of some instructions of the copy depends.
+fn values(request: &Request, measured: &MeasuredCode, at: usize) -> Option<Finding> {
+    let instructions = measured.copies[at].on_values.clone();
+    let kind = |instructions| SnippetFinding::DependsOnValues { instructions, values: first_values(request, at) };
+    (!instructions.is_empty()).then(|| Finding::new(Severity::Note, kind(instructions)))
 }
 
 /// Notes about the request.

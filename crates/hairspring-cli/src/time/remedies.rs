@@ -32,6 +32,11 @@ pub const REMEDIES: Remedies = Remedies {
             "this is the time of the compiled copy (see --show asm); to time every operation, give one of them as the code, or hide the intermediate value from the compiler with `__asm__ volatile(\"\" : \"+r\"(x));`",
         ),
         ("not_optimised", "add -O2 to --cflags, unless unoptimised code is what you want to time"),
+        (
+            "denormals",
+            "begin with ordinary values (--let; in assembly --setup), set a value that shrinks from copy to copy again with --init, or treat denormals as zero, as in --include xmmintrin.h --setup '_mm_setcsr(_mm_getcsr() | 0x8040);'; nothing to do if denormals are what you want to time",
+        ),
+        ("depends_on_values", "nothing to do if these values are typical; else give those that are (--let; in assembly --setup)"),
         ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
         ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),
         ("not_checked", "give it more time (--budget), or time a shorter piece of code"),

@@ -81,3 +81,72 @@ fn an_illegal_instruction_is_reported() {
 fn a_division_by_zero_is_reported() {
     asm("xor ecx, ecx; mov eax, 1; xor edx, edx; div ecx").fails("SIGFPE");
 }
+
+/// Denormals are told by x86-64 alone.
+const TELLS: bool = cfg!(target_arch = "x86_64");
+
+#[test]
+fn vector_registers_begin_with_ordinary_values() {
+    // Divisions and products of the same number: a denormal, or a number far from 1, would end in denormals.
+    for code in ["mulsd xmm5, xmm6", "divps %xmm3, %xmm2", "divsd xmm0, xmm15\nmulsd xmm1, xmm15"] {
+        let document = asm(code).document();
+        assert!(!document.findings(0).contains(&"denormals"), "{code}: {:#}", document.result_of(0)["findings"]);
+    }
+}
+
+#[test]
+fn denormals_that_are_made_on_purpose_are_named() {
+    if TELLS {
+        let document = asm("mulsd xmm0, xmm1").option("--setup", "mov eax, 1000; movq xmm0, rax").document();
+        let finding = document.finding("denormals");
+        assert_eq!((&finding["operands"], &finding["severity"]), (&true.into(), &"warning".into()), "{finding:#}");
+        assert!(finding["remedy"].as_str().unwrap().contains("--setup"));
+    }
+}
+
+#[test]
+fn a_product_that_shrinks_into_denormals_is_not_to_be_trusted() {
+    if TELLS {
+        // Every row begins with 2 to the power of -822, and a copy takes a quarter. After 100 copies the product is denormal: in the
+        // long rows, which have up to 512, and not in the short ones, which have about 64.
+        let setup = "mov rax, 0x0c90000000000000; movq xmm0, rax; mov rax, 0x3fd0000000000000; movq xmm1, rax";
+        assert_eq!(asm("mulsd xmm0, xmm1").option("--setup", setup).document().finding("denormals")["severity"], "untrusted");
+    }
+}
+
+#[test]
+fn treating_denormals_as_zero_is_a_way_out() {
+    let flushed = time("x *= y").given("double x = 1e-310").given("double y = 1.5").option("--include", "xmmintrin.h");
+    if TELLS {
+        let flushed = flushed.option("--setup", "_mm_setcsr(_mm_getcsr() | 0x8040);").document();
+        assert!(!flushed.findings(0).contains(&"denormals"), "{:#}", flushed.result_of(0)["findings"]);
+    }
+}
+
+#[test]
+fn divisions_say_on_which_values() {
+    if TELLS {
+        let values = |document: crate::document::Document| document.finding("depends_on_values")["values"].clone();
+        let first = asm("divsd xmm0, xmm1").document();
+        assert_eq!(first.finding("depends_on_values")["instructions"], serde_json::json!(["divsd"]));
+        assert_eq!(values(first), serde_json::json!(["1.0125 in double precision in every vector register"]));
+        let named = time("x / c").given("uint64_t x = 1000").given("uint64_t c = 10").given("int other = 3").document();
+        assert_eq!(values(named), serde_json::json!(["uint64_t x = 1000", "uint64_t c = 10"]));
+        assert!(!asm("mulsd xmm0, xmm1").document().findings(0).contains(&"depends_on_values"));
+    }
+}
+
+#[test]
+fn wide_registers_begin_with_ordinary_values_too() {
+    #[cfg(target_arch = "x86_64")]
+    for (has, code) in [
+        (is_x86_feature_detected!("fma"), "vfmadd231pd ymm3, ymm4, ymm5"),
+        (is_x86_feature_detected!("avx512f"), "vfmadd231ps zmm3, zmm4, zmm31"),
+    ] {
+        if has {
+            let document = asm(code).document();
+            assert!(!document.findings(0).contains(&"denormals"), "{code}: {:#}", document.result_of(0)["findings"]);
+            document.takes_a_few_cycles();
+        }
+    }
+}

@@ -198,3 +198,18 @@ fn odd_names_break_nothing() {
     let all = program(run(), "bench", &[(odd, 5.0)]).with("./bench").document().0;
     assert_eq!(all["results"][0]["name"], *odd);
 }
+
+#[test]
+fn a_program_that_is_compiled_without_optimisation_is_told() {
+    needs("cc");
+    let source = "#include \"hairspring.h\"\n\
+        HAIRSPRING_BENCHMARK(multiply, (uint64_t x = 3), x *= 7; HAIRSPRING_OPAQUE(x));\n\
+        HAIRSPRING_MAIN({.benchmark = &multiply})\n";
+    for (flags, told) in [("-O0", true), ("-O2", false)] {
+        let alone = run().beside("bench.c", source).with("bench.c").option("--cflags", flags).with("--json");
+        // Where pkg-config finds no library, the header alone prints observations.
+        let alone = alone.variable("PKG_CONFIG_PATH", "/nowhere").variable("PKG_CONFIG_LIBDIR", "/nowhere");
+        let document = crate::document::Document::result(&alone.succeeds().output);
+        assert_eq!(document.findings(0).contains(&"not_optimised"), told, "{flags}: {:#}", document.result_of(0)["findings"]);
+    }
+}

@@ -1,6 +1,7 @@
 //! The assessment of a table: every series is solved, converted to nanoseconds and core cycles, checked, and compared
 //! with the first one.
 
+use super::denormals::denormals;
 use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
 use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
@@ -250,6 +251,7 @@ pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Questi
         correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
         let mut result = series_result((id as SeriesId, name), solution, table, solver, question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
+        result.findings.extend(denormals(table, id as u16).into_iter().chain(not_optimised(&table.origin, name)));
         sort(&mut result.findings);
         series.push(result);
     }
@@ -356,6 +358,12 @@ fn never_ran(table: &Observations) -> Option<Finding> {
     let ran = |at: usize| table.rows().iter().any(|row| row.counts[at] != 0.0);
     let components: Vec<String> = (0..table.components().len()).filter(|at| !ran(*at)).map(|at| table.components()[at].clone()).collect();
     (!components.is_empty()).then(|| Finding::new(Severity::Warning, FindingKind::NeverRan { components }))
+}
+
+/// A finding if the rows of a series were compiled without optimisation.
+fn not_optimised(origin: &Origin, series: &str) -> Option<Finding> {
+    let unoptimised = origin.unoptimised.iter().any(|name| name == series);
+    unoptimised.then(|| Finding::new(Severity::Warning, FindingKind::NotOptimised))
 }
 
 /// Disturbed readings of a series, and those that are left out, among those that its author did not exclude. Where the

@@ -1,7 +1,7 @@
 //! The kinds of finding that the checks of this crate raise, with their messages.
 
 use super::finding::{Description, Kind, Numbers, Value};
-use super::words::{bound, in_percent, interval, rows_of, shortened};
+use super::words::{bound, in_percent, interval, rows_of, share, shortened};
 use crate::estimate::Estimate;
 use crate::numbers;
 
@@ -30,6 +30,8 @@ pub mod code {
     pub const NOT_CHECKED: &str = "not_checked";
     pub const NO_CYCLES: &str = "no_cycles";
     pub const UNORDERED_CLOCK: &str = "unordered_clock";
+    pub const DENORMALS: &str = "denormals";
+    pub const NOT_OPTIMISED: &str = "not_optimised";
 }
 
 /// The findings of the checks of this crate, with their numbers.
@@ -87,6 +89,10 @@ pub enum FindingKind {
     NoCycles { reason: String },
     /// Reads of the clock are not ordered with respect to the code.
     UnorderedClock { clock: String },
+    /// Floating-point instructions met denormals; with `some_rows`, some rows always did and others never.
+    Denormals { share_percent: f64, operands: bool, results: bool, some_rows: bool },
+    /// The rows were compiled without optimisation.
+    NotOptimised,
 }
 
 impl Kind for FindingKind {
@@ -275,6 +281,29 @@ impl Kind for FindingKind {
                 message: format!("clock `{clock}` is not ordered: the core may run the code and the read at the same time"),
                 numbers: numbers! { clock },
                 remedy: "use an ordered clock, unless this effect is what you study",
+            },
+            Denormals { share_percent, operands, results, some_rows } => Description {
+                code: code::DENORMALS,
+                numbers: numbers! { share_percent, operands, results, some_rows },
+                message: format!(
+                    "denormal {} in {} % of the readings{}: many cores take 100 cycles or more for an instruction that meets one",
+                    match (operands, results) {
+                        (true, true) => "operands and results",
+                        (true, false) => "operands",
+                        _ => "results",
+                    },
+                    share(share_percent),
+                    if some_rows { ", but not in all rows, so that their difference is no time of the code" } else { "" }
+                ),
+                remedy: "begin with values that stay ordinary, or have the processor treat denormals as zero (FTZ and DAZ) as the real program does; nothing to do if denormals are what you want to time",
+            },
+            NotOptimised => Description {
+                code: code::NOT_OPTIMISED,
+                numbers: Numbers::default(),
+                message:
+                    "the code was compiled without optimisation: most of the time may be that of moves between registers and the stack"
+                        .to_owned(),
+                remedy: "compile it with optimisation (-O2), unless unoptimised code is what you want to time",
             },
         }
     }

@@ -4,6 +4,7 @@
 mod assessment;
 mod checks;
 mod comparison;
+mod denormals;
 mod finding;
 mod kinds;
 mod overlap;

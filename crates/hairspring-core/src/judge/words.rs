@@ -39,6 +39,15 @@ pub(super) fn interval(time: &Estimate, unit: &str) -> String {
     }
 }
 
+/// A share in percent without decimals, unless it is a small one.
+pub(super) fn share(percent: f64) -> String {
+    match () {
+        () if percent >= 1.0 => format!("{percent:.0}"),
+        () if percent >= 0.1 => format!("{percent:.1}"),
+        () => "below 0.1".to_owned(),
+    }
+}
+
 pub(super) fn rows_of(rows: usize) -> String {
     counted(rows as u64, "row", "rows")
 }

@@ -57,7 +57,8 @@ fn check_names(table: &Observations) -> Result<()> {
     let chains = [("reference", &origin.reference), ("shadow", &origin.shadow)];
     let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0))).chain(controls);
     let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
-    match chains.chain(variants).find(|(_, name)| table.find_series(name).is_none()) {
+    let unoptimised = origin.unoptimised.iter().map(|name| ("unoptimised", name));
+    match chains.chain(variants).chain(unoptimised).find(|(_, name)| table.find_series(name).is_none()) {
         Some((key, name)) => Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows"))),
         None => check_serving(table),
     }
@@ -130,6 +131,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "control" => origin.controls.push(chain(value, key, line)?),
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
         "variant" => origin.variants.push(variant(value, line)?),
+        "unoptimised" => origin.unoptimised.push(value.to_owned()),
         "placement" => add_placement(&mut origin.placements, value, line)?,
         "serves" => origin.serving.push(value.to_owned()),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
@@ -302,7 +304,7 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
             Field::Round => parsed.round = Some(round_number(text, line)?),
             Field::Flags => {
                 parsed.flags = Flags::from_letters(text)
-                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: the flags are s, g, b, c and x")))?
+                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: the flags are s, g, b, c, x, d and u")))?
             }
             Field::Series if text.contains(['\n', '\r']) => return Err(bad(line, "the name of a series has a line break")),
             Field::Series => parsed.series = Some(text),
@@ -394,6 +396,7 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
         let name = Role::NAMES.iter().find(|(_, known)| known == role).map_or("", |(name, _)| name);
         add("variant", Some(format!("{series} = {name} of {of}")));
     }
+    origin.unoptimised.iter().for_each(|series| add("unoptimised", Some(series.clone())));
     origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
     origin.serving.iter().for_each(|component| add("serves", Some(component.clone())));
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());

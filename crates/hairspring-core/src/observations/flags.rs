@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Flags that cast doubt on one reading. A flagged reading stays in the table and is left out of the fit.
+/// What is known about one reading. A reading with a doubt stays in the table and is left out of the fit; denormals are not a
+/// doubt, because the code met them in this time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Flags(pub u8);
 
@@ -20,12 +21,31 @@ impl Flags {
     /// A control chain was off its known length in this stretch of time: something else used the core.
     pub const SHARED: Flags = Flags(16);
 
-    const LETTERS: [(char, Flags); 5] =
-        [('s', Self::SWITCHED), ('g', Self::GAP), ('b', Self::BACKWARD), ('x', Self::EXCLUDED), ('c', Self::SHARED)];
+    /// A floating-point instruction of the row had a denormal operand. No doubt about the reading.
+    pub const DENORMAL_OPERAND: Flags = Flags(32);
+    /// A floating-point instruction of the row had a result too small for a normal number. No doubt about the reading.
+    pub const DENORMAL_RESULT: Flags = Flags(64);
+    /// Both kinds of denormals.
+    const DENORMALS: Flags = Flags(Self::DENORMAL_OPERAND.0 | Self::DENORMAL_RESULT.0);
 
-    /// Whether any flag is set.
+    const LETTERS: [(char, Flags); 7] = [
+        ('s', Self::SWITCHED),
+        ('g', Self::GAP),
+        ('b', Self::BACKWARD),
+        ('x', Self::EXCLUDED),
+        ('c', Self::SHARED),
+        ('d', Self::DENORMAL_OPERAND),
+        ('u', Self::DENORMAL_RESULT),
+    ];
+
+    /// Whether any flag casts doubt on the reading.
     pub fn any(self) -> bool {
-        self.0 != 0
+        self.without(Self::DENORMALS).0 != 0
+    }
+
+    /// Whether the row met denormals.
+    pub fn has_denormals(self) -> bool {
+        self.0 & Self::DENORMALS.0 != 0
     }
 
     /// Whether all bits of `other` are set.
@@ -68,10 +88,17 @@ mod tests {
 
     #[test]
     fn letters_round_trip() {
-        for bits in 0..32 {
+        for bits in 0..128 {
             let flags = Flags(bits);
             assert_eq!(Flags::from_letters(&flags.letters()), Ok(flags));
         }
         assert_eq!(Flags::from_letters("s?"), Err('?'));
+    }
+
+    #[test]
+    fn denormals_are_no_doubt() {
+        let denormals = Flags::DENORMAL_OPERAND.with(Flags::DENORMAL_RESULT);
+        assert!(denormals.has_denormals() && !denormals.any());
+        assert!(denormals.with(Flags::GAP).any() && !Flags::GAP.has_denormals());
     }
 }

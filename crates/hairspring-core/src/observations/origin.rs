@@ -71,6 +71,8 @@ pub struct Origin {
     pub shadow: Option<(String, f64)>,
     /// Series that run the code of another one in a different arrangement.
     pub variants: Vec<Variant>,
+    /// Names of series whose code was compiled without optimisation, as far as the compiler tells.
+    pub unoptimised: Vec<String>,
     /// First round of each further placement, ascending: from this round on the rows ran in a fresh process, where code, data
     /// and stack had other addresses. Empty if all rounds ran in the same place.
     pub placements: Vec<u32>,

@@ -14,6 +14,7 @@ use hairspring_core::observations::Flags;
 use hairspring_host::chains::RowFn;
 use hairspring_host::clock::{ReadFn, Width};
 use hairspring_host::interference::Switches;
+use hairspring_host::thread::floating::{denormals, forget_denormals};
 use std::num::NonZeroU32;
 
 /// A set of rows that can be run.
@@ -148,14 +149,23 @@ impl Rounds {
             self.switches.since_last();
         }
         self.dither.wait(self.random.u32(..));
+        forget_denormals();
         let (ticks, guard) = match self.guard.filter(|_| !watch) {
             Some(now) => guarded(now, self.width, || rig.run(row)),
             None => (rig.run(row), None),
         };
+        let met = met();
         let ticks = self.width.wrapped(ticks);
         let switched = if watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
-        Raw { ticks, flags: switched.with(self.shortest[row].check(ticks, self.width)), guard }
+        Raw { ticks, flags: switched.with(met).with(self.shortest[row].check(ticks, self.width)), guard }
     }
+}
+
+/// The denormals that the row before met.
+fn met() -> Flags {
+    let met = denormals();
+    let operands = if met.operands { Flags::DENORMAL_OPERAND } else { Flags::NONE };
+    if met.results { operands.with(Flags::DENORMAL_RESULT) } else { operands }
 }
 
 /// Runs a row between two pairs of clock reads, and returns its reading with the time of both pairs.
@@ -199,6 +209,28 @@ mod tests {
         }
         let readings = Rounds::new(1, 7, Dither::none(), 1).with_width(Width::bits(16)).round(&mut Wrapping);
         assert!(readings[0].ticks == 0x20 && !readings[0].flags.contains(Flags::BACKWARD), "{readings:?}");
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn readings_tell_which_rows_met_denormals() {
+        /// Multiplies: row 0 ordinary numbers, row 1 a denormal, row 2 numbers whose product is too small.
+        struct Products;
+        impl Rig for Products {
+            fn rows(&self) -> usize {
+                3
+            }
+            fn run(&mut self, row: usize) -> u64 {
+                let (a, b) = [(1.5, 1.1), (5e-324, 4.0), (1e-200, 1e-200)][row];
+                std::hint::black_box(std::hint::black_box(a) * std::hint::black_box(b));
+                100
+            }
+        }
+        let mut rounds = Rounds::new(3, 7, Dither::none(), 1).with_guards(hairspring_host::clock::fake::read);
+        for _ in 0..10 {
+            let flags: Vec<Flags> = rounds.round(&mut Products).iter().map(|raw| raw.flags.without(Flags::SWITCHED)).collect();
+            assert_eq!(flags, [Flags::NONE, Flags::DENORMAL_OPERAND, Flags::DENORMAL_RESULT]);
+        }
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub struct Benchmark<'a> {
     pub code: Option<String>,
     /// Name of the second component: `init` or [`FLUSH`].
     pub second: &'static str,
+    /// Whether the compiler says that it compiled the rows without optimisation.
+    pub unoptimised: bool,
     /// Runs once before the first row.
     pub setup: Option<Box<dyn FnMut() + 'a>>,
     /// Its rows, the shortest first.
@@ -58,7 +60,7 @@ pub struct Benchmark<'a> {
 impl<'a> Benchmark<'a> {
     /// A benchmark of these rows, the shortest first.
     pub fn new(name: impl Into<String>, rows: Vec<Row<'a>>) -> Benchmark<'a> {
-        Benchmark { name: name.into(), code: None, second: "init", setup: None, rows }
+        Benchmark { name: name.into(), code: None, second: "init", unoptimised: false, setup: None, rows }
     }
 }
 

@@ -20,6 +20,11 @@ pub const PROGRAM: Remedies = Remedies {
         ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
         ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
         ("below_resolution", "if it is not that fast, the compiler removed it: make its inputs opaque and use its result"),
+        (
+            "denormals",
+            "begin with ordinary values, set a value that shrinks from copy to copy again with an init, or set FTZ and DAZ in MXCSR before the benchmarks as the real program does; nothing to do if denormals are what you want to time",
+        ),
+        ("not_optimised", "compile the program with -O2 (or -O3), unless unoptimised code is what you want to time"),
         ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
         ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),
         ("not_checked", "give it more time (--budget), or time a shorter piece of code"),

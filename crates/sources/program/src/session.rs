@@ -177,6 +177,9 @@ impl Session {
                 // A flush has fences around it: nothing overlaps with the body, but the fence hides the start of the body.
                 plan.table.declare_arrangement(&names[at], Role::Fenced);
             }
+            if benchmark.unoptimised {
+                plan.table.declare_unoptimised(&names[at]);
+            }
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
             add(&mut plan, ruler, (at, names), rows.map(|(_, row)| row));
         }
@@ -234,4 +237,47 @@ struct Plan<'g> {
 
 fn failed(names: &[String], at: usize) -> Error {
     Error::Failed { name: names.get(at).cloned().unwrap_or_default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::Benchmark;
+    use crate::report::assessed;
+
+    /// Rows of a function that takes this product in every turn.
+    fn products(a: f64, b: f64) -> Vec<Row<'static>> {
+        let row = move |bodies: u32| {
+            Row::new(bodies, 0, Order::AtEnd, move |now| {
+                let begin = now();
+                for _ in 0..bodies {
+                    std::hint::black_box(std::hint::black_box(a) * std::hint::black_box(b));
+                }
+                Some(now().wrapping_sub(begin))
+            })
+        };
+        [16, 32, 48, 64].map(row).into()
+    }
+
+    /// Codes of the findings on a benchmark.
+    fn findings(benchmark: Benchmark) -> Vec<String> {
+        let settings = Settings { budget: Duration::from_millis(5), is_firm: true, cycles: false, seated: false, ..Settings::default() };
+        let measured = Session::new(&settings).unwrap().measure(&mut Group::from(benchmark)).unwrap();
+        let findings = assessed(&measured, 0.95, None).unwrap().series.remove(0).findings;
+        findings.into_iter().map(|finding| finding.code.into_owned()).collect()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn denormals_of_a_program_are_found() {
+        assert!(findings(Benchmark::new("tiny", products(5e-324, 3.0))).contains(&"denormals".to_owned()));
+        assert!(!findings(Benchmark::new("ordinary", products(1.5, 3.0))).contains(&"denormals".to_owned()));
+    }
+
+    #[test]
+    fn code_without_optimisation_is_reported() {
+        let found = |unoptimised| findings(Benchmark { unoptimised, ..Benchmark::new("product", products(1.5, 3.0)) });
+        assert!(found(true).contains(&"not_optimised".to_owned()));
+        assert!(!found(false).contains(&"not_optimised".to_owned()));
+    }
 }

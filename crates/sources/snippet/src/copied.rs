@@ -13,6 +13,8 @@ pub struct Copy {
     pub work: Option<Work>,
     /// Registers that one copy changes and that hold no variable, in lower case.
     pub written: Vec<String>,
+    /// Its instructions whose time depends on their values, by name.
+    pub on_values: Vec<String>,
 }
 
 /// The operations in one copy of straight-line code.

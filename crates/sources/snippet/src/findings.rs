@@ -17,6 +17,8 @@ pub enum SnippetFinding {
     NotOptimised { flags: String },
     /// The compiled copy has fewer operations than the source: the compiler folded, merged or dropped some.
     WorkChanged { operation: String, copy: u32, source: u32 },
+    /// The time of some instructions depends on the values that they work on; these are the first ones, as far as they are known.
+    DependsOnValues { instructions: Vec<String>, values: Vec<String> },
     /// The code under test wrote to its output while it was measured.
     Printed { bytes: u64, first_line: String },
 }
@@ -53,6 +55,7 @@ impl Kind for SnippetFinding {
                 numbers: numbers! { operation, copy, source },
                 remedy: "the time is that of the copy: look at its disassembly; to time every operation, give one of them as the code, or hide the value in between from the compiler",
             },
+            SnippetFinding::DependsOnValues { instructions, values } => depends_on_values(instructions, values),
             SnippetFinding::Printed { bytes, first_line } => Description {
                 code: "printed",
                 message: format!("the code wrote {bytes} bytes while it was measured, first: {first_line:?}"),
@@ -60,5 +63,18 @@ impl Kind for SnippetFinding {
                 remedy: "its output was dropped; the time includes the writing",
             },
         }
+    }
+}
+
+fn depends_on_values(instructions: Vec<String>, values: Vec<String>) -> Description {
+    let began = match values.is_empty() {
+        true => "those of this code are not known here".to_owned(),
+        false => format!("this code began with {}", shortened(&values)),
+    };
+    Description {
+        code: "depends_on_values",
+        message: format!("on some cores the time of {} depends on the values; {began}", shortened(&instructions)),
+        numbers: numbers! { instructions, values },
+        remedy: "nothing to do if these values are typical; else measure with those that are",
     }
 }

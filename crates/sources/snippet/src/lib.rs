@@ -43,3 +43,4 @@ pub use mode::{Judged, Mode};
 pub use protocol::{Ended, Ready};
 pub use request::{Language, Request, shell_words};
 pub use session::{MeasuredCode, measure, series_names};
+pub use source::first_values;

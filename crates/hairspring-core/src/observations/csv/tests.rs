@@ -19,7 +19,7 @@ fn written_table_is_read_back() {
     let (a, b, c) = (table.series("a,b"), table.series("reference"), table.series("the control"));
     for round in 0..3 {
         let row = table.row(a, &[2.0, 3.5]);
-        table.push_flagged(row, round, 12.25, Flags::GAP);
+        table.push_flagged(row, round, 12.25, Flags::GAP.with(Flags::DENORMAL_OPERAND));
         let row = table.row(b, &[4.0, 0.0]);
         table.push(row, round, 1e15);
         let row = table.row(c, &[5.0, 0.0]);
@@ -32,6 +32,7 @@ fn written_table_is_read_back() {
     table.origin.clock = Some("two\nlines".into());
     table.origin.placements = vec![1, 2];
     table.origin.serving = vec!["init".into()];
+    table.origin.unoptimised = vec!["a,b".into(), "the control".into()];
     let mut text = Vec::new();
     write_csv(&table, &mut text).unwrap();
     let back = read_csv(&text[..]).unwrap();
@@ -44,6 +45,7 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.controls, table.origin.controls);
     assert_eq!(back.origin.rate, table.origin.rate);
     assert_eq!(back.origin.serving, ["init"]);
+    assert_eq!(back.origin.unoptimised, table.origin.unoptimised);
     assert_eq!(back.placements(), [0..1, 1..2, 2..3]);
     assert_eq!(back.in_rounds(&(1..2)).readings().len(), 3);
 }
@@ -76,6 +78,7 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("").contains("empty"));
     assert!(error("body,ticks\n").contains("no rows"));
     assert!(error("# reference: chian 3\nseries,body,ticks\nchain,1,2\n").contains("`reference` names the series `chian`"));
+    assert!(error("# unoptimised: a\nseries,body,ticks\nb,1,2\n").contains("`unoptimised` names the series `a`"));
     assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names the series `a`"));
     assert!(error("# serves: inti\nbody,init,ticks\n1,1,2\n").contains("`serves` names the component `inti`"));
     assert!(error("# serves: body\nbody,ticks\n1,2\n").contains("`serves` names every component"));

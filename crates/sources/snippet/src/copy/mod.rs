@@ -5,6 +5,7 @@
 //! through calls within the library. What a place holds at the end of a copy depends on what places held at its start; a
 //! cycle of such dependences is a chain.
 
+mod depends;
 mod image;
 mod judge;
 mod library;
@@ -42,8 +43,13 @@ pub fn look(request: &Request, library: &Path, rows: &[RowSpec]) -> Vec<Copy> {
         let longest = (0..rows.len()).filter(|row| rows[*row].subject == subject).max_by_key(|row| rows[*row].bodies)?;
         Some(Row::new(image.as_ref().ok()?, request, longest).copy())
     };
-    let missing =
-        || Copy { judged: Judged::unknown("the compiled rows cannot be read"), disassembly: Vec::new(), work: None, written: Vec::new() };
+    let missing = || Copy {
+        judged: Judged::unknown("the compiled rows cannot be read"),
+        disassembly: Vec::new(),
+        work: None,
+        written: Vec::new(),
+        on_values: Vec::new(),
+    };
     (0..request.codes.len()).map(|subject| of(subject).unwrap_or_else(missing)).collect()
 }
 
@@ -74,6 +80,7 @@ impl<'a> Row<'a> {
         Copy {
             judged,
             disassembly: show::disassembly(self.image, &own, self.border(), self.request),
+            on_values: depends::on_values(self.image, &own, self.border()),
             work: carried.as_ref().map(|carried| carried.work),
             written: carried.map_or_else(Vec::new, |carried| self.written(&carried)),
         }

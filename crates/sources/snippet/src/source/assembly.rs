@@ -1,5 +1,6 @@
 //! Rows of assembly: one extended asm block for each, repeated by the assembler.
 
+use super::ordinary::Ordinary;
 use super::{NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::asm::is_intel;
 use crate::declaration::Declaration;
@@ -19,11 +20,34 @@ pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec], noted: bool)
             let _ = writeln!(text, "{};", declaration.text);
         }
         text.push_str(&mark(at));
+        let lines = lines(request, row);
+        let ordinary = Ordinary::for_code(&lines.join("\n"));
+        text.extend(ordinary.map(|ordinary| registers_set(&ordinary.lines(), ordinary)));
         text.push_str("uint64_t hs_start = hs_now();\n");
         let notes = if noted && cfg!(target_arch = "x86_64") { Some(at) } else { None };
-        block(text, request, &lines(request, row), notes);
-        text.push_str("return hs_now() - hs_start; }\n");
+        block(text, request, &lines, notes);
+        text.push_str("uint64_t hs_ticks = hs_now() - hs_start;\n");
+        let upper = ordinary.filter(|ordinary| ordinary.leaves_upper_parts());
+        text.extend(upper.map(|ordinary| registers_set(&["vzeroupper".to_owned()], ordinary)));
+        text.push_str("return hs_ticks; }\n");
     }
+}
+
+/// Instructions outside of the timed part, which set the vector registers.
+fn registers_set(lines: &[String], ordinary: Ordinary) -> String {
+    let quoted: String = lines.iter().map(|line| format!("{}\\n\\t", quoted(line))).collect();
+    format!("__asm__ volatile(\"{quoted}\" : : : \"memory\"{});\n", clobbers(&ordinary.clobbered()))
+}
+
+/// Registers for the end of a clobber list. Compilers only accept the upper vector registers where they use them themselves.
+fn clobbers(registers: &[String]) -> String {
+    let above_15 =
+        |register: &str| register.strip_prefix("xmm").and_then(|number| number.parse().ok()).is_some_and(|number: u32| number > 15);
+    let one = |register: &String| match above_15(register) {
+        true => format!(" HS_ABOVE_15(\"{register}\")"),
+        false => format!(", \"{register}\""),
+    };
+    registers.iter().map(one).collect()
 }
 
 /// The setup gives the registers their first values; it runs once at the start of each row and is part of the overhead.
@@ -91,7 +115,7 @@ fn block(text: &mut String, request: &Request, lines: &[String], row: Option<usi
     let wrapped = if is_intel(&own) { format!(".intel_syntax noprefix; {all}\n.att_syntax prefix") } else { all.clone() };
     let quoted: String = wrapped.lines().map(|line| format!("{}\\n\\t", quoted(line))).collect();
     let operands: Vec<String> = request.lets.iter().map(operand).collect();
-    let clobbers: String = registers(&own).iter().map(|register| format!(", \"{register}\"")).collect();
+    let clobbers = clobbers(&registers(&own));
     let flags = if cfg!(target_arch = "x86_64") { ", \"cc\"" } else { "" };
     let _ = writeln!(text, "__asm__ volatile(\"{quoted}\" : {} : : \"memory\"{flags}{clobbers});", operands.join(", "));
 }

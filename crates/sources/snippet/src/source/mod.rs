@@ -2,6 +2,9 @@
 
 mod assembly;
 mod compiled;
+mod ordinary;
+
+pub use ordinary::first_values;
 
 use crate::request::{Language, Request};
 use hairspring_core::design::table::Order;

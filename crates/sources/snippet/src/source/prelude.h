@@ -9,6 +9,13 @@ typedef uint64_t (*hs_read)(void);
 /* A row is never inlined, and begins on a cache line. */
 #define HS_ROW __attribute__((noinline, aligned(64)))
 
+/* A register of a clobber list. Without AVX-512 the compiler neither uses nor knows it. */
+#ifdef __AVX512F__
+#define HS_ABOVE_15(name) , name
+#else
+#define HS_ABOVE_15(name)
+#endif
+
 #define HS_BARRIER() __asm__ volatile("" : : : "memory")
 
 #define HS_FLUSH(start, bytes)                                                                                         \
