@@ -89,7 +89,8 @@ mod here {
     impl Memory {
         fn with(code: &[u8]) -> Result<Memory, Refused> {
             let bytes = code.len().max(1);
-            let refused = |what: &str| format!("{what}: {}; this system forbids code that is made at run time", std::io::Error::last_os_error());
+            let refused =
+                |what: &str| format!("{what}: {}; this system forbids code that is made at run time", std::io::Error::last_os_error());
             // SAFETY: a new private mapping at an address that the system chooses.
             let start = unsafe {
                 libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
@@ -203,8 +204,12 @@ mod here {
         "vmovups zmm",
         "64",
         [
-            "kmovq k1, [rdi + {masks} + 8]", "kmovq k2, [rdi + {masks} + 16]", "kmovq k3, [rdi + {masks} + 24]",
-            "kmovq k4, [rdi + {masks} + 32]", "kmovq k5, [rdi + {masks} + 40]", "kmovq k6, [rdi + {masks} + 48]",
+            "kmovq k1, [rdi + {masks} + 8]",
+            "kmovq k2, [rdi + {masks} + 16]",
+            "kmovq k3, [rdi + {masks} + 24]",
+            "kmovq k4, [rdi + {masks} + 32]",
+            "kmovq k5, [rdi + {masks} + 40]",
+            "kmovq k6, [rdi + {masks} + 48]",
             "kmovq k7, [rdi + {masks} + 56]"
         ],
         "vzeroupper"
