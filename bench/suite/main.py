@@ -12,6 +12,7 @@ import capture
 import chains
 import clocks
 import fit
+import instructions
 import languages
 import latency
 import mhz
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "capture": (capture.run, "edges and intervals of simulated captures; an hour of sound; a dump beside wellen"),
     "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
+    "instructions": (instructions.run, "latencies and throughputs against published figures, quiet and beside a busy neighbour"),
     "stopwatch": (stopwatch.run, "C stopwatches: the bias of empty spans, and the cost of an inline read"),
     "languages": (languages.run, "every language against `hairspring time`, and its usual tools"),
     "clock_gettime": (clocks.run, "a body of 40 ns by clock_gettime and by gettimeofday against the TSC"),

@@ -33,6 +33,7 @@ verbs! {
     capture,
     run,
     blocks,
+    instructions,
     compare,
     report,
     completions,

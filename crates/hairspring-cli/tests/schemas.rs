@@ -2,6 +2,7 @@
 
 use expect_test::expect_file;
 use hairspring_blocks::document::BlocksDocument;
+use hairspring_instructions::document::InstructionsDocument;
 use hairspring_instruments::clocks::document::clock_schemas;
 use hairspring_instruments::mhz::document::MhzDocument;
 use hairspring_instruments::period::document::{PeriodDocument, ResponderDocument};
@@ -22,6 +23,7 @@ fn the_published_schemas_are_the_generated_ones() {
     published("certificate.schema.json", &schema::<CertificateDocument>());
     published("mhz.schema.json", &schema::<MhzDocument>());
     published("blocks.schema.json", &schema::<BlocksDocument>());
+    published("instructions.schema.json", &schema::<InstructionsDocument>());
     published("compare.schema.json", &schema::<CompareDocument>());
     published("period.schema.json", &schema::<PeriodDocument>());
     published("responder.schema.json", &schema::<ResponderDocument>());

@@ -21,6 +21,8 @@ mod fit;
 mod fit_bad_input;
 mod fit_other_tools;
 mod installed_files;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod instructions;
 mod interrupted;
 mod measurement;
 mod mhz;

@@ -3,12 +3,14 @@
 //! Each chain repeats instructions without a loop, and every copy depends on the previous one. Instructions that cores
 //! eliminate or shorten (`add r, imm`, `inc`, `mov r, r`, a store-load pair) are not used.
 
+mod encoded;
 mod reads;
 mod roles;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub mod expressions;
+pub use encoded::{EncodedRows, Refused, Registers, RowBytes, Vectors};
 pub use reads::{ReadsFn, reads};
 pub use roles::{CONTROLS, ChainRole, LATTICE, RULER};
 

@@ -1,0 +1,89 @@
+"""Instruction tables: every form against published figures that two sources agree on, quiet and beside a busy neighbour."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+
+from harness import Record, Settings, run_json, share
+from neighbour import neighbour, raise_priority
+
+# Figures that two published sources give alike, by family of cores; the file names its sources.
+PUBLISHED = Path(__file__).resolve().parent / "published.json"
+LATENCY, THROUGHPUT = 0.01, 0.02
+PER_FORM_S = 60 / 150
+HEADER = ("neighbour", "form", "quantity", "here", "half", "published", "doubtful", "agrees")
+
+
+def family(document: dict[str, object], known: dict[str, object]) -> str | None:
+    """The published family of this CPU, by the numbers in its model name or by what the system tells."""
+    cpu = {}
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        cpu.setdefault(name.strip(), value.strip())
+    key = f"{cpu.get('vendor_id')} {cpu.get('cpu family')}"
+    for name, one in known.items():
+        if isinstance(one, dict) and key == one["vendor_and_family"] and int(cpu.get("model", -1)) in one["models"]:
+            return name
+    return None
+
+
+def slowest(form: dict[str, object]) -> tuple[float, float, bool] | None:
+    """The latency of the slowest pair that is known alone, its half-width, and whether it is in doubt."""
+    pairs = [one for one in form["latencies"] if one["cycles"] and "flags" not in (one["from"], one["to"])]
+    if not pairs:
+        return None
+    pair = max(pairs, key=lambda one: one["cycles"]["value"])
+    return pair["cycles"]["value"], (pair["cycles"]["high"] - pair["cycles"]["low"]) / 2, pair["doubtful"]
+
+
+def copy(form: dict[str, object]) -> tuple[float, float, bool] | None:
+    """The throughput, its half-width, and whether it is in doubt."""
+    found = form["throughput"]
+    return found and (found["value"], (found["high"] - found["low"]) / 2, form["throughput_doubtful"])
+
+
+def compare(kind: str, document: dict[str, object], published: dict[str, list[float | None]]) -> list[tuple[object, ...]]:
+    """Every published figure with that of the document."""
+    rows: list[tuple[object, ...]] = []
+    for form in document["forms"]:
+        figures = published.get(form["name"])
+        if figures is None:
+            continue
+        for quantity, truth, found, limit in (
+            ("latency", figures[0], slowest(form), LATENCY),
+            ("throughput", figures[1], copy(form), THROUGHPUT),
+        ):
+            if truth is None or found is None:
+                continue
+            value, half, doubtful = found
+            rows.append((kind, form["name"], quantity, value, half, truth, doubtful, abs(value / truth - 1) <= limit))
+    return rows
+
+
+def run(record: Record, settings: Settings) -> None:
+    """The default sets, then the same beside a busy neighbour."""
+    raise_priority()
+    known = json.loads(PUBLISHED.read_text())
+    raw: list[tuple[object, ...]] = []
+    table: list[tuple[object, ...]] = []
+    for kind in ("quiet", "busy"):
+        with nullcontext() if kind == "quiet" else neighbour(kind, settings.cpu):
+            document, error, wall = run_json("instructions", "--cpu", str(settings.cpu), timeout=1_800)
+        if document is None:
+            record.target(f"{kind}: the table is measured", False, error)
+            continue
+        name = family(document, known)
+        rows = compare(kind, document, known[name]["forms"]) if name else []
+        raw += rows
+        for quantity, limit in (("latency", LATENCY), ("throughput", THROUGHPUT)):
+            own = [row for row in rows if row[2] == quantity]
+            good = [row for row in own if row[7]]
+            doubted = [row for row in own if not row[7] and row[6]]
+            table.append((kind, quantity, len(own), len(good), len(doubted), len(own) - len(good) - len(doubted)))
+            wrong = [f"{row[1]} {row[3]:.2f} for {row[5]:g}" for row in own if not row[7] and not row[6]]
+            target = f"{kind}: every {quantity} within {100 * limit:.0f} % of {name}, or doubted"
+            record.target(target, bool(own) and not wrong, "; ".join(wrong) or f"{share(row[7] for row in own):.0f} % of {len(own)} agree")
+        forms = len(document["forms"])
+        record.target(f"{kind}: 150 forms in 60 s", wall <= max(forms * PER_FORM_S, 5) * 1.1, f"{forms} forms in {wall:.0f} s")
+    record.csv(HEADER, raw)
+    record.table("Against published figures", ("neighbour", "quantity", "compared", "agree", "doubted", "wrong"), table)

@@ -1,0 +1,112 @@
+//! `hairspring instructions`: what it lists, measures, compares and refuses. No latency is asserted: machines differ.
+
+use crate::command::Hairspring;
+use crate::document::Document;
+use serde_json::Value;
+
+fn instructions() -> Hairspring {
+    Hairspring::new().with("instructions")
+}
+
+/// Some forms, in little time. A machine that is too busy gives status 1 and a message; any other failure is an error.
+fn measured(command: Hairspring) -> Option<String> {
+    let ended = command.option("--budget", "1s").start().ends_with_any(&[0, 1]);
+    assert!(ended.succeeded() || ended.error.contains("integer lattice"), "{ended}");
+    ended.succeeded().then_some(ended.output)
+}
+
+fn document(text: &str) -> Value {
+    Document::of(text, "instructions.schema.json")
+}
+
+#[test]
+fn forms_are_listed_by_set_name_and_extension() {
+    let all = instructions().with("--list").succeeds().output;
+    assert!(all.lines().count() > 300 && all.contains("add r64, r64") && !all.contains("zmm"), "{all}");
+    assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
+    let some = instructions().with("--list").option("--set", "avx512").succeeds().output;
+    assert!(some.contains("vaddpd zmm, zmm, zmm") && !some.contains("add r64, r64"), "{some}");
+    let named = instructions().with("ADD_R64_R64").with("imul r64*").with("--list").succeeds().output;
+    assert!(named.lines().skip(1).all(|line| line.contains("add r64, r64") || line.contains("imul r64")), "{named}");
+    let bits = instructions().with("--list").option("--extension", "bmi2").succeeds().output;
+    assert!(bits.contains("pdep") && bits.lines().skip(1).all(|line| line.contains("bmi2")), "{bits}");
+}
+
+#[test]
+fn wrong_requests_say_what_there_is() {
+    instructions().with("no-such-form").ends_with(2).complains("--list").in_one_line();
+    instructions().option("--set", "mmx").ends_with(2).complains("the sets are all, integer").in_one_line();
+    instructions().option("--extension", "3dnow").ends_with(2).complains("the extensions are ").in_one_line();
+    instructions().with("add").option("--set", "fma").ends_with(2).complains("no form is called `add`").in_one_line();
+    instructions().with("add").with("--json").with("--csv").ends_with(2).complains("cannot be used with");
+    instructions().with("add").option("--budget", "0").ends_with(2).complains("above 0");
+    instructions().with("add").option("--cpu", "9999").ends_with(2).complains("may use the CPUs ").in_one_line();
+    instructions().with("add").option("--against", "missing.csv").fails("missing.csv: ").in_one_line();
+    instructions().with("add").beside("bad.csv", "form,latency\nadd,x\n").option("--against", "bad.csv").fails("bad.csv: line 2: `x`");
+}
+
+#[test]
+fn a_table_has_a_line_for_each_form_and_fits_the_page() {
+    if let Some(output) = measured(instructions().with("add r64, r64").with("movq xmm, r64").with("--pairs")) {
+        assert!(output.lines().all(|line| line.chars().count() <= 80), "{output}");
+        for part in ["add r64, r64", "1 to 1", "2 to flags", "movq xmm, r64", "with movq r64, xmm", "front end"] {
+            assert!(output.contains(part), "{part}: {output}");
+        }
+    }
+}
+
+#[test]
+fn the_document_has_latencies_by_pairs_and_sums_where_only_these_are_known() {
+    let Some(output) = measured(instructions().with("add r64, r64").with("movq xmm, r64").with("addsd").with("--values").with("--json"))
+    else {
+        return;
+    };
+    let document = document(&output);
+    let forms = document["forms"].as_array().unwrap();
+    assert_eq!(forms.len(), 3, "{document:#}");
+    let pairs = forms[0]["latencies"].as_array().unwrap();
+    assert!(pairs.iter().any(|pair| pair["from"] == "2" && pair["to"] == "flags" && pair["sum"].is_object()), "{document:#}");
+    assert!(pairs.iter().any(|pair| pair["from"] == "2" && pair["to"] == "1" && pair["cycles"].is_object()), "{document:#}");
+    let moved = &forms[1]["latencies"][0];
+    assert!(moved["cycles"].is_null() && moved["with"][0].as_str().unwrap().starts_with("movq r64, xmm"), "{moved:#}");
+    assert!(forms[2]["latencies"].as_array().unwrap().iter().any(|pair| pair["values"].as_array().is_some_and(|all| all.len() == 3)));
+    assert!(forms.iter().all(|form| form["throughput"]["low"].as_f64() <= form["throughput"]["value"].as_f64()));
+}
+
+#[test]
+fn a_table_is_compared_with_itself_and_with_a_model() {
+    let Some(csv) = measured(instructions().with("add r64, r64").with("imul r64, r64").with("--csv")) else { return };
+    assert!(csv.starts_with("form,set,extension,quantity,from,to,cycles,low,high,with,doubtful\n"), "{csv}");
+    let other = "form,latency,throughput\nADD_R64_R64,50,40\nPOPCNT_R64_R64,1,1\n";
+    let compared = instructions().with("add r64, r64").with("imul r64, r64").with("--json");
+    let script = r#"case "$1" in --version) exit 0;; esac
+read first; read line; while read rest; do :; done
+case "$line" in add*) ;; *) echo "<stdin>:2:1: error: bad" >&2; exit 1;; esac
+echo '{"CodeRegions":[{"InstructionInfoView":{"InstructionList":[{"Instruction":0,"Latency":77,"RThroughput":66}]}}],"TargetInfo":{"CPUName":"any"}}'
+"#;
+    let command = compared.beside("here.csv", &csv).beside("other.csv", other).with_script("llvm-mca", script);
+    let command = command.option("--against", "here.csv").option("--against", "other.csv").option("--against", "llvm:any");
+    let Some(output) = measured(command.variable("PATH", ".")) else { return };
+    let document = document(&output);
+    let against = document["against"].as_array().unwrap();
+    assert_eq!(against.len(), 3, "{document:#}");
+    assert_eq!(against[1]["unknown"][0], "POPCNT_R64_R64");
+    // Nothing takes 50 or 77 cycles, unless it is in doubt.
+    for other in &against[1..] {
+        assert!(other["rows"].as_array().unwrap().iter().all(|row| row["agrees"] == false), "{document:#}");
+    }
+    assert_eq!(against[2]["source"], "llvm-mca -mcpu=any");
+}
+
+#[test]
+fn llvm_that_is_missing_is_named_with_its_package() {
+    instructions().with("add r64, r64").option("--against", "llvm").variable("PATH", "").fails("apt-get install llvm").in_one_line();
+}
+
+#[test]
+fn a_machine_file_has_the_operands_in_the_order_of_the_assembler() {
+    let Some(output) = measured(instructions().with("shl r64, imm8").with("lea r64, [r64+r64*8+i8]").with("--osaca")) else { return };
+    let form = "- name: shl\n  operands:\n  - class: immediate\n    imd: int\n  - class: register\n    name: gpr\n  latency: ";
+    assert!(output.contains(form), "{output}");
+    assert!(output.contains("    base: gpr\n    offset: imd\n    index: gpr\n    scale: 8\n"), "{output}");
+}

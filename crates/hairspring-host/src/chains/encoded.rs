@@ -1,0 +1,304 @@
+//! Rows whose machine code the caller encodes: straight-line instructions that begin with given register values.
+//!
+//! The code lies in memory that may be run but not written. A row loads the registers, calls its code between two reads of
+//! the clock, and restores what callers rely on. Loading and calling cost the same in every row, so they are part of the
+//! overhead for which the system is solved.
+#![cfg_attr(
+    all(unix, target_arch = "x86_64"),
+    allow(unsafe_code, reason = "mapping memory that may be run, and jumping into it, have no safe form")
+)]
+
+use crate::clock::ReadFn;
+
+/// The vector registers that a row loads first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Vectors {
+    /// The lower 128 bits of 16 registers. The upper parts are zero.
+    #[default]
+    Sse,
+    /// 256 bits of 16 registers.
+    Avx,
+    /// 512 bits of 16 registers, and the mask registers.
+    Avx512,
+}
+
+/// The values with which a row begins.
+#[derive(Debug, Clone, PartialEq)]
+#[repr(C, align(64))]
+pub struct Registers {
+    /// The vector registers 0 to 15.
+    pub vectors: [[u64; 8]; 16],
+    /// The general registers in the order of their encoding. The value of the stack pointer is not used.
+    pub general: [u64; 16],
+    /// The mask registers 0 to 7, for [`Vectors::Avx512`].
+    pub masks: [u64; 8],
+}
+
+/// Why encoded rows cannot be run, with what to do.
+pub type Refused = String;
+
+/// Machine code of rows, ready to run.
+#[derive(Debug)]
+pub struct EncodedRows {
+    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    rows: Vec<EncodedRow>,
+    #[cfg(all(unix, target_arch = "x86_64"))]
+    memory: here::Memory,
+}
+
+/// A row: its code, and the values with which it begins.
+#[derive(Debug, Clone)]
+struct EncodedRow {
+    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    start: usize,
+    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    registers: std::rc::Rc<Registers>,
+    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    vectors: Vectors,
+}
+
+/// The code of a row before it is put into memory.
+#[derive(Debug, Clone)]
+pub struct RowBytes {
+    /// Straight-line instructions: no branches, no use of the stack, and memory only where the registers allow it.
+    pub code: Vec<u8>,
+    /// The values with which the row begins.
+    pub registers: std::rc::Rc<Registers>,
+    /// The vector registers that it loads first.
+    pub vectors: Vectors,
+}
+
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod here {
+    use super::{EncodedRow, EncodedRows, ReadFn, Refused, Registers, RowBytes, Vectors};
+    use std::arch::asm;
+    use std::mem::offset_of;
+
+    /// Rows begin at a line of the cache.
+    const ALIGNMENT: usize = 64;
+    /// Returns to the caller.
+    const RETURN: u8 = 0xc3;
+
+    /// Memory that may be run.
+    #[derive(Debug)]
+    pub struct Memory {
+        start: *mut u8,
+        bytes: usize,
+    }
+
+    impl Memory {
+        fn with(code: &[u8]) -> Result<Memory, Refused> {
+            let bytes = code.len().max(1);
+            let refused =
+                |what: &str| format!("{what}: {}; this system forbids code that is made at run time", std::io::Error::last_os_error());
+            // SAFETY: a new private mapping at an address that the system chooses.
+            let start = unsafe {
+                libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+            };
+            if start == libc::MAP_FAILED {
+                return Err(refused("cannot get memory for the code"));
+            }
+            let memory = Memory { start: start.cast(), bytes };
+            // SAFETY: the mapping is as long as the code, writable, and nothing else refers to it yet. Then it is made
+            // unwritable before anything runs in it.
+            let result = unsafe {
+                std::ptr::copy_nonoverlapping(code.as_ptr(), memory.start, code.len());
+                libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_EXEC)
+            };
+            if result == 0 { Ok(memory) } else { Err(refused("cannot make the code runnable")) }
+        }
+    }
+
+    impl Drop for Memory {
+        fn drop(&mut self) {
+            // SAFETY: unmaps what `with` mapped; nothing runs in it any more, as `run` borrows the rows.
+            unsafe { libc::munmap(self.start.cast(), self.bytes) };
+        }
+    }
+
+    impl EncodedRows {
+        /// Puts the code of rows into memory that may be run.
+        ///
+        /// # Errors
+        /// The system refuses such memory.
+        pub fn new(rows: &[RowBytes]) -> Result<EncodedRows, Refused> {
+            let (mut code, mut all) = (Vec::new(), Vec::new());
+            for row in rows {
+                code.resize(usize::next_multiple_of(code.len(), ALIGNMENT), RETURN);
+                all.push(EncodedRow { start: code.len(), registers: row.registers.clone(), vectors: row.vectors });
+                code.extend_from_slice(&row.code);
+                code.push(RETURN);
+            }
+            Ok(EncodedRows { rows: all, memory: Memory::with(&code)? })
+        }
+
+        /// Number of rows.
+        pub fn len(&self) -> usize {
+            self.rows.len()
+        }
+
+        /// Whether there are no rows.
+        pub fn is_empty(&self) -> bool {
+            self.rows.is_empty()
+        }
+
+        /// Runs a row: its time in ticks of a clock.
+        pub fn run(&self, row: usize, now: ReadFn) -> u64 {
+            let EncodedRow { start, registers, vectors } = &self.rows[row];
+            let registers: &Registers = registers;
+            let begin = now();
+            // SAFETY: the row begins within the mapping, which is runnable and lives as long as `self`. It is straight-line
+            // code that returns, as `RowBytes` demands; the assembly restores what the ABI keeps and declares the rest.
+            unsafe {
+                let code = self.memory.start.add(*start);
+                match vectors {
+                    Vectors::Sse => sse(code, registers),
+                    Vectors::Avx => avx(code, registers),
+                    Vectors::Avx512 => avx512(code, registers),
+                }
+            }
+            now().wrapping_sub(begin)
+        }
+    }
+
+    /// Defines a function that loads the registers, with these instructions before and after the code.
+    macro_rules! enter {
+        ($name:ident, $load:literal, $bytes:literal, [$($more:literal),*], $leave:literal) => {
+            /// Loads the registers and calls the code.
+            #[inline(never)]
+            unsafe fn $name(code: *const u8, registers: &Registers) {
+                // SAFETY: the caller vouches for the code. `rbx` and `rbp`, which cannot be named as clobbered, are saved on the
+                // stack; the code does not use the stack.
+                unsafe {
+                    asm!(
+                        "push rbx", "push rbp", "push rsi",
+                        concat!(
+                            ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n",
+                            $load, "\\n, [rdi + ", $bytes, " * \\n]\n.endr"
+                        ),
+                        $($more,)*
+                        "mov rax, [rdi + {general}]", "mov rcx, [rdi + {general} + 8]", "mov rdx, [rdi + {general} + 16]",
+                        "mov rbx, [rdi + {general} + 24]", "mov rbp, [rdi + {general} + 40]", "mov rsi, [rdi + {general} + 48]",
+                        "mov r8, [rdi + {general} + 64]", "mov r9, [rdi + {general} + 72]", "mov r10, [rdi + {general} + 80]",
+                        "mov r11, [rdi + {general} + 88]", "mov r12, [rdi + {general} + 96]", "mov r13, [rdi + {general} + 104]",
+                        "mov r14, [rdi + {general} + 112]", "mov r15, [rdi + {general} + 120]", "mov rdi, [rdi + {general} + 56]",
+                        "call [rsp]",
+                        $leave,
+                        "pop rsi", "pop rbp", "pop rbx",
+                        "/* {masks} */",
+                        general = const offset_of!(Registers, general),
+                        masks = const offset_of!(Registers, masks),
+                        inout("rdi") std::ptr::from_ref(registers) => _, inout("rsi") code => _,
+                        out("r12") _, out("r13") _, out("r14") _, out("r15") _,
+                        clobber_abi("C"),
+                    );
+                }
+            }
+        };
+    }
+
+    enter!(sse, "movups xmm", "64", [], "/* legacy code leaves the upper parts as they were */");
+    enter!(avx, "vmovups ymm", "64", [], "vzeroupper");
+    enter!(
+        avx512,
+        "vmovups zmm",
+        "64",
+        [
+            "kmovq k1, [rdi + {masks} + 8]",
+            "kmovq k2, [rdi + {masks} + 16]",
+            "kmovq k3, [rdi + {masks} + 24]",
+            "kmovq k4, [rdi + {masks} + 32]",
+            "kmovq k5, [rdi + {masks} + 40]",
+            "kmovq k6, [rdi + {masks} + 48]",
+            "kmovq k7, [rdi + {masks} + 56]"
+        ],
+        "vzeroupper"
+    );
+}
+
+#[cfg(not(all(unix, target_arch = "x86_64")))]
+impl EncodedRows {
+    /// Rows of machine code are built for x86-64 only.
+    ///
+    /// # Errors
+    /// Always, with the architecture.
+    pub fn new(_: &[RowBytes]) -> Result<EncodedRows, Refused> {
+        Err(format!("rows of machine code are built for x86-64 on Unix, not for {} on {}", std::env::consts::ARCH, std::env::consts::OS))
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// There are no rows to run.
+    pub fn run(&self, _: usize, _: ReadFn) -> u64 {
+        0
+    }
+}
+
+#[cfg(all(test, unix, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::clock::fake;
+    use std::rc::Rc;
+
+    fn row(code: &[u8], registers: &Rc<Registers>, vectors: Vectors) -> RowBytes {
+        RowBytes { code: code.to_vec(), registers: registers.clone(), vectors }
+    }
+
+    #[test]
+    fn every_register_has_its_value_and_the_rest_of_the_program_goes_on() {
+        let mut cell = 0u64;
+        let mut general: [u64; 16] = std::array::from_fn(|at| at as u64);
+        general[0] = &raw mut cell as u64;
+        let vectors = std::array::from_fn(|at| [100 + at as u64; 8]);
+        let registers = Rc::new(Registers { vectors, general, masks: [0; 8] });
+        // mov [rax], rREG
+        let store = |register: u8| vec![0x48 | if register > 7 { 4 } else { 0 }, 0x89, (register & 7) << 3];
+        // movq [rax], xmmREG
+        let store_vector = |register: u8| {
+            let prefix: &[u8] = if register > 7 { &[0x66, 0x44] } else { &[0x66] };
+            [prefix, &[0x0f, 0xd6, (register & 7) << 3]].concat()
+        };
+        fake::set(fake::Settings { per_read: 10, ..fake::Settings::default() });
+        for register in (1..16).filter(|register| *register != 4) {
+            let rows = EncodedRows::new(&[row(&store(register), &registers, Vectors::Sse)]).unwrap();
+            assert_eq!((rows.run(0, fake::read), rows.len()), (10, 1));
+            assert_eq!(std::hint::black_box(&cell), &u64::from(register));
+        }
+        for register in 0..16 {
+            let rows = EncodedRows::new(&[row(&store_vector(register), &registers, Vectors::Sse)]).unwrap();
+            rows.run(0, fake::read);
+            assert_eq!(std::hint::black_box(&cell), &(100 + u64::from(register)));
+        }
+    }
+
+    #[test]
+    fn wide_registers_are_loaded_where_the_cpu_has_them() {
+        let mut cell = [0u64; 8];
+        let mut general = [0; 16];
+        general[0] = cell.as_mut_ptr() as u64;
+        let vectors = std::array::from_fn(|at| std::array::from_fn(|lane| (8 * at + lane) as u64));
+        let registers = Rc::new(Registers { vectors, general, masks: std::array::from_fn(|at| 900 + at as u64) });
+        if std::arch::is_x86_feature_detected!("avx") {
+            // vmovups [rax], ymm9
+            EncodedRows::new(&[row(&[0xc5, 0x7c, 0x11, 0x08], &registers, Vectors::Avx)]).unwrap().run(0, fake::read);
+            assert_eq!(std::hint::black_box(&cell)[..4], [72, 73, 74, 75]);
+        }
+        if std::arch::is_x86_feature_detected!("avx512bw") {
+            // vmovups [rax], zmm3
+            let code = [0x62, 0xf1, 0x7c, 0x48, 0x11, 0x18];
+            EncodedRows::new(&[row(&code, &registers, Vectors::Avx512)]).unwrap().run(0, fake::read);
+            assert_eq!(std::hint::black_box(&cell), &[24, 25, 26, 27, 28, 29, 30, 31]);
+            // kmovq [rax], k5
+            EncodedRows::new(&[row(&[0xc4, 0xe1, 0xf8, 0x91, 0x28], &registers, Vectors::Avx512)]).unwrap().run(0, fake::read);
+            assert_eq!(std::hint::black_box(&cell)[0], 905);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A file of another source, as CSV: with the columns `form`, `quantity` and `cycles` as this program writes it, or with the
+//! columns `form`, `latency` and `throughput`.
+
+use super::{Figure, Quantity};
+use std::io::Read;
+
+/// Reads the figures of a file. Several latencies of one form, for pairs of operands, count as the largest of them.
+///
+/// # Errors
+/// A file without these columns, or a number that is none, with its line.
+pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(input);
+    let headers = reader.headers().map_err(|error| error.to_string())?.clone();
+    let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
+    let form = column("form")
+        .ok_or("there is no column `form`; expected the columns form, latency and throughput, or form, quantity and cycles")?;
+    let long = column("quantity").zip(column("cycles"));
+    let wide: Vec<(usize, Quantity)> = [("latency", Quantity::Latency), ("throughput", Quantity::Throughput)]
+        .into_iter()
+        .filter_map(|(name, quantity)| Some((column(name)?, quantity)))
+        .collect();
+    if long.is_none() && wide.is_empty() {
+        return Err("there is neither a column `latency` or `throughput`, nor the columns `quantity` and `cycles`".into());
+    }
+    let mut figures: Vec<Figure> = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| error.to_string())?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let text = |at: usize| record.get(at).unwrap_or_default();
+        let mut add = |quantity: Quantity, cell: &str| -> Result<(), String> {
+            if cell.is_empty() {
+                return Ok(());
+            }
+            let cycles = cell.parse::<f64>().ok().filter(|cycles| cycles.is_finite() && *cycles >= 0.0);
+            let cycles = cycles.ok_or_else(|| format!("line {line}: `{cell}` is no number of cycles"))?;
+            let known = figures.iter_mut().find(|known| known.form == text(form) && known.quantity == quantity);
+            match known {
+                Some(known) => known.cycles = known.cycles.max(cycles),
+                None => figures.push(Figure { form: text(form).to_owned(), quantity, cycles }),
+            }
+            Ok(())
+        };
+        let Some((quantity, cycles)) = long else {
+            wide.iter().try_for_each(|(at, quantity)| add(*quantity, text(*at)))?;
+            continue;
+        };
+        let of_flags = ["from", "to"].iter().any(|name| column(name).is_some_and(|at| text(at) == "flags"));
+        let with_helpers = column("with").is_some_and(|at| !text(at).is_empty());
+        match text(quantity) {
+            "latency" if !of_flags && !with_helpers => add(Quantity::Latency, text(cycles))?,
+            "throughput" => add(Quantity::Throughput, text(cycles))?,
+            "latency" => {}
+            other => return Err(format!("line {line}: the quantity `{other}` is unknown; it is latency or throughput")),
+        }
+    }
+    Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(text: &str) -> Vec<(String, Quantity, f64)> {
+        read(text.as_bytes()).unwrap().into_iter().map(|one| (one.form, one.quantity, one.cycles)).collect()
+    }
+
+    #[test]
+    fn both_shapes_of_tables_are_read() {
+        let wide = figures("form,latency,throughput\nADD_R64_R64,1,0.2\nNOP,,0.17\n");
+        assert_eq!(wide[0], ("ADD_R64_R64".into(), Quantity::Latency, 1.0));
+        assert_eq!((wide.len(), wide[2].clone()), (3, ("NOP".into(), Quantity::Throughput, 0.17)));
+        let long = "form,quantity,from,to,cycles,with\n\"add r64, r64\",latency,1,1,1,\n\"add r64, r64\",latency,2,1,2,\n\
+                    \"add r64, r64\",latency,2,flags,9,\n\"add r64, r64\",latency,2,1,8,movq\n\"add r64, r64\",throughput,,,0.25,\n";
+        assert_eq!(figures(long), [("add r64, r64".into(), Quantity::Latency, 2.0), ("add r64, r64".into(), Quantity::Throughput, 0.25)]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_table_is_said() {
+        let error = |text: &str| read(text.as_bytes()).unwrap_err();
+        assert!(error("name,latency\nx,1\n").contains("`form`"));
+        assert!(error("form,cycles\nx,1\n").contains("`quantity`"));
+        assert!(error("form,latency\nx,fast\n").contains("line 2: `fast`"));
+        assert!(error("form,latency\nx,-1\n").contains("`-1`") && error("form,latency\nx,NaN\n").contains("`NaN`"));
+        assert!(error("form,quantity,cycles\nx,width,1\n").contains("`width`"));
+        assert!(error("").contains("`form`"));
+    }
+}

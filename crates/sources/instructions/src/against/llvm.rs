@@ -1,0 +1,211 @@
+//! The scheduling model of LLVM, as `llvm-mca -instruction-info` reports it for each form.
+
+use super::{Figure, Quantity};
+use crate::form::{Form, Shape};
+use crate::register::File;
+use iced_x86::{Formatter, IntelFormatter};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Versions of the program that are looked for, besides the one without a version, the newest first.
+const VERSIONS: std::ops::RangeInclusive<u32> = 13..=30;
+
+/// Forms that the program gets at a time ...
+const AT_A_TIME: usize = 8;
+/// ... and the time after which it is ended: it simulates the instructions, and some models never come to an end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The figures of a model, and its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// The program and the CPU that it has a model of.
+    pub name: String,
+    /// Its figures.
+    pub figures: Vec<Figure>,
+}
+
+/// Asks LLVM for its model of a CPU; `None` means the CPU that this runs on. Forms that its assembler does not know, or with which
+/// it does not come to an end, are left out.
+///
+/// # Errors
+/// The program is not installed, with the command that installs it; or it fails.
+pub fn model(forms: &[Form], cpu: Option<&str>) -> Result<Model, String> {
+    let program = program().ok_or("llvm-mca is not installed: apt-get install llvm (or a newer one, as llvm-19)")?;
+    let forms: Vec<&Form> = forms.iter().filter(|form| form.shape != Shape::Same).collect();
+    let mut model = Model { name: program.clone(), figures: Vec::new() };
+    for some in forms.chunks(AT_A_TIME) {
+        if !ask(&program, cpu, some, &mut model)? {
+            for one in some {
+                ask(&program, cpu, &[one], &mut model)?;
+            }
+        }
+    }
+    Ok(model)
+}
+
+/// Adds the figures of some forms; false if the program does not come to an end.
+fn ask(program: &str, cpu: Option<&str>, forms: &[&Form], model: &mut Model) -> Result<bool, String> {
+    let mut lines: Vec<(&Form, String)> = forms.iter().map(|form| (*form, assembly(form))).collect();
+    loop {
+        match run(program, cpu, &lines)? {
+            Ran::Done(output) => {
+                let names: Vec<&str> = lines.iter().map(|(form, _)| form.name.as_str()).collect();
+                let (cpu, figures) = parse(&output, &names)?;
+                model.name = format!("{program} -mcpu={cpu}");
+                model.figures.extend(figures);
+                return Ok(true);
+            }
+            Ran::Endless => return Ok(false),
+            Ran::Refused(refused) if refused.iter().any(|at| *at < lines.len()) => {
+                let mut at = 0;
+                lines.retain(|_| (!refused.contains(&at), at += 1).0);
+                if lines.is_empty() {
+                    return Ok(true);
+                }
+            }
+            Ran::Refused(_) => return Err(format!("{program} cannot read its input")),
+        }
+    }
+}
+
+/// The newest version that runs.
+fn program() -> Option<String> {
+    let names = VERSIONS.rev().map(|version| format!("llvm-mca-{version}")).chain(["llvm-mca".to_owned()]);
+    let runs = |name: &String| {
+        Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    names.into_iter().find(runs)
+}
+
+/// The instruction in Intel syntax.
+fn assembly(form: &Form) -> String {
+    let numbers: Vec<u8> =
+        (0u8..).zip(&form.operands).map(|(at, operand)| if operand.file == File::Mask { at + 1 } else { at + 8 }).collect();
+    let mut formatter = IntelFormatter::new();
+    formatter.options_mut().set_hex_prefix("0x");
+    formatter.options_mut().set_hex_suffix("");
+    let mut text = String::new();
+    formatter.format(&form.place(&numbers), &mut text);
+    text
+}
+
+enum Ran {
+    Done(String),
+    /// Indexes of the instructions that the assembler does not know.
+    Refused(Vec<usize>),
+    /// It was ended after [`PATIENCE`].
+    Endless,
+}
+
+fn run(program: &str, cpu: Option<&str>, lines: &[(&Form, String)]) -> Result<Ran, String> {
+    /// Lines before the first instruction.
+    const HEAD: &str = ".intel_syntax noprefix\n";
+    let cpu = format!("-mcpu={}", cpu.unwrap_or("native"));
+    let failed = |error: &dyn std::fmt::Display| format!("{program}: {error}");
+    let mut child = Command::new(program)
+        .args(["-mtriple=x86_64-unknown-linux-gnu", &cpu, "-iterations=1", "-instruction-info", "-json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed(&error))?;
+    let text: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
+    // It reads all of its input, unless it fails, and tells why.
+    let _ = child.stdin.take().map(|mut input| input.write_all(format!("{HEAD}{text}").as_bytes()));
+    let (output, errors) = (reader(child.stdout.take()), reader(child.stderr.take()));
+    let begin = Instant::now();
+    let status = loop {
+        match child.try_wait().map_err(|error| failed(&error))? {
+            Some(status) => break status,
+            None if begin.elapsed() > PATIENCE => {
+                let _ = child.kill().and_then(|()| child.wait().map(drop));
+                return Ok(Ran::Endless);
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    let (output, errors) = (output.join().unwrap_or_default(), errors.join().unwrap_or_default());
+    let refused: Vec<usize> = errors.lines().filter_map(refused_line).filter_map(|line| line.checked_sub(2)).collect();
+    if !refused.is_empty() {
+        return Ok(Ran::Refused(refused));
+    }
+    if !status.success() {
+        return Err(failed(&errors.lines().next().unwrap_or("it failed without a message")));
+    }
+    Ok(Ran::Done(output))
+}
+
+/// Reads a stream to its end, beside the process that writes it.
+fn reader(stream: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// The line number in a message such as `<stdin>:7:1: error: invalid instruction`.
+fn refused_line(message: &str) -> Option<usize> {
+    let (place, _) = message.split_once(": error:")?;
+    let mut parts = place.rsplit(':');
+    let _column = parts.next()?;
+    parts.next()?.parse().ok()
+}
+
+/// The CPU and the figures in the program's JSON document.
+fn parse(text: &str, names: &[&str]) -> Result<(String, Vec<Figure>), String> {
+    let unreadable = || "the output of llvm-mca has no list of instructions".to_owned();
+    // Older versions write warnings before the document.
+    let start = text.find('{').ok_or_else(unreadable)?;
+    let document: Value = serde_json::from_str(&text[start..]).map_err(|error| format!("the output of llvm-mca: {error}"))?;
+    let list = document["CodeRegions"][0]["InstructionInfoView"]["InstructionList"].as_array().ok_or_else(unreadable)?;
+    let cpu = document["TargetInfo"]["CPUName"].as_str().unwrap_or("native").to_owned();
+    let mut figures = Vec::new();
+    for one in list {
+        let Some(name) = one["Instruction"].as_u64().and_then(|at| names.get(at as usize)) else { continue };
+        for (quantity, key) in [(Quantity::Latency, "Latency"), (Quantity::Throughput, "RThroughput")] {
+            if let Some(cycles) = one[key].as_f64() {
+                figures.push(Figure { form: (*name).to_owned(), quantity, cycles });
+            }
+        }
+    }
+    Ok((cpu, figures))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forms::all;
+
+    #[test]
+    fn forms_are_written_as_the_assembler_reads_them() {
+        let written = |name: &str| assembly(&all().into_iter().find(|form| form.name == name).unwrap());
+        assert_eq!(written("add r64, r64"), "add r8,r9");
+        assert_eq!(written("lea r64, [r64+r64*8+i8]"), "lea r8,[r9+r10*8+0x10]");
+        assert_eq!(written("shl r64, cl"), "shl r8,cl");
+        assert_eq!(written("vpternlogd zmm, zmm, zmm, imm8"), "vpternlogd zmm8,zmm9,zmm10,0x96");
+    }
+
+    #[test]
+    fn the_document_of_the_program_is_read() {
+        let text = r#"warning: something
+{"CodeRegions":[{"InstructionInfoView":{"InstructionList":[{"Instruction":0,"Latency":1,"RThroughput":0.25},
+{"Instruction":1,"Latency":4}]}}],"TargetInfo":{"CPUName":"znver4"}}"#;
+        let (cpu, figures) = parse(text, &["add r64, r64", "mulsd xmm, xmm"]).unwrap();
+        let spelled: Vec<(&str, Quantity, f64)> = figures.iter().map(|one| (one.form.as_str(), one.quantity, one.cycles)).collect();
+        let latency = Quantity::Latency;
+        assert_eq!(
+            (cpu.as_str(), spelled),
+            (
+                "znver4",
+                vec![("add r64, r64", latency, 1.0), ("add r64, r64", Quantity::Throughput, 0.25), ("mulsd xmm, xmm", latency, 4.0)]
+            )
+        );
+        assert!(parse("no document", &[]).is_err() && parse("{}", &[]).is_err() && parse("{", &[]).is_err());
+        assert_eq!(refused_line("<stdin>:7:1: error: invalid instruction mnemonic 'foo'"), Some(7));
+        assert_eq!((refused_line("foo r8"), refused_line("x: error: y")), (None, None));
+    }
+}

@@ -1,0 +1,357 @@
+//! The table of forms, made from the measured series.
+
+use crate::Values;
+use crate::design::{Edge, Quantity, Series, series, with_values};
+use crate::form::{Element, Form};
+use crate::forms;
+use crate::kinds::InstructionFinding;
+use crate::measure::{Measured, Run, Settings, measure};
+use crate::system::{Chain, solve};
+use hairspring_core::Estimate;
+use hairspring_core::judge::{Finding, Severity};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Largest distance from a whole number, as a share of the cycles and in cycles, at which a latency counts as that number.
+const WHOLE: (f64, f64) = (0.01, 0.06);
+/// Latencies below this many cycles show that nothing was run.
+const ELIMINATED: f64 = 0.6;
+/// Largest share by which a throughput may be off that of instructions that do nothing, to count as the same.
+const SAME_AS_NOTHING: f64 = 0.03;
+/// Smallest share by which a latency changes with the values.
+const OTHER_VALUES: f64 = 0.02;
+/// The form that shows the front end: it needs no unit.
+const NOTHING: &str = "nop";
+
+/// Cycles of a latency, as far as they are known.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cycles {
+    /// Of the pair alone.
+    Alone(Estimate),
+    /// Of the pair and of helpers that carry the value back.
+    Sum(Estimate, Vec<Edge>),
+    /// Why they are unknown.
+    Unknown(String),
+}
+
+impl Cycles {
+    /// The measured value, of the pair or of the sum.
+    pub fn measured(&self) -> Option<&Estimate> {
+        match self {
+            Cycles::Alone(cycles) | Cycles::Sum(cycles, _) => Some(cycles),
+            Cycles::Unknown(_) => None,
+        }
+    }
+
+    /// The most that the pair can take: every helper takes a cycle or more.
+    pub fn at_most(&self) -> Option<f64> {
+        match self {
+            Cycles::Alone(cycles) => Some(cycles.value),
+            Cycles::Sum(cycles, helpers) => Some(cycles.value - helpers.len() as f64),
+            Cycles::Unknown(_) => None,
+        }
+    }
+}
+
+/// The latency from one operand to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Latency {
+    /// Label of the operand that is read.
+    pub from: String,
+    /// Label of the operand that is written.
+    pub to: String,
+    /// Its cycles.
+    pub cycles: Cycles,
+    /// The same with special values, where they were tried.
+    pub values: Vec<(Values, Estimate)>,
+    /// Whether the measurement is in doubt.
+    pub is_doubtful: bool,
+}
+
+impl Latency {
+    /// Whether the value goes through the flags.
+    pub fn is_of_flags(&self) -> bool {
+        self.from == "flags" || self.to == "flags"
+    }
+}
+
+/// The cycles of independent copies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Throughput {
+    /// Cycles of a copy, or why they are unknown.
+    pub cycles: Result<Estimate, String>,
+    /// Instructions that each copy needs besides.
+    pub with: Vec<String>,
+    /// Whether the measurement is in doubt.
+    pub is_doubtful: bool,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormResult {
+    /// Name of the form.
+    pub name: String,
+    /// Its set.
+    pub set: String,
+    /// Its extension.
+    pub extension: String,
+    /// Latencies, those of flags last.
+    pub latencies: Vec<Latency>,
+    /// Throughput.
+    pub throughput: Throughput,
+    /// Findings.
+    pub findings: Vec<Finding>,
+}
+
+impl FormResult {
+    /// The latencies of values that do not go through the flags.
+    pub fn data(&self) -> impl Iterator<Item = &Latency> {
+        self.latencies.iter().filter(|latency| !latency.is_of_flags())
+    }
+
+    /// The largest latency of values that do not go through the flags, or the largest upper bound of one.
+    pub fn latency(&self) -> Option<&Latency> {
+        let bounded = self.data().filter_map(|latency| Some((latency, latency.cycles.at_most()?)));
+        bounded.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(latency, _)| latency)
+    }
+
+    /// Whether a number in the row is in doubt.
+    pub fn is_doubtful(&self) -> bool {
+        self.throughput.is_doubtful || self.latencies.iter().any(|latency| latency.is_doubtful)
+    }
+}
+
+/// The table with its circumstances.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Its rows.
+    pub forms: Vec<FormResult>,
+    /// Forms that were left out, with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// Cycles of an instruction that does nothing.
+    pub front_end: Option<Estimate>,
+    /// How it was measured.
+    pub run: Run,
+}
+
+/// What to measure.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The forms; all must be supported by the CPU.
+    pub forms: Vec<Form>,
+    /// Whether numbers are also measured with special values.
+    pub values: bool,
+    /// Time, CPU and level.
+    pub settings: Settings,
+}
+
+/// Measures the forms.
+///
+/// # Errors
+/// As [`measure`], or a form that cannot be encoded.
+pub fn table(request: &Request, progress: &dyn Fn(f64)) -> Result<Table, Box<dyn std::error::Error>> {
+    let all = all_series(request)?;
+    let run = measure(&all, &request.settings, progress)?;
+    Ok(Table { front_end: front_end(&run), forms: rows(&request.forms, &run.series), left_out: Vec::new(), run })
+}
+
+/// The series of the forms, those with special values, and those that show helpers and the front end.
+fn all_series(request: &Request) -> Result<Vec<Series>, String> {
+    let mut all = Vec::new();
+    for form in &request.forms {
+        all.extend(series(form)?);
+        if request.values && form.element != Element::Integer {
+            for values in Values::SPECIAL {
+                all.extend(with_values(form, values)?);
+            }
+        }
+    }
+    let known = forms::all();
+    let named = |name: &str| known.iter().find(|form| form.name == name);
+    let has = |all: &[Series], wanted: &Quantity| all.iter().any(|one| one.quantity == *wanted);
+    for edge in helpers(&all) {
+        let alone = Quantity::Latency(vec![edge.clone()]);
+        if !has(&all, &alone) {
+            let own = named(&edge.form).map(series).transpose()?.unwrap_or_default();
+            all.extend(own.into_iter().filter(|one| one.quantity == alone));
+        }
+    }
+    if let Some(nothing) = named(NOTHING).filter(|nothing| !request.forms.iter().any(|form| form.name == nothing.name)) {
+        all.extend(series(nothing)?);
+    }
+    Ok(all)
+}
+
+/// The edges of helpers.
+fn helpers(all: &[Series]) -> BTreeSet<Edge> {
+    let chains = all.iter().filter_map(|one| match &one.quantity {
+        Quantity::Latency(edges) => Some(edges),
+        Quantity::Throughput(_) => None,
+    });
+    chains.flat_map(|edges| edges.iter().skip(1).cloned()).collect()
+}
+
+fn front_end(run: &Run) -> Option<Estimate> {
+    let nothing = run.series.iter().find(|one| one.form == NOTHING && matches!(one.quantity, Quantity::Throughput(_)));
+    nothing.and_then(|one| one.cycles.clone().ok())
+}
+
+/// The rows of forms from the measured series.
+pub fn rows(forms: &[Form], measured: &[Measured]) -> Vec<FormResult> {
+    let ordinary = || measured.iter().filter(|one| one.values == Values::Ordinary);
+    let chains: Vec<Chain> = ordinary()
+        .filter(|one| !one.is_untrusted())
+        .filter_map(|one| Some(Chain { edges: one.edges()?.to_vec(), cycles: *one.cycles.as_ref().ok()? }))
+        .collect();
+    let solved = solve(&chains);
+    let nothing = ordinary().find(|one| one.form == NOTHING && one.edges().is_none()).and_then(|one| one.cycles.clone().ok());
+    forms.iter().map(|form| row(form, measured, &solved, nothing.as_ref())).collect()
+}
+
+fn row(form: &Form, measured: &[Measured], solved: &BTreeMap<Edge, Estimate>, nothing: Option<&Estimate>) -> FormResult {
+    let own = || measured.iter().filter(|one| one.form == form.name);
+    let mut latencies: Vec<Latency> = own()
+        .filter(|one| one.values == Values::Ordinary)
+        .filter_map(|one| one.edges().map(|edges| latency(one, edges, solved, own())))
+        .collect();
+    latencies.sort_by_key(Latency::is_of_flags);
+    let throughput = own().find_map(|one| match &one.quantity {
+        Quantity::Throughput(with) => Some(Throughput { cycles: one.cycles.clone(), with: with.clone(), is_doubtful: one.is_doubtful() }),
+        Quantity::Latency(_) => None,
+    });
+    let throughput = throughput.unwrap_or(Throughput { cycles: Err("it was not measured".into()), with: Vec::new(), is_doubtful: true });
+    let findings = findings(form, &latencies, &throughput, nothing, own());
+    FormResult { name: form.name.clone(), set: form.set.to_owned(), extension: form.extension(), latencies, throughput, findings }
+}
+
+fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>, own: impl Iterator<Item = &'m Measured>) -> Latency {
+    let cycles = match (&one.cycles, solved.get(&edges[0])) {
+        (Err(reason), _) => Cycles::Unknown(reason.clone()),
+        // A chain that is in doubt is not part of the system; it is reported as it was measured.
+        (Ok(cycles), _) if edges.len() == 1 => Cycles::Alone(*cycles),
+        (Ok(_), Some(cycles)) => Cycles::Alone(*cycles),
+        (Ok(cycles), None) => Cycles::Sum(*cycles, edges[1..].to_vec()),
+    };
+    let special = own.filter(|other| other.values != Values::Ordinary && other.quantity == one.quantity);
+    let values = special.filter_map(|other| Some((other.values, *other.cycles.as_ref().ok()?))).collect();
+    Latency { from: edges[0].from.clone(), to: edges[0].to.clone(), cycles, values, is_doubtful: one.is_doubtful() }
+}
+
+fn findings<'m>(
+    form: &Form,
+    latencies: &[Latency],
+    throughput: &Throughput,
+    nothing: Option<&Estimate>,
+    own: impl Iterator<Item = &'m Measured>,
+) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for latency in latencies {
+        let pair = format!("{} ({} to {})", form.name, latency.from, latency.to);
+        all.extend(latency.cycles.measured().filter(|_| !latency.is_doubtful).and_then(|cycles| about_cycles(pair, cycles)));
+        for (values, cycles) in &latency.values {
+            all.extend(latency.cycles.measured().and_then(|ordinary| about_values(*values, cycles, ordinary)));
+        }
+    }
+    let limited = throughput.cycles.as_ref().ok().zip(nothing).filter(|(cycles, nothing)| {
+        !throughput.is_doubtful && throughput.with.is_empty() && (cycles.value / nothing.value - 1.0).abs() < SAME_AS_NOTHING
+    });
+    all.extend(limited.filter(|_| form.name != NOTHING).map(|(cycles, _)| note(InstructionFinding::FrontEnd { cycles: cycles.value })));
+    // The same doubt about several series of a form is reported once.
+    for finding in own.filter(|one| one.is_doubtful()).flat_map(|one| &one.findings) {
+        if !all.iter().any(|known: &Finding| known.code == finding.code) {
+            all.push(finding.clone());
+        }
+    }
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    all
+}
+
+fn note(kind: InstructionFinding) -> Finding {
+    Finding::new(Severity::Note, kind)
+}
+
+fn about_cycles(pair: String, cycles: &Estimate) -> Option<Finding> {
+    if cycles.value < ELIMINATED {
+        return Some(note(InstructionFinding::Eliminated { pair, cycles: cycles.value }));
+    }
+    let distance = (cycles.value - cycles.value.round()).abs();
+    let is_whole = distance <= (WHOLE.0 * cycles.value).max(WHOLE.1) || cycles.contains(cycles.value.round());
+    (!is_whole).then(|| note(InstructionFinding::OffLattice { pair, cycles: cycles.value }))
+}
+
+fn about_values(values: Values, cycles: &Estimate, ordinary: &Estimate) -> Option<Finding> {
+    let apart = cycles.low > ordinary.high || cycles.high < ordinary.low;
+    let differs = apart && (cycles.value / ordinary.value - 1.0).abs() > OTHER_VALUES;
+    let kind = InstructionFinding::DependsOnValues { values: values.name().into(), cycles: cycles.value, ordinary_cycles: ordinary.value };
+    differs.then(|| note(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::code;
+
+    fn estimate(value: f64) -> Estimate {
+        Estimate { value, low: value - 0.004, high: value + 0.004, level: 0.95 }
+    }
+
+    /// Series of forms as measured on a core where each edge takes as long as the function says.
+    fn measured(names: &[&str], cycles: impl Fn(&Edge) -> f64, copy: impl Fn(&str) -> f64) -> (Vec<Form>, Vec<Measured>) {
+        let chosen: Vec<Form> = forms::all().into_iter().filter(|form| names.contains(&form.name.as_str())).collect();
+        let settings = Settings { cpu: None, budget: std::time::Duration::ZERO, level: 0.95 };
+        let all = all_series(&Request { forms: chosen.clone(), values: true, settings }).unwrap();
+        let result = all.into_iter().map(|one| {
+            let slower = if one.values == Values::Denormal { 1.5 } else { 1.0 };
+            let cycles = match &one.quantity {
+                Quantity::Latency(edges) => slower * edges.iter().map(&cycles).sum::<f64>(),
+                Quantity::Throughput(_) => copy(&one.form),
+            };
+            Measured { form: one.form, quantity: one.quantity, values: one.values, cycles: Ok(estimate(cycles)), findings: Vec::new() }
+        });
+        (chosen, result.collect())
+    }
+
+    #[test]
+    fn helpers_of_the_same_file_are_subtracted_and_others_stay_in_the_sum() {
+        let cycles = |edge: &Edge| if edge.form.starts_with("shl") { 2.0 } else { 1.0 };
+        let nop_is_fast = |form: &str| if form == NOTHING { 0.17 } else { 0.5 };
+        let (forms, measured) = measured(&["shl r64, cl", "movq xmm, r64", "add r64, r64"], cycles, nop_is_fast);
+        let rows = rows(&forms, &measured);
+        let find = |name: &str, from: &str, to: &str| {
+            let row = rows.iter().find(|row| row.name == name).unwrap();
+            row.latencies.iter().find(|one| one.from == from && one.to == to).unwrap().cycles.clone()
+        };
+        let Cycles::Alone(shift) = find("shl r64, cl", "cl", "1") else { panic!("not alone") };
+        assert!((shift.value - 2.0).abs() < 1e-6, "{shift:?}");
+        let Cycles::Sum(sum, with) = find("movq xmm, r64", "2", "1") else { panic!("no sum") };
+        assert_eq!((sum.value, with[0].form.as_str(), find("movq xmm, r64", "2", "1").at_most()), (2.0, "movq r64, xmm", Some(1.0)));
+        let row = rows.iter().find(|row| row.name == "add r64, r64").unwrap();
+        assert!(row.latencies.last().unwrap().is_of_flags() && row.data().count() == 2 && !row.is_doubtful());
+        assert!(row.findings.is_empty(), "{:?}", row.findings);
+    }
+
+    #[test]
+    fn what_is_special_about_a_form_is_a_finding() {
+        let cycles = |edge: &Edge| match edge.form.as_str() {
+            "mov r64, r64" => 0.2,
+            "vaddpd ymm, ymm, ymm" => 2.5,
+            _ => 4.0,
+        };
+        let names = ["mov r64, r64", "vaddpd ymm, ymm, ymm", "vmulpd ymm, ymm, ymm", "nop"];
+        let (forms, measured) = measured(&names, cycles, |form| if form == "mov r64, r64" || form == "nop" { 0.17 } else { 0.5 });
+        let rows = rows(&forms, &measured);
+        let has = |name: &str, code: &str| rows.iter().any(|row| row.name == name && row.findings.iter().any(|finding| finding.is(code)));
+        assert!(has("mov r64, r64", code::ELIMINATED) && has("mov r64, r64", code::FRONT_END));
+        assert!(has("vaddpd ymm, ymm, ymm", code::OFF_LATTICE) && !has("vmulpd ymm, ymm, ymm", code::OFF_LATTICE));
+        assert!(has("vmulpd ymm, ymm, ymm", code::DEPENDS_ON_VALUES) && !has("mov r64, r64", code::DEPENDS_ON_VALUES));
+        assert!(!has("nop", code::FRONT_END) && !has("vmulpd ymm, ymm, ymm", code::FRONT_END));
+    }
+
+    #[test]
+    fn what_could_not_be_measured_has_its_reason_and_is_doubted() {
+        let (forms, mut all) = measured(&["add r64, r64"], |_| 1.0, |_| 0.2);
+        all.iter_mut().for_each(|one| one.cycles = Err("busy".into()));
+        let row = &rows(&forms, &all)[0];
+        assert!(row.is_doubtful() && row.latency().is_none() && row.throughput.cycles == Err("busy".into()));
+        assert!(row.latencies.iter().all(|one| one.cycles == Cycles::Unknown("busy".into())));
+    }
+}

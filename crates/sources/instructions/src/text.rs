@@ -1,0 +1,196 @@
+//! The table as text, and the list of forms.
+
+use crate::against::{Comparison, Quantity};
+use crate::form::Form;
+use crate::kinds::code;
+use crate::result::{Cycles, FormResult, Latency, Table};
+use hairspring_core::Estimate;
+use hairspring_core::judge::{Finding, Severity};
+use hairspring_result::Environment;
+use hairspring_view::clean::pad;
+use hairspring_view::format::count;
+use hairspring_view::page::{Page, Style, Tone};
+use hairspring_view::text::{all_findings, machine_line};
+
+/// Columns of the names.
+const NAME: usize = 32;
+
+/// The report.
+pub fn instructions(table: &Table, environment: &Environment, against: &[Comparison], pairs: bool, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    page.line("hairspring instructions: core cycles of each form", Tone::Strong);
+    page.gap();
+    page.line(
+        &format!("  {} {:>8} {:>6} {:>7} {:>8} {:>6} notes", pad("form", NAME), "latency", "+-", "flags", "per copy", "+-"),
+        Tone::Strong,
+    );
+    for row in &table.forms {
+        page.line(&line(row), if row.is_doubtful() { Tone::Alarm } else { Tone::Plain });
+        if pairs {
+            row.latencies.iter().for_each(|latency| page.line(&pair(latency), Tone::Quiet));
+        }
+    }
+    page.gap();
+    page.marked("", "latency: of the slowest pair of operands; <= with helpers that carry the value back; flags: through the flags; per copy: of many independent ones (reciprocal throughput)");
+    page.marked(
+        "",
+        "notes: ? in doubt, r renamed and not run, f front end, n no whole number, v depends on values, + with further instructions",
+    );
+    page.gap();
+    summary(&mut page, table);
+    against.iter().for_each(|one| compared(&mut page, one));
+    machine_line(&mut page, environment);
+    all_findings(&mut page, &doubts(table));
+    page.finish()
+}
+
+fn line(row: &FormResult) -> String {
+    let latency = row.latency();
+    let throughput = row.throughput.cycles.as_ref().ok();
+    let text = format!(
+        "  {} {:>8} {:>6} {:>7} {:>8} {:>6} {}",
+        pad(&row.name, NAME),
+        latency.map_or_else(|| "-".to_owned(), cycles),
+        half(latency.and_then(|latency| latency.cycles.measured())),
+        row.latencies
+            .iter()
+            .filter(|one| one.is_of_flags())
+            .max_by(|a, b| at_most(a).total_cmp(&at_most(b)))
+            .map_or_else(String::new, cycles),
+        throughput.map_or_else(|| "-".to_owned(), |cycles| number(cycles.value, 3)),
+        half(throughput),
+        notes(row)
+    );
+    text.trim_end().to_owned()
+}
+
+fn at_most(latency: &Latency) -> f64 {
+    latency.cycles.at_most().unwrap_or(f64::NEG_INFINITY)
+}
+
+/// `3.00`, or `<=5.00` where only a sum is known.
+fn cycles(latency: &Latency) -> String {
+    match &latency.cycles {
+        Cycles::Alone(cycles) => number(cycles.value, 2),
+        Cycles::Sum(..) => format!("<={}", number(at_most(latency), 2)),
+        Cycles::Unknown(_) => "-".into(),
+    }
+}
+
+/// A number with so many digits behind the point; a negative zero is zero.
+fn number(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    if text.trim_start_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+fn half(estimate: Option<&Estimate>) -> String {
+    estimate.map_or_else(String::new, |estimate| number(estimate.half_width(), 3))
+}
+
+fn notes(row: &FormResult) -> String {
+    let has = |code: &str| row.findings.iter().any(|finding| finding.is(code));
+    let marks = [
+        (row.is_doubtful(), '?'),
+        (has(code::ELIMINATED), 'r'),
+        (has(code::FRONT_END), 'f'),
+        (has(code::OFF_LATTICE), 'n'),
+        (has(code::DEPENDS_ON_VALUES), 'v'),
+        (!row.throughput.with.is_empty(), '+'),
+    ];
+    marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect()
+}
+
+/// One pair of operands of a form.
+fn pair(latency: &Latency) -> String {
+    let name = format!("{} to {}", latency.from, latency.to);
+    let text = match &latency.cycles {
+        Cycles::Alone(alone) => format!("{} +- {}", number(alone.value, 2), half(Some(alone))),
+        Cycles::Sum(sum, helpers) => {
+            let helpers: Vec<&str> = helpers.iter().map(|helper| helper.form.as_str()).collect();
+            format!("{} +- {} with {}", number(sum.value, 2), half(Some(sum)), helpers.join(" and "))
+        }
+        Cycles::Unknown(reason) => reason.clone(),
+    };
+    let values: Vec<String> =
+        latency.values.iter().map(|(values, cycles)| format!("; {} {}", values.name(), number(cycles.value, 2))).collect();
+    format!("      {} {text}{}{}", pad(&name, 14), values.concat(), if latency.is_doubtful { " ?" } else { "" })
+}
+
+fn summary(page: &mut Page, table: &Table) {
+    let run = &table.run;
+    let doubtful = table.forms.iter().filter(|row| row.is_doubtful()).count();
+    let text = format!(
+        "{} forms, {} in doubt; {} series in {:.1} s, {} measured again",
+        count(table.forms.len()),
+        count(doubtful),
+        count(run.series.len()),
+        run.elapsed.as_secs_f64(),
+        count(run.repeated)
+    );
+    page.item("run", &text, Tone::Quiet);
+    if let Some(nothing) = &table.front_end {
+        page.item("nop", &format!("{} cycles for an instruction that does nothing: the front end", number(nothing.value, 3)), Tone::Quiet);
+    }
+    page.item("cycles", &format!("on CPU {}: {}", run.cpu, run.provenance), Tone::Quiet);
+    if !table.left_out.is_empty() {
+        let names: Vec<String> = table.left_out.iter().map(|(name, reason)| format!("{name} ({reason})")).collect();
+        page.item("left out", &names.join("; "), Tone::Quiet);
+    }
+}
+
+/// Serious findings of all forms, each kind once, with the names of its forms.
+fn doubts(table: &Table) -> Vec<Finding> {
+    let mut all: Vec<(Finding, Vec<&str>)> = Vec::new();
+    for row in table.forms.iter().filter(|row| row.is_doubtful()) {
+        for finding in row.findings.iter().filter(|finding| finding.severity > Severity::Note) {
+            match all.iter_mut().find(|(known, _)| known.code == finding.code) {
+                Some((_, names)) => names.push(&row.name),
+                None => all.push((finding.clone(), vec![row.name.as_str()])),
+            }
+        }
+    }
+    all.into_iter().map(|(finding, names)| Finding { message: format!("{}: {}", some_of(&names), finding.message), ..finding }).collect()
+}
+
+fn some_of(names: &[&str]) -> String {
+    const SHOWN: usize = 3;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names[..names.len().min(SHOWN)].join("; ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+/// The differences from another source.
+fn compared(page: &mut Page, against: &Comparison) {
+    let text = format!(
+        "latency: {} of {} within {:.0} %; per copy: {} of {} within {:.0} %; {} in doubt are not compared",
+        against.agreeing(Quantity::Latency),
+        against.compared(Quantity::Latency),
+        100.0 * Quantity::Latency.tolerance(),
+        against.agreeing(Quantity::Throughput),
+        against.compared(Quantity::Throughput),
+        100.0 * Quantity::Throughput.tolerance(),
+        against.doubtful
+    );
+    page.item("against", &format!("{}: {text}", against.source), Tone::Strong);
+    let mut differences: Vec<_> = against.rows.iter().filter(|row| !row.agrees).collect();
+    differences.sort_by_key(|row| row.quantity != Quantity::Latency);
+    for row in differences {
+        let name = format!("{} {}", pad(&row.form, NAME), row.quantity.name());
+        page.line(
+            &format!("    {} {:>8} here, {:>8} there", pad(&name, NAME + 11), number(row.here, 2), number(row.there, 2)),
+            Tone::Plain,
+        );
+    }
+    page.gap();
+}
+
+/// The forms with their sets and extensions, and what this CPU lacks.
+pub fn list(forms: &[(Form, Vec<String>)], style: &Style) -> String {
+    let mut page = Page::new(*style);
+    page.line(&format!("  {} {:<9} {}", pad("form", NAME + 8), "set", "needs"), Tone::Strong);
+    for (form, lacking) in forms {
+        let lacks = if lacking.is_empty() { String::new() } else { " (not on this CPU)".into() };
+        page.line(&format!("  {} {:<9} {}{lacks}", pad(&form.name, NAME + 8), form.set, form.extension()), Tone::Plain);
+    }
+    page.finish()
+}
