@@ -275,7 +275,7 @@ mod tests {
             memory();
         }
         let seen = cfg!(all(target_arch = "x86_64", not(miri)));
-        assert_eq!(is_unoptimised(|| stays()), seen);
+        assert_eq!(is_unoptimised(stays), seen);
         // The profiles of this workspace optimise.
         assert!(!is_unoptimised(|| ()));
     }

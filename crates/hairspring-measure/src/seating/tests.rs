@@ -96,7 +96,7 @@ fn threads_of_the_code_are_freed() {
     thread.sit().unwrap();
     let (go, cpus) = (std::sync::Arc::new(AtomicBool::new(false)), thread.seated().cpu);
     let wait = go.clone();
-    let thread = std::thread::spawn(move || {
+    let other = std::thread::spawn(move || {
         while !wait.load(Ordering::Acquire) {
             std::thread::yield_now();
         }
@@ -104,6 +104,6 @@ fn threads_of_the_code_are_freed() {
     });
     thread.has_changed();
     go.store(true, Ordering::Release);
-    assert_eq!(thread.join().unwrap(), before);
+    assert_eq!(other.join().unwrap(), before);
     assert_eq!(thread.seated().cpu, cpus, "the timed thread stays: nothing was measured of the other one");
 }

@@ -261,7 +261,7 @@ mod tests {
 
     /// Codes of the findings on a benchmark.
     fn findings(benchmark: Benchmark) -> Vec<String> {
-        let settings = Settings { budget: Duration::from_millis(5), is_firm: true, cycles: false, seated: false, ..Settings::default() };
+        let settings = Settings { budget: Duration::from_millis(5), is_firm: true, cycles: false, seating: Seating::Threads, ..Settings::default() };
         let measured = Session::new(&settings).unwrap().measure(&mut Group::from(benchmark)).unwrap();
         let findings = assessed(&measured, 0.95, None).unwrap().series.remove(0).findings;
         findings.into_iter().map(|finding| finding.code.into_owned()).collect()

@@ -15,11 +15,11 @@ pub fn csv(table: &Table) -> Result<String, Box<dyn std::error::Error>> {
     writer.write_record(COLUMNS)?;
     for row in &table.forms {
         for latency in &row.latencies {
-            writer.write_record(&latency_record(row, latency))?;
+            writer.write_record(latency_record(row, latency))?;
         }
         let throughput = &row.throughput;
         let doubtful = throughput.is_doubtful;
-        writer.write_record(&record(
+        writer.write_record(record(
             row,
             "throughput",
             ["", ""],

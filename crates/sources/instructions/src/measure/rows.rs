@@ -19,7 +19,7 @@ const SHARES: [f64; 6] = [0.125, 0.25, 0.375, 0.5, 0.75, 1.0];
 /// Copies of the rows of a series whose copies take about this many cycles.
 pub fn copies(series: &Series, cycles: f64) -> Vec<u32> {
     let bytes = series.copies.iter().map(Vec::len).max().unwrap_or(1).max(1);
-    let most = (LONGEST_CYCLES / cycles.max(0.01)).min((MOST_BYTES / bytes) as f64).min(MOST_COPIES).max(FEWEST_COPIES);
+    let most = (LONGEST_CYCLES / cycles.max(0.01)).min((MOST_BYTES / bytes) as f64).clamp(FEWEST_COPIES, MOST_COPIES);
     let mut all: Vec<u32> = SHARES.iter().map(|share| (share * most).round().max(1.0) as u32).collect();
     all.dedup();
     all

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Names of such instructions in a copy, each once: divisions and roots, which stop early on some cores when the digits of the
 /// result have run out.
 pub fn on_values(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> Vec<String> {
-    let names = instructions(image, own, border).into_iter().filter(|i| depends(i)).map(|i| format!("{:?}", i.mnemonic()).to_lowercase());
+    let names = instructions(image, own, border).into_iter().filter(depends).map(|i| format!("{:?}", i.mnemonic()).to_lowercase());
     names.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
