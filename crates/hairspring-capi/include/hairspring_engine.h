@@ -809,7 +809,8 @@ size_t hairspring_lmbench_line(const char *name,
 
 /**
  * Runs benchmarks in the same rounds, so that the others can be compared with the first. `out` gets a table for
- * `hairspring_assess`. `plan` may be null, for the defaults. The thread is bound to one CPU during the call.
+ * `hairspring_assess`. `plan` may be null, for the defaults. The thread is bound to one CPU during the call, unless the code runs
+ * other threads.
  */
 enum hairspring_status hairspring_measure(const struct hairspring_series *series,
                                           size_t element_size,

@@ -86,13 +86,17 @@ impl Runs for InstructionsArguments {
 /// neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
-        ("core_shared", "give more time (--budget), which is spent on what is in doubt; choose another CPU (--cpu)"),
-        ("slowed_by_neighbour", "give more time (--budget), or choose a CPU that nobody else uses (--cpu)"),
-        ("preempted", "choose a quieter CPU (--cpu) or give more time (--budget)"),
+        ("core_shared", MORE_TIME),
+        ("preempted", MORE_TIME),
+        ("disturbed_throughout", MORE_TIME),
+        ("wide_interval", MORE_TIME),
+        ("below_resolution", MORE_TIME),
         ("depends_on_values", "a table needs a row for each kind of values: --pairs shows them"),
     ],
-    more_rows: "give more time (--budget) or choose a quieter CPU (--cpu)",
+    more_rows: MORE_TIME,
 };
+
+const MORE_TIME: &str = "give more time (--budget), which is spent on what is in doubt, or choose a quieter CPU (--cpu)";
 
 /// Time for a form, and the least time for all.
 const PER_FORM: Duration = Duration::from_millis(400);

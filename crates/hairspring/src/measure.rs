@@ -159,18 +159,6 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_the_code_are_said() {
-        use hairspring_program::Seating;
-        let spawn = || std::thread::scope(|scope| scope.spawn(|| opaque(3u64)).join().unwrap());
-        for (seating, code) in [(Seating::Pinned, "threads"), (Seating::Threads, "unbound")] {
-            let measurement = measure_with(&Settings { seating, ..short() }, "thread", spawn).unwrap();
-            let found: Vec<&str> = measurement.findings().iter().map(|finding| finding.code.as_ref()).collect();
-            assert!(found.contains(&code), "{found:?}");
-            assert!(measurement.cycles().is_none() && measurement.ns().is_some());
-        }
-    }
-
-    #[test]
     fn code_that_panics_is_an_error() {
         let error = measure_with(&short(), "bad", || std::panic::resume_unwind(Box::new("quietly"))).unwrap_err();
         assert!(error.to_string().contains("`bad` failed"), "{error}");

@@ -26,7 +26,7 @@ const fn target(name: &'static str, run: fn(&[u8]) -> bool, cases: u32) -> Targe
 }
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     target("criterion", tables::criterion, 10_000),
     target("csv", recordings::csv, 5_000),
     target("declaration", options::declaration, 20_000),
@@ -34,6 +34,7 @@ pub const TARGETS: [Target; 16] = [
     target("frame", children::frame, 20_000),
     target("google_benchmark", tables::google_benchmark, 5_000),
     target("inputs", options::inputs, 20_000),
+    target("instructions", tables::instructions, 10_000),
     target("observations", tables::observations, 1_000),
     target("pattern", recordings::pattern, 5_000),
     target("program", children::program, 1_000),

@@ -7,6 +7,7 @@ use hairspring_import::{Tool, detect};
 use hairspring_result::read::read;
 use hairspring_result::{Environment, Measurement, ResultDocument, json};
 use hairspring_view::{Style, text};
+use std::collections::BTreeSet;
 
 /// Observation files: a table that is written and read again is the same, and `fit` makes a report of it whose JSON can be
 /// read back.
@@ -39,6 +40,15 @@ pub fn criterion(bytes: &[u8]) -> bool {
 /// The JSON of Google Benchmark.
 pub fn google_benchmark(bytes: &[u8]) -> bool {
     imported(bytes, Tool::GoogleBenchmark)
+}
+
+/// Tables of instructions to compare with: every number is finite and not negative, and a form has one number of a quantity.
+pub fn instructions(bytes: &[u8]) -> bool {
+    let Ok(figures) = hairspring_instructions::against::read(bytes) else { return false };
+    assert!(figures.iter().all(|figure| figure.cycles.is_finite() && figure.cycles >= 0.0));
+    let forms: BTreeSet<_> = figures.iter().map(|figure| (&figure.form, figure.quantity.name())).collect();
+    assert_eq!(forms.len(), figures.len());
+    true
 }
 
 /// Imported tables have finite times and counts above zero, and can be fitted.

@@ -24,6 +24,8 @@ use std::time::Duration;
 const MUCH: f64 = 0.01;
 /// The least processor time of other threads that counts: a thread that starts and ends takes more.
 const LEAST: Duration = Duration::from_micros(10);
+/// The system takes processor time in the name of a thread for a moment after others know that it has ended.
+const ENDING: Duration = Duration::from_millis(2);
 /// Other threads of a program may work all the time without the code's doing: they must take so many times as much as before.
 const CLEARLY_MORE: f64 = 2.0;
 
@@ -105,8 +107,12 @@ pub struct TimedThread {
 }
 
 impl TimedThread {
-    /// The thread is not seated yet, and other threads are watched from now on.
-    pub fn begin(home: Home) -> TimedThread {
+    /// The thread is not seated yet, and other threads are watched from now on. What ran since `setup` was started is not the
+    /// code itself: its threads may run as they like.
+    pub fn begin(home: Home, setup: &OthersMeter) -> TimedThread {
+        if setup.taken().processor >= LEAST {
+            std::thread::sleep(ENDING);
+        }
         TimedThread { home, seat: None, meter: OthersMeter::start(), threads: None }
     }
 

@@ -22,7 +22,7 @@ fn others_work() {
 
 #[test]
 fn code_with_threads_gets_no_seat() {
-    let mut thread = TimedThread::begin(home(Seating::Pinned));
+    let mut thread = TimedThread::begin(home(Seating::Pinned), &OthersMeter::start());
     others_work();
     let before = allowed_cpus();
     thread.sit().unwrap();
@@ -39,7 +39,7 @@ fn code_with_threads_gets_no_seat() {
 fn seat_is_left_when_threads_are_seen_late() {
     let before = allowed_cpus();
     // Other tests of this process may run meanwhile: the share of others is ignored until the seat is taken.
-    let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) });
+    let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) }, &OthersMeter::start());
     thread.sit().unwrap();
     assert_eq!(allowed_cpus(), [thread.seated().cpu.unwrap()]);
     thread.home.usual = 0.0;
@@ -53,7 +53,7 @@ fn seat_is_left_when_threads_are_seen_late() {
 #[test]
 fn thread_stays_on_the_cpu_that_was_asked_for() {
     let cpu = allowed_cpus()[0];
-    let mut thread = TimedThread::begin(Home::find(Seating::Pinned, Some(cpu), default_clock()).unwrap());
+    let mut thread = TimedThread::begin(Home::find(Seating::Pinned, Some(cpu), default_clock()).unwrap(), &OthersMeter::start());
     others_work();
     thread.sit().unwrap();
     let seated = thread.seated();
@@ -65,7 +65,7 @@ fn thread_stays_on_the_cpu_that_was_asked_for() {
 fn what_was_asked_for_is_done_and_said() {
     let before = allowed_cpus();
     for (seating, cycles) in [(Seating::Threads, false), (Seating::Unpinned, true)] {
-        let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(seating) });
+        let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(seating) }, &OthersMeter::start());
         thread.sit().unwrap();
         assert!(allowed_cpus() == before && thread.has_changed().is_none());
         let seated = thread.seated();
@@ -92,7 +92,7 @@ fn threads_that_worked_before_are_not_the_codes() {
 #[test]
 fn threads_of_the_code_are_freed() {
     let before = allowed_cpus();
-    let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) });
+    let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) }, &OthersMeter::start());
     thread.sit().unwrap();
     let (go, cpus) = (std::sync::Arc::new(AtomicBool::new(false)), thread.seated().cpu);
     let wait = go.clone();

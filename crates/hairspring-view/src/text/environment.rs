@@ -6,7 +6,7 @@ use hairspring_result::{Clock, Environment};
 
 /// Writes the circumstances that are known.
 pub fn environment(page: &mut Page, environment: &Environment) {
-    machine_line(page, environment);
+    line(page, environment, true);
     page.item("clock", &environment.clock.as_ref().map_or_else(|| "unknown".to_owned(), clock), Tone::Quiet);
     page.item("core", &core(environment), Tone::Quiet);
     if let Some(compiler) = &environment.compiler {
@@ -15,27 +15,32 @@ pub fn environment(page: &mut Page, environment: &Environment) {
     }
 }
 
-/// The machine alone, for reports that are about clocks.
+/// The machine alone, for reports that name their CPUs themselves.
 pub fn machine_line(page: &mut Page, environment: &Environment) {
-    if let Some(text) = machine(environment) {
+    line(page, environment, false);
+}
+
+fn line(page: &mut Page, environment: &Environment, tells_unbound: bool) {
+    if let Some(text) = machine(environment, tells_unbound) {
         page.item("machine", &text, Tone::Quiet);
     }
 }
 
-fn machine(environment: &Environment) -> Option<String> {
+fn machine(environment: &Environment, tells_unbound: bool) -> Option<String> {
     let (machine, system) = (environment.cpu.as_ref()?, environment.system.as_deref().unwrap_or("system unknown"));
     let guest = if machine.hypervisor { ", virtual machine" } else { "" };
     let cpus = if machine.cpus == 1 { "1 CPU".to_owned() } else { format!("{} CPUs", machine.cpus) };
     let model = format!("{}, {}, {cpus}{guest}, {system}", machine.model, machine.architecture);
-    let settled = settled(environment);
+    let settled = settled(environment, tells_unbound);
     Some(if settled.is_empty() { model } else { format!("{model}; {}", settled.join(", ")) })
 }
 
-fn settled(environment: &Environment) -> Vec<String> {
+fn settled(environment: &Environment, tells_unbound: bool) -> Vec<String> {
     let yes_or_no = |state: Option<bool>, yes: &str, no: &str| state.map(|done| if done { yes.to_owned() } else { no.to_owned() });
     let bound = environment.pinned_cpu.map(|cpu| format!("bound to CPU {cpu}"));
     // Observations from elsewhere say nothing of the thread.
-    let cpu = bound.or_else(|| environment.priority_raised.map(|_| "not bound to a CPU".to_owned()));
+    let is_unbound = tells_unbound && environment.priority_raised.is_some();
+    let cpu = bound.or_else(|| is_unbound.then(|| "not bound to a CPU".to_owned()));
     let priority = yes_or_no(environment.priority_raised, "priority raised", "priority not raised");
     let memory = yes_or_no(environment.memory_locked, "memory locked", "memory not locked");
     cpu.into_iter().chain(priority).chain(memory).collect()

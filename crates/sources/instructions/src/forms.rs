@@ -96,13 +96,17 @@ pub fn words(name: &str) -> String {
     separated.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
+/// Whether a text fits a pattern in which `*` stands for any text.
 fn matches(pattern: &str, text: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == text,
-        Some((start, rest)) => {
-            text.starts_with(start) && (start.len()..=text.len()).any(|at| text.is_char_boundary(at) && matches(rest, &text[at..]))
-        }
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(start) else { return false };
+    let (between, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    for part in between.split('*') {
+        // The first place is as good as a later one: it leaves more text for what follows.
+        let Some(at) = text.find(part) else { return false };
+        text = &text[at + part.len()..];
     }
+    text.ends_with(end)
 }
 
 #[cfg(test)]
@@ -168,6 +172,8 @@ mod tests {
         assert!(fits("ADD_R64_R64", "add r64, r64") && fits("add", "add r32, r32") && fits("add r64*", "add r64, imm8"));
         assert!(fits("ADD_R64_I8", "add r64, imm8") && fits("*ymm", "vaddpd ymm, ymm, ymm"));
         assert!(!fits("add", "adc r64, r64") && !fits("add r64", "add r64, r64") && !fits("", "add r64, r64"));
+        assert!(fits("a*d*r64", "add r64, r64") && fits("**", "nop") && !fits("nop*op", "nop") && !fits("*b*x", "bsf r64, r64"));
+        assert!(!fits(&"a*".repeat(1000), "add r64, r64"));
     }
 
     #[test]

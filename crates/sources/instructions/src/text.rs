@@ -138,7 +138,7 @@ fn summary(page: &mut Page, table: &Table) {
     }
 }
 
-/// Serious findings of all forms, each kind once, with the names of its forms.
+/// Serious findings of all forms: the first of each kind, and the names of the other forms that have one of the kind.
 fn doubts(table: &Table) -> Vec<Finding> {
     let mut all: Vec<(Finding, Vec<&str>)> = Vec::new();
     for row in table.forms.iter().filter(|row| row.is_doubtful()) {
@@ -149,7 +149,11 @@ fn doubts(table: &Table) -> Vec<Finding> {
             }
         }
     }
-    all.into_iter().map(|(finding, names)| Finding { message: format!("{}: {}", some_of(&names), finding.message), ..finding }).collect()
+    let told = |finding: &Finding, names: &[&str]| match &names[1..] {
+        [] => format!("{}: {}", names[0], finding.message),
+        others => format!("{}: {}; likewise {}", names[0], finding.message, some_of(others)),
+    };
+    all.into_iter().map(|(finding, names)| Finding { message: told(&finding, &names), ..finding }).collect()
 }
 
 fn some_of(names: &[&str]) -> String {

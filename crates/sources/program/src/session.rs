@@ -1,6 +1,6 @@
 //! A session finds the CPU, the clock and the core cycle, once for all benchmarks of a program.
 
-use crate::benchmark::{FLUSH, Group, Order, Row};
+use crate::benchmark::{Benchmark, FLUSH, Group, Order, Row};
 use crate::choose::choose;
 use crate::error::{Error, Result};
 use crate::remedies::PROGRAM;
@@ -114,7 +114,10 @@ impl Session {
     /// An empty group, a benchmark with fewer than 4 rows, or one whose code failed.
     pub fn measure(&self, group: &mut Group) -> Result<MeasuredGroup> {
         let names = group.series_names();
-        let mut thread = TimedThread::begin(self.home.clone());
+        check_rows(group, &names)?;
+        let setup = OthersMeter::start();
+        group.benchmarks.iter_mut().flat_map(|benchmark| &mut benchmark.setup).for_each(|setup| setup());
+        let mut thread = TimedThread::begin(self.home.clone(), &setup);
         self.first_runs(group, &names)?;
         thread.sit()?;
         loop {
@@ -124,17 +127,11 @@ impl Session {
         }
     }
 
-    /// Runs every setup, and every benchmark once.
+    /// Runs every benchmark once.
     fn first_runs(&self, group: &mut Group, names: &[String]) -> Result<()> {
-        for (at, benchmark) in group.benchmarks.iter_mut().enumerate() {
-            let answers = benchmark.rows.iter().filter(|row| row.order == Order::AtEnd).count();
-            if answers < FEWEST_ROWS {
-                return Err(Error::TooFewRows { name: names[at].clone(), rows: answers, least: FEWEST_ROWS });
-            }
-            benchmark.setup.iter_mut().for_each(|setup| setup());
-            (benchmark.rows[0].run)(self.clock.read).ok_or_else(|| failed(names, at))?;
-        }
-        Ok(())
+        let once = |benchmark: &mut Benchmark| (benchmark.rows[0].run)(self.clock.read);
+        let failure = group.benchmarks.iter_mut().position(|benchmark| once(benchmark).is_none());
+        failure.map_or(Ok(()), |at| Err(failed(names, at)))
     }
 
     /// One measurement from the start; `None` if other threads were seen for the first time.
@@ -195,6 +192,17 @@ impl Session {
     }
 }
 
+/// An error if a benchmark has too few rows.
+fn check_rows(group: &Group, names: &[String]) -> Result<()> {
+    for (benchmark, name) in group.benchmarks.iter().zip(names) {
+        let rows = benchmark.rows.iter().filter(|row| row.order == Order::AtEnd).count();
+        if rows < FEWEST_ROWS {
+            return Err(Error::TooFewRows { name: name.clone(), rows, least: FEWEST_ROWS });
+        }
+    }
+    Ok(())
+}
+
 /// Adds the chosen rows of a benchmark; each order is a separate series, whose role the table records.
 fn add<'g, 'a: 'g>(
     plan: &mut Plan<'g>,
@@ -242,7 +250,6 @@ fn failed(names: &[String], at: usize) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::Benchmark;
     use crate::report::assessed;
 
     /// Rows of a function that takes this product in every turn.
@@ -261,7 +268,8 @@ mod tests {
 
     /// Codes of the findings on a benchmark.
     fn findings(benchmark: Benchmark) -> Vec<String> {
-        let settings = Settings { budget: Duration::from_millis(5), is_firm: true, cycles: false, seating: Seating::Threads, ..Settings::default() };
+        let settings =
+            Settings { budget: Duration::from_millis(5), is_firm: true, cycles: false, seating: Seating::Threads, ..Settings::default() };
         let measured = Session::new(&settings).unwrap().measure(&mut Group::from(benchmark)).unwrap();
         let findings = assessed(&measured, 0.95, None).unwrap().series.remove(0).findings;
         findings.into_iter().map(|finding| finding.code.into_owned()).collect()

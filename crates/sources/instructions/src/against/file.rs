@@ -2,6 +2,7 @@
 //! columns `form`, `latency` and `throughput`.
 
 use super::{Figure, Quantity};
+use std::collections::HashMap;
 use std::io::Read;
 
 /// Reads the figures of a file. Several latencies of one form, for pairs of operands, count as the largest of them.
@@ -23,6 +24,7 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
         return Err("there is neither a column `latency` or `throughput`, nor the columns `quantity` and `cycles`".into());
     }
     let mut figures: Vec<Figure> = Vec::new();
+    let mut places: HashMap<(String, Quantity), usize> = HashMap::new();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
@@ -33,8 +35,8 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
             }
             let cycles = cell.parse::<f64>().ok().filter(|cycles| cycles.is_finite() && *cycles >= 0.0);
             let cycles = cycles.ok_or_else(|| format!("line {line}: `{cell}` is no number of cycles"))?;
-            let known = figures.iter_mut().find(|known| known.form == text(form) && known.quantity == quantity);
-            match known {
+            let place = *places.entry((text(form).to_owned(), quantity)).or_insert(figures.len());
+            match figures.get_mut(place) {
                 Some(known) => known.cycles = known.cycles.max(cycles),
                 None => figures.push(Figure { form: text(form).to_owned(), quantity, cycles }),
             }

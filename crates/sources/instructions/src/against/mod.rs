@@ -9,9 +9,10 @@ use crate::forms::words;
 use crate::result::{Cycles, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// Latency of the slowest pair of operands.
@@ -81,8 +82,9 @@ impl Comparison {
     /// Compares a table with the figures of a source.
     pub fn new(table: &Table, source: &str, figures: &[Figure]) -> Comparison {
         let (mut rows, mut doubtful, mut unknown) = (Vec::new(), 0, Vec::new());
+        let by_words: HashMap<_, _> = table.forms.iter().map(|form| (words(&form.name), form)).collect();
         for figure in figures {
-            let Some(form) = table.forms.iter().find(|form| words(&form.name) == words(&figure.form)) else {
+            let Some(form) = by_words.get(&words(&figure.form)) else {
                 unknown.push(figure.form.clone());
                 continue;
             };

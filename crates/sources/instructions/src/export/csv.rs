@@ -19,14 +19,7 @@ pub fn csv(table: &Table) -> Result<String, Box<dyn std::error::Error>> {
         }
         let throughput = &row.throughput;
         let doubtful = throughput.is_doubtful;
-        writer.write_record(record(
-            row,
-            "throughput",
-            ["", ""],
-            throughput.cycles.as_ref().ok(),
-            &throughput.with.join("; "),
-            doubtful,
-        ))?;
+        writer.write_record(record(row, "throughput", ["", ""], throughput.cycles.as_ref().ok(), &throughput.with.join("; "), doubtful))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }

@@ -13,6 +13,7 @@ use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
 use hairspring_host::clock::{Clock, RateMeter, default_clock, find, granularity};
 use hairspring_host::interference::StealMeter;
+use hairspring_host::other_threads::OthersMeter;
 use hairspring_host::thread::lock_memory;
 use hairspring_measure::batches::run_batch;
 use hairspring_measure::companions::rows_of;
@@ -104,8 +105,9 @@ impl Bench {
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
         // The code's own allocations lie behind this one.
         std::mem::forget(vec![0_u8; load.offset()]);
-        let (cpu, mut thread) = (home.cpu, TimedThread::begin(home));
+        let (cpu, setup) = (home.cpu, OthersMeter::start());
         let (library, mut rig) = loaded(load, &clock)?;
+        let mut thread = TimedThread::begin(home, &setup);
         load.first.iter().for_each(|row| {
             rig.run_row(*row as usize);
         });
