@@ -16,10 +16,11 @@ build_wheel() { # FROM TO
   quietly pip wheel --no-deps --no-build-isolation --wheel-dir "$2" "$1"
 }
 
-# The source archive contains everything that is needed to build the wheel, including the crates.
+# The source archive contains everything that is needed to build the wheel, including the crates. It is built with little
+# optimisation, because nothing is measured with it.
 build_from_archive() {
   (cd python && quietly maturin sdist --out "$BUILT/archive") &&
-    build_wheel "$BUILT"/archive/hairspring-*.tar.gz "$BUILT/again" && compgen -G "$BUILT/again/hairspring-*-abi3-*.whl" >/dev/null
+    MATURIN_PEP517_ARGS="--profile dev" build_wheel "$BUILT"/archive/hairspring-*.tar.gz "$BUILT/again" && compgen -G "$BUILT/again/hairspring-*-abi3-*.whl" >/dev/null
 }
 
 run_example() { # FILE ARGUMENT...

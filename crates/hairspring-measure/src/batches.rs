@@ -1,6 +1,6 @@
 //! Batches of rounds in this process, and the trait for batches in another process.
 
-use crate::limits::Batch;
+use crate::limits::{Batch, FIRST_BATCH, PLACEMENTS_OF_A_BATCH, SHORTEST_PLACEMENT};
 use crate::rounds::{Dither, Raw, Rig, Rounds};
 use crate::table::Table;
 use hairspring_host::clock::Clock;
@@ -20,6 +20,11 @@ pub trait Batches {
     /// Whether the rows can be moved to a new placement at a cost that suits the budget.
     fn can_move(&self) -> bool {
         false
+    }
+
+    /// Shortest time for the rounds of a placement, if the rows can be moved.
+    fn shortest_placement(&self) -> Duration {
+        SHORTEST_PLACEMENT
     }
 
     /// Moves the rows to a new placement, such as a fresh process, for all further batches. Called only after
@@ -43,13 +48,22 @@ pub struct InProcess<R> {
     /// The rows.
     pub rig: R,
     rounds: Rounds,
+    /// Whether the rows run at several offsets of the stack, and the number of the one in use.
+    placements: Option<u32>,
 }
 
 impl<R: Rig> InProcess<R> {
     /// Rounds over the rows with a clock of this quantum in ticks. The same seed gives the same orders.
     pub fn new(rig: R, clock: &Clock, quantum: u64, seed: u64) -> InProcess<R> {
         let rounds = Rounds::new(rig.rows(), seed, Dither::over(clock, quantum), quantum).with_width(clock.width).with_guards(clock.read);
-        InProcess { rig, rounds }
+        InProcess { rig, rounds, placements: None }
+    }
+
+    /// Runs the rows at another offset of the stack in each placement. Everything else that differs between processes, such as
+    /// the addresses of code and data, stays.
+    #[must_use]
+    pub fn with_placements(self) -> InProcess<R> {
+        InProcess { placements: Some(0), ..self }
     }
 }
 
@@ -57,8 +71,40 @@ impl<R: Rig> Batches for InProcess<R> {
     type Error = RowFailed;
 
     fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), RowFailed> {
-        run_batch(&mut self.rounds, &mut self.rig, batch, elapsed, |round| table.push(round))
+        let (rounds, rig) = (&mut self.rounds, &mut self.rig);
+        let frames = self.placements.map_or(0, |placement| placement.wrapping_mul(FRAMES_APART) % MOST_FRAMES);
+        below(frames, &mut || run_batch(rounds, rig, batch, elapsed, |round| table.push(round)))
     }
+
+    fn can_move(&self) -> bool {
+        self.placements.is_some()
+    }
+
+    /// A move takes no time, so the first batch need not be longer.
+    fn shortest_placement(&self) -> Duration {
+        FIRST_BATCH / PLACEMENTS_OF_A_BATCH
+    }
+
+    fn move_rows(&mut self) -> Result<(), RowFailed> {
+        self.placements = self.placements.map(|placement| placement.wrapping_add(1));
+        Ok(())
+    }
+}
+
+/// Frames of [`below`] that take some 4 KiB of the stack together, after which offsets within a page repeat.
+const MOST_FRAMES: u32 = 41;
+/// Frames between one placement and the next. It has no divisor in common with [`MOST_FRAMES`], so every number of frames has its
+/// turn, and the first placements are spread over the page.
+const FRAMES_APART: u32 = 17;
+
+/// Does the work so many frames further down the stack.
+#[inline(never)]
+fn below<T>(frames: u32, work: &mut dyn FnMut() -> T) -> T {
+    let frame = std::hint::black_box([0_u64; 6]);
+    let done = if frames == 0 { work() } else { below(frames - 1, work) };
+    // The frame is in use until here, so the call before is no jump.
+    std::hint::black_box(&frame);
+    done
 }
 
 /// Runs rounds until the batch ends, and passes each of them to `add`.
@@ -83,4 +129,28 @@ pub fn run_batch(
         done += 1;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Address of a variable so many frames further down the stack.
+    fn address(frames: u32) -> usize {
+        below(frames, &mut || {
+            let here = 0_u8;
+            std::ptr::from_ref(std::hint::black_box(&here)).addr()
+        })
+    }
+
+    #[test]
+    fn placements_are_spread_over_a_page_of_the_stack() {
+        const PAGE: usize = 4096;
+        let offsets: Vec<usize> = (0..MOST_FRAMES).map(|frames| address(0) - address(frames)).collect();
+        assert!(offsets.windows(2).all(|pair| pair[1] > pair[0]), "{offsets:?}");
+        assert!(offsets[offsets.len() - 1] > PAGE / 2 && offsets[offsets.len() - 1] < 3 * PAGE, "{offsets:?}");
+        let all: BTreeSet<u32> = (0..MOST_FRAMES).map(|placement| placement * FRAMES_APART % MOST_FRAMES).collect();
+        assert_eq!(all.len(), MOST_FRAMES as usize);
+    }
 }

@@ -1,9 +1,7 @@
 //! Batches of rounds until the intervals are narrow enough or the budget is spent.
 
 use crate::batches::Batches;
-use crate::limits::{
-    ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, FEWEST_ROUNDS, FIRST_BATCH, PLACEMENTS_OF_A_BATCH, SHORTEST_PLACEMENT, SHORTEST_RUN,
-};
+use crate::limits::{ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, FEWEST_ROUNDS, FIRST_BATCH, PLACEMENTS_OF_A_BATCH, SHORTEST_RUN};
 use crate::table::Table;
 use hairspring_core::judge::{Progress, progress};
 use std::time::Duration;
@@ -56,9 +54,9 @@ pub struct Ended {
     pub elapsed: Duration,
 }
 
-/// Runs batches of rounds, each as long as all previous ones together and in several placements if the rows can be moved, until every body and every ratio in the table reaches
-/// the precision of the goal, or the budget is spent. `elapsed` is the spent part of the budget, which may include time before
-/// the rounds, such as compilation.
+/// Runs batches of rounds, each as long as all previous ones together and in several placements if the rows can be moved, until
+/// every body and every ratio in the table reaches the precision of the goal, or the budget is spent. `elapsed` is the spent part
+/// of the budget, which may include time before the rounds, such as compilation.
 ///
 /// # Errors
 /// Errors of `batches`: a row that failed, a process that died, an interruption.
@@ -79,7 +77,7 @@ fn until<B: Batches>(
     mut progress: impl FnMut(&mut Table) -> Progress,
 ) -> Result<Ended, B::Error> {
     let mut measuring = Duration::ZERO;
-    let first = if batches.can_move() { SHORTEST_PLACEMENT * PLACEMENTS_OF_A_BATCH } else { FIRST_BATCH };
+    let first = if batches.can_move() { batches.shortest_placement() * PLACEMENTS_OF_A_BATCH } else { FIRST_BATCH };
     let mut time = first.min(left(goal.budget, elapsed(), measuring));
     loop {
         measuring += run_placed(time, goal.least_rounds, table, batches, elapsed)?;
@@ -104,7 +102,7 @@ fn run_placed<B: Batches>(
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
 ) -> Result<Duration, B::Error> {
-    let mut parts = if batches.can_move() { parts_of(time) } else { 1 };
+    let mut parts = if batches.can_move() { parts_of(time, batches.shortest_placement()) } else { 1 };
     let (batch_begin, part, mut measuring) = (elapsed(), time / parts, Duration::ZERO);
     loop {
         if table.rounds() > 0 && batches.can_move() {
@@ -123,8 +121,8 @@ fn run_placed<B: Batches>(
 }
 
 /// Number of placements that share a batch of this length.
-fn parts_of(time: Duration) -> u32 {
-    let most = time.as_nanos() / SHORTEST_PLACEMENT.as_nanos();
+fn parts_of(time: Duration, shortest: Duration) -> u32 {
+    let most = time.as_nanos() / shortest.as_nanos().max(1);
     u32::try_from(most).unwrap_or(u32::MAX).clamp(1, PLACEMENTS_OF_A_BATCH)
 }
 

@@ -84,9 +84,11 @@ impl Home {
         }
     }
 
-    /// Whether other threads took clearly more than before the code ran.
+    /// Whether other threads took clearly more than before the code ran. More than all CPUs have is time from before, which the
+    /// system has only now counted.
     fn sees(&self, taken: &OthersTime) -> bool {
-        taken.processor >= LEAST && taken.share() > MUCH + CLEARLY_MORE * self.usual
+        let share = taken.share();
+        taken.processor >= LEAST && share > MUCH + CLEARLY_MORE * self.usual && share <= self.cpus as f64
     }
 }
 

@@ -85,6 +85,8 @@ fn threads_that_worked_before_are_not_the_codes() {
     assert!(!home.sees(&taken(100)) && home.sees(&taken(102)));
     let quiet = Home { usual: 0.0, ..home };
     assert!(!quiet.sees(&taken(1)) && quiet.sees(&taken(2)));
+    let two = Home { cpus: 2, ..quiet.clone() };
+    assert!(two.sees(&taken(200)) && !two.sees(&taken(201)), "two CPUs have no more time");
     let short = |ns: u64| OthersTime { processor: Duration::from_nanos(ns), elapsed: Duration::from_micros(20) };
     assert!(!quiet.sees(&short(9_000)) && quiet.sees(&short(11_000)));
 }

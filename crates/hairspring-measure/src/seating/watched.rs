@@ -36,6 +36,10 @@ impl<B: Batches> Batches for Watched<'_, B> {
         self.batches.can_move()
     }
 
+    fn shortest_placement(&self) -> Duration {
+        self.batches.shortest_placement()
+    }
+
     fn move_rows(&mut self) -> Result<(), Self::Error> {
         self.batches.move_rows().map_err(Stopped::Failed)
     }

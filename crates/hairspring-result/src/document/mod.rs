@@ -314,8 +314,8 @@ pub struct Run {
     /// Number of processes that ran one after the other, if there were several: times are the means of their results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<u32>,
-    /// Number of placements that shared the rounds, if there were several: fresh processes with other addresses. Intervals include
-    /// how they differ.
+    /// Number of placements that shared the rounds, if there were several: fresh processes of a snippet, or offsets of the stack in a program.
+    /// Intervals include how they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placements: Option<u32>,
 }

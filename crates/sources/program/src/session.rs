@@ -142,7 +142,7 @@ impl Session {
             return Ok(None);
         }
         let steal = thread.seated().cpu.map(StealMeter::start);
-        let batches = InProcess::new(rows, &self.clock, self.granularity.quantum, 1);
+        let batches = InProcess::new(rows, &self.clock, self.granularity.quantum, 1).with_placements();
         let mut watched = Watched { batches, thread };
         let begin = Instant::now();
         match until_precise(&self.goal(), &mut table, &mut watched, &|| begin.elapsed()) {
