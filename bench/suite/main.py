@@ -19,6 +19,7 @@ import mhz
 import repeat
 import same
 import stopwatch
+import trust
 from harness import Record, Settings, circumstances
 
 BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
@@ -30,11 +31,15 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "latency": (latency.run, "from command to answer, default options"),
     "same": (same.run, "identical pieces of code, quiet and beside neighbours: how often a difference is claimed"),
     "repeat": (repeat.run, "separate runs of real code in C and C++: whether their intervals overlap"),
+    "trust": (trust.run, "one table of what is right, doubted and wrong, quiet and beside neighbours on either CPU"),
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
     "capture": (capture.run, "edges and intervals of simulated captures; an hour of sound; a dump beside wellen"),
     "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
-    "instructions": (instructions.run, "latencies and throughputs against published figures, quiet and beside a busy neighbour"),
+    "instructions": (
+        instructions.run,
+        "latencies and throughputs against published figures, quiet and beside a neighbour",
+    ),
     "stopwatch": (stopwatch.run, "C stopwatches: the bias of empty spans, and the cost of an inline read"),
     "languages": (languages.run, "every language against `hairspring time`, and its usual tools"),
     "clock_gettime": (clocks.run, "a body of 40 ns by clock_gettime and by gettimeofday against the TSC"),

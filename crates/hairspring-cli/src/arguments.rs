@@ -1,8 +1,9 @@
 //! Options that several verbs have.
 
 use clap::Args;
-use hairspring_program::values::level;
+use hairspring_program::values::{frequency, level};
 use hairspring_program::{Seating, seating};
+use hairspring_result::ResultDocument;
 
 // Options of every verb that reports. A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Args)]
@@ -13,6 +14,25 @@ pub struct ReportArguments {
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level, allow_hyphen_values = true)]
     pub confidence_level: f64,
+}
+
+// The clock at which times are also given, for every verb that measures the user's code.
+#[derive(Debug, Clone, Args)]
+pub struct StatedClockArguments {
+    /// Also give the core cycles in nanoseconds at this core clock, such as 3.5GHz: unlike the measured nanoseconds they do not
+    /// change with the clock of the day
+    #[arg(long, value_name = "FREQUENCY", value_parser = frequency, allow_hyphen_values = true)]
+    pub at_clock: Option<f64>,
+}
+
+impl StatedClockArguments {
+    /// The document with the times at this clock, if one was stated.
+    pub fn state(&self, document: ResultDocument) -> ResultDocument {
+        match self.at_clock {
+            Some(hz) => document.at_clock(hz),
+            None => document,
+        }
+    }
 }
 
 // How the timed thread runs, for every verb that measures the user's code.

@@ -1,6 +1,6 @@
 //! The command line of `run`.
 
-use crate::arguments::SeatingArguments;
+use crate::arguments::{SeatingArguments, StatedClockArguments};
 use crate::baseline::BaselineArguments;
 use clap::Args;
 use hairspring_program::ChoiceArguments;
@@ -56,6 +56,8 @@ pub struct RunArguments {
     pub cpu: Option<usize>,
     #[command(flatten)]
     pub seating: SeatingArguments,
+    #[command(flatten)]
+    pub stated: StatedClockArguments,
     /// Time after which a program that has not ended is stopped
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,

@@ -97,7 +97,8 @@ fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) 
         }
         documents.extend(joined(of_process));
     }
-    let Some(mut all) = between(documents) else { return Ok(Outcome::Failed) };
+    let Some(all) = between(documents) else { return Ok(Outcome::Failed) };
+    let mut all = arguments.stated.state(all);
     let (ended, against) = baseline.judge(&mut all)?;
     output::print(&if arguments.json { json::print(&all) } else { text::table(&all, &output::style()) + &against })?;
     baseline.save(&all)?;

@@ -1,6 +1,6 @@
 //! The command line of `time`.
 
-use crate::arguments::{ReportArguments, SeatingArguments};
+use crate::arguments::{ReportArguments, SeatingArguments, StatedClockArguments};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hairspring_core::estimate::{METHODS, Method, Shown};
@@ -150,6 +150,8 @@ pub struct TimeArguments {
     /// Write the raw observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    #[command(flatten)]
+    pub stated: StatedClockArguments,
     #[command(flatten)]
     pub baseline: crate::baseline::BaselineArguments,
     /// Time after which code that has not answered counts as hanging

@@ -53,7 +53,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         documents.push(another);
         reached &= precise;
     }
-    let mut result = between(documents).ok_or("no process gave an answer")?;
+    let mut result = arguments.stated.state(between(documents).ok_or("no process gave an answer")?);
     let (ended, against) = baseline.judge(&mut result)?;
     let text = || if arguments.processes > 1 { text::table(&result, &output::style()) } else { text::report(&result, &output::style()) };
     output::print(&if arguments.report.json { json::print(&result) } else { text() + &against })?;

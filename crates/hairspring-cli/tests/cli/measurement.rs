@@ -13,6 +13,19 @@ fn the_cpu_can_be_chosen() {
 }
 
 #[test]
+fn times_at_a_stated_clock_follow_from_the_core_cycles() {
+    let document = chain().option("--at-clock", "2GHz").document();
+    assert_eq!(document.0["environment"]["stated_clock_hz"], 2e9);
+    let number = |key: &str| document.body()[key]["value"].as_f64();
+    let apart = number("stated_clock_ns").zip(number("cycles")).map(|(ns, cycles)| (2.0 * ns - cycles).abs());
+    assert!(apart.map_or(number("cycles").is_none(), |apart| apart < 1e-9), "{:#}", document.body());
+    chain().option("--at-clock", "2GHz").succeeds().says("at 2.000 GHz: body ");
+    for wrong in ["3", "0GHz", "fast"] {
+        chain().option("--at-clock", wrong).ends_with(2).complains("--at-clock");
+    }
+}
+
+#[test]
 fn a_cpu_that_is_not_there_is_refused_with_those_that_are() {
     chain().option("--cpu", "4000").ends_with(2).complains("CPU 4000").complains("may use the CPUs 0").in_one_line();
 }

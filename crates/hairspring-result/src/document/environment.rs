@@ -28,6 +28,9 @@ pub struct Environment {
     /// Why the core clock is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_clock_reason: Option<String>,
+    /// The core clock at which `stated_clock_ns` gives times, in Hz: stated by the user, not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated_clock_hz: Option<f64>,
     /// The chain of known length by which core cycles are counted.
     pub reference: Option<Reference>,
     /// Why there is no reference chain.

@@ -45,6 +45,9 @@ pub struct Figure {
     /// Why there are no core cycles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycles_reason: Option<String>,
+    /// The core cycles in nanoseconds at the stated core clock, if one is stated and the cycles are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_clock_ns: Option<Estimate>,
     /// Whether the time cannot be told from zero (its interval contains zero, or it is below what the clock can show): it
     /// must not be shown as a plain time.
     pub below_resolution: bool,
@@ -73,6 +76,7 @@ impl Figure {
             time_reason: e.is_none().then(|| "the solved value is not a finite number".to_owned()),
             cycles,
             cycles_reason: cycles.is_none().then(|| no_cycles.to_owned()),
+            stated_clock_ns: None,
             below_resolution: bound.is_some(),
             bound_ns: bound.filter(|_| in_ns).map(finite),
             bound_ticks: bound.filter(|_| !in_ns).map(finite),

@@ -54,6 +54,20 @@ pub struct ResultDocument {
     pub run: Option<Run>,
 }
 
+impl ResultDocument {
+    /// Gives the core cycles also in nanoseconds at a stated core clock, in Hz. Unlike the measured nanoseconds they do not change
+    /// with the clock of the day. Only what the core does is proportional to its clock: memory and devices are not.
+    #[must_use]
+    pub fn at_clock(mut self, hz: f64) -> ResultDocument {
+        self.environment.stated_clock_hz = Some(hz);
+        for (_, component) in self.results.iter_mut().flat_map(|series| &mut series.components) {
+            let figure = &mut component.figure;
+            figure.stated_clock_ns = figure.cycles.filter(|_| !figure.below_resolution).map(|cycles| cycles.scaled(1e9 / hz));
+        }
+        self
+    }
+}
+
 /// The result of one piece of code, or of one series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -6,11 +6,11 @@ use super::fit::{fit, plots, run as run_text};
 use super::methods::methods;
 use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width};
-use crate::format::{plus_minus, significant};
+use crate::format::{frequency_unit, plus_minus, significant};
 use crate::page::{INDENT, Page, Style, Tone};
 use hairspring_core::judge::{Severity, Verdict};
 use hairspring_result::document::{Standing, standing};
-use hairspring_result::{Figure, Finding, ResultDocument, Series};
+use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
 
 /// More components than this are laid out in as many columns as the page holds.
 const MANY: usize = 20;
@@ -21,6 +21,24 @@ pub fn at_core_clock(document: &ResultDocument) -> String {
     let is_in_both = components.any(|component| component.figure.time_ns.is_some() && component.figure.cycles.is_some());
     let clock = document.environment.core_clock_hz.filter(|_| is_in_both);
     clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {} GHz", significant(hz.value / 1e9, 3)))
+}
+
+/// Times at the stated core clock, if one is stated: `sort 1.2570 ns +- 0.0014`.
+pub fn stated_clock(page: &mut Page, document: &ResultDocument) {
+    let Some(hz) = document.environment.stated_clock_hz else { return };
+    let of_series = |series: &Series, key: Option<&str>| -> Vec<String> {
+        let time = |name: &str, part: &Component| {
+            let ns = part.figure.stated_clock_ns.map_or_else(|| "no core cycles".to_owned(), |ns| format!("{} ns", plus_minus(&ns)));
+            let name = key.filter(|_| series.components.len() == 1).map_or_else(|| clean(name), str::to_owned);
+            format!("{name} {ns}")
+        };
+        let key = key.filter(|_| series.components.len() > 1).map_or_else(String::new, |key| format!("{key}: "));
+        series.components.iter().map(|(name, part)| key.clone() + &time(name, part)).collect()
+    };
+    let all = &document.results;
+    let times: Vec<String> = all.iter().zip(keys(all)).flat_map(|(series, key)| of_series(series, key.as_deref())).collect();
+    let (factor, unit) = frequency_unit(hz);
+    page.item("stated", &format!("at {} {unit}: {}", significant(hz * factor, 4), times.join("; ")), Tone::Plain);
 }
 
 /// The report as text. It ends with a newline, and without `Style::color` it holds no control character but newlines.
@@ -35,6 +53,7 @@ pub fn report(document: &ResultDocument, style: &Style) -> String {
     let level = significant(100.0 * document.level(), 4);
     let clock = at_core_clock(document);
     page.marked("", &format!("intervals of {level} % confidence{clock}; the overhead is not in the times"));
+    stated_clock(&mut page, document);
     doubts(&mut page, all);
     for (series, key) in all.iter().zip(keys(all)) {
         details(&mut page, series, key.as_deref());

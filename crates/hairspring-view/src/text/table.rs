@@ -1,7 +1,7 @@
 //! One table for many benchmarks: a line for each component, ratios of benchmarks that ran together, then the findings.
 
 use super::findings::{Shared, shared};
-use super::report::at_core_clock;
+use super::report::{at_core_clock, stated_clock};
 use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width, wrap};
 use crate::page::{Page, Style, Tone};
@@ -144,6 +144,7 @@ fn level(page: &mut Page, result: &ResultDocument) {
         wrap(&format!("intervals of {level} % confidence{clock}; the overhead is not in the times"), page.width() - 2)
             .iter()
             .for_each(|line| page.line(&format!("  {line}"), Tone::Quiet));
+        stated_clock(page, result);
     }
 }
 

@@ -16,6 +16,18 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A frequency such as `3GHz`, `2.4GHz` or `16MHz`, in Hz.
+pub fn frequency(text: &str) -> Result<f64, String> {
+    const UNITS: [(&str, f64); 4] = [("ghz", 1e9), ("mhz", 1e6), ("khz", 1e3), ("hz", 1.0)];
+    let lower = text.to_ascii_lowercase();
+    let parts = UNITS.iter().find_map(|(name, factor)| lower.strip_suffix(name).map(|number| (number.trim(), factor)));
+    match parts.and_then(|(number, factor)| number.parse::<f64>().ok().map(|number| number * factor)) {
+        Some(hz) if (1e3..=1e11).contains(&hz) => Ok(hz),
+        Some(_) => Err("must be from 1kHz to 100GHz".into()),
+        None => Err("expected a frequency such as 3.5GHz or 16MHz".into()),
+    }
+}
+
 /// A share given as `0.5%` or `0.005`.
 pub fn share(text: &str) -> Result<f64, String> {
     let (number, parts) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
@@ -46,6 +58,14 @@ mod tests {
         assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
         for text in ["", "s", "-1s", "0", "1x", "1e9h", "nan", "inf"] {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn frequencies() {
+        assert_eq!((frequency("3.5GHz"), frequency("16 mhz"), frequency("8000hz")), (Ok(3.5e9), Ok(16e6), Ok(8e3)));
+        for text in ["", "3", "GHz", "3GHzz", "-1GHz", "0Hz", "nanGHz", "infGHz", "1e300GHz", "1Hz"] {
+            assert!(frequency(text).is_err(), "{text}");
         }
     }
 
