@@ -80,9 +80,9 @@ def time(
     `precision`: required half-width of the interval, as 0.01 or `"1%"`; if it is missed, that is a finding.
     `clock`, `cpu`: the clock by name, and the CPU to run on, by default the best clock, and the last or a quieter CPU.
 
-    `threads`: the code runs other threads, as numpy's `a @ b` does: all of them then have the CPUs and the priority of the
-    process, and times are in nanoseconds alone. Threads that show up without this are given the same, and a finding says
-    so. `pin=False` leaves the thread on the CPUs of the process, and changes nothing else.
+    `threads`: the code runs other threads, as numpy's `a @ b` does: all of them then have the CPUs and the priority of
+    the process, and times are in nanoseconds alone. Threads that show up without this are given the same, and a finding
+    says so. `pin=False` leaves the thread on the CPUs of the process, and changes nothing else.
 
     `gc`: whether Python's garbage collector stays on while the code is measured.
 

@@ -165,7 +165,8 @@ class Observations:
     def flags(self) -> "npt.NDArray[np.uint8]":
         """Remarks on the reading as bits.
 
-        Doubts are 1 switched out, 2 gap, 4 backward, 8 excluded, 16 core shared; 32 is a denormal operand, 64 a denormal result.
+        Doubts are 1 switched out, 2 gap, 4 backward, 8 excluded, 16 core shared; 32 is a denormal operand,
+        64 a denormal result.
         """
         import numpy as np
 
