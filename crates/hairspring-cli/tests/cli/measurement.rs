@@ -19,7 +19,7 @@ fn times_at_a_stated_clock_follow_from_the_core_cycles() {
     let number = |key: &str| document.body()[key]["value"].as_f64();
     let apart = number("stated_clock_ns").zip(number("cycles")).map(|(ns, cycles)| (2.0 * ns - cycles).abs());
     assert!(apart.map_or(number("cycles").is_none(), |apart| apart < 1e-9), "{:#}", document.body());
-    chain().option("--at-clock", "2GHz").succeeds().says("at 2.000 GHz: body ");
+    chain().option("--at-clock", "2GHz").succeeds().says("at 2 GHz: body ");
     for wrong in ["3", "0GHz", "fast"] {
         chain().option("--at-clock", wrong).ends_with(2).complains("--at-clock");
     }

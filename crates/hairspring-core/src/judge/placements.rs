@@ -9,12 +9,17 @@ use super::assessment::{Assessment, Question, assess_by};
 use super::solver::Solver;
 use crate::estimate::{Contribution, Options, Source, Spread, Uncertain};
 use crate::observations::Observations;
+use std::ops::Range;
 
 /// Fewest placements whose differences are of use: with fewer, Student's quantile is above 4.
 const FEWEST: usize = 3;
 
 /// Most groups of neighbouring placements that are solved separately: each costs a pass over the table.
-const MOST: usize = 64;
+const MOST: u32 = 64;
+
+/// Fewest rounds that are solved separately. The variation between fewer is hardly known; code that takes long may have only one
+/// round in a placement.
+const FEWEST_ROUNDS: u32 = 8;
 
 /// The placements of a table, each solved separately.
 #[derive(Debug, Default)]
@@ -30,18 +35,16 @@ struct Solved {
 impl Placements {
     /// Solves every placement. Leaves out those in which a neighbour disturbed all readings of the control chains.
     pub fn new(table: &Observations, question: &Question, chains: &Options) -> Placements {
-        let parts = table.placements();
-        if parts.len() < FEWEST {
+        let spans = spans(&table.placements());
+        if spans.len() < FEWEST {
             return Placements::default();
         }
-        let solved = |rounds: &std::ops::Range<u32>| {
+        let solved = |rounds: &Range<u32>| {
             let part = table.in_rounds(rounds);
             let all = Solver::new(&part, chains);
             let solver = if all.is_disturbed() { all.undisturbed(chains)? } else { all };
             Some(Solved { weight: rounds.len() as f64, found: assess_by(&solver, &part, question, chains).ok()? })
         };
-        let groups = parts.chunks(parts.len().div_ceil(MOST));
-        let spans: Vec<_> = groups.filter_map(|group| Some(group.first()?.start..group.last()?.end)).collect();
         Placements(spans.iter().filter_map(solved).collect())
     }
 
@@ -62,6 +65,27 @@ impl Placements {
         }
         divided
     }
+}
+
+/// Groups of neighbouring placements with enough rounds each.
+fn spans(placements: &[Range<u32>]) -> Vec<Range<u32>> {
+    let rounds: u32 = placements.iter().map(|one| one.end - one.start).sum();
+    let least = rounds.div_ceil(MOST).max(FEWEST_ROUNDS);
+    let mut spans: Vec<Range<u32>> = Vec::new();
+    for one in placements {
+        match spans.last_mut() {
+            Some(last) if last.end - last.start < least => last.end = one.end,
+            _ => spans.push(one.clone()),
+        }
+    }
+    // The last group may have too few rounds for a value of its own.
+    if let [.., before, last] = &mut spans[..] {
+        if last.end - last.start < FEWEST_ROUNDS {
+            before.end = last.end;
+            spans.pop();
+        }
+    }
+    spans
 }
 
 /// Variance of the weighted mean of values, from how they differ.
@@ -176,6 +200,16 @@ mod tests {
     fn two_placements_are_too_few() {
         let table = table(2, 5.0, 1);
         assert!(Placements::new(&table, &Question::default(), &Options::default()).0.is_empty());
+    }
+
+    #[test]
+    fn short_placements_are_solved_together() {
+        let of = |rounds: u32, each: u32| -> Vec<u32> {
+            let placements: Vec<Range<u32>> = (0..rounds / each).map(|at| at * each..(at + 1) * each).collect();
+            spans(&placements).iter().map(|span| span.end - span.start).collect()
+        };
+        assert_eq!((of(26, 1), of(5, 1), of(30, 10)), (vec![8, 8, 10], vec![5], vec![10; 3]));
+        assert!(of(10_000, 10).len() as u32 <= MOST && of(0, 1).is_empty());
     }
 
     #[test]

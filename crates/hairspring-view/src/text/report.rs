@@ -28,7 +28,7 @@ pub fn stated_clock(page: &mut Page, document: &ResultDocument) {
     let Some(hz) = document.environment.stated_clock_hz else { return };
     let of_series = |series: &Series, key: Option<&str>| -> Vec<String> {
         let time = |name: &str, part: &Component| {
-            let ns = part.figure.stated_clock_ns.map_or_else(|| "no core cycles".to_owned(), |ns| format!("{} ns", plus_minus(&ns)));
+            let ns = part.figure.stated_clock_ns.map_or_else(|| "no core cycles".to_owned(), |ns| Cell::time(&ns, true).text());
             let name = key.filter(|_| series.components.len() == 1).map_or_else(|| clean(name), str::to_owned);
             format!("{name} {ns}")
         };
