@@ -28,4 +28,9 @@ impl Run {
         let Ended { stop, measuring, elapsed } = ended;
         Run { rounds: table.rounds(), table: table.finished(rate), measuring, elapsed, stop, stolen_ms }
     }
+
+    /// Number of placements that shared the rounds, if there were several.
+    pub fn placements(&self) -> Option<u32> {
+        u32::try_from(self.table.placements().len()).ok().filter(|placements| *placements > 1)
+    }
 }

@@ -152,7 +152,7 @@ fn document(
             },
             stolen_ms: measured.run.stolen_ms,
             processes: None,
-            placements: u32::try_from(measured.run.table.placements().len()).ok().filter(|placements| *placements > 1),
+            placements: measured.run.placements(),
         }),
         assessment,
     })

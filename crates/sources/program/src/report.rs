@@ -52,7 +52,7 @@ pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, comm
             stop: measured.run.stop.to_string(),
             stolen_ms: measured.run.stolen_ms,
             processes: None,
-            placements: u32::try_from(measured.run.table.placements().len()).ok().filter(|placements| *placements > 1),
+            placements: measured.run.placements(),
         }),
     })
 }
