@@ -62,19 +62,20 @@ def test_threads_of_the_code_are_found_and_said() -> None:
 
 
 def test_threads_can_be_declared_and_the_thread_left_where_it_is() -> None:
-    for options in ({"threads": True}, {"pin": False}):
+    for threads in (True, False):
         before = os.sched_getaffinity(0)
-        names = {"seen": set(), "affinity": lambda: frozenset(os.sched_getaffinity(0))}
-        result = hairspring.time("seen.add(affinity())", globals=names, budget=SHORT, **options)
+        seen: set[frozenset[int]] = set()
+        names = {"seen": seen, "affinity": lambda: frozenset(os.sched_getaffinity(0))}
+        result = hairspring.time("seen.add(affinity())", globals=names, budget=SHORT, threads=threads, pin=threads)
         (found,) = [finding for finding in result.findings if finding.kind == "unbound"]
-        assert ("code that runs threads" in found.message) is ("threads" in options)
-        assert names["seen"] == {frozenset(before)}
+        assert ("code that runs threads" in found.message) is threads
+        assert seen == {frozenset(before)}
 
 
 def test_a_cpu_and_none_at_the_same_time_are_refused() -> None:
-    for options in ({"threads": True}, {"pin": False}):
+    for threads in (True, False):
         with pytest.raises(hairspring.OptionError, match="cpu"):
-            hairspring.time("pass", cpu=0, **options)
+            hairspring.time("pass", cpu=0, threads=threads, pin=threads)
 
 
 def test_an_init_is_separated_from_the_body() -> None:

@@ -266,11 +266,15 @@ mod tests {
         [16, 32, 48, 64].map(row).into()
     }
 
+    /// A measurement that is not bound to a CPU, with this budget.
+    fn measured(benchmark: Benchmark, budget: Duration) -> MeasuredGroup {
+        let settings = Settings { budget, is_firm: true, cycles: false, seating: Seating::Threads, ..Settings::default() };
+        Session::new(&settings).unwrap().measure(&mut Group::from(benchmark)).unwrap()
+    }
+
     /// Codes of the findings on a benchmark.
     fn findings(benchmark: Benchmark) -> Vec<String> {
-        let settings =
-            Settings { budget: Duration::from_millis(5), is_firm: true, cycles: false, seating: Seating::Threads, ..Settings::default() };
-        let measured = Session::new(&settings).unwrap().measure(&mut Group::from(benchmark)).unwrap();
+        let measured = measured(benchmark, Duration::from_millis(5));
         let findings = assessed(&measured, 0.95, None).unwrap().series.remove(0).findings;
         findings.into_iter().map(|finding| finding.code.into_owned()).collect()
     }
@@ -280,6 +284,12 @@ mod tests {
     fn denormals_of_a_program_are_found() {
         assert!(findings(Benchmark::new("tiny", products(5e-324, 3.0))).contains(&"denormals".to_owned()));
         assert!(!findings(Benchmark::new("ordinary", products(1.5, 3.0))).contains(&"denormals".to_owned()));
+    }
+
+    #[test]
+    fn rows_run_at_several_offsets_of_the_stack() {
+        let run = measured(Benchmark::new("product", products(1.5, 3.0)), Duration::from_millis(60)).run;
+        assert!(run.placements() >= Some(3), "{:?} in {} rounds", run.placements(), run.rounds);
     }
 
     #[test]
