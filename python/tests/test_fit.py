@@ -115,7 +115,7 @@ def test_strided_and_transposed_arrays_are_read_correctly() -> None:
         (pd.DataFrame({"a": [1.0], "ticks": [1.0], "round": [-1]}), "whole number"),
         (pd.DataFrame({"a": [1.0], "ticks": [1.0], "round": [0.5]}), "whole number"),
         (pd.DataFrame({"a": [1.0], "ticks": [1.0], "flags": ["z"]}), "`z` is not one of the flags"),
-        (pd.DataFrame({"a": [1.0], "ticks": [1.0], "flags": [99]}), "whole number"),
+        (pd.DataFrame({"a": [1.0], "ticks": [1.0], "flags": [200]}), "whole number"),
     ],
 )
 def test_bad_observations_are_refused_with_the_reason(observations: Any, reason: str) -> None:
