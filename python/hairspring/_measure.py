@@ -67,12 +67,9 @@ def time(
     the sort. If both are callables, the statement is called with what init returned.
 
     `setup`: runs once, and once more for each alternative.
-
     `globals`: the namespace of the code, such as `globals()`; without it the code sees the builtins and its setup.
-
     `against`: alternatives, measured in the same rounds with the same init and setup, and compared with the statement.
     A mapping gives them names.
-
     `name`: the name of the result; the default is the statement.
 
     `budget`: time for measuring, in seconds or as `"250ms"`; long code takes longer, as an interval needs repeats. The
@@ -83,7 +80,6 @@ def time(
     `threads`: the code runs other threads, as numpy's `a @ b` does: all of them then have the CPUs and the priority of
     the process, and times are in nanoseconds alone. Threads that show up without this are given the same, and a finding
     says so. `pin=False` leaves the thread on the CPUs of the process, and changes nothing else.
-
     `gc`: whether Python's garbage collector stays on while the code is measured.
 
     As with timeit, names that the code assigns are local to it. Every row begins with the names as the setup left them;
