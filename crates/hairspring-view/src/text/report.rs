@@ -23,20 +23,15 @@ pub fn at_core_clock(document: &ResultDocument) -> String {
     clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {} GHz", significant(hz.value / 1e9, 3)))
 }
 
-/// Times at the stated core clock, if one is stated: `sort 1.2570 ns +- 0.0014`.
-pub fn stated_clock(page: &mut Page, document: &ResultDocument) {
+/// Times at the stated core clock, if one is stated: `sort 1.2570 ns +- 0.0014`. Each series has its key, if there are several.
+pub fn stated_clock(page: &mut Page, document: &ResultDocument, keys: &[Option<String>]) {
     let Some(hz) = document.environment.stated_clock_hz else { return };
-    let of_series = |series: &Series, key: Option<&str>| -> Vec<String> {
-        let time = |name: &str, part: &Component| {
-            let ns = part.figure.stated_clock_ns.map_or_else(|| "no core cycles".to_owned(), |ns| Cell::time(&ns, true).text());
-            let name = key.filter(|_| series.components.len() == 1).map_or_else(|| clean(name), str::to_owned);
-            format!("{name} {ns}")
-        };
-        let key = key.filter(|_| series.components.len() > 1).map_or_else(String::new, |key| format!("{key}: "));
-        series.components.iter().map(|(name, part)| key.clone() + &time(name, part)).collect()
+    let time =
+        |part: &Component| part.figure.stated_clock_ns.map_or_else(|| "no core cycles".to_owned(), |ns| Cell::time(&ns, true).text());
+    let of_series = |(series, key): (&Series, &Option<String>)| -> Vec<String> {
+        series.components.iter().map(|(name, part)| format!("{} {}", label(key.as_deref(), series, name), time(part))).collect()
     };
-    let all = &document.results;
-    let times: Vec<String> = all.iter().zip(keys(all)).flat_map(|(series, key)| of_series(series, key.as_deref())).collect();
+    let times: Vec<String> = document.results.iter().zip(keys).flat_map(of_series).collect();
     let (factor, unit) = frequency_unit(hz);
     page.item("stated", &format!("at {} {unit}: {}", significant(hz * factor, 4), times.join("; ")), Tone::Plain);
 }
@@ -53,7 +48,7 @@ pub fn report(document: &ResultDocument, style: &Style) -> String {
     let level = significant(100.0 * document.level(), 4);
     let clock = at_core_clock(document);
     page.marked("", &format!("intervals of {level} % confidence{clock}; the overhead is not in the times"));
-    stated_clock(&mut page, document);
+    stated_clock(&mut page, document, &keys(all));
     doubts(&mut page, all);
     for (series, key) in all.iter().zip(keys(all)) {
         details(&mut page, series, key.as_deref());
@@ -174,17 +169,21 @@ fn tell(page: &mut Page, all: &[Series], is_chosen: impl Fn(&Series, &Finding) -
     shared(all.iter().zip(&keys).flat_map(of)).iter().for_each(|one| one.tell(page, ""));
 }
 
+/// The label of a component: the key of its series, where there are several series, and its name, where it is not the only one.
+fn label(key: Option<&str>, series: &Series, component: &str) -> String {
+    match (key, series.components.len()) {
+        (Some(key), 1) => key.to_owned(),
+        (Some(key), _) => format!("{key}: {}", clean(component)),
+        (None, _) => clean(component),
+    }
+}
+
 /// One line for each component of each series; of a single series, one for the overhead.
 fn times(page: &mut Page, all: &[Series]) {
     let mut lines: Vec<Line> = Vec::new();
     for (series, key) in all.iter().zip(keys(all)) {
-        let label = |component: &str| match (&key, series.components.len()) {
-            (Some(key), 1) => key.clone(),
-            (Some(key), _) => format!("{key}: {}", clean(component)),
-            (None, _) => clean(component),
-        };
         lines.extend(series.components.iter().map(|(component, part)| Line {
-            label: label(component),
+            label: label(key.as_deref(), series, component),
             figure: &part.figure,
             trusted: part.trusted,
         }));

@@ -144,7 +144,8 @@ fn level(page: &mut Page, result: &ResultDocument) {
         wrap(&format!("intervals of {level} % confidence{clock}; the overhead is not in the times"), page.width() - 2)
             .iter()
             .for_each(|line| page.line(&format!("  {line}"), Tone::Quiet));
-        stated_clock(page, result);
+        let names: Vec<Option<String>> = result.results.iter().map(|series| Some(clean(&series.name))).collect();
+        stated_clock(page, result, &names);
     }
 }
 
