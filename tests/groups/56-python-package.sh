@@ -17,10 +17,14 @@ build_wheel() { # FROM TO
 }
 
 # The source archive contains everything that is needed to build the wheel, including the crates. It is built with little
-# optimisation, because nothing is measured with it.
+# optimisation, because nothing is measured with it. The files in it have an old date, by which cargo would take what it built
+# from another archive for theirs; unpacked with `--touch` they are of today.
 build_from_archive() {
+  mkdir -p "$BUILT/unpacked"
   (cd python && quietly maturin sdist --out "$BUILT/archive") &&
-    MATURIN_PEP517_ARGS="--profile dev" build_wheel "$BUILT"/archive/hairspring-*.tar.gz "$BUILT/again" && compgen -G "$BUILT/again/hairspring-*-abi3-*.whl" >/dev/null
+    tar --extract --touch --gzip --file "$(compgen -G "$BUILT/archive/hairspring-*.tar.gz")" --directory "$BUILT/unpacked" &&
+    MATURIN_PEP517_ARGS="--profile dev" build_wheel "$(compgen -G "$BUILT/unpacked/hairspring-*")" "$BUILT/again" &&
+    compgen -G "$BUILT/again/hairspring-*-abi3-*.whl" >/dev/null
 }
 
 run_example() { # FILE ARGUMENT...
