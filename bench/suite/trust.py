@@ -14,7 +14,7 @@ from typing import Any
 
 from cases import CHAINS
 from chains import truth
-from harness import COMMAND, Answer, Record, Settings, answer, median, run_json, share, worst
+from harness import COMMAND, Answer, Record, Settings, answer, measure, median, run_json, share, worst
 from neighbour import neighbour, raise_priority
 from repeat import CASES, apart, usable
 from same import PAIRS, compared
@@ -86,7 +86,7 @@ def line(name: str, figure: str, case: str, one: Answer, length: float = float("
 def of_chains(record: Record, name: str, settings: Settings, raw: list[tuple[object, ...]]) -> dict[str, str]:
     """Chains of integer length, measured for 80 ms."""
     answers = {
-        case: [measured((*code, *SHORT), settings.cpu)[0] for _ in range(settings.times(4))]
+        case: [measure(*code, *SHORT, cpu=settings.cpu) for _ in range(settings.times(4))]
         for case, code in CHAINS.items()
     }
     pairs = [(one, truth(case, them)) for case, them in answers.items() for one in them]

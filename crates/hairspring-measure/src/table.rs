@@ -104,11 +104,6 @@ impl Table {
         }
     }
 
-    /// Number of placements so far.
-    pub fn placements(&self) -> u32 {
-        self.observations.placements().len() as u32
-    }
-
     /// Rows that run in each round.
     pub fn rows(&self) -> usize {
         self.rows.len()

@@ -146,7 +146,10 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let (mut found, solver) = quiet.unwrap_or_else(|| (with_slowed(found, &all, table, question), all));
     with_placements(&mut found, &Placements::new(table, question, &chains), table, &solver, question.options.level);
     for series in &mut found.series {
-        missed_precision(&series.components, question).into_iter().for_each(|finding| series.add(finding));
+        // These are found once, not for every solver and every placement.
+        let met = table.find_series(&series.name).and_then(|id| denormals(table, id));
+        let missed = missed_precision(&series.components, question);
+        met.into_iter().chain(not_optimised(&table.origin, &series.name)).chain(missed).for_each(|finding| series.add(finding));
     }
     Ok(found)
 }
@@ -244,14 +247,14 @@ pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Questi
     let shadow = solver.ruler.as_ref().and_then(|ruler| shadow_of(table, ruler, solver, chains));
     let idle = never_ran(table);
     let mut series = Vec::new();
-    for (id, name) in names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name)) {
-        let mut solution = solver.solve(id as u16, &question.options).map_err(|e| in_series(e, name, names.len()))?;
+    for (at, name) in names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name)) {
+        let id = at as SeriesId;
+        let mut solution = solver.solve(id, &question.options).map_err(|e| in_series(e, name, names.len()))?;
         let alone = standing_start(table, name, shadow, solver, &question.options);
         let overlap = overlapping(table, name, &solution, alone.as_ref(), solver, &question.options);
         correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
-        let mut result = series_result((id as SeriesId, name), solution, table, solver, question);
+        let mut result = series_result((id, name), solution, table, solver, question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
-        result.findings.extend(denormals(table, id as u16).into_iter().chain(not_optimised(&table.origin, name)));
         sort(&mut result.findings);
         series.push(result);
     }

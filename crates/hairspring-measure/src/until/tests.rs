@@ -334,10 +334,14 @@ impl Batches for Movable {
     }
 }
 
+fn placements_of(table: &Table) -> u32 {
+    table.observations().placements().len() as u32
+}
+
 #[test]
 fn rounds_are_shared_by_several_placements() {
     let (table, ended, moves) = Movable::new(&[100], 3, MS).run(&goal(800 * MS));
-    assert_eq!((ended.stop, table.placements(), moves), (Stop::Precise, PLACEMENTS_OF_A_BATCH, PLACEMENTS_OF_A_BATCH as usize - 1));
+    assert_eq!((ended.stop, placements_of(&table), moves), (Stop::Precise, PLACEMENTS_OF_A_BATCH, PLACEMENTS_OF_A_BATCH as usize - 1));
     let rounds: Vec<u32> = table.observations().placements().iter().map(std::ops::Range::len).map(|rounds| rounds as u32).collect();
     assert!(rounds.iter().all(|count| count.abs_diff(rounds[0]) < 3), "{rounds:?}");
     assert!(ended.measuring < ended.elapsed, "starting a placement is not measuring: {ended:?}");
@@ -347,14 +351,14 @@ fn rounds_are_shared_by_several_placements() {
 fn placements_that_differ_are_not_precise_within_one() {
     let (table, ended, _) = Movable::new(&[100, 103, 98, 101], 3, MS).run(&goal(800 * MS));
     assert_eq!(ended.stop, Stop::Budget);
-    assert!(table.placements() > PLACEMENTS_OF_A_BATCH, "{}", table.placements());
+    assert!(placements_of(&table) > PLACEMENTS_OF_A_BATCH, "{}", placements_of(&table));
     assert!(ended.elapsed < 900 * MS, "{ended:?}");
 }
 
 #[test]
 fn rows_that_are_slow_to_move_stay() {
     let (table, _, moves) = Movable::new(&[100], 3, 60 * MS).run(&goal(800 * MS));
-    assert_eq!((table.placements(), moves), (1, 0));
+    assert_eq!((placements_of(&table), moves), (1, 0));
 }
 
 #[test]
