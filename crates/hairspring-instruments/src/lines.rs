@@ -1,6 +1,6 @@
 //! The lines of the built-in chains in one table.
 
-use hairspring_core::estimate::ratio::ratio;
+use hairspring_core::estimate::ratio::in_cycles;
 use hairspring_core::estimate::{Component, Options, Quiet, Solution, Uncertain, solve};
 use hairspring_core::observations::{Observations, Rate, SeriesId};
 use hairspring_host::chains::{RULER, chains, name};
@@ -74,8 +74,7 @@ impl<'a> InCycles<'a> {
     }
 
     fn ratios(&self, solution: &Solution, ruler: &Solution) -> Option<Vec<Uncertain>> {
-        let in_cycles = |component| ratio((solution, component), (ruler, &ruler.components[0])).map(|ratio| ratio.scaled(self.cycles));
-        solution.components.iter().map(in_cycles).collect()
+        solution.components.iter().map(|component| in_cycles((solution, component), (ruler, &ruler.components[0]), self.cycles)).collect()
     }
 }
 

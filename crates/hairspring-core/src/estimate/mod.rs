@@ -18,6 +18,7 @@ mod quiet;
 mod rank;
 mod regression;
 mod replicated;
+mod scatter;
 
 pub mod experiments;
 pub mod lattice;

@@ -6,6 +6,18 @@ use super::blocks::variance_of_mean;
 use super::interval::{Contribution, Estimate, Source, Spread, Uncertain};
 use super::solution::{Component, Solution};
 
+/// Bound of a departure of the rows from their lines that they do not show, as a share of a time in core cycles: chains of known
+/// length had departures of this size on calm cores.
+const UNSEEN_DEPARTURE: f64 = 0.0002;
+
+/// A component of a solution in core cycles, by a reference chain of `cycles` core cycles that was measured in the same rounds;
+/// `None` where there is no [`ratio`].
+pub fn in_cycles(a: (&Solution, &Component), reference: (&Solution, &Component), cycles: f64) -> Option<Uncertain> {
+    let time = ratio(a, reference)?.scaled(cycles);
+    let unseen = Contribution::bound(Source::Reference, UNSEEN_DEPARTURE * time.value.abs());
+    Some(time.with(unseen))
+}
+
 /// Ratio of component `a` of one solution to component `b` of another; `None` if the two share fewer than two blocks of
 /// rounds, or `b` is not positive.
 pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<Uncertain> {

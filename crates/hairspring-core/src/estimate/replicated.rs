@@ -12,6 +12,7 @@ use super::interval::{Contribution, Source, Uncertain};
 use super::linear::LinearMap;
 use super::location::{Grouped, Sample, median, total_weight};
 use super::rank::{Rank, exact_rank};
+use super::scatter::scatter;
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use super::{MIN_ROUNDS, Options, regression};
 use crate::error::{Error, MORE_ROWS, Result};
@@ -81,8 +82,9 @@ struct System<'a> {
     /// Counts of the pivot columns.
     design: Vec<Vec<f64>>,
     location: Vec<f64>,
-    /// Variance of a single reading within blocks, and of the row's location.
+    /// Variance of a single reading within blocks.
     reading_variance: Vec<Option<f64>>,
+    /// Variance of each row's location among the other rows of the same rounds.
     location_variance: Vec<f64>,
 }
 
@@ -106,9 +108,10 @@ impl<'a> System<'a> {
         let rank = exact_rank(&full);
         let design = full.iter().map(|row| rank.pivots.iter().map(|j| row[*j]).collect()).collect();
         let reading_variance: Vec<Option<f64>> = grouped.readings.iter().map(|readings| within(readings, table.rounds())).collect();
-        let location_variance = location_variances(grouped, &reading_variance);
+        let location = blocks.overall();
+        let location_variance = location_variances(grouped, &scatter(&grouped.readings, &location));
         let columns = used.iter().map(|j| names[*j].to_owned()).collect();
-        Ok(System { grouped, table, blocks, columns, rank, design, location: blocks.overall(), reading_variance, location_variance })
+        Ok(System { grouped, table, blocks, columns, rank, design, location, reading_variance, location_variance })
     }
 
     fn too_few(&self) -> Error {

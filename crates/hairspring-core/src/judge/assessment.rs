@@ -198,7 +198,7 @@ fn widened(time: &Time, ticks: &Uncertain, table: &Observations, level: f64) -> 
     Time { ticks: ticks.estimate(level), ns, ..time.clone() }
 }
 
-/// Adds a finding to every series whose code a neighbour slows.
+/// Adds a finding to every series whose code a neighbour slows, and to all if the neighbour was there most of the time.
 fn with_slowed(mut found: Assessment, solver: &Solver, table: &Observations, question: &Question) -> Assessment {
     let options = &question.options;
     let body = |series: &SeriesResult| {
@@ -209,6 +209,10 @@ fn with_slowed(mut found: Assessment, solver: &Solver, table: &Observations, que
         found.series.iter().enumerate().filter_map(|(at, series)| Some((at, body(series)?))).unzip();
     for (at, slowed) in places.into_iter().zip(solver.slowed(&reported, options)) {
         slowed.into_iter().for_each(|finding| found.series[at].add(finding));
+    }
+    if let Some(finding) = solver.hardly_quiet() {
+        let trusted = found.series.iter_mut().filter(|series| series.worst() < Some(Severity::Untrusted));
+        trusted.for_each(|series| series.add(finding.clone()));
     }
     found
 }
@@ -412,7 +416,7 @@ fn with_bound(estimate: Estimate) -> Uncertain {
 fn time(component: &Component, solution: &Solution, table: &Observations, solver: &Solver, level: f64) -> Time {
     let ruler = solver.ruler.as_ref();
     let uncertain = solver.with_bound(component.uncertain.clone());
-    let ticks = if solver.is_quiet() { uncertain.estimate(level) } else { component.ticks };
+    let ticks = if uncertain == component.uncertain { component.ticks } else { uncertain.estimate(level) };
     let ns = table.origin.ns_per_unit().map(|factor| with_rate(uncertain.scaled(factor), &table.origin));
     let cycles = ruler.and_then(|ruler| ruler.in_cycles(solution, component)).map(|cycles| solver.with_bound(cycles));
     let bound = if component.is_difference() { None } else { bound(&ticks, component_floor(solution), table, ruler) };

@@ -57,6 +57,8 @@ pub enum FindingKind {
     /// A neighbour on the core lengthens the code: its time is longer by this share than by the readings during which the core was
     /// quiet.
     SlowedByNeighbour { longer_percent: f64, quiet_percent: Option<f64> },
+    /// Something else used the core in almost all readings, and control chains are off their lengths or vary.
+    HardlyQuiet { quiet_percent: f64 },
     /// Something else used the core; the time is that of the undisturbed readings. The share is that of the readings with
     /// short guards, where the readings have guards.
     Neighbour { quiet_percent: Option<f64>, excess_percent: f64 },
@@ -163,6 +165,14 @@ impl Kind for FindingKind {
                     "something else used the core (for example a process on its other hardware thread) and slowed this code: its time is {} longer than in the readings without it{}",
                     in_percent(longer_percent),
                     quiet_percent.map(|share| format!(" ({share:.0} % of them)")).unwrap_or_default()
+                ),
+                remedy: "measure again, on another CPU or a quieter machine",
+            },
+            HardlyQuiet { quiet_percent } => Description {
+                code: code::CORE_SHARED,
+                numbers: numbers! { quiet_percent },
+                message: format!(
+                    "something else used the core (for example a process on its other hardware thread) in all but {quiet_percent:.0} % of the readings: the time may be too long"
                 ),
                 remedy: "measure again, on another CPU or a quieter machine",
             },

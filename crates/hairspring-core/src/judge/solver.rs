@@ -3,7 +3,7 @@
 
 use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
-use crate::estimate::ratio::ratio;
+use crate::estimate::ratio::in_cycles;
 use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solution, Source, Uncertain, solve};
 use crate::observations::{Observations, Origin, SeriesId};
 
@@ -16,6 +16,9 @@ const WIDE: f64 = 0.005;
 const SLOWED: f64 = 0.02;
 /// ... nor is code that seems longer by more than this share, whatever its interval, if a control chain shows the neighbour, too.
 const SEEMS_SLOWED: f64 = 0.05;
+/// Where fewer of the readings than this share have short guards, and control chains are off or vary, the neighbour was there
+/// most of the time. The intervals of the controls may then include their lengths by their width alone.
+const HARDLY_QUIET: f64 = 0.3;
 
 /// The solved reference chain, and the length of one copy in core cycles.
 #[derive(Debug)]
@@ -48,7 +51,7 @@ impl Ruler {
 
     /// A component of a solution in core cycles.
     pub fn in_cycles(&self, solution: &Solution, component: &Component) -> Option<Uncertain> {
-        ratio((solution, component), (&self.solution, self.component())).map(|ratio| ratio.scaled(self.cycles))
+        in_cycles((solution, component), (&self.solution, self.component()), self.cycles)
     }
 
     pub fn core_hz(&self, origin: &Origin) -> Option<Uncertain> {
@@ -83,8 +86,7 @@ impl<'a> Solver<'a> {
         if !self.is_disturbed() {
             return None;
         }
-        let (name, cycles) = table.origin.reference.as_ref()?;
-        let quiet = Quiet::from_table(table, name, *cycles)?;
+        let quiet = quiet(table)?;
         let by_quiet = |series| quiet.solve(table, series, options);
         let ruler = Ruler::new(table, by_quiet)?;
         let solver = Solver { table, quiet: None, ruler: Some(ruler), controls: Vec::new() }.with_controls(by_quiet, options.level);
@@ -102,8 +104,7 @@ impl<'a> Solver<'a> {
     /// chains show. The reported cycles then exceed those of the readings with short guards.
     pub fn slowed(&self, reported: &[(SeriesId, Estimate)], options: &Options) -> Vec<Option<Finding>> {
         let alone = || {
-            let (name, cycles) = self.table.origin.reference.as_ref()?;
-            let quiet = Quiet::from_table(self.table, name, *cycles)?;
+            let quiet = quiet(self.table)?;
             let ruler = Ruler::new(self.table, |series| quiet.solve_by_guards(self.table, series, options))?;
             Some((quiet, ruler))
         };
@@ -119,6 +120,12 @@ impl<'a> Solver<'a> {
             is_sure.then(|| Finding::new(Severity::Untrusted, kind))
         };
         reported.iter().map(finding).collect()
+    }
+
+    /// A finding if a control chain shows a neighbour, and the guards show that it was there most of the time.
+    pub fn hardly_quiet(&self) -> Option<Finding> {
+        let share = self.is_disturbed().then(|| quiet(self.table)?.share()).flatten().filter(|share| *share < HARDLY_QUIET)?;
+        Some(Finding::new(Severity::Untrusted, FindingKind::HardlyQuiet { quiet_percent: 100.0 * share }))
     }
 
     fn with_controls(mut self, solve: impl Fn(SeriesId) -> Option<Solution>, level: f64) -> Solver<'a> {
@@ -161,16 +168,18 @@ impl<'a> Solver<'a> {
         self.controls.iter().map(|(cycles, expected)| (cycles.value / expected - 1.0).abs()).fold(0.0, f64::max)
     }
 
-    /// Adds a bound to a time that was solved from undisturbed readings: the largest distance of a control chain from its
-    /// known length, less half of its half-width.
+    /// Adds a bound to a time: the largest distance of a control chain from its known length, less half of its half-width.
     pub fn with_bound(&self, time: Uncertain) -> Uncertain {
-        if !self.is_quiet() {
-            return time;
-        }
         let missed = |(cycles, expected): &(Estimate, f64)| ((cycles.value - expected).abs() - cycles.half_width() / 2.0) / expected;
         let bound = self.controls.iter().map(missed).fold(0.0, f64::max) * time.value.abs();
         if bound > 0.0 { time.with(Contribution::bound(Source::Neighbour, bound)) } else { time }
     }
+}
+
+/// What a table with a reference chain shows about the core during its rounds.
+fn quiet(table: &Observations) -> Option<Quiet> {
+    let (name, cycles) = table.origin.reference.as_ref()?;
+    Quiet::from_table(table, name, *cycles)
 }
 
 fn is_off((cycles, expected): &(Estimate, f64)) -> bool {

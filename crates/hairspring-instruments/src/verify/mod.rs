@@ -4,6 +4,7 @@
 pub mod coverage;
 
 pub mod document;
+pub mod kinds;
 pub mod text;
 pub mod trust;
 
@@ -11,11 +12,12 @@ use crate::lines::{InCycles, Line, core_hz, lines};
 use coverage::Coverage;
 use hairspring_core::estimate::Estimate;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
-use hairspring_core::judge::{Context, Disturbed, Finding, check, frequency_levels, interference_findings};
+use hairspring_core::judge::{Context, Disturbed, Finding, Severity, check, frequency_levels, interference_findings};
 use hairspring_core::observations::{Observations, Rate};
 use hairspring_host::chains::{RULER, chains, name, pairs};
 use hairspring_host::clock::{Clock, Reading, granularity};
 use hairspring_measure::sampling::Sampling;
+use kinds::CertificateFinding;
 use std::time::Duration;
 
 /// What to spend on the certificate.
@@ -105,7 +107,7 @@ impl Certificate {
             .iter()
             .filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0)
             .map(|pair| format!("{}: body {:.2} cycles instead of {}", pair.name, pair.body.0.value, pair.body.1));
-        off.chain(wrong).chain(coverage::failures(&self.covered(), self.core_hz.level)).collect()
+        off.chain(wrong).chain(coverage::judge(&self.covered(), self.core_hz.level).failures).collect()
     }
 
     /// The chains that were tried in short runs.
@@ -169,7 +171,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (overhead_ticks, core_hz) =
         (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate).estimate(effort.level));
-    Ok(Certificate {
+    let mut certificate = Certificate {
         clock: clock.name.to_owned(),
         reading: granularity(&clock),
         overhead_ticks,
@@ -179,7 +181,20 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         widening,
         findings: findings(&lines, ruler),
         rate,
-    })
+    };
+    let seldom = seldom_covered(&certificate);
+    certificate.findings.extend(seldom);
+    Ok(certificate)
+}
+
+/// Findings about chains whose intervals hold in few short runs, by chance.
+fn seldom_covered(certificate: &Certificate) -> Vec<Finding> {
+    let low = coverage::judge(&certificate.covered(), certificate.core_hz.level).low_by_chance;
+    let finding = |(name, coverage): (&str, Coverage)| {
+        let kind = CertificateFinding::ChainSeldomCovered { chain: name.to_owned(), hits: coverage.hits, runs: coverage.runs };
+        Finding::new(Severity::Note, kind)
+    };
+    low.into_iter().map(finding).collect()
 }
 
 /// All chains and pairs in the same rounds.
@@ -254,7 +269,7 @@ fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
     let serious = lines
         .iter()
         .flat_map(|line| check(&line.solution, &context))
-        .filter(|finding| finding.severity > hairspring_core::judge::Severity::Note);
+        .filter(|finding| finding.severity > Severity::Note);
     all.extend(serious);
     all
 }

@@ -1,7 +1,7 @@
 //! The certificate of the instrument as text.
 
 use super::document::certified;
-use crate::verify::coverage::{fewest_hits, least};
+use crate::verify::coverage::{fewest_hits, least, most_low};
 use crate::verify::trust::Trust;
 use crate::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
 use hairspring_result::Environment;
@@ -130,5 +130,6 @@ fn coverage(certificate: &Certificate) -> String {
     let Some((_, first)) = covered.first() else { return String::new() };
     let fewest = fewest_hits(first.runs, covered.len(), level);
     let mean = significant(100.0 * least(level), 3);
-    format!(", coverage {mean} % or more on average and {fewest} of {} runs or more for each chain", first.runs)
+    let but = most_low(covered.len(), level);
+    format!(", coverage {mean} % or more on average and {fewest} of {} runs or more for each chain but {but}", first.runs)
 }

@@ -54,12 +54,23 @@ pub fn rates(table: &Observations, reference: SeriesId, cycles: f64) -> Option<R
     let nearest = |rate: f64| found.iter().copied().min_by(|a, b| (a - rate).abs().total_cmp(&(b - rate).abs()));
     let snapped = |rate: f64| nearest(rate).filter(|level| (level - rate).abs() <= reach(*level));
     let by_stretch: Vec<f64> = stretches.iter().map(|rate| rate.and_then(snapped).unwrap_or(f64::NAN)).collect();
+    let is_enough = |rates: &[f64]| {
+        let known = rates.iter().filter(|rate| rate.is_finite()).count();
+        known > 0 && known as f64 >= LEAST_KNOWN * stretches.len() as f64
+    };
+    let inside = inside(&by_stretch);
+    let by_stretch = [inside, by_stretch].into_iter().find(|rates| is_enough(rates))?;
     let at_level: Vec<f64> = by_stretch.iter().copied().filter(|rate| rate.is_finite()).collect();
-    if at_level.is_empty() || (at_level.len() as f64) < LEAST_KNOWN * stretches.len() as f64 {
-        return None;
-    }
     let by_round = by_stretch.iter().flat_map(|rate| [*rate; STRETCH as usize]).take(table.rounds() as usize).collect();
     Some(Rates { by_round, mean: at_level.iter().sum::<f64>() / at_level.len() as f64 })
+}
+
+/// The rates without those of stretches beside another level: the clock may have stepped within such a stretch, and readings at
+/// a rate that is not theirs would seem shorter than any undisturbed one.
+fn inside(by_stretch: &[f64]) -> Vec<f64> {
+    let same = |at: Option<usize>, rate: f64| at.and_then(|at| by_stretch.get(at)).is_none_or(|other| *other == rate);
+    let kept = |(at, rate): (usize, &f64)| if same(at.checked_sub(1), *rate) && same(Some(at + 1), *rate) { *rate } else { f64::NAN };
+    by_stretch.iter().enumerate().map(kept).collect()
 }
 
 /// The median of the values near a level, which a few lengthened stretches do not shift.

@@ -45,10 +45,6 @@ const LONGEST_CYCLES: f64 = 2_000.0;
 const MOSTLY_QUIET: f64 = 0.7;
 /// Spare rows that must remain when longer rows are left out; otherwise all rows are used.
 const SPARE_ROWS: usize = 2;
-/// Bound of a departure from the line that the rows do not show, as a share of a time: chains of known length had departures
-/// of this size on calm cores. In a ratio it counts for both times.
-const UNSEEN_DEPARTURE: f64 = 0.0002;
-
 /// What a table shows about the core during its rounds: its clock, and whether somebody else used it.
 #[derive(Debug, Clone)]
 pub struct Quiet {
@@ -195,14 +191,13 @@ impl Quiet {
         }
     }
 
-    /// Adds two uncertainties that the readings do not show: the variation of the core clock over the run, because they were
-    /// converted to its mean, and a small departure of the rows from the line.
+    /// Adds an uncertainty that the readings do not show: the variation of the core clock over the run, because they were
+    /// converted to its mean.
     fn add_unseen(&self, solution: &mut Solution, level: f64) {
         let relative = self.rates.relative_sd();
         for component in &mut solution.components {
             let size = component.uncertain.value.abs();
             component.uncertain.budget.push(Contribution::standard(Source::Stochastic, size * relative.0, relative.1));
-            component.uncertain.budget.push(Contribution::bound(Source::LackOfFit, size * UNSEEN_DEPARTURE));
             component.ticks = component.uncertain.estimate(level);
         }
     }
