@@ -38,9 +38,9 @@ def slowest(form: dict[str, Any]) -> tuple[float, float, bool] | None:
 
 
 def copy(form: dict[str, Any]) -> tuple[float, float, bool] | None:
-    """The throughput, its half-width, and whether it is in doubt."""
+    """The throughput, its half-width, and whether it is in doubt; none if each copy needs other instructions besides."""
     found = form["throughput"]
-    if not found:
+    if not found or form["throughput_with"]:
         return None
     return found["value"], (found["high"] - found["low"]) / 2, form["throughput_doubtful"]
 

@@ -26,7 +26,7 @@ Examples:
   hairspring instructions imul 'add r64, r64'   some forms, in seconds
   hairspring instructions --set integer         a set; without one all sets but avx512
   hairspring instructions --list                the forms, without measuring
-  hairspring instructions fma --pairs --values  each pair of operands, also with 0, 1 and denormal numbers
+  hairspring instructions fma --pairs --values  each pair of operands, also with 0, 1, random and denormal numbers
   hairspring instructions --against llvm        where the scheduling model of LLVM differs
   hairspring instructions --csv > here.csv      to compare with later: --against here.csv";
 
@@ -49,7 +49,7 @@ pub struct InstructionsArguments {
     /// Show every pair of operands
     #[arg(long, conflicts_with_all = ["json", "csv", "osaca"])]
     pub pairs: bool,
-    /// Measure latencies of numbers also with 0, 1 and denormal values
+    /// Measure latencies also with values of 0, 1, random and (numbers) denormal ones
     #[arg(long)]
     pub values: bool,
     /// Compare with another source: llvm, llvm:CPU (a CPU that LLVM knows), or a CSV file

@@ -24,7 +24,8 @@ pub const LEAST_ROUNDS: u32 = 5;
 /// seconds each further round would take seconds.
 pub const LEAST_ROUNDS_OF_SPARE_ROWS: u32 = 1;
 /// Number of budgets that a measurement may take while something else uses the core, if the budget is not a firm one.
-pub const BUDGETS_WHILE_DISTURBED: u32 = 3;
+/// Neighbours were seen to leave a core for a moment every few seconds.
+pub const BUDGETS_WHILE_DISTURBED: u32 = 8;
 /// Number of budgets that [`FEWEST_ROUNDS`] may take if rounds are long and only the budget ends them.
 pub const MOST_BUDGETS: u32 = 4;
 /// Most readings of a table: at 24 bytes each, this limits the memory for any budget.

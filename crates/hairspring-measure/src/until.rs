@@ -90,7 +90,8 @@ fn until<B: Batches>(
             let stop = if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
         }
-        time = measuring.min(left);
+        // While the core is shared, it is looked at again after each budget: the neighbour may be gone for a while.
+        time = measuring.min(left).min(goal.budget.max(SHORTEST_RUN));
     }
 }
 

@@ -133,7 +133,7 @@ pub struct TimeArguments {
     /// Measure in N processes, one after the other; the interval then includes the variation between them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "save")]
     pub processes: u32,
-    /// Time for the whole measurement, compilation included (default: 0.8s, up to 2.4s while something else uses
+    /// Time for the whole measurement, compilation included (default: 0.8s, up to 6.4s while something else uses
     /// the core)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,

@@ -123,8 +123,10 @@ pub enum Source {
     Runs,
     /// Differences between the placements of one run: fresh processes with other addresses and other physical memory.
     Placement,
-    /// Effect of a neighbour on the core that remains in the undisturbed readings, as the control chains show it.
+    /// Effect of a neighbour on the core that remains in the readings, as control chains and guards show it.
     Neighbour,
+    /// Movement of the core clock during the run: the next run may have any of the clocks of this one.
+    CoreClock,
 }
 
 /// How an uncertainty is known. Standard deviations add in quadrature, bounds add linearly (Muller, step 5).

@@ -43,6 +43,27 @@ pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<U
     Some(Uncertain { value, budget })
 }
 
+/// Fewest blocks that show how the core clock moved.
+const FEWEST_BLOCKS: usize = 8;
+
+/// How the movement of the core clock during the run changes a time, from the blocks of a reference chain: the chain's standard
+/// deviation between blocks, times the share of it that the time follows (the slope of a regression, so that the time of memory
+/// hardly counts). The mean over the run is known better than that, but the next run may have any of these clocks. `None` for too few
+/// blocks.
+pub fn clock_movement(a: (&Solution, &Component), reference: (&Solution, &Component)) -> Option<Contribution> {
+    let at = (index(a.0, a.1)?, index(reference.0, reference.1)?);
+    let (time, chain) = (a.1.ticks.value, reference.1.ticks.value);
+    let moves: Vec<(f64, f64)> = shared_blocks(a.0, reference.0).map(|(x, y)| (x[at.0] - time, y[at.1] / chain - 1.0)).collect();
+    if moves.len() < FEWEST_BLOCKS || chain <= 0.0 {
+        return None;
+    }
+    let squares: f64 = moves.iter().map(|(_, clock)| clock * clock).sum();
+    let products: f64 = moves.iter().map(|(time, clock)| time * clock).sum();
+    let sd = (squares / (moves.len() - 1) as f64).sqrt();
+    // The clock has few levels, so large deviations from the mean are not more frequent than small ones.
+    (squares > 0.0).then(|| Contribution::standard(Source::CoreClock, (products / squares).abs() * sd, f64::INFINITY))
+}
+
 /// The bound from what fences hide, which is a property of the core. If both times have fences, both lack the same, and the
 /// error of the ratio decreases towards a ratio of 1. If only one has fences, the ratio is off by all that they hide.
 fn shadow(a: &Component, b: &Component, ratio: f64) -> f64 {
@@ -114,6 +135,34 @@ mod tests {
         assert_eq!((negative.low, negative.high), (-0.25, 0.75));
         let other = Estimate { level: 0.9, ..within(4.0, 5.0, 6.0) };
         assert_eq!(apart(&within(9.0, 10.0, 11.0), &other).unwrap().level, 0.9);
+    }
+
+    /// A solution of one unknown with these values in its blocks.
+    fn solution(blocks: &[f64]) -> Solution {
+        use crate::observations::Observations;
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("main");
+        let round = |(round, time): (usize, &f64)| (1..=4u32).map(|n| (n, round as u32, time * f64::from(n) + 9.0)).collect::<Vec<_>>();
+        for (n, round, ticks) in blocks.iter().enumerate().flat_map(round) {
+            let row = table.row(series, &[f64::from(n)]);
+            table.push(row, round, ticks);
+        }
+        crate::estimate::solve(&table, series, &crate::estimate::Options::default()).unwrap()
+    }
+
+    #[test]
+    fn time_follows_the_core_clock_only_as_far_as_its_blocks_do() {
+        let levels: Vec<f64> = (0..32).map(|block| if block / 8 % 2 == 0 { 1.0 } else { 1.05 }).collect();
+        let times = |share: f64| levels.iter().map(|level| 50.0 * (1.0 + share * (level - 1.0))).collect::<Vec<f64>>();
+        let (chain, core_bound, memory_bound) = (solution(&levels), solution(&times(1.0)), solution(&times(0.0)));
+        let sd = |code: &Solution| match clock_movement((code, &code.components[0]), (&chain, &chain.components[0])).unwrap().spread {
+            Spread::Standard { sd, .. } => sd / code.components[0].ticks.value,
+            Spread::Bound(_) => f64::NAN,
+        };
+        assert!((sd(&core_bound) - 0.025).abs() < 0.002, "{}", sd(&core_bound));
+        assert!(sd(&memory_bound) < 1e-6, "{}", sd(&memory_bound));
+        let few = solution(&levels[..6]);
+        assert!(clock_movement((&few, &few.components[0]), (&chain, &chain.components[0])).is_none());
     }
 
     #[test]

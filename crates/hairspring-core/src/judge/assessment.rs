@@ -5,10 +5,10 @@ use super::denormals::denormals;
 use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
 use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
-use super::solver::{Ruler, Solver};
+use super::solver::{Ruler, Slowed, Solver};
 use super::{
     Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
-    precision_finding, upper_bound, verdict,
+    precision_finding, upper_bound, verdict, wide_finding,
 };
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
@@ -44,6 +44,22 @@ impl Time {
     /// clock, else in the table's unit.
     pub fn judged(&self, level: f64) -> Estimate {
         self.cycles.as_ref().map_or(self.ticks, |cycles| cycles.estimate(level))
+    }
+
+    /// Adds a bound from a neighbour, as a share of the time.
+    fn bound_excess(&mut self, share: f64) {
+        if share == 0.0 {
+            return;
+        }
+        let with = |time: Uncertain| {
+            let bound = share * time.value.abs();
+            time.with(Contribution::bound(Source::Neighbour, bound))
+        };
+        let ticks = &self.ticks;
+        let ticks_bound = share * ticks.value.abs();
+        self.ticks = Estimate { low: ticks.low - ticks_bound, high: ticks.high + ticks_bound, ..*ticks };
+        self.ns = self.ns.take().map(with);
+        self.cycles = self.cycles.take().map(with);
     }
 }
 
@@ -158,7 +174,7 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
 fn with_placements(found: &mut Assessment, placements: &Placements, table: &Observations, solver: &Solver, level: f64) {
     for (at, series) in found.series.iter_mut().enumerate() {
         for (component, solved) in series.components.iter_mut().zip(&series.solution.components) {
-            let before = solver.with_bound(solved.uncertain.clone());
+            let before = solver.reported(&series.solution, solved);
             let ticks = placements.divided(before.clone(), |placement| {
                 Some(placement.series.get(at)?.solution.component(&component.name)?.uncertain.clone())
             });
@@ -198,7 +214,8 @@ fn widened(time: &Time, ticks: &Uncertain, table: &Observations, level: f64) -> 
     Time { ticks: ticks.estimate(level), ns, ..time.clone() }
 }
 
-/// Adds a finding to every series whose code a neighbour slows, and to all if the neighbour was there most of the time.
+/// Adds to every series by how much a neighbour seems to slow its code, as a bound of its times and as a finding if that is sure.
+/// All series get a finding if the neighbour was there most of the time.
 fn with_slowed(mut found: Assessment, solver: &Solver, table: &Observations, question: &Question) -> Assessment {
     let options = &question.options;
     let body = |series: &SeriesResult| {
@@ -208,7 +225,9 @@ fn with_slowed(mut found: Assessment, solver: &Solver, table: &Observations, que
     let (places, reported): (Vec<usize>, Vec<_>) =
         found.series.iter().enumerate().filter_map(|(at, series)| Some((at, body(series)?))).unzip();
     for (at, slowed) in places.into_iter().zip(solver.slowed(&reported, options)) {
-        slowed.into_iter().for_each(|finding| found.series[at].add(finding));
+        let Some(Slowed { longer, finding }) = slowed else { continue };
+        found.series[at].components.iter_mut().for_each(|component| component.time.bound_excess(longer));
+        finding.into_iter().for_each(|finding| found.series[at].add(finding));
     }
     if let Some(finding) = solver.hardly_quiet() {
         let trusted = found.series.iter_mut().filter(|series| series.worst() < Some(Severity::Untrusted));
@@ -415,7 +434,7 @@ fn with_bound(estimate: Estimate) -> Uncertain {
 
 fn time(component: &Component, solution: &Solution, table: &Observations, solver: &Solver, level: f64) -> Time {
     let ruler = solver.ruler.as_ref();
-    let uncertain = solver.with_bound(component.uncertain.clone());
+    let uncertain = solver.reported(solution, component);
     let ticks = if uncertain == component.uncertain { component.ticks } else { uncertain.estimate(level) };
     let ns = table.origin.ns_per_unit().map(|factor| with_rate(uncertain.scaled(factor), &table.origin));
     let cycles = ruler.and_then(|ruler| ruler.in_cycles(solution, component)).map(|cycles| solver.with_bound(cycles));
@@ -443,6 +462,15 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
 fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &Solver, question: &Question) -> Vec<Finding> {
     let ruler = solver.ruler.as_ref();
     let mut all = check(solution, &Context::for_table(table));
+    if let Some(ruler) = ruler {
+        // Times are judged by their core cycles, which do not change with the core clock.
+        all.retain(|finding| !finding.is(super::code::WIDE_INTERVAL));
+        let judged = |component: &Component| {
+            let cycles = ruler.in_cycles(solution, component).map(|cycles| solver.with_bound(cycles).estimate(question.options.level));
+            wide_finding(&component.name, &cycles.unwrap_or(component.ticks))
+        };
+        all.extend(solution.components.iter().filter_map(judged));
+    }
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     let disturbed = disturbed(solution, table, id, solver.is_quiet());
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);

@@ -52,7 +52,7 @@ pub fn check(solution: &Solution, context: &Context) -> Vec<Finding> {
     let per_component = solution.components.iter().filter(|component| !component.is_difference()).flat_map(|component| {
         match below_resolution(component, solution, context) {
             Some(below) => vec![below],
-            None => [negative(component, context), wide(component)].into_iter().flatten().collect(),
+            None => [negative(component, context), wide_finding(&component.name, &component.ticks)].into_iter().flatten().collect(),
         }
     });
     [rank(solution), not_checked(solution), bend(solution), outliers(solution)]
@@ -199,13 +199,12 @@ fn negative(component: &Part, context: &Context) -> Option<Finding> {
     (component.ticks.high < 0.0).then(|| Finding::new(Severity::Untrusted, kind))
 }
 
-fn wide(component: &Part) -> Option<Finding> {
-    let relative = component.ticks.relative();
+/// A finding if the interval of a component's time is so wide that its value says little.
+pub fn wide_finding(component: &str, time: &Estimate) -> Option<Finding> {
+    let relative = time.relative();
     let severity = if relative > WIDE[1] { Severity::Untrusted } else { Severity::Warning };
-    let shown = relative > WIDE[0] && component.ticks.low > 0.0;
-    shown.then(|| {
-        Finding::new(severity, FindingKind::WideInterval { component: component.name.clone(), half_width_percent: 100.0 * relative })
-    })
+    let kind = FindingKind::WideInterval { component: component.to_owned(), half_width_percent: 100.0 * relative };
+    (relative > WIDE[0] && time.low > 0.0).then(|| Finding::new(severity, kind))
 }
 
 /// A finding if the interval of a component's time is wider than the requested precision, a share of the value.

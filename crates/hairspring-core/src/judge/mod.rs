@@ -19,7 +19,9 @@ pub mod words;
 pub mod methods;
 
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
-pub use checks::{Context, Disturbed, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding};
+pub use checks::{
+    Context, Disturbed, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding, wide_finding,
+};
 pub use comparison::{Verdict, verdict};
 pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
 pub use kinds::{FindingKind, code};

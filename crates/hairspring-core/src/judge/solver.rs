@@ -3,7 +3,7 @@
 
 use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
-use crate::estimate::ratio::in_cycles;
+use crate::estimate::ratio::{clock_movement, in_cycles};
 use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solution, Source, Uncertain, solve};
 use crate::observations::{Observations, Origin, SeriesId};
 
@@ -16,8 +16,8 @@ const WIDE: f64 = 0.005;
 const SLOWED: f64 = 0.02;
 /// ... nor is code that seems longer by more than this share, whatever its interval, if a control chain shows the neighbour, too.
 const SEEMS_SLOWED: f64 = 0.05;
-/// Where fewer of the readings than this share have short guards, and control chains are off or vary, the neighbour was there
-/// most of the time. The intervals of the controls may then include their lengths by their width alone.
+/// Where fewer of the readings than this share have short guards, a neighbour was there most of the time. The intervals of control
+/// chains may then include their lengths by their width alone, and code that keeps many units busy is slowed while they are not.
 const HARDLY_QUIET: f64 = 0.3;
 
 /// The solved reference chain, and the length of one copy in core cycles.
@@ -62,6 +62,15 @@ impl Ruler {
     }
 }
 
+/// How far the time of a series from all readings exceeds that from the readings with short guards.
+#[derive(Debug, Clone)]
+pub(super) struct Slowed {
+    /// Excess as a share of the time; at least 0.
+    pub longer: f64,
+    /// A finding, if a neighbour surely slows the code.
+    pub finding: Option<Finding>,
+}
+
 /// Solves the series of a table.
 #[derive(Debug)]
 pub(super) struct Solver<'a> {
@@ -100,9 +109,9 @@ impl<'a> Solver<'a> {
         self.controls.iter().any(is_off)
     }
 
-    /// For each series, given with its reported core cycles: a finding if a neighbour on the core lengthens it, whatever the control
+    /// For each series, given with its reported core cycles: how much a neighbour on the core lengthens it, whatever the control
     /// chains show. The reported cycles then exceed those of the readings with short guards.
-    pub fn slowed(&self, reported: &[(SeriesId, Estimate)], options: &Options) -> Vec<Option<Finding>> {
+    pub fn slowed(&self, reported: &[(SeriesId, Estimate)], options: &Options) -> Vec<Option<Slowed>> {
         let alone = || {
             let quiet = quiet(self.table)?;
             let ruler = Ruler::new(self.table, |series| quiet.solve_by_guards(self.table, series, options))?;
@@ -110,21 +119,22 @@ impl<'a> Solver<'a> {
         };
         let Some((quiet, ruler)) = alone() else { return vec![None; reported.len()] };
         let is_seen = self.control_finding().is_some();
-        let finding = |(series, reported): &(SeriesId, Estimate)| {
+        let slowed = |(series, reported): &(SeriesId, Estimate)| {
             let solution = quiet.solve_by_guards(self.table, *series, options)?;
             let alone = ruler.in_cycles(&solution, solution.components.first()?)?.estimate(options.level);
             let longer = reported.value / alone.value - 1.0;
             let is_sure = alone.low > 0.0 && (reported.low > (1.0 + SLOWED) * alone.high || is_seen && longer > SEEMS_SLOWED);
             let kind =
                 FindingKind::SlowedByNeighbour { longer_percent: 100.0 * longer, quiet_percent: quiet.share().map(|share| 100.0 * share) };
-            is_sure.then(|| Finding::new(Severity::Untrusted, kind))
+            let finding = is_sure.then(|| Finding::new(Severity::Untrusted, kind));
+            Some(Slowed { longer: longer.max(0.0), finding })
         };
-        reported.iter().map(finding).collect()
+        reported.iter().map(slowed).collect()
     }
 
-    /// A finding if a control chain shows a neighbour, and the guards show that it was there most of the time.
+    /// A finding if the guards show that a neighbour used the core most of the time.
     pub fn hardly_quiet(&self) -> Option<Finding> {
-        let share = self.is_disturbed().then(|| quiet(self.table)?.share()).flatten().filter(|share| *share < HARDLY_QUIET)?;
+        let share = quiet(self.table)?.share().filter(|share| *share < HARDLY_QUIET)?;
         Some(Finding::new(Severity::Untrusted, FindingKind::HardlyQuiet { quiet_percent: 100.0 * share }))
     }
 
@@ -145,6 +155,22 @@ impl<'a> Solver<'a> {
     pub fn solve(&self, series: SeriesId, options: &Options) -> Result<Solution> {
         let Some(quiet) = &self.quiet else { return solve(self.table, series, options) };
         quiet.solve(self.table, series, options).ok_or_else(|| Error::BadTable("too few of the readings were undisturbed".into()))
+    }
+
+    /// The time of a component in the table's unit as it is reported: with what control chains miss of their lengths, and with the
+    /// movement of the core clock.
+    pub fn reported(&self, solution: &Solution, component: &Component) -> Uncertain {
+        let time = self.with_bound(component.uncertain.clone());
+        let moved = match (&self.quiet, &self.ruler) {
+            // The undisturbed readings were converted to the mean clock.
+            (Some(quiet), _) => {
+                let sd = quiet.clock_sd() * time.value.abs();
+                (sd > 0.0).then(|| Contribution::standard(Source::CoreClock, sd, f64::INFINITY))
+            }
+            (None, Some(ruler)) => clock_movement((solution, component), (&ruler.solution, ruler.component())),
+            (None, None) => None,
+        };
+        moved.into_iter().fold(time, Uncertain::with)
     }
 
     /// Share of the readings during which nobody else used the core; `None` if it is unknown, or if all readings are used.
@@ -189,7 +215,7 @@ fn is_off((cycles, expected): &(Estimate, f64)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::estimate::simulated::{CALM, Core, STALLS};
+    use crate::estimate::simulated::{CALM, Core, EPISODES, STALLS};
     use crate::judge::{Assessment, Question, Severity, assess, code};
     use crate::observations::Observations;
 
@@ -254,11 +280,19 @@ mod tests {
 
     #[test]
     fn code_that_a_neighbour_does_not_slow_stays_trusted() {
-        let core = Core { slower: 0.0, ..STALLS };
+        let core = Core { slower: 0.0, ..EPISODES };
         for seed in 0..4 {
             let (cycles, _, found) = found(&core.table(1.0, seed));
             assert!((cycles - 1.0).abs() < 0.01 && found.series[0].worst() < Some(Severity::Untrusted), "{:?}", found.series[0].findings);
         }
+    }
+
+    #[test]
+    fn nothing_is_trusted_on_a_core_that_is_hardly_ever_quiet_unless_undisturbed_readings_show_it() {
+        let (_, has_neighbour, found) = found(&Core { slower: 0.0, ..STALLS }.table(1.0, 1));
+        let quiet_percent = found.series[0].findings.iter().find_map(|finding| finding.number("quiet_percent"));
+        assert!(!has_neighbour && found.series[0].worst() == Some(Severity::Untrusted), "{:?}", found.series[0].findings);
+        assert!(quiet_percent.is_some_and(|percent| percent < 30.0), "{quiet_percent:?}");
     }
 
     #[test]

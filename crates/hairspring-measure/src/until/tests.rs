@@ -191,7 +191,7 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
     };
     assert_eq!(ended(false, 1_000), (Stop::Disturbed, 100 * u128::from(BUDGETS_WHILE_DISTURBED)));
     assert_eq!(ended(true, 1_000), (Stop::Budget, 100), "a budget that the user set is kept");
-    assert_eq!(ended(false, 150), (Stop::Precise, 240), "it ends as soon as there are enough undisturbed readings");
+    assert_eq!(ended(false, 150), (Stop::Precise, 220), "it ends as soon as there are enough undisturbed readings");
     // What is wide without a neighbour gets no more than the budget.
     start();
     let (mut table, mut script) = (table(&STEADY), Script::new(MS));

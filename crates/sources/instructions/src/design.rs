@@ -303,8 +303,8 @@ mod tests {
             let all = series(&form).unwrap_or_else(|error| panic!("{error}"));
             assert!(all.iter().filter(|one| matches!(one.quantity, Quantity::Throughput(_))).count() == 1, "{}", form.name);
             assert!(all.iter().all(|one| !one.copies.is_empty() && one.copies.iter().all(|copy| !copy.is_empty())), "{}", form.name);
-            for values in Values::SPECIAL {
-                with_values(&form, values).unwrap();
+            for values in Values::special(form.element) {
+                with_values(&form, *values).unwrap();
             }
         }
     }

@@ -101,7 +101,7 @@ pub struct LatencyJson {
 /// A latency with special values.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ValuesJson {
-    /// The values: `zero`, `one` or `denormal`.
+    /// The values: `zero`, `one`, `random` or `denormal`.
     pub values: String,
     /// Core cycles of the chain.
     pub cycles: Estimate,

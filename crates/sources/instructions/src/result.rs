@@ -2,7 +2,7 @@
 
 use crate::Values;
 use crate::design::{Edge, Quantity, Series, series, with_values};
-use crate::form::{Element, Form};
+use crate::form::Form;
 use crate::forms;
 use crate::kinds::InstructionFinding;
 use crate::measure::{Measured, Run, Settings, measure};
@@ -159,9 +159,9 @@ fn all_series(request: &Request) -> Result<Vec<Series>, String> {
     let mut all = Vec::new();
     for form in &request.forms {
         all.extend(series(form)?);
-        if request.values && form.element != Element::Integer {
-            for values in Values::SPECIAL {
-                all.extend(with_values(form, values)?);
+        if request.values {
+            for values in Values::special(form.element) {
+                all.extend(with_values(form, *values)?);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The core clock in stretches of rounds, as the reference chain shows it.
 
+use crate::estimate::blocks::variance;
 use crate::estimate::levels::{levels, noise};
 use crate::estimate::linear::LinearMap;
 use crate::estimate::location::{by_row, median};
-use crate::estimate::variance_of_mean;
 use crate::observations::{Flags, Observations, RowId, SeriesId};
 
 /// Rounds in a stretch: short compared with the stay of a core at one clock (5 to 100 ms), and long enough for a median.
@@ -30,17 +30,10 @@ impl Rates {
         self.by_round.get(round as usize).copied().filter(|rate| rate.is_finite())
     }
 
-    /// Standard deviation of the mean rate relative to it, and its degrees of freedom.
-    pub fn relative_sd(&self) -> (f64, f64) {
-        const BLOCKS: usize = 32;
+    /// Standard deviation of the rates of all rounds, as a share of their mean.
+    pub fn relative_sd(&self) -> f64 {
         let known: Vec<f64> = self.by_round.iter().copied().filter(|rate| rate.is_finite()).collect();
-        let size = known.len().div_ceil(BLOCKS).max(1);
-        let means: Vec<f64> = known.chunks(size).map(|block| block.iter().sum::<f64>() / block.len() as f64).collect();
-        if means.len() < 2 {
-            return (0.0, 1.0);
-        }
-        let (variance, dof) = variance_of_mean(&means);
-        (variance.sqrt() / self.mean, dof)
+        if known.len() < 2 { 0.0 } else { variance(&known).sqrt() / self.mean }
     }
 }
 

@@ -45,6 +45,9 @@ const LONGEST_CYCLES: f64 = 2_000.0;
 const MOSTLY_QUIET: f64 = 0.7;
 /// Spare rows that must remain when longer rows are left out; otherwise all rows are used.
 const SPARE_ROWS: usize = 2;
+/// Bound of what the choice of the undisturbed readings may shift, as a share of a time. In a ratio it counts for both times.
+const CHOICE: f64 = 0.0001;
+
 /// What a table shows about the core during its rounds: its clock, and whether somebody else used it.
 #[derive(Debug, Clone)]
 pub struct Quiet {
@@ -91,6 +94,11 @@ impl Quiet {
         self.longest_guard.map(|_| self.share)
     }
 
+    /// Standard deviation of the core clock during the run, as a share of its mean.
+    pub fn clock_sd(&self) -> f64 {
+        self.rates.relative_sd()
+    }
+
     /// Solves a series from its undisturbed readings, in ticks at the mean clock of the run. `None` if its long rows have too
     /// few of them, or if they do not determine the unknowns.
     ///
@@ -106,7 +114,11 @@ impl Quiet {
             return None;
         }
         let mut solution = replicated::solve(grouped, table, options).ok().filter(|solution| !solution.blocks.is_empty())?;
-        self.add_unseen(&mut solution, options.level);
+        for component in &mut solution.components {
+            let bound = CHOICE * component.uncertain.value.abs();
+            component.uncertain.budget.push(Contribution::bound(Source::LackOfFit, bound));
+            component.ticks = component.uncertain.estimate(options.level);
+        }
         Some(solution)
     }
 
@@ -188,17 +200,6 @@ impl Quiet {
             grouped.rows.retain(|_| *keep.next().unwrap_or(&true));
             let mut keep = short.iter();
             grouped.readings.retain(|_| *keep.next().unwrap_or(&true));
-        }
-    }
-
-    /// Adds an uncertainty that the readings do not show: the variation of the core clock over the run, because they were
-    /// converted to its mean.
-    fn add_unseen(&self, solution: &mut Solution, level: f64) {
-        let relative = self.rates.relative_sd();
-        for component in &mut solution.components {
-            let size = component.uncertain.value.abs();
-            component.uncertain.budget.push(Contribution::standard(Source::Stochastic, size * relative.0, relative.1));
-            component.ticks = component.uncertain.estimate(level);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::simulated::{CALM, Core, EPISODES, STALLS};
 use super::*;
+use crate::estimate::ratio::in_cycles;
 use crate::estimate::{Uncertain, solve};
 
 /// The length of the code in cycles, from its undisturbed readings.
@@ -10,14 +11,14 @@ fn quiet(table: &Observations) -> Option<Uncertain> {
     let options = Options::default();
     let solved = |name: &str| quiet.solve(table, table.find_series(name).unwrap(), &options);
     let (code, ruler) = (solved("code")?, solved("reference")?);
-    Some(crate::estimate::ratio::ratio((&code, &code.components[0]), (&ruler, &ruler.components[0]))?.scaled(3.0))
+    in_cycles((&code, &code.components[0]), (&ruler, &ruler.components[0]), 3.0)
 }
 
 /// The length of the code in cycles, from all readings.
 fn plain(table: &Observations) -> Uncertain {
     let solved = |name: &str| solve(table, table.find_series(name).unwrap(), &Options::default()).unwrap();
     let (code, ruler) = (solved("code"), solved("reference"));
-    crate::estimate::ratio::ratio((&code, &code.components[0]), (&ruler, &ruler.components[0])).unwrap().scaled(3.0)
+    in_cycles((&code, &code.components[0]), (&ruler, &ruler.components[0]), 3.0).unwrap()
 }
 
 /// Mean error in percent, largest error, and share of the intervals that contain the length, over the runs with a result,
