@@ -51,13 +51,13 @@ impl Time {
         if share == 0.0 {
             return;
         }
+        let bound = |value: f64| share * value.abs();
         let with = |time: Uncertain| {
-            let bound = share * time.value.abs();
-            time.with(Contribution::bound(Source::Neighbour, bound))
+            let entry = Contribution::bound(Source::Neighbour, bound(time.value));
+            time.with(entry)
         };
-        let ticks = &self.ticks;
-        let ticks_bound = share * ticks.value.abs();
-        self.ticks = Estimate { low: ticks.low - ticks_bound, high: ticks.high + ticks_bound, ..*ticks };
+        let Estimate { value, low, high, level } = self.ticks;
+        self.ticks = Estimate { value, low: low - bound(value), high: high + bound(value), level };
         self.ns = self.ns.take().map(with);
         self.cycles = self.cycles.take().map(with);
     }
@@ -159,8 +159,12 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
         let better = assess_by(&solver, table, question, &chains).ok().filter(|better| is_plausible(better, &found, all.excess()))?;
         Some((with_neighbour(better, &found, &solver, all.excess()), solver))
     });
-    let (mut found, solver) = quiet.unwrap_or_else(|| (with_slowed(found, &all, table, question), all));
+    let (mut found, solver) = quiet.unwrap_or((found, all));
+    let excess = if solver.is_quiet() { Vec::new() } else { find_slowed(&mut found, &solver, table, question) };
     with_placements(&mut found, &Placements::new(table, question, &chains), table, &solver, question.options.level);
+    for (at, excess) in excess {
+        found.series[at].components.iter_mut().for_each(|component| component.time.bound_excess(excess));
+    }
     for series in &mut found.series {
         // These are found once, not for every solver and every placement.
         let met = table.find_series(&series.name).and_then(|id| denormals(table, id));
@@ -214,9 +218,9 @@ fn widened(time: &Time, ticks: &Uncertain, table: &Observations, level: f64) -> 
     Time { ticks: ticks.estimate(level), ns, ..time.clone() }
 }
 
-/// Adds to every series by how much a neighbour seems to slow its code, as a bound of its times and as a finding if that is sure.
-/// All series get a finding if the neighbour was there most of the time.
-fn with_slowed(mut found: Assessment, solver: &Solver, table: &Observations, question: &Question) -> Assessment {
+/// Adds a finding to every series whose code a neighbour surely slows, and to all if the neighbour was there most of the time.
+/// Returns by how much it seems to slow each, as a share of the time.
+fn find_slowed(found: &mut Assessment, solver: &Solver, table: &Observations, question: &Question) -> Vec<(usize, f64)> {
     let options = &question.options;
     let body = |series: &SeriesResult| {
         let cycles = series.components.first()?.time.cycles.as_ref()?.estimate(options.level);
@@ -224,16 +228,17 @@ fn with_slowed(mut found: Assessment, solver: &Solver, table: &Observations, que
     };
     let (places, reported): (Vec<usize>, Vec<_>) =
         found.series.iter().enumerate().filter_map(|(at, series)| Some((at, body(series)?))).unzip();
+    let mut excess = Vec::new();
     for (at, slowed) in places.into_iter().zip(solver.slowed(&reported, options)) {
         let Some(Slowed { longer, finding }) = slowed else { continue };
-        found.series[at].components.iter_mut().for_each(|component| component.time.bound_excess(longer));
         finding.into_iter().for_each(|finding| found.series[at].add(finding));
+        excess.push((at, longer));
     }
     if let Some(finding) = solver.hardly_quiet() {
         let trusted = found.series.iter_mut().filter(|series| series.worst() < Some(Severity::Untrusted));
         trusted.for_each(|series| series.add(finding.clone()));
     }
-    found
+    excess
 }
 
 /// Whether the undisturbed readings of every series give core cycles, and a time that differs from that of all readings by
