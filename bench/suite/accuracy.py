@@ -183,7 +183,7 @@ def in_cycles(record: Record, answers: Answers) -> None:
         for case, true in TRUTHS.items()
         for situation in SITUATIONS
     ]
-    title = "Cycles: median (error of the median; worst error; answers that the tool doubts)"
+    title = "Cycles: median (worst error)"
     record.table(title, ("case", "truth", "neighbour", *NAMES.values()), rows)
     record.say(*LEGEND)
 
@@ -193,21 +193,41 @@ def cell(answers: Answers, situation: str, tool: str, case: str) -> str:
     them = answers.of(situation, tool, case)
     if not them:
         return ""
-    middle = median(one.cycles for one, _ in them)
-    errors = f"{100 * (middle / TRUTHS[case] - 1):+.2f} %; {worst(error for _, error in them):+.2f} %"
-    doubted = sum(one.doubted for one, _ in them)
-    mark = f" ({MARKS[tool, case]})" if (tool, case) in MARKS else ""
-    return f"{middle:.3f} ({errors}{f'; {doubted} of {len(them)}' if doubted else ''}){mark}"
+    errors = [error for _, error in them if error == error]
+    figures = f"{middle(them):.3f} ({worst(errors):+.2f} %)" if errors else ""
+    return ", ".join(filter(None, (figures + mark(tool, case), *unusable(them))))
 
 
 def side_by_side(record: Record, answers: Answers) -> None:
     """The short table: the worst error of every tool."""
     rows = [
-        [name, *(extent(answers.of(situation, tool, *CHAINS)) for situation in SITUATIONS), body(answers, tool)]
+        [
+            name,
+            *(extent(answers.of(situation, tool, *CHAINS)) for situation in SITUATIONS),
+            cell(answers, QUIET, tool, BODY),
+        ]
         for tool, name in NAMES.items()
     ]
     title = "Error on the five chains: worst (median), without the answers that the tool itself doubts"
     record.table(title, ("tool", *SITUATIONS, "body of 30 after an init of 120, quiet"), rows)
+
+
+def middle(them: list[tuple[Told, float]]) -> float:
+    """Median of the answers in cycles."""
+    return median(one.cycles for one, _ in them)
+
+
+def mark(tool: str, case: str) -> str:
+    """The mark that the legend explains."""
+    return f" ({MARKS[tool, case]})" if (tool, case) in MARKS else ""
+
+
+def unusable(them: list[tuple[Told, float]]) -> list[str]:
+    """How many answers the tool doubts, and how many runs gave no cycles."""
+    absent = sum(error != error for _, error in them)
+    doubted = sum(one.doubted and error == error for one, error in them)
+    counts = ((doubted, "doubted"), (absent, "without cycles"))
+    return [f"{count} of {len(them)} {what}" for count, what in counts if count]
 
 
 def undoubted(them: Iterable[tuple[Told, float]]) -> list[float]:
@@ -216,30 +236,18 @@ def undoubted(them: Iterable[tuple[Told, float]]) -> list[float]:
 
 
 def extent(them: list[tuple[Told, float]]) -> str:
-    """Worst and median error, and how many answers are doubted."""
+    """Worst and median error, and how many answers are doubted or absent."""
     errors = undoubted(them)
-    if not them:
-        return ""
-    doubted = f"{len(them) - len(errors)} of {len(them)} doubted"
-    if not errors:
-        return doubted
-    figures = f"{worst(errors):+.2f} % ({median(map(abs, errors)):.2f} %)"
-    return f"{figures}, {doubted}" if len(errors) < len(them) else figures
-
-
-def body(answers: Answers, tool: str) -> str:
-    """The figure for the body after an init, in cycles."""
-    them = answers.of(QUIET, tool, BODY)
-    mark = f" ({MARKS[tool, BODY]})" if (tool, BODY) in MARKS else ""
-    return f"{median(one.cycles for one, _ in them):.2f}{mark}" if them else ""
+    figures = f"{worst(errors):+.2f} % ({median(map(abs, errors)):.2f} %)" if errors else ""
+    return ", ".join(filter(None, (figures, *unusable(them))))
 
 
 def targets(record: Record, answers: Answers) -> None:
     """For every tool: the chains beside every neighbour, and the body after an init."""
     for tool, name in NAMES.items():
         for situation in SITUATIONS:
-            judged(record, f"{name}, {situation}: chains", answers.of(situation, tool, *CHAINS))
-        judged(record, f"{name}, {QUIET}: body after an init", answers.of(QUIET, tool, BODY))
+            judged(record, f"{name}, {situation}: every chain", answers.of(situation, tool, *CHAINS))
+        judged(record, f"{name}, {QUIET}: the body after an init", answers.of(QUIET, tool, BODY))
 
 
 def judged(record: Record, what: str, them: list[tuple[Told, float]]) -> None:
