@@ -3,6 +3,10 @@
 
 peers=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
+# HS_CASES=chains leaves out the functions of work.c, which only `bench/run languages` needs.
+# shellcheck disable=SC2034
+cases=${HS_CASES:-all}
+
 say() { printf 'peers: %s\n' "$*" >&2; }
 
 missing() { # missing WHAT: the tool cannot be measured here
@@ -57,6 +61,9 @@ compile() { # compile SOURCE BINARY [LIBRARY...]: only when the source or the ch
   [ "$binary" -nt "$source" ] && [ "$binary" -nt "$peers/chains.hpp" ] && return
   g++ -std=c++17 -O2 -Wall -Wextra -Wpedantic -o "$binary" "$source" "$@" >&2
 }
+
+# built: ends the script if only the programs were asked for (HS_BUILD_ONLY)
+built() { [ -z "${HS_BUILD_ONLY:-}" ] || exit 0; }
 
 # pinned COMMAND...: on the CPU HS_CPU, or on the last one that this process may use
 pinned() {

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import statistics
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -54,14 +55,43 @@ def divan(raw: Path) -> Iterator[Case]:
         yield name, float(value) * units[unit], None, None, "median of a printed table" + notes.get(name, "")
 
 
+def nanobench(raw: Path) -> Iterator[Case]:
+    notes = {BODY: "; the time of init and body"}
+    for run in json.loads(raw.read_text())["results"]:
+        # In its own table it marks such a result as unstable.
+        unstable = "; unstable" if run["medianAbsolutePercentError(elapsed)"] >= 0.05 else ""
+        note = f"median of {run['epochs']} epochs{unstable}{notes.get(run['name'], '')}"
+        yield run["name"], 1e9 * run["median(elapsed)"], None, None, note
+
+
+def tango(raw: Path) -> Iterator[Case]:
+    """The mean of the differences of all samples, as in its report, which rounds it to 0.1 ns."""
+    for path in sorted(raw.glob("*.csv"), key=lambda path: path.stat().st_mtime_ns):
+        with path.open() as stream:
+            samples = [tuple(map(int, line)) for line in csv.reader(stream)]
+        differences = [(candidate - baseline) / times for baseline, candidate, times in samples]
+        note = f"mean difference of {len(samples)} pairs of samples"
+        yield path.stem, statistics.mean(differences), None, None, note
+
+
+READERS = {
+    "google-benchmark": google_benchmark,
+    "catch2": catch2,
+    "criterion": criterion,
+    "divan": divan,
+    "nanobench": nanobench,
+    "tango": tango,
+}
+
+
 def figure(value: Value) -> str:
     return "" if value is None else f"{float(value):.6g}"
 
 
 def main() -> None:
     tool, raw = sys.argv[1], Path(sys.argv[2])
-    read = {"google-benchmark": google_benchmark, "catch2": catch2, "criterion": criterion, "divan": divan}[tool]
-    lines = [[tool, name, figure(value), figure(low), figure(high), note] for name, value, low, high, note in read(raw)]
+    cases = READERS[tool](raw)
+    lines = [[tool, name, figure(value), figure(low), figure(high), note] for name, value, low, high, note in cases]
     if not {"anchor_first", "anchor_last", BODY} <= {line[1] for line in lines}:
         sys.exit(f"{tool}: cases are missing in {raw.name}")
     out = csv.writer(sys.stdout, lineterminator="\n")

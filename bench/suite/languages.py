@@ -41,7 +41,7 @@ NOTHING_NS = 0.01
 PYTHON_CASES = ("py_pass", "py_assign", "py_call", "py_sort_16")
 CTYPES_CYCLES = 30_000
 LANGUAGES = ("C", "C++", "Rust", "Fortran")
-PEERS = ("google-benchmark", "nanobench-style", "criterion", "divan")
+PEERS = ("google-benchmark", "nanobench", "criterion", "divan")
 PYTHON_PEERS = ("timeit", "pyperf")
 
 # Why a figure differs from that of `hairspring time`, if the language or the tool is the reason.
@@ -54,9 +54,9 @@ REASONS: dict[tuple[str, str], str] = {
     ("criterion", "network_16"): "it includes the reads of the clock",
     ("divan", "body_30_init_120"): "inputs prepared ahead: the bodies overlap",
     ("divan", "sort_16"): "inputs prepared ahead: other numbers in other places",
-    ("nanobench-style", "body_30_init_120"): "the tool has no init: the time is that of init and body",
-    ("nanobench-style", "sort_16"): "the tool has no init: the time is that of init and body",
-    ("nanobench-style", "network_16"): "the tool has no init: the time is that of init and body",
+    ("nanobench", "body_30_init_120"): "the tool has no init: the time is that of init and body",
+    ("nanobench", "sort_16"): "the tool has no init: the time is that of init and body",
+    ("nanobench", "network_16"): "the tool has no init: the time is that of init and body",
 }
 
 

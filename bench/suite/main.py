@@ -23,7 +23,7 @@ import trust
 from harness import Record, Settings, circumstances
 
 BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
-    "accuracy": (accuracy.run, "the truth table: hairspring and four peers side by side"),
+    "accuracy": (accuracy.run, "the truth table: hairspring and six peers side by side, quiet and beside a neighbour"),
     "chains": (chains.run_chains, "nine chains of integer length, measured for at most 100 ms"),
     "init": (chains.run_init, "a body of 30 cycles after an init of 120"),
     "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
