@@ -1,7 +1,7 @@
 //! The core cycle as the unit of a lattice: finds the length of the reference chain in core cycles on this machine.
 
 use crate::sampling::Sampling;
-use hairspring_core::estimate::lattice::{Lattice, lattice};
+use hairspring_core::estimate::lattice::{Lattice, lattice, lattice_of_first};
 use hairspring_core::estimate::ratio::ratio;
 use hairspring_core::estimate::{Estimate, Options, Quiet, Solution, solve};
 use hairspring_core::observations::Observations;
@@ -38,7 +38,7 @@ const TRIES: u32 = 6;
 
 /// Finds the length of the reference chain from the integer lattice of several chains, and the lengths of the controls.
 /// Takes about 15 ms, and up to half a second where something else uses the core: the tries end when all lengths are whole
-/// numbers.
+/// numbers. On a core that is never quiet, the reference chain alone is taken for the unit.
 ///
 /// # Errors
 /// Why core cycles are not available here.
@@ -61,6 +61,9 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
         if found.is_some() && best.as_ref().map(|best| best.controls.len()) < found.as_ref().map(|found| found.controls.len()) {
             best = found;
         }
+        if best.is_none() && attempt + 1 == TRIES {
+            best = ruler_beside_a_neighbour(table, &wanted)?;
+        }
         // A control that is never a whole number is left out after half of the tries.
         let complete = best.as_ref().is_some_and(|best| best.controls.len() == others.len() + 1);
         if complete || best.is_some() && attempt + 1 >= TRIES / 2 {
@@ -70,6 +73,26 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     best.ok_or_else(|| {
         "the reference chains do not lie on an integer lattice here (machine too busy, or a core that renames them away)".into()
     })
+}
+
+/// The length of the reference chain on a core that is never quiet, from the chain itself. Controls that are part of the lattice are
+/// the only ones: the lengths of others are not known.
+fn ruler_beside_a_neighbour(table: &Observations, wanted: &[&Chain]) -> Result<Option<Ruler>, String> {
+    let options = Options::default();
+    let by_all = |chain: &Chain| solve(table, table.find_series(chain.name)?, &options).ok();
+    let slopes = in_references(&by_all, wanted).and_then(|slopes| slopes.into_iter().collect::<Option<Vec<Estimate>>>());
+    let found = slopes.and_then(|slopes| lattice_of_first(&slopes));
+    found.map(|found| name_ruler(wanted, &found)).transpose()
+}
+
+/// The lengths of chains, as ratios to the first, the reference chain. They do not change with the core clock.
+fn in_references(solve: &dyn Fn(&Chain) -> Option<Solution>, chains: &[&Chain]) -> Option<Vec<Option<Estimate>>> {
+    let reference = solve(chains.first().filter(|chain| chain.role == RULER)?)?;
+    let length = |chain: &&Chain| {
+        let chain = solve(chain)?;
+        Some(ratio((&chain, chain.components.first()?), (&reference, reference.components.first()?))?.estimate(LEVEL))
+    };
+    Some(chains.iter().map(length).collect())
 }
 
 /// The lengths of the chains of a table, from all of its readings or from the undisturbed ones, whichever give more; `None` if
@@ -86,20 +109,16 @@ fn ruler_of(table: &Observations, wanted: &[&Chain], others: &[&Chain]) -> Resul
     Ok(undisturbed.into_iter().chain(all).max_by_key(|ruler| ruler.controls.len()))
 }
 
-/// The lengths by one way of solving a chain. They are compared as ratios to the reference chain, which do not change with the
-/// core clock.
+/// The lengths by one way of solving a chain.
 fn ruler_by(solve: &dyn Fn(&Chain) -> Option<Solution>, wanted: &[&Chain], others: &[&Chain]) -> Option<Result<Ruler, String>> {
-    let reference = solve(wanted.iter().find(|chain| chain.role == RULER)?)?;
-    let in_references = |chain: &Chain| {
-        let chain = solve(chain)?;
-        Some(ratio((&chain, chain.components.first()?), (&reference, reference.components.first()?))?.estimate(LEVEL))
-    };
-    let slopes: Vec<Estimate> = wanted.iter().map(|chain| in_references(chain)).collect::<Option<_>>()?;
+    let mut slopes = in_references(solve, &[wanted, others].concat())?;
+    let lengths = slopes.split_off(wanted.len());
+    let slopes: Vec<Estimate> = slopes.into_iter().collect::<Option<_>>()?;
     let found = lattice(&slopes, wanted.len())?;
     let unit = slopes[0].value / found.units[0];
-    let control = |chain: &&Chain| Some((chain.name.to_owned(), whole(in_references(chain)?.value / unit)?));
+    let control = |(chain, length): (&&Chain, &Option<Estimate>)| Some((chain.name.to_owned(), whole(length.as_ref()?.value / unit)?));
     Some(name_ruler(wanted, &found).map(|mut ruler| {
-        ruler.controls.extend(others.iter().filter_map(control));
+        ruler.controls.extend(others.iter().zip(&lengths).filter_map(control));
         ruler
     }))
 }

@@ -34,6 +34,27 @@ pub fn lattice(slopes: &[Estimate], needed: usize) -> Option<Lattice> {
         .find(|found| found.integers.iter().flatten().count() >= needed.max(2))
 }
 
+/// Largest distance from an integer, in units, of chains that a neighbour on the core lengthens: chains of one cycle by up to 8 %,
+/// chains of integer multiplications by 1 to 2 %.
+const LENGTHENED: f64 = 0.1;
+
+/// Finds the largest whole part of the first slope that makes all slopes integers, where a neighbour on the core lengthens the
+/// others: it does not change the length of a chain of integer multiplications much. The chains must have coprime lengths, as in
+/// [`lattice`].
+pub fn lattice_of_first(slopes: &[Estimate]) -> Option<Lattice> {
+    let first = slopes.first()?.value;
+    let fitted = |parts: u32| {
+        let unit = first / f64::from(parts);
+        let integer = |slope: &Estimate| {
+            let units = slope.value / unit;
+            let fits = units.round() >= 1.0 && (units - units.round()).abs() <= LENGTHENED && slope.half_width() / unit <= LENGTHENED;
+            fits.then_some(units.round() as u32)
+        };
+        Lattice { unit, integers: slopes.iter().map(integer).collect(), units: slopes.iter().map(|slope| slope.value / unit).collect() }
+    };
+    (1..=MOST_UNITS).map(fitted).find(|found| found.integers.iter().all(Option::is_some))
+}
+
 /// Rounds every slope with a first unit, then refines the unit from all slopes that fit.
 fn fit_unit(slopes: &[Estimate], first: f64, most_off: f64) -> Lattice {
     let mut unit = first;
@@ -86,5 +107,17 @@ mod tests {
         assert!(lattice(&slopes(&[1.0, 1.37, 2.71]), 3).is_none());
         // Measured beside a neighbour: lengths 3, 1, 4, 5.
         assert!(lattice(&slopes(&[17.10, 5.99, 22.99, 28.91]), 4).is_none());
+    }
+
+    #[test]
+    fn first_slope_gives_the_unit_where_a_neighbour_lengthens_the_others() {
+        let integers = |values: &[f64]| lattice_of_first(&slopes(values)).map(|found| found.integers);
+        assert_eq!(integers(&[17.10, 5.99, 22.99, 28.91]), Some(vec![Some(3), Some(1), Some(4), Some(5)]));
+        assert_eq!(integers(&[4.0, 1.06, 5.04, 6.08]), Some(vec![Some(4), Some(1), Some(5), Some(6)]));
+        assert_eq!(integers(&[3.0, 1.2, 4.0, 5.0]), None);
+        assert_eq!(integers(&[3.0, 0.01, 4.0, 5.0]), None, "a chain that is renamed away is off the lattice");
+        assert_eq!(integers(&[]), None);
+        let wide = [3.0, 1.0, 4.0, 5.0].map(|value| Estimate { value, low: value - 0.4, high: value + 0.4, level: 0.95 });
+        assert_eq!(lattice_of_first(&wide), None);
     }
 }
