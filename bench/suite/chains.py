@@ -105,7 +105,7 @@ def run_chains(record: Record, settings: Settings) -> None:
     trusted(record, answers)
     patient = repeat(CHAINS, settings, settings.times(6), budget=())
     keep(record, patient, "default.csv")
-    record.table("Chains with the default budget, which grows while the core is shared", COLUMNS_TIMED, rows_of(patient))
+    record.table("With the default budget, which grows while the core is shared", COLUMNS_TIMED, rows_of(patient))
     trusted(record, patient)
 
 

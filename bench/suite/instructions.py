@@ -38,7 +38,7 @@ def slowest(form: dict[str, Any]) -> tuple[float, float, bool] | None:
 
 
 def copy(form: dict[str, Any]) -> tuple[float, float, bool] | None:
-    """The throughput, its half-width, and whether it is in doubt; none if each copy needs other instructions besides."""
+    """The throughput, its half-width, and whether it is in doubt; none if a copy needs other instructions, too."""
     found = form["throughput"]
     if not found or form["throughput_with"]:
         return None
