@@ -142,7 +142,7 @@ fn fractions(element: Element, (double, single, half): (u64, u64, u64), seed: u6
             let one = u64::from(1.0f32.to_bits()) * 0x1_0000_0001;
             one | seed & ((single - 1) * 0x1_0000_0001)
         }
-        Element::Half => 0x3c00 * 0x1_0001_0001_0001 | seed & ((half - 1) * 0x1_0001_0001_0001),
+        Element::Half => (0x3c00 * 0x1_0001_0001_0001) | (seed & ((half - 1) * 0x1_0001_0001_0001)),
     }
 }
 
