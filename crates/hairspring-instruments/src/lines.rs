@@ -35,6 +35,7 @@ pub struct InCycles<'a> {
     cycles: f64,
     plain: Solution,
     quiet: Option<(Quiet, Solution)>,
+    hardly_quiet: bool,
 }
 
 impl<'a> InCycles<'a> {
@@ -43,9 +44,11 @@ impl<'a> InCycles<'a> {
         let options = Options { level, departure_follows_counts: true, ..Options::default() };
         let reference = table.find_series(name(RULER))?;
         let undisturbed = |quiet: Quiet| quiet.solve(table, reference, &options).map(|solution| (quiet, solution));
-        let quiet = Quiet::from_table(table, name(RULER), cycles).and_then(undisturbed);
+        let seen = Quiet::from_table(table, name(RULER), cycles);
+        let hardly_quiet = seen.as_ref().is_some_and(Quiet::is_hardly);
+        let quiet = seen.and_then(undisturbed);
         let plain = solve(table, reference, &Options { level, ..Options::default() }).ok()?;
-        Some(InCycles { table, options, cycles, plain, quiet })
+        Some(InCycles { table, options, cycles, plain, quiet, hardly_quiet })
     }
 
     /// Solves a series, from its undisturbed readings if there are enough, and gives its components in core cycles.
@@ -61,6 +64,11 @@ impl<'a> InCycles<'a> {
             let cycles = self.ratios(&solution, &self.plain)?;
             Some((solution, cycles))
         })
+    }
+
+    /// Whether somebody else used the core most of the time, so that other measurements would not be trusted.
+    pub fn is_hardly_quiet(&self) -> bool {
+        self.hardly_quiet
     }
 
     /// Core cycles of the reference chain.

@@ -39,12 +39,14 @@ pub fn certificates() -> Vec<(&'static str, Certificate)> {
             chain("divsd", e(13.996, 0.012), 14, Some(38)),
         ],
         pairs: vec![PairResult { name: "imul10/imul40".into(), body: (e(30.01, 0.06), 30.0), init: (e(119.99, 0.05), 120.0) }],
+        refused: 0,
         widening: Some(0.96),
         findings: Vec::new(),
     };
     let mut bad = good.clone();
     bad.chains[1] = chain("add", e(1.02, 0.03), 1, Some(28));
     bad.widening = Some(1.83);
+    bad.refused = 7;
     bad.findings.push(Finding::new(Severity::Note, FindingKind::FrequencyStepped { low_percent: -8.0, high_percent: 3.0 }));
     vec![("certificate", good), ("certificate-failed", bad)]
 }
@@ -70,7 +72,7 @@ fn the_numbers_of_the_trust_are_those_of_the_worst_chain_and_of_all_short_runs()
         let text = text::certificate(&certificate, &samples::environment(), &Style::default());
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("too many runs gave none to reach 95 %"), "{text}");
         certificate.chains.iter_mut().for_each(|chain| chain.coverage = None);
-        (certificate.widening, certificate.pairs) = (None, Vec::new());
+        (certificate.widening, certificate.refused, certificate.pairs) = (None, 0, Vec::new());
         let text = text::certificate(&certificate, &samples::environment(), &Style::default());
         assert!(text.contains("trust") && !text.contains("bodies behind") && !text.contains("short runs"), "{text}");
     }

@@ -16,9 +16,6 @@ const WIDE: f64 = 0.005;
 const SLOWED: f64 = 0.02;
 /// ... nor is code that seems longer by more than this share, whatever its interval, if a control chain shows the neighbour, too.
 const SEEMS_SLOWED: f64 = 0.05;
-/// Where fewer of the readings than this share have short guards, a neighbour was there most of the time. The intervals of control
-/// chains may then include their lengths by their width alone, and code that keeps many units busy is slowed while they are not.
-const HARDLY_QUIET: f64 = 0.3;
 
 /// The solved reference chain, and the length of one copy in core cycles.
 #[derive(Debug)]
@@ -134,8 +131,8 @@ impl<'a> Solver<'a> {
 
     /// A finding if the guards show that a neighbour used the core most of the time.
     pub fn hardly_quiet(&self) -> Option<Finding> {
-        let share = quiet(self.table)?.share().filter(|share| *share < HARDLY_QUIET)?;
-        Some(Finding::new(Severity::Untrusted, FindingKind::HardlyQuiet { quiet_percent: 100.0 * share }))
+        let quiet = quiet(self.table).filter(Quiet::is_hardly)?;
+        Some(Finding::new(Severity::Untrusted, FindingKind::HardlyQuiet { quiet_percent: 100.0 * quiet.share()? }))
     }
 
     fn with_controls(mut self, solve: impl Fn(SeriesId) -> Option<Solution>, level: f64) -> Solver<'a> {

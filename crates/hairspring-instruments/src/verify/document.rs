@@ -67,6 +67,9 @@ pub struct TrustJson {
     pub coverage: Option<f64>,
     /// Number of these intervals: chains times short runs.
     pub intervals: u32,
+    /// Short runs that were refused and made again, because something else used the core most of the time: measurements would not
+    /// be trusted then.
+    pub refused_runs: u32,
     /// Factor on the half-widths with which that share would be the confidence level; `null` where there were no short runs, or
     /// no factor is enough because runs gave no interval.
     pub widening: Option<f64>,
@@ -79,6 +82,7 @@ impl From<Trust> for TrustJson {
             bodies_within_percent: trust.bodies_percent.and_then(finite),
             coverage: trust.coverage.and_then(|coverage| finite(coverage.share())),
             intervals: trust.coverage.map_or(0, |coverage| coverage.runs),
+            refused_runs: trust.refused,
             widening: trust.widening.and_then(finite),
         }
     }

@@ -82,6 +82,8 @@ pub struct Certificate {
     pub chains: Vec<ChainResult>,
     /// Pairs.
     pub pairs: Vec<PairResult>,
+    /// Short runs that were refused, because somebody else used the core most of the time.
+    pub refused: u32,
     /// Factor on the half-widths of the short runs' intervals with which they would hold as often as their level says; `None`
     /// where there were no short runs.
     pub widening: Option<f64>,
@@ -89,6 +91,8 @@ pub struct Certificate {
     pub findings: Vec<Finding>,
 }
 
+/// Short runs that may be refused for each one that is made.
+const REFUSED_FOR_ONE: u32 = 3;
 /// Distance from the integer up to which a chain counts as on the lattice, in percent.
 pub const ON_LATTICE_PERCENT: f64 = 0.5;
 /// Distance of a body behind an init that is accepted, in percent.
@@ -107,7 +111,10 @@ impl Certificate {
             .iter()
             .filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0)
             .map(|pair| format!("{}: body {:.2} cycles instead of {}", pair.name, pair.body.0.value, pair.body.1));
-        off.chain(wrong).chain(coverage::judge(&self.covered(), self.core_hz.level).failures).collect()
+        let made = self.covered().first().map_or(0, |(_, coverage)| coverage.runs);
+        let refused = (self.refused > REFUSED_FOR_ONE * made)
+            .then(|| format!("{} short runs were refused, because something else used the core, and {made} were made", self.refused));
+        off.chain(wrong).chain(refused).chain(coverage::judge(&self.covered(), self.core_hz.level).failures).collect()
     }
 
     /// The chains that were tried in short runs.
@@ -167,7 +174,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
     let measured = InCycles::new(&table, ruler_cycles, effort.level).ok_or("the ruler chain cannot be solved")?;
     let mut results = lines.iter().filter_map(|line| chain_result(&table, &measured, line)).collect::<Vec<ChainResult>>();
-    let widening = cover(clock, effort, ruler_cycles, &mut results);
+    let (widening, refused) = cover(clock, effort, ruler_cycles, &mut results);
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (overhead_ticks, core_hz) =
         (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate).estimate(effort.level));
@@ -178,6 +185,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         core_hz,
         chains: results,
         pairs: pair_results(&table, &measured, ruler_cycles, effort.level)?,
+        refused,
         widening,
         findings: findings(&lines, ruler),
         rate,
@@ -232,26 +240,33 @@ fn pair_results(table: &Observations, measured: &InCycles, ruler_cycles: f64, le
         .collect()
 }
 
-/// Repeats short runs, and counts for every chain how often its interval contains its integer. Returns the factor on the
-/// half-widths with which the intervals of all chains would hold as often as their level says.
-fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainResult]) -> Option<f64> {
+/// Repeats short runs, and counts for every chain how often its interval contains its integer. Runs that would not be trusted as
+/// measurements, because somebody else used the core, are refused and made again. Returns the factor on the half-widths with which the
+/// intervals of all chains would hold as often as their level says, and the number of runs that were refused.
+fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainResult]) -> (Option<f64>, u32) {
     let all = chains();
     let mut distances = vec![Vec::new(); results.len()];
-    for run in 0..effort.coverage_runs {
+    let (mut made, mut refused) = (0, 0);
+    while made < effort.coverage_runs && refused <= REFUSED_FOR_ONE * effort.coverage_runs {
         let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
-        let table = sampling.run(effort.per_short_run * all.len() as u32, 100 + u64::from(run));
+        let table = sampling.run(effort.per_short_run * all.len() as u32, 100 + u64::from(made + refused));
         let measured = InCycles::new(&table, ruler_cycles, effort.level);
+        if measured.as_ref().is_some_and(InCycles::is_hardly_quiet) {
+            refused += 1;
+            continue;
+        }
+        made += 1;
         for (result, distances) in results.iter().zip(&mut distances) {
             distances.push(measured.as_ref().and_then(|measured| distance(&table, measured, result)).unwrap_or(f64::INFINITY));
         }
     }
-    let is_covered = |result: &ChainResult| result.name != name(RULER) && effort.coverage_runs > 0;
+    let is_covered = |result: &ChainResult| result.name != name(RULER) && made > 0;
     for (result, distances) in results.iter_mut().zip(&distances).filter(|(result, _)| is_covered(result)) {
         let hits = distances.iter().filter(|distance| **distance <= 1.0).count() as u32;
-        result.coverage = Some(Coverage { hits, runs: effort.coverage_runs });
+        result.coverage = Some(Coverage { hits, runs: made });
     }
     let covered = results.iter().zip(distances).filter(|(result, _)| is_covered(result));
-    trust::widening(covered.flat_map(|(_, distances)| distances).collect(), effort.level)
+    (trust::widening(covered.flat_map(|(_, distances)| distances).collect(), effort.level), refused)
 }
 
 /// Distance of a chain from its integer in a short run, in half-widths of its interval.

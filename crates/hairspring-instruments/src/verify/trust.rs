@@ -12,6 +12,8 @@ pub struct Trust {
     pub bodies_percent: Option<f64>,
     /// The intervals of all chains in short runs; `None` where there were none.
     pub coverage: Option<Coverage>,
+    /// Short runs that were refused, because somebody else used the core most of the time.
+    pub refused: u32,
     /// Factor on the half-widths of the intervals of short runs with which the share that holds would be the confidence level;
     /// below 1 where the intervals are wider than necessary. `None` where there were no short runs.
     pub widening: Option<f64>,
@@ -28,6 +30,7 @@ impl Certificate {
             chains_percent: largest(&mut self.chains.iter().map(|chain| chain.distance_percent)).unwrap_or(f64::NAN),
             bodies_percent: largest(&mut self.pairs.iter().map(body)),
             coverage: (!covered.is_empty()).then(|| Coverage { hits: sum(|one| one.hits), runs: sum(|one| one.runs) }),
+            refused: self.refused,
             widening: self.widening,
         }
     }

@@ -45,6 +45,9 @@ const LONGEST_CYCLES: f64 = 2_000.0;
 const MOSTLY_QUIET: f64 = 0.7;
 /// Spare rows that must remain when longer rows are left out; otherwise all rows are used.
 const SPARE_ROWS: usize = 2;
+/// Where fewer of the readings than this share have short guards, a neighbour was there most of the time. The intervals of control
+/// chains may then include their lengths by their width alone, and code that keeps many units busy is slowed while they are not.
+const HARDLY: f64 = 0.3;
 /// Bound of what the choice of the undisturbed readings may shift, as a share of a time. In a ratio it counts for both times.
 const CHOICE: f64 = 0.0001;
 
@@ -92,6 +95,11 @@ impl Quiet {
     /// Share of the readings during which nobody else used the core, as far as their guards show; `None` without guards.
     pub fn share(&self) -> Option<f64> {
         self.longest_guard.map(|_| self.share)
+    }
+
+    /// Whether the guards show that somebody else used the core most of the time.
+    pub fn is_hardly(&self) -> bool {
+        self.share().is_some_and(|share| share < HARDLY)
     }
 
     /// Standard deviation of the core clock during the run, as a share of its mean.
