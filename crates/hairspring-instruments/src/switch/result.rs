@@ -1,0 +1,260 @@
+//! The result of a measurement, and what makes it from the tables. Pure.
+
+use super::design::{CALLS, FLUSH, FLUSHED_REFILL, REFILL, SWITCH, TOTAL, with_sum};
+use super::kinds::{SwitchFinding, code};
+use super::mechanism::Mechanism;
+use hairspring_core::Estimate;
+use hairspring_core::estimate::{Options, solve};
+use hairspring_core::judge::{Assessment, Finding, Question, Severity, assess};
+use hairspring_core::observations::{Flags, Observations};
+use std::time::Duration;
+
+/// A component of the windows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// Its time in nanoseconds. It may be negative: it is a difference of windows.
+    pub ns: Estimate,
+    /// Its time in core cycles, where a reference chain ran.
+    pub cycles: Option<Estimate>,
+    /// Upper bound in nanoseconds, where the time cannot be told from zero.
+    pub bound_ns: Option<f64>,
+}
+
+/// A state of the caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cache {
+    /// Both sides touch nothing but what they switch with.
+    Warm,
+    /// Each side passes over its working set after each switch.
+    Refilled,
+    /// As refilled, and each side flushes its set from all caches before each switch.
+    Flushed,
+}
+
+impl Cache {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cache::Warm => "warm",
+            Cache::Refilled => "refilled",
+            Cache::Flushed => "flushed",
+        }
+    }
+}
+
+/// What a switch costs in all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cost {
+    /// The state of the caches.
+    pub cache: Cache,
+    /// Time in nanoseconds.
+    pub ns: Estimate,
+    /// Time in core cycles.
+    pub cycles: Option<Estimate>,
+}
+
+/// The second method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// Time of a switch in nanoseconds, from the work that a background counter lost.
+    pub ns: Estimate,
+    /// Largest rate of switches in a window, per second.
+    pub most_per_second: f64,
+    /// Rounds of the windows.
+    pub rounds: u32,
+    /// Whether both methods agree within their intervals.
+    pub agrees: bool,
+}
+
+impl Check {
+    /// Both methods compared.
+    pub fn new(ns: Estimate, windows: &Estimate, most_per_second: f64, rounds: u32) -> Check {
+        let agrees = (ns.value - windows.value).abs() <= ns.half_width() + windows.half_width();
+        Check { ns, most_per_second, rounds, agrees }
+    }
+}
+
+/// How far the placements differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    /// Number of placements.
+    pub placements: usize,
+    /// Lowest and highest time of a placement, in nanoseconds.
+    pub range_ns: (f64, f64),
+    /// Their distance as a share of the time, in percent.
+    pub spread_percent: f64,
+}
+
+/// The result of a mechanism.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Switched {
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// The components.
+    pub parts: Vec<Part>,
+    /// What a switch costs in all, by the state of the caches.
+    pub costs: Vec<Cost>,
+    /// How far the placements differ; `None` with fewer than two.
+    pub placed: Option<Placed>,
+    /// The second method, or why there is none.
+    pub check: Result<Check, String>,
+    /// Rounds of the windows.
+    pub rounds: u32,
+    /// Time for all of it.
+    pub elapsed: Duration,
+    /// Core clock during the windows, in Hz.
+    pub core_hz: Option<Estimate>,
+    /// Findings, the most severe first.
+    pub findings: Vec<Finding>,
+}
+
+impl Switched {
+    /// What a switch costs from warm caches.
+    pub fn warm(&self) -> Option<&Cost> {
+        self.costs.first()
+    }
+
+    /// Adds the second method, with the finding that follows from it.
+    #[must_use]
+    pub fn checked(mut self, check: Result<Check, String>) -> Switched {
+        let windows = self.warm().map(|cost| cost.ns);
+        let finding = match (&check, windows) {
+            (Err(reason), _) => Some(Finding::new(Severity::Note, SwitchFinding::NotChecked { reason: reason.clone() })),
+            (Ok(check), Some(windows)) if !check.agrees => {
+                let (windows_ns, lost_ns) = (windows.value, check.ns.value);
+                let off_percent = 100.0 * (lost_ns / windows_ns - 1.0);
+                Some(Finding::new(Severity::Warning, SwitchFinding::MethodsDisagree { windows_ns, lost_ns, off_percent }))
+            }
+            _ => None,
+        };
+        self.findings.extend(finding);
+        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        self.check = check;
+        self
+    }
+}
+
+/// Placements that differ by more than this share, in percent, are a finding.
+const MOST_SPREAD: f64 = 5.0;
+/// Share of windows with other switches from which on there is a finding, and from which on the result is not trusted.
+const OTHER: (f64, f64) = (0.05, 0.5);
+
+/// The result of a table of windows, without the second method.
+///
+/// # Errors
+/// The table cannot be solved; the message says why.
+pub fn switched(mechanism: Mechanism, table: &Observations, question: &Question, elapsed: Duration) -> Result<Switched, String> {
+    let level = question.options.level;
+    let base = assess(table, question).map_err(|error| error.to_string())?;
+    let parts = parts(&base, level);
+    let total = with_sum(table, TOTAL, &[SWITCH, CALLS], SWITCH);
+    let warm = assess(&total, question).map_err(|error| error.to_string())?;
+    let mut costs = vec![cost(&warm, Cache::Warm, level).ok_or("a switch cannot be told from the rest of the windows")?];
+    if parts.iter().any(|part| part.name == REFILL) {
+        for (cache, added) in [(Cache::Refilled, vec![REFILL]), (Cache::Flushed, vec![FLUSH, FLUSHED_REFILL])] {
+            let sum = with_sum(table, TOTAL, &[vec![SWITCH, CALLS], added].concat(), SWITCH);
+            let found = assess(&sum, question).map_err(|error| error.to_string())?;
+            costs.extend(cost(&found, cache, level));
+        }
+    }
+    let placed = placed(&total, &question.options);
+    let mut findings = warm.series.iter().flat_map(|series| &series.findings).filter(|finding| is_about_sum(finding)).cloned().collect();
+    add_findings(&mut findings, table, &parts, placed.as_ref());
+    Ok(Switched {
+        mechanism,
+        parts,
+        costs,
+        placed: placed.map(|(placed, _)| placed),
+        check: Err("it was not run".into()),
+        rounds: table.rounds(),
+        elapsed,
+        core_hz: base.core_hz,
+        findings,
+    })
+}
+
+fn parts(found: &Assessment, level: f64) -> Vec<Part> {
+    let Some(series) = found.series.first() else { return Vec::new() };
+    let part = |component: &hairspring_core::judge::ComponentResult| {
+        Some(Part {
+            name: component.name.clone(),
+            ns: component.time.ns.as_ref()?.estimate(level),
+            cycles: component.time.cycles.as_ref().map(|cycles| cycles.estimate(level)),
+            bound_ns: component.time.bound.as_ref().map(|bound| bound.shown),
+        })
+    };
+    series.components.iter().filter_map(part).collect()
+}
+
+/// The first component as the cost in this state of the caches.
+fn cost(found: &Assessment, cache: Cache, level: f64) -> Option<Cost> {
+    let sum = found.series.first()?.components.iter().find(|component| component.name == TOTAL)?;
+    let cycles = sum.time.cycles.as_ref().map(|cycles| cycles.estimate(level));
+    Some(Cost { cache, ns: sum.time.ns.as_ref()?.estimate(level), cycles })
+}
+
+/// Whether a finding of the sum is about the sum or about all, and not about another component, which has a line of its own.
+fn is_about_sum(finding: &Finding) -> bool {
+    finding.component().is_none_or(|component| component == TOTAL)
+}
+
+/// How far the placements differ, and whether one is off by more than its own uncertainty and the limit.
+fn placed(total: &Observations, options: &Options) -> Option<(Placed, bool)> {
+    let ns = total.origin.ns_per_unit()?;
+    let of = |rounds: &std::ops::Range<u32>| {
+        let solution = solve(&total.in_rounds(rounds), 0, options).ok()?;
+        Some(solution.component(TOTAL)?.ticks.scaled(ns))
+    };
+    let times: Vec<Estimate> = total.placements().iter().filter_map(of).filter(|time| time.value.is_finite()).collect();
+    if times.len() < 2 {
+        return None;
+    }
+    let mut values: Vec<f64> = times.iter().map(|time| time.value).collect();
+    values.sort_by(f64::total_cmp);
+    let (low, median, high) = (values[0], values[values.len() / 2], values[values.len() - 1]);
+    let reach = median.abs() * MOST_SPREAD / 100.0;
+    let is_off = times.iter().any(|time| time.low > median + reach || time.high < median - reach);
+    let spread_percent = 100.0 * (high - low) / median.abs();
+    Some((Placed { placements: times.len(), range_ns: (low, high), spread_percent }, is_off))
+}
+
+fn add_findings(findings: &mut Vec<Finding>, table: &Observations, parts: &[Part], placed: Option<&(Placed, bool)>) {
+    findings.extend(other_switches(table));
+    for part in parts.iter().filter(|part| part.ns.high < 0.0) {
+        let kind = SwitchFinding::NegativePart { component: part.name.clone(), ns: part.ns.value };
+        findings.push(Finding::new(Severity::Warning, kind));
+    }
+    if let Some((placed, true)) = placed {
+        let kind = SwitchFinding::PlacementsDiffer {
+            spread_percent: placed.spread_percent,
+            limit_percent: MOST_SPREAD,
+            lowest_ns: placed.range_ns.0,
+            highest_ns: placed.range_ns.1,
+            placements: placed.placements,
+        };
+        findings.push(Finding::new(Severity::Warning, kind));
+    }
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+}
+
+/// The finding about windows that had other switches than the two sides made.
+fn other_switches(table: &Observations) -> Option<Finding> {
+    let of_windows = || table.readings().iter().filter(|reading| table.rows()[reading.row as usize].series == 0);
+    let (windows, of) = (of_windows().filter(|reading| reading.flags.contains(Flags::SWITCHED)).count(), of_windows().count());
+    let share = windows as f64 / of.max(1) as f64;
+    let severity = if share > OTHER.1 { Severity::Untrusted } else { Severity::Warning };
+    let kind = SwitchFinding::OtherSwitches { windows, of, share_percent: 100.0 * share };
+    (share > OTHER.0).then(|| Finding::new(severity, kind))
+}
+
+/// Whether a finding means that the time of a switch must not be trusted.
+pub fn is_untrusted(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Untrusted)
+}
+
+/// Whether a repeat may differ by more than the limit.
+pub fn is_unsteady(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.is(code::PLACEMENTS_DIFFER))
+}

@@ -1,0 +1,90 @@
+//! What both sides do after each switch: units of work, and a pass over a working set.
+
+use super::design::Turn;
+use hairspring_host::fence::{CACHE_LINE, flush};
+use std::hint::black_box;
+
+/// Dependent multiplications of a unit of work: some 400 cycles.
+const LINKS: u32 = 100;
+/// Words of a cache line.
+const WORDS: usize = CACHE_LINE / size_of::<u64>();
+
+/// The working set of a side.
+#[derive(Debug)]
+pub struct Work {
+    set: Vec<u64>,
+}
+
+impl Work {
+    /// A working set of so many bytes, rounded up to whole cache lines.
+    pub fn new(bytes: usize) -> Work {
+        // A value that is not 0 makes the system provide every page now.
+        Work { set: vec![1; bytes.div_ceil(CACHE_LINE) * WORDS] }
+    }
+
+    /// Does a turn.
+    pub fn turn(&mut self, turn: Turn) {
+        units(turn.units);
+        if turn.touch {
+            self.touch();
+        }
+        if turn.flush {
+            flush(self.set.as_slice());
+        }
+    }
+
+    /// Reads and writes a word in every cache line, in the order of the addresses.
+    fn touch(&mut self) {
+        let set = black_box(&mut self.set);
+        for line in set.chunks_exact_mut(WORDS) {
+            line[0] = line[0].wrapping_add(1);
+        }
+    }
+}
+
+/// Runs units of work: a chain of multiplications that nothing else can overlap.
+pub fn units(units: u32) {
+    for _ in 0..units {
+        let mut link = black_box(3_u64);
+        for _ in 0..LINKS {
+            // The shift keeps a compiler from joining the factors of several links.
+            link = link.wrapping_mul(6_364_136_223_846_793_005) ^ (link >> 7);
+        }
+        black_box(link);
+    }
+}
+
+/// Turns as a number, for the memory that the sides share.
+impl Turn {
+    /// The number.
+    pub fn encoded(self) -> u64 {
+        u64::from(self.units) << 8 | u64::from(self.touch) << 1 | u64::from(self.flush)
+    }
+
+    /// The turn of a number.
+    pub fn decoded(number: u64) -> Turn {
+        Turn { units: (number >> 8) as u32, touch: number & 2 != 0, flush: number & 1 != 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_writes_every_line_once_and_a_flush_changes_nothing() {
+        let mut work = Work::new(1_000);
+        assert_eq!(work.set.len(), 128);
+        work.turn(Turn { units: 2, touch: true, flush: true });
+        let written: Vec<usize> = (0..work.set.len()).filter(|at| work.set[*at] == 2).collect();
+        assert_eq!(written, (0..16).map(|line| line * WORDS).collect::<Vec<_>>());
+        assert!(Work::new(0).set.is_empty());
+    }
+
+    #[test]
+    fn turns_survive_shared_memory() {
+        for turn in [Turn::default(), Turn { units: u32::MAX, touch: true, flush: false }, Turn { units: 1, touch: false, flush: true }] {
+            assert_eq!(Turn::decoded(turn.encoded()), turn);
+        }
+    }
+}
