@@ -1,7 +1,6 @@
 //! `hairspring switch`: the cost of a context switch.
 
 use crate::arguments::ReportArguments;
-use crate::misuse::Misuse;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
@@ -111,7 +110,12 @@ fn run(arguments: &SwitchArguments) -> Result<Outcome, AnyError> {
 fn request(arguments: &SwitchArguments) -> Result<Request, AnyError> {
     let mut mechanisms = if arguments.all { ALL.to_vec() } else { arguments.by.clone() };
     let mut seen = Vec::new();
-    mechanisms.retain(|one| !seen.contains(one) && { seen.push(*one); true });
+    mechanisms.retain(|one| {
+        !seen.contains(one) && {
+            seen.push(*one);
+            true
+        }
+    });
     let program = if arguments.threads { None } else { Some(std::env::current_exe()?) };
     Ok(Request {
         mechanisms,
@@ -148,7 +152,7 @@ fn bytes(text: &str) -> Result<usize, String> {
     let upper = text.to_ascii_uppercase();
     let unit = upper.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = &upper[..upper.len() - unit.len()];
-    let unit = unit.trim_end_matches('B').trim_end_matches('I');
+    let unit = unit.strip_suffix("IB").or(unit.strip_suffix('B')).unwrap_or(unit);
     let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
     match number.parse::<usize>().ok().zip(factor).map(|(number, factor)| number.saturating_mul(factor)) {
         Some(bytes @ 1..=MOST_BYTES) => Ok(bytes),

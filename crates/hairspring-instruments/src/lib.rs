@@ -1,6 +1,5 @@
 //! Measurements of the machine itself: its core clock ([`mhz`]), its clocks ([`clocks`]), cyclic tasks ([`period`]), context
-//! switches ([`switch`]), and the
-//! certificate that Hairspring measures correctly on it ([`verify`]).
+//! switches ([`switch`]), and the certificate that Hairspring measures correctly on it ([`verify`]).
 
 pub mod clocks;
 pub mod mhz;

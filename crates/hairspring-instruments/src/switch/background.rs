@@ -22,6 +22,7 @@ const READY: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Background {
     shared: Arc<Shared>,
+    process: u32,
     group: Option<Group>,
     thread: Option<JoinHandle<()>>,
 }
@@ -34,12 +35,12 @@ impl Background {
     pub fn start(program: Option<&Path>) -> Result<Background, String> {
         let cannot = |error: &dyn std::fmt::Display| format!("cannot start the background counter: {error}");
         let shared = Arc::new(Shared::new().map_err(|error| cannot(&error))?);
-        let (group, thread) = match program {
-            Some(program) => process(program, &shared).map(|(group, thread)| (Some(group), thread)),
-            None => in_thread(&shared).map(|thread| (None, thread)),
+        let (process, group, thread) = match program {
+            Some(program) => process(program, &shared).map(|(process, group, thread)| (process, Some(group), thread)),
+            None => in_thread(&shared).map(|thread| (std::process::id(), None, thread)),
         }
         .map_err(|error| cannot(&error))?;
-        let counter = Background { shared, group, thread: Some(thread) };
+        let counter = Background { shared, process, group, thread: Some(thread) };
         let begin = Instant::now();
         while counter.count() == 0 {
             if begin.elapsed() > READY || counter.thread.as_ref().is_some_and(JoinHandle::is_finished) {
@@ -54,6 +55,13 @@ impl Background {
     pub fn count(&self) -> u64 {
         self.shared.numbers().counts[place::WORK].0.load(Ordering::SeqCst)
     }
+
+    /// How often another thread took the CPU from it so far; `None` if the system does not say.
+    pub fn interruptions(&self) -> Option<u64> {
+        let thread = self.shared.numbers().counts[place::THREAD].0.load(Ordering::SeqCst);
+        let status = std::fs::read_to_string(format!("/proc/{}/task/{thread}/status", self.process)).ok()?;
+        status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?.trim().parse().ok()
+    }
 }
 
 impl Drop for Background {
@@ -64,7 +72,7 @@ impl Drop for Background {
     }
 }
 
-fn process(program: &Path, shared: &Shared) -> std::io::Result<(Group, JoinHandle<()>)> {
+fn process(program: &Path, shared: &Shared) -> std::io::Result<(u32, Group, JoinHandle<()>)> {
     let leader = ThreadId::own();
     let words = [
         ARGUMENT.to_owned(),
@@ -75,8 +83,9 @@ fn process(program: &Path, shared: &Shared) -> std::io::Result<(Group, JoinHandl
         leader.thread.to_string(),
     ];
     let (mut child, group) = Group::spawn(Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()))?;
+    let number = child.id();
     let thread = std::thread::Builder::new().name("counter's end".into()).spawn(move || drop(child.wait()))?;
-    Ok((group, thread))
+    Ok((number, group, thread))
 }
 
 fn in_thread(shared: &Arc<Shared>) -> std::io::Result<JoinHandle<()>> {
@@ -92,6 +101,7 @@ fn in_thread(shared: &Arc<Shared>) -> std::io::Result<JoinHandle<()>> {
 pub fn count(shared: &Shared) -> Result<(), String> {
     run_when_idle().map_err(|error| error.to_string())?;
     let numbers = shared.numbers();
+    numbers.counts[place::THREAD].0.store(ThreadId::own().thread as u64, Ordering::SeqCst);
     let mut done = 0_u64;
     while numbers.words[place::END].0.load(Ordering::Relaxed) == 0 {
         units(1);
@@ -113,6 +123,7 @@ mod tests {
             while counter.count() == before {
                 std::thread::sleep(Duration::from_millis(1));
             }
+            assert!(counter.interruptions().is_some());
             Arc::clone(&counter.shared)
         };
         assert_eq!(Arc::strong_count(&shared), 1, "the thread has ended");

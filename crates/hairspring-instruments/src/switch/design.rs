@@ -36,12 +36,25 @@ pub struct Turn {
 /// One window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// So many switches out and back, each side with this turn.
-    Switches { pairs: u32, turn: Turn },
-    /// So many times the system calls of a switch, in one process.
-    Calls { times: u32 },
-    /// So many turns in one process.
-    Turns { times: u32, turn: Turn },
+    /// Switches, each followed by a turn.
+    Switches {
+        /// Switches out and back.
+        pairs: u32,
+        /// What each side does after each switch to it.
+        turn: Turn,
+    },
+    /// The system calls of a switch, made by one side alone.
+    Calls {
+        /// How often.
+        times: u32,
+    },
+    /// Turns of one side alone.
+    Turns {
+        /// How often.
+        times: u32,
+        /// What it does.
+        turn: Turn,
+    },
 }
 
 impl Window {
@@ -66,14 +79,7 @@ impl Window {
         }
         let when = |condition: bool| if condition { times } else { 0.0 };
         let switched = switches > 0.0;
-        vec![
-            switches,
-            calls,
-            when(turn.touch),
-            when(turn.touch && !turn.flush && switched),
-            when(turn.flush),
-            when(turn.flush && switched),
-        ]
+        vec![switches, calls, when(turn.touch), when(turn.touch && !turn.flush && switched), when(turn.flush), when(turn.flush && switched)]
     }
 }
 
@@ -153,7 +159,8 @@ pub fn in_other_components(table: &Observations, names: &[&str], columns: &[Vec<
         other.series(name);
     }
     for row in table.rows() {
-        let counts: Vec<f64> = columns.iter().map(|column| column.iter().zip(&row.counts).map(|(part, count)| part * count).sum()).collect();
+        let counts: Vec<f64> =
+            columns.iter().map(|column| column.iter().zip(&row.counts).map(|(part, count)| part * count).sum()).collect();
         other.row_apart(row.series, &counts);
     }
     for one in table.readings() {

@@ -1,7 +1,7 @@
 //! Findings about context switches.
 
 use hairspring_core::judge::words::in_percent;
-use hairspring_core::judge::{Description, Kind};
+use hairspring_core::judge::{Description, Kind, Numbers};
 use hairspring_core::numbers;
 
 /// Findings about switches between two sides.
@@ -84,7 +84,7 @@ impl Kind for SwitchFinding {
             SwitchFinding::PriorityNotRaised {} => Description {
                 code: code::PRIORITY_NOT_RAISED,
                 message: "the priority could not be raised: other threads of this CPU disturb more windows".into(),
-                numbers: numbers! {},
+                numbers: Numbers::default(),
                 remedy: "run with the privilege to raise the priority, for steadier readings",
             },
         }

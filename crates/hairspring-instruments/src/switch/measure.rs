@@ -118,13 +118,7 @@ impl Session<'_> {
     }
 
     /// The second method, in what is left of the budget.
-    fn check(
-        &self,
-        pair: Pair,
-        pair_ns: f64,
-        begin: Instant,
-        windows: &hairspring_core::Estimate,
-    ) -> std::result::Result<Check, String> {
+    fn check(&self, pair: Pair, pair_ns: f64, begin: Instant, windows: &hairspring_core::Estimate) -> std::result::Result<Check, String> {
         let periods = periods(pair_ns);
         let most_per_second = periods.iter().map(super::lost::Period::rate).fold(0.0, f64::max);
         let mut table = Table::new(super::lost::table().components().to_vec());

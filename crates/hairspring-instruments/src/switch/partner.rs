@@ -188,13 +188,7 @@ fn knocker(wanted: &Wanted, side: Side, thread: ThreadId, shared: &Arc<Shared>, 
     Knocker { side, thread, shared: Arc::clone(shared), flags, stream, by_signal: wanted.mechanism == Mechanism::Signal }
 }
 
-fn calls(
-    mechanism: Mechanism,
-    is_thread: bool,
-    side: Side,
-    to: ThreadId,
-    streams: Option<(Stream, Stream)>,
-) -> std::io::Result<Calls> {
+fn calls(mechanism: Mechanism, is_thread: bool, side: Side, to: ThreadId, streams: Option<(Stream, Stream)>) -> std::io::Result<Calls> {
     Ok(match (mechanism, streams) {
         (Mechanism::Futex, _) => Calls::Futex(flags(is_thread)),
         (Mechanism::Signal, _) => Calls::Signal { to, own: own_signals(side) },

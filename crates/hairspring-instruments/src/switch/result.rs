@@ -4,6 +4,7 @@ use super::design::{CALLS, FLUSH, FLUSHED_REFILL, REFILL, SWITCH, TOTAL, with_su
 use super::kinds::{SwitchFinding, code};
 use super::mechanism::Mechanism;
 use hairspring_core::Estimate;
+use hairspring_core::estimate::ratio::in_cycles;
 use hairspring_core::estimate::{Options, solve};
 use hairspring_core::judge::{Assessment, Finding, Question, Severity, assess};
 use hairspring_core::observations::{Flags, Observations};
@@ -81,7 +82,7 @@ impl Check {
 pub struct Placed {
     /// Number of placements.
     pub placements: usize,
-    /// Lowest and highest time of a placement, in nanoseconds.
+    /// Lowest and highest time of a placement, in nanoseconds at the mean core clock of the run.
     pub range_ns: (f64, f64),
     /// Their distance as a share of the time, in percent.
     pub spread_percent: f64,
@@ -159,7 +160,7 @@ pub fn switched(mechanism: Mechanism, table: &Observations, question: &Question,
             costs.extend(cost(&found, cache, level));
         }
     }
-    let placed = placed(&total, &question.options);
+    let placed = placed(&total, &question.options, &costs[0]);
     let mut findings = warm.series.iter().flat_map(|series| &series.findings).filter(|finding| is_about_sum(finding)).cloned().collect();
     add_findings(&mut findings, table, &parts, placed.as_ref());
     Ok(Switched {
@@ -200,12 +201,17 @@ fn is_about_sum(finding: &Finding) -> bool {
     finding.component().is_none_or(|component| component == TOTAL)
 }
 
-/// How far the placements differ, and whether one is off by more than its own uncertainty and the limit.
-fn placed(total: &Observations, options: &Options) -> Option<(Placed, bool)> {
-    let ns = total.origin.ns_per_unit()?;
+/// How far the placements differ, and whether one is off by more than its own uncertainty and the limit. Times are compared in core
+/// cycles where a reference chain ran: placements must not differ because the core clock moved.
+fn placed(total: &Observations, options: &Options, warm: &Cost) -> Option<(Placed, bool)> {
+    let level = options.level;
     let of = |rounds: &std::ops::Range<u32>| {
-        let solution = solve(&total.in_rounds(rounds), 0, options).ok()?;
-        Some(solution.component(TOTAL)?.ticks.scaled(ns))
+        let part = total.in_rounds(rounds);
+        let solution = solve(&part, 0, options).ok()?;
+        let sum = solution.component(TOTAL)?;
+        let Some((name, cycles)) = &part.origin.reference else { return Some(sum.ticks) };
+        let reference = solve(&part, part.find_series(name)?, options).ok()?;
+        Some(in_cycles((&solution, sum), (&reference, &reference.components[0]), *cycles)?.estimate(level))
     };
     let times: Vec<Estimate> = total.placements().iter().filter_map(of).filter(|time| time.value.is_finite()).collect();
     if times.len() < 2 {
@@ -216,8 +222,9 @@ fn placed(total: &Observations, options: &Options) -> Option<(Placed, bool)> {
     let (low, median, high) = (values[0], values[values.len() / 2], values[values.len() - 1]);
     let reach = median.abs() * MOST_SPREAD / 100.0;
     let is_off = times.iter().any(|time| time.low > median + reach || time.high < median - reach);
+    let ns = |value: f64| value / median * warm.ns.value;
     let spread_percent = 100.0 * (high - low) / median.abs();
-    Some((Placed { placements: times.len(), range_ns: (low, high), spread_percent }, is_off))
+    Some((Placed { placements: times.len(), range_ns: (ns(low), ns(high)), spread_percent }, is_off))
 }
 
 fn add_findings(findings: &mut Vec<Finding>, table: &Observations, parts: &[Part], placed: Option<&(Placed, bool)>) {

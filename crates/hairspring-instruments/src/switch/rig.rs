@@ -17,6 +17,9 @@ use hairspring_measure::limits::Batch;
 use hairspring_measure::rounds::{Dither, Raw, Rig, Rounds};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -191,6 +194,7 @@ impl Pair {
     pub fn pilot(&mut self, hz: f64) -> Result<Pilot, String> {
         const TRIES: u32 = 7;
         const PAIRS: u32 = 8;
+        let has_set = self.wanted.bytes > 0;
         let mut each = |window: Window, times: u32| -> Result<f64, String> {
             let shortest = (0..TRIES).map(|_| self.window(window).0).min().unwrap_or(0);
             if self.has_failed() { Err(self.failure()) } else { Ok((shortest as f64 / hz * 1e9 / f64::from(times)).max(1.0)) }
@@ -201,7 +205,7 @@ impl Pair {
         let calls_ns = each(Window::Calls { times: PAIRS }, PAIRS)?;
         let unit_ns = each(Window::Turns { times: 1, turn: units }, PAIRS)?;
         let (mut touch_ns, mut flush_ns) = (None, None);
-        if self.wanted.bytes > 0 {
+        if has_set {
             touch_ns = Some(each(Window::Turns { times: 1, turn: touch }, 1)?);
             flush_ns = Some(each(Window::Turns { times: 1, turn: Turn { flush: true, ..touch } }, 1)?);
         }
@@ -315,13 +319,10 @@ fn flagged(round: &[Raw], inexact: &[bool]) -> Vec<Raw> {
 /// Windows of the second method.
 #[derive(Debug)]
 pub struct Periods {
-    /// Both sides.
-    pub pair: Pair,
-    /// The counter.
-    pub counter: Background,
-    /// The windows.
-    pub periods: Vec<Period>,
-    inexact: Rc<RefCell<Vec<bool>>>,
+    pair: Pair,
+    counter: Background,
+    periods: Vec<Period>,
+    random: Pcg64Mcg,
 }
 
 impl Periods {
@@ -333,29 +334,49 @@ impl Periods {
         // By default a sleep may end up to 50 us late. If this is refused, the intervals show it.
         let _ = nix::sys::prctl::set_timerslack(1);
         let counter = Background::start(pair.wanted.program.as_deref())?;
-        let inexact = Rc::new(RefCell::new(vec![false; periods.len()]));
-        Ok(Periods { pair, counter, periods, inexact })
+        Ok(Periods { pair, counter, periods, random: Pcg64Mcg::seed_from_u64(1) })
     }
 
-    /// Runs rounds for some time, and adds them to the table.
+    /// Runs rounds for some time, and adds them to the table: every window once, in random order. The readings are work and not
+    /// ticks, so a disturbed one is too small, and the flags of long readings do not apply.
     ///
     /// # Errors
     /// Why a window failed.
     pub fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), String> {
-        let inexact = Rc::clone(&self.inexact);
-        let mut rounds = Rounds::new(self.periods.len(), 2, Dither::none(), 1);
-        let ran = run_batch(&mut rounds, self, batch, elapsed, |round| table.push(&flagged(round, &inexact.borrow())));
-        ran.map_err(|_| self.pair.failure())
+        let mut order: Vec<usize> = (0..self.periods.len()).collect();
+        let mut done = 0;
+        while batch.goes_on(done, elapsed()) {
+            order.shuffle(&mut self.random);
+            let mut round = vec![Raw::new(0, Flags::NONE); order.len()];
+            for at in &order {
+                let ran = self.window(self.periods[*at]);
+                let (work, exact) = self.pair.kept(ran);
+                round[*at] = Raw::new(work, if exact { Flags::NONE } else { Flags::SWITCHED });
+            }
+            if self.pair.has_failed() {
+                return Err(self.pair.failure());
+            }
+            table.push(&round);
+            done += 1;
+        }
+        Ok(())
     }
 
+    /// The work of the counter in a window, and whether nothing else ran.
     fn window(&mut self, period: Period) -> std::io::Result<(u64, bool)> {
         /// Time in which the counter runs before a window.
         const BEFORE_NS: u64 = 100_000;
+        /// This side takes the CPU from the counter when the window begins and when it ends.
+        const INTERRUPTIONS: u64 = 2;
+        if self.pair.has_failed() {
+            return Ok((0, false));
+        }
         let before = self.pair.awake(Pair::reported)?;
+        let interrupted = self.counter.interruptions();
         self.pair.order(Order::Turn(Turn::default()));
         let due = now_ns() + BEFORE_NS;
         sleep_until(due);
-        let count = self.counter.count();
+        let work = self.counter.count();
         let switched = self.pair.awake(|pair| {
             let own = pair.own();
             for _ in 0..period.pairs {
@@ -364,32 +385,14 @@ impl Periods {
             Ok(pair.own().since(own))
         })?;
         sleep_until(due + period.ns);
-        let count = self.counter.count().wrapping_sub(count);
+        let work = self.counter.count().wrapping_sub(work);
+        let others = self.counter.interruptions().zip(interrupted).map(|(after, before)| after.wrapping_sub(before));
         let partner = self.pair.awake(Pair::reported)?.since(before);
         let pairs = u64::from(period.pairs);
         // A partner that sleeps between the windows has further switches.
         let partner_is_exact = self.pair.sleeps() || partner.switches == pairs + 1;
-        Ok((count, switched == Counted { switches: pairs, waits: pairs } && partner_is_exact))
-    }
-}
-
-impl Rig for Periods {
-    fn rows(&self) -> usize {
-        self.periods.len()
-    }
-
-    fn run(&mut self, row: usize) -> u64 {
-        if self.pair.has_failed() {
-            return 0;
-        }
-        let ran = self.window(self.periods[row]);
-        let (count, exact) = self.pair.kept(ran);
-        self.inexact.borrow_mut()[row] = !exact;
-        count
-    }
-
-    fn has_failed(&self) -> bool {
-        self.pair.has_failed()
+        let alone = others.is_none_or(|others| others == INTERRUPTIONS);
+        Ok((work, alone && partner_is_exact && switched == Counted { switches: pairs, waits: pairs }))
     }
 }
 

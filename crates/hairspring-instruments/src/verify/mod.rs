@@ -266,10 +266,7 @@ fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
     let share = lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / lines.len() as f64;
     let mut all: Vec<Finding> =
         frequency_levels(&lines[ruler].solution).into_iter().chain(interference_findings(Disturbed::left_out(share), 0.0, None)).collect();
-    let serious = lines
-        .iter()
-        .flat_map(|line| check(&line.solution, &context))
-        .filter(|finding| finding.severity > Severity::Note);
+    let serious = lines.iter().flat_map(|line| check(&line.solution, &context)).filter(|finding| finding.severity > Severity::Note);
     all.extend(serious);
     all
 }
