@@ -103,8 +103,8 @@ pub struct Pilot {
 const LONGEST_NS: f64 = 120e3;
 /// Most repetitions in a window.
 const MOST: f64 = 256.0;
-/// Fewest in the longest window: its quarter is at least one.
-const FEWEST: f64 = 4.0;
+/// Fewest in the longest window.
+const FEWEST: f64 = 3.0;
 /// Units of work of a turn, in two amounts, as a share of a switch.
 const WORK_SHARES: [f64; 2] = [0.5, 2.0];
 
@@ -120,8 +120,10 @@ pub fn rows(pilot: &Pilot) -> Vec<(Window, Vec<f64>)> {
     let mut windows: Vec<Window> = steps(pilot.pair_ns, 4).map(|pairs| Window::Switches { pairs, turn: Turn::default() }).collect();
     windows.extend(steps(pilot.calls_ns, 3).map(|times| Window::Calls { times }));
     for (turn, turn_ns) in turns(pilot) {
-        windows.extend(steps(pilot.pair_ns + 2.0 * turn_ns, 3).map(|pairs| Window::Switches { pairs, turn }));
-        windows.extend(steps(turn_ns, 3).map(|times| Window::Turns { times, turn }));
+        // A flush takes long, so its windows take most of the time.
+        let count = if turn.flush { 2 } else { 3 };
+        windows.extend(steps(pilot.pair_ns + 2.0 * turn_ns, count).map(|pairs| Window::Switches { pairs, turn }));
+        windows.extend(steps(turn_ns, count).map(|times| Window::Turns { times, turn }));
     }
     windows.into_iter().map(|window| (window, window.counts(has_set))).collect()
 }
@@ -145,7 +147,8 @@ fn turns(pilot: &Pilot) -> Vec<(Turn, f64)> {
 /// So many numbers of repetitions, each half of the next, for something that takes this long.
 fn steps(ns: f64, count: u32) -> impl Iterator<Item = u32> {
     let most = (LONGEST_NS / ns).clamp(FEWEST, MOST) as u32;
-    (0..count).rev().map(move |at| (most >> at).max(1)).filter(move |times| *times > 0)
+    // Short windows have 1, 2 and 3.
+    (0..count).rev().map(move |at| if most >> (count - 1) > 0 { most >> at } else { most.saturating_sub(at) }.max(1))
 }
 
 /// The same readings with other components. `columns` gives for each new component how much of it each old one is: the counts
@@ -245,7 +248,7 @@ mod tests {
         }
         let slow = Pilot { pair_ns: 1e9, ..pilot(false) };
         let most = rows(&slow).iter().map(|(window, _)| window.pairs()).max();
-        assert_eq!(most, Some(4), "a slow switch has short windows");
+        assert_eq!(most, Some(3), "a slow switch has short windows");
     }
 
     #[test]

@@ -65,6 +65,12 @@ pub mod place {
     pub const WORK: usize = 5;
 }
 
+/// Values of [`place::PARKED`]: no sleep, a sleep that is asked for, and one that has begun.
+const AWAKE: u32 = 0;
+/// The partner is to sleep.
+pub const TO_SLEEP: u32 = 1;
+const ASLEEP: u32 = 2;
+
 /// A process and one of its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadId {
@@ -208,8 +214,10 @@ impl Line {
     /// Sleeps as long as the other side has no use for this one: a side that waits by giving up the CPU is always ready to run.
     fn park(&self) -> Result<()> {
         let parked = &self.numbers().words[place::PARKED].0;
-        while self.side == Side::Partner && parked.load(Ordering::SeqCst) != 0 {
-            wait_for(parked, futex::Flags::empty(), 1)?;
+        while self.side == Side::Partner && parked.load(Ordering::SeqCst) != AWAKE {
+            // Says that it sleeps. If the other side has just woken it, this fails and so does the wait.
+            let _ = parked.compare_exchange(TO_SLEEP, ASLEEP, Ordering::SeqCst, Ordering::SeqCst);
+            wait_for(parked, futex::Flags::empty(), ASLEEP)?;
         }
         Ok(())
     }
@@ -230,10 +238,15 @@ impl Line {
     /// # Errors
     /// Errors of the system.
     pub fn park_partner(&self) -> Result<()> {
-        const TIMES: u32 = 3;
+        const MOST: u32 = 1_000;
         if matches!(self.calls, Calls::Yield) {
-            self.numbers().words[place::PARKED].0.store(1, Ordering::SeqCst);
-            for _ in 0..TIMES {
+            let parked = &self.numbers().words[place::PARKED].0;
+            parked.store(TO_SLEEP, Ordering::SeqCst);
+            // No more often than it takes: each could let something else run.
+            for _ in 0..MOST {
+                if parked.load(Ordering::SeqCst) == ASLEEP {
+                    break;
+                }
                 nix::sched::sched_yield()?;
             }
         }
@@ -306,7 +319,7 @@ fn read(from: &OwnedFd) -> Result<()> {
 /// Ends the sleep of a partner without a mechanism that blocks it.
 fn unpark(numbers: &Numbers) -> Result<()> {
     let parked = &numbers.words[place::PARKED].0;
-    parked.store(0, Ordering::SeqCst);
+    parked.store(AWAKE, Ordering::SeqCst);
     futex::wake(parked, futex::Flags::empty(), 1)?;
     Ok(())
 }

@@ -46,6 +46,9 @@ pub fn periods(pair_ns: f64) -> Vec<Period> {
     LENGTHS.iter().flat_map(|length| SHARES.map(|share| Period { pairs: pairs(share), ns: ns(*length) })).collect()
 }
 
+/// Fewest undisturbed readings, as a multiple of the number of windows.
+const FEWEST_SHARE: usize = 4;
+
 /// An empty table for the windows; its readings are work of the counter.
 pub fn table() -> Observations {
     let mut table = Observations::new(vec![PASSED.to_owned(), SWITCHES.to_owned()]);
@@ -58,6 +61,10 @@ pub fn table() -> Observations {
 /// # Errors
 /// Why there is none, in words.
 pub fn lost_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
+    let undisturbed = table.readings().iter().filter(|reading| !reading.flags.any()).count();
+    if undisturbed < FEWEST_SHARE * table.rows().len() || undisturbed * 4 < table.readings().len() {
+        return Err(format!("only in {undisturbed} of {} windows nothing else ran", table.readings().len()));
+    }
     let options = Options { level, ..Options::default() };
     let solution = solve(table, 0, &options).map_err(|error| error.to_string())?;
     let component = |name: &str| solution.component(name).ok_or_else(|| format!("`{name}` cannot be told from the rest"));

@@ -1,7 +1,7 @@
 //! The other side: a process or a thread that takes its turns until it is told to end.
 
 use super::design::Turn;
-use super::line::{Calls, Knocker, Line, Side, Stream, ThreadId, block_signals, loopback, own_signals, place, streams};
+use super::line::{Calls, Knocker, Line, Side, Stream, TO_SLEEP, ThreadId, block_signals, loopback, own_signals, place, streams};
 use super::mechanism::Mechanism;
 use super::side::Work;
 use hairspring_host::interference::all_switches;
@@ -93,7 +93,7 @@ impl Partner {
         let role = if wanted.program.is_some() { "the partner process" } else { "the partner thread" };
         block_signals().map_err(|error| cannot(role, &error))?;
         let shared = Arc::new(Shared::new().map_err(|error| cannot("shared memory", &error))?);
-        shared.numbers().words[place::PARKED].0.store(1, Ordering::SeqCst);
+        shared.numbers().words[place::PARKED].0.store(TO_SLEEP, Ordering::SeqCst);
         let ends = Ends::new(wanted.mechanism).map_err(|error| cannot(&format!("a {}", wanted.mechanism.name()), &error))?;
         let is_over = Arc::new(AtomicBool::new(false));
         let end = Arc::new(Mutex::new(None));

@@ -1,7 +1,7 @@
 //! The result of a measurement, and what makes it from the tables. Pure.
 
 use super::design::{CALLS, FLUSH, FLUSHED_REFILL, REFILL, SWITCH, TOTAL, with_sum};
-use super::kinds::{SwitchFinding, code};
+use super::kinds::SwitchFinding;
 use super::mechanism::Mechanism;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::in_cycles;
@@ -256,12 +256,92 @@ fn other_switches(table: &Observations) -> Option<Finding> {
     (share > OTHER.0).then(|| Finding::new(severity, kind))
 }
 
-/// Whether a finding means that the time of a switch must not be trusted.
-pub fn is_untrusted(findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| finding.severity == Severity::Untrusted)
-}
+#[cfg(test)]
+mod tests {
+    use super::super::design::{Pilot, components, rows};
+    use super::*;
+    use hairspring_core::observations::Rate;
+    use rand::{Rng, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
 
-/// Whether a repeat may differ by more than the limit.
-pub fn is_unsteady(findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| finding.is(code::PLACEMENTS_DIFFER))
+    /// Made-up windows in placements of 20 rounds, in which a switch takes these times in nanoseconds; each window is flagged with this
+    /// probability.
+    fn windows(switches: &[f64], refill: f64, flagged: f64) -> Observations {
+        let mut random = Pcg64Mcg::seed_from_u64(5);
+        let pilot = Pilot { pair_ns: 3e3, calls_ns: 700.0, unit_ns: 130.0, touch_ns: Some(2e3), flush_ns: Some(3e4) };
+        let mut table = Observations::new(components(true));
+        table.origin.rate = Some(Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: String::new() });
+        let series = table.series("pipe");
+        let rows: Vec<_> = rows(&pilot).into_iter().map(|(_, counts)| (table.row(series, &counts), counts)).collect();
+        for (at, switch) in switches.iter().enumerate() {
+            let first = 20 * at as u32;
+            if first > 0 {
+                table.origin.placements.push(first);
+            }
+            for round in first..first + 20 {
+                for (row, counts) in &rows {
+                    let times = [*switch, 700.0, 2_000.0, refill, 28_000.0, 0.0];
+                    let exact: f64 = counts.iter().zip(times).map(|(count, time)| count * time).sum();
+                    let flags = if random.random::<f64>() < flagged { Flags::SWITCHED } else { Flags::NONE };
+                    table.push_flagged(*row, round, exact + 60.0 + 40.0 * random.random::<f64>(), flags);
+                }
+            }
+        }
+        table
+    }
+
+    fn found(table: &Observations) -> Switched {
+        switched(Mechanism::Pipe, table, &Question::default(), Duration::ZERO).unwrap()
+    }
+
+    fn kinds(found: &Switched) -> Vec<&str> {
+        found.findings.iter().map(|finding| &*finding.code).collect()
+    }
+
+    #[test]
+    fn costs_add_up_by_the_state_of_the_caches() {
+        let found = found(&windows(&[800.0; 4], 150.0, 0.0));
+        let costs: Vec<(Cache, f64)> = found.costs.iter().map(|cost| (cost.cache, cost.ns.value.round())).collect();
+        let near = |at: usize, ns: f64| (costs[at].1 - ns).abs() < 5.0;
+        assert!(near(0, 1_500.0) && near(1, 1_650.0) && (costs[2].1 - 29_500.0).abs() < 60.0, "{costs:?}");
+        assert_eq!(found.placed.as_ref().map(|placed| placed.placements), Some(4));
+        assert!(found.placed.as_ref().unwrap().spread_percent < 2.0 && found.findings.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn placements_that_differ_widen_the_interval_and_are_a_finding() {
+        let (same, differ) = (found(&windows(&[800.0; 4], 0.0, 0.0)), found(&windows(&[800.0, 800.0, 1_100.0, 800.0], 0.0, 0.0)));
+        assert!(kinds(&differ).contains(&"placements_differ") && !kinds(&same).contains(&"placements_differ"), "{:?}", differ.findings);
+        let half = |found: &Switched| found.costs[0].ns.half_width();
+        assert!(half(&differ) > 10.0 * half(&same) && half(&differ) > 75.0, "{} {}", half(&differ), half(&same));
+        let placed = differ.placed.unwrap();
+        assert!((placed.spread_percent - 20.0).abs() < 2.0, "{placed:?}");
+    }
+
+    #[test]
+    fn a_negative_part_is_shown_with_a_finding() {
+        let found = found(&windows(&[800.0; 4], -300.0, 0.0));
+        let refill = found.parts.iter().find(|part| part.name == REFILL).unwrap();
+        assert!((refill.ns.value + 300.0).abs() < 5.0, "{refill:?}");
+        assert!(kinds(&found).contains(&"negative_part"), "{:?}", found.findings);
+    }
+
+    #[test]
+    fn windows_with_other_switches_are_told_and_most_of_them_are_not_trusted() {
+        let severity = |share: f64| {
+            let found = found(&windows(&[800.0; 4], 0.0, share));
+            found.findings.iter().find(|finding| finding.is("other_switches")).map(|finding| finding.severity)
+        };
+        assert_eq!([0.01, 0.2, 0.6].map(severity), [None, Some(Severity::Warning), Some(Severity::Untrusted)]);
+    }
+
+    #[test]
+    fn the_second_method_agrees_or_is_a_finding() {
+        let ns = |value: f64| Estimate { value, low: value - 20.0, high: value + 20.0, level: 0.95 };
+        let base = found(&windows(&[800.0; 4], 0.0, 0.0));
+        let checked = |value: f64| base.clone().checked(Ok(Check::new(ns(value), &base.costs[0].ns, 1e5, 40)));
+        assert!(checked(1_510.0).check.unwrap().agrees && checked(1_510.0).findings.is_empty());
+        assert_eq!(kinds(&checked(1_700.0)), ["methods_disagree"]);
+        assert_eq!(kinds(&base.clone().checked(Err("too busy".into()))), ["not_checked"]);
+    }
 }
