@@ -125,7 +125,15 @@ pub fn rows(pilot: &Pilot) -> Vec<(Window, Vec<f64>)> {
         windows.extend(steps(pilot.pair_ns + 2.0 * turn_ns, count).map(|pairs| Window::Switches { pairs, turn }));
         windows.extend(steps(turn_ns, count).map(|times| Window::Turns { times, turn }));
     }
-    windows.into_iter().map(|window| (window, window.counts(has_set))).collect()
+    let mut rows: Vec<(Window, Vec<f64>)> = Vec::new();
+    for window in windows {
+        let counts = window.counts(has_set);
+        // Many short turns may have the counts of few long ones.
+        if rows.iter().all(|(_, known)| *known != counts) {
+            rows.push((window, counts));
+        }
+    }
+    rows
 }
 
 /// The turns of a design with their times.

@@ -17,7 +17,9 @@ pub struct Overhead {
 impl Overhead {
     /// The share of the CPU in percent.
     pub fn percent(&self) -> Estimate {
-        self.ns.scaled(100.0 / 1e9)
+        // Divided, because 1e-7 is no exact number, and 0.1 % would not be 0.1.
+        const ONE: f64 = 1e7;
+        Estimate { value: self.ns.value / ONE, low: self.ns.low / ONE, high: self.ns.high / ONE, ..self.ns }
     }
 
     /// Whether a second has time for so many switches.
