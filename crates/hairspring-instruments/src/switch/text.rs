@@ -121,20 +121,20 @@ fn checked(check: &Check) -> String {
     )
 }
 
-/// The share of the CPU that switches take (Muller, Figure 21).
+/// The share of the CPU that switches take (Muller, Figure 21), in columns of one width.
 fn table(page: &mut Page, found: &Switched, asked: &Asked) {
-    let header: Vec<String> = found.costs.iter().map(|cost| pad(cost.cache.name(), 18)).collect();
-    page.line(&format!("    {}  {}", pad("switches a second", 18), header.join("  ").trim_end()), Tone::Strong);
+    const COLUMNS: usize = 20;
+    let header: Vec<String> = found.costs.iter().map(|cost| pad(cost.cache.name(), COLUMNS)).collect();
+    page.line(&format!("  switches/s  {}", header.join("  ").trim_end()), Tone::Strong);
     for rate in &asked.rates {
-        let cell = |cost: &Cost| overhead(&cost.ns, &[*rate]).first().map_or_else(String::new, |row| share(row, 18));
-        let cells: Vec<String> = found.costs.iter().map(cell).collect();
-        page.line(&format!("    {:>17}   {}", significant(*rate, 6), cells.join("  ").trim_end()), Tone::Plain);
+        let cell = |cost: &Cost| overhead(&cost.ns, &[*rate]).first().map_or_else(String::new, share);
+        let cells: Vec<String> = found.costs.iter().map(|cost| pad(&cell(cost), COLUMNS)).collect();
+        page.line(&format!("  {:>10}  {}", significant(*rate, 6), cells.join("  ").trim_end()), Tone::Plain);
     }
 }
 
-fn share(row: &super::overhead::Overhead, columns: usize) -> String {
-    let text = if row.fits() { format!("{} %", plus_minus(&row.percent())) } else { "no time for it".into() };
-    pad(&text, columns)
+fn share(row: &super::overhead::Overhead) -> String {
+    if row.fits() { format!("{} %", plus_minus(&row.percent())) } else { "no time for it".into() }
 }
 
 fn run(found: &Switched) -> String {
