@@ -77,7 +77,8 @@ pub struct SwitchedJson {
 /// What a switch costs in all.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CostJson {
-    /// `warm`; `refilled`: each side passes over its working set; `flushed`: and flushes it from all caches. Nothing in user space
+    /// `warm`; `refilled`: with what the first pass over the working set takes more; `flushed`: with what a pass over a set takes more
+    /// that was flushed from all caches. Nothing in user space
     /// disables a cache; `flushed` is the nearest to it.
     pub cache: String,
     /// Time in nanoseconds.

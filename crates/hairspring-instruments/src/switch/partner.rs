@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn orders_survive_shared_memory() {
-        let turn = Order::Turn(Turn { units: u32::MAX, touch: true, flush: true });
+        let turn = Order::Turn(Turn { units: u32::MAX, passes: u16::MAX, flush: true });
         assert!([turn, Order::Report, Order::Quit].into_iter().all(|order| Order::decoded(order.encoded()) == order));
     }
 

@@ -200,7 +200,7 @@ impl Pair {
             if self.has_failed() { Err(self.failure()) } else { Ok((shortest as f64 / hz * 1e9 / f64::from(times)).max(1.0)) }
         };
         let units = Turn { units: PAIRS, ..Turn::default() };
-        let touch = Turn { touch: true, ..Turn::default() };
+        let touch = Turn { passes: 1, ..Turn::default() };
         let pair_ns = each(Window::Switches { pairs: PAIRS, turn: Turn::default() }, PAIRS)?;
         let calls_ns = each(Window::Calls { times: PAIRS }, PAIRS)?;
         let unit_ns = each(Window::Turns { times: 1, turn: units }, PAIRS)?;
@@ -430,7 +430,7 @@ mod tests {
         Wanted { mechanism, program: None, bytes: 4_096, cpu }
     }
 
-    const TURN: Turn = Turn { units: 1, touch: true, flush: true };
+    const TURN: Turn = Turn { units: 1, passes: 2, flush: true };
     const WINDOWS: [Window; 3] =
         [Window::Switches { pairs: 5, turn: TURN }, Window::Calls { times: 5 }, Window::Turns { times: 5, turn: TURN }];
 

@@ -25,11 +25,11 @@ impl Work {
     /// Does a turn.
     pub fn turn(&mut self, turn: Turn) {
         units(turn.units);
-        if turn.touch {
+        for _ in 0..turn.passes {
             self.touch();
-        }
-        if turn.flush {
-            flush(self.set.as_slice());
+            if turn.flush {
+                flush(self.set.as_slice());
+            }
         }
     }
 
@@ -58,12 +58,12 @@ pub fn units(units: u32) {
 impl Turn {
     /// The number.
     pub fn encoded(self) -> u64 {
-        u64::from(self.units) << 8 | u64::from(self.touch) << 1 | u64::from(self.flush)
+        u64::from(self.units) << 24 | u64::from(self.passes) << 8 | u64::from(self.flush)
     }
 
     /// The turn of a number.
     pub fn decoded(number: u64) -> Turn {
-        Turn { units: (number >> 8) as u32, touch: number & 2 != 0, flush: number & 1 != 0 }
+        Turn { units: (number >> 24) as u32, passes: (number >> 8) as u16, flush: number & 1 != 0 }
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
     fn a_pass_writes_every_line_once_and_a_flush_changes_nothing() {
         let mut work = Work::new(1_000);
         assert_eq!(work.set.len(), 128);
-        work.turn(Turn { units: 2, touch: true, flush: true });
+        work.turn(Turn { units: 2, passes: 1, flush: true });
         let written: Vec<usize> = (0..work.set.len()).filter(|at| work.set[*at] == 2).collect();
         assert_eq!(written, (0..16).map(|line| line * WORDS).collect::<Vec<_>>());
         assert!(Work::new(0).set.is_empty());
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn turns_survive_shared_memory() {
-        for turn in [Turn::default(), Turn { units: u32::MAX, touch: true, flush: false }, Turn { units: 1, touch: false, flush: true }] {
+        for turn in [Turn::default(), Turn { units: u32::MAX, passes: u16::MAX, flush: false }, Turn { units: 1, passes: 0, flush: true }] {
             assert_eq!(Turn::decoded(turn.encoded()), turn);
         }
     }

@@ -104,10 +104,10 @@ fn meaning(name: &str) -> &'static str {
         SWITCH => "beyond its system calls",
         CALLS => "the same system calls in one process, where nobody waits",
         WORK => "a unit of work: 100 dependent multiplications",
-        TOUCH => "a pass over the working set in one process",
-        REFILL => "a pass takes more after a switch",
+        TOUCH => "a further pass over the working set in the same turn",
+        REFILL => "the first pass after a switch takes more",
         FLUSH => "a pass takes more if the set is flushed, with the flush (clflush)",
-        FLUSHED_REFILL => "a flushed pass takes more after a switch",
+        FLUSHED_REFILL => "the first flushed pass after a switch takes more",
         _ => "",
     }
 }
