@@ -13,13 +13,15 @@ const WORDS: usize = CACHE_LINE / size_of::<u64>();
 #[derive(Debug)]
 pub struct Work {
     set: Vec<u64>,
+    /// Whether the next pass goes up.
+    up: bool,
 }
 
 impl Work {
     /// A working set of so many bytes, rounded up to whole cache lines.
     pub fn new(bytes: usize) -> Work {
         // A value that is not 0 makes the system provide every page now.
-        Work { set: vec![1; bytes.div_ceil(CACHE_LINE) * WORDS] }
+        Work { set: vec![1; bytes.div_ceil(CACHE_LINE) * WORDS], up: true }
     }
 
     /// Does a turn.
@@ -33,12 +35,17 @@ impl Work {
         }
     }
 
-    /// Reads and writes a word in every cache line, in the order of the addresses.
+    /// Reads and writes a word in every cache line, up and down in turn: each pass begins with the lines that are most likely in a
+    /// cache. Always in one direction, a set larger than a cache would find nothing in it, with or without a switch.
     fn touch(&mut self) {
-        let set = black_box(&mut self.set);
-        for line in set.chunks_exact_mut(WORDS) {
-            line[0] = line[0].wrapping_add(1);
+        let write = |line: &mut [u64]| line[0] = line[0].wrapping_add(1);
+        let lines = black_box(&mut self.set).chunks_exact_mut(WORDS);
+        if self.up {
+            lines.for_each(write)
+        } else {
+            lines.rev().for_each(write)
         }
+        self.up = !self.up;
     }
 }
 
@@ -72,11 +79,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pass_writes_every_line_once_and_a_flush_changes_nothing() {
+    fn passes_write_every_line_and_a_flush_changes_nothing() {
         let mut work = Work::new(1_000);
         assert_eq!(work.set.len(), 128);
-        work.turn(Turn { units: 2, passes: 1, flush: true });
-        let written: Vec<usize> = (0..work.set.len()).filter(|at| work.set[*at] == 2).collect();
+        work.turn(Turn { units: 2, passes: 2, flush: true });
+        let written: Vec<usize> = (0..work.set.len()).filter(|at| work.set[*at] == 3).collect();
         assert_eq!(written, (0..16).map(|line| line * WORDS).collect::<Vec<_>>());
         assert!(Work::new(0).set.is_empty());
     }
