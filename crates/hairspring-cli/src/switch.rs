@@ -75,7 +75,7 @@ const REMEDIES: Remedies = Remedies {
         ("below_resolution", MORE_TIME),
         ("other_switches", QUIETER),
         ("placements_differ", MORE_TIME),
-        ("not_checked", MORE_TIME),
+        ("no_second_method", MORE_TIME),
     ],
     more_rows: MORE_TIME,
 };

@@ -60,7 +60,7 @@ pub struct SwitchedJson {
     pub costs: Vec<CostJson>,
     /// The components of the windows.
     pub components: Vec<PartJson>,
-    /// The second method; `null` with a finding that says why.
+    /// The second method; `null` with the finding `no_second_method`.
     pub check: Option<CheckJson>,
     /// What the switches take of the CPU at some rates, for each of the costs.
     pub overhead: Vec<OverheadJson>,

@@ -18,7 +18,7 @@ pub enum SwitchFinding {
     /// The work that a background counter loses says another time than the windows.
     MethodsDisagree { windows_ns: f64, lost_ns: f64, off_percent: f64 },
     /// The second method gave no time.
-    NotChecked { reason: String },
+    NoSecondMethod { reason: String },
     /// The thread's priority could not be raised.
     PriorityNotRaised {},
 }
@@ -33,8 +33,8 @@ pub mod code {
     pub const NEGATIVE_PART: &str = "negative_part";
     /// [`SwitchFinding::MethodsDisagree`](super::SwitchFinding::MethodsDisagree).
     pub const METHODS_DISAGREE: &str = "methods_disagree";
-    /// [`SwitchFinding::NotChecked`](super::SwitchFinding::NotChecked).
-    pub const NOT_CHECKED: &str = "not_checked";
+    /// [`SwitchFinding::NoSecondMethod`](super::SwitchFinding::NoSecondMethod).
+    pub const NO_SECOND_METHOD: &str = "no_second_method";
     /// [`SwitchFinding::PriorityNotRaised`](super::SwitchFinding::PriorityNotRaised).
     pub const PRIORITY_NOT_RAISED: &str = "priority_not_raised";
 }
@@ -75,8 +75,8 @@ impl Kind for SwitchFinding {
                 numbers: numbers! { windows_ns, lost_ns, off_percent },
                 remedy: "take the larger difference as the uncertainty: beside a third thread that is ready to run the scheduler has more to do",
             },
-            SwitchFinding::NotChecked { reason } => Description {
-                code: code::NOT_CHECKED,
+            SwitchFinding::NoSecondMethod { reason } => Description {
+                code: code::NO_SECOND_METHOD,
                 message: format!("no second method: {reason}"),
                 numbers: numbers! { reason },
                 remedy: "give more time",
