@@ -89,7 +89,17 @@ def run(record: Record, settings: Settings) -> None:
     ]
     record.csv(HEADER, raw)
     rows = [row(name, runs) for name, runs in found.items()]
-    columns = ("mechanism", "runs", "ns, median", "spread", "cycles, median", "spread", "lost work, ns", "agree", "doubted")
+    columns = (
+        "mechanism",
+        "runs",
+        "ns, median",
+        "spread",
+        "cycles, median",
+        "spread",
+        "lost work, ns",
+        "agree",
+        "doubted",
+    )
     record.table("A switch with its calls, warm", columns, rows)
     for mechanism in MECHANISMS:
         judge(record, mechanism, found[mechanism])
@@ -119,5 +129,11 @@ def judge(record: Record, mechanism: str, runs: list[Switch]) -> None:
     off = [one for one in runs if not abs(one.ns[0] / middle - 1) <= SPREAD_PERCENT / 100]
     silent = [one for one in off if not one.doubted()]
     covered = share(one.ns[1] <= middle <= one.ns[2] for one in runs)
-    detail = f"farthest {farthest(ns):.1f} %, {len(off)} of {len(runs)} off by more, {len(silent)} of them without a finding"
-    record.target(f"{mechanism}: within 5 % of the median, or a finding", not silent, f"{detail}; {covered:.0f} % of the intervals hold it")
+    detail = (
+        f"farthest {farthest(ns):.1f} %, {len(off)} of {len(runs)} off by more, {len(silent)} of them without a finding"
+    )
+    record.target(
+        f"{mechanism}: within 5 % of the median, or a finding",
+        not silent,
+        f"{detail}; {covered:.0f} % of the intervals hold it",
+    )

@@ -17,12 +17,11 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  hairspring switch                        two processes, by futex
-  hairspring switch --by pipe,eventfd      two mechanisms compared; --all for all
-  hairspring switch --threads              two threads of a process
-  hairspring switch --working-set 256K     each side passes over 256 KiB after
-                                           each switch, also flushed
-  hairspring switch --rate 20000           the share of the CPU at this rate";
+  hairspring switch                      two processes, by futex
+  hairspring switch --by pipe,eventfd    some mechanisms, compared
+  hairspring switch --all --threads      all, between two threads of a process
+  hairspring switch --working-set 256K   passes over 256 KiB after each switch
+  hairspring switch --rate 20000         the share of the CPU at this rate";
 
 /// Measure the cost of a context switch: its system calls, the switch itself, and refilling the caches
 #[derive(Debug, Clone, Args)]
