@@ -30,9 +30,9 @@ class Switch:
         return " ".join(f"{kind}:{severity}" for kind, severity in self.findings) or self.error
 
     def doubted(self) -> bool:
-        """Whether a finding says that a repeat may differ, or that the figure is not to be trusted."""
+        """Whether a warning says that a repeat may differ, or that the figure is not to be trusted."""
         kinds = {"placements_differ", "wide_interval", "core_shared", "preempted", "disturbed_throughout"}
-        return bool(self.error) or any(kind in kinds or worth == "untrusted" for kind, worth in self.findings)
+        return bool(self.error) or any(kind in kinds and worth != "note" for kind, worth in self.findings)
 
 
 def switch(mechanism: str, settings: Settings) -> Switch:
