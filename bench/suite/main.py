@@ -19,6 +19,7 @@ import mhz
 import repeat
 import same
 import stopwatch
+import switch
 import trust
 from harness import Record, Settings, circumstances
 
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
         instructions.run,
         "latencies and throughputs against published figures, quiet and beside a neighbour",
     ),
+    "switch": (switch.run, "context switches by five mechanisms, 20 times, beside the plain idea of lat_ctx"),
     "stopwatch": (stopwatch.run, "C stopwatches: the bias of empty spans, and the cost of an inline read"),
     "languages": (languages.run, "every language against `hairspring time`, and its usual tools"),
     "clock_gettime": (clocks.run, "a body of 40 ns by clock_gettime and by gettimeofday against the TSC"),

@@ -30,6 +30,7 @@ verbs! {
     mhz,
     clocks,
     period,
+    switch,
     capture,
     run,
     blocks,
@@ -63,6 +64,10 @@ pub type AnyError = Box<dyn std::error::Error>;
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|first| first == hairspring_snippet::host::ARGUMENT) {
         return ExitCode::from(hairspring_snippet::host::main() as u8);
+    }
+    #[cfg(target_os = "linux")]
+    if hairspring_instruments::switch::partner::is_partner(std::env::args_os().map(|word| word.to_string_lossy().into_owned())) {
+        return ExitCode::from(hairspring_instruments::switch::partner::main(std::env::args()));
     }
     // All of the command line is parsed before anything runs.
     let matches = command().get_matches();

@@ -6,6 +6,7 @@ use hairspring_instructions::document::InstructionsDocument;
 use hairspring_instruments::clocks::document::clock_schemas;
 use hairspring_instruments::mhz::document::MhzDocument;
 use hairspring_instruments::period::document::{PeriodDocument, ResponderDocument};
+use hairspring_instruments::switch::document::SwitchDocument;
 use hairspring_instruments::verify::document::CertificateDocument;
 use hairspring_result::ResultDocument;
 use hairspring_result::compare::CompareDocument;
@@ -25,6 +26,7 @@ fn the_published_schemas_are_the_generated_ones() {
     published("blocks.schema.json", &schema::<BlocksDocument>());
     published("instructions.schema.json", &schema::<InstructionsDocument>());
     published("compare.schema.json", &schema::<CompareDocument>());
+    published("switch.schema.json", &schema::<SwitchDocument>());
     published("period.schema.json", &schema::<PeriodDocument>());
     published("responder.schema.json", &schema::<ResponderDocument>());
     clock_schemas().iter().for_each(|(name, schema)| published(name, schema));

@@ -25,6 +25,14 @@ fn involuntary() -> i64 {
     getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.involuntary_context_switches())
 }
 
+/// All context switches of the calling thread so far, voluntary and involuntary, as the kernel counts them.
+#[cfg(target_os = "linux")]
+pub fn all_switches() -> u64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let both = |usage: nix::sys::resource::Usage| usage.voluntary_context_switches() + usage.involuntary_context_switches();
+    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| both(usage) as u64)
+}
+
 #[cfg(not(target_os = "linux"))]
 fn involuntary() -> i64 {
     0

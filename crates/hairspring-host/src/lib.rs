@@ -12,6 +12,8 @@ pub mod other_threads;
 #[cfg(feature = "process")]
 pub mod process;
 pub mod seat;
+#[cfg(target_os = "linux")]
+pub mod shared;
 pub mod terminal;
 pub mod thread;
 

@@ -1,7 +1,7 @@
 //! Preparing the measuring thread: pinned to one CPU, with raised priority and locked memory, as far as allowed.
 #![allow(
     unsafe_code,
-    reason = "setpriority, getpriority, mlockall and sched_setscheduler have no safe form in the libraries used; the only pointers are to live values"
+    reason = "setpriority, getpriority, mlockall, sched_setscheduler and tgkill have no safe form in the libraries used; the only pointers are to live values"
 )]
 
 pub mod floating;
@@ -195,6 +195,30 @@ impl Drop for RealTime {
         // Restoring a lower priority is always allowed.
         schedule(self.policy, &self.parameters);
     }
+}
+
+/// Lets the calling thread run only when its CPU has nothing else to do (SCHED_IDLE), for the rest of its life.
+///
+/// # Errors
+/// If the system refuses.
+#[cfg(target_os = "linux")]
+pub fn run_when_idle() -> Result<()> {
+    if schedule(libc::SCHED_IDLE, &libc::sched_param { sched_priority: 0 }) {
+        return Ok(());
+    }
+    let reason = std::io::Error::last_os_error().to_string();
+    Err(Error::Refused { what: "cannot run at idle priority (SCHED_IDLE)".into(), reason })
+}
+
+/// Sends a signal to one thread of a process. The process of that number must be the caller or a child that has not been waited for.
+///
+/// # Errors
+/// Errors of the system, such as a thread that has ended.
+#[cfg(target_os = "linux")]
+pub fn signal_thread(process: i32, thread: i32, signal: nix::sys::signal::Signal) -> std::io::Result<()> {
+    // SAFETY: three numbers and no pointers.
+    let sent = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal as libc::c_int) };
+    if sent == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
 fn scheduling() -> Option<(libc::c_int, libc::sched_param)> {

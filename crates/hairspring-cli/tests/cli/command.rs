@@ -195,6 +195,15 @@ impl Running {
         kill(Pid::from_raw(self.process.id() as i32), signal).unwrap();
     }
 
+    /// Kills every process that it started and that has this in its command line.
+    pub fn kill_those(&self, part: &str) {
+        let all = self.place.processes();
+        for (pid, _) in all.iter().filter(|(pid, line)| *pid != self.process.id() as i32 && line.contains(part)) {
+            // It may have ended since.
+            let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+        }
+    }
+
     /// Waits for its end with this status.
     pub fn ends_with(self, status: i32) -> Ended {
         self.ends_with_any(&[status])

@@ -32,6 +32,8 @@ mod place;
 mod remedies;
 mod run;
 mod saved;
+#[cfg(target_os = "linux")]
+mod switch;
 mod threads;
 mod usage;
 mod vectors;

@@ -1,0 +1,223 @@
+//! The document of `switch`.
+
+use super::mechanism::Mechanism;
+use super::overhead::overhead;
+use super::result::{Check, Cost, Part, Placed, Switched};
+use hairspring_core::Estimate;
+use hairspring_result::{Environment, Finding};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum SwitchSchema {
+    /// First version.
+    #[serde(rename = "hairspring/switch/1")]
+    V1,
+}
+
+/// Who alternates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sides {
+    /// Two processes.
+    Processes,
+    /// Two threads of a process.
+    Threads,
+}
+
+/// The cost of a context switch.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Hairspring context switch")]
+pub struct SwitchDocument {
+    /// Name and version of this format.
+    pub schema: SwitchSchema,
+    /// The verb that made it.
+    pub command: String,
+    /// Circumstances.
+    pub environment: Environment,
+    /// The CPU that both sides share.
+    pub cpu: usize,
+    /// Who alternates.
+    pub sides: Sides,
+    /// Bytes of the working set of each side; `null` without one.
+    pub working_set_bytes: Option<usize>,
+    /// One entry for each mechanism.
+    pub results: Vec<SwitchedJson>,
+}
+
+/// The cost of a switch by a mechanism.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SwitchedJson {
+    /// `futex`, `pipe`, `eventfd`, `signal` or `yield`.
+    pub mechanism: String,
+    /// The system calls of one side for one switch.
+    pub calls: String,
+    /// Why there is no result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What a switch costs in all, by the state of the caches.
+    pub costs: Vec<CostJson>,
+    /// The components of the windows.
+    pub components: Vec<PartJson>,
+    /// The second method; `null` with the finding `no_second_method`.
+    pub check: Option<CheckJson>,
+    /// What the switches take of the CPU at some rates, for each of the costs.
+    pub overhead: Vec<OverheadJson>,
+    /// How far the placements differ; `null` with fewer than two.
+    pub placements: Option<PlacedJson>,
+    /// Rounds of all windows.
+    pub rounds: Option<u32>,
+    /// Total time, in milliseconds.
+    pub elapsed_ms: Option<f64>,
+    /// Findings, the most severe first.
+    pub findings: Vec<Finding>,
+}
+
+/// What a switch costs in all.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CostJson {
+    /// `warm`; `refilled`: with what the first pass over the working set takes more; `flushed`: with what a pass over a set takes more
+    /// that was flushed from all caches. Nothing in user space
+    /// disables a cache; `flushed` is the nearest to it.
+    pub cache: String,
+    /// Time in nanoseconds.
+    pub time_ns: Option<Estimate>,
+    /// Time in core cycles, where a reference chain ran in the same rounds.
+    pub cycles: Option<Estimate>,
+}
+
+/// A component.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PartJson {
+    /// Its name.
+    pub name: String,
+    /// Time of one, in nanoseconds. A negative one is a result: it is a difference of windows.
+    pub time_ns: Option<Estimate>,
+    /// Time in core cycles.
+    pub cycles: Option<Estimate>,
+    /// Upper bound in nanoseconds, where the time cannot be told from zero.
+    pub bound_ns: Option<f64>,
+}
+
+/// The second method.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CheckJson {
+    /// Time of a switch with its calls in nanoseconds, from the work that a background counter lost.
+    pub time_ns: Option<Estimate>,
+    /// Largest rate of switches in a window, per second.
+    pub most_per_second: f64,
+    /// Rounds of its windows.
+    pub rounds: u32,
+    /// Whether both methods agree within their intervals.
+    pub agrees: bool,
+}
+
+/// A row of the overhead table (Muller, Figure 21).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OverheadJson {
+    /// Switches per second.
+    pub per_second: f64,
+    /// State of the caches.
+    pub cache: String,
+    /// Time of the switches of a second, in milliseconds.
+    pub time_ms: Option<Estimate>,
+    /// The same as a share of the CPU, in percent.
+    pub share_percent: Option<Estimate>,
+}
+
+/// How far the placements differ.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PlacedJson {
+    /// Number of partners in turn.
+    pub number: usize,
+    /// Lowest cost of a warm switch, in nanoseconds.
+    pub lowest_ns: f64,
+    /// Highest cost of a warm switch, in nanoseconds.
+    pub highest_ns: f64,
+    /// Their distance in percent of the median.
+    pub spread_percent: f64,
+}
+
+/// What the verb was asked for.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The CPU.
+    pub cpu: usize,
+    /// Who alternates.
+    pub sides: Sides,
+    /// Bytes of the working sets; 0 for none.
+    pub bytes: usize,
+    /// Rates of the overhead table.
+    pub rates: Vec<f64>,
+}
+
+/// Each mechanism with its result, or why it has none.
+pub type Results<'a> = &'a [(Mechanism, Result<Switched, String>)];
+
+/// The document.
+pub fn switch(results: Results, asked: &Asked, circumstances: &Environment) -> SwitchDocument {
+    SwitchDocument {
+        schema: SwitchSchema::V1,
+        command: "switch".into(),
+        environment: circumstances.clone(),
+        cpu: asked.cpu,
+        sides: asked.sides,
+        working_set_bytes: (asked.bytes > 0).then_some(asked.bytes),
+        results: results.iter().map(|(mechanism, found)| switched(*mechanism, found.as_ref(), asked)).collect(),
+    }
+}
+
+fn switched(mechanism: Mechanism, found: Result<&Switched, &String>, asked: &Asked) -> SwitchedJson {
+    let known = found.ok();
+    SwitchedJson {
+        mechanism: mechanism.name().into(),
+        calls: mechanism.calls().into(),
+        reason: found.err().cloned(),
+        costs: known.map_or_else(Vec::new, |found| found.costs.iter().map(cost).collect()),
+        components: known.map_or_else(Vec::new, |found| found.parts.iter().map(part).collect()),
+        check: known.and_then(|found| found.check.as_ref().ok()).map(check),
+        overhead: known.map_or_else(Vec::new, |found| found.costs.iter().flat_map(|cost| overheads(cost, asked)).collect()),
+        placements: known.and_then(|found| found.placed.as_ref()).map(placed),
+        rounds: known.map(|found| found.rounds),
+        elapsed_ms: known.map(|found| found.elapsed.as_secs_f64() * 1e3),
+        findings: known.map_or_else(Vec::new, |found| found.findings.clone()),
+    }
+}
+
+fn cost(cost: &Cost) -> CostJson {
+    CostJson { cache: cost.cache.name().into(), time_ns: cost.ns.if_finite(), cycles: cost.cycles.and_then(Estimate::if_finite) }
+}
+
+fn part(part: &Part) -> PartJson {
+    PartJson {
+        name: part.name.clone(),
+        time_ns: part.ns.if_finite(),
+        cycles: part.cycles.and_then(Estimate::if_finite),
+        bound_ns: part.bound_ns.filter(|bound| bound.is_finite()),
+    }
+}
+
+fn check(check: &Check) -> CheckJson {
+    let Check { ns, most_per_second, rounds, agrees } = *check;
+    CheckJson { time_ns: ns.if_finite(), most_per_second, rounds, agrees }
+}
+
+fn overheads(cost: &Cost, asked: &Asked) -> Vec<OverheadJson> {
+    let row = |row: &super::overhead::Overhead| OverheadJson {
+        per_second: row.per_second,
+        cache: cost.cache.name().into(),
+        time_ms: row.ns.scaled(1e-6).if_finite(),
+        share_percent: row.percent().if_finite(),
+    };
+    overhead(&cost.ns, &asked.rates).iter().map(row).collect()
+}
+
+fn placed(placed: &Placed) -> PlacedJson {
+    PlacedJson {
+        number: placed.placements,
+        lowest_ns: placed.range_ns.0,
+        highest_ns: placed.range_ns.1,
+        spread_percent: placed.spread_percent,
+    }
+}

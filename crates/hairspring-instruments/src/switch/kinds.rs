@@ -1,0 +1,92 @@
+//! Findings about context switches.
+
+use hairspring_core::judge::words::in_percent;
+use hairspring_core::judge::{Description, Kind, Numbers};
+use hairspring_core::numbers;
+
+/// Findings about switches between two sides.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+pub enum SwitchFinding {
+    /// The kernel counted other switches than the two sides made.
+    OtherSwitches { windows: usize, of: usize, share_percent: f64 },
+    /// The placements differ by more than the limit.
+    PlacementsDiffer { spread_percent: f64, limit_percent: f64, lowest_ns: f64, highest_ns: f64, placements: usize },
+    /// A time that is added to another is clearly negative.
+    NegativePart { component: String, ns: f64 },
+    /// The work that a background counter loses says another time than the windows.
+    MethodsDisagree { windows_ns: f64, lost_ns: f64, off_percent: f64 },
+    /// The second method gave no time.
+    NoSecondMethod { reason: String },
+    /// The thread's priority could not be raised.
+    PriorityNotRaised {},
+}
+
+/// Codes of these findings.
+pub mod code {
+    /// [`SwitchFinding::OtherSwitches`](super::SwitchFinding::OtherSwitches).
+    pub const OTHER_SWITCHES: &str = "other_switches";
+    /// [`SwitchFinding::PlacementsDiffer`](super::SwitchFinding::PlacementsDiffer).
+    pub const PLACEMENTS_DIFFER: &str = "placements_differ";
+    /// [`SwitchFinding::NegativePart`](super::SwitchFinding::NegativePart).
+    pub const NEGATIVE_PART: &str = "negative_part";
+    /// [`SwitchFinding::MethodsDisagree`](super::SwitchFinding::MethodsDisagree).
+    pub const METHODS_DISAGREE: &str = "methods_disagree";
+    /// [`SwitchFinding::NoSecondMethod`](super::SwitchFinding::NoSecondMethod).
+    pub const NO_SECOND_METHOD: &str = "no_second_method";
+    /// [`SwitchFinding::PriorityNotRaised`](super::SwitchFinding::PriorityNotRaised).
+    pub const PRIORITY_NOT_RAISED: &str = "priority_not_raised";
+}
+
+impl Kind for SwitchFinding {
+    fn describe(self) -> Description {
+        match self {
+            SwitchFinding::OtherSwitches { windows, of, share_percent } => Description {
+                code: code::OTHER_SWITCHES,
+                message: format!(
+                    "in {windows} of {of} windows ({}) the kernel counted other switches than the two sides made: something else ran, or the sides did not alternate",
+                    in_percent(share_percent)
+                ),
+                numbers: numbers! { windows, of, share_percent },
+                remedy: "use a CPU that has nothing else to do",
+            },
+            SwitchFinding::PlacementsDiffer { spread_percent, limit_percent, lowest_ns, highest_ns, placements } => Description {
+                code: code::PLACEMENTS_DIFFER,
+                message: format!(
+                    "{placements} partners in turn gave {lowest_ns:.0} to {highest_ns:.0} ns, a spread of {} (limit {}): the next run may differ as much; the interval includes it",
+                    in_percent(spread_percent),
+                    in_percent(limit_percent)
+                ),
+                numbers: numbers! { spread_percent, limit_percent, lowest_ns, highest_ns, placements },
+                remedy: "give more time, or use a CPU that has nothing else to do",
+            },
+            SwitchFinding::NegativePart { component, ns } => Description {
+                code: code::NEGATIVE_PART,
+                message: format!("`{component}` is {ns:.0} ns, clearly below zero: the parts do not simply add up, so use the sums"),
+                numbers: numbers! { component, ns },
+                remedy: "use the sums, which are measured as such",
+            },
+            SwitchFinding::MethodsDisagree { windows_ns, lost_ns, off_percent } => Description {
+                code: code::METHODS_DISAGREE,
+                message: format!(
+                    "the windows say {windows_ns:.0} ns, the work that a background counter lost says {lost_ns:.0} ns ({off_percent:+.1} %): beyond both intervals"
+                ),
+                numbers: numbers! { windows_ns, lost_ns, off_percent },
+                remedy: "take the larger difference as the uncertainty: beside a third thread that is ready to run the scheduler has more to do",
+            },
+            SwitchFinding::NoSecondMethod { reason } => Description {
+                code: code::NO_SECOND_METHOD,
+                message: format!("no second method: {reason}"),
+                numbers: numbers! { reason },
+                remedy: "give more time",
+            },
+            SwitchFinding::PriorityNotRaised {} => Description {
+                code: code::PRIORITY_NOT_RAISED,
+                message: "the priority could not be raised: other threads of this CPU disturb more windows".into(),
+                numbers: Numbers::default(),
+                remedy: "run with the privilege to raise the priority, for steadier readings",
+            },
+        }
+    }
+}

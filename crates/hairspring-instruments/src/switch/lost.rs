@@ -1,0 +1,118 @@
+//! The second method (Muller, 2.10: idle time): what a background counter loses while switches run at a known rate. Pure.
+//!
+//! A window is a period of the timer. Its reading is not a time but the work of the counter, so it needs no clock but the timer:
+//! `work = (period - switches * t - rest) / unit`. The fit gives `1 / unit` and `-t / unit`, and their ratio is `-t`.
+
+use hairspring_core::estimate::ratio::ratio;
+use hairspring_core::estimate::{Options, Uncertain, solve};
+use hairspring_core::observations::Observations;
+
+/// Name of the component of the time that passes, in nanoseconds.
+pub const PASSED: &str = "passed";
+/// Name of the component of the switches.
+pub const SWITCHES: &str = "switches";
+
+/// A window: switches away from the measuring side, and its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period {
+    /// Switches out and back.
+    pub pairs: u32,
+    /// Length in nanoseconds.
+    pub ns: u64,
+}
+
+impl Period {
+    /// Its counts.
+    pub fn counts(&self) -> Vec<f64> {
+        vec![self.ns as f64, 2.0 * f64::from(self.pairs)]
+    }
+
+    /// Switches in a second.
+    pub fn rate(&self) -> f64 {
+        2e9 * f64::from(self.pairs) / self.ns as f64
+    }
+}
+
+/// Lengths of the windows, in nanoseconds.
+const LENGTHS: [u64; 2] = [1_000_000, 2_500_000];
+/// Shares of the shorter window that the switches take.
+const SHARES: [f64; 4] = [0.0, 0.15, 0.3, 0.5];
+
+/// The windows for a switch out and back that takes about this long.
+pub fn periods(pair_ns: f64) -> Vec<Period> {
+    let scale = (pair_ns / (0.1 * LENGTHS[0] as f64)).max(1.0);
+    let ns = |length: u64| (length as f64 * scale) as u64;
+    let pairs = |share: f64| (share * ns(LENGTHS[0]) as f64 / pair_ns) as u32;
+    LENGTHS.iter().flat_map(|length| SHARES.map(|share| Period { pairs: pairs(share), ns: ns(*length) })).collect()
+}
+
+/// Fewest undisturbed readings, as a multiple of the number of windows.
+const FEWEST_SHARE: usize = 4;
+
+/// An empty table for the windows; its readings are work of the counter.
+pub fn table() -> Observations {
+    let mut table = Observations::new(vec![PASSED.to_owned(), SWITCHES.to_owned()]);
+    table.series("counter");
+    table
+}
+
+/// Time of a switch in nanoseconds, from what the counter lost.
+///
+/// # Errors
+/// Why there is none, in words.
+pub fn lost_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
+    let undisturbed = table.readings().iter().filter(|reading| !reading.flags.any()).count();
+    if undisturbed < FEWEST_SHARE * table.rows().len() || undisturbed * 4 < table.readings().len() {
+        return Err(format!("only in {undisturbed} of {} windows nothing else ran", table.readings().len()));
+    }
+    let options = Options { level, ..Options::default() };
+    let solution = solve(table, 0, &options).map_err(|error| error.to_string())?;
+    let component = |name: &str| solution.component(name).ok_or_else(|| format!("`{name}` cannot be told from the rest"));
+    let found = ratio((&solution, component(SWITCHES)?), (&solution, component(PASSED)?));
+    found.map(|ratio| ratio.scaled(-1.0)).ok_or_else(|| "too few windows were undisturbed".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    /// Windows in which a switch takes this long, a unit of work 130 ns, and a wake-up comes late by up to 3 us.
+    fn simulated(switch_ns: f64, seed: u64) -> Observations {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut table = table();
+        for round in 0..40 {
+            for period in periods(2.0 * switch_ns) {
+                let late = 3_000.0 * (random.random::<f64>() - random.random::<f64>());
+                let left = period.ns as f64 + late - 2.0 * f64::from(period.pairs) * switch_ns - 5_000.0;
+                let row = table.row(0, &period.counts());
+                table.push(row, round, (left / 130.0).floor());
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn what_is_lost_gives_the_time_of_a_switch() {
+        const RUNS: u64 = 200;
+        let inside = (0..RUNS).filter(|seed| lost_ns(&simulated(1_500.0, *seed), 0.95).unwrap().estimate(0.95).contains(1_500.0)).count();
+        assert!(inside as f64 >= 0.91 * RUNS as f64, "{inside} of {RUNS}");
+        let one = lost_ns(&simulated(1_500.0, 1), 0.95).unwrap().estimate(0.95);
+        assert!(one.relative() < 0.02, "{one:?}");
+    }
+
+    #[test]
+    fn windows_have_time_for_their_switches() {
+        for pair_ns in [500.0, 3e3, 2e5, 3e7] {
+            let all = periods(pair_ns);
+            assert!(all.iter().all(|one| f64::from(one.pairs) * pair_ns <= 0.51 * one.ns as f64), "{all:?}");
+            assert!(all.iter().any(|one| one.pairs > 0 && one.rate() > 0.0) && all.iter().any(|one| one.pairs == 0));
+        }
+    }
+
+    #[test]
+    fn without_windows_there_is_a_reason() {
+        assert!(!lost_ns(&table(), 0.95).unwrap_err().is_empty());
+    }
+}

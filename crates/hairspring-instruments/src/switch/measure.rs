@@ -1,0 +1,136 @@
+//! The whole measurement: settles the thread, runs the windows of every mechanism in several placements, and checks the time by
+//! the second method.
+
+use super::design::{components, rows};
+use super::lost::{lost_ns, periods};
+use super::mechanism::Mechanism;
+use super::partner::Wanted;
+use super::result::{Check, Switched, switched};
+use super::rig::{Pair, Periods, Row, WindowBatches};
+use super::{MOST_BYTES, Measured, Request};
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{Finding, Question, Severity};
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::{Clock, RateMeter, granularity};
+use hairspring_host::interference::StealMeter;
+use hairspring_host::{Error, Result};
+use hairspring_measure::companions::{Companion, companions};
+use hairspring_measure::cpu::settle_where_quiet;
+use hairspring_measure::limits::{Batch, DEFAULT_PRECISION, FEWEST_ROUNDS, LEAST_ROUNDS};
+use hairspring_measure::ruler::find_ruler;
+use hairspring_measure::{Goal, Table, until_precise};
+use std::time::{Duration, Instant};
+
+/// Share of a mechanism's budget for the windows; the rest is for the second method.
+const FOR_WINDOWS: f64 = 0.6;
+
+/// Measures on a thread of its own, so that the calling thread stays as it is.
+///
+/// # Errors
+/// A CPU that may not be used, a clock that is not ready, a working set that is too large, or a panic.
+pub fn measure(request: &Request) -> Result<Measured> {
+    let ended = std::thread::scope(|scope| scope.spawn(|| on_this_thread(request)).join());
+    ended.map_err(|_| Error::Refused { what: "the measuring thread".into(), reason: "it panicked".into() })?
+}
+
+fn on_this_thread(request: &Request) -> Result<Measured> {
+    check_bytes(request.bytes)?;
+    request.clock.ready()?;
+    let settled = settle_where_quiet(request.cpu, request.clock)?;
+    let meter = RateMeter::start(request.clock);
+    let ruler = find_ruler(request.clock);
+    let session = Session {
+        request,
+        cpu: settled.cpu,
+        quantum: granularity(&request.clock).quantum,
+        companions: ruler.as_ref().map_or_else(|_| Vec::new(), companions),
+        meter,
+    };
+    let results = request.mechanisms.iter().map(|mechanism| (*mechanism, session.mechanism(*mechanism, settled.priority_raised)));
+    let results = results.collect();
+    Ok(Measured { results, settled, ruler, rate: session.meter.rate(), quantum: session.quantum })
+}
+
+/// Refuses a working set that no measurement is good for.
+fn check_bytes(bytes: usize) -> Result<()> {
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    let what = format!("a working set of {bytes} bytes");
+    let reason = format!("at most {MOST_BYTES} bytes: a window passes over it several times, and must end between two interrupts");
+    Err(Error::Refused { what, reason })
+}
+
+/// Clock, CPU and chains for all mechanisms.
+struct Session<'a> {
+    request: &'a Request,
+    cpu: usize,
+    quantum: u64,
+    companions: Vec<Companion>,
+    meter: RateMeter,
+}
+
+impl Session<'_> {
+    fn clock(&self) -> &Clock {
+        &self.request.clock
+    }
+
+    /// Measures one mechanism.
+    fn mechanism(&self, mechanism: Mechanism, priority_raised: bool) -> std::result::Result<Switched, String> {
+        let begin = Instant::now();
+        let bytes = self.request.bytes;
+        let wanted = Wanted { mechanism, program: self.request.program.clone(), bytes, cpu: self.cpu };
+        let mut pair = Pair::start(&wanted, self.clock().read)?;
+        let pilot = pair.pilot(self.meter.rate().hz)?;
+        let (mut table, rows) = self.design(mechanism, &rows(&pilot));
+        let mut batches = WindowBatches::new(pair, rows, self.clock(), self.quantum);
+        let steal = StealMeter::start(self.cpu);
+        let budget = self.request.budget.mul_f64(FOR_WINDOWS);
+        let level = self.request.level;
+        let goal = Goal { precision: DEFAULT_PRECISION, level, budget, is_firm: true, least_rounds: LEAST_ROUNDS };
+        until_precise(&goal, &mut table, &mut batches, &|| begin.elapsed())?;
+        let table = table.finished(self.meter.rate());
+        let options = Options { level, ..Options::default() };
+        let question = Question { options, precision: None, stolen_ms: steal.stolen_ms() };
+        let mut found = switched(mechanism, &table, &question, begin.elapsed())?;
+        if !priority_raised {
+            found.findings.push(Finding::new(Severity::Note, super::SwitchFinding::PriorityNotRaised {}));
+        }
+        let windows = found.warm().map(|cost| cost.ns).ok_or("a switch has no time")?;
+        let check = self.check(batches.into_pair(), pilot.pair_ns, begin, &windows);
+        Ok(Switched { elapsed: begin.elapsed(), ..found.checked(check) })
+    }
+
+    /// The table and what its rows run.
+    fn design(&self, mechanism: Mechanism, design: &[(super::design::Window, Vec<f64>)]) -> (Table, Vec<Row>) {
+        let mut table = Table::new(components(self.request.bytes > 0));
+        table.set_clock(self.clock().name, self.quantum);
+        let mut rows = Vec::new();
+        for (window, counts) in design {
+            table.add_row(mechanism.name(), counts);
+            rows.push(Row::Window(*window));
+        }
+        for companion in &self.companions {
+            table.add_companion(companion);
+            rows.extend(companion.code().into_iter().map(Row::Chain));
+        }
+        (table, rows)
+    }
+
+    /// The second method, in what is left of the budget.
+    fn check(&self, pair: Pair, pair_ns: f64, begin: Instant, windows: &hairspring_core::Estimate) -> std::result::Result<Check, String> {
+        let periods = periods(pair_ns);
+        let most_per_second = periods.iter().map(super::lost::Period::rate).fold(0.0, f64::max);
+        let mut table = Table::new(super::lost::table().components().to_vec());
+        periods.iter().for_each(|period| table.add_row("counter", &period.counts()));
+        let time = self.request.budget.saturating_sub(begin.elapsed()).max(Duration::from_millis(50));
+        let batch = Batch { time, fewest: FEWEST_ROUNDS / 4, most: table.room() };
+        let begin = Instant::now();
+        Periods::start(pair, periods)?.run(batch, &|| begin.elapsed(), &mut table)?;
+        let rounds = table.rounds();
+        // The unit of the table is work, so it has no rate.
+        let unit = Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "the timer".into() };
+        let lost = lost_ns(&table.finished(unit), self.request.level)?;
+        Ok(Check::new(lost.estimate(self.request.level), windows, most_per_second, rounds))
+    }
+}

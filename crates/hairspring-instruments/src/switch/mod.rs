@@ -1,0 +1,89 @@
+//! The context switch (Muller's running example): two processes or threads that alternate on one CPU.
+//!
+//! [`design`], [`lost`], [`overhead`] and [`result`] are pure; `rig` runs the windows on one side and `partner` is the other
+//! side; `background` is the counter of the second method.
+
+pub mod design;
+pub mod document;
+pub mod lost;
+pub mod mechanism;
+pub mod overhead;
+pub mod result;
+pub mod text;
+
+mod kinds;
+
+#[cfg(target_os = "linux")]
+mod background;
+#[cfg(target_os = "linux")]
+mod line;
+#[cfg(target_os = "linux")]
+mod measure;
+#[cfg(target_os = "linux")]
+pub mod partner;
+#[cfg(target_os = "linux")]
+mod rig;
+#[cfg(target_os = "linux")]
+mod side;
+
+pub use kinds::{SwitchFinding, code};
+#[cfg(target_os = "linux")]
+pub use measure::measure;
+
+use hairspring_core::observations::Rate;
+use hairspring_host::clock::Clock;
+use hairspring_host::thread::Settled;
+use hairspring_measure::ruler::Ruler;
+use mechanism::Mechanism;
+use result::Switched;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Largest working set of a side, in bytes.
+pub const MOST_BYTES: usize = 64 << 20;
+
+/// What to measure.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The mechanisms, in their order.
+    pub mechanisms: Vec<Mechanism>,
+    /// The program that becomes the other process when it is started with [`partner::ARGUMENT`]; `None` for threads.
+    pub program: Option<PathBuf>,
+    /// Bytes of the working set of each side; 0 for none.
+    pub bytes: usize,
+    /// The CPU; `None` for one whose core is quiet.
+    pub cpu: Option<usize>,
+    /// The clock.
+    pub clock: Clock,
+    /// Time for each mechanism.
+    pub budget: Duration,
+    /// Confidence level of all intervals.
+    pub level: f64,
+}
+
+/// The results of all mechanisms, and their circumstances.
+#[derive(Debug)]
+pub struct Measured {
+    /// Each mechanism with its result, or why it has none.
+    pub results: Vec<(Mechanism, Result<Switched, String>)>,
+    /// How the thread was settled.
+    pub settled: Settled,
+    /// The reference chain, or why there is none.
+    pub ruler: Result<Ruler, String>,
+    /// Rate of the clock.
+    pub rate: Rate,
+    /// Quantum of the clock in ticks.
+    pub quantum: u64,
+}
+
+/// Refuses: only Linux has all of the mechanisms, and says how often a thread was switched.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn measure(_: &Request) -> hairspring_host::Result<Measured> {
+    Err(hairspring_host::Error::Refused {
+        what: "context switches are measured on Linux only".into(),
+        reason: format!("this is {}", std::env::consts::OS),
+    })
+}

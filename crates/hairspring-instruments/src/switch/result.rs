@@ -1,0 +1,349 @@
+//! The result of a measurement, and what makes it from the tables. Pure.
+
+use super::design::{CALLS, FLUSH, FLUSHED_REFILL, REFILL, SWITCH, TOTAL, with_sum};
+use super::kinds::SwitchFinding;
+use super::mechanism::Mechanism;
+use hairspring_core::Estimate;
+use hairspring_core::estimate::ratio::in_cycles;
+use hairspring_core::estimate::{Options, solve};
+use hairspring_core::judge::{Assessment, Finding, Question, Severity, assess};
+use hairspring_core::observations::{Flags, Observations};
+use std::time::Duration;
+
+/// A component of the windows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// Its time in nanoseconds. It may be negative: it is a difference of windows.
+    pub ns: Estimate,
+    /// Its time in core cycles, where a reference chain ran.
+    pub cycles: Option<Estimate>,
+    /// Upper bound in nanoseconds, where the time cannot be told from zero.
+    pub bound_ns: Option<f64>,
+}
+
+/// A state of the caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cache {
+    /// Both sides touch nothing but what they switch with.
+    Warm,
+    /// Each side passes over its working set after each switch.
+    Refilled,
+    /// As refilled, and each side flushes its set from all caches before each switch.
+    Flushed,
+}
+
+impl Cache {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cache::Warm => "warm",
+            Cache::Refilled => "refilled",
+            Cache::Flushed => "flushed",
+        }
+    }
+}
+
+/// What a switch costs in all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cost {
+    /// The state of the caches.
+    pub cache: Cache,
+    /// Time in nanoseconds.
+    pub ns: Estimate,
+    /// Time in core cycles.
+    pub cycles: Option<Estimate>,
+}
+
+/// The second method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// Time of a switch in nanoseconds, from the work that a background counter lost.
+    pub ns: Estimate,
+    /// Largest rate of switches in a window, per second.
+    pub most_per_second: f64,
+    /// Rounds of the windows.
+    pub rounds: u32,
+    /// Whether both methods agree within their intervals.
+    pub agrees: bool,
+}
+
+impl Check {
+    /// Both methods compared.
+    pub fn new(ns: Estimate, windows: &Estimate, most_per_second: f64, rounds: u32) -> Check {
+        let agrees = (ns.value - windows.value).abs() <= ns.half_width() + windows.half_width();
+        Check { ns, most_per_second, rounds, agrees }
+    }
+}
+
+/// How far the placements differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    /// Number of placements.
+    pub placements: usize,
+    /// Lowest and highest time of a placement, in nanoseconds at the mean core clock of the run.
+    pub range_ns: (f64, f64),
+    /// Their distance as a share of the time, in percent.
+    pub spread_percent: f64,
+}
+
+/// The result of a mechanism.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Switched {
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// The components.
+    pub parts: Vec<Part>,
+    /// What a switch costs in all, by the state of the caches.
+    pub costs: Vec<Cost>,
+    /// How far the placements differ; `None` with fewer than two.
+    pub placed: Option<Placed>,
+    /// The second method, or why there is none.
+    pub check: Result<Check, String>,
+    /// Rounds of the windows.
+    pub rounds: u32,
+    /// Time for all of it.
+    pub elapsed: Duration,
+    /// Core clock during the windows, in Hz.
+    pub core_hz: Option<Estimate>,
+    /// Findings, the most severe first.
+    pub findings: Vec<Finding>,
+}
+
+impl Switched {
+    /// What a switch costs from warm caches.
+    pub fn warm(&self) -> Option<&Cost> {
+        self.costs.first()
+    }
+
+    /// Adds the second method, with the finding that follows from it.
+    #[must_use]
+    pub fn checked(mut self, check: Result<Check, String>) -> Switched {
+        let windows = self.warm().map(|cost| cost.ns);
+        let finding = match (&check, windows) {
+            (Err(reason), _) => Some(Finding::new(Severity::Note, SwitchFinding::NoSecondMethod { reason: reason.clone() })),
+            (Ok(check), Some(windows)) if !check.agrees => {
+                let (windows_ns, lost_ns) = (windows.value, check.ns.value);
+                let off_percent = 100.0 * (lost_ns / windows_ns - 1.0);
+                Some(Finding::new(Severity::Warning, SwitchFinding::MethodsDisagree { windows_ns, lost_ns, off_percent }))
+            }
+            _ => None,
+        };
+        self.findings.extend(finding);
+        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        self.check = check;
+        self
+    }
+}
+
+/// Placements that differ by more than this share, in percent, are a finding.
+const MOST_SPREAD: f64 = 5.0;
+/// Share of windows with other switches from which on there is a finding, and from which on the result is not trusted.
+const OTHER: (f64, f64) = (0.05, 0.5);
+
+/// The result of a table of windows, without the second method.
+///
+/// # Errors
+/// The table cannot be solved; the message says why.
+pub fn switched(mechanism: Mechanism, table: &Observations, question: &Question, elapsed: Duration) -> Result<Switched, String> {
+    let level = question.options.level;
+    let base = assess(table, question).map_err(|error| error.to_string())?;
+    let parts = parts(&base, level);
+    let total = with_sum(table, TOTAL, &[SWITCH, CALLS], SWITCH);
+    let warm = assess(&total, question).map_err(|error| error.to_string())?;
+    let mut costs = vec![cost(&warm, Cache::Warm, level).ok_or("a switch cannot be told from the rest of the windows")?];
+    if parts.iter().any(|part| part.name == REFILL) {
+        for (cache, added) in [(Cache::Refilled, vec![REFILL]), (Cache::Flushed, vec![FLUSH, FLUSHED_REFILL])] {
+            let sum = with_sum(table, TOTAL, &[vec![SWITCH, CALLS], added].concat(), SWITCH);
+            let found = assess(&sum, question).map_err(|error| error.to_string())?;
+            costs.extend(cost(&found, cache, level));
+        }
+    }
+    let placed = placed(&total, &question.options, &costs[0]);
+    let mut findings = warm.series.iter().flat_map(|series| &series.findings).filter(|finding| is_about_sum(finding)).cloned().collect();
+    add_findings(&mut findings, table, &parts, placed.as_ref());
+    Ok(Switched {
+        mechanism,
+        parts,
+        costs,
+        placed: placed.map(|(placed, _)| placed),
+        check: Err("it was not run".into()),
+        rounds: table.rounds(),
+        elapsed,
+        core_hz: base.core_hz,
+        findings,
+    })
+}
+
+fn parts(found: &Assessment, level: f64) -> Vec<Part> {
+    let Some(series) = found.series.first() else { return Vec::new() };
+    let part = |component: &hairspring_core::judge::ComponentResult| {
+        Some(Part {
+            name: component.name.clone(),
+            ns: component.time.ns.as_ref()?.estimate(level),
+            cycles: component.time.cycles.as_ref().map(|cycles| cycles.estimate(level)),
+            bound_ns: component.time.bound.as_ref().map(|bound| bound.shown),
+        })
+    };
+    series.components.iter().filter_map(part).collect()
+}
+
+/// The first component as the cost in this state of the caches.
+fn cost(found: &Assessment, cache: Cache, level: f64) -> Option<Cost> {
+    let sum = found.series.first()?.components.iter().find(|component| component.name == TOTAL)?;
+    let cycles = sum.time.cycles.as_ref().map(|cycles| cycles.estimate(level));
+    Some(Cost { cache, ns: sum.time.ns.as_ref()?.estimate(level), cycles })
+}
+
+/// Whether a finding of the sum is about the sum or about all, and not about another component, which has a line of its own. A refill
+/// is a difference that may be negative; it has windows of its own, so it shifts nothing else.
+fn is_about_sum(finding: &Finding) -> bool {
+    let by_refill = finding.text("negative").is_some_and(|negative| [REFILL, FLUSHED_REFILL].contains(&negative));
+    !by_refill && finding.component().is_none_or(|component| component == TOTAL)
+}
+
+/// How far the placements differ, and whether one is off by more than its own uncertainty and the limit. Times are compared in core
+/// cycles where a reference chain ran: placements must not differ because the core clock moved.
+fn placed(total: &Observations, options: &Options, warm: &Cost) -> Option<(Placed, bool)> {
+    let level = options.level;
+    let of = |rounds: &std::ops::Range<u32>| {
+        let part = total.in_rounds(rounds);
+        let solution = solve(&part, 0, options).ok()?;
+        let sum = solution.component(TOTAL)?;
+        let Some((name, cycles)) = &part.origin.reference else { return Some(sum.ticks) };
+        let reference = solve(&part, part.find_series(name)?, options).ok()?;
+        Some(in_cycles((&solution, sum), (&reference, &reference.components[0]), *cycles)?.estimate(level))
+    };
+    let times: Vec<Estimate> = total.placements().iter().filter_map(of).filter(|time| time.value.is_finite()).collect();
+    if times.len() < 2 {
+        return None;
+    }
+    let mut values: Vec<f64> = times.iter().map(|time| time.value).collect();
+    values.sort_by(f64::total_cmp);
+    let (low, median, high) = (values[0], values[values.len() / 2], values[values.len() - 1]);
+    let reach = median.abs() * MOST_SPREAD / 100.0;
+    let is_off = times.iter().any(|time| time.low > median + reach || time.high < median - reach);
+    let ns = |value: f64| value / median * warm.ns.value;
+    let spread_percent = 100.0 * (high - low) / median.abs();
+    Some((Placed { placements: times.len(), range_ns: (ns(low), ns(high)), spread_percent }, is_off))
+}
+
+fn add_findings(findings: &mut Vec<Finding>, table: &Observations, parts: &[Part], placed: Option<&(Placed, bool)>) {
+    findings.extend(other_switches(table));
+    for part in parts.iter().filter(|part| part.ns.high < 0.0) {
+        let kind = SwitchFinding::NegativePart { component: part.name.clone(), ns: part.ns.value };
+        findings.push(Finding::new(Severity::Warning, kind));
+    }
+    if let Some((placed, true)) = placed {
+        let kind = SwitchFinding::PlacementsDiffer {
+            spread_percent: placed.spread_percent,
+            limit_percent: MOST_SPREAD,
+            lowest_ns: placed.range_ns.0,
+            highest_ns: placed.range_ns.1,
+            placements: placed.placements,
+        };
+        findings.push(Finding::new(Severity::Warning, kind));
+    }
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+}
+
+/// The finding about windows that had other switches than the two sides made.
+fn other_switches(table: &Observations) -> Option<Finding> {
+    let of_windows = || table.readings().iter().filter(|reading| table.rows()[reading.row as usize].series == 0);
+    let (windows, of) = (of_windows().filter(|reading| reading.flags.contains(Flags::SWITCHED)).count(), of_windows().count());
+    let share = windows as f64 / of.max(1) as f64;
+    let severity = if share > OTHER.1 { Severity::Untrusted } else { Severity::Warning };
+    let kind = SwitchFinding::OtherSwitches { windows, of, share_percent: 100.0 * share };
+    (share > OTHER.0).then(|| Finding::new(severity, kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::design::{Pilot, components, rows};
+    use super::*;
+    use hairspring_core::observations::Rate;
+    use rand::{Rng, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    /// Made-up windows in placements of 20 rounds, in which a switch takes these times in nanoseconds; each window is flagged with this
+    /// probability.
+    fn windows(switches: &[f64], refill: f64, flagged: f64) -> Observations {
+        let mut random = Pcg64Mcg::seed_from_u64(5);
+        let pilot = Pilot { pair_ns: 3e3, calls_ns: 700.0, unit_ns: 130.0, touch_ns: Some(2e3), flush_ns: Some(3e4) };
+        let mut table = Observations::new(components(true));
+        table.origin.rate = Some(Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: String::new() });
+        let series = table.series("pipe");
+        let rows: Vec<_> = rows(&pilot).into_iter().map(|(_, counts)| (table.row(series, &counts), counts)).collect();
+        for (at, switch) in switches.iter().enumerate() {
+            let first = 20 * at as u32;
+            if first > 0 {
+                table.origin.placements.push(first);
+            }
+            for round in first..first + 20 {
+                for (row, counts) in &rows {
+                    let times = [*switch, 700.0, 2_000.0, refill, 28_000.0, 0.0];
+                    let exact: f64 = counts.iter().zip(times).map(|(count, time)| count * time).sum();
+                    let flags = if random.random::<f64>() < flagged { Flags::SWITCHED } else { Flags::NONE };
+                    table.push_flagged(*row, round, exact + 60.0 + 40.0 * random.random::<f64>(), flags);
+                }
+            }
+        }
+        table
+    }
+
+    fn found(table: &Observations) -> Switched {
+        switched(Mechanism::Pipe, table, &Question::default(), Duration::ZERO).unwrap()
+    }
+
+    fn kinds(found: &Switched) -> Vec<&str> {
+        found.findings.iter().map(|finding| &*finding.code).collect()
+    }
+
+    #[test]
+    fn costs_add_up_by_the_state_of_the_caches() {
+        let found = found(&windows(&[800.0; 4], 150.0, 0.0));
+        let costs: Vec<(Cache, f64)> = found.costs.iter().map(|cost| (cost.cache, cost.ns.value.round())).collect();
+        let near = |at: usize, ns: f64| (costs[at].1 - ns).abs() < 5.0;
+        assert!(near(0, 1_500.0) && near(1, 1_650.0) && (costs[2].1 - 29_500.0).abs() < 60.0, "{costs:?}");
+        assert_eq!(found.placed.as_ref().map(|placed| placed.placements), Some(4));
+        assert!(found.placed.as_ref().unwrap().spread_percent < 2.0 && found.findings.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn placements_that_differ_widen_the_interval_and_are_a_finding() {
+        let (same, differ) = (found(&windows(&[800.0; 4], 0.0, 0.0)), found(&windows(&[800.0, 800.0, 1_100.0, 800.0], 0.0, 0.0)));
+        assert!(kinds(&differ).contains(&"placements_differ") && !kinds(&same).contains(&"placements_differ"), "{:?}", differ.findings);
+        let half = |found: &Switched| found.costs[0].ns.half_width();
+        assert!(half(&differ) > 10.0 * half(&same) && half(&differ) > 75.0, "{} {}", half(&differ), half(&same));
+        let placed = differ.placed.unwrap();
+        assert!((placed.spread_percent - 20.0).abs() < 2.0, "{placed:?}");
+    }
+
+    #[test]
+    fn a_negative_part_is_shown_with_a_finding() {
+        let found = found(&windows(&[800.0; 4], -300.0, 0.0));
+        let refill = found.parts.iter().find(|part| part.name == REFILL).unwrap();
+        assert!((refill.ns.value + 300.0).abs() < 5.0, "{refill:?}");
+        assert_eq!(kinds(&found), ["negative_part"], "the cost of the switch is as good as without it: {:?}", found.findings);
+    }
+
+    #[test]
+    fn windows_with_other_switches_are_told_and_most_of_them_are_not_trusted() {
+        let severity = |share: f64| {
+            let found = found(&windows(&[800.0; 4], 0.0, share));
+            found.findings.iter().find(|finding| finding.is("other_switches")).map(|finding| finding.severity)
+        };
+        assert_eq!([0.01, 0.2, 0.6].map(severity), [None, Some(Severity::Warning), Some(Severity::Untrusted)]);
+    }
+
+    #[test]
+    fn the_second_method_agrees_or_is_a_finding() {
+        let ns = |value: f64| Estimate { value, low: value - 20.0, high: value + 20.0, level: 0.95 };
+        let base = found(&windows(&[800.0; 4], 0.0, 0.0));
+        let checked = |value: f64| base.clone().checked(Ok(Check::new(ns(value), &base.costs[0].ns, 1e5, 40)));
+        assert!(checked(1_510.0).check.unwrap().agrees && checked(1_510.0).findings.is_empty());
+        assert_eq!(kinds(&checked(1_700.0)), ["methods_disagree"]);
+        assert_eq!(kinds(&base.clone().checked(Err("too busy".into()))), ["no_second_method"]);
+    }
+}

@@ -1,0 +1,498 @@
+//! The measuring side: windows between two reads of the clock, and windows that a background counter measures.
+
+use super::background::Background;
+use super::design::{Pilot, Turn, Window};
+use super::line::{Line, place};
+use super::lost::Period;
+use super::mechanism::Mechanism;
+use super::partner::{Order, Partner, Wanted};
+use super::side::Work;
+use hairspring_core::observations::Flags;
+use hairspring_host::chains::RowFn;
+use hairspring_host::clock::{Clock, ReadFn};
+use hairspring_host::interference::all_switches;
+use hairspring_measure::Table;
+use hairspring_measure::batches::{Batches, run_batch};
+use hairspring_measure::limits::Batch;
+use hairspring_measure::rounds::{Dither, Raw, Rig, Rounds};
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Both sides of a line, seen from the one that measures.
+#[derive(Debug)]
+pub struct Pair {
+    wanted: Wanted,
+    now: ReadFn,
+    line: Line,
+    partner: Partner,
+    work: Work,
+    failure: Option<String>,
+}
+
+/// What a side has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Counted {
+    switches: u64,
+    waits: u64,
+}
+
+impl Counted {
+    fn since(self, before: Counted) -> Counted {
+        Counted { switches: self.switches.wrapping_sub(before.switches), waits: self.waits.wrapping_sub(before.waits) }
+    }
+}
+
+impl Pair {
+    /// Starts the partner. The calling thread must be bound to the CPU.
+    ///
+    /// # Errors
+    /// What could not be started, in words.
+    pub fn start(wanted: &Wanted, now: ReadFn) -> Result<Pair, String> {
+        let (partner, line) = Partner::start(wanted)?;
+        Ok(Pair { wanted: wanted.clone(), now, line, partner, work: Work::new(wanted.bytes), failure: None })
+    }
+
+    /// Takes a fresh partner, and fresh memory for both working sets.
+    ///
+    /// # Errors
+    /// What could not be started, in words.
+    pub fn renew(&mut self) -> Result<(), String> {
+        let (partner, line) = Partner::start(&self.wanted)?;
+        (self.partner, self.line, self.work) = (partner, line, Work::new(self.wanted.bytes));
+        Ok(())
+    }
+
+    /// Why no more windows can be run.
+    pub fn failure(&self) -> String {
+        self.failure.clone().unwrap_or_else(|| "a window failed".into())
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Runs a window; the reading, and whether exactly its switches happened. Every failure is kept.
+    fn window(&mut self, window: Window) -> (u64, bool) {
+        let ran = match window {
+            Window::Switches { pairs, turn } => self.switched(pairs, turn),
+            Window::Calls { times } => self.undisturbed(|pair| pair.calls(times)),
+            Window::Turns { times, turn } => self.undisturbed(|pair| Ok(pair.turns(times, turn))),
+        };
+        self.kept(ran)
+    }
+
+    /// The reading of a window; a failure is kept, and all later windows are invalid.
+    fn kept(&mut self, ran: std::io::Result<(u64, bool)>) -> (u64, bool) {
+        ran.unwrap_or_else(|error| {
+            let gone = self.partner.why_gone().map(|end| format!("{end} during the measurement"));
+            self.failure.get_or_insert_with(|| gone.unwrap_or_else(|| format!("a system call failed: {error}")));
+            (0, false)
+        })
+    }
+
+    /// A window without switches. The first repetition is not timed, so that the window begins as it goes on.
+    fn undisturbed(&mut self, run: impl FnOnce(&mut Pair) -> std::io::Result<u64>) -> std::io::Result<(u64, bool)> {
+        let before = all_switches();
+        let ticks = run(self)?;
+        Ok((ticks, all_switches() == before))
+    }
+
+    fn calls(&mut self, times: u32) -> std::io::Result<u64> {
+        self.line.alone()?;
+        let start = (self.now)();
+        for _ in 0..times {
+            self.line.alone()?;
+        }
+        Ok((self.now)().wrapping_sub(start))
+    }
+
+    fn turns(&mut self, times: u32, turn: Turn) -> u64 {
+        self.work.turn(turn);
+        let start = (self.now)();
+        for _ in 0..times {
+            self.work.turn(turn);
+        }
+        (self.now)().wrapping_sub(start)
+    }
+
+    fn switched(&mut self, pairs: u32, turn: Turn) -> std::io::Result<(u64, bool)> {
+        self.awake(|pair| {
+            pair.order(Order::Turn(turn));
+            pair.there_and_back(turn)?;
+            let (before, own) = (pair.reported()?, pair.own());
+            pair.order(Order::Turn(turn));
+            let start = (pair.now)();
+            for _ in 0..pairs {
+                pair.there_and_back(turn)?;
+            }
+            let ticks = (pair.now)().wrapping_sub(start);
+            Ok((ticks, pair.is_exact(pairs, own, before)?))
+        })
+    }
+
+    /// Runs something for which the partner must be awake.
+    fn awake<T>(&mut self, run: impl FnOnce(&mut Pair) -> std::io::Result<T>) -> std::io::Result<T> {
+        self.line.unpark_partner()?;
+        let ran = run(self);
+        self.line.park_partner()?;
+        ran
+    }
+
+    /// Whether each side was switched out exactly once for each pair. The partner has one more switch, for its report.
+    fn is_exact(&mut self, pairs: u32, own: Counted, partner: Counted) -> std::io::Result<bool> {
+        let own = self.own().since(own);
+        let partner = self.reported()?.since(partner);
+        let pairs = u64::from(pairs);
+        Ok(own == Counted { switches: pairs, waits: pairs } && partner == Counted { switches: pairs + 1, waits: pairs + 1 })
+    }
+
+    /// Whether the partner sleeps where there is no window.
+    fn sleeps(&self) -> bool {
+        self.wanted.mechanism == Mechanism::Yield
+    }
+
+    fn order(&self, order: Order) {
+        self.line.numbers().counts[place::ORDER].0.store(order.encoded(), Ordering::SeqCst);
+    }
+
+    /// Gives the partner its turn, waits for this side's, and does it.
+    #[inline]
+    fn there_and_back(&mut self, turn: Turn) -> std::io::Result<()> {
+        self.line.pass()?;
+        self.line.wait()?;
+        if self.line.numbers().words[place::GONE].0.load(Ordering::Relaxed) != 0 {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        }
+        self.work.turn(turn);
+        Ok(())
+    }
+
+    fn own(&self) -> Counted {
+        Counted { switches: all_switches(), waits: self.line.waits() }
+    }
+
+    /// What the partner has counted.
+    fn reported(&mut self) -> std::io::Result<Counted> {
+        self.order(Order::Report);
+        self.there_and_back(Turn::default())?;
+        let counts = &self.line.numbers().counts;
+        let of = |place: usize| counts[place].0.load(Ordering::SeqCst);
+        Ok(Counted { switches: of(place::SWITCHES), waits: of(place::WAITS) })
+    }
+
+    /// Times of all parts in nanoseconds, each the shortest of some windows; `hz` is the rate of the clock.
+    ///
+    /// # Errors
+    /// Why a window failed.
+    pub fn pilot(&mut self, hz: f64) -> Result<Pilot, String> {
+        const TRIES: u32 = 7;
+        const PAIRS: u32 = 8;
+        let has_set = self.wanted.bytes > 0;
+        let mut each = |window: Window, times: u32| -> Result<f64, String> {
+            let shortest = (0..TRIES).map(|_| self.window(window).0).min().unwrap_or(0);
+            if self.has_failed() { Err(self.failure()) } else { Ok((shortest as f64 / hz * 1e9 / f64::from(times)).max(1.0)) }
+        };
+        let units = Turn { units: PAIRS, ..Turn::default() };
+        let touch = Turn { passes: 1, ..Turn::default() };
+        let pair_ns = each(Window::Switches { pairs: PAIRS, turn: Turn::default() }, PAIRS)?;
+        let calls_ns = each(Window::Calls { times: PAIRS }, PAIRS)?;
+        let unit_ns = each(Window::Turns { times: 1, turn: units }, PAIRS)?;
+        let (mut touch_ns, mut flush_ns) = (None, None);
+        if has_set {
+            touch_ns = Some(each(Window::Turns { times: 1, turn: touch }, 1)?);
+            flush_ns = Some(each(Window::Turns { times: 1, turn: Turn { flush: true, ..touch } }, 1)?);
+        }
+        Ok(Pilot { pair_ns, calls_ns, unit_ns, touch_ns, flush_ns })
+    }
+}
+
+/// A row of a round.
+#[derive(Debug, Clone, Copy)]
+pub enum Row {
+    /// A window of the pair.
+    Window(Window),
+    /// A chain of known length.
+    Chain(RowFn),
+}
+
+/// The rows, and which readings of the round had other switches than they should.
+#[derive(Debug)]
+struct Windows {
+    pair: Pair,
+    rows: Vec<Row>,
+    inexact: Rc<RefCell<Vec<bool>>>,
+}
+
+impl Rig for Windows {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn run(&mut self, row: usize) -> u64 {
+        if self.pair.has_failed() {
+            return 0;
+        }
+        match self.rows[row] {
+            Row::Chain(run) => {
+                let before = all_switches();
+                let ticks = run(self.pair.now);
+                self.inexact.borrow_mut()[row] = all_switches() != before;
+                ticks
+            }
+            Row::Window(window) => {
+                let (ticks, exact) = self.pair.window(window);
+                self.inexact.borrow_mut()[row] = !exact;
+                ticks
+            }
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.pair.has_failed()
+    }
+}
+
+/// Shortest time for the rounds of a partner: starting one takes some milliseconds.
+const SHORTEST_PLACEMENT: Duration = Duration::from_millis(60);
+
+/// Rounds over windows; each placement has a partner of its own.
+#[derive(Debug)]
+pub struct WindowBatches {
+    rig: Windows,
+    rounds: Rounds,
+    inexact: Rc<RefCell<Vec<bool>>>,
+}
+
+impl WindowBatches {
+    /// Rounds with a clock of this quantum in ticks.
+    pub fn new(pair: Pair, rows: Vec<Row>, clock: &Clock, quantum: u64) -> WindowBatches {
+        let inexact = Rc::new(RefCell::new(vec![false; rows.len()]));
+        let rounds = Rounds::new(rows.len(), 1, Dither::over(clock, quantum), quantum).with_width(clock.width).with_guards(clock.read);
+        WindowBatches { rig: Windows { pair, rows, inexact: Rc::clone(&inexact) }, rounds, inexact }
+    }
+
+    /// Both sides, when the rounds are done.
+    pub fn into_pair(self) -> Pair {
+        self.rig.pair
+    }
+}
+
+impl Batches for WindowBatches {
+    type Error = String;
+
+    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), String> {
+        let inexact = Rc::clone(&self.inexact);
+        let ran = run_batch(&mut self.rounds, &mut self.rig, batch, elapsed, |round| table.push(&flagged(round, &inexact.borrow())));
+        ran.map_err(|_| self.rig.pair.failure())
+    }
+
+    fn can_move(&self) -> bool {
+        true
+    }
+
+    fn shortest_placement(&self) -> Duration {
+        SHORTEST_PLACEMENT
+    }
+
+    fn move_rows(&mut self) -> Result<(), String> {
+        self.rig.pair.renew()
+    }
+}
+
+/// A round with its flags. The kernel counts some of the switches that are wanted as involuntary, because a side that is woken may
+/// run at once, so only windows with other switches than they should have are flagged.
+fn flagged(round: &[Raw], inexact: &[bool]) -> Vec<Raw> {
+    let flags = |raw: &Raw, inexact: bool| {
+        let other = raw.flags.without(Flags::SWITCHED);
+        if inexact { other.with(Flags::SWITCHED) } else { other }
+    };
+    round.iter().zip(inexact).map(|(raw, inexact)| Raw { flags: flags(raw, *inexact), ..*raw }).collect()
+}
+
+/// Windows of the second method.
+#[derive(Debug)]
+pub struct Periods {
+    pair: Pair,
+    counter: Background,
+    periods: Vec<Period>,
+    random: Pcg64Mcg,
+}
+
+impl Periods {
+    /// Starts the counter.
+    ///
+    /// # Errors
+    /// Why it does not count.
+    pub fn start(pair: Pair, periods: Vec<Period>) -> Result<Periods, String> {
+        // By default a sleep may end up to 50 us late. If this is refused, the intervals show it.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let counter = Background::start(pair.wanted.program.as_deref())?;
+        Ok(Periods { pair, counter, periods, random: Pcg64Mcg::seed_from_u64(1) })
+    }
+
+    /// Runs rounds for some time, and adds them to the table: every window once, in random order. The readings are work and not
+    /// ticks, so a disturbed one is too small, and the flags of long readings do not apply.
+    ///
+    /// # Errors
+    /// Why a window failed.
+    pub fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), String> {
+        let mut order: Vec<usize> = (0..self.periods.len()).collect();
+        let mut done = 0;
+        while batch.goes_on(done, elapsed()) {
+            order.shuffle(&mut self.random);
+            let mut round = vec![Raw::new(0, Flags::NONE); order.len()];
+            for at in &order {
+                let ran = self.window(self.periods[*at]);
+                let (work, exact) = self.pair.kept(ran);
+                round[*at] = Raw::new(work, if exact { Flags::NONE } else { Flags::SWITCHED });
+            }
+            if self.pair.has_failed() {
+                return Err(self.pair.failure());
+            }
+            table.push(&round);
+            done += 1;
+        }
+        Ok(())
+    }
+
+    /// The work of the counter in a window, and whether nothing else ran.
+    fn window(&mut self, period: Period) -> std::io::Result<(u64, bool)> {
+        /// Time in which the counter runs before a window.
+        const BEFORE_NS: u64 = 100_000;
+        /// This side takes the CPU from the counter when the window begins and when it ends.
+        const INTERRUPTIONS: u64 = 2;
+        if self.pair.has_failed() {
+            return Ok((0, false));
+        }
+        let before = self.pair.awake(Pair::reported)?;
+        let interrupted = self.counter.interruptions();
+        self.pair.order(Order::Turn(Turn::default()));
+        let due = now_ns() + BEFORE_NS;
+        sleep_until(due);
+        let work = self.counter.count();
+        let switched = self.pair.awake(|pair| {
+            let own = pair.own();
+            for _ in 0..period.pairs {
+                pair.there_and_back(Turn::default())?;
+            }
+            Ok(pair.own().since(own))
+        })?;
+        sleep_until(due + period.ns);
+        let work = self.counter.count().wrapping_sub(work);
+        let others = self.counter.interruptions().zip(interrupted).map(|(after, before)| after.wrapping_sub(before));
+        let partner = self.pair.awake(Pair::reported)?.since(before);
+        let pairs = u64::from(period.pairs);
+        // A partner that sleeps between the windows has further switches.
+        let partner_is_exact = self.pair.sleeps() || partner.switches == pairs + 1;
+        let alone = others.is_none_or(|others| others == INTERRUPTIONS);
+        Ok((work, alone && partner_is_exact && switched == Counted { switches: pairs, waits: pairs }))
+    }
+}
+
+fn now_ns() -> u64 {
+    // The clock exists on every Linux: the call cannot fail.
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
+}
+
+fn sleep_until(due_ns: u64) {
+    let due = TimeSpec::from_duration(Duration::from_nanos(due_ns));
+    while now_ns() < due_ns {
+        // A signal ends the sleep early.
+        let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &due);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::switch::mechanism::{ALL, Mechanism};
+    use hairspring_host::clock::default_clock;
+    use hairspring_host::thread::{allowed_cpus, pin};
+
+    /// Runs something on a thread that is bound to the last CPU.
+    fn bound<T: Send>(run: impl FnOnce(usize) -> T + Send) -> T {
+        let cpu = *allowed_cpus().last().unwrap();
+        let bound = move || {
+            pin(cpu).unwrap();
+            run(cpu)
+        };
+        std::thread::scope(|scope| scope.spawn(bound).join().unwrap())
+    }
+
+    fn threads(mechanism: Mechanism, cpu: usize) -> Wanted {
+        Wanted { mechanism, program: None, bytes: 4_096, cpu }
+    }
+
+    const TURN: Turn = Turn { units: 1, passes: 2, flush: true };
+    const WINDOWS: [Window; 3] =
+        [Window::Switches { pairs: 5, turn: TURN }, Window::Calls { times: 5 }, Window::Turns { times: 5, turn: TURN }];
+
+    #[test]
+    fn every_mechanism_switches_and_its_partner_ends() {
+        for mechanism in ALL {
+            bound(|cpu| {
+                let mut pair = Pair::start(&threads(mechanism, cpu), default_clock().read).unwrap();
+                for window in WINDOWS.into_iter().cycle().take(12) {
+                    assert!(pair.window(window).0 > 0, "{mechanism:?} {window:?} {:?}", pair.failure);
+                }
+                pair.renew().unwrap();
+                let exact = (0..200).any(|_| pair.window(WINDOWS[0]).1);
+                assert!(exact && !pair.has_failed(), "{mechanism:?}: no window had its own switches only, {:?}", pair.failure);
+                assert!(pair.pilot(1e9).unwrap().pair_ns > 0.0);
+            });
+        }
+    }
+
+    #[test]
+    fn the_counter_loses_what_switches_take() {
+        bound(|cpu| {
+            let pair = Pair::start(&threads(Mechanism::Futex, cpu), default_clock().read).unwrap();
+            let all = vec![Period { pairs: 0, ns: 1_000_000 }, Period { pairs: 3, ns: 500_000 }];
+            let mut table = Table::new(vec!["passed".into(), "switches".into()]);
+            all.iter().for_each(|period| table.add_row("counter", &period.counts()));
+            let mut periods = match Periods::start(pair, all) {
+                Ok(periods) => periods,
+                Err(reason) => return assert!(reason.contains("the CPU is never idle"), "{reason}"),
+            };
+            periods.run(Batch { time: Duration::ZERO, fewest: 10, most: 10 }, &|| Duration::ZERO, &mut table).unwrap();
+            let readings = table.observations().readings();
+            let most = |row: u32| readings.iter().filter(|one| one.row == row).map(|one| one.ticks).fold(0.0, f64::max);
+            assert_eq!(readings.len(), 20);
+            // On a CPU that is never idle the counter has nothing to lose.
+            assert!(most(0) > most(1) || most(1) == 0.0, "{} {}", most(0), most(1));
+        });
+    }
+
+    #[test]
+    fn a_partner_on_another_cpu_is_refused() {
+        bound(|cpu| {
+            let error = Pair::start(&threads(Mechanism::Pipe, cpu + 1), default_clock().read).unwrap_err();
+            assert!(error.contains(&format!("not bound to CPU {}", cpu + 1)), "{error}");
+        });
+    }
+
+    #[test]
+    fn a_program_that_is_no_partner_is_an_error_with_its_status() {
+        bound(|cpu| {
+            let wanted = |program: &str| Wanted { program: Some(program.into()), ..threads(Mechanism::Futex, cpu) };
+            let error = Pair::start(&wanted("/bin/false"), default_clock().read).unwrap_err();
+            assert!(error.contains("ended (exit status: 1) before it was ready"), "{error}");
+            let missing = Pair::start(&wanted("/no/such/program"), default_clock().read).unwrap_err();
+            assert!(missing.contains("cannot start the partner process"), "{missing}");
+        });
+    }
+
+    #[test]
+    fn only_windows_with_other_switches_are_flagged() {
+        let raw = |flags| Raw::new(7, flags);
+        let flags = flagged(&[raw(Flags::SWITCHED), raw(Flags::GAP), raw(Flags::NONE)], &[false, false, true]);
+        assert_eq!(flags.iter().map(|raw| raw.flags).collect::<Vec<_>>(), [Flags::NONE, Flags::GAP, Flags::SWITCHED]);
+    }
+}

@@ -1,0 +1,152 @@
+//! The cost of a switch as text.
+
+use super::design::{CALLS, FLUSH, FLUSHED_REFILL, REFILL, SWITCH, TOUCH, WORK};
+use super::document::{Asked, Results, Sides};
+use super::mechanism::Mechanism;
+use super::overhead::overhead;
+use super::result::{Cache, Check, Cost, Part, Switched};
+use hairspring_core::Estimate;
+use hairspring_result::Environment;
+use hairspring_view::clean::pad;
+use hairspring_view::format::{bound, count, plus_minus, significant};
+use hairspring_view::page::{Page, Style, Tone};
+use hairspring_view::text::{all_findings, machine_line};
+
+/// The report.
+pub fn switch(results: Results, asked: &Asked, circumstances: &Environment, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    let sides = if asked.sides == Sides::Threads { "threads" } else { "processes" };
+    page.line(&format!("hairspring switch: two {sides} that alternate on CPU {}", asked.cpu), Tone::Strong);
+    page.gap();
+    comparison(&mut page, results);
+    for (mechanism, found) in results {
+        page.gap();
+        match found {
+            Ok(found) => one(&mut page, found, asked),
+            Err(reason) => page.item(mechanism.name(), reason, Tone::Alarm),
+        }
+    }
+    page.gap();
+    machine_line(&mut page, circumstances);
+    page.finish()
+}
+
+/// What a state of the caches means, in the words of the report.
+fn described(cache: Cache, bytes: usize) -> String {
+    match cache {
+        Cache::Warm => "from warm caches: the switch and its system calls".into(),
+        Cache::Refilled => format!("and what a pass over {} then takes more", size(bytes)),
+        Cache::Flushed => format!("and reading {} that were flushed from all caches", size(bytes)),
+    }
+}
+
+/// Bytes in the largest unit that divides them.
+fn size(bytes: usize) -> String {
+    match bytes {
+        bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
+        bytes if bytes >= 1 << 10 && bytes % (1 << 10) == 0 => format!("{} KiB", bytes >> 10),
+        bytes => format!("{bytes} bytes"),
+    }
+}
+
+fn nanoseconds(time: &Estimate) -> String {
+    format!("{} ns", plus_minus(time))
+}
+
+fn comparison(page: &mut Page, results: Results) {
+    page.line(&format!("  {}  {}  {}", pad("by", 8), pad("a switch with its calls", 26), "the switch alone"), Tone::Strong);
+    for (mechanism, found) in results {
+        match found.as_ref().ok().and_then(|found| Some((found, found.warm()?))) {
+            Some((found, warm)) => page.line(&compared(*mechanism, found, warm), Tone::Plain),
+            None => page.line(&format!("  {}  unknown, see below", pad(mechanism.name(), 8)), Tone::Alarm),
+        }
+    }
+    if let Some(level) = results.iter().find_map(|(_, found)| Some(found.as_ref().ok()?.warm()?.ns.level)) {
+        page.marked("", &format!("intervals of {} % confidence", significant(100.0 * level, 4)));
+    }
+}
+
+fn compared(mechanism: Mechanism, found: &Switched, warm: &Cost) -> String {
+    let alone = found.parts.iter().find(|part| part.name == SWITCH).map_or_else(|| "unknown".to_owned(), time);
+    format!("  {}  {}  {alone}", pad(mechanism.name(), 8), pad(&nanoseconds(&warm.ns), 26))
+}
+
+/// The time of a component. A negative one is shown as it is.
+fn time(part: &Part) -> String {
+    match part.bound_ns {
+        Some(most) if part.ns.low <= 0.0 => format!("{} (below {} ns)", nanoseconds(&part.ns), bound(most)),
+        _ => nanoseconds(&part.ns),
+    }
+}
+
+fn one(page: &mut Page, found: &Switched, asked: &Asked) {
+    page.line(&format!("  {} ({})", found.mechanism.name(), found.mechanism.calls()), Tone::Strong);
+    for cost in &found.costs {
+        let label = cost.cache.name();
+        let cycles = cost.cycles.map_or_else(String::new, |cycles| format!(" = {} cycles", plus_minus(&cycles)));
+        page.item(label, &format!("{}{cycles}, {}", nanoseconds(&cost.ns), described(cost.cache, asked.bytes)), Tone::Strong);
+    }
+    for part in &found.parts {
+        page.item("", &format!("{}: {}, {}", part.name, time(part), meaning(&part.name)), Tone::Plain);
+    }
+    match &found.check {
+        Ok(check) => page.item("check", &checked(check), if check.agrees { Tone::Plain } else { Tone::Warning }),
+        Err(reason) => page.item("check", &format!("none: {reason}"), Tone::Warning),
+    }
+    table(page, found, asked);
+    page.item("run", &run(found), Tone::Quiet);
+    all_findings(page, &found.findings);
+}
+
+/// What a component is.
+fn meaning(name: &str) -> &'static str {
+    match name {
+        SWITCH => "beyond its system calls",
+        CALLS => "the same system calls in one process, where nobody waits",
+        WORK => "a unit of work: 100 dependent multiplications",
+        TOUCH => "a further pass over the working set in the same turn",
+        REFILL => "the first pass after a switch takes more",
+        FLUSH => "a pass takes more if the set is flushed, with the flush (clflush)",
+        FLUSHED_REFILL => "the first flushed pass after a switch takes more",
+        _ => "",
+    }
+}
+
+fn checked(check: &Check) -> String {
+    let verdict = if check.agrees { "agrees within both intervals" } else { "DIFFERS beyond both intervals" };
+    format!(
+        "{verdict}: {} by the work that a background counter lost at up to {} switches a second",
+        nanoseconds(&check.ns),
+        significant(check.most_per_second, 3)
+    )
+}
+
+/// The share of the CPU that switches take (Muller, Figure 21), in columns of one width.
+fn table(page: &mut Page, found: &Switched, asked: &Asked) {
+    const COLUMNS: usize = 20;
+    let header: Vec<String> = found.costs.iter().map(|cost| pad(cost.cache.name(), COLUMNS)).collect();
+    page.line(&format!("  switches/s  {}", header.join("  ").trim_end()), Tone::Strong);
+    for rate in &asked.rates {
+        let cell = |cost: &Cost| overhead(&cost.ns, &[*rate]).first().map_or_else(String::new, share);
+        let cells: Vec<String> = found.costs.iter().map(|cost| pad(&cell(cost), COLUMNS)).collect();
+        page.line(&format!("  {:>10}  {}", significant(*rate, 6), cells.join("  ").trim_end()), Tone::Plain);
+    }
+}
+
+fn share(row: &super::overhead::Overhead) -> String {
+    if row.fits() { format!("{} %", plus_minus(&row.percent())) } else { "no time for it".into() }
+}
+
+fn run(found: &Switched) -> String {
+    let rounds = format!("{} rounds in {:.1} s", count(found.rounds as usize), found.elapsed.as_secs_f64());
+    match &found.placed {
+        Some(placed) => format!(
+            "{rounds}; {} partners in turn gave {:.0} to {:.0} ns ({} %)",
+            placed.placements,
+            placed.range_ns.0,
+            placed.range_ns.1,
+            significant(placed.spread_percent, 2)
+        ),
+        None => rounds,
+    }
+}
