@@ -4,6 +4,7 @@ use crate::record::{Comparison, MeasurementRecord, Record};
 use hairspring_core::judge::Agreement;
 use hairspring_view::clean::clean;
 use hairspring_view::format::{plus_minus, significant};
+use hairspring_view::text::ratio;
 use std::fmt::Write;
 
 /// The record as a Markdown document: the seven steps with their results.
@@ -76,7 +77,7 @@ fn summary(record: &Record) -> String {
 
 /// The verdict in words, with the factor and the sigmas.
 pub fn verdict(comparison: &Comparison) -> String {
-    let factor = comparison.factor.map(|factor| format!("{} times the other value", significant(factor, 4)));
+    let factor = comparison.factor.map(|factor| format!("{} times the other value", ratio(factor)));
     let sigmas = comparison.sigmas.filter(|sigmas| *sigmas > 0.0);
     let sigmas = sigmas.map(|sigmas| format!("{} sigmas beyond the systematic bounds", significant(sigmas, 2)));
     let word = match comparison.verdict {

@@ -66,8 +66,10 @@ fn of_series(texts: &[String], setup: &Setup, dimension: Dimension) -> Result<Me
     let findings: Vec<String> =
         series.findings.iter().filter(|finding| finding.severity != Severity::Note).map(|one| one.message.clone()).collect();
     let entries = series.budget.get(name).map_or(&[][..], Vec::as_slice);
+    let budget = budget(entries, component, unit);
+    let budget = if unit == Unit::Cycles { without_clock_steps(budget, &estimate) } else { budget };
     Ok(Measured {
-        budget: explained(budget(entries, component, unit), &estimate),
+        budget: explained(budget, &estimate),
         estimate,
         trusted: component.trusted,
         findings,
@@ -113,6 +115,21 @@ fn budget(entries: &[BudgetEntry], component: &Component, unit: Unit) -> Vec<Ent
         (size > 0.0 || absent.is_some()).then(|| Entry::new(known.name, known.kind, size, absent.map(str::to_owned)))
     };
     KNOWN.iter().filter_map(line).collect()
+}
+
+/// The budget in core cycles: steps of the core clock are in the noise of nanoseconds and cancel in cycles, so of the stochastic
+/// entries only what the interval of the cycles leaves is kept.
+fn without_clock_steps(mut budget: Vec<Entry>, estimate: &Estimate) -> Vec<Entry> {
+    let of = |kind| budget.iter().filter(move |entry| entry.kind == kind).map(|entry| entry.half_width);
+    let quadrature = of(ErrorKind::Stochastic).map(|half| half * half).sum::<f64>().sqrt();
+    let left = (estimate.half_width() - of(ErrorKind::Systematic).sum::<f64>()).max(0.0);
+    if quadrature > left {
+        for entry in budget.iter_mut().filter(|entry| entry.kind == ErrorKind::Stochastic) {
+            entry.half_width *= left / quadrature;
+            entry.note = Some("steps of the core clock cancel in cycles".to_owned());
+        }
+    }
+    budget
 }
 
 /// The budget with a line for what the interval has beyond the total.
@@ -172,4 +189,52 @@ fn findings(document: &Value) -> impl Iterator<Item = &Value> {
     let own = document.get("findings").and_then(Value::as_array).into_iter().flatten();
     let results = document.get("results").and_then(Value::as_array).into_iter().flatten();
     own.chain(results.filter_map(|one| one.get("findings").and_then(Value::as_array)).flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setup(figure: Option<&str>) -> Setup {
+        let figure = figure.map(str::to_owned);
+        Setup { verb: None, program: None, series: None, component: None, figure, unit: None, repeat: None, timeout: None }
+    }
+
+    #[test]
+    fn figures_have_their_unit_and_the_spread_of_runs() {
+        let document = |value: f64| {
+            format!(r#"{{"x": {{"core_hz": {{"value": {value}, "low": 1.0, "high": 1e10, "level": 0.95}}, "n_ns": {value}}}}}"#)
+        };
+        let texts = [document(3e9), document(3.2e9)];
+        let found = measured(&texts, &setup(Some("/x/n_ns")), Dimension::TIME, 0.95).unwrap();
+        assert_eq!((found.estimate.value, found.runs, found.trusted), (3.1e9, 2, true));
+        // Two runs: Student's quantile for one degree of freedom is 12.7.
+        assert!((found.estimate.half_width() / (12.706 * 0.1e9) - 1.0).abs() < 1e-3, "{found:?}");
+        let found = measured(&texts[..1], &setup(Some("/x/core_hz")), Dimension::FREQUENCY, 0.95).unwrap();
+        assert!((found.estimate.value - 3.0).abs() < 1e-12, "{found:?}");
+        assert!(measured(&texts, &setup(Some("/x/none_ns")), Dimension::TIME, 0.95).unwrap_err().contains("nothing at /x/none_ns"));
+        assert!(measured(&["{".into()], &setup(Some("/x_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no JSON document"));
+        assert!(measured(&[r#"{"a_ns": "5"}"#.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no number"));
+        let open = r#"{"a_ns": {"value": 1.0, "low": null, "high": 2.0, "level": 0.95}}"#;
+        assert!(measured(&[open.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("without an end"));
+    }
+
+    #[test]
+    fn untrusted_documents_are_not_trusted() {
+        let text = r#"{"a_ns": 1.0, "results": [{"findings": [{"severity": "untrusted", "message": "shared"}]}]}"#;
+        let found = measured(&[text.to_owned()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap();
+        assert_eq!((found.trusted, found.findings), (false, vec!["shared".to_owned()]));
+    }
+
+    #[test]
+    fn noise_of_the_core_clock_is_no_noise_of_cycles() {
+        let entry = |kind, half| Entry::new("x", kind, half, None);
+        let budget = vec![entry(ErrorKind::Stochastic, 3.0), entry(ErrorKind::Stochastic, 4.0), entry(ErrorKind::Systematic, 1.0)];
+        let estimate = Estimate { value: 100.0, low: 98.0, high: 102.0, level: 0.95 };
+        assert!((total(&without_clock_steps(budget.clone(), &estimate)) - 2.0).abs() < 1e-12);
+        let wide = Estimate { low: 50.0, high: 150.0, ..estimate };
+        assert_eq!(without_clock_steps(budget.clone(), &wide), budget);
+        let explained = explained(budget, &wide);
+        assert!((total(&explained) - 50.0).abs() < 1e-12 && explained[3].source == "remainder");
+    }
 }

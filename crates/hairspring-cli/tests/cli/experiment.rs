@@ -80,7 +80,8 @@ fn missed_accuracy_and_missed_expectation_end_with_3() {
 fn second_method_is_compared_with_the_first() {
     let with = |program: &str| format!("{FILE}\n[check]\nprogram = [\"{program}\", \"an argument\"]\n");
     experiment(&with("./observe")).succeeds().says("The second method gives").says("The first method against it: **agrees");
-    let slower = observations().lines().map(|line| match line.split_once(',') {
+    let table = observations();
+    let slower = table.lines().map(|line| match line.split_once(',') {
         Some((count, time)) if time != "time_ns" => format!("{count},{}\n", 2.0 * time.parse::<f64>().unwrap()),
         _ => format!("{line}\n"),
     });

@@ -1,7 +1,7 @@
 //! A measurement beside its expectation, as text.
 
 use crate::clean::clean;
-use crate::format::{bound, plus_minus, significant, time_unit};
+use crate::format::{Digits, bound, digits, fixed, significant, time_unit};
 use crate::page::{Page, Style, Tone};
 use hairspring_core::Estimate;
 use hairspring_core::judge::Agreement;
@@ -14,7 +14,7 @@ pub fn expectation(expectation: &Expectation, style: &Style) -> String {
     page.line("", Tone::Plain);
     page.line(&format!("against the expectation {}", clean(&expectation.expression)), Tone::Strong);
     page.gap();
-    let assumed = if expectation.is_stated { "" } else { " (2 % are assumed: the expectation states no `+-`)" };
+    let assumed = if expectation.is_stated { "" } else { " (2 % are assumed, as it states none)" };
     page.item("expected", &(number(&expectation.expected, expectation.unit) + assumed), Tone::Plain);
     if let Some(measured) = &expectation.measured {
         page.item("measured", &number(measured, expectation.unit), Tone::Plain);
@@ -47,12 +47,18 @@ fn number(estimate: &Estimate, unit: Unit) -> String {
     if scaled.low <= 0.0 && scaled.high >= 0.0 && scaled.half_width() > 0.0 {
         return format!("{} {word}, below {} {word}", significant(scaled.value, 2), bound(scaled.high));
     }
-    format!("{} {word}", plus_minus(&scaled))
+    let Digits { value, half } = digits(&scaled);
+    format!("{value} {word} +- {half}")
+}
+
+/// A ratio: near 1 its distance from 1 is what counts.
+pub fn ratio(ratio: f64) -> String {
+    if (0.5..2.0).contains(&ratio) { fixed(ratio, 4) } else { significant(ratio, 4) }
 }
 
 /// The verdict in words: by which factor and how many sigmas the two differ.
 pub fn verdict(expectation: &Expectation) -> String {
-    let factor = expectation.factor.map(|factor| format!("{} times the expected value", significant(factor, 4)));
+    let factor = expectation.factor.map(|factor| format!("{} times the expected value", ratio(factor)));
     let sigmas = expectation.sigmas.filter(|sigmas| *sigmas > 0.0);
     let sigmas = sigmas.map(|sigmas| format!("{} sigmas beyond the systematic bounds", significant(sigmas, 2)));
     let numbers: Vec<String> = factor.into_iter().chain(sigmas).collect();
