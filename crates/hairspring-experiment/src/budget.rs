@@ -44,8 +44,8 @@ const fn known(source: Source, name: &'static str, kind: ErrorKind, absent: Opti
 
 /// The sources, in the order in which they are listed. What is the same for all readings counts as systematic.
 pub(crate) const KNOWN: [Known; 9] = [
-    known(Source::Granularity, "clock resolution", ErrorKind::Systematic, Some("averaged out over the phases of the clock")),
-    known(Source::Rate, "clock rate", ErrorKind::Systematic, Some("no part of this figure")),
+    known(Source::Granularity, "clock resolution", ErrorKind::Systematic, Some("averaged out over the phases of the clock, or not known")),
+    known(Source::Rate, "clock rate", ErrorKind::Systematic, Some("no part of this figure, or not known")),
     known(Source::Fence, "overhead", ErrorKind::Systematic, Some("solved for beside the time, and no part of it")),
     known(Source::Stochastic, "noise", ErrorKind::Stochastic, Some("none was seen")),
     known(Source::LackOfFit, "lack of fit", ErrorKind::Systematic, Some("the rows lie on the line as closely as their noise allows")),

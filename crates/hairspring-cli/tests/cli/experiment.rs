@@ -4,7 +4,7 @@ use crate::command::Hairspring;
 use crate::document::Document;
 
 /// Observations of a body of 100 ns behind an overhead of 30 ns, with a little noise.
-fn observations() -> String {
+pub fn observations() -> String {
     let noise = |n: u32| f64::from(n.wrapping_mul(2_654_435_761) >> 16 & 0xff) / 256.0;
     let reading = |n: u32| format!("{},{}\n", n % 10 + 1, 100.0 * f64::from(n % 10 + 1) + 30.0 + noise(n));
     format!("body,time_ns\n{}", (0..400).map(reading).collect::<String>())
@@ -73,7 +73,7 @@ fn experiment_runs_and_its_record_runs_again() {
 #[test]
 fn missed_accuracy_and_missed_expectation_end_with_3() {
     experiment(&FILE.replace("\"1 %\"", "\"1 ps\"")).ends_with(3).says("which is not enough");
-    experiment(&FILE.replace("n = \"10\"", "n = \"2\"")).ends_with(3).says("deviates (5.0");
+    experiment(&FILE.replace("n = \"10\"", "n = \"2\"")).ends_with(3).says("deviates (5 times");
 }
 
 #[test]
@@ -108,7 +108,8 @@ fn wrong_files_are_refused_with_a_reason() {
     for (file, part) in [
         ("", "is empty"),
         ("name", "line 1"),
-        (&FILE[..FILE.len() / 2], "missing field"),
+        (&FILE[..FILE.find("[setup]").unwrap()], "missing field `setup`"),
+        (&FILE[..FILE.len() / 2], "line 13"),
         (&FILE.replace("quantity", "quantitiy"), "did you mean `quantity`?"),
         (&FILE.replace("10 ns +- 2 %", "10 ns + 2 m"), "n * 10 ns + 2 m\n                ^"),
         (&FILE.replace("program = [\"./observe\", \"an argument\"]", "verb = [\"tiem\", \"x\"]"), "did you mean `time`?"),
