@@ -188,3 +188,15 @@ fn sanity(record: &Record) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_a_file_is_no_markup() {
+        assert_eq!(inline("a | b\n# c `d` \u{1b}[31m <x>"), r"a \| b \# c \`d\` ?\[31m \<x\>");
+        assert_eq!((code("a"), code("a`b")), ("`a`".to_owned(), "`` a`b ``".to_owned()));
+        assert_eq!((fence("x"), fence("````\n``")), ("```".to_owned(), "`````".to_owned()));
+    }
+}

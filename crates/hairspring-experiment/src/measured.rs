@@ -67,7 +67,11 @@ fn of_series(texts: &[String], setup: &Setup, dimension: Dimension) -> Result<Me
         series.findings.iter().filter(|finding| finding.severity != Severity::Note).map(|one| one.message.clone()).collect();
     let entries = series.budget.get(name).map_or(&[][..], Vec::as_slice);
     let budget = budget(entries, component, unit);
-    let budget = if unit == Unit::Cycles { without_clock_steps(budget, &estimate) } else { budget };
+    let mut budget = if unit == Unit::Cycles { without_clock_steps(budget, &estimate) } else { budget };
+    if unit == Unit::Nanoseconds && component.figure.cycles.is_some() && runs == 1 {
+        let note = "unknown from one run: the core clock differs from run to run; expect core cycles, or `repeat` the set-up";
+        budget.push(Entry::new("core clock", ErrorKind::Systematic, 0.0, Some(note.into())));
+    }
     Ok(Measured {
         budget: explained(budget, &estimate),
         estimate,
