@@ -83,7 +83,7 @@ impl Model {
     ///
     /// # Errors
     /// What is wrong with the expression or the name.
-    pub fn define(&mut self, name: &str, text: &str) -> Result<Quantity, Fault> {
+    pub fn define(&mut self, name: &str, text: &str) -> Result<(), Fault> {
         let fault = |message: String| Fault { message, text: name.to_owned(), at: 0 };
         let is_word = name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         if !is_word {
@@ -97,7 +97,7 @@ impl Model {
         }
         let root = parse::parse(text, &mut self.steps, &self.names)?;
         self.names.insert(name.to_owned(), root);
-        Ok(Quantity::of(&self.steps, root))
+        Ok(())
     }
 
     /// The value of an expression.

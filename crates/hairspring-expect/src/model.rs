@@ -73,7 +73,7 @@ pub struct Steps {
 /// Uncertain inputs that a model may have.
 const MOST_SOURCES: usize = 64;
 /// Steps that a model may have.
-const MOST_STEPS: usize = 20_000;
+const MOST_STEPS: usize = 8_000;
 
 impl Steps {
     /// What is known about a step.

@@ -169,6 +169,10 @@ fn huge_and_deep_texts_are_refused() {
     assert!(fault(&format!("1{}", " +- 1".repeat(100))).0.contains("too many uncertain values"));
     assert_eq!(value(&format!("1{}", "+1".repeat(2_000))).value, 2_001.0);
     assert_eq!(value(&format!("{}1", "-".repeat(4_000))).value, 1.0);
+    let mut model = Model::default();
+    let long = format!("1{}", "+1".repeat(2_000));
+    model.define("a", &long).unwrap();
+    assert!(model.define("b", &long).unwrap_err().message.contains("too long"));
 }
 
 #[test]
