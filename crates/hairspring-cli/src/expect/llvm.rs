@@ -1,8 +1,8 @@
 //! The scheduling model of LLVM as an expectation of the compiled copy.
 
-use hairspring_core::judge::{Agreement, Expected, UNSTATED_SHARE};
+use hairspring_core::judge::{Expected, UNSTATED_SHARE};
 use hairspring_instructions::against::copy::{Prediction, available, predict};
-use hairspring_result::document::{Scheduling, Wanted};
+use hairspring_result::document::{Expectation, Scheduling, Wanted};
 use hairspring_result::{ResultDocument, Series, Unit};
 
 /// Checks that the program is installed.
@@ -17,8 +17,10 @@ pub fn beside(document: ResultDocument) -> Result<ResultDocument, String> {
     let expected = Expected { value: found.cycles, stochastic: 0.0, systematic: UNSTATED_SHARE * found.cycles };
     let wanted = Wanted { expression: found.name.clone(), expected, is_stated: false, unit: Unit::Cycles };
     let mut document = document.beside(&wanted);
-    let deviates = document.expectation.as_ref().filter(|one| one.verdict == Agreement::Deviates).and_then(|one| one.factor);
-    let may_mean = match (deviates, document.results.first()) {
+    // Also of a measurement that is not trusted: what slows it may be among the reasons.
+    let differs = |one: &Expectation| one.difference.zip(one.half_width).is_some_and(|(difference, half)| difference.abs() > half);
+    let factor = document.expectation.as_deref().filter(|one| differs(one)).and_then(|one| one.factor);
+    let may_mean = match (factor, document.results.first()) {
         (Some(factor), Some(series)) => meaning(factor, &lines, series),
         _ => Vec::new(),
     };
