@@ -15,6 +15,9 @@ use serde_json::Value;
 /// Share of the interval that the entries of the budget may leave unexplained without a line of its own.
 const UNEXPLAINED: f64 = 0.01;
 
+/// Name of the line about the core clock.
+const CORE_CLOCK: &str = "core clock";
+
 /// What a set-up measured, in nanoseconds, cycles, ticks or bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
@@ -68,9 +71,10 @@ fn of_series(texts: &[String], setup: &Setup, dimension: Dimension) -> Result<Me
     let entries = series.budget.get(name).map_or(&[][..], Vec::as_slice);
     let budget = budget(entries, component, unit);
     let mut budget = if unit == Unit::Cycles { without_clock_steps(budget, &estimate) } else { budget };
-    if unit == Unit::Nanoseconds && component.figure.cycles.is_some() && runs == 1 {
+    let is_listed = budget.iter().any(|entry| entry.source == CORE_CLOCK);
+    if unit == Unit::Nanoseconds && component.figure.cycles.is_some() && runs == 1 && !is_listed {
         let note = "unknown from one run: the core clock differs from run to run; expect core cycles, or `repeat` the set-up";
-        budget.push(Entry::new("core clock", ErrorKind::Systematic, 0.0, Some(note.into())));
+        budget.push(Entry::new(CORE_CLOCK, ErrorKind::Systematic, 0.0, Some(note.into())));
     }
     Ok(Measured {
         budget: explained(budget, &estimate),
@@ -118,7 +122,17 @@ fn budget(entries: &[BudgetEntry], component: &Component, unit: Unit) -> Vec<Ent
         let absent = known.absent.filter(|_| size == 0.0);
         (size > 0.0 || absent.is_some()).then(|| Entry::new(known.name, known.kind, size, absent.map(str::to_owned)))
     };
-    KNOWN.iter().filter_map(line).collect()
+    let others = entries.iter().filter(|entry| KNOWN.iter().all(|known| known.source != entry.source));
+    let other = |entry: &BudgetEntry| Entry::new(name_of(entry.source), ErrorKind::Systematic, half(entry.source), None);
+    // Core cycles do not change with the core clock.
+    let is_counted = |entry: &Entry| unit != Unit::Cycles || entry.source != CORE_CLOCK;
+    KNOWN.iter().filter_map(line).chain(others.map(other).filter(is_counted)).collect()
+}
+
+/// The name of a source that has no line of its own: `core clock`.
+fn name_of(source: Source) -> String {
+    let name = serde_json::to_value(source).ok().and_then(|value| value.as_str().map(|name| name.replace('_', " ")));
+    name.unwrap_or_else(|| "another source".to_owned())
 }
 
 /// The budget in core cycles: steps of the core clock are in the noise of nanoseconds and cancel in cycles, so of the stochastic
@@ -221,6 +235,11 @@ mod tests {
         assert!(measured(&[r#"{"a_ns": "5"}"#.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no number"));
         let open = r#"{"a_ns": {"value": 1.0, "low": null, "high": 2.0, "level": 0.95}}"#;
         assert!(measured(&[open.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("without an end"));
+    }
+
+    #[test]
+    fn sources_are_named_as_in_the_documents() {
+        assert_eq!((name_of(Source::LackOfFit).as_str(), name_of(Source::Runs).as_str()), ("lack of fit", "runs"));
     }
 
     #[test]
