@@ -10,6 +10,8 @@ need_rust
 need_command gcc gcc libc6-dev
 need_command g++ g++
 need_command clang clang
+# Its scheduling model is compared with a compiled copy.
+need_command llvm-mca llvm
 status=0
 cargo metadata --locked --format-version 1 >/dev/null || status=1 # Cargo.lock fits the manifests
 cargo test --workspace --exclude hairspring-fuzz-targets --no-fail-fast --lib --bins --tests --examples || status=1

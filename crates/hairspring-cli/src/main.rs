@@ -2,6 +2,7 @@
 
 mod arguments;
 mod baseline;
+mod expect;
 mod interrupt;
 mod misuse;
 #[cfg(test)]
@@ -35,6 +36,7 @@ verbs! {
     run,
     blocks,
     instructions,
+    experiment,
     compare,
     report,
     completions,
@@ -56,6 +58,13 @@ pub enum Outcome {
     Failed,
     /// A limit that the user set was not met.
     LimitMissed,
+}
+
+impl Outcome {
+    /// This outcome, or the other one if this is done.
+    pub fn or(self, other: Outcome) -> Outcome {
+        if self == Outcome::Done { other } else { self }
+    }
 }
 
 /// An error of any verb, reported on standard error.

@@ -2,6 +2,7 @@
 
 use expect_test::expect_file;
 use hairspring_blocks::document::BlocksDocument;
+use hairspring_experiment::record::Record;
 use hairspring_instructions::document::InstructionsDocument;
 use hairspring_instruments::clocks::document::clock_schemas;
 use hairspring_instruments::mhz::document::MhzDocument;
@@ -25,6 +26,7 @@ fn the_published_schemas_are_the_generated_ones() {
     published("mhz.schema.json", &schema::<MhzDocument>());
     published("blocks.schema.json", &schema::<BlocksDocument>());
     published("instructions.schema.json", &schema::<InstructionsDocument>());
+    published("experiment.schema.json", &schema::<Record>());
     published("compare.schema.json", &schema::<CompareDocument>());
     published("switch.schema.json", &schema::<SwitchDocument>());
     published("period.schema.json", &schema::<PeriodDocument>());

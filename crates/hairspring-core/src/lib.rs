@@ -34,6 +34,7 @@ pub mod error;
 pub mod estimate;
 pub mod hash;
 pub mod judge;
+pub mod load;
 pub mod machine;
 pub mod named;
 pub mod observations;

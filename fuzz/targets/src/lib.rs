@@ -26,11 +26,13 @@ const fn target(name: &'static str, run: fn(&[u8]) -> bool, cases: u32) -> Targe
 }
 
 /// All targets.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 19] = [
     target("criterion", tables::criterion, 10_000),
     target("csv", recordings::csv, 5_000),
     target("declaration", options::declaration, 20_000),
     target("documents", results::documents, 2_000),
+    target("experiment", options::experiment, 2_000),
+    target("expression", options::expression, 2_000),
     target("frame", children::frame, 20_000),
     target("google_benchmark", tables::google_benchmark, 5_000),
     target("inputs", options::inputs, 20_000),

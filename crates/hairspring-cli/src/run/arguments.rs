@@ -67,6 +67,8 @@ pub struct RunArguments {
     /// Flags for the compiler, in place of the default; split as a shell does, quotes included
     #[arg(long, value_name = "FLAGS", default_value = "-O2", allow_hyphen_values = true)]
     pub cflags: String,
+    #[command(flatten)]
+    pub expect: crate::expect::ExpectArguments,
     /// Baselines.
     #[command(flatten)]
     pub baseline: BaselineArguments,

@@ -16,6 +16,8 @@ const MOST_BYTES: usize = 256 << 20;
 pub struct Limits {
     /// Time after which the program is killed.
     pub timeout: Duration,
+    /// What the user sets it by.
+    pub named: &'static str,
 }
 
 /// The result of a program with benchmarks.
@@ -43,7 +45,7 @@ pub fn run(mut command: Command, limits: &Limits) -> Result<Ended, String> {
     let deadline = Instant::now() + limits.timeout;
     let (mut child, group) = Group::spawn(&mut command).map_err(|error| format!("cannot be started: {error}"))?;
     let output = read_in_background(&mut child);
-    let too_long = || format!("did not end within {} s (--timeout)", limits.timeout.as_secs_f64());
+    let too_long = || format!("did not end within {} s ({})", limits.timeout.as_secs_f64(), limits.named);
     let text = match output.recv_timeout(limits.timeout) {
         Ok(Ok(bytes)) if bytes.len() <= MOST_BYTES => Ok(bytes),
         Ok(Ok(_)) => Err(format!("prints more than {} MiB", MOST_BYTES >> 20)),

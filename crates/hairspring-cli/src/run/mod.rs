@@ -1,7 +1,7 @@
 //! `hairspring run`: programs with benchmarks, run one after the other; one table, one JSON document.
 
 mod arguments;
-mod child;
+pub mod child;
 mod program;
 mod source;
 
@@ -66,6 +66,15 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     if programs.iter().all(|program| program.chosen.is_empty()) {
         return Err(Misuse(hairspring_program::nothing_chosen(&filters)).into());
     }
+    let chosen: usize = programs.iter().map(|program| program.chosen.len()).sum();
+    if arguments.expect.is_llvm() {
+        return Err(Misuse("--expect llvm is about a compiled copy of a piece of code: `hairspring time` has it".into()).into());
+    }
+    if arguments.expect.expect.is_some() && chosen > 1 {
+        return Err(
+            Misuse(format!("--expect is about one benchmark, and {chosen} are chosen: add a filter (--list shows the names)")).into()
+        );
+    }
     measure(arguments, &programs, &baseline)
 }
 
@@ -98,11 +107,11 @@ fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) 
         documents.extend(joined(of_process));
     }
     let Some(all) = between(documents) else { return Ok(Outcome::Failed) };
-    let mut all = arguments.stated.state(all);
+    let (mut all, expected, beside) = arguments.expect.judge(arguments.stated.state(all))?;
     let (ended, against) = baseline.judge(&mut all)?;
-    output::print(&if arguments.json { json::print(&all) } else { text::table(&all, &output::style()) + &against })?;
+    output::print(&if arguments.json { json::print(&all) } else { text::table(&all, &output::style()) + &beside + &against })?;
     baseline.save(&all)?;
-    Ok(match (failed, ended, missed) {
+    Ok(match (failed, ended.or(expected), missed) {
         (true, _, _) | (_, Outcome::Failed, _) => Outcome::Failed,
         (_, Outcome::LimitMissed, _) | (_, _, true) => Outcome::LimitMissed,
         _ => Outcome::Done,
@@ -145,6 +154,6 @@ fn shown(path: &Path) -> String {
 
 impl RunArguments {
     fn limits(&self) -> Limits {
-        Limits { timeout: self.timeout }
+        Limits { timeout: self.timeout, named: "--timeout" }
     }
 }

@@ -1,7 +1,7 @@
 //! Turns a file into a command: programs run as they are, scripts by their interpreter, source after compilation.
 
 use super::arguments::RunArguments;
-use super::child::{self, Limits};
+use super::child;
 use hairspring_host::process::Folder;
 use std::ffi::OsString;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn compile(path: &Path, language: &Compiled, flags: &[String], arguments: &RunAr
         None => command.arg("-I").arg(folder.path()),
     };
     command.args(["-lm", "-lpthread"]).stderr(Stdio::inherit());
-    let ended = child::run(command, &Limits { timeout: arguments.timeout }).map_err(|error| format!("the compiler {error}"))?;
+    let ended = child::run(command, &arguments.limits()).map_err(|error| format!("the compiler {error}"))?;
     if !ended.status.success() {
         return Err("does not compile".into());
     }

@@ -76,7 +76,8 @@ Examples:
              --let 'int a[16]' --let 'int b[16] = {5, 3, 9, 1}' --fence
   hairspring time --lang asm 'imul rax, rcx'
   hairspring time 'x = x / 3' --let 'unsigned x = 7' --show asm                  what the compiler made of it
-  hairspring time 'x / 7' --vs 'x >> 3' --let 'unsigned x = 1000'";
+  hairspring time 'x / 7' --vs 'x >> 3' --let 'unsigned x = 1000'
+  hairspring time --lang asm 'imul rax, rcx' --expect '3 cycles'";
 
 /// Time a piece of C, C++ or assembly
 #[derive(Debug, Clone, Args)]
@@ -152,6 +153,8 @@ pub struct TimeArguments {
     pub save: Option<PathBuf>,
     #[command(flatten)]
     pub stated: StatedClockArguments,
+    #[command(flatten)]
+    pub expect: crate::expect::ExpectArguments,
     #[command(flatten)]
     pub baseline: crate::baseline::BaselineArguments,
     /// Time after which code that has not answered counts as hanging

@@ -46,6 +46,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         .map(|path| std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display())))
         .transpose()?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
+    arguments.expect.prepare()?;
     let (document, mut reached) = once(arguments, &request, save)?;
     let mut documents = vec![document];
     for _ in 1..arguments.processes {
@@ -53,12 +54,16 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         documents.push(another);
         reached &= precise;
     }
-    let mut result = arguments.stated.state(between(documents).ok_or("no process gave an answer")?);
+    let result = arguments.stated.state(between(documents).ok_or("no process gave an answer")?);
+    let (mut result, expected, beside) = arguments.expect.judge(result)?;
+    if !arguments.show.contains(&Show::Asm) {
+        result.results.iter_mut().for_each(|series| series.disassembly = None);
+    }
     let (ended, against) = baseline.judge(&mut result)?;
     let text = || if arguments.processes > 1 { text::table(&result, &output::style()) } else { text::report(&result, &output::style()) };
-    output::print(&if arguments.report.json { json::print(&result) } else { text() + &against })?;
+    output::print(&if arguments.report.json { json::print(&result) } else { text() + &beside + &against })?;
     baseline.save(&result)?;
-    Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended })
+    Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended.or(expected) })
 }
 
 /// One measurement in a process of its own, and whether it reached the precision.
@@ -138,7 +143,7 @@ fn document(
         command: "time".into(),
         environment: environment(request, measured),
         ns_per_unit: measured.run.table.origin.ns_per_unit(),
-        subjects: subjects(request, measured, &methods, arguments.show.contains(&Show::Asm)),
+        subjects: subjects(request, measured, &methods, arguments.show.contains(&Show::Asm) || arguments.expect.is_llvm()),
         methods,
         run: Some(Run {
             rounds: measured.run.rounds,

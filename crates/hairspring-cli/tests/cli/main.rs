@@ -17,6 +17,8 @@ mod code_that_floods;
 mod command;
 mod compare;
 mod document;
+mod expect;
+mod experiment;
 mod fit;
 mod fit_bad_input;
 mod fit_other_tools;

@@ -245,6 +245,11 @@ impl Uncertain {
 /// Degrees of freedom above which the expansion around the normal quantile is more accurate than the inversion.
 const MANY_DOF: f64 = 300.0;
 
+/// Half-width of a normal distribution's interval at a confidence level, in standard deviations: 1.96 at 95 %.
+pub fn coverage_factor(level: f64) -> f64 {
+    t_quantile(level, f64::INFINITY)
+}
+
 /// Two-sided quantile of Student's distribution.
 pub(crate) fn t_quantile(level: f64, dof: f64) -> f64 {
     let (p, dof) = (0.5 + level / 2.0, dof.max(1.0));

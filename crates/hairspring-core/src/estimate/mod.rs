@@ -28,7 +28,7 @@ pub mod solution;
 
 pub use between::between_runs;
 pub use blocks::variance_of_mean;
-pub use interval::{Contribution, Estimate, Source, Spread, Uncertain};
+pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub use method::{Departure, Measured, Method, Shown};
 pub use quiet::Quiet;
 #[cfg(test)]

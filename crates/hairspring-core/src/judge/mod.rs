@@ -5,6 +5,7 @@ mod assessment;
 mod checks;
 mod comparison;
 mod denormals;
+mod expectation;
 mod finding;
 mod kinds;
 mod overlap;
@@ -23,6 +24,7 @@ pub use checks::{
     Context, Disturbed, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding, wide_finding,
 };
 pub use comparison::{Verdict, verdict};
+pub use expectation::{Against, Agreement, Expected, UNSTATED_SHARE, against};
 pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
 pub use kinds::{FindingKind, code};
 pub use precision::{Progress, progress};

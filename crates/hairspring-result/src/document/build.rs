@@ -26,6 +26,7 @@ impl ResultDocument {
             results: entries.iter().map(|entry| series(entry, measurement, scale)).collect(),
             comparisons: comparisons(measurement),
             baseline: None,
+            expectation: None,
             methods: measurement.methods.iter().map(|table| methods(table, scale)).collect(),
             run: measurement.run.clone(),
         }

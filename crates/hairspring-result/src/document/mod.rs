@@ -2,12 +2,14 @@
 
 mod build;
 mod environment;
+mod expectation;
 mod figure;
 mod joined;
 mod time;
 
 pub use build::part_budget;
 pub use environment::{Clock, Cpu, Environment, Reference};
+pub use expectation::{Expectation, Scheduling, Wanted};
 pub use figure::{Figure, Scale, Unit, finite, present};
 pub use joined::{joined, joined_runs};
 pub use time::{Standing, standing};
@@ -47,6 +49,9 @@ pub struct ResultDocument {
     /// The comparison with a baseline, if one was given.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<CompareDocument>>,
+    /// The measurement beside what was expected of it, if an expectation was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expectation: Option<Box<Expectation>>,
     /// Other methods beside the line fit, if they were requested.
     #[serde(default)]
     pub methods: Vec<MethodTable>,

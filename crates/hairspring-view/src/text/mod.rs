@@ -2,6 +2,7 @@
 
 mod compare;
 mod environment;
+mod expectation;
 mod findings;
 mod fit;
 mod methods;
@@ -10,6 +11,7 @@ mod table;
 
 pub use compare::{against_baseline, compare};
 pub use environment::{clock, environment, machine_line};
+pub use expectation::{expectation, ratio, verdict};
 pub use findings::{all_findings, findings};
 pub use report::report;
 pub use table::table;

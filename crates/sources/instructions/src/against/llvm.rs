@@ -1,22 +1,14 @@
 //! The scheduling model of LLVM, as `llvm-mca -instruction-info` reports it for each form.
 
+use super::mca::{Ended, execute, program};
 use super::{Figure, Quantity};
 use crate::form::{Form, Shape};
 use crate::register::File;
 use iced_x86::{Formatter, IntelFormatter};
 use serde_json::Value;
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
-/// Versions of the program that are looked for, besides the one without a version, the newest first.
-const VERSIONS: std::ops::RangeInclusive<u32> = 13..=30;
-
-/// Forms that the program gets at a time ...
+/// Forms that the program gets at a time.
 const AT_A_TIME: usize = 8;
-/// ... and the time after which it is ended: it simulates the instructions, and some models never come to an end.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The figures of a model, and its name.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +25,7 @@ pub struct Model {
 /// # Errors
 /// The program is not installed, with the command that installs it; or it fails.
 pub fn model(forms: &[Form], cpu: Option<&str>) -> Result<Model, String> {
-    let program = program().ok_or("llvm-mca is not installed: apt-get install llvm (or a newer one, as llvm-19)")?;
+    let program = program()?;
     let forms: Vec<&Form> = forms.iter().filter(|form| form.shape != Shape::Same).collect();
     let mut model = Model { name: program.clone(), figures: Vec::new() };
     for some in forms.chunks(AT_A_TIME) {
@@ -71,15 +63,6 @@ fn ask(program: &str, cpu: Option<&str>, forms: &[&Form], model: &mut Model) -> 
     }
 }
 
-/// The newest version that runs.
-fn program() -> Option<String> {
-    let names = VERSIONS.rev().map(|version| format!("llvm-mca-{version}")).chain(["llvm-mca".to_owned()]);
-    let runs = |name: &String| {
-        Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
-    };
-    names.into_iter().find(runs)
-}
-
 /// The instruction in Intel syntax.
 fn assembly(form: &Form) -> String {
     let numbers: Vec<u8> =
@@ -96,55 +79,24 @@ enum Ran {
     Done(String),
     /// Indexes of the instructions that the assembler does not know.
     Refused(Vec<usize>),
-    /// It was ended after [`PATIENCE`].
+    /// It was ended because it took too long.
     Endless,
 }
 
 fn run(program: &str, cpu: Option<&str>, lines: &[(&Form, String)]) -> Result<Ran, String> {
     /// Lines before the first instruction.
     const HEAD: &str = ".intel_syntax noprefix\n";
-    let cpu = format!("-mcpu={}", cpu.unwrap_or("native"));
-    let failed = |error: &dyn std::fmt::Display| format!("{program}: {error}");
-    let mut child = Command::new(program)
-        .args(["-mtriple=x86_64-unknown-linux-gnu", &cpu, "-iterations=1", "-instruction-info", "-json", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| failed(&error))?;
     let text: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
-    // It reads all of its input, unless it fails, and tells why.
-    let _ = child.stdin.take().map(|mut input| input.write_all(format!("{HEAD}{text}").as_bytes()));
-    let (output, errors) = (reader(child.stdout.take()), reader(child.stderr.take()));
-    let begin = Instant::now();
-    let status = loop {
-        match child.try_wait().map_err(|error| failed(&error))? {
-            Some(status) => break status,
-            None if begin.elapsed() > PATIENCE => {
-                let _ = child.kill().and_then(|()| child.wait().map(drop));
-                return Ok(Ran::Endless);
-            }
-            None => std::thread::sleep(Duration::from_millis(2)),
-        }
-    };
-    let (output, errors) = (output.join().unwrap_or_default(), errors.join().unwrap_or_default());
+    let options = ["-iterations=1", "-instruction-info", "-json"];
+    let Ended::Done(status, output, errors) = execute(program, cpu, &options, &format!("{HEAD}{text}"))? else { return Ok(Ran::Endless) };
     let refused: Vec<usize> = errors.lines().filter_map(refused_line).filter_map(|line| line.checked_sub(2)).collect();
     if !refused.is_empty() {
         return Ok(Ran::Refused(refused));
     }
     if !status.success() {
-        return Err(failed(&errors.lines().next().unwrap_or("it failed without a message")));
+        return Err(format!("{program}: {}", errors.lines().next().unwrap_or("it failed without a message")));
     }
     Ok(Ran::Done(output))
-}
-
-/// Reads a stream to its end, beside the process that writes it.
-fn reader(stream: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
 }
 
 /// The line number in a message such as `<stdin>:7:1: error: invalid instruction`.

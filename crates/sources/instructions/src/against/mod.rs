@@ -1,7 +1,9 @@
 //! The table compared with another source: a file, or the model of a compiler.
 
+pub mod copy;
 mod file;
 pub mod llvm;
+mod mca;
 
 pub use file::read;
 

@@ -1,0 +1,85 @@
+//! `--expect`: a measurement beside what is expected of it.
+
+mod llvm;
+
+use crate::{AnyError, Outcome, output};
+use clap::Args;
+use hairspring_core::judge::Agreement;
+use hairspring_expect::{Dimension, Quantity, evaluate};
+use hairspring_result::document::Wanted;
+use hairspring_result::{ResultDocument, Unit};
+use hairspring_view::text;
+
+// Options about expectations. A doc comment here would become the help of the verbs.
+#[derive(Debug, Clone, Args)]
+pub struct ExpectArguments {
+    /// Compare with what is expected of the first time, and exit with 3 if the two differ by more than their uncertainties: a model
+    /// with units, such as '3 cycles', '14 +- 2 us' or '(10+50+20) * 5 ns +- 10 % systematic', or (of code) llvm, the scheduling model
+    /// of LLVM
+    #[arg(long, value_name = "EXPRESSION", value_parser = expectation, allow_hyphen_values = true)]
+    pub expect: Option<Expected>,
+}
+
+/// An expectation.
+#[derive(Debug, Clone)]
+pub enum Expected {
+    /// An expression with its value.
+    Model {
+        /// As it was given.
+        text: String,
+        /// Its value.
+        quantity: Box<Quantity>,
+        /// The unit in which it is compared.
+        unit: Unit,
+    },
+    /// The scheduling model of LLVM, for the compiled copy.
+    Llvm,
+}
+
+/// Reads an expectation of a time.
+fn expectation(text: &str) -> Result<Expected, String> {
+    if text == "llvm" {
+        return Ok(Expected::Llvm);
+    }
+    let quantity = Box::new(evaluate(text).map_err(|fault| fault.to_string())?);
+    let unit = unit(quantity.dimension)?;
+    Ok(Expected::Model { text: text.to_owned(), quantity, unit })
+}
+
+/// The unit in which a time of this dimension is compared.
+fn unit(dimension: Dimension) -> Result<Unit, String> {
+    match dimension {
+        Dimension::TIME => Ok(Unit::Nanoseconds),
+        Dimension::CYCLES => Ok(Unit::Cycles),
+        Dimension::TICKS => Ok(Unit::Ticks),
+        other => Err(format!("the expectation is {}: expected a time, core cycles or ticks, such as `3 cycles` or `5 ns`", other.words())),
+    }
+}
+
+impl ExpectArguments {
+    /// Whether the compiled copy is compared with LLVM's model.
+    pub fn is_llvm(&self) -> bool {
+        matches!(self.expect, Some(Expected::Llvm))
+    }
+
+    /// Checks before the measurement that the program for the expectation is installed.
+    pub fn prepare(&self) -> Result<(), AnyError> {
+        if self.is_llvm() { Ok(llvm::prepare()?) } else { Ok(()) }
+    }
+
+    /// Adds the comparison to the document. Returns the outcome, and the comparison as text.
+    pub fn judge(&self, document: ResultDocument) -> Result<(ResultDocument, Outcome, String), AnyError> {
+        let document = match &self.expect {
+            None => return Ok((document, Outcome::Done, String::new())),
+            Some(Expected::Llvm) => llvm::beside(document)?,
+            Some(Expected::Model { text, quantity, unit }) => {
+                let expected = quantity.expected(document.level(), 1.0);
+                document.beside(&Wanted { expression: text.clone(), expected, is_stated: quantity.is_stated, unit: *unit })
+            }
+        };
+        let Some(found) = document.expectation.as_deref() else { return Ok((document, Outcome::Failed, String::new())) };
+        let text = text::expectation(found, &output::style());
+        let outcome = if found.verdict == Agreement::Deviates { Outcome::LimitMissed } else { Outcome::Done };
+        Ok((document, outcome, text))
+    }
+}

@@ -1,0 +1,127 @@
+//! `hairspring experiment`: an experiment in seven steps from a file, and its record.
+
+mod setup;
+
+use crate::misuse::Misuse;
+use crate::verb::{Runs, Verb};
+use crate::{AnyError, Outcome, output};
+use clap::Args;
+use hairspring_experiment::record::{Ran, Record, file_text};
+use hairspring_experiment::{Plan, TEMPLATE, definition, markdown};
+use hairspring_program::circumstances::here;
+use hairspring_result::json;
+use setup::Place;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  hairspring experiment new > switch.toml                a commented template
+  hairspring experiment switch.toml --save switch        runs it; writes switch.md and switch.json
+  hairspring experiment switch.json                      runs a recorded experiment again
+
+The file names the need, the quantity, the required accuracy, the circumstances, a model of what is expected, and the set-up: a verb
+of hairspring or a program that prints observations, run in the folder of the file. Read a file of somebody else before you run it.";
+
+/// Run an experiment in seven steps: need, quantity, accuracy, expectation, error budget, run, sanity check
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ExperimentArguments {
+    /// The file of the experiment (TOML), or the JSON record of an earlier run; `new` prints a commented template
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Check the file and evaluate its expectation, and run nothing
+    #[arg(long)]
+    pub check: bool,
+    /// Write the record as NAME.md and NAME.json
+    #[arg(long, value_name = "NAME", conflicts_with = "check")]
+    pub save: Option<PathBuf>,
+    /// Print the record as one JSON document instead of Markdown
+    #[arg(long, conflicts_with = "check")]
+    pub json: bool,
+}
+
+/// The verb.
+pub const VERB: Verb = Verb::of::<ExperimentArguments>();
+
+impl Runs for ExperimentArguments {
+    const NAME: &'static str = "experiment";
+
+    fn run(&self) -> Result<Outcome, AnyError> {
+        run(self)
+    }
+}
+
+/// Largest record of an earlier run, in bytes.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Runs the verb: exits with 3 if the required accuracy is not reached, or the expectation or the second method deviates.
+fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
+    if arguments.file == Path::new("new") {
+        output::print(TEMPLATE)?;
+        return Ok(Outcome::Done);
+    }
+    let named = |reason: String| format!("{}: {reason}", arguments.file.display());
+    let text = read(&arguments.file).map_err(named)?;
+    let plan = file_text(&text).and_then(|text| Plan::read(&text)).map_err(|reason| Misuse(named(reason)))?;
+    let place = Place::of(&arguments.file).map_err(named)?;
+    place.check(&plan).map_err(|reason| Misuse(named(reason)))?;
+    if arguments.check {
+        output::print(&checked(&plan))?;
+        return Ok(Outcome::Done);
+    }
+    let files = arguments.save.as_deref().map(files).transpose()?;
+    let record = measured(&plan, &place)?;
+    if let Some([markdown_file, json_file]) = &files {
+        write(markdown_file, &markdown::markdown(&record))?;
+        write(json_file, &json::print(&record))?;
+    }
+    output::print(&if arguments.json { json::print(&record) } else { markdown::markdown(&record) })?;
+    Ok(if record.passed { Outcome::Done } else { Outcome::LimitMissed })
+}
+
+fn measured(plan: &Plan, place: &Place) -> Result<Record, AnyError> {
+    let ran = |name: &str, setup: &hairspring_experiment::Setup| -> Result<Ran, AnyError> {
+        place.run(setup, plan).map_err(|reason| format!("[{name}] {reason}").into())
+    };
+    let first = ran("setup", &plan.definition.setup)?;
+    let second = plan.definition.check.as_ref().map(|setup| ran("check", setup)).transpose()?;
+    let environment = here("each set-up describes its own circumstances");
+    Ok(Record::new(plan, environment, &first, second.as_ref()))
+}
+
+/// What the file expects, in one paragraph.
+fn checked(plan: &Plan) -> String {
+    let by = &plan.expected.monte_carlo;
+    let agree = if by.agrees { "Monte Carlo agrees" } else { "Monte Carlo gives a wider interval, which counts" };
+    format!("{}: expected {}; {agree}\n", plan.definition.name.escape_debug(), plan.expected)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(format!("is larger than {} MiB; an experiment has at most {} KiB", MOST_BYTES >> 20, definition::MOST_BYTES >> 10));
+    }
+    String::from_utf8(bytes).map_err(|error| format!("is not UTF-8 text: the byte {} is none", error.utf8_error().valid_up_to()))
+}
+
+/// The files of a record. Whether they can be written is checked before the run.
+fn files(name: &Path) -> Result<[PathBuf; 2], AnyError> {
+    let of = |ending: &str| {
+        let mut whole = name.as_os_str().to_owned();
+        whole.push(ending);
+        PathBuf::from(whole)
+    };
+    let files = [of(".md"), of(".json")];
+    for file in &files {
+        let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
+        opened.map_err(|error| format!("--save {}: {error}", file.display()))?;
+    }
+    Ok(files)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), AnyError> {
+    let written = std::fs::File::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    Ok(written.map_err(|error| format!("--save {}: {error}", path.display()))?)
+}

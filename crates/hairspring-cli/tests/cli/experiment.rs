@@ -1,0 +1,140 @@
+//! `experiment`: files, runs and records. Programs that print fixed observations stand for real measurements.
+
+use crate::command::Hairspring;
+use crate::document::Document;
+
+/// Observations of a body of 100 ns behind an overhead of 30 ns, with a little noise.
+pub fn observations() -> String {
+    let noise = |n: u32| f64::from(n.wrapping_mul(2_654_435_761) >> 16 & 0xff) / 256.0;
+    let reading = |n: u32| format!("{},{}\n", n % 10 + 1, 100.0 * f64::from(n % 10 + 1) + 30.0 + noise(n));
+    format!("body,time_ns\n{}", (0..400).map(reading).collect::<String>())
+}
+
+const FILE: &str = r#"
+name = "a body"
+need = "To know."
+quantity = "The time of a body."
+
+[accuracy]
+required = "1 %"
+
+[circumstances]
+load = "none | at *all*"
+
+[expectation]
+model = "n * 10 ns +- 2 %"
+with = { n = "10" }
+
+[setup]
+program = ["./observe", "an argument"]
+
+[[error]]
+source = "oscillator"
+kind = "systematic"
+half_width = "0.1 %"
+because = "its data sheet"
+"#;
+
+/// The verb with a file and the program that it names.
+fn experiment(file: &str) -> Hairspring {
+    let verb = Hairspring::new().with("experiment").beside("e.toml", file).beside("table.csv", observations());
+    verb.with_script("observe", "test \"$1\" = 'an argument' && cat table.csv\n").with("e.toml")
+}
+
+#[test]
+fn template_is_an_experiment() {
+    let template = Hairspring::new().with("experiment").with("new").succeeds().output;
+    experiment(&template).with("--check").succeeds().says("expected 3 cycles +- 0.05 cycles systematic");
+}
+
+#[test]
+fn experiment_runs_and_its_record_runs_again() {
+    let ended = experiment(FILE).option("--save", "record").succeeds();
+    let record = ended.file("record.json");
+    let markdown = ended.file("record.md");
+    assert_eq!(markdown, ended.output);
+    for part in
+        ["## 1. What do we need?", "agrees", "| oscillator | systematic |", "hairspring fit", "load: none \\| at \\*all\\*", "1 %: +- "]
+    {
+        assert!(markdown.contains(part), "{part}\n{markdown}");
+    }
+    let document = Document::of(&record, "experiment.schema.json");
+    assert_eq!((&document["passed"], &document["sanity"]["verdict"], &document["unit"]), (&true.into(), &"agrees".into(), &"ns".into()));
+    assert!((document["measurement"]["value"]["value"].as_f64().unwrap() - 100.0).abs() < 0.5, "{document:#}");
+    let shares: f64 = document["measurement"]["budget"].as_array().unwrap().iter().map(|entry| entry["share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{document:#}");
+    for source in ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "interference"] {
+        assert!(markdown.contains(&format!("| {source} | s")), "{source}\n{markdown}");
+    }
+    let verb = Hairspring::new().with("experiment").beside("record.json", &record).beside("table.csv", observations());
+    verb.with_script("observe", "cat table.csv\n").with("record.json").succeeds().says("agrees");
+}
+
+#[test]
+fn missed_accuracy_and_missed_expectation_end_with_3() {
+    experiment(&FILE.replace("\"1 %\"", "\"1 ps\"")).ends_with(3).says("which is not enough");
+    experiment(&FILE.replace("n = \"10\"", "n = \"2\"")).ends_with(3).says("deviates (5 times");
+}
+
+#[test]
+fn second_method_is_compared_with_the_first() {
+    let with = |program: &str| format!("{FILE}\n[check]\nprogram = [\"{program}\", \"an argument\"]\n");
+    experiment(&with("./observe")).succeeds().says("The second method gives").says("The first method against it: **agrees");
+    let table = observations();
+    let slower = table.lines().map(|line| match line.split_once(',') {
+        Some((count, time)) if time != "time_ns" => format!("{count},{}\n", 2.0 * time.parse::<f64>().unwrap()),
+        _ => format!("{line}\n"),
+    });
+    let slower: String = slower.collect();
+    let other = experiment(&with("./other")).beside("slower.csv", slower).with_script("other", "cat slower.csv\n");
+    other.ends_with(3).says("The first method against it: **deviates (0.5");
+}
+
+#[test]
+fn verbs_and_figures_of_their_documents_can_be_set_up() {
+    let fit = FILE.replace("program = [\"./observe\", \"an argument\"]", "verb = [\"fit\", \"table.csv\"]\nrepeat = 2");
+    experiment(&fit).succeeds().says("Run 2 times").says("hairspring fit --json --confidence-level 0.95 table.csv");
+    let place = "verb = [\"fit\", \"table.csv\"]\nfigure = \"/results/0/components/body/time_ns\"";
+    experiment(&FILE.replace("program = [\"./observe\", \"an argument\"]", place)).succeeds().says("interval of the document");
+    let nothing = place.replace("/body/", "/elephant/");
+    experiment(&FILE.replace("program = [\"./observe\", \"an argument\"]", &nothing))
+        .fails("the document has nothing at /results/0/components/elephant");
+}
+
+#[test]
+fn wrong_files_are_refused_with_a_reason() {
+    let long = format!("name = \"{}\"", "x".repeat(300_000));
+    let deep = format!("name = {}", "[".repeat(100_000));
+    for (file, part) in [
+        ("", "is empty"),
+        ("name", "line 1"),
+        (&FILE[..FILE.find("[setup]").unwrap()], "missing field `setup`"),
+        (&FILE[..FILE.len() / 2], "line 13"),
+        (&FILE.replace("quantity", "quantitiy"), "did you mean `quantity`?"),
+        (&FILE.replace("10 ns +- 2 %", "10 ns + 2 m"), "n * 10 ns + 2 m\n                ^"),
+        (&FILE.replace("program = [\"./observe\", \"an argument\"]", "verb = [\"tiem\", \"x\"]"), "did you mean `time`?"),
+        (&FILE.replace("program = [\"./observe\", \"an argument\"]", "verb = [\"experiment\", \"e.toml\"]"), "no verb `experiment`"),
+        (&FILE.replace("half_width = \"0.1 %\"", "half_width = \"0.1 cycles\""), "half_width of the error `oscillator`"),
+        (&long, "at most 262144"),
+        (&deep, "e.toml: "),
+        ("{\"schema\": \"hairspring/result/1\"}", "none of hairspring/experiment/1"),
+        ("{", "neither TOML nor a record"),
+    ] {
+        experiment(file).ends_with(2).complains(part);
+    }
+    Hairspring::new().with("experiment").with("none.toml").fails("none.toml: No such file");
+    Hairspring::new().with("experiment").beside("e.toml", [0xff, 0xfe]).with("e.toml").fails("is not UTF-8 text");
+    experiment(FILE).option("--save", "no/such/folder").fails("--save no/such/folder.md");
+}
+
+#[test]
+fn programs_that_fail_are_named() {
+    let run = |script: &str| {
+        let verb = Hairspring::new().with("experiment").beside("e.toml", FILE.replace("[setup]", "[setup]\ntimeout = \"2 s\""));
+        verb.with_script("observe", script).with("e.toml")
+    };
+    run("exit 7\n").fails("[setup] ./observe ended with status 7");
+    run("echo nonsense\n").fails("fit of its observations ended with status 1");
+    run("sleep 1000\n").fails("did not end within 2 s (key `timeout`)");
+    Hairspring::new().with("experiment").beside("e.toml", FILE).with("e.toml").fails("./observe cannot be started");
+}

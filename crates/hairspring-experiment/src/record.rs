@@ -1,0 +1,258 @@
+//! The record of an experiment that was run: what was asked, expected and measured, with the verdicts. It contains the file, so that
+//! another person can run it again.
+
+use crate::budget::{Entry, shared, total};
+use crate::definition::{Definition, Setup};
+use crate::measured::Measured;
+use crate::plan::Plan;
+use hairspring_core::Estimate;
+use hairspring_core::judge::{Agreement, Expected, against};
+use hairspring_core::named::Named;
+use hairspring_expect::Quantity;
+use hairspring_result::Environment;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The schema's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum RecordSchema {
+    /// First version.
+    #[serde(rename = "hairspring/experiment/1")]
+    V1,
+}
+
+/// An experiment that was run. All numbers are in `unit` unless their name says otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Hairspring experiment")]
+pub struct Record {
+    /// Name and version of this format.
+    pub schema: RecordSchema,
+    /// The verb that made it: `experiment`.
+    pub command: String,
+    /// When, where and by which version it was made, and on which machine.
+    pub environment: Environment,
+    /// The file of the experiment: `hairspring experiment` runs this record again.
+    pub text: String,
+    /// What the file says.
+    pub definition: Definition,
+    /// Unit of all numbers.
+    pub unit: String,
+    /// The expectation (step 4B).
+    pub expectation: ExpectationRecord,
+    /// The measurement with its error budget (steps 5 and 6).
+    pub measurement: MeasurementRecord,
+    /// Whether the required accuracy was reached (step 3).
+    pub accuracy: AccuracyRecord,
+    /// Measurement against expectation (step 7).
+    pub sanity: Comparison,
+    /// The second method, and the measurement against it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<CheckRecord>,
+    /// Whether the required accuracy was reached, and neither the expectation nor the second method deviates.
+    pub passed: bool,
+}
+
+/// The expectation with both propagations.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ExpectationRecord {
+    /// The expected value with its interval.
+    pub value: Estimate,
+    /// Half-width from stochastic inputs, in quadrature; `null` without bounds.
+    pub stochastic: Option<f64>,
+    /// Half-width from systematic inputs, linearly; `null` without bounds.
+    pub systematic: Option<f64>,
+    /// Whether an uncertainty is stated; else 2 % are assumed.
+    pub is_stated: bool,
+    /// Lower end of the interval by Monte Carlo, at 95 % confidence; `null` without bounds.
+    pub monte_carlo_low: Option<f64>,
+    /// Upper end of it.
+    pub monte_carlo_high: Option<f64>,
+    /// Whether the two propagations agree; else the wider interval counts.
+    pub propagations_agree: bool,
+    /// The named values of the model as expressions.
+    pub inputs: Named<String>,
+}
+
+/// The measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MeasurementRecord {
+    /// The command lines that were run, the last one of which printed the document.
+    pub commands: Vec<String>,
+    /// How often.
+    pub runs: usize,
+    /// The value; its interval is the total of the budget.
+    pub value: Estimate,
+    /// The error budget.
+    pub budget: Vec<Entry>,
+    /// Half-width from all entries: stochastic ones in quadrature, plus systematic ones.
+    pub total: f64,
+    /// Whether it can be trusted.
+    pub trusted: bool,
+    /// Its doubts.
+    pub findings: Vec<String>,
+    /// The circumstances of the measurement, as its document describes them.
+    pub environment: serde_json::Value,
+}
+
+/// The required accuracy and the one that was reached.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct AccuracyRecord {
+    /// The required half-width.
+    pub required: f64,
+    /// The half-width that was reached: the total of the budget.
+    pub reached: f64,
+    /// Whether it was reached by a measurement that can be trusted.
+    pub met: bool,
+}
+
+/// The measurement against another value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// Measured minus expected.
+    pub difference: Option<f64>,
+    /// Half-width of the interval of the difference.
+    pub half_width: Option<f64>,
+    /// Measured over expected.
+    pub factor: Option<f64>,
+    /// By how many standard deviations the difference is larger than the systematic bounds allow.
+    pub sigmas: Option<f64>,
+    /// The verdict.
+    pub verdict: Agreement,
+    /// Why it is undecided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict_reason: Option<String>,
+}
+
+/// The second method.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CheckRecord {
+    /// What it measured.
+    pub measurement: MeasurementRecord,
+    /// The first measurement against it.
+    pub comparison: Comparison,
+}
+
+/// What was run, and what it measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ran {
+    /// The command lines.
+    pub commands: Vec<String>,
+    /// The figure.
+    pub measured: Measured,
+}
+
+impl Record {
+    /// The record of a plan that was run.
+    pub fn new(plan: &Plan, environment: Environment, ran: &Ran, check: Option<&Ran>) -> Record {
+        let size = plan.unit.1;
+        let expected = plan.expected.expected(plan.level, size);
+        let measurement = measurement(plan, &plan.definition.setup, ran, true);
+        let reached = AccuracyRecord {
+            required: plan.required.of(ran.measured.estimate.value) / size,
+            reached: measurement.total,
+            met: measurement.trusted && measurement.total <= plan.required.of(ran.measured.estimate.value) / size,
+        };
+        let sanity = compared(&measurement, &expected);
+        let check = check.map(|ran| {
+            let setup = plan.definition.check.as_ref().unwrap_or(&plan.definition.setup);
+            let second = self::measurement(plan, setup, ran, false);
+            let expected = Expected { value: second.value.value, stochastic: second.total, systematic: 0.0 };
+            let mut comparison = compared(&measurement, &expected);
+            if !second.trusted {
+                comparison.verdict = Agreement::Undecided;
+                comparison.verdict_reason = Some("the second method is not to be trusted".into());
+            }
+            CheckRecord { comparison, measurement: second }
+        });
+        let deviates = |comparison: &Comparison| comparison.verdict == Agreement::Deviates;
+        let passed = reached.met && !deviates(&sanity) && !check.as_ref().is_some_and(|check| deviates(&check.comparison));
+        Record {
+            schema: RecordSchema::V1,
+            command: "experiment".into(),
+            environment,
+            text: plan.text.clone(),
+            definition: plan.definition.clone(),
+            unit: plan.unit.0.clone(),
+            expectation: expectation(plan, &plan.expected, &expected),
+            measurement,
+            accuracy: reached,
+            sanity,
+            check,
+            passed,
+        }
+    }
+}
+
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}
+
+fn expectation(plan: &Plan, quantity: &Quantity, expected: &Expected) -> ExpectationRecord {
+    let (half, size) = (expected.half_width(), plan.unit.1);
+    ExpectationRecord {
+        value: Estimate { value: expected.value, low: expected.value - half, high: expected.value + half, level: plan.level },
+        stochastic: finite(expected.stochastic),
+        systematic: finite(expected.systematic),
+        is_stated: quantity.is_stated,
+        monte_carlo_low: finite(quantity.monte_carlo.low / size),
+        monte_carlo_high: finite(quantity.monte_carlo.high / size),
+        propagations_agree: quantity.monte_carlo.agrees,
+        inputs: plan.definition.expectation.with.clone(),
+    }
+}
+
+/// A measurement in the unit of the record. The contributions that the file states belong to the first method.
+fn measurement(plan: &Plan, setup: &Setup, ran: &Ran, with_stated: bool) -> MeasurementRecord {
+    let (size, measured) = (plan.unit.1, &ran.measured);
+    let mut budget: Vec<Entry> = measured.budget.clone();
+    for error in plan.errors.iter().filter(|_| with_stated) {
+        budget.push(Entry::new(&error.source, error.kind, error.width.of(measured.estimate.value), error.because.clone()));
+    }
+    budget.iter_mut().for_each(|entry| entry.half_width /= size);
+    let (total, value) = (total(&budget), measured.estimate.value / size);
+    debug_assert!(setup.work().is_ok(), "the plan was checked");
+    MeasurementRecord {
+        commands: ran.commands.clone(),
+        runs: measured.runs,
+        value: Estimate { value, low: value - total, high: value + total, level: plan.level },
+        budget: shared(budget),
+        total,
+        trusted: measured.trusted,
+        findings: measured.findings.clone(),
+        environment: measured.environment.clone(),
+    }
+}
+
+fn compared(measurement: &MeasurementRecord, expected: &Expected) -> Comparison {
+    let found = against(&measurement.value, expected);
+    let verdict = if measurement.trusted { found.agreement } else { Agreement::Undecided };
+    let reason = if measurement.trusted { "the measurement is not precise enough to say" } else { "the measurement is not to be trusted" };
+    Comparison {
+        difference: finite(found.difference),
+        half_width: finite(found.half_width),
+        factor: found.factor,
+        sigmas: found.sigmas,
+        verdict,
+        verdict_reason: (verdict == Agreement::Undecided).then(|| reason.to_owned()),
+    }
+}
+
+/// The file of an experiment in a record, or the text itself if it is no record.
+///
+/// # Errors
+/// The text is a JSON document, and none of an experiment.
+pub fn file_text(text: &str) -> Result<String, String> {
+    #[derive(Deserialize)]
+    struct Head {
+        schema: Option<String>,
+        text: Option<String>,
+    }
+    if !text.trim_start().starts_with('{') {
+        return Ok(text.to_owned());
+    }
+    let head: Head = serde_json::from_str(text).map_err(|error| format!("is neither TOML nor a record of an experiment: {error}"))?;
+    match (head.schema.as_deref(), head.text) {
+        (Some("hairspring/experiment/1"), Some(text)) => Ok(text),
+        _ => Err("is a JSON document, and none of hairspring/experiment/1".into()),
+    }
+}

@@ -1,0 +1,4 @@
+//! `experiment` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("experiment");

@@ -1,0 +1,4 @@
+//! `expression` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("expression");
