@@ -2,6 +2,9 @@
 
 use crate::estimate::Estimate;
 
+/// The rates of Muller's Figure 21, in events per second.
+pub const RATES: [f64; 3] = [500.0, 5_000.0, 50_000.0];
+
 /// The cost of events of one kind at one rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Load {
@@ -9,8 +12,6 @@ pub struct Load {
     pub per_second: f64,
     /// Time that they take in every second, in nanoseconds.
     pub ns_per_second: Estimate,
-    /// That time as a share of one CPU; above 1 the CPU cannot serve them.
-    pub share: Estimate,
 }
 
 impl Load {
@@ -19,43 +20,51 @@ impl Load {
     /// ```
     /// use hairspring_core::{Estimate, load::Load};
     /// let switch = Estimate { value: 10_000.0, low: 9_000.0, high: 11_000.0, level: 0.95 };
-    /// assert_eq!(Load::new(&switch, 5_000.0).share.value, 0.05);
+    /// let load = Load::new(&switch, 5_000.0);
+    /// assert_eq!((load.percent().low, load.percent().value, load.fits()), (4.5, 5.0, true));
     /// ```
     pub fn new(event_ns: &Estimate, per_second: f64) -> Load {
-        let ns_per_second = event_ns.scaled(per_second);
-        Load { per_second, ns_per_second, share: ns_per_second.scaled(1e-9) }
+        Load { per_second, ns_per_second: event_ns.scaled(per_second) }
     }
-}
 
-/// A table of loads: a row for each rate, in it a load for each event.
-pub fn table(events_ns: &[Estimate], rates: &[f64]) -> Vec<Vec<Load>> {
-    let row = |rate: &f64| events_ns.iter().map(|event| Load::new(event, *rate)).collect();
-    rates.iter().map(row).collect()
+    /// The share of one CPU in percent.
+    pub fn percent(&self) -> Estimate {
+        // Divided, because 1e-7 is no exact number, and 0.1 % would not be 0.1.
+        const ONE: f64 = 1e7;
+        let Estimate { value, low, high, level } = self.ns_per_second;
+        Estimate { value: value / ONE, low: low / ONE, high: high / ONE, level }
+    }
+
+    /// Whether a second has time for so many events.
+    pub fn fits(&self) -> bool {
+        self.ns_per_second.low <= 1e9
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn exactly(value: f64) -> Estimate {
-        Estimate { value, low: value, high: value, level: 0.95 }
-    }
-
-    /// The cells as Figure 21 prints them.
-    fn cells(row: &[Load]) -> Vec<String> {
-        row.iter().flat_map(|load| [format!("{}ms", load.ns_per_second.value * 1e-6), format!("{}%", load.share.value * 100.0)]).collect()
+    /// Milliseconds in a second and percent at each rate, as Figure 21 prints them.
+    fn printed(event_ns: f64) -> [String; 3] {
+        let event = Estimate { value: event_ns, low: event_ns, high: event_ns, level: 0.95 };
+        RATES.map(|rate| {
+            let load = Load::new(&event, rate);
+            format!("{}ms {}%", load.ns_per_second.value / 1e6, load.percent().value)
+        })
     }
 
     #[test]
     fn figure_21_is_made_again_to_the_digit() {
-        let table = table(&[exactly(10_000.0), exactly(2_000.0)], &[500.0, 5_000.0, 50_000.0]);
-        let printed: Vec<Vec<String>> = table.iter().map(|row| cells(row)).collect();
-        assert_eq!(printed, [["5ms", "0.5%", "1ms", "0.1%"], ["50ms", "5%", "10ms", "1%"], ["500ms", "50%", "100ms", "10%"]]);
+        assert_eq!(printed(10_000.0), ["5ms 0.5%", "50ms 5%", "500ms 50%"]);
+        assert_eq!(printed(2_000.0), ["1ms 0.1%", "10ms 1%", "100ms 10%"]);
     }
 
     #[test]
-    fn interval_of_the_event_becomes_that_of_the_share() {
-        let load = Load::new(&Estimate { value: 10_000.0, low: 8_000.0, high: 12_000.0, level: 0.9 }, 200_000.0);
-        assert_eq!((load.share.low, load.share.value, load.share.high, load.share.level), (1.6, 2.0, 2.4000000000000004, 0.9));
+    fn intervals_follow_and_rates_that_no_second_has_time_for_show() {
+        let switch = Estimate { value: 30e3, low: 25e3, high: 35e3, level: 0.9 };
+        let [seldom, often] = [1_000.0, 50_000.0].map(|rate| Load::new(&switch, rate));
+        assert_eq!((seldom.percent().low, seldom.percent().high, seldom.percent().level), (2.5, 3.5, 0.9));
+        assert_eq!((seldom.fits(), often.fits()), (true, false));
     }
 }

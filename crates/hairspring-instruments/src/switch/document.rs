@@ -1,9 +1,9 @@
 //! The document of `switch`.
 
 use super::mechanism::Mechanism;
-use super::overhead::overhead;
 use super::result::{Check, Cost, Part, Placed, Switched};
 use hairspring_core::Estimate;
+use hairspring_core::load::Load;
 use hairspring_result::{Environment, Finding};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -204,13 +204,16 @@ fn check(check: &Check) -> CheckJson {
 }
 
 fn overheads(cost: &Cost, asked: &Asked) -> Vec<OverheadJson> {
-    let row = |row: &super::overhead::Overhead| OverheadJson {
-        per_second: row.per_second,
-        cache: cost.cache.name().into(),
-        time_ms: row.ns.scaled(1e-6).if_finite(),
-        share_percent: row.percent().if_finite(),
+    let row = |rate: &f64| {
+        let load = Load::new(&cost.ns, *rate);
+        OverheadJson {
+            per_second: load.per_second,
+            cache: cost.cache.name().into(),
+            time_ms: load.ns_per_second.scaled(1e-6).if_finite(),
+            share_percent: load.percent().if_finite(),
+        }
     };
-    overhead(&cost.ns, &asked.rates).iter().map(row).collect()
+    asked.rates.iter().map(row).collect()
 }
 
 fn placed(placed: &Placed) -> PlacedJson {

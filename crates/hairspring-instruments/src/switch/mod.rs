@@ -1,13 +1,12 @@
 //! The context switch (Muller's running example): two processes or threads that alternate on one CPU.
 //!
-//! [`design`], [`lost`], [`overhead`] and [`result`] are pure; `rig` runs the windows on one side and `partner` is the other
+//! [`design`], [`lost`] and [`result`] are pure; `rig` runs the windows on one side and `partner` is the other
 //! side; `background` is the counter of the second method.
 
 pub mod design;
 pub mod document;
 pub mod lost;
 pub mod mechanism;
-pub mod overhead;
 pub mod result;
 pub mod text;
 

@@ -3,9 +3,9 @@
 use super::design::{CALLS, FLUSH, FLUSHED_REFILL, REFILL, SWITCH, TOUCH, WORK};
 use super::document::{Asked, Results, Sides};
 use super::mechanism::Mechanism;
-use super::overhead::overhead;
 use super::result::{Cache, Check, Cost, Part, Switched};
 use hairspring_core::Estimate;
+use hairspring_core::load::Load;
 use hairspring_result::Environment;
 use hairspring_view::clean::pad;
 use hairspring_view::format::{bound, count, plus_minus, significant};
@@ -127,14 +127,14 @@ fn table(page: &mut Page, found: &Switched, asked: &Asked) {
     let header: Vec<String> = found.costs.iter().map(|cost| pad(cost.cache.name(), COLUMNS)).collect();
     page.line(&format!("  switches/s  {}", header.join("  ").trim_end()), Tone::Strong);
     for rate in &asked.rates {
-        let cell = |cost: &Cost| overhead(&cost.ns, &[*rate]).first().map_or_else(String::new, share);
+        let cell = |cost: &Cost| share(&Load::new(&cost.ns, *rate));
         let cells: Vec<String> = found.costs.iter().map(|cost| pad(&cell(cost), COLUMNS)).collect();
         page.line(&format!("  {:>10}  {}", significant(*rate, 6), cells.join("  ").trim_end()), Tone::Plain);
     }
 }
 
-fn share(row: &super::overhead::Overhead) -> String {
-    if row.fits() { format!("{} %", plus_minus(&row.percent())) } else { "no time for it".into() }
+fn share(load: &Load) -> String {
+    if load.fits() { format!("{} %", plus_minus(&load.percent())) } else { "no time for it".into() }
 }
 
 fn run(found: &Switched) -> String {
