@@ -6,6 +6,7 @@ use crate::misuse::Misuse;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
+use hairspring_expect::Quantity;
 use hairspring_experiment::record::{Ran, Record, file_text};
 use hairspring_experiment::{Plan, TEMPLATE, definition, markdown};
 use hairspring_program::circumstances::here;
@@ -94,7 +95,17 @@ fn measured(plan: &Plan, place: &Place) -> Result<Record, AnyError> {
 fn checked(plan: &Plan) -> String {
     let by = &plan.expected.monte_carlo;
     let agree = if by.agrees { "Monte Carlo agrees" } else { "Monte Carlo gives a wider interval, which counts" };
-    format!("{}: expected {}; {agree}\n", plan.definition.name.escape_debug(), plan.expected)
+    let rounded = Quantity {
+        stochastic: three_digits(plan.expected.stochastic),
+        systematic: three_digits(plan.expected.systematic),
+        ..plan.expected.clone()
+    };
+    format!("{}: expected {rounded}; {agree}\n", plan.definition.name.escape_debug())
+}
+
+/// An uncertainty is not known more precisely.
+fn three_digits(half_width: f64) -> f64 {
+    format!("{half_width:.2e}").parse().unwrap_or(half_width)
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -48,6 +48,13 @@ fn template_is_an_experiment() {
 }
 
 #[test]
+fn example_of_the_context_switch_is_an_experiment() {
+    let example = include_str!("../../../../examples/experiments/context-switch.toml");
+    // The model by hand: 2 * 200 + 2500 / 2.5 + 60 * 6 ns.
+    experiment(example).with("--check").succeeds().says("expected 1760 ns");
+}
+
+#[test]
 fn experiment_runs_and_its_record_runs_again() {
     let ended = experiment(FILE).option("--save", "record").succeeds();
     let record = ended.file("record.json");
