@@ -8,3 +8,4 @@ pub mod switch;
 pub mod verify;
 
 mod lines;
+mod timer;

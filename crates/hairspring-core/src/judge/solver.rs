@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::estimate::ratio::{clock_movement, in_cycles};
 use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solution, Source, Uncertain, solve};
 use crate::observations::{Observations, Origin, SeriesId};
+use std::cell::OnceCell;
 
 /// A control chain that is off its length by more than this share, and by more than its interval, shows a neighbour ...
 const DISTURBED: f64 = 0.001;
@@ -72,6 +73,9 @@ pub(super) struct Slowed {
 #[derive(Debug)]
 pub(super) struct Solver<'a> {
     table: &'a Observations,
+    /// What the guards and the clock show, once it was asked for.
+    seen: OnceCell<Option<Quiet>>,
+    /// Set if only the undisturbed readings are used.
     quiet: Option<Quiet>,
     /// The reference chain.
     pub ruler: Option<Ruler>,
@@ -83,7 +87,8 @@ impl<'a> Solver<'a> {
     /// Solves from all readings. `options` apply to the chains.
     pub fn new(table: &'a Observations, options: &Options) -> Solver<'a> {
         let by_all = |series| solve(table, series, options).ok();
-        Solver { table, quiet: None, ruler: Ruler::new(table, by_all), controls: Vec::new() }.with_controls(by_all, options.level)
+        let ruler = Ruler::new(table, by_all);
+        Solver { table, seen: OnceCell::new(), quiet: None, ruler, controls: Vec::new() }.with_controls(by_all, options.level)
     }
 
     /// Solves from the undisturbed readings, if the control chains show a neighbour in all readings but not in these.
@@ -92,13 +97,23 @@ impl<'a> Solver<'a> {
         if !self.is_disturbed() {
             return None;
         }
-        let quiet = quiet(table)?;
+        let quiet = self.seen()?;
         let by_quiet = |series| quiet.solve(table, series, options);
         let ruler = Ruler::new(table, by_quiet)?;
-        let solver = Solver { table, quiet: None, ruler: Some(ruler), controls: Vec::new() }.with_controls(by_quiet, options.level);
+        let solver = Solver { table, seen: OnceCell::new(), quiet: None, ruler: Some(ruler), controls: Vec::new() };
+        let solver = solver.with_controls(by_quiet, options.level);
         let complete = solver.controls.len() == self.controls.len();
         let trusted = solver.control_finding().is_none_or(|finding| finding.severity < Severity::Untrusted);
-        (complete && trusted).then_some(Solver { quiet: Some(quiet), ..solver })
+        (complete && trusted).then(|| Solver { quiet: Some(quiet.clone()), ..solver })
+    }
+
+    /// What the table shows about the core during its rounds, if it has a reference chain. All checks share one analysis.
+    fn seen(&self) -> Option<&Quiet> {
+        let analysed = || {
+            let (name, cycles) = self.table.origin.reference.as_ref()?;
+            Quiet::from_table(self.table, name, *cycles)
+        };
+        self.seen.get_or_init(analysed).as_ref()
     }
 
     /// Whether a control chain shows a neighbour on the core.
@@ -110,7 +125,7 @@ impl<'a> Solver<'a> {
     /// chains show. The reported cycles then exceed those of the readings with short guards.
     pub fn slowed(&self, reported: &[(SeriesId, Estimate)], options: &Options) -> Vec<Option<Slowed>> {
         let alone = || {
-            let quiet = quiet(self.table)?;
+            let quiet = self.seen()?;
             let ruler = Ruler::new(self.table, |series| quiet.solve_by_guards(self.table, series, options))?;
             Some((quiet, ruler))
         };
@@ -131,7 +146,7 @@ impl<'a> Solver<'a> {
 
     /// A finding if the guards show that a neighbour used the core most of the time.
     pub fn hardly_quiet(&self) -> Option<Finding> {
-        let quiet = quiet(self.table).filter(Quiet::is_hardly)?;
+        let quiet = self.seen().filter(|quiet| quiet.is_hardly())?;
         Some(Finding::new(Severity::Untrusted, FindingKind::HardlyQuiet { quiet_percent: 100.0 * quiet.share()? }))
     }
 
@@ -197,12 +212,6 @@ impl<'a> Solver<'a> {
         let bound = self.controls.iter().map(missed).fold(0.0, f64::max) * time.value.abs();
         if bound > 0.0 { time.with(Contribution::bound(Source::Neighbour, bound)) } else { time }
     }
-}
-
-/// What a table with a reference chain shows about the core during its rounds.
-fn quiet(table: &Observations) -> Option<Quiet> {
-    let (name, cycles) = table.origin.reference.as_ref()?;
-    Quiet::from_table(table, name, *cycles)
 }
 
 fn is_off((cycles, expected): &(Estimate, f64)) -> bool {

@@ -1,12 +1,10 @@
 //! The machine that a cyclic task runs on, and its limits.
 
 use super::task::Machine;
+use crate::timer::{least_slack, now_ns, sleep_until};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, Reading, granularity};
 use hairspring_host::{Error, Result};
-use nix::sys::time::TimeSpec;
-use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
-use std::time::Duration;
 
 /// Name of the clock of the due times.
 pub const DUE_CLOCK: &str = "monotonic";
@@ -20,23 +18,19 @@ pub struct System {
 impl System {
     /// A system with these clocks. If the system allows it, the calling thread's timers get the least slack.
     pub fn new(clocks: [Clock; 2]) -> System {
-        // By default a thread of normal priority wakes up to 50 us late. If this is refused, the latencies show it.
-        #[cfg(target_os = "linux")]
-        let _ = nix::sys::prctl::set_timerslack(1);
+        least_slack();
         System { clocks }
     }
 }
 
 impl Machine for System {
     fn now_ns(&mut self) -> u64 {
-        // The clock exists on every system that this is built for: the call cannot fail.
-        clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
+        now_ns()
     }
 
     fn sleep_until(&mut self, due_ns: u64) {
-        let due = TimeSpec::from_duration(Duration::from_nanos(due_ns));
         // A signal ends the sleep early; the task checks for that.
-        let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &due);
+        sleep_until(due_ns);
     }
 
     fn read(&mut self) -> ([u64; 2], u64) {

@@ -7,6 +7,7 @@ use super::lost::Period;
 use super::mechanism::Mechanism;
 use super::partner::{Order, Partner, Wanted};
 use super::side::Work;
+use crate::timer::{least_slack, now_ns, sleep_until};
 use hairspring_core::observations::Flags;
 use hairspring_host::chains::RowFn;
 use hairspring_host::clock::{Clock, ReadFn};
@@ -15,8 +16,6 @@ use hairspring_measure::Table;
 use hairspring_measure::batches::{Batches, run_batch};
 use hairspring_measure::limits::Batch;
 use hairspring_measure::rounds::{Dither, Raw, Rig, Rounds};
-use nix::sys::time::TimeSpec;
-use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
@@ -331,8 +330,7 @@ impl Periods {
     /// # Errors
     /// Why it does not count.
     pub fn start(pair: Pair, periods: Vec<Period>) -> Result<Periods, String> {
-        // By default a sleep may end up to 50 us late. If this is refused, the intervals show it.
-        let _ = nix::sys::prctl::set_timerslack(1);
+        least_slack();
         let counter = Background::start(pair.wanted.program.as_deref())?;
         Ok(Periods { pair, counter, periods, random: Pcg64Mcg::seed_from_u64(1) })
     }
@@ -375,7 +373,7 @@ impl Periods {
         let interrupted = self.counter.interruptions();
         self.pair.order(Order::Turn(Turn::default()));
         let due = now_ns() + BEFORE_NS;
-        sleep_until(due);
+        sleep_through(due);
         let work = self.counter.count();
         let switched = self.pair.awake(|pair| {
             let own = pair.own();
@@ -384,7 +382,7 @@ impl Periods {
             }
             Ok(pair.own().since(own))
         })?;
-        sleep_until(due + period.ns);
+        sleep_through(due + period.ns);
         let work = self.counter.count().wrapping_sub(work);
         let others = self.counter.interruptions().zip(interrupted).map(|(after, before)| after.wrapping_sub(before));
         let partner = self.pair.awake(Pair::reported)?.since(before);
@@ -396,16 +394,10 @@ impl Periods {
     }
 }
 
-fn now_ns() -> u64 {
-    // The clock exists on every Linux: the call cannot fail.
-    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
-}
-
-fn sleep_until(due_ns: u64) {
-    let due = TimeSpec::from_duration(Duration::from_nanos(due_ns));
+/// Sleeps until then; a signal does not end the sleep.
+fn sleep_through(due_ns: u64) {
     while now_ns() < due_ns {
-        // A signal ends the sleep early.
-        let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &due);
+        sleep_until(due_ns);
     }
 }
 
