@@ -53,7 +53,7 @@ impl Place {
         match setup.work()? {
             Work::Verb(words) => {
                 let words = with_json(words, level)?;
-                let text = self.output(Command::new(own()?).args(&words), limits, &words[0])?;
+                let text = self.output(&own()?, &words, limits, &words[0])?;
                 Ok((text, vec![shown("hairspring", &words)]))
             }
             Work::Program(words) => self.observed(words, level, limits),
@@ -65,29 +65,26 @@ impl Place {
         let (program, arguments) = words.split_first().ok_or("program is empty")?;
         // A path is meant from the folder of the file; a plain name is looked up as a shell does.
         let path = if program.contains('/') { self.folder.join(program) } else { PathBuf::from(program) };
-        let table = self.output(Command::new(path).args(arguments), limits, program)?;
+        let table = self.output(&path, arguments, limits, program)?;
         let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
         let file = folder.path().join("observations.csv");
         std::fs::write(&file, table).map_err(|error| format!("a temporary file: {error}"))?;
         let solve = with_json(&["fit".to_owned(), file.display().to_string()], level)?;
-        let text = self.output(Command::new(own()?).args(&solve), limits, "fit of its observations")?;
+        let text = self.output(&own()?, &solve, limits, "fit of its observations")?;
         let shown_solve = with_json(&["fit".to_owned(), "observations.csv".to_owned()], level)?;
         Ok((text, vec![format!("{} > observations.csv", shown(program, arguments)), shown("hairspring", &shown_solve)]))
     }
 
-    fn output(&self, command: &mut Command, limits: &Limits, name: &str) -> Result<String, String> {
-        let command = std::mem::replace(command, Command::new(""));
-        let ended = run_in(command, &self.folder, limits).map_err(|error| format!("{name} {error}"))?;
+    /// What a program prints that runs in the folder; `name` stands for it in errors.
+    fn output(&self, program: &Path, words: &[String], limits: &Limits, name: &str) -> Result<String, String> {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(&self.folder);
+        let ended = run(command, limits).map_err(|error| format!("{name} {error}"))?;
         if let Some(complaint) = complaint(ended.status) {
             return Err(format!("{name} {complaint}"));
         }
         String::from_utf8(ended.output).map_err(|_| format!("{name} printed what is not UTF-8 text"))
     }
-}
-
-fn run_in(mut command: Command, folder: &Path, limits: &Limits) -> Result<crate::run::child::Ended, String> {
-    command.current_dir(folder);
-    run(command, limits)
 }
 
 /// This program.
