@@ -12,6 +12,9 @@
  *   HAIRSPRING_MAIN(...)             the program that runs them, and prints raw observations:
  *                                    program > file && hairspring fit file
  *
+ *   hairspring_clock_start()         1 if the clock counts; _name, _why, _span, _doubts: which one it is and how far to trust it
+ *
+ * arm/hairspring_arm.h, included instead, has the cycle counters of ARM with the same calls.
  * hairspring_system.h adds a raised priority, the measured rate of the clock, and the stopwatch's time in seconds.
  *
  * If HAIRSPRING_ENGINE is defined (pkg-config and CMake do so) and the library is linked, the engine measures and solves in
@@ -77,6 +80,26 @@
     __asm__ volatile("" : "=r"(hairspring_link)); \
     __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
+#elif defined(__ARM_ARCH_7A__)
+#define HAIRSPRING_FLOATING_REGISTER "w"
+#define HAIRSPRING_FENCE() __asm__ volatile("dsb ish\n\tisb" : : : "memory")
+#define HAIRSPRING_FULL_FENCE() __asm__ volatile("dsb sy\n\tisb" : : : "memory")
+#define HAIRSPRING_CHAIN() \
+  do { \
+    uint64_t hairspring_link; \
+    __asm__ volatile("" : "=r"(hairspring_link)); \
+    __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+  } while (0)
+#elif defined(__riscv_float_abi_double)
+#define HAIRSPRING_FLOATING_REGISTER "f"
+#define HAIRSPRING_FENCE() __asm__ volatile("fence iorw, iorw" : : : "memory")
+#define HAIRSPRING_FULL_FENCE() __asm__ volatile("fence iorw, iorw" : : : "memory")
+#define HAIRSPRING_CHAIN() \
+  do { \
+    uint64_t hairspring_link; \
+    __asm__ volatile("" : "=r"(hairspring_link)); \
+    __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+  } while (0)
 #else
 #define HAIRSPRING_FLOATING_REGISTER "m"
 #define HAIRSPRING_FENCE() __asm__ volatile("" : : : "memory")
@@ -134,6 +157,12 @@
   row(8, 0, __VA_ARGS__) row(8, 1, __VA_ARGS__)
 
 /* ---- end of what is made from the tables ---- */
+
+#if defined(__arm__) && !defined(__ARM_FP)
+/* Floating-point numbers are in ordinary registers, or in memory. */
+#undef HAIRSPRING_FLOATING_REGISTER
+#define HAIRSPRING_FLOATING_REGISTER "m"
+#endif
 
 /* ---- the system's clock ----------------------------------------------------------------------------------------- */
 
@@ -244,6 +273,28 @@ static inline uint64_t hairspring_clock_hz(void) {
   return 0;
 #endif
 }
+
+/* The same calls on every machine; a header that chooses its clock at run time (arm/hairspring_arm.h) brings its own. */
+#ifdef HAIRSPRING_CLOCK_CALLS
+#define HAIRSPRING_DOUBT_COLUMN ",flags"
+#else
+#define HAIRSPRING_DOUBT_COLUMN ""
+#ifndef HAIRSPRING_READ_CLOCK
+/* 1 if the clock counts. */
+static inline int hairspring_clock_start(void) {
+  uint64_t first = hairspring_now();
+  for (unsigned reads = 0; reads < 1000000; reads += 1) {
+    if (hairspring_now() != first) return 1;
+  }
+  return 0;
+}
+#endif
+/* The clock's name, why a better one was not taken, how far two reads may be apart, and what makes ticks since the last call doubtful. */
+static inline const char *hairspring_clock_name(void) { return HAIRSPRING_CLOCK; }
+static inline const char *hairspring_clock_why(void) { return ""; }
+static inline uint64_t hairspring_clock_span(void) { return UINT64_MAX; }
+static inline unsigned hairspring_clock_doubts(void) { return 0; }
+#endif
 
 /* ---- barriers --------------------------------------------------------------------------------------------------- */
 
@@ -623,8 +674,12 @@ static inline void hairspring_put_reading(const struct hairspring_rounds *rounds
   const uint64_t numbers[4] = {row->bodies, row->inits, round, ticks};
   for (unsigned at = 0; at < 4; at += 1) {
     hairspring_put_number(rounds, numbers[at]);
-    rounds->put(at < 3 ? ',' : '\n');
+    if (at < 3) rounds->put(',');
   }
+#ifdef HAIRSPRING_CLOCK_CALLS
+  hairspring_put_text(rounds, hairspring_clock_doubts() != 0 ? ",x" : ",");
+#endif
+  rounds->put('\n');
 }
 
 /* Declares the series that check others. */
@@ -672,7 +727,14 @@ static inline void hairspring_observe(struct hairspring_rounds *rounds, const st
 
 /* The raw observations of all benchmarks as a table that `hairspring fit` reads. */
 static inline void hairspring_observe_all(struct hairspring_rounds *rounds, const struct hairspring_entry *entries, size_t count) {
-  hairspring_put_text(rounds, "# hairspring observations: 1\n# clock: " HAIRSPRING_CLOCK "\n");
+  hairspring_put_text(rounds, "# hairspring observations: 1\n# clock: ");
+  hairspring_put_text(rounds, HAIRSPRING_CLOCK);
+  rounds->put('\n');
+  if (hairspring_clock_why()[0] != 0) {
+    hairspring_put_text(rounds, "# clock_why: ");
+    hairspring_put_text(rounds, hairspring_clock_why());
+    rounds->put('\n');
+  }
   uint64_t hz = hairspring_clock_hz();
   if (hz > 0) {
     hairspring_put_text(rounds, "# rate_hz: ");
@@ -688,7 +750,7 @@ static inline void hairspring_observe_all(struct hairspring_rounds *rounds, cons
   }
   for (size_t at = 0; at < count; at += 1) hairspring_put_variants(rounds, &entries[at]);
   for (size_t at = 0; at < count; at += 1) hairspring_put_unoptimised(rounds, &entries[at]);
-  hairspring_put_text(rounds, "series,body,init,round,ticks\n");
+  hairspring_put_text(rounds, "series,body,init,round,ticks" HAIRSPRING_DOUBT_COLUMN "\n");
   for (size_t at = 0; at < count; at += 1) {
     unsigned arguments = hairspring_argument_count(&entries[at]);
     for (unsigned next = 0; next < arguments; next += 1) hairspring_observe(rounds, &entries[at], entries[at].arguments[next]);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The C code: the headers for the code under test (probe/), and the C ABI of the engine (crates/hairspring-capi).
 # With two compilers and all warnings as errors: every header by itself; the programs under probe/tests/ and examples/c/ run
-# at every level of optimisation and with sanitizers, and `hairspring fit` solves what they print; the instructions that
+# at every level of optimisation and with sanitizers, and `hairspring fit` solves what they print; the example of the cam
+# design problem computes what it should; the instructions that
 # both compilers make of the header are the expected ones; the programs under probe/tests/engine/ run with the installed
 # library, shared and static, found by pkg-config and by CMake.
 # shellcheck disable=SC2317 # the checks are called by `step`
@@ -59,6 +60,17 @@ fit_table() { # COMPILER FLAG...
   "$compiler" "${FLAGS[@]}" -O2 -Iprobe "$@" examples/c/multiply.c -o "$BUILT/program" && "$BUILT/program" >"$BUILT/program.csv" &&
     cargo run --quiet --release -p hairspring-cli -- fit "$BUILT/program.csv" --json >"$BUILT/program.json" &&
     grep -q '"copy/size:4096"' "$BUILT/program.json"
+}
+
+# The functions of the cam design problem have the values that they must have.
+cam_functions() { # COMPILER
+  "$1" "${FLAGS[@]}" -O2 probe/tests/cam/check.c -o "$BUILT/cam_check" -lm && python3 probe/tests/cam/check.py "$BUILT/cam_check"
+}
+
+# Its program prints observations that `fit` solves; an argument shortens the run.
+cam_observations() { # COMPILER
+  "$1" "${FLAGS[@]}" -O2 -Iprobe examples/experiments/cam/cam.c -o "$BUILT/cam" -lm && "$BUILT/cam" short >"$BUILT/cam.csv" &&
+    cargo run --quiet --release -p hairspring-cli -- fit "$BUILT/cam.csv" --json | python3 probe/tests/cam/series.py
 }
 
 # Links a program with the installed library and runs it; `static` uses only the archive.
@@ -165,6 +177,8 @@ for compiler in gcc clang; do
   step "$compiler the rows are the engine's" rows_of_the_table "$compiler"
   step "$compiler hairspring fit" fit_table "$compiler"
   step "$compiler hairspring fit, the system's clock" fit_table "$compiler" -DHAIRSPRING_SYSTEM_CLOCK
+  step "$compiler the functions of the cam design problem" cam_functions "$compiler"
+  step "$compiler the observations of the cam design problem" cam_observations "$compiler"
 done
 if [ "$(uname -m)" = x86_64 ]; then
   step disassembly python3 probe/tests/disassembly.py "$BUILT" gcc clang

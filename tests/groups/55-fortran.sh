@@ -41,6 +41,16 @@ results() { # COMMAND... -- NAME...
   "${command[@]}" --json --budget 50ms >"$BUILT/output.json" && python3 probe/tests/results.py "$@" <"$BUILT/output.json"
 }
 
+cam_functions() {
+  gfortran "${FLAGS[@]}" -O2 -J"$BUILT" probe/tests/cam/check.f90 -o "$BUILT/cam_check" && python3 probe/tests/cam/check.py "$BUILT/cam_check"
+}
+
+# An argument shortens the run.
+cam_observations() {
+  build_and_run examples/experiments/cam/cam.f90 -O2 short &&
+    cargo run --quiet --release -p hairspring-cli -- fit "$BUILT/output.txt" --json | python3 probe/tests/cam/series.py
+}
+
 need_rust
 need_command gfortran gfortran
 need_command python3 python3
@@ -62,5 +72,7 @@ for level in -O0 -O2; do
   step "$level products" build_and_run examples/fortran/products.f90 "$level" --budget 50ms
 done
 step "a filter" results "$BUILT/products" dot -- dot/size:16 dot/size:256 dot/size:4096
+step "the functions of the cam design problem" cam_functions
+step "the observations of the cam design problem" cam_observations
 step "no such benchmark" refused "zzz" "$BUILT/products" zzz
 exit "$status"

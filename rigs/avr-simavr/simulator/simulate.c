@@ -187,7 +187,7 @@ static void listen(struct recorder *recorder, const struct options *options) {
   if (recorder->uart != NULL)
     avr_irq_register_notify(avr_io_getirq(avr, (uint32_t)AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), on_uart, recorder);
   if (recorder->vcd != NULL)
-    fprintf(recorder->vcd, "$timescale 1 ps $end\n$scope module chip $end\n$var wire 1 ! P%c%u $end\n$upscope $end\n"
+    fprintf(recorder->vcd, "$version simavr $end\n$timescale 1 ps $end\n$scope module chip $end\n$var wire 1 ! P%c%u $end\n$upscope $end\n"
                            "$enddefinitions $end\n#0\n$dumpvars\n0!\n$end\n", options->port, options->bit);
 }
 

@@ -1,0 +1,276 @@
+/* The only program of the emulated Linux. The kernel's command line names the scenario: hairspring=counters, nothing or tables. It
+ * prints its checks and switches the machine off. */
+#include "guest.h"
+
+#include "slope.h"
+
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+
+#define CYCLES "hairspring_cycles"
+#define USER_ACCESS "/proc/sys/kernel/perf_user_access"
+#define DEVICE "/dev/" CYCLES
+#define NOBODY 65534
+
+#if defined(__aarch64__)
+#define READ(into) "mrs " into ", pmccntr_el0"
+#define WITHOUT_MODULE "cntvct"
+#else
+#define READ(into) "mrc p15, 0, " into ", c9, c13, 0"
+#define WITHOUT_MODULE "perf read"
+#endif
+SLOPES(of_nop, READ, "nop")
+
+/* ---- what a program sees ---------------------------------------------------------------------------------------- */
+
+/* Interrupts lengthen single readings, so the shortest of several counts. */
+static unsigned slopes_of_program_wrong(void) {
+  unsigned wrong = 0;
+  for (unsigned k = 0; k <= 20; k += 1) {
+    unsigned long shortest = of_nop[k]();
+    for (unsigned turn = 0; turn < 20; turn += 1) {
+      unsigned long ticks = of_nop[k]();
+      shortest = ticks < shortest ? ticks : shortest;
+    }
+    wrong += shortest != k + 1;
+  }
+  return wrong;
+}
+
+static int read_without_guard(void) {
+  signal(SIGILL, SIG_DFL);
+  (void)hairspring_pmccntr();
+  return 0;
+}
+
+static void check_clock(const char *name, const char *why) {
+  check(hairspring_clock_start(), "a clock starts");
+  check_text("the clock", hairspring_clock_name(), name);
+  check_text("the reason", hairspring_clock_why(), why);
+}
+
+/* The clock that was started, over a sleep that is longer than a wrap of 32 bits, and over instructions. */
+static void check_counting(uint64_t ticks_in_5_s) {
+  (void)hairspring_clock_doubts();
+  uint64_t before = hairspring_now();
+  sleep_seconds(5);
+  check_range("ticks in 5 s", hairspring_now() - before, ticks_in_5_s, ticks_in_5_s + ticks_in_5_s / 500);
+  check_range("doubts", hairspring_clock_doubts(), 0, 0);
+}
+
+static void without_module(void) {
+  check(in_child(read_without_guard) == 128 + SIGILL, "a read without permission is an illegal instruction");
+  check_clock(WITHOUT_MODULE, "the kernel module " CYCLES " is not loaded");
+  uint64_t before = hairspring_now();
+  for (unsigned turn = 0; turn < 1000; turn += 1) (void)hairspring_now();
+  check(hairspring_now() > before, "it counts");
+  hairspring_clock_stop();
+  check(load_module("hairspring_latency", "") == ENODEV, "hairspring_latency refuses a counter that is off");
+}
+
+static int start_as_nobody(void) {
+  if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0) return 1;
+  failures = 0;
+  check(hairspring_clock_start(), "a clock starts without permissions");
+  check_text("the reason", hairspring_clock_why(), "no permission to open " DEVICE);
+#if !defined(__aarch64__)
+  check_text("the reason", hairspring_clock_why(), "no permission for perf events");
+#endif
+  return failures;
+}
+
+static void permissions(void) {
+  check(chmod(DEVICE, 0400) == 0, "the device is closed to others");
+  check(in_child(start_as_nobody) == 0, "no permission is a reason, not a crash");
+  check(chmod(DEVICE, 0444) == 0, "the device is open again");
+}
+
+/* ---- the module ------------------------------------------------------------------------------------------------- */
+
+static void settings(char *text, size_t size) {
+  (void)load_module("peek", "");
+  read_text("/sys/module/peek/parameters/results", text, size);
+  (void)unload_module("peek");
+}
+
+static void loads_and_unloads(void) {
+  char before[1024], after[1024];
+  const char *text = getenv("loads");
+  unsigned wrong = 0, loads = text != NULL ? (unsigned)strtoul(text, NULL, 10) : 100;
+  settings(before, sizeof before);
+  for (unsigned turn = 0; turn < loads; turn += 1) {
+    wrong += load_module(CYCLES, "") != 0;
+    if (turn % 25 == 0) {
+      settings(after, sizeof after);
+      wrong += strcmp(before, after) == 0;
+    }
+    wrong += unload_module(CYCLES) != 0;
+  }
+  settings(after, sizeof after);
+  printf("%u times load and unload\n", loads);
+  check_range("failures", wrong, 0, 0);
+  check(before[0] != 0 && strcmp(before, after) == 0, "every setting is handed back");
+  if (strcmp(before, after) != 0) printf("%sbecame\n%s", before, after);
+  check(in_child(read_without_guard) == 128 + SIGILL, "programs cannot read it any more");
+}
+
+static void parameters(void) {
+  check(load_module(CYCLES, "keeper_ms=0") == EINVAL, "keeper_ms=0 is refused");
+  check(load_module(CYCLES, "keeper_ms=5000") == EINVAL, "keeper_ms=5000 is refused");
+#if defined(__aarch64__)
+  check(load_module(CYCLES, "divided=1") == EINVAL, "divided=1 is refused on aarch64");
+#else
+  check(load_module(CYCLES, "divided=1") == 0, "the module loads with divided=1");
+  check_clock("ccnt", "");
+  check_counting(78125000);
+  hairspring_clock_stop();
+  check(unload_module(CYCLES) == 0, "it unloads");
+#endif
+  check(load_module(CYCLES, "user=0") == 0, "the module loads with user=0");
+  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME) == 0, "then its clock does not start");
+  check_text("the reason", hairspring_clock_why(), "the core refuses the read");
+  check(unload_module(CYCLES) == 0, "it unloads");
+}
+
+static void with_module(void) {
+  check(load_module(CYCLES, "") == 0, "the module loads");
+  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "its clock starts");
+  check_text("the reason", hairspring_clock_why(), "");
+  check_range("wrong slopes of nop, k = 0 to 20", slopes_of_program_wrong(), 0, 0);
+  check_counting(5000000000u);
+  check(unload_module(CYCLES) == EWOULDBLOCK, "the module stays while a program has it open");
+  check(load_module("peek", "power=1") == 0, "the core loses its settings, as in a deep idle state");
+  check(hairspring_clock_doubts() == HAIRSPRING_DOUBT_STOPPED, "which is a doubt");
+  check(unload_module("peek") == 0, "peek unloads");
+  check_counting(5000000000u);
+  permissions();
+}
+
+/* ---- perf ------------------------------------------------------------------------------------------------------- */
+
+/* The cycles of this thread, or of everything on CPU 0. */
+static int open_perf(int thread) {
+  struct perf_event_attr wanted;
+  memset(&wanted, 0, sizeof wanted);
+  wanted.type = PERF_TYPE_HARDWARE;
+  wanted.size = sizeof wanted;
+  wanted.config = PERF_COUNT_HW_CPU_CYCLES;
+  wanted.pinned = 1;
+  return (int)syscall(SYS_perf_event_open, &wanted, thread ? 0 : -1, thread ? -1 : 0, -1, 0);
+}
+
+static void perf_takes_it(void) {
+  int perf = open_perf(1);
+  check(perf >= 0, "perf opens the cycle counter for a thread");
+  (void)hairspring_now();
+  check(hairspring_clock_doubts() != 0, "ticks are doubtful while perf has the counter");
+  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME) == 0, "the clock does not start then");
+  check_text("the reason", hairspring_clock_why(), "a perf event holds the counter");
+  check(unload_module(CYCLES) == 0, "the module unloads");
+  close(perf);
+  perf = open_perf(0);
+  check(perf >= 0, "perf opens the cycle counter of a CPU");
+  check(load_module(CYCLES, "") == EBUSY, "the module does not load while perf has the counter");
+  close(perf);
+  check(load_module(CYCLES, "") == 0, "it loads afterwards");
+  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "the clock starts again");
+  check_counting(5000000000u);
+  hairspring_clock_stop();
+  check(unload_module(CYCLES) == 0, "the module unloads");
+}
+
+#if defined(__aarch64__)
+/* perf's page, whose counter counts only while the thread runs. */
+static void perf_page(void) {
+  check(write_text(USER_ACCESS, "1"), "kernel.perf_user_access = 1");
+  check_clock("perf cycles", "");
+  check_range("wrong slopes of nop, k = 0 to 20", slopes_of_program_wrong(), 0, 0);
+  (void)hairspring_clock_doubts();
+  uint64_t before = hairspring_now();
+  __asm__ volatile("mov x9, #10000\n1:\tsubs x9, x9, #1\n\tb.ne 1b" : : : "x9", "cc");
+  check_range("ticks of 20001 instructions", hairspring_now() - before, 20001, 40000);
+  check_range("doubts", hairspring_clock_doubts(), 0, 0);
+  hairspring_clock_stop();
+  check(write_text(USER_ACCESS, "0"), "kernel.perf_user_access = 0");
+  check(hairspring_clock_start_only("perf cycles") == 0, "then it does not start");
+  check_text("the reason", hairspring_clock_why(), "kernel.perf_user_access = 1 allows it");
+}
+#else
+static void perf_page(void) {}
+#endif
+
+/* ---- several cores ---------------------------------------------------------------------------------------------- */
+
+static int go_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET((size_t)cpu, &set);
+  return sched_setaffinity(0, sizeof set, &set) == 0 && sched_getcpu() == cpu;
+}
+
+static void cores(void) {
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+    printf("one core: no migration and no hotplug here\n");
+    return;
+  }
+  check(load_module(CYCLES, "") == 0 && go_to(0), "the module loads");
+  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "the clock starts on CPU 0");
+  check(hairspring_clock_doubts() == 0, "no doubts");
+  check(go_to(1), "the thread goes to CPU 1");
+  (void)hairspring_now();
+  check(hairspring_clock_doubts() == HAIRSPRING_DOUBT_MIGRATED, "a read after migration is doubtful");
+  check_counting(5000000000u);
+  check(go_to(0) && write_text("/sys/devices/system/cpu/cpu1/online", "0"), "CPU 1 goes offline");
+  check(write_text("/sys/devices/system/cpu/cpu1/online", "1") && go_to(1), "and comes back");
+  (void)hairspring_now();
+  check(hairspring_clock_doubts() == HAIRSPRING_DOUBT_STOPPED, "a read after that is doubtful");
+  check_counting(5000000000u);
+  char status[512];
+  read_text(DEVICE, status, sizeof status);
+  check_text("the module", status, "cpu 1: on, disturbed 0 times, powered down 1 times");
+  hairspring_clock_stop();
+  check(unload_module(CYCLES) == 0 && go_to(0), "the module unloads");
+}
+
+/* ---- scenarios -------------------------------------------------------------------------------------------------- */
+
+static void run_counters(void) {
+  without_module();
+  with_module();
+  perf_takes_it();
+  perf_page();
+  parameters();
+  loads_and_unloads();
+  cores();
+}
+
+/* A core without a counter that counts. */
+static void run_nothing(void) {
+  check(hairspring_clock_start(), "a clock starts");
+  check_text("the reason", hairspring_clock_why(), "perf knows no cycle counter here");
+  printf("the clock is %s: %s\n", hairspring_clock_name(), hairspring_clock_why());
+  check(strcmp(hairspring_clock_name(), "cntvct") == 0 || strcmp(hairspring_clock_name(), "monotonic") == 0, "it is one of the system's");
+  check(hairspring_clock_hz() > 0, "its rate is known");
+  check(load_module(CYCLES, "") == ENODEV, "the module refuses to load");
+}
+
+static int prepare(void) {
+  (void)mkdir("/proc", 0755), (void)mkdir("/sys", 0755), (void)mkdir("/dev", 0755);
+  return mount("proc", "/proc", "proc", 0, NULL) == 0 && mount("sysfs", "/sys", "sysfs", 0, NULL) == 0 &&
+         (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) == 0 || errno == EBUSY);
+}
+
+int main(void) {
+  const char *scenario = getenv("hairspring");
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  check(prepare(), "the machine is up");
+  if (scenario != NULL && strcmp(scenario, "tables") == 0) run_tables();
+  else if (scenario != NULL && strcmp(scenario, "nothing") == 0) run_nothing();
+  else run_counters();
+  printf("end: %d failures\n", failures);
+  fflush(stdout);
+  sync();
+  reboot(RB_POWER_OFF);
+  for (;;) pause();
+}

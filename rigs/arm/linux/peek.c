@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * For tests: shows the settings of the cycle counter on each CPU (/sys/module/peek/parameters/results), and with power=1 does on
+ * this CPU what an idle state does that switches the core off: the notifiers of the kernel run, and the settings are lost between.
+ */
+#include <linux/cpu_pm.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+
+#include "pmu.h"
+
+static bool power;
+module_param(power, bool, 0444);
+static char results[1024];
+module_param_string(results, results, sizeof(results), 0444);
+
+static void show(void *data)
+{
+	struct hairspring_pmu_settings settings;
+	size_t used = strlen(results);
+
+	hairspring_pmu_save(&settings);
+	scnprintf(results + used, sizeof(results) - used, "cpu %d: pmcr %lx, enabled %lx, filter %lx, user %lx\n", smp_processor_id(),
+		  settings.control, settings.enabled, settings.filter, settings.user);
+}
+
+static void lose_power(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (cpu_pm_enter() == 0) {
+		hairspring_set_pmuserenr(0);
+		hairspring_set_pmcntenclr(HAIRSPRING_PMU_CYCLES);
+		hairspring_set_pmcr(HAIRSPRING_PMCR_C);
+		HAIRSPRING_ISB();
+		cpu_pm_exit();
+	} else {
+		pr_err("a notifier refused the idle state\n");
+	}
+	local_irq_restore(flags);
+}
+
+static int __init load(void)
+{
+	int cpu;
+
+	if (power)
+		lose_power();
+	for_each_online_cpu(cpu)
+		smp_call_function_single(cpu, show, NULL, 1);
+	return 0;
+}
+
+static void __exit unload(void)
+{
+}
+
+module_init(load);
+module_exit(unload);
+MODULE_LICENSE("Dual MIT/GPL");
+MODULE_DESCRIPTION("Settings of the cycle counter, for tests");
