@@ -89,9 +89,9 @@ def measure(*arguments: str, cpu: int) -> Answer:
     return answer(document, wall)
 
 
-def answer(document: dict[str, Any], wall: float = float("nan")) -> Answer:
-    """The first result of a document."""
-    result = document["results"][0]
+def answer(document: dict[str, Any], wall: float = float("nan"), at: int = 0) -> Answer:
+    """One result of a document, by its place."""
+    result = document["results"][at]
     body = next(iter(result["components"].values()))
     cycles, ns = body.get("cycles"), body.get("time_ns")
     core = document["environment"]["core_clock_hz"]
@@ -110,6 +110,11 @@ def answer(document: dict[str, Any], wall: float = float("nan")) -> Answer:
         verdict=comparison["verdict"],
         ratio=figure(comparison["ratio"]),
     )
+
+
+def answers(document: dict[str, Any]) -> dict[str, Answer]:
+    """Every result of a document, by its name."""
+    return {result["name"]: answer(document, at=at) for at, result in enumerate(document["results"])}
 
 
 def asm(*instructions: str) -> tuple[str, ...]:

@@ -29,8 +29,12 @@ def family(known: dict[str, Any]) -> str | None:
 
 
 def slowest(form: dict[str, Any]) -> tuple[float, float, bool] | None:
-    """The latency of the slowest pair that is known alone, its half-width, and whether it is in doubt."""
-    pairs = [one for one in form["latencies"] if one["cycles"] and "flags" not in (one["from"], one["to"])]
+    """The latency of the slowest pair that is known alone, its half-width, and whether it is in doubt.
+
+    Latencies through memory depend on how the store and the load meet, and no source publishes them alike.
+    """
+    others = {"flags", "m"}
+    pairs = [one for one in form["latencies"] if one["cycles"] and others.isdisjoint((one["from"], one["to"]))]
     if not pairs:
         return None
     pair = max(pairs, key=lambda one: one["cycles"]["value"])
@@ -38,8 +42,11 @@ def slowest(form: dict[str, Any]) -> tuple[float, float, bool] | None:
 
 
 def copy(form: dict[str, Any]) -> tuple[float, float, bool] | None:
-    """The throughput, its half-width, and whether it is in doubt; none if a copy needs other instructions, too."""
-    found = form["throughput"]
+    """The throughput, its half-width, and whether it is in doubt; none if a copy needs other instructions, too.
+
+    Published copies of a store write to one line of the cache.
+    """
+    found = form.get("throughput_one_line") or form["throughput"]
     if not found or form["throughput_with"]:
         return None
     return found["value"], (found["high"] - found["low"]) / 2, form["throughput_doubtful"]

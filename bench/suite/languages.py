@@ -93,12 +93,16 @@ class Builder:
             raise RuntimeError(f"{command[0]}: exit {done.returncode}: {done.stderr[-600:]}")
         return done.stdout
 
-    def all(self) -> None:
-        """The object of C functions, and a program in each language."""
+    def functions(self) -> None:
+        """The object of C functions, and a shared library of it."""
         BUILT.mkdir(parents=True, exist_ok=True)
         flags = ("-std=c11", "-O2", "-fPIC", "-falign-functions=64")
         self.shell("gcc", *flags, "-c", SOURCES / "work.c", "-o", WORK)
         self.shell("gcc", "-shared", WORK, "-o", BUILT / "libwork.so")
+
+    def all(self) -> None:
+        """The C functions, and a program in each language."""
+        self.functions()
         self.shell("cargo", "build", "--quiet", "--release", "--package", "hairspring-capi")
         library = (WORK, TARGET / "release/libhairspring_capi.a", *SYSTEM)
         self.shell("gcc", "-std=c11", "-O2", *INCLUDES, SOURCES / "truth.c", *library, "-o", BUILT / "C")
@@ -106,12 +110,12 @@ class Builder:
         fortran = ("-std=f2018", "-O2", f"-J{BUILT}", ROOT / "probe/hairspring.f90", SOURCES / "truth.f90")
         self.shell("gfortran", *fortran, *library, "-o", BUILT / "Fortran")
         self.programs = {name: BUILT / name for name in ("C", "C++", "Fortran")}
-        self.programs["Rust"] = self.rust()
+        self.programs["Rust"] = self.rust("table")
         self.python()
 
-    def rust(self) -> Path:
-        """The benchmark's program, at the path that cargo reports."""
-        command = ("cargo", "bench", "--locked", "--no-run", "--message-format=json")
+    def rust(self, name: str) -> Path:
+        """One of the programs in Rust, at the path that cargo reports."""
+        command = ("cargo", "bench", "--locked", "--no-run", "--bench", name, "--message-format=json")
         lines = self.shell(*command, folder=SOURCES / "rust", more={"HS_WORK": str(WORK)}).splitlines()
         messages = [json.loads(line) for line in lines if line.startswith("{")]
         found = [message["executable"] for message in messages if message.get("executable")]

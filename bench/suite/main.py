@@ -18,6 +18,7 @@ import latency
 import mhz
 import repeat
 import same
+import steps
 import stopwatch
 import switch
 import trust
@@ -29,9 +30,10 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "init": (chains.run_init, "a body of 30 cycles after an init of 120"),
     "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
     "loaded": (chains.run_loaded, "chains and init pair beside busy, bursty and memory-thrashing neighbours"),
+    "steps": (steps.run, "the same tables with one step against neighbours taken away at a time"),
     "latency": (latency.run, "from command to answer, default options"),
     "same": (same.run, "identical pieces of code, quiet and beside neighbours: how often a difference is claimed"),
-    "repeat": (repeat.run, "separate runs of real code in C and C++: whether their intervals overlap"),
+    "repeat": (repeat.run, "separate runs of real code in C, C++, Rust and Python: whether their intervals overlap"),
     "trust": (trust.run, "one table of what is right, doubted and wrong, quiet and beside neighbours on either CPU"),
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
     "capture": (capture.run, "edges and intervals of simulated captures; an hour of sound; a dump beside wellen"),

@@ -8,10 +8,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 KINDS = ("busy", "bursty", "thrash")
+# Neighbours, and whether each is on the CPU of the measurement.
+SITUATIONS: dict[str, tuple[str, bool] | None] = {
+    "quiet": None,
+    "busy, same CPU": ("busy", True),
+    "bursty, same CPU": ("bursty", True),
+    "busy, other CPU": ("busy", False),
+    "bursty, other CPU": ("bursty", False),
+    "thrash, other CPU": ("thrash", False),
+}
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -25,6 +34,12 @@ def neighbour(kind: str, cpu: int) -> Iterator[int]:
     finally:
         process.kill()
         process.wait()
+
+
+def situation(name: str, cpu: int) -> AbstractContextManager[object]:
+    """The neighbour of one of the situations, for a measurement on that CPU."""
+    found = SITUATIONS[name]
+    return nullcontext() if found is None else neighbour(found[0], cpu if found[1] else (cpu or 2) - 1)
 
 
 def cpu_seconds(pid: int) -> float:

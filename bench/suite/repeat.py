@@ -1,11 +1,18 @@
-"""Separate runs of real code: whether their intervals overlap, and how wide they are beside the spread of the runs."""
+"""Separate runs of real code: whether their intervals overlap, and how wide they are beside the spread of the runs.
+
+C and C++ by `hairspring time`, Rust and Python by programs that `hairspring run` starts anew.
+"""
 
 import itertools
+import os
 import random
 import statistics
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
-from harness import Answer, Record, Settings, measure, share
+from harness import Answer, Record, Settings, answers, measure, run_json, share
+from languages import SOURCES, Builder
 
 LETS: dict[str, tuple[str, ...]] = {
     "words": ("uint64_t x = 1000003", "uint64_t y = 17"),
@@ -92,27 +99,49 @@ def usable(answers: Iterable[Answer], unit: str) -> list[Answer]:
     return [answer for answer in answers if not answer.untrusted() and interval(answer, unit)[0] > 0]
 
 
+def program_in_rust(builder: Builder) -> list[str]:
+    """Arguments of `hairspring run` for the codes in Rust."""
+    builder.functions()
+    return [str(builder.rust("real"))]
+
+
+def program_in_python(builder: Builder) -> list[str]:
+    """The same for those in Python."""
+    builder.python()
+    return [str(SOURCES / "real.py")]
+
+
+def of_program(arguments: Sequence[str], cpu: int) -> dict[str, Answer]:
+    """Every code of a program, in one run of it."""
+    document, error, wall = run_json("run", *arguments, "--cpu", str(cpu))
+    return answers(document) if document else {f"{arguments[0]}: {error}": Answer(error=error, wall_s=wall)}
+
+
+def asked(cpu: int) -> dict[str, Callable[[], dict[str, Answer]]]:
+    """What is started anew for every run: a case of `time`, or a program with several codes."""
+    # The programs of Python are found by their interpreter, which is that of the package.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    builder = Builder()
+    found: dict[str, Callable[[], dict[str, Answer]]] = {}
+    for name, case in CASES.items():
+        found[name] = lambda name=name, case=case: {name: measure(*case, cpu=cpu)}  # type: ignore[misc]
+    for name, arguments in (("Rust", program_in_rust(builder)), ("Python", program_in_python(builder))):
+        found[name] = lambda arguments=arguments: of_program(arguments, cpu)  # type: ignore[misc]
+    return found
+
+
 def run(record: Record, settings: Settings) -> None:
     """Every case twelve times, in a random order."""
     runs = settings.times(12)
-    found: dict[str, list[Answer]] = {name: [] for name in CASES}
+    found: dict[str, list[Answer]] = {}
     raw: list[tuple[object, ...]] = []
+    cases = asked(settings.cpu)
     for at in range(runs):
-        for name in random.Random(at).sample(list(CASES), len(CASES)):
-            answer = measure(*CASES[name], cpu=settings.cpu)
-            found[name].append(answer)
-            raw.append(
-                (
-                    name,
-                    at,
-                    answer.cycles,
-                    answer.low,
-                    answer.high,
-                    *answer.time_ns,
-                    answer.core_hz / 1e9,
-                    answer.found(),
-                )
-            )
+        for case in random.Random(at).sample(list(cases), len(cases)):
+            for name, one in cases[case]().items():
+                found.setdefault(name, []).append(one)
+                values = (one.cycles, one.low, one.high, *one.time_ns, one.core_hz / 1e9)
+                raw.append((name, at, *values, one.found()))
     header = ("case", "run", "cycles", "low", "high", "ns", "ns_low", "ns_high", "core_ghz", "findings")
     record.csv(header, raw)
     report(record, found, runs)
@@ -123,18 +152,18 @@ def report(record: Record, found: dict[str, list[Answer]], runs: int) -> None:
     pairs: dict[str, list[bool]] = {unit: [] for unit in UNITS}
     widths: dict[str, list[float]] = {unit: [] for unit in UNITS}
     rows = []
-    for name, answers in found.items():
+    for name, runs_of in found.items():
         cells: list[str] = []
         for unit in UNITS:
-            good = usable(answers, unit)
+            good = usable(runs_of, unit)
             mine, wide = apart(good, unit), width(good, unit) if len(good) > 1 else float("nan")
             pairs[unit] += mine
             widths[unit].append(wide)
             cells += [f"{share(mine):.0f} %", f"{wide:.1f}"]
-        values = [answer.cycles for answer in usable(answers, "cycles")]
+        values = [answer.cycles for answer in usable(runs_of, "cycles")]
         spread = 100 * statistics.stdev(values) / statistics.mean(values) if len(values) > 1 else float("nan")
         middle = statistics.median(values) if values else float("nan")
-        rows.append((name, f"{middle:.5g}", f"{spread:.2f} %", *cells, f"{len(usable(answers, 'ns'))} of {runs}"))
+        rows.append((name, f"{middle:.5g}", f"{spread:.2f} %", *cells, f"{len(usable(runs_of, 'ns'))} of {runs}"))
     columns = ("case", "cycles", "sd of runs", "apart, cycles", "width, cycles", "apart, ns", "width, ns", "trusted")
     record.table(
         f"{runs} separate runs of each case; width: half of the interval over the sd of the runs", columns, rows

@@ -8,26 +8,16 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Iterable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from cases import CHAINS
 from chains import truth
 from harness import COMMAND, Answer, Record, Settings, answer, measure, median, run_json, share, worst
-from neighbour import neighbour, raise_priority
+from neighbour import SITUATIONS, raise_priority, situation
 from repeat import CASES, apart, usable
 from same import PAIRS, compared
 
-# Neighbours, and whether each is on the CPU of the measurement.
-SITUATIONS: dict[str, tuple[str, bool] | None] = {
-    "quiet": None,
-    "busy, same CPU": ("busy", True),
-    "bursty, same CPU": ("bursty", True),
-    "busy, other CPU": ("busy", False),
-    "bursty, other CPU": ("bursty", False),
-    "thrash, other CPU": ("thrash", False),
-}
 SEPARATE = ("multiply and add", "memcpy 64", "strchr", "insertion sort, 64")
 IDENTICAL = ("asm imul, latency", "C x * c + 1, throughput", "C hash, latency")
 NEAR_PERCENT, FAR_PERCENT = 0.3, 0.5
@@ -41,17 +31,16 @@ def run(record: Record, settings: Settings) -> None:
     raise_priority()  # so that the compiler does not starve beside a neighbour of high priority
     columns: dict[str, dict[str, str]] = {}
     raw: list[tuple[object, ...]] = []
-    for name, kind in SITUATIONS.items():
-        other = (settings.cpu or 2) - 1
-        with nullcontext() if kind is None else neighbour(kind[0], settings.cpu if kind[1] else other):
-            columns[name] = situation(record, name, settings, raw)
+    for name in SITUATIONS:
+        with situation(name, settings.cpu):
+            columns[name] = figures(record, name, settings, raw)
     record.csv(("neighbour", "figure", "case", "value", "low", "high", "truth", "findings"), raw)
     names = list(next(iter(columns.values())))
-    rows = [[figure, *(columns[situation][figure] for situation in columns)] for figure in names]
+    rows = [[figure, *(columns[name][figure] for name in columns)] for figure in names]
     record.table("How far to trust it here", ("", *columns), rows)
 
 
-def situation(record: Record, name: str, settings: Settings, raw: list[tuple[object, ...]]) -> dict[str, str]:
+def figures(record: Record, name: str, settings: Settings, raw: list[tuple[object, ...]]) -> dict[str, str]:
     """All figures beside one neighbour."""
     found = verified(settings.cpu)
     for part in (of_chains, of_separate_runs, of_identical_code):

@@ -51,7 +51,7 @@ pub fn wav(seconds: u64) -> Result<(), String> {
 pub fn vcd(number: usize) -> Result<(), String> {
     let mut random = Pcg64::seed_from_u64(2);
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
-    out.write_all(b"$timescale 10 ns $end\n$scope module chip $end\n$var wire 1 ! PB7 $end\n$var wire 8 \" PORTA [7:0] $end\n")
+    out.write_all(b"$version simulated $end\n$timescale 10 ns $end\n$scope module chip $end\n$var wire 1 ! PB7 $end\n$var wire 8 \" PORTA [7:0] $end\n")
         .map_err(text)?;
     out.write_all(b"$var wire 1 # PB6 $end\n$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\n0!\nb0 \"\n0#\n$end\n").map_err(text)?;
     let pin = frames(number, 1e8, &mut random);
