@@ -64,7 +64,14 @@ def frame(pulses: int, dither: random.Random) -> Iterator[int]:
 def pin() -> None:
     """A simulator's dump of a pin."""
     dither, now, high = random.Random(4), 0, 0
-    lines = ["$timescale 1 ns $end", "$var wire 1 ! PB7 $end", "$enddefinitions $end", "#0", "0!"]
+    lines = [
+        "$version Simulated by make.py $end",
+        "$timescale 1 ns $end",
+        "$var wire 1 ! PB7 $end",
+        "$enddefinitions $end",
+        "#0",
+        "0!",
+    ]
     for _ in range(8):
         for length in frame(8, dither):
             now, high = now + length, 1 - high

@@ -18,6 +18,36 @@ pub struct Reference {
     pub uncertainty_ppm: f64,
 }
 
+/// The crystal of a recorder, as another recording showed it. It belongs to the recorder: a recording at another sample rate has the
+/// same one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Crystal {
+    /// Its rate as a share of the stated one, near 1.
+    pub ratio: f64,
+    /// Standard uncertainty of the ratio in parts per million.
+    pub uncertainty_ppm: f64,
+    /// Where the ratio comes from, in words.
+    pub provenance: String,
+}
+
+impl Crystal {
+    /// The crystal of a recorder whose recording states this rate and has the other one.
+    pub fn new(stated_hz: f64, rate: Rate) -> Crystal {
+        let Rate { hz, uncertainty_ppm, provenance } = rate;
+        Crystal { ratio: hz / stated_hz, uncertainty_ppm, provenance }
+    }
+
+    /// The rate of a recording that states this one.
+    pub fn rate(&self, stated_hz: f64) -> Rate {
+        let off_ppm = 1e6 * (self.ratio - 1.0);
+        Rate {
+            hz: self.ratio * stated_hz,
+            uncertainty_ppm: self.uncertainty_ppm,
+            provenance: format!("stated by the file, corrected by {off_ppm:+.2} ppm: {} of --reference-file", self.provenance),
+        }
+    }
+}
+
 /// Ticks per second of the reference, from intervals in ticks.
 ///
 /// The standard uncertainty is that of the intervals' mean, with Student's factor for few of them, and the reference's own

@@ -1,9 +1,10 @@
 //! Converts a stream to observations with their findings.
 
-use crate::calibrate::{Reference, rate};
+use crate::calibrate::{Crystal, Reference, rate};
 use crate::edge::{Edge, Method, Signal};
 use crate::error::{Error, Place, Result};
 use crate::kinds::{FileFinding, PulseFinding, SignalFinding};
+use crate::lattice::Lattice;
 use crate::list::assign;
 use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
@@ -38,6 +39,9 @@ pub enum Input {
     Pipe(Box<dyn Read>),
 }
 
+/// Why a reference in another recording is of no use.
+const NO_RATE: &str = "states no sample rate, which --reference-file would correct";
+
 /// Options of a capture.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
@@ -55,8 +59,8 @@ pub struct Options {
     pub reference: Option<Reference>,
     /// Standard uncertainty of the recorder's rate in parts per million, if known.
     pub rate_ppm: Option<f64>,
-    /// A rate that was calibrated in another recording.
-    pub rate: Option<Rate>,
+    /// The recorder's crystal, if another recording showed it.
+    pub crystal: Option<Crystal>,
 }
 
 /// A capture that was read.
@@ -132,15 +136,16 @@ pub fn capture(input: Input, options: &Options) -> Result<Captured> {
     gathered.captured(recording, options)
 }
 
-/// The rate of a recorder by a recording of reference intervals alone.
+/// The crystal of a recorder by a recording of reference intervals alone.
 ///
 /// # Errors
-/// As for [`capture`], or a recording without reference intervals.
-pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Result<Rate> {
+/// As for [`capture`], or a recording without reference intervals or without a stated rate.
+pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Result<Crystal> {
     let mut gathered = Gathered::new(options);
     let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
     gathered.end();
-    gathered.rate(recording.hz, reference)
+    let stated_hz = recording.hz.ok_or_else(|| Error::Unusable(format!("it {NO_RATE}")))?;
+    Ok(Crystal::new(stated_hz, gathered.rate(recording.hz, reference)?))
 }
 
 /// The data gathered from the edges.
@@ -159,6 +164,7 @@ struct Gathered {
     /// Edges at the same time as the one before.
     at_once: u64,
     last_edge: Option<f64>,
+    lattice: Lattice,
 }
 
 impl Gathered {
@@ -175,6 +181,7 @@ impl Gathered {
             edges: 0,
             at_once: 0,
             last_edge: None,
+            lattice: Lattice::default(),
         }
     }
 
@@ -182,6 +189,7 @@ impl Gathered {
         self.edges += 1;
         self.at_once += u64::from(self.last_edge == Some(edge.at));
         self.last_edge = Some(edge.at);
+        self.lattice.push(edge.at);
         let mut items = Vec::new();
         self.decoder.push(edge, &mut |item| items.push(item));
         items.into_iter().for_each(|item| self.take(item));
@@ -283,7 +291,11 @@ impl Gathered {
             findings.extend(short.map(|short| too_short(short, needed, averaged)));
         }
         table.origin.clock = Some(clock_name(&recording, options.request.method));
-        table.origin.granularity = recording.granularity.or(Some(options.request.method.quantum() * averaged));
+        let sampled = || recording.hz.filter(|_| !recording.exact).and_then(|hz| self.lattice.period(hz));
+        table.origin.granularity = recording
+            .granularity
+            .map(|stated| sampled().map_or(stated, |period| period.max(stated)))
+            .or(Some(options.request.method.quantum() * averaged));
         table.origin.rate = rate;
         Ok(Captured { table, findings, recording, rounds, orientation })
     }
@@ -319,18 +331,23 @@ fn clock_name(recording: &Recording, method: Method) -> String {
 
 /// The rate: calibrated, or from the file.
 fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce() -> Result<Option<Rate>>) -> Result<Option<Rate>> {
-    if let Some(rate) = options.rate.clone() {
-        return Ok(Some(rate));
+    if let Some(crystal) = &options.crystal {
+        let hz = recording.hz.ok_or_else(|| Error::Unusable(format!("the recording {NO_RATE}")))?;
+        return Ok(Some(crystal.rate(hz)));
     }
     if let Some(rate) = calibrated()? {
         return Ok(Some(rate));
     }
-    // Value change dumps usually come from a simulator, whose times are exact.
-    let exact = recording.format == Some(Format::Vcd);
+    let is_dump = recording.format == Some(Format::Vcd);
     let stated = if recording.format == Some(Format::Csv) { "by the times in the file" } else { "stated by the file" };
     Ok(recording.hz.map(|hz| match options.rate_ppm {
         Some(ppm) => Rate { hz, uncertainty_ppm: ppm, provenance: format!("{stated}, its uncertainty by --rate-ppm") },
-        None if exact => Rate { hz, uncertainty_ppm: 0.0, provenance: "stated by the file and taken as exact (--rate-ppm)".into() },
+        None if recording.exact => Rate { hz, uncertainty_ppm: 0.0, provenance: "stated by the file of a simulator, exact".into() },
+        None if is_dump => Rate {
+            hz,
+            uncertainty_ppm: CRYSTAL_PPM,
+            provenance: format!("{stated}, taken as a crystal within 100 ppm because no simulator is named (--rate-ppm 0)"),
+        },
         None => Rate { hz, uncertainty_ppm: CRYSTAL_PPM, provenance: format!("{stated}, a crystal within 100 ppm (--reference)") },
     }))
 }

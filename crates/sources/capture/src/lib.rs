@@ -36,6 +36,7 @@ mod capture;
 pub mod edge;
 pub mod error;
 mod kinds;
+pub mod lattice;
 mod list;
 pub mod observe;
 mod overhead;
@@ -46,7 +47,7 @@ mod short;
 pub mod simulate;
 pub mod text;
 
-pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_rate, capture, read_edges};
+pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_crystal, capture, read_edges};
 pub use kinds::{FileFinding, PulseFinding, SignalFinding};
 pub use list::assign;
 pub use observe::OVERHEAD;

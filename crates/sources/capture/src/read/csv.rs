@@ -7,6 +7,7 @@
 use super::fields::{Fields, names};
 use super::idle::{self, Idle};
 use super::samples::Levels;
+use super::times::{Times, is_time};
 use super::{Recording, Remark, Request, choose};
 use crate::edge::{Detector, Edge};
 use crate::error::{Error, Place, Result, shown};
@@ -22,8 +23,10 @@ pub(super) const LEVEL_ROWS: usize = 64;
 pub(super) const UNEVEN: f64 = 0.5;
 /// Largest time in seconds: 30,000 years, whose ticks are still finite.
 const MOST_SECONDS: f64 = 1e12;
+/// sigrok's last column that is no channel.
+const TRIGGER: &str = "Trigger";
 /// Ticks per second of times that are written as decimals.
-const NANO: f64 = 1e9;
+pub(super) const NANO: f64 = 1e9;
 
 /// The lines of a file with their numbers.
 pub(super) struct Lines<R> {
@@ -94,14 +97,32 @@ struct Head {
 
 /// The kind of the rows.
 enum Rows {
-    /// Edges only: times in seconds.
-    Times,
+    /// Edges only: times.
+    Times(Times),
     /// A time and levels: one row for each change.
-    Changes { column: usize },
-    /// A time and volts: one row for each sample.
-    Volts { column: usize, detector: Box<Detector>, step: f64, first: f64, n: u64 },
+    Changes { column: usize, times: Times },
+    /// Volts: one row for each sample, with a time or at the stated rate.
+    Volts(Volts),
     /// Levels at even times.
     Samples { column: usize },
+}
+
+/// Rows of volts.
+struct Volts {
+    column: usize,
+    detector: Box<Detector>,
+    /// Distance of the rows' times, if they have times.
+    even: Option<Even>,
+    /// Samples so far.
+    n: u64,
+}
+
+/// Times at even distances.
+struct Even {
+    first: f64,
+    step: f64,
+    /// Seconds of one unit of the times.
+    unit: f64,
 }
 
 /// Reads a table; edges are in samples if the rows are samples, else in nanoseconds.
@@ -183,17 +204,19 @@ impl Head {
         Ok(())
     }
 
-    /// Whether the first column is a time in seconds.
-    fn timed(&self) -> bool {
-        self.names.first().is_some_and(|name| name.to_lowercase().starts_with("time"))
+    /// Whether the first of this many columns is a time: by its name, or because sigrok's comments name one channel less.
+    fn timed(&self, columns: usize) -> bool {
+        let by_name = self.names.first().is_some_and(|name| is_time(name));
+        by_name || self.names.is_empty() && !self.channels.is_empty() && self.channels.len() + 1 == columns
     }
 
     /// Names of the columns that are channels.
     fn channel_names(&self, columns: usize) -> Vec<String> {
-        let skipped = usize::from(self.timed());
+        let skipped = usize::from(self.timed(columns));
         let width = columns - skipped;
-        if self.channels.len() == width {
-            return self.channels.clone();
+        let has_trigger = self.names.last().is_some_and(|name| name == TRIGGER);
+        if self.channels.len() + usize::from(has_trigger) == width {
+            return self.channels.iter().cloned().chain(has_trigger.then(|| TRIGGER.to_owned())).collect();
         }
         (0..width).map(|n| self.names.get(n + skipped).cloned().unwrap_or_else(|| (n + 1).to_string())).collect()
     }
@@ -220,7 +243,10 @@ impl<'a> Table<'a> {
         let columns = first[0].1.len();
         let (rows, channel) = match channel {
             Some((column, channel)) => (row_kind(head, request, column, first)?, channel),
-            None => (Rows::Times, "edges".into()),
+            None => {
+                let times = first.iter().map(|(_, row)| row[0]).collect::<Vec<f64>>();
+                (Rows::Times(times_of(head, first[0].0, &times)?), "edges".into())
+            }
         };
         Ok(Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink })
     }
@@ -228,9 +254,17 @@ impl<'a> Table<'a> {
     /// The rate, if the head states it.
     fn stated(&self, head: &Head) -> Option<f64> {
         match self.rows {
-            Rows::Samples { .. } => head.hz,
-            Rows::Volts { .. } => None,
-            Rows::Times | Rows::Changes { .. } => Some(NANO),
+            Rows::Samples { .. } | Rows::Volts(_) => head.hz,
+            Rows::Times(times) | Rows::Changes { times, .. } => Some(times.hz),
+        }
+    }
+
+    /// Seconds of one unit of the rows' times, if they have times.
+    fn unit(&self) -> Option<f64> {
+        match &self.rows {
+            Rows::Times(times) | Rows::Changes { times, .. } => Some(times.unit),
+            Rows::Volts(volts) => volts.even.as_ref().map(|even| even.unit),
+            Rows::Samples { .. } => None,
         }
     }
 
@@ -246,33 +280,34 @@ impl<'a> Table<'a> {
         let (before, now) = (self.last, values[0]);
         let forward =
             || if now >= before { Ok(()) } else { Err(Error::line(line, format!("the time goes backwards, from {before} to {now}"))) };
-        if !matches!(self.rows, Rows::Samples { .. }) && now.abs() > MOST_SECONDS {
-            return Err(Error::line(line, format!("the time is {now:e} s, the limit is {MOST_SECONDS:e} s")));
+        let seconds = self.unit().map_or(0.0, |unit| now * unit);
+        if seconds.abs() > MOST_SECONDS {
+            return Err(Error::line(line, format!("the time is {seconds:e} s, the limit is {MOST_SECONDS:e} s")));
         }
         match &mut self.rows {
             Rows::Samples { column } => self.levels.push(level(values[*column])?, self.sink),
-            Rows::Changes { column } => {
+            Rows::Changes { column, times } => {
                 forward()?;
-                self.levels.change(level(values[*column])?, ticks(now), self.sink);
+                self.levels.change(level(values[*column])?, times.ticks(now), self.sink);
             }
-            Rows::Times => {
+            Rows::Times(times) => {
                 forward()?;
                 if now == before {
                     return Err(Error::line(
                         line,
-                        format!("the time equals that of the edge before, {now} s: no two edges happen at once"),
+                        format!("the time equals that of the edge before, {seconds} s: no two edges happen at once"),
                     ));
                 }
-                (self.sink)(Edge { at: ticks(now), rising: self.levels.edges % 2 == 0 });
+                (self.sink)(Edge { at: times.ticks(now), rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
             }
-            Rows::Volts { column, detector, step, n, .. } => {
-                let off = (now - before) / *step - 1.0;
-                if *n > 0 && off.abs() > UNEVEN {
+            Rows::Volts(volts) => {
+                let off = volts.even.as_ref().map_or(0.0, |even| (now - before) / even.step - 1.0);
+                if volts.n > 0 && off.abs() > UNEVEN {
                     return Err(Error::line(line, format!("the samples are not evenly spaced: this one is off by {off:.2} samples")));
                 }
-                *n += 1;
-                detector.push(&[values[*column] as f32], self.sink)?;
+                volts.n += 1;
+                volts.detector.push(&[values[volts.column] as f32], self.sink)?;
             }
         }
         self.last = now;
@@ -284,15 +319,15 @@ impl<'a> Table<'a> {
         if idle.rows == 0 {
             return Ok(());
         }
-        if let Rows::Volts { column, detector, n, .. } = &mut self.rows {
-            let block = [first[*column] as f32; 4096];
+        if let Rows::Volts(volts) = &mut self.rows {
+            let block = [first[volts.column] as f32; 4096];
             let mut left = idle.rows;
             while left > 0 {
                 let part = left.min(block.len() as u64);
-                detector.push(&block[..part as usize], self.sink)?;
+                volts.detector.push(&block[..part as usize], self.sink)?;
                 left -= part;
             }
-            *n += idle.rows;
+            volts.n += idle.rows;
         }
         self.last = idle.last;
         Ok(())
@@ -309,15 +344,17 @@ impl<'a> Table<'a> {
             ..Recording::default()
         };
         match self.rows {
-            Rows::Volts { mut detector, step, first, n, .. } => {
+            Rows::Volts(Volts { mut detector, even, n, .. }) => {
                 detector.finish(self.sink)?;
                 let signal = detector.signal();
                 recording.edges = signal.edges;
-                // The rate follows from the times of the first and the last sample, which are the farthest apart.
-                recording.hz = Some(if n > 1 { (n - 1) as f64 / (self.last - first) } else { 1.0 / step });
+                // Without a stated rate it follows from the times of the first and the last sample, which are the farthest apart.
+                let by_times =
+                    |Even { first, step, unit }| if n > 1 { (n - 1) as f64 / ((self.last - first) * unit) } else { 1.0 / (step * unit) };
+                recording.hz = head.hz.or(even.map(by_times));
                 (recording.signal, recording.granularity) = (Some(signal), None);
             }
-            Rows::Samples { .. } | Rows::Times | Rows::Changes { .. } => (),
+            Rows::Samples { .. } | Rows::Times(_) | Rows::Changes { .. } => (),
         }
         if let Some(line) = cut {
             recording
@@ -330,7 +367,7 @@ impl<'a> Table<'a> {
 
 /// The channel's column and name; `None` if the rows are edges only.
 fn channel(head: &Head, request: &Request, columns: usize) -> Result<Option<(usize, String)>> {
-    if columns == 1 && head.hz.is_none() && (head.names.is_empty() || head.timed()) {
+    if columns == 1 && head.hz.is_none() && (head.names.is_empty() || head.timed(columns)) {
         return Ok(None);
     }
     let names = head.channel_names(columns);
@@ -338,38 +375,44 @@ fn channel(head: &Head, request: &Request, columns: usize) -> Result<Option<(usi
     Ok(Some((at + columns - names.len(), names[at].clone())))
 }
 
+/// The unit of the times; `line` is that of the first row.
+fn times_of(head: &Head, line: u64, times: &[f64]) -> Result<Times> {
+    let name = head.names.first().map(String::as_str).filter(|name| is_time(name));
+    Times::new(name, head.hz, times).map_err(|reason| Error::line(line, reason))
+}
+
 /// The kind of the rows.
 fn row_kind(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
-    let timed = head.channel_names(first[0].1.len()).len() < first[0].1.len();
     let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0));
-    match (timed, levels) {
-        (true, true) => Ok(Rows::Changes { column }),
-        (true, false) => volts(column, request, &first[..first.len().min(LEVEL_ROWS)]),
-        (false, true) if head.hz.is_some() => Ok(Rows::Samples { column }),
-        (false, _) => {
-            let reason =
-                "neither a column of times nor a `; Samplerate:` comment gives the times of the rows: save the recording with times";
-            Err(Error::line(first[0].0, reason))
-        }
+    if !head.timed(first[0].1.len()) {
+        return match (head.hz, levels) {
+            (Some(_), true) => Ok(Rows::Samples { column }),
+            (Some(_), false) => Ok(Rows::Volts(volts(column, request, first, None))),
+            (None, _) => {
+                let reason =
+                    "neither a column of times nor a `; Samplerate:` comment gives the times of the rows: save the recording with times";
+                Err(Error::line(first[0].0, reason))
+            }
+        };
     }
+    let all: Vec<f64> = first.iter().map(|(_, row)| row[0]).collect();
+    let times = times_of(head, first[0].0, &all)?;
+    if levels {
+        return Ok(Rows::Changes { column, times });
+    }
+    let first = &first[..first.len().min(LEVEL_ROWS)];
+    let start = all[0];
+    let step = (all[first.len() - 1] - start) / (first.len() - 1).max(1) as f64;
+    if step <= 0.0 || step.is_nan() {
+        return Err(Error::line(first[0].0, "the times of the samples do not increase, so there is no rate"));
+    }
+    Ok(Rows::Volts(volts(column, request, first, Some(Even { first: start, step, unit: times.unit }))))
 }
 
-fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
-    let (line, start) = (first[0].0, first[0].1[0]);
-    let last = &first[first.len() - 1].1;
-    let step = (last[0] - start) / (first.len() - 1).max(1) as f64;
-    if step <= 0.0 || step.is_nan() {
-        return Err(Error::line(line, "the times of the samples do not increase, so there is no rate"));
-    }
+fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)], even: Option<Even>) -> Volts {
     let values = first.iter().filter_map(|(_, row)| row.get(column).map(|value| value.abs()));
     let floor = 1e-4 * values.fold(0.0, f64::max).max(1e-3);
-    Ok(Rows::Volts { column, detector: Box::new(Detector::for_volts(request.method, floor)), step, first: start, n: 0 })
-}
-
-/// A time in seconds as nanoseconds, without the rounding of its decimals: to a millionth of them.
-fn ticks(seconds: f64) -> f64 {
-    const FINE: f64 = (1u64 << 20) as f64;
-    (seconds * NANO * FINE).round() / FINE
+    Volts { column, detector: Box::new(Detector::for_volts(request.method, floor)), even, n: 0 }
 }
 
 /// A frequency such as `1 MHz`.

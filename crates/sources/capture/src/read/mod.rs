@@ -5,6 +5,7 @@ mod fields;
 mod idle;
 mod samples;
 mod sigrok;
+mod times;
 mod vcd;
 mod wav;
 
@@ -115,6 +116,8 @@ pub struct Recording {
     pub hz: Option<f64>,
     /// Resolution of the edges in ticks; `None` if it is negligible.
     pub granularity: Option<f64>,
+    /// Whether the times are those of a simulator, which has no crystal.
+    pub exact: bool,
     /// Number of edges.
     pub edges: u64,
     /// Properties of a sampled signal.

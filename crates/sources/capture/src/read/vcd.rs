@@ -48,6 +48,8 @@ struct Parser<'a> {
     scope: Vec<String>,
     variables: Vec<Variable>,
     seconds: Option<f64>,
+    /// Whether a simulator wrote the file.
+    simulated: bool,
     /// The channel and the bit of it, counted from the lowest.
     id: Vec<u8>,
     bit: usize,
@@ -109,6 +111,7 @@ impl Parser<'_> {
             scope: Vec::new(),
             variables: Vec::new(),
             seconds: None,
+            simulated: false,
             id: Vec::new(),
             bit: 0,
             name: String::new(),
@@ -226,6 +229,7 @@ impl Parser<'_> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words[..] {
             ["$timescale", ref rest @ ..] => self.seconds = Some(timescale(&rest.concat()).map_err(|reason| self.wrong(reason))?),
+            ["$version", ref rest @ ..] => self.simulated = is_simulator(&rest.join(" ")),
             ["$scope", _, name, ..] => self.scope.push(name.to_owned()),
             ["$upscope", ..] => drop(self.scope.pop()),
             ["$var", _, width, id, name, ref rest @ ..] => self.variable(width, id, name, rest)?,
@@ -318,11 +322,42 @@ impl Parser<'_> {
             channel: self.name,
             hz,
             granularity: Some(1.0),
+            exact: self.simulated,
             edges: self.edges,
             signal: None,
             remarks,
         })
     }
+}
+
+/// Whether the text of `$version` names a simulator.
+fn is_simulator(version: &str) -> bool {
+    const SIMULATORS: [&str; 22] = [
+        "simul",
+        "icarus",
+        "ghdl",
+        "verilator",
+        "simavr",
+        "modelsim",
+        "questa",
+        "vcs",
+        "xcelium",
+        "ncsim",
+        "incisive",
+        "vivado",
+        "aldec",
+        "active-hdl",
+        "riviera",
+        "nvc",
+        "myhdl",
+        "cocotb",
+        "amaranth",
+        "migen",
+        "gem5",
+        "qemu",
+    ];
+    let version = version.to_lowercase();
+    SIMULATORS.iter().any(|name| version.contains(name))
 }
 
 /// The variable and bit of a name such as `PORTB[7]`.

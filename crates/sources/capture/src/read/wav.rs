@@ -129,6 +129,7 @@ pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
         channel: names[channel].clone(),
         hz: Some(f64::from(format.hz)),
         granularity: None,
+        exact: false,
         edges: signal.edges,
         signal: Some(signal),
         remarks,
