@@ -2,13 +2,12 @@
 
 mod llvm;
 
-use crate::{AnyError, Outcome, output};
+use crate::{AnyError, Outcome};
 use clap::Args;
 use hairspring_core::judge::Agreement;
 use hairspring_expect::{Dimension, Quantity, evaluate};
 use hairspring_result::document::Wanted;
 use hairspring_result::{ResultDocument, Unit};
-use hairspring_view::text;
 
 // Options about expectations. A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Args)]
@@ -41,8 +40,15 @@ fn expectation(text: &str) -> Result<Expected, String> {
     if text == "llvm" {
         return Ok(Expected::Llvm);
     }
-    let quantity = Box::new(evaluate(text).map_err(|fault| fault.to_string())?);
+    let quantity = evaluate(text).map_err(|fault| match text.to_lowercase().contains("llvm") {
+        true => "LLVM's scheduling model is called `llvm`".to_owned(),
+        false => fault.to_string(),
+    })?;
     let unit = unit(quantity.dimension)?;
+    if quantity.value < 0.0 {
+        return Err(format!("the expectation is {quantity}: no time is below zero"));
+    }
+    let quantity = Box::new(quantity);
     Ok(Expected::Model { text: text.to_owned(), quantity, unit })
 }
 
@@ -67,19 +73,21 @@ impl ExpectArguments {
         if self.is_llvm() { Ok(llvm::prepare()?) } else { Ok(()) }
     }
 
-    /// Adds the comparison to the document. Returns the outcome, and the comparison as text.
-    pub fn judge(&self, document: ResultDocument) -> Result<(ResultDocument, Outcome, String), AnyError> {
+    /// Adds the comparison to the document, and returns the outcome with it.
+    pub fn judge(&self, document: ResultDocument) -> Result<(ResultDocument, Outcome), AnyError> {
         let document = match &self.expect {
-            None => return Ok((document, Outcome::Done, String::new())),
+            None => return Ok((document, Outcome::Done)),
             Some(Expected::Llvm) => llvm::beside(document)?,
             Some(Expected::Model { text, quantity, unit }) => {
                 let expected = quantity.expected(document.level(), 1.0);
                 document.beside(&Wanted { expression: text.clone(), expected, is_stated: quantity.is_stated, unit: *unit })
             }
         };
-        let Some(found) = document.expectation.as_deref() else { return Ok((document, Outcome::Failed, String::new())) };
-        let text = text::expectation(found, &output::style());
-        let outcome = if found.verdict == Agreement::Deviates { Outcome::LimitMissed } else { Outcome::Done };
-        Ok((document, outcome, text))
+        let outcome = match document.expectation.as_deref() {
+            None => Outcome::Failed,
+            Some(found) if found.verdict == Agreement::Deviates => Outcome::LimitMissed,
+            Some(_) => Outcome::Done,
+        };
+        Ok((document, outcome))
     }
 }

@@ -24,7 +24,8 @@ Names are patterns: `add` is every form of that mnemonic, `add r64*` those with 
 
 Examples:
   hairspring instructions imul 'add r64, r64'   some forms, in seconds
-  hairspring instructions --set integer         a set; without one all sets but avx512
+  hairspring instructions --set integer         a set; without one all sets but avx512 and memory512
+  hairspring instructions --set memory --pairs  loads, stores, and what goes through memory
   hairspring instructions --list                the forms, without measuring
   hairspring instructions fma --pairs --values  each pair of operands, also with 0, 1, random and denormal numbers
   hairspring instructions --against llvm        where the scheduling model of LLVM differs
@@ -37,7 +38,7 @@ pub struct InstructionsArguments {
     /// Names of forms, or patterns with * for any text [default: all of the sets]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// Only forms of these sets: integer, bmi, sse, crypto, avx, avx2, fma, avx512, or all
+    /// Only forms of these sets: integer, bmi, sse, crypto, avx, avx2, fma, avx512, memory, memory512, or all
     #[arg(long, value_name = "SET", value_delimiter = ',')]
     pub set: Vec<String>,
     /// Only forms of these extensions, such as avx2 or bmi2
@@ -91,6 +92,7 @@ const REMEDIES: Remedies = Remedies {
         ("disturbed_throughout", MORE_TIME),
         ("wide_interval", MORE_TIME),
         ("below_resolution", MORE_TIME),
+        ("depends_on_addresses", "no single number is right for all code: --pairs shows each"),
         ("depends_on_values", "a table needs a row for each kind of values: --pairs shows them"),
     ],
     more_rows: MORE_TIME,
@@ -121,6 +123,8 @@ fn run(arguments: &InstructionsArguments) -> Result<Outcome, AnyError> {
         output::print(&text::list(&forms, &output::style()))?;
         return Ok(Outcome::Done);
     }
+    let elsewhere = |reason| format!("{reason}: `hairspring time --lang asm` times instructions of this processor");
+    hairspring_host::chains::can_run_encoded().map_err(elsewhere)?;
     measured(arguments, forms)
 }
 

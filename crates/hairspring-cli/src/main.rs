@@ -110,7 +110,7 @@ fn command() -> Command {
 fn run_verb(name: &str, arguments: &ArgMatches) -> Result<Outcome, AnyError> {
     let verb = VERBS.iter().find(|verb| verb.name == name).ok_or_else(|| format!("there is no verb `{name}`"))?;
     if !verb.handles_signals {
-        interrupt::clean_up_on_signals();
+        interrupt::clean_up_on_signals()?;
     }
     (verb.run)(arguments)
 }

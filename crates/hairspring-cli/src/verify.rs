@@ -6,7 +6,7 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::Remedies;
-use hairspring_host::clock::{default_clock, find};
+use hairspring_host::clock::{find, seated_clock};
 use hairspring_instruments::verify::{Effort, fine_enough, verify};
 use hairspring_instruments::verify::{document, text};
 use hairspring_measure::cpu::settle_where_quiet;
@@ -68,7 +68,7 @@ const REMEDIES: Remedies = Remedies {
 
 /// Runs the verb; a certificate with failures ends with 1.
 fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
-    let clock = arguments.clock.as_deref().map_or_else(|| Ok(default_clock()), find)?;
+    let clock = arguments.clock.as_deref().map_or_else(|| Ok(seated_clock()), find)?;
     fine_enough(&clock).map_err(Misuse)?;
     let settled = settle_where_quiet(arguments.cpu, clock)?;
     if std::io::stderr().is_terminal() {

@@ -29,7 +29,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alike;
 pub mod design;
+pub mod divisor;
 pub mod error;
 pub mod estimate;
 pub mod hash;

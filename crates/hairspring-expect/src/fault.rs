@@ -5,7 +5,7 @@ use std::fmt::{Display, Formatter};
 /// Characters of the expression that a message shows.
 const SHOWN: usize = 64;
 
-/// What is wrong with an expression. Its text is the message, the expression, and a pointer at the character.
+/// What is wrong with an expression. Its text is the message, the expression unless it is blank, and a pointer at the character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// What is wrong, in one sentence.
@@ -30,6 +30,9 @@ impl Fault {
 impl Display for Fault {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let (excerpt, column) = self.excerpt();
+        if excerpt.trim().is_empty() {
+            return write!(f, "{}", self.message);
+        }
         write!(f, "{}\n  {}\n  {}^", self.message, excerpt.trim_end(), " ".repeat(column))
     }
 }
@@ -46,6 +49,7 @@ mod tests {
         assert_eq!(fault.to_string(), "wrong\n  3 ns + 2 m\n           ^");
         let wide = Fault { message: "wrong".into(), text: "\u{b5}\u{4f60}\u{1b}x".into(), at: 6 };
         assert_eq!(wide.to_string(), "wrong\n  \u{b5}??x\n     ^");
+        assert_eq!(Fault { message: "empty".into(), text: "  ".into(), at: 0 }.to_string(), "empty");
     }
 
     #[test]

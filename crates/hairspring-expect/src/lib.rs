@@ -46,7 +46,7 @@ pub mod unit;
 pub use fault::Fault;
 pub use monte_carlo::MonteCarlo;
 pub use quantity::{LEVEL, Quantity};
-pub use unit::{Dimension, nearest};
+pub use unit::Dimension;
 
 use model::{Kind, Steps};
 use std::collections::BTreeMap;

@@ -13,6 +13,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The names of both kinds.
+    pub const WORDS: [&str; 2] = ["stochastic", "systematic"];
+
     /// The kind of this name.
     pub fn find(word: &str) -> Option<Kind> {
         match word {

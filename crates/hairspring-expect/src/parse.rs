@@ -12,7 +12,8 @@
 use crate::fault::Fault;
 use crate::model::{Kind, Steps};
 use crate::token::{Placed, Token, tokens};
-use crate::unit::{Dimension, UNITS, Unit, nearest};
+use crate::unit::{Dimension, UNITS, Unit};
+use hairspring_core::alike::nearest;
 use std::collections::BTreeMap;
 
 /// Longest expression, in bytes.
@@ -36,8 +37,23 @@ pub fn parse(text: &str, steps: &mut Steps, names: &BTreeMap<String, usize>) -> 
     match parser.peek() {
         None => Ok(root.step),
         Some(Placed { token: Token::Symbol(')'), at }) => Err(fault("this parenthesis was never opened", *at)),
-        Some(Placed { at, .. }) => Err(fault("expected an operator: one of + - * / ^ +-", *at)),
+        Some(Placed { token, at }) => Err(fault(&no_operator(token), *at)),
     }
+}
+
+/// The message about something that stands where an operator should.
+fn no_operator(token: &Token) -> String {
+    const EXPECTED: &str = "expected an operator: one of + - * / ^ +-";
+    let Token::Word(word) = token else { return EXPECTED.to_owned() };
+    match Kind::find(word) {
+        Some(_) => misplaced(word),
+        None => nearest(word, Kind::WORDS).map_or_else(|| EXPECTED.to_owned(), |kind| format!("{EXPECTED}; did you mean `{kind}`?")),
+    }
+}
+
+/// The message about a kind of uncertainty without an uncertainty before it.
+fn misplaced(kind: &str) -> String {
+    format!("`{kind}` stands behind a half-width: 14 +- 2 us {kind}")
 }
 
 /// A part of the expression that is a step.
@@ -243,6 +259,7 @@ impl Parser<'_> {
         self.depth -= 1;
         if self.symbol(&[')']).is_none() {
             return match self.peek() {
+                Some(Placed { token: Token::Word(word), at }) if Kind::find(word).is_some() => self.fault(misplaced(word), *at),
                 Some(Placed { at, .. }) => self.fault("expected an operator: one of + - * / ^ +-, or `)`", *at),
                 None => self.fault("this parenthesis is never closed", at),
             };
@@ -275,7 +292,7 @@ impl Parser<'_> {
                 let step = self.steps.constant(unit.size, unit.dimension);
                 self.placed(step, at, at)
             }
-            None if Kind::find(word).is_some() => self.fault(format!("`{word}` stands behind a half-width: 14 +- 2 us {word}"), at),
+            None if Kind::find(word).is_some() => self.fault(misplaced(word), at),
             None => self.fault(self.unknown("name", word, true), at),
         }
     }

@@ -146,16 +146,6 @@ pub fn readable(dimension: Dimension, value: f64) -> Option<Unit> {
     Unit::find(name)
 }
 
-/// The name most like a wrong one, where one is alike.
-pub fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    // The distance is computed for short names only: its cost is the product of both lengths.
-    const LONGEST: usize = 64;
-    let alike = |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase(), &name.to_lowercase());
-    let is_near = |(distance, name): &(usize, &str)| *distance <= 1 + name.len() / 4 && *distance < name.chars().count();
-    let scored = names.into_iter().filter(|_| wrong.len() <= LONGEST).map(|name| (alike(name), name));
-    scored.filter(is_near).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,14 +164,5 @@ mod tests {
         for (at, unit) in UNITS.iter().enumerate() {
             assert_eq!(UNITS.iter().position(|other| other.name == unit.name), Some(at));
         }
-    }
-
-    #[test]
-    fn nearest_name_is_found_and_far_ones_are_not() {
-        let names = || UNITS.iter().map(|unit| unit.name);
-        assert_eq!(nearest("cycels", names()), Some("cycles"));
-        assert_eq!((nearest("NS", names()), nearest("m", names())), (Some("ns"), Some("ms")));
-        assert_eq!(nearest("elephant", names()), None);
-        assert_eq!(nearest(&"x".repeat(1000), names()), None);
     }
 }

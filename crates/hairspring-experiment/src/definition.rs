@@ -1,7 +1,7 @@
 //! The file of an experiment (TOML).
 
+use hairspring_core::alike::nearest;
 use hairspring_core::named::Named;
-use hairspring_expect::nearest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -165,16 +165,22 @@ impl Definition {
     }
 }
 
-/// The error with the most similar of the keys that it lists.
+/// The error with a hint: the most similar of the keys that it lists, or how a value of another type is written.
 fn explained(error: &toml::de::Error) -> String {
     let message = error.message();
-    let alike = message.strip_prefix("unknown field `").and_then(|rest| {
-        let (wrong, expected) = rest.split_once('`')?;
+    if error.span().is_some_and(|span| span.start == 0) && message.starts_with("missing field") {
+        // The place would be the first line of the file.
+        return format!("{message}: `hairspring experiment new` prints a template with all keys");
+    }
+    let alike = || {
+        let (wrong, expected) = message.strip_prefix("unknown field `")?.split_once('`')?;
         nearest(wrong, expected.split('`').skip(1).step_by(2)).map(|name| format!("did you mean `{name}`?"))
-    });
+    };
+    let hints = [("expected a string", "write it in quotes: \"2 %\""), ("expected a sequence", "write a list: [\"time\", \"x = x * c\"]")];
+    let typed = || hints.iter().find(|(part, _)| message.contains(part)).map(|(_, hint)| (*hint).to_owned());
     let text = error.to_string();
     let text = text.trim_end();
-    alike.map_or_else(|| text.to_owned(), |alike| format!("{text}\n{alike}"))
+    alike().or_else(typed).map_or_else(|| text.to_owned(), |hint| format!("{text}\n{hint}"))
 }
 
 #[cfg(test)]
@@ -223,7 +229,9 @@ mod tests {
             (TEMPLATE[..TEMPLATE.len() / 2].to_owned(), "missing field"),
             ("name = ".to_owned(), "line 1"),
             (format!("{TEMPLATE}\n[setup]\n"), "duplicate"),
-            (TEMPLATE.replace("\"multiplication\"", "5"), "expected a string"),
+            (TEMPLATE.replace("\"multiplication\"", "5"), "expected a string\nwrite it in quotes"),
+            (TEMPLATE.replace("[\"time\", \"x = x * c\",", "\"time\" #"), "expected a sequence\nwrite a list"),
+            (TEMPLATE[..TEMPLATE.find("\n[setup]").unwrap()].to_owned(), "missing field `setup`: `hairspring experiment new`"),
             (format!("name = {}", "[".repeat(10_000)), "recursion"),
             (TEMPLATE.replace("\"2 %\"", "\"2 %"), "line"),
             ("name = \"\u{0}\"".to_owned(), "line 1"),

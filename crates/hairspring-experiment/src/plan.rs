@@ -1,6 +1,7 @@
 //! An experiment that can be run: its file with the expectation evaluated and everything checked that can be checked before a run.
 
 use crate::definition::{Contribution, Definition, ErrorKind, Setup};
+use hairspring_core::alike::nearest;
 use hairspring_expect::unit::Unit;
 use hairspring_expect::{Dimension, Model, Quantity, evaluate};
 
@@ -173,7 +174,7 @@ pub(crate) fn unit_of(setup: &Setup, figure: &str) -> Result<Unit, String> {
     if let Some(unit) = Unit::find(name) {
         return Ok(unit);
     }
-    let alike = hairspring_expect::nearest(name, hairspring_expect::unit::UNITS.iter().map(|unit| unit.name));
+    let alike = nearest(name, hairspring_expect::unit::UNITS.iter().map(|unit| unit.name));
     Err(format!("has the unknown unit `{name}`{}", alike.map_or_else(String::new, |alike| format!(": did you mean `{alike}`?"))))
 }
 

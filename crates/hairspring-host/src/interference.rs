@@ -20,9 +20,10 @@ impl Switches {
 }
 
 #[cfg(target_os = "linux")]
+#[allow(clippy::useless_conversion, reason = "the number has 32 bits on some processors")]
 fn involuntary() -> i64 {
     use nix::sys::resource::{UsageWho, getrusage};
-    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.involuntary_context_switches())
+    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| i64::from(usage.involuntary_context_switches()))
 }
 
 /// All context switches of the calling thread so far, voluntary and involuntary, as the kernel counts them.

@@ -3,6 +3,7 @@
 
 pub mod chains;
 pub mod clock;
+pub mod clock_history;
 pub mod environment;
 pub mod error;
 pub mod fence;

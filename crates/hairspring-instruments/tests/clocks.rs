@@ -8,7 +8,7 @@ use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use hairspring_core::judge::{Finding, Question, SeriesResult, Severity, assess};
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, CountsWhen, Ordering, Reading, Width, fake};
+use hairspring_host::clock::{Choice, Clock, CountsWhen, Ordering, Reading, Width, fake};
 use hairspring_instruments::clocks::*;
 use hairspring_instruments::clocks::{document, text};
 use hairspring_measure::stopwatch::{EmptyRun, Overhead};
@@ -103,6 +103,11 @@ fn survey() -> Survey {
         clocks: clocks.into_iter().map(|(clock, state)| Report { clock, state }).collect(),
         timed_by: "tsc".into(),
         against: "CLOCK_MONOTONIC_RAW".into(),
+        choice: Choice {
+            steady: clock("tsc", "an ordered counter", Ordering::both("lfence")),
+            seated: narrow,
+            passed_over: vec![("rdcycle", "the system does not let programs read the cycle counter".into())],
+        },
         findings: vec![Finding::new(Severity::Note, kind)],
     }
 }
@@ -116,6 +121,7 @@ fn survey_matches_the_golden_files() {
     assert_eq!(document["clocks"][1]["ordered_before"], Value::Null);
     let off = &document["clocks"][3]["measured"]["rate_off_ppm"];
     assert!((off["value"].as_f64().unwrap() - 3.0).abs() < 1e-3 && off["low"].as_f64() < off["value"].as_f64(), "{off}");
+    assert_eq!(document["chosen"]["seated"], "narrow");
     assert_eq!(document["clocks"][6]["available_reason"], "not allowed (perf_event_paranoid is 4)");
 }
 

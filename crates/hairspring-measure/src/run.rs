@@ -2,7 +2,9 @@
 
 use crate::table::Table;
 use crate::until::{Ended, Stop};
-use hairspring_core::observations::{Observations, Rate};
+use hairspring_core::judge::core_hz;
+use hairspring_core::observations::{ClockSpread, Observations, Rate};
+use hairspring_host::clock_history;
 use std::time::Duration;
 
 /// The rounds of a measurement, and how they ended.
@@ -22,11 +24,19 @@ pub struct Run {
     pub stolen_ms: Option<f64>,
 }
 
+/// How the core clock moved between the runs on this machine, of which this is the latest; `None` if the table does not show it.
+fn clock_spread(table: &Observations) -> Option<ClockSpread> {
+    clock_history::with_run(core_hz(table)?)
+}
+
 impl Run {
     /// The rounds in a table, measured with a clock of this rate.
     pub fn new(table: Table, ended: Ended, rate: Rate, stolen_ms: Option<f64>) -> Run {
         let Ended { stop, measuring, elapsed } = ended;
-        Run { rounds: table.rounds(), table: table.finished(rate), measuring, elapsed, stop, stolen_ms }
+        let rounds = table.rounds();
+        let mut table = table.finished(rate);
+        table.origin.clock_spread = clock_spread(&table);
+        Run { rounds, table, measuring, elapsed, stop, stolen_ms }
     }
 
     /// Number of placements that shared the rounds, if there were several.

@@ -3,7 +3,8 @@
 use crate::batches::Batches;
 use crate::limits::{ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, FEWEST_ROUNDS, FIRST_BATCH, PLACEMENTS_OF_A_BATCH, SHORTEST_RUN};
 use crate::table::Table;
-use hairspring_core::judge::{Progress, progress};
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{Progress, flag_shared_rounds, progress_since};
 use std::time::Duration;
 
 /// What ends the rounds.
@@ -66,7 +67,16 @@ pub fn until_precise<B: Batches>(
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
 ) -> Result<Ended, B::Error> {
-    until(goal, table, batches, elapsed, |table| progress(table.observations_mut(), goal.level, goal.precision))
+    let mut latest = Progress::Wide;
+    let ended = until(goal, table, batches, elapsed, |table| {
+        latest = progress_since(latest, table.observations_mut(), goal.level, goal.precision);
+        latest
+    })?;
+    if latest == Progress::Disturbed {
+        // The last look may have been the short one.
+        flag_shared_rounds(table.observations_mut(), &Options { level: goal.level, ..Options::default() });
+    }
+    Ok(ended)
 }
 
 fn until<B: Batches>(

@@ -3,7 +3,9 @@
 mod samples;
 
 use expect_test::expect_file;
-use hairspring_result::{Finding, ResultDocument, json};
+use hairspring_core::judge::Expected;
+use hairspring_result::document::Wanted;
+use hairspring_result::{Finding, ResultDocument, Unit, json};
 use hairspring_view::{Style, text};
 use serde_json::Value;
 use std::path::Path;
@@ -63,6 +65,26 @@ fn colour_is_only_there_when_asked_for() {
     let stripped: String =
         painted.split('\u{1b}').map(|part| part.strip_prefix('[').map_or(part, |rest| &rest[rest.find('m').unwrap() + 1..])).collect();
     assert_eq!(stripped, plain);
+}
+
+#[test]
+fn expectation_follows_the_number_that_it_is_about() {
+    let expected = Expected { value: 80.0, stochastic: 8.0, systematic: 0.0 };
+    let wanted = |unit, is_stated| Wanted { expression: "(10+50+20) * 1 ns".into(), expected, is_stated, unit };
+    let several = ResultDocument::new(&samples::alternatives()).beside(&wanted(Unit::Cycles, true));
+    for (name, document) in [
+        ("expected", ResultDocument::new(&samples::line()).beside(&wanted(Unit::Nanoseconds, false))),
+        ("expected-of-alternatives", several.clone()),
+        ("expected-of-init-and-body", ResultDocument::new(&samples::init_and_body()).beside(&wanted(Unit::Ticks, true))),
+    ] {
+        let text = text::report(&document, &Style::default());
+        sound(&text, 80);
+        matches(&format!("tests/golden/{name}.txt"), &text);
+        assert!(text.find("  verdict").unwrap() < text.find("intervals of").unwrap(), "{text}");
+    }
+    let text = text::table(&several, &Style::default());
+    sound(&text, 80);
+    matches("tests/golden/expected-table.txt", &text);
 }
 
 #[test]

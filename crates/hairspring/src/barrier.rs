@@ -3,9 +3,15 @@
 #![allow(asm_sub_register, reason = "no instruction names the registers")]
 
 use hairspring_host::fence::CACHE_LINE;
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64", all(target_arch = "arm", target_abi = "eabihf")),
+    not(miri)
+))]
 use std::arch::asm;
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64", all(target_arch = "arm", target_abi = "eabihf")),
+    not(miri)
+))]
 use std::mem::{ManuallyDrop, MaybeUninit, transmute_copy};
 
 /// Returns the value, but hides it from the compiler, which can no longer assume anything about it.
@@ -64,7 +70,10 @@ pub fn touch<T: ?Sized>(value: &T) {
     }
 }
 
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64", all(target_arch = "arm", target_abi = "eabihf")),
+    not(miri)
+))]
 mod imp {
     use super::{ManuallyDrop, MaybeUninit, asm, transmute_copy};
 
@@ -119,6 +128,32 @@ mod imp {
         ($macro:ident, double, $($rest:tt)*) => { $macro!($($rest)*, vreg, f64) };
     }
 
+    #[cfg(target_arch = "riscv64")]
+    macro_rules! by_class {
+        ($macro:ident, byte, $($rest:tt)*) => { $macro!($($rest)*, reg, u8) };
+        ($macro:ident, half, $($rest:tt)*) => { $macro!($($rest)*, reg, u16) };
+        ($macro:ident, single, $($rest:tt)*) => { $macro!($($rest)*, freg, f32) };
+        ($macro:ident, double, $($rest:tt)*) => { $macro!($($rest)*, freg, f64) };
+    }
+
+    #[cfg(target_arch = "arm")]
+    macro_rules! by_class {
+        ($macro:ident, byte, $($rest:tt)*) => { $macro!($($rest)*, reg, u8) };
+        ($macro:ident, half, $($rest:tt)*) => { $macro!($($rest)*, reg, u16) };
+        ($macro:ident, single, $($rest:tt)*) => { $macro!($($rest)*, sreg, f32) };
+        ($macro:ident, double, $($rest:tt)*) => { $macro!($($rest)*, dreg_low16, f64) };
+    }
+
+    /// Half of a value in two registers.
+    #[cfg(target_pointer_width = "64")]
+    type Half = u64;
+    #[cfg(target_pointer_width = "32")]
+    type Half = u32;
+
+    /// Bytes and largest alignment of a value in two registers.
+    const PAIR: usize = 2 * size_of::<Half>();
+    const ALIGNED: usize = 8;
+
     #[inline(always)]
     pub fn opaque<T>(value: T) -> T {
         match size_of::<T>() {
@@ -128,9 +163,11 @@ mod imp {
             4 if is_named::<T>("f32") => by_class!(through, single, value, T),
             4 => through!(value, T, reg, u32),
             8 if is_named::<T>("f64") => by_class!(through, double, value, T),
+            #[cfg(target_pointer_width = "64")]
             8 if has_no_niche::<T>() => through!(value, T, reg, u64, nomem),
+            #[cfg(target_pointer_width = "64")]
             8 => through!(value, T, reg, u64),
-            16 if align_of::<T>() <= 8 => pair(value),
+            PAIR if align_of::<T>() <= ALIGNED => pair(value),
             _ => shown(value),
         }
     }
@@ -139,11 +176,11 @@ mod imp {
     #[inline(always)]
     fn pair<T>(value: T) -> T {
         // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
-        let [mut low, mut high]: [MaybeUninit<u64>; 2] = unsafe { transmute_copy(&ManuallyDrop::new(value)) };
+        let [mut low, mut high]: [MaybeUninit<Half>; 2] = unsafe { transmute_copy(&ManuallyDrop::new(value)) };
         // SAFETY: no instruction.
         unsafe { asm!("/* {0} {1} */", inout(reg) low, inout(reg) high, options(nostack, preserves_flags)) };
         // SAFETY: the very bits of the value, which was not dropped.
-        unsafe { transmute_copy::<[MaybeUninit<u64>; 2], T>(&[low, high]) }
+        unsafe { transmute_copy::<[MaybeUninit<Half>; 2], T>(&[low, high]) }
     }
 
     /// `opaque` for a value in memory, by its address.
@@ -163,8 +200,9 @@ mod imp {
             4 if is_named::<T>("f32") => by_class!(show, single, value),
             4 => show!(value, reg, u32),
             8 if is_named::<T>("f64") => by_class!(show, double, value),
+            #[cfg(target_pointer_width = "64")]
             8 => show!(value, reg, u64),
-            16 if align_of::<T>() <= 8 => keep_pair(value),
+            PAIR if align_of::<T>() <= ALIGNED => keep_pair(value),
             // SAFETY: no instruction.
             _ => unsafe { asm!("/* {0} */", in(reg) std::ptr::from_ref(value), options(nostack, preserves_flags)) },
         }
@@ -173,7 +211,7 @@ mod imp {
     #[inline(always)]
     fn keep_pair<T>(value: &T) {
         // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
-        let [low, high]: [MaybeUninit<u64>; 2] = unsafe { transmute_copy(value) };
+        let [low, high]: [MaybeUninit<Half>; 2] = unsafe { transmute_copy(value) };
         // SAFETY: no instruction.
         unsafe { asm!("/* {0} {1} */", in(reg) low, in(reg) high, options(nostack, preserves_flags)) };
     }
@@ -213,7 +251,10 @@ mod imp {
 
 /// On other architectures: the standard library's barrier, through memory. Also under Miri, which cannot run assembly but checks
 /// the code that uses the barriers.
-#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(any(
+    miri,
+    not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64", all(target_arch = "arm", target_abi = "eabihf")))
+))]
 mod imp {
     use std::hint::black_box;
     use std::sync::atomic::{Ordering, compiler_fence};

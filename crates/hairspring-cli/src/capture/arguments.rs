@@ -95,7 +95,7 @@ pub struct CaptureArguments {
     /// Another recording by the same recorder that holds the reference intervals
     #[arg(long, value_name = "FILE", requires = "reference")]
     pub reference_file: Option<PathBuf>,
-    /// Standard uncertainty of the recorder's rate, in parts per million [default: 58, a crystal within 100 ppm; 0 for VCD]
+    /// Standard uncertainty of the recorder's rate, in parts per million [default: 58, a crystal within 100 ppm; 0 for the VCD of a simulator]
     #[arg(long, value_name = "PPM", conflicts_with = "reference", value_parser = ppm)]
     pub rate_ppm: Option<f64>,
     /// Print only the times of all edges in seconds, one per line

@@ -16,8 +16,8 @@ const BLOCK: usize = 1 << 16;
 
 /// Writes edges as lines of seconds.
 pub struct EdgeList {
-    /// A calibrated rate, which overrides what the recording states.
-    known: Option<f64>,
+    /// The recorder's rate as a share of the stated one.
+    crystal: f64,
     stated: Rc<Cell<Option<f64>>>,
     /// Edges in ticks that wait for the rate.
     waiting: Vec<f64>,
@@ -30,9 +30,9 @@ pub struct EdgeList {
 }
 
 impl EdgeList {
-    /// A list with the calibrated rate, if there is one, or the one that the reader states.
-    pub fn new(known: Option<f64>, stated: Rc<Cell<Option<f64>>>) -> EdgeList {
-        EdgeList { known, stated, waiting: Vec::new(), dropped: 0, lines: String::new(), closed: Rc::default(), failed: None }
+    /// A list at the rate that the reader states times the ratio of the recorder's crystal.
+    pub fn new(crystal: f64, stated: Rc<Cell<Option<f64>>>) -> EdgeList {
+        EdgeList { crystal, stated, waiting: Vec::new(), dropped: 0, lines: String::new(), closed: Rc::default(), failed: None }
     }
 
     /// The recording, which ends when standard output has no reader any more.
@@ -46,8 +46,8 @@ impl EdgeList {
 
     /// Takes an edge.
     pub fn take(&mut self, edge: Edge) {
-        match self.known.or(self.stated.get()) {
-            Some(hz) => self.line(edge.at / hz),
+        match self.stated.get() {
+            Some(hz) => self.line(edge.at / (hz * self.crystal)),
             None if self.waiting.len() < MOST_WAITING => self.waiting.push(edge.at),
             None => self.dropped += 1,
         }
@@ -56,8 +56,8 @@ impl EdgeList {
     /// Writes the edges that waited for the rate; without a rate they are discarded. Returns whether standard output still
     /// has a reader.
     pub fn finish(&mut self, hz: Option<f64>) -> Result<bool, String> {
-        if let Some(hz) = self.known.or(hz) {
-            std::mem::take(&mut self.waiting).into_iter().for_each(|at| self.line(at / hz));
+        if let Some(hz) = hz {
+            std::mem::take(&mut self.waiting).into_iter().for_each(|at| self.line(at / (hz * self.crystal)));
         }
         self.flush();
         if let Some(reason) = self.failed.take() {

@@ -12,7 +12,7 @@ use hairspring_capture::edge::Method;
 use hairspring_capture::pattern::Orientation;
 use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::text::signal;
-use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_rate, capture, doubt_counts, read_edges};
+use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_crystal, capture, doubt_counts, read_edges};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::write_csv;
@@ -66,7 +66,7 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
     let mut options = options(arguments);
     if let (Some(file), Some(reference)) = (&arguments.reference_file, options.reference) {
-        options.rate = Some(calibrated_rate(input(file)?, &options, reference).map_err(|e| named(file, &e))?);
+        options.crystal = Some(calibrated_crystal(input(file)?, &options, reference).map_err(|e| named(file, &e))?);
     }
     if arguments.edges {
         return list_edges(arguments, &options);
@@ -112,7 +112,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
         components: arguments.components.clone(),
         reference: arguments.reference.map(|time| Reference { seconds: time.as_secs_f64(), uncertainty_ppm }),
         rate_ppm: arguments.rate_ppm,
-        rate: None,
+        crystal: None,
     }
 }
 
@@ -139,7 +139,7 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
 /// Prints the times of all edges in seconds while the recording is read.
 fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
-    let mut list = EdgeList::new(options.rate.as_ref().map(|rate| rate.hz), options.request.stated.clone());
+    let mut list = EdgeList::new(options.crystal.as_ref().map_or(1.0, |crystal| crystal.ratio), options.request.stated.clone());
     let input = list.while_read(input(path)?);
     let recording = read_edges(input, options.format, &options.request, &mut |edge| list.take(edge));
     // Edges that were found before an error are written too.

@@ -59,6 +59,9 @@ const MOST_BYTES: u64 = 16 << 20;
 /// Runs the verb: exits with 3 if the required accuracy is not reached, or the expectation or the second method deviates.
 fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
     if arguments.file == Path::new("new") {
+        if arguments.check || arguments.json || arguments.save.is_some() {
+            return Err(Misuse("`new` prints a template, and takes no options".into()).into());
+        }
         output::print(TEMPLATE)?;
         return Ok(Outcome::Done);
     }
@@ -114,7 +117,7 @@ fn read(path: &Path) -> Result<String, String> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(format!("is larger than {} MiB; an experiment has at most {} KiB", MOST_BYTES >> 20, definition::MOST_BYTES >> 10));
     }
-    String::from_utf8(bytes).map_err(|error| format!("is not UTF-8 text: the byte {} is none", error.utf8_error().valid_up_to()))
+    String::from_utf8(bytes).map_err(|error| format!("is not UTF-8 text: byte {} is not valid", error.utf8_error().valid_up_to()))
 }
 
 /// The files of a record. Whether they can be written is checked before the run.

@@ -2,7 +2,7 @@
 
 use crate::VERBS;
 use crate::run::child::{Limits, complaint, run};
-use hairspring_expect::nearest;
+use hairspring_core::alike::nearest;
 use hairspring_experiment::measured::measured;
 use hairspring_experiment::plan::timeout_seconds;
 use hairspring_experiment::record::Ran;

@@ -154,12 +154,18 @@ fn clocks(names: &[String]) -> Result<[Clock; 2], AnyError> {
             let why = format!("--clock {one} --clock {other}: this is the same clock twice; name two, or one to use with {DUE_CLOCK}");
             Err(Misuse(why).into())
         }
-        [] => Ok([default_clock(), find(DUE_CLOCK)?]),
-        [one] if one == DUE_CLOCK => Ok([default_clock(), find(DUE_CLOCK)?]),
+        [] => Ok([another_clock()?, find(DUE_CLOCK)?]),
+        [one] if one == DUE_CLOCK => Ok([another_clock()?, find(DUE_CLOCK)?]),
         [one] => Ok([find(one)?, find(DUE_CLOCK)?]),
         [one, other] => Ok([find(one)?, find(other)?]),
         more => Err(Misuse(format!("{} clocks were named with --clock; a period is measured by at most two", more.len())).into()),
     }
+}
+
+/// The best clock, or the unsteered one where that of the due times is the best.
+fn another_clock() -> Result<Clock, AnyError> {
+    let best = default_clock();
+    if best.name == DUE_CLOCK { Ok(find("monotonic_raw")?) } else { Ok(best) }
 }
 
 type Saving = (CsvRecorder, std::sync::mpsc::SyncSender<Notes>);

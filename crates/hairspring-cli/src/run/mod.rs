@@ -107,9 +107,9 @@ fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) 
         documents.extend(joined(of_process));
     }
     let Some(all) = between(documents) else { return Ok(Outcome::Failed) };
-    let (mut all, expected, beside) = arguments.expect.judge(arguments.stated.state(all))?;
+    let (mut all, expected) = arguments.expect.judge(arguments.stated.state(all))?;
     let (ended, against) = baseline.judge(&mut all)?;
-    output::print(&if arguments.json { json::print(&all) } else { text::table(&all, &output::style()) + &beside + &against })?;
+    output::print(&if arguments.json { json::print(&all) } else { text::table(&all, &output::style()) + &against })?;
     baseline.save(&all)?;
     Ok(match (failed, ended.or(expected), missed) {
         (true, _, _) | (_, Outcome::Failed, _) => Outcome::Failed,

@@ -55,13 +55,13 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         reached &= precise;
     }
     let result = arguments.stated.state(between(documents).ok_or("no process gave an answer")?);
-    let (mut result, expected, beside) = arguments.expect.judge(result)?;
+    let (mut result, expected) = arguments.expect.judge(result)?;
     if !arguments.show.contains(&Show::Asm) {
         result.results.iter_mut().for_each(|series| series.disassembly = None);
     }
     let (ended, against) = baseline.judge(&mut result)?;
     let text = || if arguments.processes > 1 { text::table(&result, &output::style()) } else { text::report(&result, &output::style()) };
-    output::print(&if arguments.report.json { json::print(&result) } else { text() + &beside + &against })?;
+    output::print(&if arguments.report.json { json::print(&result) } else { text() + &against })?;
     baseline.save(&result)?;
     Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended.or(expected) })
 }

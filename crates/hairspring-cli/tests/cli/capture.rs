@@ -25,7 +25,7 @@ fn frames(number: usize, hz: f64, dithered: bool) -> Pin {
 }
 
 fn vcd(edges: &[Edge]) -> String {
-    let head = "$timescale 10 ns $end $scope module chip $end $var wire 1 ! PB7 $end $var wire 1 # PB6 $end $upscope $end $enddefinitions $end\n#0\n0!\n0#\n";
+    let head = "$version Icarus Verilog $end $timescale 10 ns $end $scope module chip $end $var wire 1 ! PB7 $end $var wire 1 # PB6 $end $upscope $end $enddefinitions $end\n#0\n0!\n0#\n";
     let mut text = head.to_owned();
     for edge in edges {
         writeln!(text, "#{}\n{}!", edge.at.round() as u64, u8::from(edge.rising)).unwrap();
@@ -129,6 +129,46 @@ fn a_known_interval_calibrates_both_crystals() {
     let by_file = capture("pin.wav", &other).beside("reference.wav", &file);
     assert!((time_ns(by_file.option("--reference", "100ms").option("--reference-file", "reference.wav")).1 - 100_000.0).abs() < 5.0);
     capture("pin.wav", &other).option("--reference", "100ms").fails("no reference interval").in_one_line();
+}
+
+#[test]
+fn only_the_dump_of_a_simulator_is_exact() {
+    let simulated = vcd(&frames(6, 1e8, true).edges);
+    let half = |file: &str, more: &[&str]| {
+        let command = more.iter().fold(capture("pin.vcd", file).option("--channel", "PB7"), |command, one| command.with(one));
+        let (low, value, high) = time_ns(command);
+        1e6 * (high - low) / 2.0 / value
+    };
+    assert!(half(&simulated, &[]) < 20.0);
+    for version in ["$version libsigrok 0.5.2 $end", ""] {
+        let recorded = simulated.replace("$version Icarus Verilog $end", version);
+        assert!(half(&recorded, &[]) > 100.0, "{version}");
+        assert!(half(&recorded, &["--rate-ppm", "0"]) < 20.0, "{version}");
+        capture("pin.vcd", &recorded).option("--channel", "PB7").succeeds().says("no simulator is named");
+    }
+}
+
+#[test]
+fn a_reference_at_another_sample_rate_calibrates_the_crystal() {
+    // A recorder that is 37 ppm fast. What it recorded at 192 kHz calibrates what it recorded at 96 kHz.
+    let (fast, slow) = (192_000.0 * (1.0 + 37e-6), 96_000.0 * (1.0 + 37e-6));
+    let mut pin = frames(2, fast, true);
+    pin.reference(5, 0.1 * fast);
+    pin.now += 0.02 * fast;
+    let reference = wav(192_000, &samples(&pin));
+    let other = wav(96_000, &samples(&frames(10, slow, true)));
+    let by_file = || {
+        let capture = capture("pin.wav", &other).beside("reference.wav", &reference);
+        capture.option("--reference", "100ms").option("--reference-file", "reference.wav")
+    };
+    let (low, value, high) = time_ns(by_file());
+    assert!((value - 100_000.0).abs() < high - low && high - low < 5.0, "{low} {value} {high}");
+    by_file().succeeds().says("corrected by +3");
+    let seconds = |text: &str| text.lines().map(|line| line.parse().unwrap()).collect::<Vec<f64>>();
+    let (corrected, stated) = (by_file().with("--edges").succeeds().output, capture("pin.wav", &other).with("--edges").succeeds().output);
+    let (corrected, stated) = (seconds(&corrected), seconds(&stated));
+    let ppm = 1e6 * (stated[stated.len() - 1] / corrected[corrected.len() - 1] - 1.0);
+    assert!(corrected.len() == stated.len() && (ppm - 37.0).abs() < 2.0, "{ppm}");
 }
 
 #[test]

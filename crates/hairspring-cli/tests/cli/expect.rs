@@ -17,7 +17,7 @@ fn body_of_100_ns() -> Hairspring {
 #[test]
 fn expectation_that_is_far_off_ends_with_3() {
     let ended = body_of_100_ns().option("--expect", "(10+50+20) * 1 ns +- 10 %").ends_with(3);
-    ended.says("against the expectation (10+50+20) * 1 ns +- 10 %").says("deviates: 1.2500 times").says("sigmas");
+    ended.says("expected    80.0 ns +- 8.0 by `(10+50+20) * 1 ns +- 10 %`").says("deviates: 1.2500 times").says("sigmas");
     let ended = body_of_100_ns().option("--expect", "20 ns").with("--json").ends_with(3);
     let found = &Document::result(&ended.output).0["expectation"];
     assert_eq!((&found["verdict"], &found["unit"], &found["is_stated"]), (&"deviates".into(), &"ns".into(), &false.into()));
@@ -79,6 +79,9 @@ fn wrong_expectations_are_pointed_at_before_anything_runs() {
         ("", "is empty"),
         ("1 ns / (1 +- 2)", "contains zero"),
         ("(3 cycles", "never closed"),
+        ("-3 cycles", "the expectation is -3 cycles: no time is below zero"),
+        ("LLVM", "is called `llvm`"),
+        ("3 ns systematic", "stands behind a half-width"),
     ] {
         chain().option("--expect", wrong).ends_with(2).complains("--expect").complains(part);
     }

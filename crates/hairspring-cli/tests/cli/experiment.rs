@@ -2,6 +2,7 @@
 
 use crate::command::Hairspring;
 use crate::document::Document;
+use std::path::Path;
 
 /// Observations of a body of 100 ns behind an overhead of 30 ns, with a little noise.
 pub fn observations() -> String {
@@ -44,6 +45,7 @@ fn experiment(file: &str) -> Hairspring {
 #[test]
 fn template_is_an_experiment() {
     let template = Hairspring::new().with("experiment").with("new").succeeds().output;
+    Hairspring::new().with("experiment").with("new").with("--json").ends_with(2).complains("takes no options");
     experiment(&template).with("--check").succeeds().says("expected 3 cycles +- 0.05 cycles systematic");
 }
 
@@ -52,6 +54,24 @@ fn example_of_the_context_switch_is_an_experiment() {
     let example = include_str!("../../../../examples/experiments/context-switch.toml");
     // The model by hand: 2 * 200 + 2500 / 2.5 + 60 * 6 ns.
     experiment(example).with("--check").succeeds().says("expected 1760 ns");
+}
+
+#[test]
+fn every_example_is_an_experiment() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/experiments");
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut checked = 0;
+    for file in files.filter(|file| file.extension().is_some_and(|ending| ending == "toml")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        experiment(&text).with("--check").succeeds().says(": expected ");
+        // The sources that it names are there.
+        for line in text.lines().filter(|line| line.starts_with("verb = [\"run\", ")) {
+            let source = line.split('"').nth(3).unwrap();
+            assert!(folder.join(source).is_file(), "{}: {source}", file.display());
+        }
+        checked += 1;
+    }
+    assert!(checked >= 5, "{checked}");
 }
 
 #[test]

@@ -26,6 +26,9 @@ fn forms_are_listed_by_set_name_and_extension() {
     assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
     let some = instructions().with("--list").option("--set", "avx512").succeeds().output;
     assert!(some.contains("vaddpd zmm, zmm, zmm") && !some.contains("add r64, r64"), "{some}");
+    let memory = instructions().with("--list").option("--set", "memory,memory512").succeeds().output;
+    assert!(memory.contains("vfmadd231pd ymm, ymm, m256") && memory.contains("add m64, r64") && !memory.contains("r64, r64"), "{memory}");
+    assert!(memory.contains("vmovups m512, zmm") && memory.lines().all(|line| line.chars().count() <= 80), "{memory}");
     let named = instructions().with("ADD_R64_R64").with("imul r64*").with("--list").succeeds().output;
     assert!(named.lines().skip(1).all(|line| line.contains("add r64, r64") || line.contains("imul r64")), "{named}");
     let bits = instructions().with("--list").option("--extension", "bmi2").succeeds().output;
@@ -36,6 +39,9 @@ fn forms_are_listed_by_set_name_and_extension() {
 fn wrong_requests_say_what_there_is() {
     instructions().with("no-such-form").ends_with(2).complains("--list").in_one_line();
     instructions().option("--set", "mmx").ends_with(2).complains("the sets are all, integer").in_one_line();
+    instructions().option("--set", "memory,l3").ends_with(2).complains("there is no set `l3`").complains("memory512").in_one_line();
+    instructions().with("mov m48*").ends_with(2).complains("no form is called `mov m48*`").in_one_line();
+    instructions().with("mov [rax], rbx").ends_with(2).complains("--list").in_one_line();
     instructions().option("--extension", "3dnow").ends_with(2).complains("the extensions are ").in_one_line();
     instructions().with("add").option("--set", "fma").ends_with(2).complains("no form is called `add`").in_one_line();
     instructions().with("add").with("--json").with("--csv").ends_with(2).complains("cannot be used with");
@@ -57,7 +63,8 @@ fn a_table_has_a_line_for_each_form_and_fits_the_page() {
 
 #[test]
 fn the_document_has_latencies_by_pairs_and_sums_where_only_these_are_known() {
-    let Some(output) = measured(instructions().with("add r64, r64").with("movq xmm, r64").with("addsd").with("--values").with("--json"))
+    let Some(output) =
+        measured(instructions().with("add r64, r64").with("movq xmm, r64").with("addsd xmm, xmm").with("--values").with("--json"))
     else {
         return;
     };
@@ -74,6 +81,34 @@ fn the_document_has_latencies_by_pairs_and_sums_where_only_these_are_known() {
     };
     assert!(with_values(&forms[0], 3) && with_values(&forms[2], 4), "integers have no denormal values: {document:#}");
     assert!(forms.iter().all(|form| form["throughput"]["low"].as_f64() <= form["throughput"]["value"].as_f64()));
+}
+
+#[test]
+fn a_store_and_a_load_are_a_sum_and_what_depends_on_addresses_is_compared() {
+    let memory = || instructions().with("MOV_R64_M64").with("MOV_M64_R64").with("ADD_M64_R64").with("movups xmm, m128");
+    if let Some(output) = measured(memory().with("--pairs")) {
+        assert!(output.lines().all(|line| line.chars().count() <= 80), "{output}");
+        let words = output.split_whitespace().collect::<Vec<&str>>().join(" ");
+        for part in ["base to 1", "m to m", "2 to m", "with mov r64, m64", "a store and a load"] {
+            assert!(words.contains(part), "{part}: {output}");
+        }
+    }
+    let Some(output) = measured(memory().with("--json")) else { return };
+    let document = document(&output);
+    let form = |name: &str| document["forms"].as_array().unwrap().iter().find(|form| form["name"] == name).unwrap().clone();
+    let pair = |name: &str, from: &str, to: &str| {
+        let pairs = form(name)["latencies"].as_array().unwrap().clone();
+        pairs
+            .into_iter()
+            .find(|pair| pair["from"] == from && pair["to"] == to)
+            .unwrap_or_else(|| panic!("{name} {from} {to}: {document:#}"))
+    };
+    assert!(pair("mov r64, m64", "base", "1")["sum"].is_null() && pair("add m64, r64", "m", "m")["sum"].is_null(), "{document:#}");
+    let stored = pair("mov m64, r64", "2", "m");
+    assert!(stored["cycles"].is_null() && (stored["sum"].is_object() || stored["reason"].is_string()), "{stored:#}");
+    let vector = pair("movups xmm, m128", "base", "1");
+    assert!(vector["cycles"].is_null(), "{vector:#}");
+    assert!(form("mov r64, m64")["throughput_one_line"].is_null(), "only stores are measured on one line: {document:#}");
 }
 
 #[test]
@@ -112,4 +147,9 @@ fn a_machine_file_has_the_operands_in_the_order_of_the_assembler() {
     let form = "- name: shl\n  operands:\n  - class: immediate\n    imd: int\n  - class: register\n    name: gpr\n  latency: ";
     assert!(output.contains(form), "{output}");
     assert!(output.contains("    base: gpr\n    offset: imd\n    index: gpr\n    scale: 8\n"), "{output}");
+    let Some(output) = measured(instructions().with("mov m64, r64").with("mov r64, m64").with("--osaca")) else { return };
+    let place = "  - class: memory\n    base: gpr\n    offset: '*'\n    index: ~\n    scale: 1\n";
+    let register = "  - class: register\n    name: gpr\n";
+    assert!(output.contains(&format!("- name: mov\n  operands:\n{register}{place}  latency: ~")), "{output}");
+    assert!(output.contains(&format!("- name: mov\n  operands:\n{place}{register}  latency: ")), "{output}");
 }

@@ -5,6 +5,7 @@
 mod blocks;
 mod blocks_report;
 mod capture;
+mod clock_history;
 mod clock_survey;
 mod clocks;
 mod code_in_assembly;

@@ -4,6 +4,7 @@ use crate::command::{Hairspring, Running};
 use crate::document::Document;
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use std::process::{Command, Stdio};
 
 const ALL: [&str; 5] = ["futex", "pipe", "eventfd", "signal", "yield"];
 
@@ -120,5 +121,48 @@ fn a_killed_partner_is_a_named_error() {
             running.kill_those("__switch");
         }
         running.ends_with(1).says("partner process ended (signal: 9 (SIGKILL))");
+    }
+}
+
+#[test]
+fn a_killed_background_counter_is_named() {
+    // The second method begins after 60 % of the budget.
+    let running = switch().option("--budget", "8s").with("--json").start();
+    running.until_it_runs("__switch count");
+    running.kill_those("__switch count");
+    let document = Document::of(&running.ends_with(0).output, "switch.schema.json");
+    let result = &document["results"][0];
+    assert_eq!(result["check"], Value::Null);
+    let findings = result["findings"].as_array().unwrap();
+    let reason = findings.iter().find(|finding| finding["kind"] == "no_second_method").map(|finding| &finding["message"]);
+    let reason = reason.and_then(Value::as_str).unwrap_or_else(|| panic!("{result:#}"));
+    // On a CPU that is never idle it does not run, not even to end.
+    let ended = reason.contains("the background counter ended (signal: 9 (SIGKILL))");
+    assert!(ended || reason.contains("the CPU is never idle"), "{reason}");
+}
+
+/// The command as another user, who may have so many processes and threads: root has no such limit.
+fn with_most_processes(most: u32, arguments: &[&str]) -> std::process::Output {
+    let nproc = format!("--nproc={most}");
+    let mut command = Command::new(if nix::unistd::geteuid().is_root() { "setpriv" } else { "prlimit" });
+    if nix::unistd::geteuid().is_root() {
+        // A user with no other process, who may read the command wherever it is.
+        let able = ["--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override", "--bounding-set=-all,+dac_override"];
+        command.args(["--reuid=61613", "--regid=61613", "--clear-groups"]).args(able).arg("prlimit");
+    }
+    command.arg(nproc).arg(env!("CARGO_BIN_EXE_hairspring")).args(arguments);
+    command.stdin(Stdio::null()).output().expect("setpriv and prlimit are part of util-linux")
+}
+
+#[test]
+fn refused_threads_and_processes_are_named_errors() {
+    // Other users' limits count their other processes, so only the first limits are certain to be too low.
+    for most in 1..=8 {
+        for sides in [&["switch", "--budget", "200ms"][..], &["switch", "--budget", "200ms", "--threads"]] {
+            let ended = with_most_processes(most, sides);
+            let errors = String::from_utf8_lossy(&ended.stderr);
+            assert!(!errors.contains("panicked"), "{most}: {errors}");
+            assert!(most > 2 || ended.status.code() == Some(1) && errors.contains("Resource temporarily unavailable"), "{most}: {ended:?}");
+        }
     }
 }

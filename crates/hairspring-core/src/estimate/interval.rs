@@ -125,7 +125,7 @@ pub enum Source {
     Placement,
     /// Effect of a neighbour on the core that remains in the readings, as control chains and guards show it.
     Neighbour,
-    /// Movement of the core clock during the run: the next run may have any of the clocks of this one.
+    /// Movement of the core clock, during this run or between runs: the next run may have any of these clocks.
     CoreClock,
 }
 

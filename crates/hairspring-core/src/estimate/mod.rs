@@ -7,6 +7,7 @@
 mod algebra;
 mod between;
 mod blocks;
+mod commensurate;
 mod departure;
 mod groups;
 mod interval;

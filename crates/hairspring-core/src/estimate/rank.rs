@@ -4,6 +4,7 @@
 //! needs a tolerance. Elimination modulo a large prime needs none; the coefficients are recovered as fractions.
 
 use super::linear::LinearMap;
+use crate::divisor::gcd;
 
 /// The Mersenne prime 2^61 - 1. The rank modulo this prime is too low only if the prime divides a minor of the counts.
 const PRIME: u64 = (1 << 61) - 1;
@@ -56,14 +57,10 @@ pub fn exact_rank(rows: &[Vec<f64>]) -> Rank {
 /// All indices below `n` once each; consecutive ones are far apart.
 fn spread(n: usize) -> impl Iterator<Item = usize> {
     let mut stride = (n as f64 * 0.618) as usize | 1;
-    while n > 1 && gcd(stride, n) != 1 {
+    while n > 1 && gcd(stride as u64, n as u64) != 1 {
         stride += 2;
     }
     (0..n).map(move |i| i * stride % n)
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Rows in reduced echelon form, each with its leading column.

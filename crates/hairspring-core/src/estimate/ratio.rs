@@ -5,6 +5,7 @@
 use super::blocks::variance_of_mean;
 use super::interval::{Contribution, Estimate, Source, Spread, Uncertain};
 use super::solution::{Component, Solution};
+use crate::observations::ClockSpread;
 
 /// Bound of a departure of the rows from their lines that they do not show, as a share of a time in core cycles: chains of known
 /// length had departures of this size on calm cores.
@@ -46,22 +47,55 @@ pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<U
 /// Fewest blocks that show how the core clock moved.
 const FEWEST_BLOCKS: usize = 8;
 
-/// How the movement of the core clock during the run changes a time, from the blocks of a reference chain: the chain's standard
-/// deviation between blocks, times the share of it that the time follows (the slope of a regression, so that the time of memory
-/// hardly counts). The mean over the run is known better than that, but the next run may have any of these clocks. `None` for too few
-/// blocks.
-pub fn clock_movement(a: (&Solution, &Component), reference: (&Solution, &Component)) -> Option<Contribution> {
+/// How the core clock moves.
+#[derive(Debug, Clone, Copy)]
+struct Movement {
+    /// Its standard deviation, as a share.
+    sd: f64,
+    /// Share of it that a time follows: 1 for code that only computes, near 0 for the time of memory.
+    followed: f64,
+}
+
+/// How the movement of the core clock changes a time, from the blocks of a reference chain: the chain's standard deviation between
+/// blocks, times the share of it that the time follows (the slope of a regression, so that the time of memory hardly counts). The
+/// mean over the run is known better than that, but the next run may have any of these clocks, or one that earlier runs had. `None`
+/// for too few blocks, if earlier runs are not known.
+pub fn clock_movement(
+    a: (&Solution, &Component),
+    reference: (&Solution, &Component),
+    between: Option<ClockSpread>,
+) -> Option<Contribution> {
+    let seen = movement(a, reference);
+    let followed = match (seen, between) {
+        // A clock that hardly moved in this run does not show what the time follows.
+        (Some(seen), Some(between)) if 2.0 * seen.sd < between.sd => 1.0,
+        (seen, _) => seen.map_or(1.0, |seen| seen.followed),
+    };
+    moved(a.1.ticks.value * followed, seen.map_or(0.0, |seen| seen.sd), between)
+}
+
+/// The entry in the budget of a time that follows the core clock: the larger of its movements within this run, as a share, and
+/// between runs. `None` if it did not move.
+pub fn moved(time: f64, within: f64, between: Option<ClockSpread>) -> Option<Contribution> {
+    let (sd, dof) = match between {
+        Some(between) if between.sd > within => (between.sd, f64::from(between.runs) - 1.0),
+        // The clock has few levels, so large deviations from the mean are not more frequent than small ones.
+        _ => (within, f64::INFINITY),
+    };
+    (sd > 0.0).then(|| Contribution::standard(Source::CoreClock, time.abs() * sd, dof))
+}
+
+fn movement(a: (&Solution, &Component), reference: (&Solution, &Component)) -> Option<Movement> {
     let at = (index(a.0, a.1)?, index(reference.0, reference.1)?);
     let (time, chain) = (a.1.ticks.value, reference.1.ticks.value);
-    let moves: Vec<(f64, f64)> = shared_blocks(a.0, reference.0).map(|(x, y)| (x[at.0] - time, y[at.1] / chain - 1.0)).collect();
-    if moves.len() < FEWEST_BLOCKS || chain <= 0.0 {
+    let moves: Vec<(f64, f64)> = shared_blocks(a.0, reference.0).map(|(x, y)| (x[at.0] / time - 1.0, y[at.1] / chain - 1.0)).collect();
+    if moves.len() < FEWEST_BLOCKS || chain <= 0.0 || time == 0.0 {
         return None;
     }
     let squares: f64 = moves.iter().map(|(_, clock)| clock * clock).sum();
     let products: f64 = moves.iter().map(|(time, clock)| time * clock).sum();
     let sd = (squares / (moves.len() - 1) as f64).sqrt();
-    // The clock has few levels, so large deviations from the mean are not more frequent than small ones.
-    (squares > 0.0).then(|| Contribution::standard(Source::CoreClock, (products / squares).abs() * sd, f64::INFINITY))
+    (squares > 0.0).then(|| Movement { sd, followed: (products / squares).abs() })
 }
 
 /// The bound from what fences hide, which is a property of the core. If both times have fences, both lack the same, and the
@@ -150,19 +184,40 @@ mod tests {
         crate::estimate::solve(&table, series, &crate::estimate::Options::default()).unwrap()
     }
 
+    /// The movement of the core clock in the budget of a solution, as a share of its time.
+    fn moved_share(code: &Solution, chain: &Solution, between: Option<ClockSpread>) -> Option<f64> {
+        match clock_movement((code, &code.components[0]), (chain, &chain.components[0]), between)?.spread {
+            Spread::Standard { sd, .. } => Some(sd / code.components[0].ticks.value),
+            Spread::Bound(_) => None,
+        }
+    }
+
     #[test]
     fn time_follows_the_core_clock_only_as_far_as_its_blocks_do() {
         let levels: Vec<f64> = (0..32).map(|block| if block / 8 % 2 == 0 { 1.0 } else { 1.05 }).collect();
         let times = |share: f64| levels.iter().map(|level| 50.0 * (1.0 + share * (level - 1.0))).collect::<Vec<f64>>();
         let (chain, core_bound, memory_bound) = (solution(&levels), solution(&times(1.0)), solution(&times(0.0)));
-        let sd = |code: &Solution| match clock_movement((code, &code.components[0]), (&chain, &chain.components[0])).unwrap().spread {
-            Spread::Standard { sd, .. } => sd / code.components[0].ticks.value,
-            Spread::Bound(_) => f64::NAN,
-        };
+        let sd = |code: &Solution| moved_share(code, &chain, None).unwrap();
         assert!((sd(&core_bound) - 0.025).abs() < 0.002, "{}", sd(&core_bound));
         assert!(sd(&memory_bound) < 1e-6, "{}", sd(&memory_bound));
         let few = solution(&levels[..6]);
-        assert!(clock_movement((&few, &few.components[0]), (&chain, &chain.components[0])).is_none());
+        assert!(moved_share(&few, &few, None).is_none());
+    }
+
+    #[test]
+    fn movement_between_runs_counts_where_it_is_larger_than_that_within_the_run() {
+        let levels = |step: f64| -> Vec<f64> { (0..32).map(|block| if block / 8 % 2 == 0 { 1.0 } else { 1.0 + step }).collect() };
+        let memory_bound = solution(&[50.0; 32]);
+        let (still, moving) = (solution(&levels(0.0004)), solution(&levels(0.05)));
+        let between = |sd: f64| Some(ClockSpread { sd, runs: 12 });
+        // A clock that stood still does not show that the time of memory does not follow it.
+        assert!((moved_share(&memory_bound, &still, between(0.02)).unwrap() - 0.02).abs() < 1e-9);
+        assert!((moved_share(&still, &still, between(0.02)).unwrap() - 0.02).abs() < 1e-9);
+        assert!((moved_share(&moving, &moving, between(0.001)).unwrap() - 0.025).abs() < 0.002);
+        assert!(moved_share(&memory_bound, &moving, between(0.04)).unwrap() < 1e-6);
+        // With few blocks earlier runs are all that is known.
+        let few = solution(&[1.0; 6]);
+        assert!((moved_share(&few, &few, between(0.02)).unwrap() - 0.02).abs() < 1e-9);
     }
 
     #[test]

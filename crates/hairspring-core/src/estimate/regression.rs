@@ -7,6 +7,7 @@
 
 use super::Options;
 use super::algebra::{Cholesky, Matrix, dot};
+use super::commensurate::{is_commensurate, largest_error};
 use super::departure::{Departure, along_columns, clearest, departure, rounding};
 use super::interval::{Contribution, Source, Uncertain};
 use super::location::{Grouped, median};
@@ -160,6 +161,8 @@ impl<'a> Data<'a> {
         let dof = usable - unknown_count;
         let squares: f64 = fit.residuals.iter().zip(used).filter(|(_, ok)| **ok).map(|(r, _)| r * r).sum();
         let sigma2 = squares / dof.max(1) as f64;
+        let fitted = self.design.iter().map(|row| row.iter().zip(&fit.unknowns).map(|(n, t)| n * t).sum());
+        let commensurate = is_commensurate(fitted, sigma2.sqrt(), self.grouped.quantum);
         let consistent = (dof >= HC_DOF).then(|| self.consistent_variances(fit, used));
         let binned = self.departure(fit, used);
         let unknowns: Vec<Uncertain> = (0..unknown_count)
@@ -167,7 +170,10 @@ impl<'a> Data<'a> {
                 let classical = sigma2 * fit.inverse[(j, j)];
                 let variance = consistent.as_ref().map_or(classical, |all| all[j].max(classical));
                 let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt() / self.scale[j], dof as f64)];
-                if sigma2.sqrt() < 0.05 * self.grouped.quantum {
+                if commensurate {
+                    let counts = self.design.iter().map(|row| row[j] * self.scale[j]);
+                    budget.push(Contribution::bound(Source::Granularity, largest_error(counts, self.grouped.quantum)));
+                } else if sigma2.sqrt() < 0.05 * self.grouped.quantum {
                     // Without noise the quantum does not average out: two roundings at unknown phases, variance q^2/6 for each reading.
                     let sd = self.grouped.quantum * (fit.inverse[(j, j)] / 6.0).sqrt() / self.scale[j];
                     budget.push(Contribution::standard(Source::Granularity, sd, f64::INFINITY));

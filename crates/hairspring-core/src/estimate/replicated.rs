@@ -7,6 +7,7 @@
 //! frequency steps are fully included.
 
 use super::blocks::{BlockMeans, variance_of_mean};
+use super::commensurate::{is_commensurate, largest_error};
 use super::groups::by_neighbours;
 use super::interval::{Contribution, Source, Uncertain};
 use super::linear::LinearMap;
@@ -193,7 +194,10 @@ impl<'a> System<'a> {
             let wider = follows.filter(|wider| wider.half_width(options.level) > single.half_width(options.level));
             budget.push(wider.unwrap_or(single));
         }
-        if let Some(false) = self.phase_spread().map(|spread| spread >= DITHERED) {
+        if self.is_commensurate(fit, active) {
+            let counts = active.iter().map(|row| self.design[*row][unknown]);
+            budget.push(Contribution::bound(Source::Granularity, largest_error(counts, self.grouped.quantum)));
+        } else if let Some(false) = self.phase_spread().map(|spread| spread >= DITHERED) {
             // Two roundings at unknown, fixed phases: a triangular error of variance q^2/6 for each row.
             budget.push(Contribution::standard(Source::Granularity, self.grouped.quantum * (spread / 6.0).sqrt(), f64::INFINITY));
         }
@@ -213,6 +217,12 @@ impl<'a> System<'a> {
         let variances = [by_neighbours(&shares, &by_size)?, by_neighbours(&shares, &by_count)?];
         let widest = variances.into_iter().max_by(|a, b| a.variance.total_cmp(&b.variance))?;
         Some(Contribution::standard(Source::LackOfFit, (widest.variance - noise).max(0.0).sqrt(), widest.dof))
+    }
+
+    fn is_commensurate(&self, fit: &Fit, active: &[usize]) -> bool {
+        let fitted = active.iter().zip(&fit.residuals).map(|(row, residual)| self.location[*row] - residual);
+        let mut sds: Vec<f64> = active.iter().filter_map(|row| self.reading_variance[*row]).map(f64::sqrt).collect();
+        is_commensurate(fitted, median(&mut sds), self.grouped.quantum)
     }
 
     fn phase_spread(&self) -> Option<f64> {

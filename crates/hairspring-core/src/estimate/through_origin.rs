@@ -1,6 +1,7 @@
 //! A line forced through the origin, as Criterion.rs fits it (`sum(k T) / sum(k^2)`), for comparison with the line fit. It
 //! wrongly takes the overhead as 0, so a part of the overhead is in the slope; the interval does not include this error.
 
+use super::blocks::variance_of_mean;
 use super::interval::{Contribution, Estimate, Source, Uncertain};
 use super::method::{Departure, Measured, Method, Shown};
 use crate::observations::{Observations, SeriesId};
@@ -30,18 +31,24 @@ pub struct ThroughOrigin {
     pub sd: f64,
 }
 
+/// Blocks of rounds whose slopes show noise that neighbouring readings share, and fewest of them.
+const BLOCKS: u32 = 32;
+const FEWEST_BLOCKS: usize = 8;
+/// Blocks have the same rows if their mean squares of the copies differ by less than this share.
+const SAME_ROWS: f64 = 0.05;
+
 /// The line through the origin and all unflagged readings in which only the first component ran; `None` for fewer than two
 /// such readings.
+///
+/// The interval comes from the slopes of blocks of rounds if every block has the same rows, otherwise from the readings as if
+/// they were independent.
 pub fn through_origin(table: &Observations, series: SeriesId, level: f64) -> Option<ThroughOrigin> {
     let rows = table.rows();
     let only = |counts: &[f64]| counts[0] > 0.0 && counts[1..].iter().all(|count| *count == 0.0);
     let usable = |row: usize| rows[row].series == series && only(&rows[row].counts);
-    let points: Vec<(f64, f64)> = table
-        .readings()
-        .iter()
-        .filter(|reading| !reading.flags.any() && usable(reading.row as usize))
-        .map(|reading| (rows[reading.row as usize].counts[0], reading.ticks))
-        .collect();
+    let readings = || table.readings().iter().filter(|reading| !reading.flags.any() && usable(reading.row as usize));
+    let copies = |row: u32| rows[row as usize].counts[0];
+    let points: Vec<(f64, f64)> = readings().map(|reading| (copies(reading.row), reading.ticks)).collect();
     if points.len() < 2 {
         return None;
     }
@@ -49,9 +56,34 @@ pub fn through_origin(table: &Observations, series: SeriesId, level: f64) -> Opt
     let slope = points.iter().map(|(k, ticks)| k * ticks).sum::<f64>() / square;
     let dof = points.len() as f64 - 1.0;
     let variance = points.iter().map(|(k, ticks)| (ticks - slope * k).powi(2)).sum::<f64>() / dof;
-    let entry = Contribution::standard(Source::Stochastic, (variance / square).sqrt(), dof);
+    let by_round = readings().map(|reading| (reading.round, copies(reading.row), reading.ticks));
+    let (of_mean, dof) = slopes_of_blocks(by_round, table.rounds()).map_or((variance / square, dof), |slopes| variance_of_mean(&slopes));
+    let entry = Contribution::standard(Source::Stochastic, of_mean.sqrt(), dof);
     let sd = (variance * points.len() as f64 / square).sqrt();
     Some(ThroughOrigin { ticks: Uncertain { value: slope, budget: vec![entry] }.estimate(level), sd })
+}
+
+/// Sums over the readings of a block.
+#[derive(Debug, Clone, Copy, Default)]
+struct Block {
+    products: f64,
+    squares: f64,
+    readings: f64,
+}
+
+/// The slope of every block, from rounds, copies and readings; `None` if there are few blocks, or they have different rows.
+fn slopes_of_blocks(readings: impl Iterator<Item = (u32, f64, f64)>, rounds: u32) -> Option<Vec<f64>> {
+    let count = BLOCKS.min(rounds);
+    let mut blocks = vec![Block::default(); count as usize];
+    for (round, copies, ticks) in readings {
+        let block = &mut blocks[(u64::from(round) * u64::from(count) / u64::from(rounds)) as usize];
+        *block =
+            Block { products: block.products + copies * ticks, squares: block.squares + copies * copies, readings: block.readings + 1.0 };
+    }
+    let mean_squares = || blocks.iter().map(|block| block.squares / block.readings);
+    let (least, most) = mean_squares().fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| (least.min(one), most.max(one)));
+    let have_same_rows = blocks.iter().all(|block| block.readings > 0.0) && most <= (1.0 + SAME_ROWS) * least;
+    (blocks.len() >= FEWEST_BLOCKS && have_same_rows).then(|| blocks.iter().map(|block| block.products / block.squares).collect())
 }
 
 #[cfg(test)]
@@ -74,6 +106,23 @@ mod tests {
         let line = solve(&table, series, &Options::default()).unwrap();
         assert!((line.components[0].ticks.value - 40.0).abs() < 1e-9);
         assert!((line.overhead.unwrap().value - 25.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn noise_that_a_round_shares_widens_the_interval() {
+        let half_width = |repeated: bool| {
+            let mut table = Observations::new(vec!["body".into()]);
+            let series = table.series("main");
+            for at in 0..512u32 {
+                let k = f64::from(at % 8 + 1);
+                let row = table.row(series, &[k]);
+                // Longer and shorter by 5 % in turn, for 16 rounds each.
+                let factor = if at / 128 % 2 == 0 { 1.05 } else { 0.95 };
+                table.push(row, if repeated { at / 8 } else { 0 }, 40.0 * k * factor);
+            }
+            through_origin(&table, series, 0.95).unwrap().ticks.half_width()
+        };
+        assert!(half_width(true) > 3.0 * half_width(false), "{} {}", half_width(true), half_width(false));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! When a measurement may end: the intervals are narrow enough, and nothing else used the core.
 
 use super::{Assessment, Question, assess, code, flag_shared_rounds};
-use crate::estimate::{Options, Source};
+use crate::estimate::{Options, Quiet, Source};
 use crate::observations::Observations;
 
 /// What further rounds would be good for.
@@ -32,6 +32,13 @@ pub fn progress(table: &mut Observations, level: f64, precision: f64) -> Progres
     }
 }
 
+/// The same after rounds that were added to a table with the progress `before`. Where guards show that the core is still in use most
+/// of the time, it says so at a tenth of the cost: without assessment, and without flags.
+pub fn progress_since(before: Progress, table: &mut Observations, level: f64, precision: f64) -> Progress {
+    let is_hopeless = before == Progress::Disturbed && Quiet::by_reference(table).is_some_and(|quiet| quiet.is_never());
+    if is_hopeless { before } else { progress(table, level, precision) }
+}
+
 /// Largest relative half-width of the bodies and of the ratios. Leaves out what a fence hides: a longer run does not
 /// reduce it.
 fn widest(found: &Assessment, level: f64) -> f64 {
@@ -39,4 +46,27 @@ fn widest(found: &Assessment, level: f64) -> f64 {
         body.time.cycles.as_ref().map_or(body.time.ticks.relative(), |cycles| cycles.without(Source::Fence).estimate(level).relative())
     });
     bodies.chain(found.comparisons.iter().map(|comparison| comparison.ratio.relative())).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::simulated::{CALM, Core, STALLS};
+
+    const LEVEL: f64 = 0.95;
+
+    fn is_never_quiet(table: &Observations) -> bool {
+        Quiet::from_table(table, "reference", 3.0).unwrap().is_never()
+    }
+
+    #[test]
+    fn rounds_go_on_while_a_core_is_never_quiet_and_end_once_it_is() {
+        // The neighbour hardly ever stalls.
+        let mut taken = Core { stalls: (300.0, 9_000.0), ..STALLS }.table(1.0, 1);
+        assert!(is_never_quiet(&taken) && !is_never_quiet(&STALLS.table(1.0, 1)));
+        for before in [Progress::Wide, Progress::Disturbed] {
+            assert_eq!(progress_since(before, &mut taken, LEVEL, 0.005), Progress::Disturbed);
+            assert_eq!(progress_since(before, &mut CALM.table(1.0, 1), LEVEL, 0.005), Progress::Precise);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
-use crate::estimate::ratio::{clock_movement, in_cycles};
+use crate::estimate::ratio::{clock_movement, in_cycles, moved};
 use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solution, Source, Uncertain, solve};
 use crate::observations::{Observations, Origin, SeriesId};
 use std::cell::OnceCell;
@@ -60,6 +60,14 @@ impl Ruler {
     }
 }
 
+/// The mean core clock of a table's rounds in hertz, by its reference chain; `None` without a usable chain, or without a rate.
+///
+/// # Cost
+/// That of solving the chain.
+pub fn core_hz(table: &Observations) -> Option<f64> {
+    Ruler::from_table(table, &Options::default())?.core_hz(&table.origin).map(|hz| hz.value)
+}
+
 /// How far the time of a series from all readings exceeds that from the readings with short guards.
 #[derive(Debug, Clone)]
 pub(super) struct Slowed {
@@ -91,13 +99,14 @@ impl<'a> Solver<'a> {
         Solver { table, seen: OnceCell::new(), quiet: None, ruler, controls: Vec::new() }.with_controls(by_all, options.level)
     }
 
-    /// Solves from the undisturbed readings, if the control chains show a neighbour in all readings but not in these.
+    /// Solves from the undisturbed readings, if the control chains show a neighbour in all readings but not in these, and the guards
+    /// show it too.
     pub fn undisturbed(&self, options: &Options) -> Option<Solver<'a>> {
         let table = self.table;
         if !self.is_disturbed() {
             return None;
         }
-        let quiet = self.seen()?;
+        let quiet = self.seen().filter(|quiet| quiet.shows_neighbour())?;
         let by_quiet = |series| quiet.solve(table, series, options);
         let ruler = Ruler::new(table, by_quiet)?;
         let solver = Solver { table, seen: OnceCell::new(), quiet: None, ruler: Some(ruler), controls: Vec::new() };
@@ -109,11 +118,7 @@ impl<'a> Solver<'a> {
 
     /// What the table shows about the core during its rounds, if it has a reference chain. All checks share one analysis.
     fn seen(&self) -> Option<&Quiet> {
-        let analysed = || {
-            let (name, cycles) = self.table.origin.reference.as_ref()?;
-            Quiet::from_table(self.table, name, *cycles)
-        };
-        self.seen.get_or_init(analysed).as_ref()
+        self.seen.get_or_init(|| Quiet::by_reference(self.table)).as_ref()
     }
 
     /// Whether a control chain shows a neighbour on the core.
@@ -173,16 +178,14 @@ impl<'a> Solver<'a> {
     /// movement of the core clock.
     pub fn reported(&self, solution: &Solution, component: &Component) -> Uncertain {
         let time = self.with_bound(component.uncertain.clone());
-        let moved = match (&self.quiet, &self.ruler) {
+        let between = self.table.origin.clock_spread;
+        let movement = match (&self.quiet, &self.ruler) {
             // The undisturbed readings were converted to the mean clock.
-            (Some(quiet), _) => {
-                let sd = quiet.clock_sd() * time.value.abs();
-                (sd > 0.0).then(|| Contribution::standard(Source::CoreClock, sd, f64::INFINITY))
-            }
-            (None, Some(ruler)) => clock_movement((solution, component), (&ruler.solution, ruler.component())),
+            (Some(quiet), _) => moved(time.value, quiet.clock_sd(), between),
+            (None, Some(ruler)) => clock_movement((solution, component), (&ruler.solution, ruler.component()), between),
             (None, None) => None,
         };
-        moved.into_iter().fold(time, Uncertain::with)
+        movement.into_iter().fold(time, Uncertain::with)
     }
 
     /// Share of the readings during which nobody else used the core; `None` if it is unknown, or if all readings are used.

@@ -2,7 +2,7 @@
 
 mod bounded;
 
-use super::{Flags, Observations, Origin, Rate, Role, Unit, Variant};
+use super::{ClockSpread, Flags, Observations, Origin, Rate, Role, Unit, Variant};
 use crate::error::{Error, Result};
 use bounded::Bounded;
 use std::io::{BufRead, Read, Write};
@@ -127,6 +127,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "rate_uncertainty_ppm" => rate_of(origin).uncertainty_ppm = not_negative(value, key, line)?,
         "rate_provenance" => value.clone_into(&mut rate_of(origin).provenance),
         "granularity" => origin.granularity = Some(positive(value, key, line)?),
+        "clock_spread" => origin.clock_spread = Some(clock_spread(value, key, line)?),
         "reference" => origin.reference = Some(chain(value, key, line)?),
         "control" => origin.controls.push(chain(value, key, line)?),
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
@@ -137,6 +138,18 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
     Ok(())
+}
+
+/// Parses a relative standard deviation and the number of runs that show it, such as `0.018 24`.
+fn clock_spread(value: &str, key: &str, line: u64) -> Result<ClockSpread> {
+    let parts = value.split_once(' ').and_then(|(sd, runs)| Some((sd, runs.trim().parse().ok().filter(|runs| *runs >= 2)?)));
+    let (sd, runs) = parts.ok_or_else(|| {
+        bad(
+            line,
+            &format!("`{key}` needs a standard deviation as a share and the number of runs that show it, at least 2, as in `0.018 24`"),
+        )
+    })?;
+    Ok(ClockSpread { sd: not_negative(sd, key, line)?, runs })
 }
 
 /// Parses a series and the length of one copy of its chain, such as `reference 3`.
@@ -388,6 +401,7 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
     add("rate_uncertainty_ppm", origin.rate.as_ref().map(|rate| rate.uncertainty_ppm.to_string()));
     add("rate_provenance", origin.rate.as_ref().map(|rate| rate.provenance.clone()));
     add("granularity", origin.granularity.map(|granularity| granularity.to_string()));
+    add("clock_spread", origin.clock_spread.map(|spread| format!("{} {}", spread.sd, spread.runs)));
     let chain = |(series, cycles): &(String, f64)| format!("{series} {cycles}");
     add("reference", origin.reference.as_ref().map(chain));
     origin.controls.iter().for_each(|control| add("control", Some(chain(control))));

@@ -9,7 +9,7 @@ mod origin;
 
 pub use csv::{read_csv, write_csv};
 pub use flags::Flags;
-pub use origin::{Origin, Rate, Role, Unit, Variant};
+pub use origin::{ClockSpread, Origin, Rate, Role, Unit, Variant};
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};

@@ -24,6 +24,15 @@ pub struct Rate {
     pub provenance: String,
 }
 
+/// How the core clock moved from run to run on a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ClockSpread {
+    /// Standard deviation of the runs' mean core clocks, as a share of their mean.
+    pub sd: f64,
+    /// Number of runs; at least 2.
+    pub runs: u32,
+}
+
 /// How a series that checks another one arranges the bodies and inits of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,6 +71,8 @@ pub struct Origin {
     pub rate: Option<Rate>,
     /// Resolution of the clock (its quantum) in the table's unit.
     pub granularity: Option<f64>,
+    /// How the core clock moved between runs on this machine, if that is known.
+    pub clock_spread: Option<ClockSpread>,
     /// Name of the series that ran the reference chain, and the length of one copy in core cycles.
     pub reference: Option<(String, f64)>,
     /// Names of series that ran control chains, and the length of one copy in core cycles.

@@ -34,6 +34,23 @@ pub struct Registers {
     pub masks: [u64; 8],
 }
 
+/// Lines of the buffer that rows may read and write.
+pub const BUFFER_LINES: usize = 16;
+/// Bytes of a line.
+pub const LINE_BYTES: usize = 64;
+
+/// What a row that reads or writes memory finds in the buffer, and which registers point into it. Addresses are those of the
+/// middle of the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Buffer {
+    /// The content: this word everywhere. It is set again before each reading.
+    pub word: u64,
+    /// Whether the address is added to the word.
+    pub holds_address: bool,
+    /// General registers to which the address is added: a bit for each number.
+    pub pointers: u16,
+}
+
 /// Why encoded rows cannot be run, with what to do.
 pub type Refused = String;
 
@@ -44,6 +61,8 @@ pub struct EncodedRows {
     rows: Vec<EncodedRow>,
     #[cfg(all(unix, target_arch = "x86_64"))]
     memory: here::Memory,
+    #[cfg(all(unix, target_arch = "x86_64"))]
+    words: Box<here::Words>,
 }
 
 /// A row: its code, and the values with which it begins.
@@ -55,24 +74,43 @@ struct EncodedRow {
     registers: std::rc::Rc<Registers>,
     #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
     vectors: Vectors,
+    /// The word that fills the buffer before the row runs.
+    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    word: Option<u64>,
 }
 
 /// The code of a row before it is put into memory.
 #[derive(Debug, Clone)]
 pub struct RowBytes {
-    /// Straight-line instructions: no branches, no use of the stack, and memory only where the registers allow it.
+    /// Straight-line instructions: no branches, no use of the stack, and memory only where the registers point to it.
     pub code: Vec<u8>,
     /// The values with which the row begins.
     pub registers: std::rc::Rc<Registers>,
     /// The vector registers that it loads first.
     pub vectors: Vectors,
+    /// The buffer, if it reads or writes memory.
+    pub buffer: Option<Buffer>,
+}
+
+/// Whether encoded rows can be run in this build.
+///
+/// # Errors
+/// The architecture, if it is not the one that rows are encoded for.
+pub fn can_run_encoded() -> Result<(), Refused> {
+    let refused = || {
+        let (here, system) = (std::env::consts::ARCH, std::env::consts::OS);
+        format!("rows of machine code are built for x86-64 on Unix, not for {here} on {system}")
+    };
+    cfg!(all(unix, target_arch = "x86_64")).then_some(()).ok_or_else(refused)
 }
 
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod here {
-    use super::{EncodedRow, EncodedRows, ReadFn, Refused, Registers, RowBytes, Vectors};
+    use super::{BUFFER_LINES, Buffer, EncodedRow, EncodedRows, LINE_BYTES, ReadFn, Refused, Registers, RowBytes, Vectors};
     use std::arch::asm;
+    use std::cell::Cell;
     use std::mem::offset_of;
+    use std::rc::Rc;
 
     /// Rows begin at a line of the cache.
     const ALIGNMENT: usize = 64;
@@ -116,20 +154,58 @@ mod here {
         }
     }
 
+    /// Words of the buffer.
+    const WORDS: usize = BUFFER_LINES * LINE_BYTES / 8;
+
+    /// The buffer. Rows change it through its address, so the compiler must not know its content. It begins at a page, so that
+    /// no two rows differ by where it lies.
+    #[derive(Debug)]
+    #[repr(C, align(4096))]
+    pub struct Words([Cell<u64>; WORDS]);
+
+    impl Words {
+        fn new() -> Box<Words> {
+            Box::new(Words(std::array::from_fn(|_| Cell::new(0))))
+        }
+
+        /// The address of its middle.
+        fn middle(&self) -> u64 {
+            let start = std::ptr::from_ref(&self.0).expose_provenance();
+            (start + BUFFER_LINES / 2 * LINE_BYTES) as u64
+        }
+
+        fn fill(&self, word: u64) {
+            self.0.iter().for_each(|cell| cell.set(word));
+        }
+
+        /// Registers that point into it, and the word that fills it.
+        fn located(&self, registers: &Rc<Registers>, buffer: Option<Buffer>) -> (Rc<Registers>, Option<u64>) {
+            let Some(buffer) = buffer else { return (registers.clone(), None) };
+            let mut registers = Registers::clone(registers);
+            for (number, value) in registers.general.iter_mut().enumerate() {
+                let offset = if buffer.pointers >> number & 1 == 1 { self.middle() } else { 0 };
+                *value = value.wrapping_add(offset);
+            }
+            let offset = if buffer.holds_address { self.middle() } else { 0 };
+            (Rc::new(registers), Some(buffer.word.wrapping_add(offset)))
+        }
+    }
+
     impl EncodedRows {
         /// Puts the code of rows into memory that may be run.
         ///
         /// # Errors
         /// The system refuses such memory.
         pub fn new(rows: &[RowBytes]) -> Result<EncodedRows, Refused> {
-            let (mut code, mut all) = (Vec::new(), Vec::new());
+            let (mut code, mut all, words) = (Vec::new(), Vec::new(), Words::new());
             for row in rows {
                 code.resize(usize::next_multiple_of(code.len(), ALIGNMENT), RETURN);
-                all.push(EncodedRow { start: code.len(), registers: row.registers.clone(), vectors: row.vectors });
+                let (registers, word) = words.located(&row.registers, row.buffer);
+                all.push(EncodedRow { start: code.len(), registers, vectors: row.vectors, word });
                 code.extend_from_slice(&row.code);
                 code.push(RETURN);
             }
-            Ok(EncodedRows { rows: all, memory: Memory::with(&code)? })
+            Ok(EncodedRows { rows: all, memory: Memory::with(&code)?, words })
         }
 
         /// Number of rows.
@@ -144,11 +220,14 @@ mod here {
 
         /// Runs a row: its time in ticks of a clock.
         pub fn run(&self, row: usize, now: ReadFn) -> u64 {
-            let EncodedRow { start, registers, vectors } = &self.rows[row];
+            let EncodedRow { start, registers, vectors, word } = &self.rows[row];
             let registers: &Registers = registers;
+            // This also brings the buffer into the first level of the cache.
+            word.iter().for_each(|word| self.words.fill(*word));
             let begin = now();
             // SAFETY: the row begins within the mapping, which is runnable and lives as long as `self`. It is straight-line
-            // code that returns, as `RowBytes` demands; the assembly restores what the ABI keeps and declares the rest.
+            // code that returns, as `RowBytes` demands; the assembly restores what the ABI keeps and declares the rest. What the
+            // row writes in the buffer is in cells whose address was exposed.
             unsafe {
                 let code = self.memory.start.add(*start);
                 match vectors {
@@ -223,7 +302,7 @@ impl EncodedRows {
     /// # Errors
     /// Always, with the architecture.
     pub fn new(_: &[RowBytes]) -> Result<EncodedRows, Refused> {
-        Err(format!("rows of machine code are built for x86-64 on Unix, not for {} on {}", std::env::consts::ARCH, std::env::consts::OS))
+        Err(can_run_encoded().err().unwrap_or_default())
     }
 
     /// Number of rows.
@@ -249,7 +328,35 @@ mod tests {
     use std::rc::Rc;
 
     fn row(code: &[u8], registers: &Rc<Registers>, vectors: Vectors) -> RowBytes {
-        RowBytes { code: code.to_vec(), registers: registers.clone(), vectors }
+        RowBytes { code: code.to_vec(), registers: registers.clone(), vectors, buffer: None }
+    }
+
+    #[test]
+    fn rows_find_the_same_content_in_the_buffer_every_time() {
+        let registers = Rc::new(Registers { vectors: [[0; 8]; 16], general: [0; 16], masks: [0; 8] });
+        let mut seen = [0u64; 2];
+        // mov rcx, [rbx - 512]; mov rdx, [rbx + 504]; mov [rsi], rcx; mov [rsi + 8], rdx; mov [rbx - 512], rbx
+        let code = [
+            &[0x48, 0x8b, 0x8b, 0x00, 0xfe, 0xff, 0xff, 0x48, 0x8b, 0x93, 0xf8, 0x01, 0x00, 0x00][..],
+            &[0x48, 0x89, 0x0e, 0x48, 0x89, 0x56, 0x08, 0x48, 0x89, 0x9b, 0x00, 0xfe, 0xff, 0xff],
+        ]
+        .concat();
+        let mut general = registers.general;
+        general[6] = seen.as_mut_ptr() as u64;
+        let registers = Rc::new(Registers { general, ..*registers });
+        let mut row = row(&code, &registers, Vectors::Sse);
+        row.buffer = Some(Buffer { word: 77, holds_address: false, pointers: 1 << 3 });
+        let rows = EncodedRows::new(std::slice::from_ref(&row)).unwrap();
+        for _ in 0..2 {
+            rows.run(0, fake::read);
+            assert_eq!(std::hint::black_box(&seen), &[77, 77]);
+        }
+        // mov rcx, [rbx]; mov rdx, [rcx]; mov [rsi], rbx; mov [rsi + 8], rdx: the content is the address that it is read from.
+        row.code = vec![0x48, 0x8b, 0x0b, 0x48, 0x8b, 0x11, 0x48, 0x89, 0x1e, 0x48, 0x89, 0x56, 0x08];
+        row.buffer = Some(Buffer { word: 0, holds_address: true, pointers: 1 << 3 });
+        EncodedRows::new(&[row]).unwrap().run(0, fake::read);
+        let seen = std::hint::black_box(&seen);
+        assert!(seen[0] != 0 && seen[0] == seen[1], "{seen:?}");
     }
 
     #[test]

@@ -3,22 +3,41 @@
 //! Each chain repeats instructions without a loop, and every copy depends on the previous one. Instructions that cores
 //! eliminate or shorten (`add r, imm`, `inc`, `mov r, r`, a store-load pair) are not used.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(all(target_arch = "arm", target_abi = "eabihf"))]
+mod arm;
 mod encoded;
 mod reads;
+#[cfg(target_arch = "riscv64")]
+mod riscv64;
 mod roles;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", all(target_arch = "arm", target_abi = "eabihf"), target_arch = "riscv64"))]
+mod rows;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub mod expressions;
-pub use encoded::{EncodedRows, Refused, Registers, RowBytes, Vectors};
+pub use encoded::{BUFFER_LINES, Buffer, EncodedRows, LINE_BYTES, Refused, Registers, RowBytes, Vectors, can_run_encoded};
 pub use reads::{ReadsFn, reads};
 pub use roles::{CONTROLS, ChainRole, LATTICE, RULER};
 
+#[cfg(target_arch = "aarch64")]
+use aarch64 as arch;
+#[cfg(all(target_arch = "arm", target_abi = "eabihf"))]
+use arm as arch;
+#[cfg(target_arch = "riscv64")]
+use riscv64 as arch;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as arch;
 
 /// There are no chains for this architecture.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "arm", target_abi = "eabihf"),
+    target_arch = "riscv64"
+)))]
 mod arch {
     pub fn chains() -> Vec<super::Chain> {
         Vec::new()

@@ -8,14 +8,6 @@ pub fn catalogue() -> Vec<(Clock, std::result::Result<(), String>)> {
     arch::clocks().into_iter().chain(os::clocks()).collect()
 }
 
-/// The best clock of this machine: the ordered time stamp counter if available, else the system's monotonic clock.
-pub fn default_clock() -> Clock {
-    let first = |all: Vec<(Clock, std::result::Result<(), String>)>| all.into_iter().find(|(_, available)| available.is_ok());
-    // The system's clocks are queried only if the CPU has none, because querying some of them is expensive.
-    let found = first(arch::clocks()).or_else(|| first(os::clocks())).map(|(clock, _)| clock);
-    found.unwrap_or(Clock { nominal_hz: Some(1e9), ..Clock::new("wall", "the system's monotonic clock", os::wall_ns) })
-}
-
 /// The clock of that name, enabled in the calling thread and checked to count.
 ///
 /// # Errors

@@ -1,8 +1,14 @@
 //! A clock for tests. It advances only when it is read or by [`advance`], in steps of its quantum, optionally with noise. It
-//! can have any width, require enabling, and stand still.
+//! can have any width, require enabling, and stand still. [`simulate`] runs it on a simulated core instead, with the noise of real
+//! machines.
+
+mod simulated_core;
+
+pub use simulated_core::{Interrupts, Neighbour, SimulatedCore};
 
 use super::{Clock, Ordering, Width};
 use fastrand::Rng;
+use simulated_core::Simulation;
 use std::cell::{Cell, RefCell};
 
 /// How the fake clock behaves.
@@ -51,10 +57,27 @@ thread_local! {
     static UNTIL_STOLEN: Cell<u64> = const { Cell::new(0) };
     static SETTINGS: Cell<Settings> = const { Cell::new(PLAIN) };
     static RANDOM: RefCell<Rng> = const { RefCell::new(Rng::with_seed(0)) };
+    static SIMULATION: RefCell<Option<Simulation>> = const { RefCell::new(None) };
+}
+
+/// Runs this thread's fake clock on a simulated core, until [`set`] is called. The same seed gives the same noise.
+pub fn simulate(core: SimulatedCore, seed: u64) {
+    SIMULATION.set(Some(Simulation::new(core, seed)));
+}
+
+/// Does work of this many core cycles on the simulated core. A neighbour lengthens it by the share `slower` while it is active.
+pub fn execute(cycles: f64, slower: f64) {
+    SIMULATION.with_borrow_mut(|simulation| simulation.iter_mut().for_each(|simulation| simulation.execute(cycles, slower)));
+}
+
+/// Lets time pass on the simulated core, in ticks.
+pub fn wait(ticks: f64) {
+    SIMULATION.with_borrow_mut(|simulation| simulation.iter_mut().for_each(|simulation| simulation.wait(ticks)));
 }
 
 /// Sets up this thread's fake clock.
 pub fn set(settings: Settings) {
+    SIMULATION.set(None);
     SETTINGS.set(settings);
     NOW.set(settings.start);
     UNTIL_STOLEN.set(settings.noise.period);
@@ -89,6 +112,9 @@ fn up_to(most: u64) -> u64 {
 
 /// Reads the fake clock; half of the time of a read passes before the reading and half after it.
 pub extern "C" fn read() -> u64 {
+    if let Some(reading) = SIMULATION.with_borrow_mut(|simulation| simulation.as_mut().map(Simulation::read)) {
+        return reading;
+    }
     let Settings { quantum, per_read, noise, bits, needs_enabling, .. } = SETTINGS.get();
     if needs_enabling {
         return 0;

@@ -1,6 +1,7 @@
 //! Resolution and cost of a read of a clock, from consecutive reads.
 
 use super::Counter;
+use hairspring_core::divisor::gcd;
 
 /// Most reads; a clock that advances only with the kernel's tick needs many.
 const MOST_READS: usize = 4_000_000;
@@ -125,10 +126,6 @@ fn cluster_distance(values: &[(u64, usize)], divisor: u64) -> Option<u64> {
     let nearest = centers.windows(2).map(|pair| pair[1] - pair[0]).min_by(f64::total_cmp)?;
     let distance = nearest.round() as u64;
     (blurred && distance >= SOUND * divisor && distance as f64 <= centers[0].ceil()).then_some(distance)
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 
 pub mod arch;
 mod catalogue;
+mod choice;
 mod granularity;
 mod os;
 mod rate;
@@ -17,7 +18,8 @@ mod width;
 
 pub mod fake;
 
-pub use catalogue::{catalogue, default_clock, find};
+pub use catalogue::{catalogue, find};
+pub use choice::{Choice, choice, default_clock, seated_clock};
 pub use granularity::{Reading, granularity};
 pub use rate::{RateMeter, wall_name};
 pub use ready::stands_still;
@@ -51,6 +53,8 @@ pub enum CountsWhen {
     /// Always.
     #[default]
     Always,
+    /// While the core that reads it runs: every core has its own clock, which may stop while the core sleeps.
+    WhileCoreRuns,
     /// While the thread that reads it runs: every thread has its own clock.
     WhileThreadRuns,
     /// While threads of the process run: with two running threads it is twice as fast.

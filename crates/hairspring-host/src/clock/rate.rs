@@ -1,7 +1,8 @@
 //! Ticks per second of a clock, measured against the system's unsteered clock over a whole run.
 
-use super::{Clock, os};
+use super::{Clock, CountsWhen, os};
 use hairspring_core::observations::Rate;
+use std::hint::black_box;
 
 /// Pairs taken at each end; the fastest pair is used.
 const TRIES: usize = 20;
@@ -15,6 +16,8 @@ pub struct RateMeter {
     start: Pair,
     /// Approximate ticks per second, to know how often a wrapping counter has wrapped; 0 for others.
     about_hz: f64,
+    /// Ticks per second while the thread works, at the start, for a clock that does not always count.
+    working_hz: Option<f64>,
 }
 
 /// A reading of the clock between two readings of the wall clock.
@@ -26,10 +29,13 @@ struct Pair {
 }
 
 impl RateMeter {
-    /// Takes the first pair of readings. Cost: 20 pairs of reads; a millisecond more for a counter that wraps.
+    /// Takes the first pair of readings. Cost: 20 pairs of reads; a millisecond more for a counter that wraps, and 8 ms more for
+    /// one that does not always count.
     pub fn start(clock: Clock) -> RateMeter {
+        let is_part_time = clock.counts != CountsWhen::Always && clock.nominal_hz.is_none();
+        let working_hz = is_part_time.then(|| working_hz(&clock));
         let start = pair(&clock);
-        let mut meter = RateMeter { clock, start, about_hz: clock.nominal_hz.unwrap_or(0.0) };
+        let mut meter = RateMeter { clock, start, about_hz: clock.nominal_hz.unwrap_or(0.0), working_hz };
         if clock.width.wraps() && clock.nominal_hz.is_none() {
             while os::wall_ns() as f64 - start.wall_ns < SHORT_NS {}
             meter.about_hz = meter.hz_until(&pair(&clock));
@@ -37,11 +43,13 @@ impl RateMeter {
         meter
     }
 
-    /// The rate since the start, or the rate that the clock's interface defines.
+    /// The rate since the start, or the rate that the clock's interface defines. For a clock that does not always count, it is
+    /// the rate while the thread works.
     pub fn rate(&self) -> Rate {
-        match self.clock.nominal_hz {
-            Some(hz) => Rate { hz, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() },
-            None => self.measured(0.0),
+        match (self.clock.nominal_hz, self.working_hz) {
+            (Some(hz), _) => Rate { hz, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() },
+            (None, Some(before)) => of_work(before, working_hz(&self.clock)),
+            (None, None) => self.measured(0.0),
         }
     }
 
@@ -64,6 +72,39 @@ impl RateMeter {
         let width = self.clock.width;
         width.unwrapped(width.between(self.start.ticks, end.ticks), self.about_hz * span_s) / span_s
     }
+}
+
+/// Stretches of work in which the rate of a clock that does not always count is measured, and the time of each.
+const STRETCHES: usize = 8;
+const STRETCH_NS: u64 = 1_000_000;
+/// Steps of work between two looks at the wall clock, which may be a system call that some clocks do not count.
+const STEPS: u32 = 100_000;
+
+/// The rate of a clock from those at both ends of a run. If they differ, the core has changed its clock.
+fn of_work(before: f64, after: f64) -> Rate {
+    let hz = f64::midpoint(before, after);
+    let apart = (before - after).abs() / 12f64.sqrt() / hz.max(f64::MIN_POSITIVE) * 1e6;
+    let provenance = format!(
+        "measured against {} while the thread worked, for {} ms at each end of the run",
+        wall_name(),
+        STRETCHES as u64 * STRETCH_NS / 1_000_000
+    );
+    Rate { hz, uncertainty_ppm: apart, provenance }
+}
+
+/// Ticks per second while the thread works: those of the stretch with the fewest interruptions, which is the fastest.
+fn working_hz(clock: &Clock) -> f64 {
+    let stretch = |_| {
+        let (begin, first) = (os::wall_ns(), (clock.read)());
+        while os::wall_ns().saturating_sub(begin) < STRETCH_NS {
+            (0..STEPS).for_each(|step| {
+                black_box(step);
+            });
+        }
+        let ticks = clock.width.between(first, (clock.read)());
+        ticks as f64 * 1e9 / os::wall_ns().saturating_sub(begin).max(1) as f64
+    };
+    (0..STRETCHES).map(stretch).fold(0.0, f64::max)
 }
 
 /// Name of the clock that rates are measured against.
@@ -114,6 +155,21 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(60));
         let rate = meter.rate();
         assert!((rate.hz / 1e9 - 1.0).abs() < 1e-3, "{rate:?}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn rate_of_a_clock_that_stops_in_a_sleep_is_that_of_work() {
+        extern "C" fn of_thread() -> u64 {
+            let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
+            time.map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
+        }
+        let clock = Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("thread", "", of_thread) };
+        let meter = RateMeter::start(clock);
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let rate = meter.rate();
+        assert!(rate.hz > 4e8 && rate.hz < 1.05e9 && rate.provenance.contains("while the thread worked"), "{rate:?}");
+        assert!(meter.measured(0.0).hz < 0.8 * rate.hz);
     }
 
     #[test]

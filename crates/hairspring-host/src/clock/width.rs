@@ -65,6 +65,18 @@ impl Width {
     }
 }
 
+/// Rows that are longer than the shortest one by this factor must not wrap either.
+const ROWS: u32 = 64;
+/// No counter ticks faster, in Hz.
+const FASTEST: f64 = 5e9;
+
+impl Clock {
+    /// Whether rows might wrap the counter more than once if the shortest of them takes this time.
+    pub fn wraps_within(&self, shortest: std::time::Duration) -> bool {
+        self.width.period().is_some_and(|ticks| f64::from(ROWS) * shortest.as_secs_f64() > ticks / FASTEST)
+    }
+}
+
 /// A function that reads a counter, and the counter's width, as needed for differences.
 #[derive(Debug, Clone, Copy)]
 pub struct Counter {
@@ -109,6 +121,12 @@ mod tests {
         assert_eq!(width.signed(0xfff0, 0x10), 0x20);
         assert_eq!(Width::FULL.signed(3, 1), -2);
         assert_eq!((width.half(), Width::FULL.half()), (0x7fff, i64::MAX as u64));
+    }
+
+    #[test]
+    fn long_code_is_not_for_a_counter_that_wraps() {
+        let wraps = |bits: u32, ms: u64| super::super::fake::clock(bits).wraps_within(std::time::Duration::from_millis(ms));
+        assert!(!wraps(32, 10) && wraps(32, 20) && !wraps(64, 1_000_000));
     }
 
     #[test]

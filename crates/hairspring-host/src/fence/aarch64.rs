@@ -12,7 +12,7 @@ super::fences! {
     syntax: [],
     order: "dsb ish\n\tisb",
     full: "dsb sy\n\tisb",
-    flush_line: "dc civac, {0}",
+    flush_line: ["dc civac, {0}"],
     link: "mul {0}, {0}, {0}",
     scratch: ["x9", "x9"],
     c_float: "w",

@@ -4,7 +4,7 @@ use super::{ALL, Fences};
 use hairspring_core::design::table::SHADOW_COPIES;
 
 /// Macros whose names begin with `prefix`: `FLOATING_REGISTER`, `FENCE()`, `FULL_FENCE()`, `FLUSH_LINE(address)` and
-/// `CHAIN()`. An unknown processor gets compiler barriers, and no `FLUSH_LINE`.
+/// `CHAIN()`. A processor that lets no program flush a line has no `FLUSH_LINE`, and an unknown one only compiler barriers.
 pub fn macros(prefix: &str) -> String {
     let mut text = String::new();
     for (at, fences) in ALL.iter().enumerate() {
@@ -17,11 +17,13 @@ pub fn macros(prefix: &str) -> String {
 fn known(prefix: &str, fences: &Fences) -> String {
     let links = format!(".rept {SHADOW_COPIES}\n\t{}\n\t.endr", fences.link);
     let link = variable(prefix);
+    let operands = ": : \"r\"(address) : \"memory\"";
+    let flush = fences.flush_line.map(|line| format!("#define {prefix}FLUSH_LINE(address) {}\n", asm(line, operands)));
     [
         format!("#define {prefix}FLOATING_REGISTER \"{}\"\n", fences.c_float),
         barrier(prefix, "FENCE", fences.order),
         barrier(prefix, "FULL_FENCE", fences.full),
-        format!("#define {prefix}FLUSH_LINE(address) {}\n", asm(fences.flush_line, ": : \"r\"(address) : \"memory\"")),
+        flush.unwrap_or_default(),
         chain(prefix, &asm(&links, &format!(": \"+r\"({link}) : : \"cc\""))),
     ]
     .concat()
@@ -70,7 +72,8 @@ mod tests {
         for name in ["FLOATING_REGISTER", "FENCE()", "FULL_FENCE()", "CHAIN()"] {
             assert_eq!(text.matches(&format!("#define X_{name}")).count(), ALL.len() + 1, "{name}");
         }
-        assert_eq!(text.matches("#define X_FLUSH_LINE(address)").count(), ALL.len());
+        let flushing = ALL.iter().filter(|fences| fences.flush_line.is_some()).count();
+        assert_eq!(text.matches("#define X_FLUSH_LINE(address)").count(), flushing);
         assert!(text.contains("\"lfence\" : : : \"memory\"") && text.contains("\\n\\timul %0, %0\\n") && text.contains("x_link"));
     }
 }

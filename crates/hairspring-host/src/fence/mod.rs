@@ -5,7 +5,9 @@
 //! enough for an in-order core.
 
 mod aarch64;
+mod arm;
 pub mod c;
+mod riscv64;
 mod x86_64;
 
 use hairspring_core::design::table::SHADOW_COPIES;
@@ -21,8 +23,8 @@ pub struct Fences {
     pub order: &'static str,
     /// A fence that also makes all earlier stores visible to all CPUs.
     pub full: &'static str,
-    /// Writes back the cache line of the address in `{0}`, and evicts it from all caches.
-    pub flush_line: &'static str,
+    /// Writes back the cache line of the address in `{0}`, and evicts it from all caches; `None` where only the system may do that.
+    pub flush_line: Option<&'static str>,
     /// A multiplication of `{0}` by itself: a link of the chain in rows of a fence's shadow.
     pub link: &'static str,
     /// A register for that chain in code that is all assembly, in AT&T and in Intel syntax.
@@ -32,11 +34,26 @@ pub struct Fences {
 }
 
 /// All supported architectures.
-pub const ALL: [Fences; 2] = [x86_64::FENCES, aarch64::FENCES];
+pub const ALL: [Fences; 4] = [x86_64::FENCES, aarch64::FENCES, arm::FENCES, riscv64::FENCES];
 
 /// The architecture of this build; `None` if it is not supported.
 pub fn here() -> Option<Fences> {
     ALL.into_iter().find(|fences| fences.architecture == std::env::consts::ARCH)
+}
+
+/// Whether programs can evict data from the caches here.
+///
+/// # Errors
+/// Why they cannot, with what to do.
+pub fn can_flush() -> Result<(), String> {
+    let flushes = here().is_some_and(|fences| fences.flush_line.is_some());
+    let refused = || {
+        format!(
+            "programs cannot flush cache lines on {}: only the system may; read a larger array in the init instead",
+            std::env::consts::ARCH
+        )
+    };
+    flushes.then_some(()).ok_or_else(refused)
 }
 
 /// The chain that replaces a body as lines of assembly, one for each multiplication; empty if the architecture is not
@@ -50,14 +67,14 @@ pub fn chain_lines(intel: bool) -> Vec<String> {
 macro_rules! fences {
     (
         $architecture:tt, $c_macro:literal, syntax: [$($syntax:ident)?], order: $order:literal, full: $full:literal,
-        flush_line: $flush_line:literal, link: $link:literal, scratch: $scratch:expr, c_float: $c_float:literal,
+        flush_line: [$($flush_line:literal)?], link: $link:literal, scratch: $scratch:expr, c_float: $c_float:literal,
     ) => {
         pub const FENCES: super::Fences = super::Fences {
             architecture: $architecture,
             c_macro: $c_macro,
             order: $order,
             full: $full,
-            flush_line: $flush_line,
+            flush_line: super::first(&[$($flush_line)?]),
             link: $link,
             scratch: $scratch,
             c_float: $c_float,
@@ -80,11 +97,7 @@ macro_rules! fences {
                 unsafe { asm!($full, options(nostack, preserves_flags $(, $syntax)?)) };
             }
 
-            #[inline(always)]
-            pub fn flush_line(address: *const u8) {
-                // SAFETY: the caller's address is that of a live value or lies in its first line; the contents stay.
-                unsafe { asm!($flush_line, in(reg) address, options(nostack, preserves_flags $(, $syntax)?)) };
-            }
+            $crate::fence::flush_function!([$($syntax)?] [$($flush_line)?]);
 
             #[inline(always)]
             pub fn chain() {
@@ -99,13 +112,39 @@ macro_rules! fences {
 }
 use fences;
 
+/// Defines the function that flushes a line, if programs may do that; else one that does nothing.
+macro_rules! flush_function {
+    ([$($syntax:ident)?] [$flush_line:literal]) => {
+        #[inline(always)]
+        pub fn flush_line(address: *const u8) {
+            // SAFETY: the caller's address is that of a live value or lies in its first line; the contents stay.
+            unsafe { asm!($flush_line, in(reg) address, options(nostack, preserves_flags $(, $syntax)?)) };
+        }
+    };
+    ([$($syntax:ident)?] []) => {
+        #[inline(always)]
+        pub fn flush_line(_: *const u8) {}
+    };
+}
+#[allow(unused_imports, reason = "it is used on architectures with a file")]
+pub(crate) use flush_function;
+
+/// The first of a list, where a list stands for what an architecture may lack.
+const fn first(list: &[&'static str]) -> Option<&'static str> {
+    if list.is_empty() { None } else { Some(list[0]) }
+}
+
 #[cfg(target_arch = "aarch64")]
 use aarch64 as arch;
+#[cfg(target_arch = "arm")]
+use arm as arch;
+#[cfg(target_arch = "riscv64")]
+use riscv64 as arch;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as arch;
 
 /// Compiler barriers only.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
 mod arch {
     use std::hint::black_box;
     use std::sync::atomic::{Ordering, compiler_fence};
@@ -146,7 +185,8 @@ pub fn chain() {
 /// no harm.
 pub const CACHE_LINE: usize = 64;
 
-/// Writes back the cache lines of a value and evicts them from all caches, with fences before and after.
+/// Writes back the cache lines of a value and evicts them from all caches, with fences before and after. Where programs cannot do
+/// that ([`can_flush`]) there are only the fences.
 #[inline(always)]
 pub fn flush<T: ?Sized>(value: &T) {
     let start = std::ptr::from_ref(value).cast::<u8>();
@@ -164,7 +204,7 @@ mod tests {
     #[test]
     fn every_architecture_names_its_registers() {
         for fences in ALL {
-            for text in [fences.flush_line, fences.link] {
+            for text in fences.flush_line.into_iter().chain([fences.link]) {
                 assert!(text.contains("{0}"), "{}: {text}", fences.architecture);
             }
             assert!(ALL.iter().filter(|other| other.architecture == fences.architecture).count() == 1);

@@ -8,7 +8,7 @@ super::fences! {
     syntax: [att_syntax],
     order: "lfence",
     full: "mfence\n\tlfence",
-    flush_line: "clflush ({0})",
+    flush_line: ["clflush ({0})"],
     link: "imul {0}, {0}",
     scratch: ["%rax", "rax"],
     c_float: "x",

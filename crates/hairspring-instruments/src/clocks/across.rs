@@ -68,6 +68,9 @@ pub fn across(clock: &Clock, cpus: &[usize], time: Duration) -> Across {
         CountsWhen::WhileProcessRuns => {
             return Across::NotTried("it counts the time of all threads together, so that two threads change what they compare".into());
         }
+        CountsWhen::WhileCoreRuns => {
+            return Across::NotTried("every core has one of its own, which begins at another number".into());
+        }
         CountsWhen::Always => {}
     }
     let [home, others @ ..] = cpus else { return Across::NotTried("no CPU was named".into()) };

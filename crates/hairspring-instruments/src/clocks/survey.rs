@@ -4,7 +4,7 @@ use super::kinds::ClockFinding;
 use super::{Across, across, read_cost};
 use hairspring_core::judge::{Finding, SeriesResult, Severity};
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, CountsWhen, RateMeter, Reading, catalogue, default_clock, granularity, wall_name};
+use hairspring_host::clock::{Choice, Clock, CountsWhen, RateMeter, Reading, catalogue, choice, default_clock, granularity, wall_name};
 use std::time::{Duration, Instant};
 
 /// What to measure, and for how long.
@@ -72,6 +72,8 @@ pub struct Survey {
     pub timed_by: String,
     /// Name of the clock that rates are measured against.
     pub against: String,
+    /// The clocks that measurements use unless one is named.
+    pub choice: Choice,
     /// Findings.
     pub findings: Vec<Finding>,
 }
@@ -105,7 +107,13 @@ pub fn survey(plan: &SurveyPlan) -> Survey {
             Report { clock, state }
         })
         .collect();
-    Survey { findings: findings(&clocks), clocks, timed_by: outer.name.to_owned(), against: wall_name().to_owned() }
+    Survey {
+        findings: findings(&clocks),
+        clocks,
+        timed_by: outer.name.to_owned(),
+        against: wall_name().to_owned(),
+        choice: choice().clone(),
+    }
 }
 
 fn start(clock: Clock, available: Result<(), String>) -> Result<RateMeter, String> {
@@ -122,6 +130,7 @@ fn rate(clock: &Clock, meter: &RateMeter, reading: &Reading) -> RateSeen {
         CountsWhen::WhileProcessRuns => {
             return RateSeen::NotApplicable("it runs as fast as threads of the process do, so it has no rate of its own".into());
         }
+        CountsWhen::WhileCoreRuns => return RateSeen::Measured(meter.rate()),
         CountsWhen::Always => {}
     }
     if clock.name == "monotonic_raw" {

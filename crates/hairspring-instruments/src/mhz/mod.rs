@@ -12,6 +12,7 @@ pub mod text;
 pub use kinds::CoreClockFinding;
 
 use crate::lines::{Line, core_hz, lines};
+use hairspring_core::divisor::gcd;
 use hairspring_core::estimate::lattice::lattice;
 use hairspring_core::estimate::levels::{Level, levels};
 use hairspring_core::estimate::ratio::ratio;
@@ -284,11 +285,7 @@ fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Lev
 fn factor_known(chains: &[ChainUnits]) -> bool {
     let is_single = |chain: &&ChainUnits| role_of(&chain.name).is_some_and(|role| SINGLE.contains(&role));
     let singles: Vec<u32> = chains.iter().filter(is_single).filter_map(|chain| chain.integer).filter(|n| *n > 1).collect();
-    singles.iter().enumerate().any(|(at, a)| singles[at + 1..].iter().any(|b| gcd(*a, *b) == 1))
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    singles.iter().enumerate().any(|(at, a)| singles[at + 1..].iter().any(|b| gcd(u64::from(*a), u64::from(*b)) == 1))
 }
 
 fn findings(solved: &Solved, factor_known: bool) -> Vec<Finding> {

@@ -1,5 +1,6 @@
 //! A counter in the background: it works whenever the CPU has nothing else to do, and so shows how much of the CPU the switches take.
 
+use super::end::End;
 use super::line::{ThreadId, place};
 use super::partner::ARGUMENT;
 use super::side::units;
@@ -25,6 +26,7 @@ pub struct Background {
     process: u32,
     group: Option<Group>,
     thread: Option<JoinHandle<()>>,
+    end: End,
 }
 
 impl Background {
@@ -35,20 +37,29 @@ impl Background {
     pub fn start(program: Option<&Path>) -> Result<Background, String> {
         let cannot = |error: &dyn std::fmt::Display| format!("cannot start the background counter: {error}");
         let shared = Arc::new(Shared::new().map_err(|error| cannot(&error))?);
+        let end = End::default();
         let (process, group, thread) = match program {
-            Some(program) => process(program, &shared).map(|(process, group, thread)| (process, Some(group), thread)),
-            None => in_thread(&shared).map(|thread| (std::process::id(), None, thread)),
+            Some(program) => process(program, &shared, &end).map(|(process, group, thread)| (process, Some(group), thread)),
+            None => in_thread(&shared, &end).map(|thread| (std::process::id(), None, thread)),
         }
         .map_err(|error| cannot(&error))?;
-        let counter = Background { shared, process, group, thread: Some(thread) };
+        let counter = Background { shared, process, group, thread: Some(thread), end };
         let begin = Instant::now();
         while counter.count() == 0 {
-            if begin.elapsed() > READY || counter.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+            if let Some(end) = counter.why_gone() {
+                return Err(format!("{end} before it counted"));
+            }
+            if begin.elapsed() > READY {
                 return Err("the background counter does not count: the CPU is never idle".into());
             }
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(counter)
+    }
+
+    /// Why the counter is gone, if it is.
+    pub fn why_gone(&self) -> Option<String> {
+        self.end.reason()
     }
 
     /// Units of work so far.
@@ -72,7 +83,7 @@ impl Drop for Background {
     }
 }
 
-fn process(program: &Path, shared: &Shared) -> std::io::Result<(u32, Group, JoinHandle<()>)> {
+fn process(program: &Path, shared: &Shared, end: &End) -> std::io::Result<(u32, Group, JoinHandle<()>)> {
     let leader = ThreadId::own();
     let words = [
         ARGUMENT.to_owned(),
@@ -83,15 +94,24 @@ fn process(program: &Path, shared: &Shared) -> std::io::Result<(u32, Group, Join
         leader.thread.to_string(),
     ];
     let (mut child, group) = Group::spawn(Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()))?;
-    let number = child.id();
-    let thread = std::thread::Builder::new().name("counter's end".into()).spawn(move || drop(child.wait()))?;
+    let (number, end) = (child.id(), end.clone());
+    let thread = std::thread::Builder::new().name("counter's end".into()).spawn(move || {
+        let how = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        ended(&end, &how);
+    })?;
     Ok((number, group, thread))
 }
 
-fn in_thread(shared: &Arc<Shared>) -> std::io::Result<JoinHandle<()>> {
-    let shared = Arc::clone(shared);
-    // A counter that may not run at idle priority does not count, which the start reports.
-    std::thread::Builder::new().name("counter".into()).spawn(move || drop(count(&shared)))
+fn in_thread(shared: &Arc<Shared>, end: &End) -> std::io::Result<JoinHandle<()>> {
+    let (shared, end) = (Arc::clone(shared), end.clone());
+    std::thread::Builder::new().name("counter".into()).spawn(move || {
+        let how = count(&shared).map_or_else(|error| error, |()| "it was told to".into());
+        ended(&end, &how);
+    })
+}
+
+fn ended(end: &End, how: &str) {
+    end.tell(format!("the background counter ended ({how})"));
 }
 
 /// Counts units of work until it is told to end.
@@ -122,9 +142,17 @@ mod tests {
                 Ok(counter) => counter,
                 Err(reason) => return assert!(reason.contains("the CPU is never idle"), "{reason}"),
             };
-            assert!(counter.count() > 0 && counter.interruptions().is_some());
+            assert!(counter.count() > 0 && counter.interruptions().is_some() && counter.why_gone().is_none());
             Arc::clone(&counter.shared)
         };
         assert_eq!(Arc::strong_count(&shared), 1, "the thread has ended");
+    }
+
+    #[test]
+    fn a_program_that_does_not_count_is_named_with_its_end() {
+        let error = Background::start(Some(Path::new("/bin/false"))).unwrap_err();
+        assert_eq!(error, "the background counter ended (exit status: 1) before it counted");
+        let missing = Background::start(Some(Path::new("/no/such/program"))).unwrap_err();
+        assert!(missing.contains("cannot start the background counter"), "{missing}");
     }
 }

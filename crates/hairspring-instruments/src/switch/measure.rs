@@ -27,10 +27,15 @@ const FOR_WINDOWS: f64 = 0.6;
 /// Measures on a thread of its own, so that the calling thread stays as it is.
 ///
 /// # Errors
-/// A CPU that may not be used, a clock that is not ready, a working set that is too large, or a panic.
+/// A CPU that may not be used, a clock that is not ready, a working set that is too large, a thread that the system refuses, or a
+/// panic.
 pub fn measure(request: &Request) -> Result<Measured> {
-    let ended = std::thread::scope(|scope| scope.spawn(|| on_this_thread(request)).join());
-    ended.map_err(|_| Error::Refused { what: "the measuring thread".into(), reason: "it panicked".into() })?
+    let refused = |what: &str, reason: String| Error::Refused { what: what.into(), reason };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("leader".into()).spawn_scoped(scope, || on_this_thread(request));
+        let ended = thread.map_err(|error| refused("cannot start the measuring thread", error.to_string()))?.join();
+        ended.map_err(|_| refused("the measuring thread", "it panicked".into()))?
+    })
 }
 
 fn on_this_thread(request: &Request) -> Result<Measured> {

@@ -15,6 +15,8 @@ mod kinds;
 #[cfg(target_os = "linux")]
 mod background;
 #[cfg(target_os = "linux")]
+mod end;
+#[cfg(target_os = "linux")]
 mod line;
 #[cfg(target_os = "linux")]
 mod measure;
@@ -81,8 +83,22 @@ pub struct Measured {
 /// Always.
 #[cfg(not(target_os = "linux"))]
 pub fn measure(_: &Request) -> hairspring_host::Result<Measured> {
-    Err(hairspring_host::Error::Refused {
-        what: "context switches are measured on Linux only".into(),
-        reason: format!("this is {}", std::env::consts::OS),
-    })
+    Err(refused(std::env::consts::OS))
+}
+
+/// The refusal on another system.
+#[cfg(any(test, not(target_os = "linux")))]
+fn refused(system: &str) -> hairspring_host::Error {
+    hairspring_host::Error::Refused { what: "context switches are measured on Linux only".into(), reason: format!("this is {system}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_systems_are_refused_by_name() {
+        let error = refused("plan9").to_string();
+        assert!(error.contains("on Linux only") && error.contains("this is plan9"), "{error}");
+    }
 }

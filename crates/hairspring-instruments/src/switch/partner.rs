@@ -1,6 +1,7 @@
 //! The other side: a process or a thread that takes its turns until it is told to end.
 
 use super::design::Turn;
+use super::end::End;
 use super::line::{Calls, Knocker, Line, Side, Stream, TO_SLEEP, ThreadId, block_signals, loopback, own_signals, place, streams};
 use super::mechanism::Mechanism;
 use super::side::Work;
@@ -13,8 +14,8 @@ use rustix::thread::futex;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -78,7 +79,7 @@ pub struct Partner {
     group: Option<Group>,
     /// Set when the end of the partner is wanted, or known.
     is_over: Arc<AtomicBool>,
-    end: Arc<Mutex<Option<String>>>,
+    end: End,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -96,11 +97,11 @@ impl Partner {
         shared.numbers().words[place::PARKED].0.store(TO_SLEEP, Ordering::SeqCst);
         let ends = Ends::new(wanted.mechanism).map_err(|error| cannot(&format!("a {}", wanted.mechanism.name()), &error))?;
         let is_over = Arc::new(AtomicBool::new(false));
-        let end = Arc::new(Mutex::new(None));
+        let end = End::default();
         let watch = Watch {
             leader: knocker(wanted, Side::Leader, ThreadId::own(), &shared, ends.to_leader),
             is_over: Arc::clone(&is_over),
-            end: Arc::clone(&end),
+            end: end.clone(),
         };
         let (group, thread, process) = match &wanted.program {
             Some(program) => {
@@ -140,7 +141,7 @@ impl Partner {
 
     /// Why the partner is gone, if it is.
     pub fn why_gone(&self) -> Option<String> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.end.reason()
     }
 }
 
@@ -202,7 +203,7 @@ fn calls(mechanism: Mechanism, is_thread: bool, side: Side, to: ThreadId, stream
 struct Watch {
     leader: Knocker,
     is_over: Arc<AtomicBool>,
-    end: Arc<Mutex<Option<String>>>,
+    end: End,
 }
 
 impl Watch {
@@ -211,7 +212,7 @@ impl Watch {
         if self.is_over.load(Ordering::SeqCst) {
             return;
         }
-        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        self.end.tell(reason);
         self.leader.shared.numbers().words[place::GONE].0.store(1, Ordering::SeqCst);
         while !self.is_over.load(Ordering::SeqCst) {
             self.leader.knock();

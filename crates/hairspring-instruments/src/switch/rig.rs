@@ -22,7 +22,7 @@ use rand_pcg::Pcg64Mcg;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Both sides of a line, seen from the one that measures.
 #[derive(Debug)]
@@ -90,10 +90,22 @@ impl Pair {
     /// The reading of a window; a failure is kept, and all later windows are invalid.
     fn kept(&mut self, ran: std::io::Result<(u64, bool)>) -> (u64, bool) {
         ran.unwrap_or_else(|error| {
-            let gone = self.partner.why_gone().map(|end| format!("{end} during the measurement"));
+            let gone = self.why_gone(&error).map(|end| format!("{end} during the measurement"));
             self.failure.get_or_insert_with(|| gone.unwrap_or_else(|| format!("a system call failed: {error}")));
             (0, false)
         })
+    }
+
+    /// How the partner ended, if it did. The pipe of a partner that has just ended breaks before the system reports the end.
+    fn why_gone(&self, error: &std::io::Error) -> Option<String> {
+        let reported = Instant::now() + REPORTED;
+        loop {
+            let gone = self.partner.why_gone();
+            if gone.is_some() || error.kind() != std::io::ErrorKind::BrokenPipe || Instant::now() > reported {
+                return gone;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// A window without switches. The first repetition is not timed, so that the window begins as it goes on.
@@ -258,6 +270,8 @@ impl Rig for Windows {
     }
 }
 
+/// Time within which the end of a partner is reported after its pipe broke.
+const REPORTED: Duration = Duration::from_millis(500);
 /// Shortest time for the rounds of a partner: starting one takes some milliseconds.
 const SHORTEST_PLACEMENT: Duration = Duration::from_millis(60);
 
@@ -350,6 +364,9 @@ impl Periods {
                 let ran = self.window(self.periods[*at]);
                 let (work, exact) = self.pair.kept(ran);
                 round[*at] = Raw::new(work, if exact { Flags::NONE } else { Flags::SWITCHED });
+            }
+            if let Some(end) = self.counter.why_gone() {
+                return Err(format!("{end} during the measurement"));
             }
             if self.pair.has_failed() {
                 return Err(self.pair.failure());

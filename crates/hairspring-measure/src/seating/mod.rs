@@ -12,7 +12,7 @@ pub use finding::{Seated, SeatingFinding, Threads, code};
 pub use watched::{Stopped, Watched};
 
 use crate::cpu::quiet_cpu;
-use hairspring_host::clock::Clock;
+use hairspring_host::clock::{Clock, default_clock, seated_clock};
 use hairspring_host::error::{Error, Result};
 use hairspring_host::other_threads::{OthersMeter, OthersTime};
 use hairspring_host::seat::Seat;
@@ -39,6 +39,16 @@ pub enum Seating {
     Unpinned,
     /// The code runs other threads: nothing is changed.
     Threads,
+}
+
+impl Seating {
+    /// The best clock for a thread that runs in this way.
+    pub fn clock(self) -> Clock {
+        match self {
+            Seating::Pinned => seated_clock(),
+            Seating::Unpinned | Seating::Threads => default_clock(),
+        }
+    }
 }
 
 /// The CPU of a measurement, and what is known before the code runs.

@@ -1,30 +1,38 @@
 //! A measurement beside its expectation, as text.
 
-use crate::clean::clean;
 use crate::format::{Digits, bound, digits, fixed, significant, time_unit};
-use crate::page::{Page, Style, Tone};
+use crate::page::{Page, Tone};
 use hairspring_core::Estimate;
 use hairspring_core::judge::Agreement;
-use hairspring_result::Unit;
 use hairspring_result::document::{Expectation, Scheduling};
+use hairspring_result::{ResultDocument, Series, Unit};
 
-/// The comparison, to follow a report.
-pub fn expectation(expectation: &Expectation, style: &Style) -> String {
-    let mut page = Page::new(*style);
-    page.line("", Tone::Plain);
-    page.line(&format!("against the expectation {}", clean(&expectation.expression)), Tone::Strong);
-    page.gap();
-    let assumed = if expectation.is_stated { "" } else { " (2 % are assumed, as it states none)" };
-    page.item("expected", &(number(&expectation.expected, expectation.unit) + assumed), Tone::Plain);
-    if let Some(measured) = &expectation.measured {
-        page.item("measured", &number(measured, expectation.unit), Tone::Plain);
+/// The expectation of a document and the verdict, to follow the times. The number is named where the page has several.
+pub fn expectation(page: &mut Page, document: &ResultDocument) {
+    let Some(expectation) = document.expectation.as_deref() else { return };
+    let assumed = if expectation.is_stated { "" } else { ", which states no uncertainty: 2 % are assumed" };
+    let (number, expression) = (number(&expectation.expected, expectation.unit), &expectation.expression);
+    page.item("expected", &format!("{}{number} by `{expression}`{assumed}", about(document, expectation)), Tone::Plain);
+    let measured = expectation.measured.as_ref().filter(|_| expectation.unit == Unit::Ticks);
+    if let Some(measured) = measured {
+        page.item("measured", &self::number(measured, expectation.unit), Tone::Plain);
     }
     let tone = if expectation.verdict == Agreement::Deviates { Tone::Alarm } else { Tone::Strong };
     page.item("verdict", &verdict(expectation), tone);
     if let Some(found) = &expectation.scheduling {
-        scheduling(&mut page, found);
+        scheduling(page, found);
     }
-    page.finish()
+}
+
+/// The name of the number with a colon, where a document has several.
+fn about(document: &ResultDocument, expectation: &Expectation) -> String {
+    let several = |series: &Series| series.components.len() > 1;
+    match &document.results[..] {
+        [series] if !several(series) => String::new(),
+        [_] => format!("{}: ", expectation.component),
+        all if all.iter().any(several) => format!("{}, {}: ", expectation.series, expectation.component),
+        _ => format!("{}: ", expectation.series),
+    }
 }
 
 /// What a scheduling model says, and what a difference may mean.
@@ -57,7 +65,7 @@ pub fn ratio(ratio: f64) -> String {
 }
 
 /// The verdict in words: by which factor and how many sigmas the two differ.
-pub fn verdict(expectation: &Expectation) -> String {
+fn verdict(expectation: &Expectation) -> String {
     let factor = expectation.factor.map(|factor| format!("{} times the expected value", ratio(factor)));
     let sigmas = expectation.sigmas.filter(|sigmas| *sigmas > 0.0);
     let sigmas = sigmas.map(|sigmas| format!("{} sigmas beyond the systematic bounds", significant(sigmas, 2)));

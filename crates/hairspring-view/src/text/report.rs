@@ -1,6 +1,7 @@
 //! The report of a measurement from its heading to its circumstances.
 
 use super::environment::environment;
+use super::expectation::expectation;
 use super::findings::{chosen, shared};
 use super::fit::{fit, plots, run as run_text};
 use super::methods::methods;
@@ -44,6 +45,7 @@ pub fn report(document: &ResultDocument, style: &Style) -> String {
     distrust(&mut page, all);
     page.gap();
     times(&mut page, all);
+    expectation(&mut page, document);
     ratios(&mut page, document);
     let level = significant(100.0 * document.level(), 4);
     let clock = at_core_clock(document);

@@ -1,5 +1,6 @@
 //! One table for many benchmarks: a line for each component, ratios of benchmarks that ran together, then the findings.
 
+use super::expectation::expectation;
 use super::findings::{Shared, shared};
 use super::report::{at_core_clock, stated_clock};
 use crate::cells::{Cell, align};
@@ -32,6 +33,7 @@ pub fn table(result: &ResultDocument, style: &Style) -> String {
         let text = format!("{sign} {name}  {time}{joint}{cycles}  {}", line.mark);
         text.lines().filter(|text| !text.trim().is_empty()).for_each(|text| page.line(text, tone));
     }
+    expectation(&mut page, result);
     no_cycles(&mut page, result);
     ratios(&mut page, result);
     level(&mut page, result);

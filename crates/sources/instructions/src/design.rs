@@ -1,12 +1,14 @@
 //! The copies of each series: a chain for every pair of operands, and independent copies for the throughput.
 
+use crate::arrangement::Arrangement;
 use crate::encode::encode;
-use crate::form::{Form, Shape, Slot};
-use crate::helper::{Helper, path};
+use crate::form::{Element, Form, Operand, Shape, Slot};
+use crate::helper::{Helper, Needs, path, path_to_address};
+use crate::memory::{BASE, OTHER_BASE, ZERO, buffer, in_line, plain_move, with_base};
 use crate::register::{File, changing, constant};
 use crate::values::{DIVISOR, Values, registers};
-use hairspring_host::chains::{Registers, Vectors};
-use iced_x86::{Code, EncodingKind, Instruction};
+use hairspring_host::chains::{Buffer, Registers, Vectors};
+use iced_x86::{Code, Instruction};
 use std::rc::Rc;
 
 /// The way of a value through an instruction, from the operand that is read to the one that is written.
@@ -38,12 +40,16 @@ pub struct Series {
     pub quantity: Quantity,
     /// The values in the registers.
     pub values: Values,
+    /// Where its operands in memory are.
+    pub arrangement: Arrangement,
     /// Machine code of the copies in turn.
     pub copies: Vec<Vec<u8>>,
     /// Values of the registers.
     pub registers: Rc<Registers>,
     /// Vector registers that need values.
     pub vectors: Vectors,
+    /// The buffer, for a form with an operand in memory.
+    pub buffer: Option<Buffer>,
 }
 
 impl Series {
@@ -61,8 +67,38 @@ const HELPERS: usize = 2;
 /// # Errors
 /// An instruction that cannot be encoded.
 pub fn series(form: &Form) -> Result<Vec<Series>, String> {
-    let chains = pairs(form).into_iter().filter_map(|pair| chain(form, pair, Values::Ordinary).transpose());
-    chains.chain([throughput(form)]).collect()
+    let chains = pairs(form).into_iter().filter_map(|pair| chain(form, pair, Values::Ordinary, Arrangement::Usual).transpose());
+    chains.chain([throughput(form, Arrangement::Usual)]).collect()
+}
+
+/// The series of a form that use memory in another way, for what may depend on it: whether a load follows a store through the
+/// same register, whether a load finds what was just stored, and how stores share lines.
+///
+/// # Errors
+/// As [`series`].
+pub fn arranged(form: &Form) -> Result<Vec<Series>, String> {
+    let Some(memory) = form.memory() else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    let mut add = |pair, arrangement| chain(form, pair, Values::Ordinary, arrangement).map(|series| all.extend(series));
+    for (from, to) in pairs(form) {
+        if to == memory && (from == memory || !form.loads()) {
+            add((from, to), Arrangement::OtherBase)?;
+        }
+        if form.operands[from].slot == Slot::Base && is_plain_load(form) {
+            add((from, to), Arrangement::JustStored)?;
+        }
+    }
+    if form.stores() && !form.loads() {
+        all.push(throughput(form, Arrangement::OneLine)?);
+    }
+    Ok(all)
+}
+
+/// Whether a form does nothing but load, and there is a store for it.
+fn is_plain_load(form: &Form) -> bool {
+    let needs = Needs::new(form);
+    let plain = |file| plain_move(File::Memory, file, needs.bytes, needs.vex) == Some(form.code);
+    plain(File::General) || plain(File::Vector)
 }
 
 /// The chain of the form's first pair of operands of the same file, with other values; `None` if it has no such pair.
@@ -70,8 +106,12 @@ pub fn series(form: &Form) -> Result<Vec<Series>, String> {
 /// # Errors
 /// As [`series`].
 pub fn with_values(form: &Form, values: Values) -> Result<Option<Series>, String> {
+    // Integers in memory are addresses.
+    if form.memory().is_some() && form.element == Element::Integer {
+        return Ok(None);
+    }
     let pair = pairs(form).into_iter().find(|(from, to)| form.operands[*from].file == form.operands[*to].file);
-    pair.map_or(Ok(None), |pair| chain(form, pair, values))
+    pair.map_or(Ok(None), |pair| chain(form, pair, values, Arrangement::Usual))
 }
 
 /// The pairs of operands, as indexes, for which there is a chain.
@@ -90,6 +130,10 @@ fn is_possible(form: &Form, (from, to): (usize, usize)) -> bool {
     if form.divides_integers() {
         return source.label == "rax" && target.label == "rax";
     }
+    // What is loaded from a place may be known before the address of the store is, so there is no chain.
+    if source.slot == Slot::Base && target.file == File::Memory {
+        return false;
+    }
     // An exchange leaves nothing of a register in that register.
     if from == to && (form.code == Code::Xchg_rm64_r64 || form.code == Code::Xadd_rm64_r64 && source.label == "2") {
         return false;
@@ -105,19 +149,22 @@ fn is_possible(form: &Form, (from, to): (usize, usize)) -> bool {
 }
 
 /// The chain from one operand to another.
-fn chain(form: &Form, (from, to): (usize, usize), values: Values) -> Result<Option<Series>, String> {
+fn chain(form: &Form, (from, to): (usize, usize), values: Values, arrangement: Arrangement) -> Result<Option<Series>, String> {
     let (source, target) = (&form.operands[from], &form.operands[to]);
-    let helpers = if is_direct(form, from, to) {
-        Vec::new()
-    } else {
-        let vex = form.code.encoding() != EncodingKind::Legacy;
-        let helpers = path(target.file, source.file, vex, form.defined_flags());
+    let mut helpers = Vec::new();
+    if !is_direct(form, from, to) {
+        let needs = Needs::new(form);
+        let is_address = form.shape == Shape::Memory && source.slot == Slot::Base;
+        helpers = if is_address { path_to_address(target.file, needs) } else { path(target.file, source.file, needs) };
         if helpers.is_empty() {
             return Ok(None);
         }
-        helpers
-    };
-    let copies: Vec<Vec<Instruction>> = (0..period(form)).map(|copy| chained(form, (from, to), &helpers, copy)).collect();
+    }
+    if arrangement == Arrangement::OtherBase {
+        helpers.iter_mut().for_each(|helper| helper.base = OTHER_BASE);
+    }
+    let copies: Vec<Vec<Instruction>> =
+        (0..period(form)).map(|copy| arranged_copy(form, arrangement, copy, chained(form, (from, to), &helpers, copy))).collect();
     let edge = |form: &Form, from: usize, to: usize| Edge {
         form: form.name.clone(),
         from: form.operands[from].label.clone(),
@@ -125,12 +172,35 @@ fn chain(form: &Form, (from, to): (usize, usize), values: Values) -> Result<Opti
     };
     let own = [edge(form, from, to)].into_iter();
     let edges = own.chain(helpers.iter().map(|helper| edge(&helper.form, helper.operands.0, helper.operands.1))).collect();
-    made(form, Quantity::Latency(edges), values, &copies).map(Some)
+    made(form, Quantity::Latency(edges), values, arrangement, &copies).map(Some)
+}
+
+/// A copy of a chain that uses memory in this way.
+fn arranged_copy(form: &Form, arrangement: Arrangement, copy: usize, mut instructions: Vec<Instruction>) -> Vec<Instruction> {
+    match arrangement {
+        // A form that reads what it wrote has no helper: its copies take turns.
+        Arrangement::OtherBase if form.loads() && copy % 2 == 1 => {
+            instructions.iter_mut().for_each(|one| *one = with_base(*one, OTHER_BASE));
+        }
+        Arrangement::JustStored => {
+            let file = form.operands.iter().find(|operand| operand.writes).map_or(File::General, |operand| operand.file);
+            let number = constant(file).first().copied().unwrap_or(0);
+            let store =
+                path(file, File::Memory, Needs::new(form)).first().map(|store| store.place(number, reserved(form, File::Memory)[0]));
+            instructions.splice(0..0, store);
+        }
+        _ => {}
+    }
+    instructions
 }
 
 /// Whether the target of one copy can be the source of the next.
 fn is_direct(form: &Form, from: usize, to: usize) -> bool {
     let (source, target) = (&form.operands[from], &form.operands[to]);
+    if form.shape == Shape::Memory && source.slot == Slot::Base {
+        // The word in the buffer is its address.
+        return form.code == Code::Mov_r64_rm64;
+    }
     from == to || form.shape == Shape::Same || source.file == target.file && source.fixed().is_none() && target.fixed().is_none()
 }
 
@@ -140,6 +210,10 @@ fn chained(form: &Form, (from, to): (usize, usize), helpers: &[Helper], copy: us
     let rotating = rotation(form, to);
     let at = |copy: usize| rotating[copy % rotating.len().max(1)];
     let fixed = |operand: usize| form.operands[operand].fixed();
+    // A form that also writes its place uses others in turn, so that no copy waits for the place of the one before.
+    if let Some(place) = form.memory().filter(|_| !(form.loads() && form.stores())) {
+        numbers[place] = reserved(form, File::Memory)[0];
+    }
     if form.shape == Shape::Same {
         numbers.fill(at(0));
     } else if from == to && fixed(to).is_none() && form.operands[to].file != File::Flags {
@@ -154,7 +228,13 @@ fn chained(form: &Form, (from, to): (usize, usize), helpers: &[Helper], copy: us
         instructions.push(form.place(&numbers));
         let mut value = fixed(to).unwrap_or(numbers[to]);
         for (step, helper) in helpers.iter().enumerate() {
-            let target = if step + 1 == helpers.len() { source } else { reserved(form, helper.target())[1] };
+            let target = if helper.is_in_place() {
+                value
+            } else if step + 1 == helpers.len() {
+                source
+            } else {
+                reserved(form, helper.target())[1]
+            };
             instructions.push(helper.place(value, target));
             value = target;
         }
@@ -165,7 +245,7 @@ fn chained(form: &Form, (from, to): (usize, usize), helpers: &[Helper], copy: us
 }
 
 /// Independent copies.
-fn throughput(form: &Form) -> Result<Series, String> {
+fn throughput(form: &Form, arrangement: Arrangement) -> Result<Series, String> {
     let (mut before, mut names) = (Vec::new(), Vec::new());
     for operand in form.operands.iter().filter(|operand| operand.reads && operand.writes) {
         match (operand.slot, operand.fixed()) {
@@ -181,9 +261,16 @@ fn throughput(form: &Form) -> Result<Series, String> {
             _ => {}
         }
     }
-    let copy = |copy: usize| before.iter().copied().chain([form.place(&rotated(form, copy))]).collect();
+    let numbers = |copy: usize| {
+        let mut numbers = rotated(form, copy);
+        if let Some(place) = form.memory().filter(|_| arrangement == Arrangement::OneLine) {
+            numbers[place] = in_line(copy);
+        }
+        numbers
+    };
+    let copy = |copy: usize| before.iter().copied().chain([form.place(&numbers(copy))]).collect();
     let copies: Vec<Vec<Instruction>> = (0..period(form)).map(copy).collect();
-    made(form, Quantity::Throughput(names), Values::Ordinary, &copies)
+    made(form, Quantity::Throughput(names), Values::Ordinary, arrangement, &copies)
 }
 
 fn placed(code: Code, numbers: &[u8]) -> Option<Instruction> {
@@ -192,9 +279,7 @@ fn placed(code: Code, numbers: &[u8]) -> Option<Instruction> {
 
 /// Copies after which the registers repeat.
 fn period(form: &Form) -> usize {
-    let written = |at: &usize| form.operands[*at].writes && form.operands[*at].fixed().is_none();
-    let lengths: Vec<usize> =
-        (0..form.operands.len()).filter(written).map(|at| rotation(form, at).len()).filter(|length| *length > 0).collect();
+    let lengths: Vec<usize> = (0..form.operands.len()).map(|at| rotation(form, at).len()).filter(|length| *length > 0).collect();
     // Operands of different files may rotate through different numbers of registers.
     lengths.into_iter().fold(1, least_common_multiple)
 }
@@ -224,6 +309,9 @@ fn rotated(form: &Form, copy: usize) -> Vec<u8> {
         if form.divides_integers() {
             return DIVISOR;
         }
+        if form.shape == Shape::Memory && operand.slot == Slot::Base {
+            return BASE;
+        }
         let taken = used.iter().filter(|file| **file == operand.file).count();
         used.push(operand.file);
         let all = constant(operand.file);
@@ -233,13 +321,14 @@ fn rotated(form: &Form, copy: usize) -> Vec<u8> {
 }
 
 /// The registers that a written operand rotates through; none if it has no choice or is not written. Operands of the same
-/// file share the registers that are neither fixed nor reserved.
+/// file share the registers that are neither fixed nor reserved. Places in memory also rotate if they are only read.
 fn rotation(form: &Form, at: usize) -> Vec<u8> {
     let operand = &form.operands[at];
     if operand.file == File::Flags {
         return Vec::new();
     }
-    let rotates = |other: &crate::form::Operand| other.writes && other.fixed().is_none() && other.file == operand.file;
+    let changes = |other: &Operand| other.writes || other.file == File::Memory;
+    let rotates = |other: &Operand| changes(other) && other.fixed().is_none() && other.file == operand.file;
     if !rotates(operand) {
         return Vec::new();
     }
@@ -264,14 +353,16 @@ fn reserved(form: &Form, file: File) -> [u8; HELPERS] {
 fn free(form: &Form, file: File) -> Vec<u8> {
     let bound = |number: &u8| form.operands.iter().any(|operand| operand.file == file && operand.fixed() == Some(*number));
     let divisor = |number: &u8| form.divides_integers() && *number == DIVISOR;
-    changing(file).iter().copied().filter(|number| !bound(number) && !divisor(number)).collect()
+    let pointer = |number: &u8| form.shape == Shape::Memory && file == File::General && [ZERO, OTHER_BASE].contains(number);
+    changing(file).iter().copied().filter(|number| !bound(number) && !divisor(number) && !pointer(number)).collect()
 }
 
-fn made(form: &Form, quantity: Quantity, values: Values, copies: &[Vec<Instruction>]) -> Result<Series, String> {
+fn made(form: &Form, quantity: Quantity, values: Values, arrangement: Arrangement, copies: &[Vec<Instruction>]) -> Result<Series, String> {
     let copies: Vec<Vec<u8>> =
         copies.iter().map(|copy| encode(copy)).collect::<Result<_, _>>().map_err(|error| format!("{}: {error}", form.name))?;
     let registers = Rc::new(registers(form, values));
-    Ok(Series { form: form.name.clone(), quantity, values, copies, registers, vectors: form.vectors() })
+    let (vectors, buffer) = (form.vectors(), buffer(form, values));
+    Ok(Series { form: form.name.clone(), quantity, values, arrangement, copies, registers, vectors, buffer })
 }
 
 #[cfg(test)]
@@ -279,8 +370,7 @@ mod tests {
     use super::*;
     use crate::forms::all;
     use crate::helper::path;
-    use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory, OpAccess, Register};
-    use std::collections::HashMap;
+    use crate::simulated::{cycles, fault};
 
     fn form(name: &str) -> Form {
         all().into_iter().find(|form| form.name == name).unwrap_or_else(|| panic!("no {name}"))
@@ -302,6 +392,7 @@ mod tests {
         for form in all() {
             let all = series(&form).unwrap_or_else(|error| panic!("{error}"));
             assert!(all.iter().filter(|one| matches!(one.quantity, Quantity::Throughput(_))).count() == 1, "{}", form.name);
+            let all: Vec<Series> = all.into_iter().chain(arranged(&form).unwrap()).collect();
             assert!(all.iter().all(|one| !one.copies.is_empty() && one.copies.iter().all(|copy| !copy.is_empty())), "{}", form.name);
             for values in Values::special(form.element) {
                 with_values(&form, *values).unwrap();
@@ -328,31 +419,8 @@ mod tests {
         assert!(compared[0] == ["comisd xmm, xmm 1>flags", "cmovb r64, r64 flags>1", "movq xmm, r64 2>1"], "{compared:?}");
         assert_eq!(all_edges("div r64"), [vec!["div r64 rax>rax"], vec!["throughput mov r64, r64, mov r64, r64"]]);
         assert!(all_edges("shl r64, cl").contains(&vec!["shl r64, cl cl>1".to_owned(), "movsxd r64, r32 2>1".to_owned()]));
-        assert!(path(File::Mask, File::Flags, true, 0).len() == 2 && path(File::Flags, File::Vector, true, 0).is_empty());
-    }
-
-    /// The longest way of values through the copies, by counting one for each instruction: what is read after it was written.
-    fn longest_way(series: &Series, copies: u32) -> usize {
-        let code = series.code(copies);
-        let (mut depth, mut factory, mut longest) = (HashMap::new(), InstructionInfoFactory::new(), 0);
-        for instruction in Decoder::with_ip(64, &code, 0, DecoderOptions::NONE).iter() {
-            let info = factory.info(&instruction);
-            // A write of a part of a general register keeps the rest.
-            let merges = |register: Register| register.is_gpr8() || register.is_gpr16();
-            let reads = |access| !matches!(access, OpAccess::Write | OpAccess::NoMemAccess | OpAccess::None);
-            let read = info.used_registers().iter().filter(|used| reads(used.access()) || merges(used.register()));
-            let read: Vec<Register> = read.map(|used| used.register().full_register()).collect();
-            let before = read.iter().filter_map(|register| depth.get(register)).max().copied().unwrap_or(0);
-            let before = if instruction.rflags_read() != 0 { before.max(*depth.get(&Register::None).unwrap_or(&0)) } else { before };
-            for used in info.used_registers().iter().filter(|used| !matches!(used.access(), OpAccess::Read | OpAccess::CondRead)) {
-                depth.insert(used.register().full_register(), before + 1);
-            }
-            if instruction.rflags_modified() != 0 {
-                depth.insert(Register::None, before + 1);
-            }
-            longest = longest.max(before + 1);
-        }
-        longest
+        let needs = Needs { vex: true, flags: 0, bytes: 0 };
+        assert!(path(File::Mask, File::Flags, needs).len() == 2 && path(File::Flags, File::Vector, needs).is_empty());
     }
 
     #[test]
@@ -360,13 +428,80 @@ mod tests {
         const COPIES: u32 = 44;
         for form in all().iter().filter(|form| form.shape != Shape::Same) {
             for series in series(form).unwrap() {
-                let way = longest_way(&series, COPIES);
+                // An instruction takes one cycle, whichever way a value takes through it.
+                let way = cycles(&series, COPIES, |_, _| 1);
                 match &series.quantity {
-                    Quantity::Latency(edges) => assert!(way >= edges.len() * COPIES as usize, "{} {edges:?}: {way}", form.name),
+                    Quantity::Latency(edges) => assert!(way >= edges.len() as u32 * COPIES, "{} {edges:?}: {way}", form.name),
                     // Written registers come back after several copies.
-                    Quantity::Throughput(_) => assert!(way <= COPIES as usize / 4 + 3, "{}: {way}", form.name),
+                    Quantity::Throughput(_) => assert!(way <= COPIES / 4 + 3, "{}: {way}", form.name),
                 }
             }
         }
+    }
+
+    #[test]
+    fn chains_through_memory_are_sums_and_addresses_have_known_helpers() {
+        let stored = vec!["mov m64, r64 2>m".to_owned(), "mov r64, m64 m>1".to_owned()];
+        assert_eq!(all_edges("mov m64, r64"), [stored.clone(), vec!["throughput".into()]]);
+        let loaded: Vec<String> = stored.into_iter().rev().collect();
+        assert_eq!(all_edges("mov r64, m64"), [vec!["mov r64, m64 base>1".into()], loaded, vec!["throughput".into()]]);
+        let added = all_edges("add r64, m64");
+        assert!(added.contains(&vec!["add r64, m64 base>1".into(), "and r64, r64 1>1".into(), "add r64, r64 2>1".into()]), "{added:?}");
+        assert!(added.contains(&vec!["add r64, m64 1>1".into()]), "{added:?}");
+        let both = all_edges("add m64, r64");
+        assert!(both.contains(&vec!["add m64, r64 m>m".into()]) && !both.iter().any(|one| one[0].ends_with("base>m")), "{both:?}");
+        assert!(both.contains(&vec!["add m64, r64 2>m".into(), "mov r64, m64 m>1".into()]), "{both:?}");
+        let sum = all_edges("vaddpd ymm, ymm, m256");
+        let back = ["vmovq r64, xmm 2>1", "and r64, r64 1>1", "add r64, r64 2>1"].map(str::to_owned);
+        assert!(sum.iter().any(|edges| edges[0] == "vaddpd ymm, ymm, m256 base>1" && edges[1..] == back), "{sum:?}");
+        assert!(sum.contains(&vec!["vaddpd ymm, ymm, m256 m>1".into(), "vmovups m256, ymm 2>m".into()]), "{sum:?}");
+        let kinds = |name: &str| arranged(&form(name)).unwrap().iter().map(|one| one.arrangement).collect::<Vec<_>>();
+        assert_eq!(kinds("mov m64, r64"), [Arrangement::OtherBase, Arrangement::OneLine]);
+        assert_eq!((kinds("mov r64, m64"), kinds("add m64, r64")), (vec![Arrangement::JustStored], vec![Arrangement::OtherBase]));
+        assert!(kinds("add r64, m64").is_empty() && kinds("add r64, r64").is_empty());
+    }
+
+    #[test]
+    fn no_form_reads_or_writes_outside_the_buffer() {
+        const COPIES: u32 = 300;
+        let mut forms = 0;
+        for form in all() {
+            let special = Values::special(form.element).iter().filter_map(|values| with_values(&form, *values).unwrap());
+            for series in series(&form).unwrap().into_iter().chain(arranged(&form).unwrap()).chain(special) {
+                assert_eq!(series.buffer.is_some(), form.shape == Shape::Memory, "{}", form.name);
+                assert_eq!(fault(&series, COPIES), None, "{} {:?} {:?}", form.name, series.quantity, series.arrangement);
+            }
+            forms += u32::from(form.shape == Shape::Memory);
+        }
+        assert!(forms > 50, "{forms}");
+    }
+
+    #[test]
+    fn a_place_or_a_register_that_is_no_address_is_noticed() {
+        let (loads, adds) = (form("mov r64, m64"), form("add r64, m64"));
+        let code = |instruction: Instruction| encode(&[instruction]).unwrap();
+        let mut series = throughput(&loads, Arrangement::Usual).unwrap();
+        for copies in [
+            vec![code(with_base(loads.place(&[3, BASE, 8]), ZERO))],
+            // The sum of two addresses is none.
+            vec![code(adds.place(&[3, BASE, 8])), code(loads.place(&[3, 3, 8]))],
+            // What is loaded is an address only as long as nothing else was stored there.
+            vec![code(form("add m64, r64").place(&[BASE, 8, 3])), code(loads.place(&[3, BASE, 8])), code(loads.place(&[3, 3, 8]))],
+            vec![code(with_base(form("vmovups m256, ymm").place(&[BASE, 8, 1]), 4))],
+        ] {
+            series.copies = copies;
+            assert!(fault(&series, 3).is_some(), "{:?}", series.copies);
+        }
+    }
+
+    #[test]
+    fn stores_to_one_line_stay_in_it_and_others_use_twelve() {
+        let form = form("mov m64, r64");
+        let lines = |arrangement| {
+            let copies = throughput(&form, arrangement).unwrap().copies;
+            let places = copies.iter().flat_map(|copy| crate::simulated::places(copy));
+            places.map(|place| place.div_euclid(64)).collect::<std::collections::BTreeSet<i64>>().len()
+        };
+        assert_eq!((lines(Arrangement::OneLine), lines(Arrangement::Usual)), (1, 12));
     }
 }

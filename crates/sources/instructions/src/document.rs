@@ -62,6 +62,9 @@ pub struct FormJson {
     /// Why the throughput is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput_reason: Option<String>,
+    /// The same where all copies write to one line of the cache, for forms that only store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throughput_one_line: Option<Estimate>,
     /// Instructions that each independent copy needs besides, to depend on no other copy.
     pub throughput_with: Vec<String>,
     /// Whether the throughput is in doubt.
@@ -73,13 +76,13 @@ pub struct FormJson {
 /// A latency.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencyJson {
-    /// The operand that is read: its number from 1, a register, or `flags`.
+    /// The operand that is read: its number from 1, a register, `flags`, `base` (the address), or `m` (what is in memory).
     pub from: String,
     /// The operand that is written.
     pub to: String,
     /// Core cycles; `null` if only a sum is known.
     pub cycles: Option<Estimate>,
-    /// Core cycles of the pair and of the helpers in `with`.
+    /// Core cycles of the pair and of the helpers in `with`; for a value that goes through memory, of a store and a load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Estimate>,
     /// The instructions that carry the value back in the sum, with their operands.
@@ -94,8 +97,22 @@ pub struct LatencyJson {
     /// The same latency with special values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<ValuesJson>,
+    /// The chain with other uses of memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arrangements: Vec<ArrangementJson>,
     /// Whether it is in doubt.
     pub doubtful: bool,
+}
+
+/// A chain that uses memory in another way than usual.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ArrangementJson {
+    /// `other base`: loaded through another register than stored; `just stored`: loaded from where was stored just before.
+    pub arrangement: String,
+    /// Core cycles of the chain, with all helpers.
+    pub cycles: Estimate,
+    /// Core cycles of the usual chain, with all helpers.
+    pub usual_cycles: Option<Estimate>,
 }
 
 /// A latency with special values.
@@ -143,6 +160,7 @@ fn form(row: &FormResult) -> FormJson {
         latencies: row.latencies.iter().map(latency).collect(),
         throughput: row.throughput.cycles.as_ref().ok().copied(),
         throughput_reason: row.throughput.cycles.as_ref().err().cloned(),
+        throughput_one_line: row.throughput.one_line,
         throughput_with: row.throughput.with.clone(),
         throughput_doubtful: row.throughput.is_doubtful,
         findings: row.findings.clone(),
@@ -168,6 +186,15 @@ fn latency(one: &Latency) -> LatencyJson {
         with,
         reason,
         values: one.values.iter().map(|(values, cycles)| ValuesJson { values: values.name().into(), cycles: *cycles }).collect(),
+        arrangements: one
+            .arrangements
+            .iter()
+            .map(|(arrangement, cycles)| ArrangementJson {
+                arrangement: arrangement.name().into(),
+                cycles: *cycles,
+                usual_cycles: one.chain,
+            })
+            .collect(),
         doubtful: one.is_doubtful,
     }
 }

@@ -1,5 +1,6 @@
 //! A form of an instruction: its operands, what it reads and writes, and how it is encoded.
 
+use crate::memory::displacement;
 use crate::register::{File, Size, place};
 use hairspring_host::chains::Vectors;
 use iced_x86::{
@@ -21,6 +22,8 @@ pub enum Shape {
         /// The displacement.
         displacement: i8,
     },
+    /// Registers, and one operand in memory at an address of one register and a displacement.
+    Memory,
 }
 
 /// Where an operand is.
@@ -36,6 +39,8 @@ pub enum Slot {
     Base,
     /// Second register of the address.
     Index,
+    /// A place in memory of so many bytes as the operand of this number.
+    Memory(u32, usize),
     /// The flags.
     Flags,
 }
@@ -45,7 +50,7 @@ pub enum Slot {
 pub struct Operand {
     /// Where it is.
     pub slot: Slot,
-    /// Its name: its number from 1, the register, or `flags`.
+    /// Its name: its number from 1, the register, `flags`, `base` for the address, or `m` for what is in memory.
     pub label: String,
     /// Its register file.
     pub file: File,
@@ -116,6 +121,12 @@ impl Form {
 
     /// Adds an operand, and returns its name in the name of the form.
     fn add_explicit(&mut self, number: u32, kind: Kind) -> Result<String, String> {
+        if self.shape == Shape::Memory && may_be_memory(kind) {
+            let bytes = self.code.op_code().memory_size().size();
+            self.add(Slot::Base, "base".into(), File::General);
+            self.add(Slot::Memory(number, bytes), "m".into(), File::Memory);
+            return Ok(format!("m{}", 8 * bytes));
+        }
         if let Some(size) = size(kind) {
             self.add(Slot::Free(number, size), (number + 1).to_string(), size.file());
             return Ok(size.name().to_owned());
@@ -175,7 +186,7 @@ impl Form {
                     let (reads, writes) = access(info.op_access(number));
                     (reads || writes && size.merges(), writes)
                 }
-                Slot::Fixed(number, _) => access(info.op_access(number)),
+                Slot::Fixed(number, _) | Slot::Memory(number, _) => access(info.op_access(number)),
                 _ => (true, false),
             };
         }
@@ -189,7 +200,8 @@ impl Form {
         }
     }
 
-    /// The instruction with these register numbers, one for each operand; those of operands without a choice are not used.
+    /// The instruction with these numbers of registers and places, one for each operand; those of operands without a choice are
+    /// not used.
     pub fn place(&self, numbers: &[u8]) -> Instruction {
         let mut instruction = Instruction::default();
         instruction.set_code(self.code);
@@ -205,6 +217,13 @@ impl Form {
                 }
                 Slot::Base => self.set_address(&mut instruction, *number),
                 Slot::Index => instruction.set_memory_index(Size::R64.register(*number)),
+                Slot::Memory(at, bytes) => {
+                    let offset = displacement(*number, bytes);
+                    instruction.set_op_kind(at, OpKind::Memory);
+                    instruction.set_memory_displacement64(i64::from(offset) as u64);
+                    // The encoder takes four bytes where one is too few.
+                    instruction.set_memory_displ_size(u32::from(offset != 0));
+                }
                 Slot::Implicit(_) | Slot::Flags => {}
             }
         }
@@ -216,9 +235,9 @@ impl Form {
     }
 
     fn set_address(&self, instruction: &mut Instruction, base: u8) {
+        instruction.set_memory_base(Size::R64.register(base));
         let Shape::Address { scale, displacement } = self.shape else { return };
         instruction.set_op1_kind(OpKind::Memory);
-        instruction.set_memory_base(Size::R64.register(base));
         instruction.set_memory_index_scale(u32::from(scale.unwrap_or(1)));
         instruction.set_memory_displacement64(i64::from(displacement) as u64);
         instruction.set_memory_displ_size(u32::from(displacement != 0));
@@ -257,6 +276,26 @@ impl Form {
         self.place(&numbers).rflags_written() & STATUS
     }
 
+    /// The operand in memory, as an index.
+    pub fn memory(&self) -> Option<usize> {
+        self.operands.iter().position(|operand| operand.file == File::Memory)
+    }
+
+    /// Bytes of the operand in memory; 0 without one.
+    pub fn memory_bytes(&self) -> usize {
+        self.operands.iter().find_map(|operand| if let Slot::Memory(_, bytes) = operand.slot { Some(bytes) } else { None }).unwrap_or(0)
+    }
+
+    /// Whether it writes to memory.
+    pub fn stores(&self) -> bool {
+        self.operands.iter().any(|operand| operand.file == File::Memory && operand.writes)
+    }
+
+    /// Whether it reads memory.
+    pub fn loads(&self) -> bool {
+        self.operands.iter().any(|operand| operand.file == File::Memory && operand.reads)
+    }
+
     /// The operand of the flags.
     pub fn flags(&self) -> Option<&Operand> {
         self.operands.iter().find(|operand| operand.slot == Slot::Flags)
@@ -273,6 +312,12 @@ fn access(access: OpAccess) -> (bool, bool) {
         OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite => (true, true),
         _ => (false, false),
     }
+}
+
+/// Whether an operand of this kind can be in memory.
+fn may_be_memory(kind: Kind) -> bool {
+    let general = matches!(kind, Kind::r8_or_mem | Kind::r16_or_mem | Kind::r32_or_mem | Kind::r64_or_mem);
+    general || matches!(kind, Kind::mem | Kind::xmm_or_mem | Kind::ymm_or_mem | Kind::zmm_or_mem)
 }
 
 fn size(kind: Kind) -> Option<Size> {

@@ -13,8 +13,8 @@ pub fn all() -> Vec<Form> {
     for set in SETS {
         let add = |forms: &mut Vec<Form>, code, shape| forms.extend(Form::new(code, shape, set.name));
         for code in set.codes {
-            add(&mut forms, *code, Shape::Registers);
-            if SAME.contains(code) {
+            add(&mut forms, *code, set.shape);
+            if set.shape == Shape::Registers && SAME.contains(code) {
                 add(&mut forms, *code, Shape::Same);
             }
         }
@@ -162,6 +162,11 @@ mod tests {
         assert_eq!(spelled("vaddpd ymm, ymm, ymm"), ["1 w", "2 r", "3 r"]);
         assert_eq!(spelled("vfmadd231pd ymm, ymm, ymm"), ["1 rw", "2 r", "3 r"]);
         assert_eq!(spelled("cmp r64, r64"), ["1 r", "2 r", "flags w"]);
+        assert_eq!(spelled("mov r64, m64"), ["1 w", "base r", "m r"]);
+        assert_eq!(spelled("mov m64, r64"), ["base r", "m w", "2 r"]);
+        assert_eq!(spelled("add m64, r64"), ["base r", "m rw", "2 r", "flags w"]);
+        assert_eq!(spelled("movsd xmm, m64"), ["1 w", "base r", "m r"]);
+        assert_eq!(spelled("vfmadd231pd ymm, ymm, m256"), ["1 rw", "2 r", "base r", "m r"]);
         let divide: HashSet<String> = spelled("div r64").into_iter().collect();
         assert!(["1 r", "rax rw", "rdx rw", "flags w"].iter().all(|one| divide.contains(*one)), "{divide:?}");
         assert!(spelled("cmovb r64, r64").contains(&"flags r".to_owned()));
@@ -182,7 +187,8 @@ mod tests {
             let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
             choose(&Wanted { names: owned(names), sets: owned(sets), extensions: owned(extensions) })
         };
-        assert!(chosen(&[], &[], &[]).unwrap().iter().all(|form| form.set != "avx512"));
+        assert!(chosen(&[], &[], &[]).unwrap().iter().all(|form| form.set != "avx512" && form.set != "memory512"));
+        assert!(chosen(&["*m64*"], &[], &[]).unwrap().iter().all(|form| form.memory_bytes() == 8));
         assert!(chosen(&["kandw*"], &[], &[]).unwrap().len() == 1);
         assert!(chosen(&[], &["fma"], &[]).unwrap().iter().all(|form| form.set == "fma"));
         assert!(chosen(&[], &[], &["BMI2"]).unwrap().iter().any(|form| form.name.starts_with("pdep")));

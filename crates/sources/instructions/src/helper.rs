@@ -1,8 +1,9 @@
 //! Instructions that carry a value from one register file back to another, so that a chain closes.
 
-use crate::form::{Form, Shape};
+use crate::form::{Form, Shape, Slot};
+use crate::memory::{BASE, ZERO, plain_move, with_base};
 use crate::register::{File, constant};
-use iced_x86::{Code, Instruction, RflagsBits};
+use iced_x86::{Code, EncodingKind, Instruction, RflagsBits};
 
 /// A step of a chain from a register to another one.
 #[derive(Debug, Clone)]
@@ -11,14 +12,35 @@ pub struct Helper {
     pub form: Form,
     /// The operand that it reads the value from, and the one that it writes it to, as indexes.
     pub operands: (usize, usize),
+    /// The register of other operands that are general; `None` for one that keeps its value.
+    other: Option<u8>,
+    /// The register that points to the place in memory.
+    pub base: u8,
 }
 
-/// The steps from one file to another, in the encoding of the form that they serve. `defined` are the flags that the form
-/// defines. Empty if there is no way.
-pub fn path(from: File, to: File, vex: bool, defined: u32) -> Vec<Helper> {
-    let step = |from, to| step(from, to, vex, defined);
-    if from == to || from == File::General || to == File::General {
-        return step(from, to).into_iter().collect();
+/// What the helpers of a form depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// Whether vectors are in the encoding with VEX.
+    pub vex: bool,
+    /// The flags that the form defines.
+    pub flags: u32,
+    /// Bytes of the operand in memory.
+    pub bytes: usize,
+}
+
+impl Needs {
+    /// Those of a form.
+    pub fn new(form: &Form) -> Needs {
+        Needs { vex: form.code.encoding() != EncodingKind::Legacy, flags: form.defined_flags(), bytes: form.memory_bytes() }
+    }
+}
+
+/// The steps from one file to another. Empty if there is no way.
+pub fn path(from: File, to: File, needs: Needs) -> Vec<Helper> {
+    let step = |from, to| step(from, to, needs);
+    if let Some(direct) = step(from, to) {
+        return vec![direct];
     }
     match (step(from, File::General), step(File::General, to)) {
         (Some(first), Some(second)) => vec![first, second],
@@ -26,8 +48,26 @@ pub fn path(from: File, to: File, vex: bool, defined: u32) -> Vec<Helper> {
     }
 }
 
-fn step(from: File, to: File, vex: bool, defined: u32) -> Option<Helper> {
+/// The steps from a file to the register of an address, which the value does not change: it is made zero and added. Both take
+/// as long as they are measured to take with other values.
+pub fn path_to_address(from: File, needs: Needs) -> Vec<Helper> {
+    let mut helpers = if from == File::General { Vec::new() } else { path(from, File::General, needs) };
+    if from != File::General && helpers.is_empty() {
+        return helpers;
+    }
+    helpers.extend(integer(Code::And_r64_rm64, (0, 0), Some(ZERO)));
+    helpers.extend(integer(Code::Add_r64_rm64, (1, 0), None));
+    helpers
+}
+
+fn integer(code: Code, operands: (usize, usize), other: Option<u8>) -> Option<Helper> {
+    Some(Helper { form: Form::new(code, Shape::Registers, "").ok()?, operands, other, base: BASE })
+}
+
+fn step(from: File, to: File, needs: Needs) -> Option<Helper> {
+    let Needs { vex, flags, bytes } = needs;
     let code = match (from, to) {
+        (File::Memory, _) | (_, File::Memory) => return through_memory(plain_move(from, to, bytes, vex)?, from, to),
         // It needs an execution unit, unlike a plain move.
         (File::General, File::General) => Code::Movsxd_r64_rm32,
         (File::Vector, File::Vector) if vex => Code::VEX_Vpshufd_xmm_xmmm128_imm8,
@@ -39,7 +79,7 @@ fn step(from: File, to: File, vex: bool, defined: u32) -> Option<Helper> {
         (File::General, File::Mask) => Code::VEX_Kmovq_kr_r64,
         (File::Mask, File::General) => Code::VEX_Kmovq_r64_kr,
         (File::General, File::Flags) => Code::Cmp_r64_rm64,
-        (File::Flags, File::General) => conditional_move(defined)?,
+        (File::Flags, File::General) => conditional_move(flags)?,
         _ => return None,
     };
     let form = Form::new(code, Shape::Registers, "").ok()?;
@@ -50,7 +90,15 @@ fn step(from: File, to: File, vex: bool, defined: u32) -> Option<Helper> {
     let operands = (place(from, false)?, place(to, true)?);
     let operands =
         if from == to { (form.operands.iter().position(|operand| operand.reads && !operand.writes)?, operands.1) } else { operands };
-    Some(Helper { form, operands })
+    Some(Helper { form, operands, other: None, base: BASE })
+}
+
+/// A store or a load.
+fn through_memory(code: Code, from: File, to: File) -> Option<Helper> {
+    let form = Form::new(code, Shape::Memory, "").ok()?;
+    let place = |wanted: File| form.operands.iter().position(|operand| operand.file == wanted && operand.slot != Slot::Base);
+    let operands = (place(from)?, place(to)?);
+    Some(Helper { form, operands, other: None, base: BASE })
 }
 
 /// The move on a flag that is defined.
@@ -65,7 +113,12 @@ fn conditional_move(defined: u32) -> Option<Code> {
 }
 
 impl Helper {
-    /// The instruction that carries the value from one register to another.
+    /// Whether the value stays in its register.
+    pub fn is_in_place(&self) -> bool {
+        self.operands.0 == self.operands.1
+    }
+
+    /// The instruction that carries the value from one register or place to another.
     pub fn place(&self, from: u8, to: u8) -> Instruction {
         let numbers: Vec<u8> = (0..self.form.operands.len())
             .map(|at| {
@@ -74,11 +127,11 @@ impl Helper {
                 } else if at == self.operands.0 {
                     from
                 } else {
-                    constant(self.form.operands[at].file).first().copied().unwrap_or(0)
+                    self.other.or(constant(self.form.operands[at].file).first().copied()).unwrap_or(0)
                 }
             })
             .collect();
-        self.form.place(&numbers)
+        with_base(self.form.place(&numbers), self.base)
     }
 
     /// The file that the value arrives in.

@@ -1,5 +1,6 @@
 //! Findings about instructions.
 
+use crate::Arrangement;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
@@ -12,6 +13,8 @@ pub enum InstructionFinding {
     OffLattice { pair: String, cycles: f64 },
     /// A latency depends on the values of the operands.
     DependsOnValues { values: String, cycles: f64, ordinary_cycles: f64 },
+    /// A chain through memory, or a store, depends on where and how memory is used.
+    DependsOnAddresses { what: String, arrangement: Arrangement, cycles: f64, usual_cycles: f64 },
     /// A chain takes no time: the core renames registers instead of running the instruction.
     Eliminated { pair: String, cycles: f64 },
     /// Independent copies are as slow as instructions that do nothing.
@@ -24,6 +27,8 @@ pub mod code {
     pub const OFF_LATTICE: &str = "latency_off_lattice";
     /// [`InstructionFinding::DependsOnValues`](super::InstructionFinding::DependsOnValues).
     pub const DEPENDS_ON_VALUES: &str = "depends_on_values";
+    /// [`InstructionFinding::DependsOnAddresses`](super::InstructionFinding::DependsOnAddresses).
+    pub const DEPENDS_ON_ADDRESSES: &str = "depends_on_addresses";
     /// [`InstructionFinding::Eliminated`](super::InstructionFinding::Eliminated).
     pub const ELIMINATED: &str = "eliminated";
     /// [`InstructionFinding::FrontEnd`](super::InstructionFinding::FrontEnd).
@@ -45,6 +50,16 @@ impl Kind for InstructionFinding {
                 numbers: numbers! { values, cycles, ordinary_cycles },
                 remedy: "a table needs a row for each kind of values",
             },
+            InstructionFinding::DependsOnAddresses { what, arrangement, cycles, usual_cycles } => {
+                let message = format!("{}, {what} takes {cycles:.2} cycles a copy instead of {usual_cycles:.2}", arrangement.condition());
+                let arrangement = arrangement.name().to_owned();
+                Description {
+                    code: code::DEPENDS_ON_ADDRESSES,
+                    message,
+                    numbers: numbers! { what, arrangement, cycles, usual_cycles },
+                    remedy: "the core forwards stored values, renames memory or combines stores: no single number is right for all code",
+                }
+            }
             InstructionFinding::Eliminated { pair, cycles } => Description {
                 code: code::ELIMINATED,
                 message: format!(

@@ -5,6 +5,7 @@
 //! table.
 
 pub mod against;
+mod arrangement;
 pub mod cpu;
 pub mod design;
 pub mod document;
@@ -15,12 +16,16 @@ pub mod forms;
 mod helper;
 mod kinds;
 pub mod measure;
+mod memory;
 mod register;
 pub mod result;
+#[cfg(test)]
+mod simulated;
 pub mod system;
 pub mod table;
 pub mod text;
 mod values;
 
+pub use arrangement::Arrangement;
 pub use kinds::{InstructionFinding, code};
 pub use values::Values;

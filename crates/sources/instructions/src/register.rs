@@ -14,6 +14,8 @@ pub enum File {
     Mask,
     /// The flags of arithmetic.
     Flags,
+    /// The buffer, whose places have numbers as registers have.
+    Memory,
 }
 
 /// Part of a register that an operand uses.
@@ -106,6 +108,8 @@ pub fn changing(file: File) -> &'static [u8] {
         File::Vector => &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
         File::Mask => &[1, 2, 3, 4, 5],
         File::Flags => &[],
+        // From the middle outwards, where displacements are short. The last ones are for chains: the middle needs none.
+        File::Memory => &[9, 7, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 8],
     }
 }
 
@@ -115,7 +119,7 @@ pub fn constant(file: File) -> &'static [u8] {
         File::General => &[15, 14],
         File::Vector => &[15, 14, 13],
         File::Mask => &[7, 6],
-        File::Flags => &[],
+        File::Flags | File::Memory => &[],
     }
 }
 

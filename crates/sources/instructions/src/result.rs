@@ -1,12 +1,12 @@
 //! The table of forms, made from the measured series.
 
-use crate::Values;
-use crate::design::{Edge, Quantity, Series, series, with_values};
+use crate::design::{Edge, Quantity, Series, arranged, series, with_values};
 use crate::form::Form;
 use crate::forms;
 use crate::kinds::InstructionFinding;
 use crate::measure::{Measured, Run, Settings, measure};
 use crate::system::{Chain, solve};
+use crate::{Arrangement, Values};
 use hairspring_core::Estimate;
 use hairspring_core::judge::{Finding, Severity};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ const WHOLE: (f64, f64) = (0.01, 0.06);
 const ELIMINATED: f64 = 0.6;
 /// Largest share by which a throughput may be off that of instructions that do nothing, to count as the same.
 const SAME_AS_NOTHING: f64 = 0.03;
-/// Smallest share by which a latency changes with the values.
+/// Smallest share by which a latency changes with the values, or cycles with the addresses.
 const OTHER_VALUES: f64 = 0.02;
 /// The form that shows the front end: it needs no unit.
 const NOTHING: &str = "nop";
@@ -27,7 +27,7 @@ const NOTHING: &str = "nop";
 pub enum Cycles {
     /// Of the pair alone.
     Alone(Estimate),
-    /// Of the pair and of helpers that carry the value back.
+    /// Of the pair and of helpers that carry the value back; without helpers of known length.
     Sum(Estimate, Vec<Edge>),
     /// Why they are unknown.
     Unknown(String),
@@ -42,11 +42,13 @@ impl Cycles {
         }
     }
 
-    /// The most that the pair can take: every helper takes a cycle or more.
+    /// The most that the pair can take: every helper takes a cycle or more, unless the core does without the store and the load.
     pub fn at_most(&self) -> Option<f64> {
         match self {
             Cycles::Alone(cycles) => Some(cycles.value),
-            Cycles::Sum(cycles, helpers) => Some(cycles.value - helpers.len() as f64),
+            Cycles::Sum(cycles, helpers) => {
+                Some(cycles.value - helpers.iter().filter(|helper| !is_memory(&helper.from, &helper.to)).count() as f64)
+            }
             Cycles::Unknown(_) => None,
         }
     }
@@ -63,6 +65,10 @@ pub struct Latency {
     pub cycles: Cycles,
     /// The same with special values, where they were tried.
     pub values: Vec<(Values, Estimate)>,
+    /// Cycles of the chain, with all helpers, where memory is used in another way.
+    pub arrangements: Vec<(Arrangement, Estimate)>,
+    /// Cycles of the chain with all helpers, for comparison.
+    pub chain: Option<Estimate>,
     /// Whether the measurement is in doubt.
     pub is_doubtful: bool,
 }
@@ -72,6 +78,15 @@ impl Latency {
     pub fn is_of_flags(&self) -> bool {
         self.from == "flags" || self.to == "flags"
     }
+
+    /// Whether the value goes through memory.
+    pub fn is_of_memory(&self) -> bool {
+        is_memory(&self.from, &self.to)
+    }
+}
+
+fn is_memory(from: &str, to: &str) -> bool {
+    from == "m" || to == "m"
 }
 
 /// The cycles of independent copies.
@@ -81,6 +96,8 @@ pub struct Throughput {
     pub cycles: Result<Estimate, String>,
     /// Instructions that each copy needs besides.
     pub with: Vec<String>,
+    /// Cycles of a copy that stores, if all copies write to one line of the cache.
+    pub one_line: Option<Estimate>,
     /// Whether the measurement is in doubt.
     pub is_doubtful: bool,
 }
@@ -108,10 +125,16 @@ impl FormResult {
         self.latencies.iter().filter(|latency| !latency.is_of_flags())
     }
 
-    /// The largest latency of values that do not go through the flags, or the largest upper bound of one.
+    /// The largest latency of values that do not go through the flags, or the largest upper bound of one. A latency through
+    /// memory counts only if there is no other one, and a sum of a store and a load only after one that is known alone.
     pub fn latency(&self) -> Option<&Latency> {
         let bounded = self.data().filter_map(|latency| Some((latency, latency.cycles.at_most()?)));
-        bounded.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(latency, _)| latency)
+        let rank = |latency: &Latency| match (latency.is_of_memory(), &latency.cycles) {
+            (false, _) => 2,
+            (true, Cycles::Alone(_)) => 1,
+            _ => 0,
+        };
+        bounded.max_by(|a, b| rank(a.0).cmp(&rank(b.0)).then(a.1.total_cmp(&b.1))).map(|(latency, _)| latency)
     }
 
     /// Whether a number in the row is in doubt.
@@ -155,10 +178,11 @@ pub fn table(request: &Request, progress: &dyn Fn(f64)) -> Result<Table, Box<dyn
 }
 
 /// The series of the forms, those with special values, and those that show helpers and the front end.
-fn all_series(request: &Request) -> Result<Vec<Series>, String> {
+pub(crate) fn all_series(request: &Request) -> Result<Vec<Series>, String> {
     let mut all = Vec::new();
     for form in &request.forms {
         all.extend(series(form)?);
+        all.extend(arranged(form)?);
         if request.values {
             for values in Values::special(form.element) {
                 all.extend(with_values(form, *values)?);
@@ -197,7 +221,7 @@ fn front_end(run: &Run) -> Option<Estimate> {
 
 /// The rows of forms from the measured series.
 pub fn rows(forms: &[Form], measured: &[Measured]) -> Vec<FormResult> {
-    let ordinary = || measured.iter().filter(|one| one.values == Values::Ordinary);
+    let ordinary = || measured.iter().filter(|one| one.is_usual());
     let chains: Vec<Chain> = ordinary()
         .filter(|one| !one.is_untrusted())
         .filter_map(|one| Some(Chain { edges: one.edges()?.to_vec(), cycles: *one.cycles.as_ref().ok()? }))
@@ -209,16 +233,19 @@ pub fn rows(forms: &[Form], measured: &[Measured]) -> Vec<FormResult> {
 
 fn row(form: &Form, measured: &[Measured], solved: &BTreeMap<Edge, Estimate>, nothing: Option<&Estimate>) -> FormResult {
     let own = || measured.iter().filter(|one| one.form == form.name);
-    let mut latencies: Vec<Latency> = own()
-        .filter(|one| one.values == Values::Ordinary)
-        .filter_map(|one| one.edges().map(|edges| latency(one, edges, solved, own())))
-        .collect();
+    let mut latencies: Vec<Latency> =
+        own().filter(|one| one.is_usual()).filter_map(|one| one.edges().map(|edges| latency(one, edges, solved, own()))).collect();
     latencies.sort_by_key(Latency::is_of_flags);
-    let throughput = own().find_map(|one| match &one.quantity {
-        Quantity::Throughput(with) => Some(Throughput { cycles: one.cycles.clone(), with: with.clone(), is_doubtful: one.is_doubtful() }),
+    let copies = |arrangement| own().find(move |one| one.arrangement == arrangement && one.edges().is_none());
+    let one_line = copies(Arrangement::OneLine).filter(|one| !one.is_doubtful()).and_then(|one| one.cycles.clone().ok());
+    let throughput = copies(Arrangement::Usual).and_then(|one| match &one.quantity {
+        Quantity::Throughput(with) => {
+            Some(Throughput { cycles: one.cycles.clone(), with: with.clone(), one_line, is_doubtful: one.is_doubtful() })
+        }
         Quantity::Latency(_) => None,
     });
-    let throughput = throughput.unwrap_or(Throughput { cycles: Err("it was not measured".into()), with: Vec::new(), is_doubtful: true });
+    let throughput =
+        throughput.unwrap_or(Throughput { cycles: Err("it was not measured".into()), with: Vec::new(), one_line: None, is_doubtful: true });
     let findings = findings(form, &latencies, &throughput, nothing, own());
     FormResult { name: form.name.clone(), set: form.set.to_owned(), extension: form.extension(), latencies, throughput, findings }
 }
@@ -229,11 +256,32 @@ fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>
         // A chain that is in doubt is not part of the system; it is reported as it was measured.
         (Ok(cycles), _) if edges.len() == 1 => Cycles::Alone(*cycles),
         (Ok(_), Some(cycles)) => Cycles::Alone(*cycles),
-        (Ok(cycles), None) => Cycles::Sum(*cycles, edges[1..].to_vec()),
+        (Ok(cycles), None) => without_known(cycles, &edges[1..], solved),
     };
-    let special = own.filter(|other| other.values != Values::Ordinary && other.quantity == one.quantity);
-    let values = special.filter_map(|other| Some((other.values, *other.cycles.as_ref().ok()?))).collect();
-    Latency { from: edges[0].from.clone(), to: edges[0].to.clone(), cycles, values, is_doubtful: one.is_doubtful() }
+    let special: Vec<&Measured> = own.filter(|other| !other.is_usual() && other.quantity == one.quantity).collect();
+    let is_clear = |other: &&&Measured| other.arrangement != Arrangement::Usual && !other.is_doubtful();
+    let arrangements = special.iter().filter(is_clear).filter_map(|other| Some((other.arrangement, *other.cycles.as_ref().ok()?)));
+    let values = special.iter().filter(|other| other.values != Values::Ordinary);
+    Latency {
+        from: edges[0].from.clone(),
+        to: edges[0].to.clone(),
+        cycles,
+        arrangements: arrangements.collect(),
+        values: values.filter_map(|other| Some((other.values, *other.cycles.as_ref().ok()?))).collect(),
+        chain: one.cycles.as_ref().ok().copied(),
+        is_doubtful: one.is_doubtful(),
+    }
+}
+
+/// The sum of a pair and of those helpers whose latencies are not known.
+fn without_known(chain: &Estimate, helpers: &[Edge], solved: &BTreeMap<Edge, Estimate>) -> Cycles {
+    let (known, unknown): (Vec<&Edge>, Vec<&Edge>) = helpers.iter().partition(|helper| solved.contains_key(helper));
+    let known = || known.iter().filter_map(|helper| solved.get(helper));
+    let value = chain.value - known().map(|helper| helper.value).sum::<f64>();
+    let half = known().map(|helper| helper.half_width().powi(2)).sum::<f64>();
+    let half = (half + chain.half_width().powi(2)).sqrt();
+    let sum = Estimate { value, low: value - half, high: value + half, ..*chain };
+    Cycles::Sum(sum, unknown.into_iter().cloned().collect())
 }
 
 fn findings<'m>(
@@ -248,9 +296,17 @@ fn findings<'m>(
         let pair = format!("{} ({} to {})", form.name, latency.from, latency.to);
         all.extend(latency.cycles.measured().filter(|_| !latency.is_doubtful).and_then(|cycles| about_cycles(pair, cycles)));
         for (values, cycles) in &latency.values {
-            all.extend(latency.cycles.measured().and_then(|ordinary| about_values(*values, cycles, ordinary)));
+            all.extend(latency.chain.as_ref().and_then(|ordinary| about_values(*values, cycles, ordinary)));
+        }
+        let usual = latency.chain.as_ref().filter(|_| !latency.is_doubtful);
+        for (arrangement, cycles) in &latency.arrangements {
+            let what = format!("a chain of {} ({} to {})", form.name, latency.from, latency.to);
+            all.extend(usual.and_then(|usual| about_addresses(what, *arrangement, cycles, usual)));
         }
     }
+    let usual = throughput.cycles.as_ref().ok().filter(|_| !throughput.is_doubtful);
+    let one_line = throughput.one_line.as_ref().zip(usual);
+    all.extend(one_line.and_then(|(cycles, usual)| about_addresses(form.name.clone(), Arrangement::OneLine, cycles, usual)));
     let limited = throughput.cycles.as_ref().ok().zip(nothing).filter(|(cycles, nothing)| {
         !throughput.is_doubtful && throughput.with.is_empty() && (cycles.value / nothing.value - 1.0).abs() < SAME_AS_NOTHING
     });
@@ -279,10 +335,18 @@ fn about_cycles(pair: String, cycles: &Estimate) -> Option<Finding> {
 }
 
 fn about_values(values: Values, cycles: &Estimate, ordinary: &Estimate) -> Option<Finding> {
-    let apart = cycles.low > ordinary.high || cycles.high < ordinary.low;
-    let differs = apart && (cycles.value / ordinary.value - 1.0).abs() > OTHER_VALUES;
     let kind = InstructionFinding::DependsOnValues { values: values.name().into(), cycles: cycles.value, ordinary_cycles: ordinary.value };
-    differs.then(|| note(kind))
+    differs(cycles, ordinary).then(|| note(kind))
+}
+
+fn about_addresses(what: String, arrangement: Arrangement, cycles: &Estimate, usual: &Estimate) -> Option<Finding> {
+    let kind = InstructionFinding::DependsOnAddresses { what, arrangement, cycles: cycles.value, usual_cycles: usual.value };
+    differs(cycles, usual).then(|| note(kind))
+}
+
+fn differs(cycles: &Estimate, usual: &Estimate) -> bool {
+    let apart = cycles.low > usual.high || cycles.high < usual.low;
+    apart && (cycles.value / usual.value - 1.0).abs() > OTHER_VALUES
 }
 
 #[cfg(test)]
@@ -305,7 +369,8 @@ mod tests {
                 Quantity::Latency(edges) => slower * edges.iter().map(&cycles).sum::<f64>(),
                 Quantity::Throughput(_) => copy(&one.form),
             };
-            Measured { form: one.form, quantity: one.quantity, values: one.values, cycles: Ok(estimate(cycles)), findings: Vec::new() }
+            let Series { form, quantity, values, arrangement, .. } = one;
+            Measured { form, quantity, values, arrangement, cycles: Ok(estimate(cycles)), findings: Vec::new() }
         });
         (chosen, result.collect())
     }
@@ -344,6 +409,27 @@ mod tests {
         assert!(has("vaddpd ymm, ymm, ymm", code::OFF_LATTICE) && !has("vmulpd ymm, ymm, ymm", code::OFF_LATTICE));
         assert!(has("vmulpd ymm, ymm, ymm", code::DEPENDS_ON_VALUES) && !has("mov r64, r64", code::DEPENDS_ON_VALUES));
         assert!(!has("nop", code::FRONT_END) && !has("vmulpd ymm, ymm, ymm", code::FRONT_END));
+    }
+
+    #[test]
+    fn cycles_that_depend_on_addresses_are_findings() {
+        let (forms, mut all) = measured(&["mov m64, r64", "add m64, r64", "mov r64, m64"], |_| 2.5, |_| 1.0);
+        for one in &mut all {
+            one.cycles = match one.arrangement {
+                Arrangement::OtherBase => Ok(estimate(7.0)),
+                Arrangement::OneLine => Ok(estimate(0.5)),
+                Arrangement::JustStored | Arrangement::Usual => one.cycles.clone(),
+            };
+        }
+        let found = rows(&forms, &all);
+        let codes = |row: &FormResult| row.findings.iter().filter(|finding| finding.is(code::DEPENDS_ON_ADDRESSES)).count();
+        let of = |name: &str| found.iter().find(|row| row.name == name).unwrap();
+        assert_eq!((codes(of("mov m64, r64")), codes(of("add m64, r64")), codes(of("mov r64, m64"))), (2, 1, 0));
+        let message = &of("mov m64, r64").findings.iter().find(|finding| finding.is(code::DEPENDS_ON_ADDRESSES)).unwrap().message;
+        assert!(message.contains("another register") && message.contains("7.00") && message.contains("5.00"), "{message}");
+        // What is in doubt is compared with nothing.
+        all.iter_mut().filter(|one| one.arrangement != Arrangement::Usual).for_each(|one| one.cycles = Err("busy".into()));
+        assert!(rows(&forms, &all).iter().all(|row| codes(row) == 0 && !row.is_doubtful()));
     }
 
     #[test]

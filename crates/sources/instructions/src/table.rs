@@ -1,6 +1,8 @@
 //! The table of forms: one line for each set, in which each form is a code of the decoder library. What a form reads and
 //! writes, which operands it has and what the CPU must support comes from the library, not from this table.
 
+use crate::form::Shape;
+use crate::memory::{MEMORY, MEMORY512};
 use iced_x86::Code;
 use iced_x86::Code::*;
 
@@ -13,6 +15,8 @@ pub struct Set {
     pub description: &'static str,
     /// Its forms.
     pub codes: &'static [Code],
+    /// How their operands are chosen.
+    pub shape: Shape,
     /// Whether it is measured unless other sets are selected.
     pub is_default: bool,
 }
@@ -23,20 +27,42 @@ pub const SETS: &[Set] = &[
         name: "integer",
         description: "Moves, arithmetic, shifts, multiplications, divisions, bits and flags in general registers.",
         codes: INTEGER,
+        shape: Shape::Registers,
         is_default: true,
     },
-    Set { name: "bmi", description: "Bit manipulation.", codes: BMI, is_default: true },
+    Set { name: "bmi", description: "Bit manipulation.", codes: BMI, shape: Shape::Registers, is_default: true },
     Set {
         name: "sse",
         description: "Vectors of 128 bits in the legacy encoding: moves, numbers, conversions, integers.",
         codes: SSE,
+        shape: Shape::Registers,
         is_default: true,
     },
-    Set { name: "crypto", description: "Encryption, hashes, carry-less multiplication.", codes: CRYPTO, is_default: true },
-    Set { name: "avx", description: "Numbers in vectors of 128 and 256 bits.", codes: AVX, is_default: true },
-    Set { name: "avx2", description: "Integers in vectors of 256 bits.", codes: AVX2, is_default: true },
-    Set { name: "fma", description: "Fused multiply-add, and dot products of integers.", codes: FMA, is_default: true },
-    Set { name: "avx512", description: "Vectors of 512 bits and masks.", codes: AVX512, is_default: false },
+    Set {
+        name: "crypto",
+        description: "Encryption, hashes, carry-less multiplication.",
+        codes: CRYPTO,
+        shape: Shape::Registers,
+        is_default: true,
+    },
+    Set { name: "avx", description: "Numbers in vectors of 128 and 256 bits.", codes: AVX, shape: Shape::Registers, is_default: true },
+    Set { name: "avx2", description: "Integers in vectors of 256 bits.", codes: AVX2, shape: Shape::Registers, is_default: true },
+    Set {
+        name: "fma",
+        description: "Fused multiply-add, and dot products of integers.",
+        codes: FMA,
+        shape: Shape::Registers,
+        is_default: true,
+    },
+    Set { name: "avx512", description: "Vectors of 512 bits and masks.", codes: AVX512, shape: Shape::Registers, is_default: false },
+    Set {
+        name: "memory",
+        description: "Loads, stores, and instructions with an operand in memory, in the first level of the cache.",
+        codes: MEMORY,
+        shape: Shape::Memory,
+        is_default: true,
+    },
+    Set { name: "memory512", description: "The same with vectors of 512 bits.", codes: MEMORY512, shape: Shape::Memory, is_default: false },
 ];
 
 const INTEGER: &[Code] = &[

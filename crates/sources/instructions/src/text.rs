@@ -1,5 +1,6 @@
 //! The table as text, and the list of forms.
 
+use crate::Arrangement;
 use crate::against::{Comparison, Quantity};
 use crate::form::Form;
 use crate::kinds::code;
@@ -27,14 +28,20 @@ pub fn instructions(table: &Table, environment: &Environment, against: &[Compari
     for row in &table.forms {
         page.line(&line(row), if row.is_doubtful() { Tone::Alarm } else { Tone::Plain });
         if pairs {
-            row.latencies.iter().for_each(|latency| page.line(&pair(latency), Tone::Quiet));
+            for latency in &row.latencies {
+                page.line(&pair(latency), Tone::Quiet);
+                for (arrangement, cycles) in &latency.arrangements {
+                    page.line(&arranged(*arrangement, cycles, latency.chain.as_ref()), Tone::Quiet);
+                }
+            }
+            row.throughput.one_line.iter().for_each(|cycles| page.line(&one_line(cycles), Tone::Quiet));
         }
     }
     page.gap();
     page.marked("", "latency: of the slowest pair of operands; <= with helpers that carry the value back; flags: through the flags; per copy: of many independent ones (reciprocal throughput)");
     page.marked(
         "",
-        "notes: ? in doubt, r renamed and not run, f front end, n no whole number, v depends on values, + with further instructions",
+        "notes: ? in doubt, r renamed and not run, f front end, n no whole number, v depends on values, a depends on addresses, s sum of a store and a load, + with further instructions",
     );
     page.gap();
     summary(&mut page, table);
@@ -68,13 +75,18 @@ fn at_most(latency: &Latency) -> f64 {
     latency.cycles.at_most().unwrap_or(f64::NEG_INFINITY)
 }
 
-/// `3.00`, or `<=5.00` where only a sum is known.
+/// `3.00`, or `<=5.00` where only a sum is known. A sum of a store and a load is not split.
 fn cycles(latency: &Latency) -> String {
     match &latency.cycles {
         Cycles::Alone(cycles) => number(cycles.value, 2),
+        Cycles::Sum(cycles, _) if is_store_and_load(latency) => number(cycles.value, 2),
         Cycles::Sum(..) => format!("<={}", number(at_most(latency), 2)),
         Cycles::Unknown(_) => "-".into(),
     }
+}
+
+fn is_store_and_load(latency: &Latency) -> bool {
+    latency.is_of_memory() && matches!(latency.cycles, Cycles::Sum(..))
 }
 
 /// A number with so many digits behind the point; a negative zero is zero.
@@ -95,6 +107,8 @@ fn notes(row: &FormResult) -> String {
         (has(code::FRONT_END), 'f'),
         (has(code::OFF_LATTICE), 'n'),
         (has(code::DEPENDS_ON_VALUES), 'v'),
+        (has(code::DEPENDS_ON_ADDRESSES), 'a'),
+        (row.latency().is_some_and(is_store_and_load), 's'),
         (!row.throughput.with.is_empty(), '+'),
     ];
     marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect()
@@ -106,14 +120,28 @@ fn pair(latency: &Latency) -> String {
     let text = match &latency.cycles {
         Cycles::Alone(alone) => format!("{} +- {}", number(alone.value, 2), half(Some(alone))),
         Cycles::Sum(sum, helpers) => {
-            let helpers: Vec<&str> = helpers.iter().map(|helper| helper.form.as_str()).collect();
-            format!("{} +- {} with {}", number(sum.value, 2), half(Some(sum)), helpers.join(" and "))
+            // Several names are too long for a line.
+            let short =
+                |form: &'_ str| if helpers.len() > 1 { form.split(' ').next().unwrap_or_default().to_owned() } else { form.to_owned() };
+            let names: Vec<String> = helpers.iter().map(|helper| short(&helper.form)).collect();
+            format!("{} +- {} with {}", number(sum.value, 2), half(Some(sum)), names.join(", "))
         }
         Cycles::Unknown(reason) => reason.clone(),
     };
     let values: Vec<String> =
         latency.values.iter().map(|(values, cycles)| format!("; {} {}", values.name(), number(cycles.value, 2))).collect();
     format!("      {} {text}{}{}", pad(&name, 14), values.concat(), if latency.is_doubtful { " ?" } else { "" })
+}
+
+/// The chain with another use of memory, beside the usual one.
+fn arranged(arrangement: Arrangement, cycles: &Estimate, usual: Option<&Estimate>) -> String {
+    let usual = usual.map_or_else(String::new, |usual| format!(", usually {}", number(usual.value, 2)));
+    format!("        {} {} +- {} for the chain{usual}", pad(arrangement.name(), 12), number(cycles.value, 2), half(Some(cycles)))
+}
+
+/// Copies that store to one line of the cache.
+fn one_line(cycles: &Estimate) -> String {
+    format!("      {} {} +- {}", pad("per copy, one line", 18), number(cycles.value, 3), half(Some(cycles)))
 }
 
 fn summary(page: &mut Page, table: &Table) {

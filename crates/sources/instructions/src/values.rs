@@ -82,9 +82,11 @@ fn integer(values: Values, at: usize) -> u64 {
     }
 }
 
-/// The first values of all registers for a form.
+/// The first values of all registers for a form. General registers of a form with a memory operand are zero: the addresses are
+/// added when the buffer has its place.
 pub fn registers(form: &Form, values: Values) -> Registers {
-    let mut general: [u64; 16] = std::array::from_fn(|at| integer(values, at));
+    let is_address = form.memory().is_some();
+    let mut general: [u64; 16] = std::array::from_fn(|at| if is_address { 0 } else { integer(values, at) });
     if form.divides_integers() {
         let (quotient, remainder, divisor) = repeating_division(form, values);
         (general[0], general[2], general[usize::from(DIVISOR)]) = (quotient, remainder, divisor);
@@ -95,14 +97,21 @@ pub fn registers(form: &Form, values: Values) -> Registers {
     let values = if is_ordinary && form.name.contains("sqrt") { Values::One } else { values };
     let vector = |at: usize| {
         let is_constant = constant(File::Vector).contains(&(at as u8));
-        // What is added to zero or to a denormal number is zero, so that the number stays what it is.
-        let is_zero = is_constant && adds(form) && matches!(values, Values::Zero | Values::Denormal);
-        std::array::from_fn(|part| {
-            let seed = random((8 * at + part) as u64);
-            if is_zero { 0 } else { lane(form.element, values, is_constant, seed) }
-        })
+        std::array::from_fn(|part| number(form, values, is_constant, random((8 * at + part) as u64)))
     };
     Registers { vectors: std::array::from_fn(vector), general, masks: [u64::MAX; 8] }
+}
+
+/// 64 bits of an operand in memory, which keeps its value as the constant registers do.
+pub fn in_memory(form: &Form, values: Values) -> u64 {
+    number(form, values, true, random(0))
+}
+
+/// 64 bits of an operand of a form.
+fn number(form: &Form, values: Values, is_constant: bool, seed: u64) -> u64 {
+    // What is added to zero or to a denormal number is zero, so that the number stays what it is.
+    let is_zero = is_constant && adds(form) && matches!(values, Values::Zero | Values::Denormal);
+    if is_zero { 0 } else { lane(form.element, values, is_constant, seed) }
 }
 
 /// Whether a form adds its operands, and does not only multiply them.

@@ -24,6 +24,14 @@ pub enum Error {
         /// Rows that are needed.
         least: usize,
     },
+    /// Data cannot be flushed from the caches here.
+    #[error("benchmark `{name}` runs on cold data: {reason}")]
+    NoFlush {
+        /// Name of the benchmark.
+        name: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// The code ended the measurement, for example by an exception; its language reports the reason.
     #[error("benchmark `{name}` failed")]
     Failed {

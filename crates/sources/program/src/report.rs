@@ -4,7 +4,7 @@ use crate::benchmark::Group;
 use crate::circumstances::here;
 use crate::error::Result;
 use crate::remedies::PROGRAM;
-use crate::session::{MeasuredGroup, Session};
+use crate::session::{MeasuredGroup, Session, Timing};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject};
@@ -58,13 +58,13 @@ pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, comm
 }
 
 fn environment(session: &Session, measured: &MeasuredGroup) -> Environment {
-    let (clock, granularity) = (&session.clock, &session.granularity);
+    let Timing { clock, granularity, meter } = session.timing();
     let reference =
         session.ruler(&measured.seated).map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {
         clock: Some(
             Clock::named(clock.name, clock.description)
-                .with_rate(&session.meter.rate())
+                .with_rate(&meter.rate())
                 .with_reading(granularity.quantum, granularity.back_to_back_mean),
         ),
         pinned_cpu: measured.seated.cpu,

@@ -8,7 +8,8 @@ use crate::rows::{RowCode, Rows};
 use hairspring_core::design::FEWEST_ROWS;
 use hairspring_core::judge::Remedies;
 use hairspring_core::observations::Role;
-use hairspring_host::clock::{Clock, RateMeter, Reading, default_clock, find, granularity};
+use hairspring_host::clock::{Clock, CountsWhen, RateMeter, Reading, default_clock, find, granularity};
+use hairspring_host::fence::can_flush;
 use hairspring_host::interference::StealMeter;
 use hairspring_host::other_threads::OthersMeter;
 use hairspring_measure::batches::InProcess;
@@ -17,6 +18,7 @@ use hairspring_measure::limits::{DEFAULT_PRECISION, LEAST_ROUNDS};
 use hairspring_measure::ruler::{Ruler, find_ruler};
 use hairspring_measure::seating::{Home, Seated, Stopped, TimedThread, Watched};
 use hairspring_measure::{Goal, Run, Seating, Table, until_precise};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Time that is enough to measure the rate of a clock for a pilot.
@@ -72,13 +74,31 @@ pub struct MeasuredGroup {
     pub seated: Seated,
 }
 
+/// A clock with its resolution and its rate.
+#[derive(Debug)]
+pub(crate) struct Timing {
+    pub(crate) clock: Clock,
+    pub(crate) granularity: Reading,
+    pub(crate) meter: RateMeter,
+}
+
+impl Timing {
+    fn new(clock: Clock) -> Timing {
+        let meter = RateMeter::start(clock);
+        Timing { clock, granularity: granularity(&clock), meter }
+    }
+}
+
 /// CPU, clock and reference chain, for all benchmarks of a program.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) settings: Settings,
-    pub(crate) clock: Clock,
-    pub(crate) granularity: Reading,
-    pub(crate) meter: RateMeter,
+    /// The clock that was named, or the best one for a thread that is seated as asked.
+    first: Timing,
+    /// The best clock for everything, if that is another one.
+    steady: Option<Timing>,
+    /// Whether code turned out to need the best clock for everything: it runs other threads, or wraps the first one.
+    is_steady: AtomicBool,
     /// Core cycles of the reference chain, or the reason why there are none.
     ruler: std::result::Result<Ruler, String>,
     home: Home,
@@ -90,20 +110,27 @@ impl Session {
     /// # Errors
     /// An unavailable clock or CPU.
     pub fn new(settings: &Settings) -> Result<Session> {
-        let clock = settings.clock.as_deref().map_or_else(|| Ok(default_clock()), find)?;
+        let clock = settings.clock.as_deref().map_or_else(|| Ok(settings.seating.clock()), find)?;
         let others = OthersMeter::start();
-        let mut home = Home::find(settings.seating, settings.cpu, default_clock())?;
+        let mut home = Home::find(settings.seating, settings.cpu, settings.seating.clock())?;
         let seat = home.seat()?;
-        let (meter, begin) = (RateMeter::start(clock), Instant::now());
-        let granularity = granularity(&clock);
+        let begin = Instant::now();
+        let first = Timing::new(clock);
+        let steady = (settings.clock.is_none() && clock.counts != CountsWhen::Always).then(|| Timing::new(default_clock()));
         let wanted = settings.cycles && settings.seating != Seating::Threads;
-        let ruler = if wanted { find_ruler(default_clock()) } else { Err("they were not asked for".to_owned()) };
+        let ruler = if wanted { find_ruler(settings.seating.clock()) } else { Err("they were not asked for".to_owned()) };
         while clock.nominal_hz.is_none() && begin.elapsed() < RATE_TIME {
             std::hint::spin_loop();
         }
         drop(seat);
         home.usual = others.taken().share();
-        Ok(Session { settings: settings.clone(), clock, granularity, meter, ruler, home })
+        Ok(Session { settings: settings.clone(), first, steady, is_steady: AtomicBool::new(false), ruler, home })
+    }
+
+    /// The clock in use.
+    pub(crate) fn timing(&self) -> &Timing {
+        let steady = self.steady.as_ref().filter(|_| self.is_steady.load(Ordering::Relaxed));
+        steady.unwrap_or(&self.first)
     }
 
     /// Runs the setups of a group, chooses its rows, and runs them in rounds until every body reaches the requested precision
@@ -118,7 +145,11 @@ impl Session {
         let setup = OthersMeter::start();
         group.benchmarks.iter_mut().flat_map(|benchmark| &mut benchmark.setup).for_each(|setup| setup());
         let mut thread = TimedThread::begin(self.home.clone(), &setup);
+        let begin = Instant::now();
         self.first_runs(group, &names)?;
+        if self.first.clock.wraps_within(begin.elapsed()) {
+            self.is_steady.store(true, Ordering::Relaxed);
+        }
         thread.sit()?;
         loop {
             if let Some(run) = self.attempt(group, &names, &mut thread)? {
@@ -129,24 +160,28 @@ impl Session {
 
     /// Runs every benchmark once.
     fn first_runs(&self, group: &mut Group, names: &[String]) -> Result<()> {
-        let once = |benchmark: &mut Benchmark| (benchmark.rows[0].run)(self.clock.read);
+        let once = |benchmark: &mut Benchmark| (benchmark.rows[0].run)(self.timing().clock.read);
         let failure = group.benchmarks.iter_mut().position(|benchmark| once(benchmark).is_none());
         failure.map_or(Ok(()), |at| Err(failed(names, at)))
     }
 
     /// One measurement from the start; `None` if other threads were seen for the first time.
     fn attempt(&self, group: &mut Group, names: &[String], thread: &mut TimedThread) -> Result<Option<Run>> {
+        if thread.seated().cpu.is_none() {
+            self.is_steady.store(true, Ordering::Relaxed);
+        }
         let ruler = self.ruler(&thread.seated());
         let Plan { mut table, rows } = self.plan(group, names, &ruler)?;
         if thread.has_changed().is_some() {
             return Ok(None);
         }
         let steal = thread.seated().cpu.map(StealMeter::start);
-        let batches = InProcess::new(rows, &self.clock, self.granularity.quantum, 1).with_placements();
+        let Timing { clock, granularity, meter } = self.timing();
+        let batches = InProcess::new(rows, clock, granularity.quantum, 1).with_placements();
         let mut watched = Watched { batches, thread };
         let begin = Instant::now();
         match until_precise(&self.goal(), &mut table, &mut watched, &|| begin.elapsed()) {
-            Ok(ended) => Ok(Some(Run::new(table, ended, self.meter.rate(), steal.and_then(|meter| meter.stolen_ms())))),
+            Ok(ended) => Ok(Some(Run::new(table, ended, meter.rate(), steal.and_then(|meter| meter.stolen_ms())))),
             Err(Stopped::Changed(_)) => Ok(None),
             Err(Stopped::Failed(_)) => Err(failed(names, watched.batches.rig.failed().unwrap_or(names.len()))),
         }
@@ -166,9 +201,10 @@ impl Session {
     fn plan<'g, 'a: 'g>(&self, group: &'g mut Group<'a>, names: &[String], ruler: &std::result::Result<Ruler, String>) -> Result<Plan<'g>> {
         let second = group.benchmarks.iter().find(|one| one.rows.iter().any(|row| row.inits > 0)).map(|one| one.second);
         let components = std::iter::once("body").chain(second).map(str::to_owned).collect();
-        let mut plan = Plan { table: Table::new(components), rows: Rows::new(self.clock.read) };
+        let Timing { clock, granularity, meter } = self.timing();
+        let mut plan = Plan { table: Table::new(components), rows: Rows::new(clock.read) };
         for (at, benchmark) in group.benchmarks.iter_mut().enumerate() {
-            let chosen = choose(&mut benchmark.rows, &self.clock, 1e9 / self.meter.rate().hz);
+            let chosen = choose(&mut benchmark.rows, clock, 1e9 / meter.rate().hz);
             let chosen = chosen.ok_or_else(|| failed(names, at))?;
             if benchmark.second == FLUSH {
                 // A flush has fences around it: nothing overlaps with the body, but the fence hides the start of the body.
@@ -187,7 +223,7 @@ impl Session {
             plan.table.add_companion(&companion);
             plan.rows.all.extend(companion.code().into_iter().map(RowCode::Chain));
         }
-        plan.table.set_clock(self.clock.name, self.granularity.quantum);
+        plan.table.set_clock(clock.name, granularity.quantum);
         Ok(plan)
     }
 }
@@ -198,6 +234,9 @@ fn check_rows(group: &Group, names: &[String]) -> Result<()> {
         let rows = benchmark.rows.iter().filter(|row| row.order == Order::AtEnd).count();
         if rows < FEWEST_ROWS {
             return Err(Error::TooFewRows { name: name.clone(), rows, least: FEWEST_ROWS });
+        }
+        if benchmark.second == FLUSH {
+            can_flush().map_err(|reason| Error::NoFlush { name: name.clone(), reason })?;
         }
     }
     Ok(())

@@ -20,6 +20,9 @@ use std::time::Duration;
 const STARTS_PROCESSES: &str = "tried to start a process or to change its session (SIGSYS)";
 const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line copies";
 
+/// The environment variable with the command of the emulator under which this program runs, such as `qemu-aarch64 -L DIRECTORY`.
+pub const EMULATOR: &str = "HAIRSPRING_EMULATOR";
+
 /// How to start a host: a program, and arguments with which it calls [`crate::host::main`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostProgram {
@@ -30,13 +33,26 @@ pub struct HostProgram {
 }
 
 impl HostProgram {
-    /// This program, with the hidden argument.
+    /// This program, with the hidden argument. A program for another processor is started by the emulator that
+    /// the environment variable `HAIRSPRING_EMULATOR` names, because the system cannot.
     ///
     /// # Errors
-    /// If the system does not report the path of this program.
+    /// If the system does not report the path of this program, or the emulator's command is no list of words.
     pub fn current() -> Result<HostProgram> {
         let program = std::env::current_exe().map_err(io("finding this program"))?;
-        Ok(HostProgram { program, arguments: vec![host::ARGUMENT.to_owned()] })
+        HostProgram::started_by(&std::env::var(EMULATOR).unwrap_or_default(), program)
+    }
+
+    fn started_by(emulator: &str, program: std::path::PathBuf) -> Result<HostProgram> {
+        let not_words =
+            || Error::BadRequest { what: EMULATOR.to_owned(), reason: format!("`{emulator}` is no list of words: a quote is missing") };
+        let mut words = shlex::split(emulator).ok_or_else(not_words)?;
+        let own = vec![host::ARGUMENT.to_owned()];
+        if words.is_empty() {
+            return Ok(HostProgram { program, arguments: own });
+        }
+        let arguments = [words.split_off(1), vec![program.display().to_string()], own].concat();
+        Ok(HostProgram { program: words.remove(0).into(), arguments })
     }
 }
 
@@ -348,4 +364,20 @@ fn listen(pipe: Option<std::process::ChildStdout>) -> Receiver<std::io::Result<R
         }
     });
     receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_emulator_comes_before_this_program() {
+        let started = |emulator: &str| HostProgram::started_by(emulator, "/here/program".into());
+        let plain = started("").unwrap();
+        assert_eq!((plain.program.as_path(), plain.arguments.len()), (std::path::Path::new("/here/program"), 1));
+        let emulated = started("qemu-arm -L '/a b'").unwrap();
+        assert_eq!(emulated.program, std::path::Path::new("qemu-arm"));
+        assert_eq!(emulated.arguments, ["-L", "/a b", "/here/program", host::ARGUMENT]);
+        assert!(started("qemu-arm 'open").unwrap_err().to_string().contains("a quote is missing"));
+    }
 }

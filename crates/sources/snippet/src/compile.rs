@@ -154,7 +154,7 @@ fn limit_memory(command: &mut Command) {
     unsafe {
         command.pre_exec(|| {
             let (_, hard) = getrlimit(Resource::RLIMIT_AS)?;
-            let most = MOST_COMPILE_BYTES.min(hard);
+            let most = crate::host::as_limit(MOST_COMPILE_BYTES).min(hard);
             setrlimit(Resource::RLIMIT_AS, most, most).map_err(std::io::Error::from)
         });
     }

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::request::{Language, Request};
-pub use names::{Register, register};
+pub use names::{name, register};
 
 /// Names of the registers of x86-64.
 #[cfg(target_arch = "x86_64")]
@@ -27,26 +27,19 @@ mod names {
     pub fn register(word: &str) -> Option<Register> {
         NAMES.get(&word.trim_start_matches('%').to_lowercase()).map(|register| register.full_register())
     }
-}
 
-/// No names are known for other processors.
-#[cfg(not(target_arch = "x86_64"))]
-mod names {
-    /// No register is known.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Register {}
-
-    /// The register that a word names.
-    pub fn register(_: &str) -> Option<Register> {
-        None
+    /// A register's name; for a vector register that of its xmm part.
+    pub fn name(register: Register) -> String {
+        let name = format!("{register:?}").to_lowercase();
+        name.strip_prefix("zmm").map_or(name.clone(), |number| format!("xmm{number}"))
     }
 }
 
-/// A register's name; for a vector register that of its xmm part.
-pub fn name(register: Register) -> String {
-    let name = format!("{register:?}").to_lowercase();
-    name.strip_prefix("zmm").map_or(name.clone(), |number| format!("xmm{number}"))
-}
+#[cfg(any(not(target_arch = "x86_64"), test))]
+#[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "its tests run on every processor"))]
+mod plain;
+#[cfg(not(target_arch = "x86_64"))]
+use plain as names;
 
 /// Registers that assembly text names, for its clobber list.
 pub fn registers(code: &str) -> Vec<String> {

@@ -133,6 +133,9 @@ impl Request {
         if self.language == Language::Asm && !self.cold.is_empty() {
             return Err(bad("--cold", "works with --lang c and c++; in assembly put the flush in --init".into()));
         }
+        if !self.cold.is_empty() {
+            hairspring_host::fence::can_flush().map_err(|reason| bad("--cold", reason))?;
+        }
         Ok(())
     }
 

@@ -250,8 +250,9 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
     let (mut child, ready) = Child::start(host, load(request, &library, &rows), request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
     let first = ticks(&mut child, &singles, Batch { time: TIME, fewest: 1, most: 20 })?;
-    // The rate is not known yet. The default clock ticks at least once a nanosecond, so a tick counts as a nanosecond.
-    let longest = first.iter().copied().fold(0.0, f64::max);
+    // A clock whose rate is not known yet ticks at least once a nanosecond, so a tick counts as a nanosecond.
+    let tick_ns = request.seating.clock().nominal_hz.map_or(1.0, |hz| 1e9 / hz);
+    let longest = tick_ns * first.iter().copied().fold(0.0, f64::max);
     let times = if longest < plan::LONG_NS {
         ticks(&mut child, &(0..rows.len() as u32).collect::<Vec<_>>(), Batch { time: 2 * TIME, fewest: 1, most: 2_000 })?
     } else {
@@ -283,8 +284,7 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
 
 /// Quantum of the requested clock in nanoseconds; 0 for clocks that tick faster.
 fn quantum_ns(request: &Request) -> Result<f64> {
-    let Some(name) = &request.clock else { return Ok(0.0) };
-    let clock = hairspring_host::clock::find(name)?;
+    let clock = request.clock.as_deref().map_or_else(|| Ok(request.seating.clock()), hairspring_host::clock::find)?;
     Ok(clock.nominal_hz.map_or(0.0, |hz| hairspring_host::clock::granularity(&clock).quantum as f64 * 1e9 / hz))
 }
 

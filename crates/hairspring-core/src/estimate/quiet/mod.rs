@@ -48,6 +48,9 @@ const SPARE_ROWS: usize = 2;
 /// Where fewer of the readings than this share have short guards, a neighbour was there most of the time. The intervals of control
 /// chains may then include their lengths by their width alone, and code that keeps many units busy is slowed while they are not.
 const HARDLY: f64 = 0.3;
+/// With fewer long guards than this share, the guards do not show a neighbour: a calm core has about half as many, because of
+/// interrupts.
+const LEAST_LONG: f64 = 0.02;
 /// Bound of what the choice of the undisturbed readings may shift, as a share of a time. In a ratio it counts for both times.
 const CHOICE: f64 = 0.0001;
 
@@ -92,14 +95,31 @@ impl Quiet {
         Some(Quiet { share: share(short, guards.len()), reference_share, rates, longest_guard, quantum })
     }
 
+    /// Analyses a table by the reference chain that it names; `None` also if it names none.
+    pub fn by_reference(table: &Observations) -> Option<Quiet> {
+        let (name, cycles) = table.origin.reference.as_ref()?;
+        Quiet::from_table(table, name, *cycles)
+    }
+
     /// Share of the readings during which nobody else used the core, as far as their guards show; `None` without guards.
     pub fn share(&self) -> Option<f64> {
         self.longest_guard.map(|_| self.share)
     }
 
+    /// Whether the guards show that somebody else used the core. Where control chains are off their lengths and guards show nothing,
+    /// reads of this clock cost the same beside a neighbour, and shorter readings cannot be told from undisturbed ones.
+    pub fn shows_neighbour(&self) -> bool {
+        self.share().is_some_and(|share| 1.0 - share > LEAST_LONG)
+    }
+
     /// Whether the guards show that somebody else used the core most of the time.
     pub fn is_hardly(&self) -> bool {
         self.share().is_some_and(|share| share < HARDLY)
+    }
+
+    /// Whether so few guards are short that the undisturbed readings cannot be enough.
+    pub fn is_never(&self) -> bool {
+        self.share().is_some_and(|share| share < LEAST_QUIET)
     }
 
     /// Standard deviation of the core clock during the run, as a share of its mean.

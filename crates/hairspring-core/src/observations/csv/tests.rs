@@ -28,6 +28,7 @@ fn written_table_is_read_back() {
     table.origin.reference = Some(("reference".into(), 3.0));
     table.origin.controls = vec![("the control".into(), 1.0), ("a,b".into(), 4.0)];
     table.origin.granularity = Some(26.0);
+    table.origin.clock_spread = Some(ClockSpread { sd: 0.018, runs: 24 });
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
     table.origin.clock = Some("two\nlines".into());
     table.origin.placements = vec![1, 2];
@@ -44,10 +45,21 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.reference, table.origin.reference);
     assert_eq!(back.origin.controls, table.origin.controls);
     assert_eq!(back.origin.rate, table.origin.rate);
+    assert_eq!(back.origin.clock_spread, table.origin.clock_spread);
     assert_eq!(back.origin.serving, ["init"]);
     assert_eq!(back.origin.unoptimised, table.origin.unoptimised);
     assert_eq!(back.placements(), [0..1, 1..2, 2..3]);
     assert_eq!(back.in_rounds(&(1..2)).readings().len(), 3);
+}
+
+#[test]
+fn clock_spread_needs_a_share_and_at_least_two_runs() {
+    let read = |value: &str| read_csv(format!("# clock_spread: {value}\nbody,ticks\n1,2\n").as_bytes());
+    assert_eq!(read("0 2").unwrap().origin.clock_spread, Some(ClockSpread { sd: 0.0, runs: 2 }));
+    for value in ["", "0.01", "0.01 1", "0.01 x", "-0.01 5", "nan 5", "inf 5", "0.01 5 7", "0.01 99999999999999"] {
+        let error = read(value).unwrap_err().to_string();
+        assert!(error.contains("line 1") && error.contains("clock_spread"), "{value}: {error}");
+    }
 }
 
 #[test]

@@ -2,7 +2,14 @@
 //! the clocks that are read in assembly here.
 
 mod aarch64;
+#[cfg(target_arch = "arm")]
+mod arm;
 pub mod c;
+#[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+#[allow(unsafe_code, reason = "signal handlers have no safe form; this one calls async-signal-safe functions only")]
+mod guard;
+#[cfg(target_arch = "riscv64")]
+mod riscv64;
 mod x86_64;
 
 /// How C reads the counter of an architecture. `{0}` is a register.
@@ -31,14 +38,35 @@ pub enum Place {
     Halves([&'static str; 2]),
 }
 
-/// All supported architectures.
+/// All architectures with a counter that every program may read.
 pub const IN_C: [CounterInC; 2] = [x86_64::IN_C, aarch64::IN_C];
 
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::clocks;
+#[cfg(target_arch = "arm")]
+pub use arm::clocks;
+#[cfg(target_arch = "riscv64")]
+pub use riscv64::clocks;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::clocks;
 
+/// What a counter needs that the system may forbid while it is in use.
+#[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+const ENABLE: Option<fn() -> Result<(), String>> = Some(guard::explain_loss);
+#[cfg(all(not(target_os = "linux"), any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+const ENABLE: Option<fn() -> Result<(), String>> = None;
+
+/// Whether the system lets programs read a counter; `what` names it for the reason.
+#[cfg(any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))]
+fn permission(read: super::ReadFn, what: &str) -> Result<(), String> {
+    #[cfg(target_os = "linux")]
+    return guard::is_permitted(read).then_some(()).ok_or_else(|| format!("the system does not let programs read {what}"));
+    #[cfg(not(target_os = "linux"))]
+    return Err(format!("whether programs may read {what} is only tried on Linux; {} is not called", read as usize));
+}
+
 /// There is no assembly for this architecture: only the clocks of the operating system are available.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
 pub fn clocks() -> Vec<(super::Clock, std::result::Result<(), String>)> {
     Vec::new()
 }

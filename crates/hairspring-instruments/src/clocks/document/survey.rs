@@ -4,7 +4,7 @@ use super::COMMAND;
 use crate::clocks::{Across, HandOver, MeasuredClock, RateSeen, Report, Survey};
 use hairspring_core::Estimate;
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, CountsWhen};
+use hairspring_host::clock::{Choice, Clock, CountsWhen};
 use hairspring_result::Environment;
 use hairspring_result::Finding;
 use hairspring_result::document::finite;
@@ -33,10 +33,43 @@ pub struct ClocksDocument {
     pub timed_by: String,
     /// Name of the clock that rates are measured against.
     pub rates_against: String,
+    /// The clocks that measurements use unless one is named.
+    pub chosen: ChosenJson,
     /// The clocks.
     pub clocks: Vec<ClockFoundJson>,
     /// Findings.
     pub findings: Vec<Finding>,
+}
+
+/// The clocks that measurements use unless one is named, and why not finer ones.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ChosenJson {
+    /// The clock for everything: it counts always, and alike on all CPUs.
+    pub steady: String,
+    /// The clock for code that stays on one CPU.
+    pub seated: String,
+    /// Finer counters of the processor that are not used.
+    pub passed_over: Vec<PassedOverJson>,
+}
+
+/// A counter that is not used.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PassedOverJson {
+    /// Its name.
+    pub name: String,
+    /// Why it is not used.
+    pub reason: String,
+}
+
+impl From<&Choice> for ChosenJson {
+    fn from(choice: &Choice) -> Self {
+        let passed = |(name, reason): &(&str, String)| PassedOverJson { name: (*name).to_owned(), reason: reason.clone() };
+        ChosenJson {
+            steady: choice.steady.name.to_owned(),
+            seated: choice.seated.name.to_owned(),
+            passed_over: choice.passed_over.iter().map(passed).collect(),
+        }
+    }
 }
 
 /// A clock.
@@ -71,6 +104,8 @@ pub struct ClockFoundJson {
 pub enum CountsWord {
     /// Always.
     Always,
+    /// While the core that reads it runs: every core has its own, which may stop while the core sleeps.
+    WhileCoreRuns,
     /// While the thread that reads it runs.
     WhileThreadRuns,
     /// While threads of the process run.
@@ -81,6 +116,7 @@ impl From<CountsWhen> for CountsWord {
     fn from(counts: CountsWhen) -> Self {
         match counts {
             CountsWhen::Always => CountsWord::Always,
+            CountsWhen::WhileCoreRuns => CountsWord::WhileCoreRuns,
             CountsWhen::WhileThreadRuns => CountsWord::WhileThreadRuns,
             CountsWhen::WhileProcessRuns => CountsWord::WhileProcessRuns,
         }
@@ -159,6 +195,7 @@ pub fn clock_survey(survey: &Survey, level: f64, circumstances: &Environment) ->
         environment: circumstances.clone(),
         timed_by: survey.timed_by.clone(),
         rates_against: survey.against.clone(),
+        chosen: (&survey.choice).into(),
         clocks: survey.clocks.iter().map(|report| clock(report, level)).collect(),
         findings: survey.findings.clone(),
     }

@@ -85,6 +85,7 @@ fn coarse(page: &mut Page, comparison: &Comparison, level: f64) {
 fn counting(page: &mut Page, clock: &Compared) {
     let whose = match clock.counts {
         CountsWhen::Always => return,
+        CountsWhen::WhileCoreRuns => "the core runs",
         CountsWhen::WhileThreadRuns => "this thread runs",
         CountsWhen::WhileProcessRuns => "threads of this process run",
     };

@@ -48,6 +48,7 @@ fn counter(clock: &Clock, found: &MeasuredClock) -> String {
     };
     let counts = match clock.counts {
         CountsWhen::Always => "counts always",
+        CountsWhen::WhileCoreRuns => "counts while this core runs",
         CountsWhen::WhileThreadRuns => "counts while this thread runs",
         CountsWhen::WhileProcessRuns => "counts while threads of this process run",
     };

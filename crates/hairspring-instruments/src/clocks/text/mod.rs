@@ -11,6 +11,7 @@ pub use latency::clock_latency;
 pub use overhead::stopwatch_overhead;
 
 use crate::clocks::Survey;
+use hairspring_host::clock::Choice;
 use hairspring_result::Environment;
 use hairspring_view::format::{significant, time_unit};
 use hairspring_view::page::{Page, Style, Tone};
@@ -31,10 +32,25 @@ pub fn clock_survey(survey: &Survey, verbose: bool, level: f64, circumstances: &
     } else {
         table::tables(&mut page, survey, level);
     }
+    chosen(&mut page, &survey.choice);
     all_findings(&mut page, &survey.findings);
     page.gap();
     machine_line(&mut page, circumstances);
     page.finish()
+}
+
+/// The clocks that measurements use unless one is named, and why not finer ones.
+fn chosen(page: &mut Page, choice: &Choice) {
+    let Choice { steady, seated, passed_over } = choice;
+    let for_one_cpu =
+        if seated.name == steady.name { String::new() } else { format!(", and {} for code that stays on one CPU", seated.name) };
+    let text =
+        format!("{}{for_one_cpu}: used where no clock is named, as the finest that counts and goes on while code waits", steady.name);
+    page.item("chosen", &text, Tone::Quiet);
+    for (name, reason) in passed_over {
+        page.item("not used", &format!("{name}: {reason}"), Tone::Quiet);
+    }
+    page.gap();
 }
 
 /// A time in a readable unit: `10 ns`, `4 ms`.

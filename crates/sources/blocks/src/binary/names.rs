@@ -1,5 +1,8 @@
 //! Names of functions as people write them.
 
+use hairspring_core::alike::alike;
+use std::collections::BTreeSet;
+
 /// The names by which a symbol can be requested: as in the file, and demangled with and without arguments.
 pub fn forms(symbol: &str) -> Vec<String> {
     let mut all = vec![symbol.to_owned()];
@@ -56,16 +59,8 @@ pub fn is_part(symbol: &str) -> bool {
 
 /// A few names that resemble one that was not found.
 pub fn similar<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let wanted = wanted.to_lowercase();
-    let mut near: Vec<(usize, String)> = known
-        .map(demangled)
-        .filter(|name| name.len() < 80)
-        .map(|name| (strsim::levenshtein(&wanted, &name.to_lowercase()), name))
-        .filter(|(far, name)| *far <= wanted.len() / 3 + 1 || name.to_lowercase().contains(&wanted))
-        .collect();
-    near.sort();
-    near.dedup();
-    near.into_iter().take(5).map(|(_, name)| name).collect()
+    let names: BTreeSet<String> = known.map(demangled).collect();
+    alike(wanted, names).into_iter().take(5).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::mca::{Ended, execute, program};
 use super::{Figure, Quantity};
 use crate::form::{Form, Shape};
 use crate::register::File;
-use iced_x86::{Formatter, IntelFormatter};
+use iced_x86::{Formatter, IntelFormatter, MemorySizeOptions};
 use serde_json::Value;
 
 /// Forms that the program gets at a time.
@@ -41,13 +41,15 @@ pub fn model(forms: &[Form], cpu: Option<&str>) -> Result<Model, String> {
 /// Adds the figures of some forms; false if the program does not come to an end.
 fn ask(program: &str, cpu: Option<&str>, forms: &[&Form], model: &mut Model) -> Result<bool, String> {
     let mut lines: Vec<(&Form, String)> = forms.iter().map(|form| (*form, assembly(form))).collect();
+    // The model's latency of a store says nothing about when the value can be loaded.
+    let stores = |name: &str| forms.iter().any(|form| form.name == name && form.stores());
     loop {
         match run(program, cpu, &lines)? {
             Ran::Done(output) => {
                 let names: Vec<&str> = lines.iter().map(|(form, _)| form.name.as_str()).collect();
                 let (cpu, figures) = parse(&output, &names)?;
                 model.name = format!("{program} -mcpu={cpu}");
-                model.figures.extend(figures);
+                model.figures.extend(figures.into_iter().filter(|one| !(one.quantity == Quantity::Latency && stores(&one.form))));
                 return Ok(true);
             }
             Ran::Endless => return Ok(false),
@@ -65,9 +67,17 @@ fn ask(program: &str, cpu: Option<&str>, forms: &[&Form], model: &mut Model) -> 
 
 /// The instruction in Intel syntax.
 fn assembly(form: &Form) -> String {
-    let numbers: Vec<u8> =
-        (0u8..).zip(&form.operands).map(|(at, operand)| if operand.file == File::Mask { at + 1 } else { at + 8 }).collect();
+    let number = |at: u8, file: File| match file {
+        File::Mask => at + 1,
+        // The place that the register points to.
+        File::Memory => 8,
+        _ => at + 8,
+    };
+    let numbers: Vec<u8> = (0u8..).zip(&form.operands).map(|(at, operand)| number(at, operand.file)).collect();
     let mut formatter = IntelFormatter::new();
+    if form.memory().is_some() {
+        formatter.options_mut().set_memory_size_options(MemorySizeOptions::Always);
+    }
     formatter.options_mut().set_hex_prefix("0x");
     formatter.options_mut().set_hex_suffix("");
     let mut text = String::new();
@@ -138,6 +148,9 @@ mod tests {
         assert_eq!(written("add r64, r64"), "add r8,r9");
         assert_eq!(written("lea r64, [r64+r64*8+i8]"), "lea r8,[r9+r10*8+0x10]");
         assert_eq!(written("shl r64, cl"), "shl r8,cl");
+        assert_eq!(written("mov r64, m64"), "mov r8,qword ptr [r9]");
+        assert_eq!(written("inc m64"), "inc qword ptr [r8]");
+        assert_eq!(written("vaddpd ymm, ymm, m256"), "vaddpd ymm8,ymm9,ymmword ptr [r10]");
         assert_eq!(written("vpternlogd zmm, zmm, zmm, imm8"), "vpternlogd zmm8,zmm9,zmm10,0x96");
     }
 

@@ -9,6 +9,7 @@ pub use file::read;
 
 use crate::forms::words;
 use crate::result::{Cycles, Table};
+use hairspring_core::Estimate;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -95,7 +96,12 @@ impl Comparison {
                     Cycles::Alone(cycles) => Some(cycles),
                     _ => None,
                 }),
-                Quantity::Throughput => form.throughput.cycles.as_ref().ok().filter(|_| !form.throughput.is_doubtful),
+                Quantity::Throughput => {
+                    let usual = form.throughput.cycles.as_ref().ok().filter(|_| !form.throughput.is_doubtful);
+                    // Some sources store to one line of the cache, some to several.
+                    let distance = |cycles: &&Estimate| (cycles.value - figure.cycles).abs();
+                    usual.into_iter().chain(&form.throughput.one_line).min_by(|a, b| distance(a).total_cmp(&distance(b)))
+                }
             };
             let Some(here) = here else {
                 doubtful += 1;

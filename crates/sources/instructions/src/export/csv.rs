@@ -6,6 +6,9 @@ use hairspring_core::Estimate;
 /// Names of the columns. Other tables with the columns `form`, `quantity` and `cycles` can be compared with this one.
 const COLUMNS: [&str; 11] = ["form", "set", "extension", "quantity", "from", "to", "cycles", "low", "high", "with", "doubtful"];
 
+/// Where copies of a store are, if they are not on separate lines of the cache.
+const ONE_LINE: [&str; 2] = ["one line", ""];
+
 /// The table; a latency that is only known with helpers has the sum as its cycles, and the helpers in `with`.
 ///
 /// # Errors
@@ -20,6 +23,9 @@ pub fn csv(table: &Table) -> Result<String, Box<dyn std::error::Error>> {
         let throughput = &row.throughput;
         let doubtful = throughput.is_doubtful;
         writer.write_record(record(row, "throughput", ["", ""], throughput.cycles.as_ref().ok(), &throughput.with.join("; "), doubtful))?;
+        if let Some(cycles) = &throughput.one_line {
+            writer.write_record(record(row, "throughput", ONE_LINE, Some(cycles), "", false))?;
+        }
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }

@@ -23,7 +23,8 @@ fn form(text: &mut String, row: &FormResult) {
     let (mnemonic, operands) = row.name.split_once(' ').unwrap_or((&row.name, ""));
     // Addresses contain no comma.
     let operands: Vec<&str> = operands.rsplit(", ").filter(|operand| !operand.is_empty()).collect();
-    let latency = row.latency().and_then(|latency| latency.cycles.at_most());
+    // A store has no result in a register.
+    let latency = row.latency().filter(|latency| !latency.is_of_memory()).and_then(|latency| latency.cycles.at_most());
     let number = |value: Option<f64>| value.map_or_else(|| "~".to_owned(), |value| format!("{:.3}", value.max(0.0)));
     let _ = write!(text, "- name: {mnemonic}\n  operands:{}\n", if operands.is_empty() { " []" } else { "" });
     for one in operands {
@@ -38,6 +39,9 @@ fn operand(name: &str) -> String {
     let register = |name: &str| format!("  - class: register\n    name: {name}\n");
     match name {
         "r8" | "r16" | "r32" | "r64" => register("gpr"),
+        "m8" | "m16" | "m32" | "m64" | "m128" | "m256" | "m512" => {
+            "  - class: memory\n    base: gpr\n    offset: '*'\n    index: ~\n    scale: 1\n".to_owned()
+        }
         "imm8" | "imm16" | "imm32" | "1" => "  - class: immediate\n    imd: int\n".to_owned(),
         address if address.starts_with('[') => {
             let part = |is_there: bool, text: &str| if is_there { text.to_owned() } else { "~".to_owned() };

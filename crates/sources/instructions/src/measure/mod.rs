@@ -54,6 +54,8 @@ pub struct Measured {
     pub quantity: Quantity,
     /// The values in the registers.
     pub values: crate::Values,
+    /// Where its operands in memory are.
+    pub arrangement: crate::Arrangement,
     /// Core cycles of a copy, or why they are unknown.
     pub cycles: Result<Estimate, String>,
     /// Findings about the measurement.
@@ -61,6 +63,11 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// Whether it has ordinary values and uses memory as usual.
+    pub fn is_usual(&self) -> bool {
+        self.values == crate::Values::Ordinary && self.arrangement == crate::Arrangement::Usual
+    }
+
     /// Whether the measurement is in doubt: untrusted, unknown, or uncertain.
     pub fn is_doubtful(&self) -> bool {
         self.is_untrusted()
@@ -174,6 +181,7 @@ fn unmeasured(series: &Series, reason: &str) -> Measured {
         form: series.form.clone(),
         quantity: series.quantity.clone(),
         values: series.values,
+        arrangement: series.arrangement,
         cycles: Err(reason.to_owned()),
         findings: Vec::new(),
     }

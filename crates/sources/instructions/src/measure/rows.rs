@@ -27,7 +27,7 @@ pub fn copies(series: &Series, cycles: f64) -> Vec<u32> {
 
 /// A row of a series.
 pub fn row(series: &Series, copies: u32) -> RowBytes {
-    RowBytes { code: series.code(copies), registers: series.registers.clone(), vectors: series.vectors }
+    RowBytes { code: series.code(copies), registers: series.registers.clone(), vectors: series.vectors, buffer: series.buffer }
 }
 
 /// Encoded rows, then chains of known length.

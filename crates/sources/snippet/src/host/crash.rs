@@ -41,10 +41,13 @@ pub fn watch(replies: &File) {
     }
 }
 
+/// Place of the number of a refused call in a siginfo, in words of 32 bits.
+const CALL: usize = if cfg!(target_pointer_width = "64") { 6 } else { 4 };
+
 extern "C" fn report_crash(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid siginfo. For SIGSYS the call's address is in place of the address field, and the number
     // of the call follows it; only that number is used.
-    let address = unsafe { if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(6).read()) } else { (*info).si_addr() as u64 } };
+    let address = unsafe { if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(CALL).read()) } else { (*info).si_addr() as u64 } };
     let numbers = [signal as u64, PHASE.load(Ordering::Relaxed), ROW.load(Ordering::Relaxed), address, memory_bytes()];
     let mut message = [0u8; 44];
     message[..4].copy_from_slice(&CRASH.to_le_bytes());

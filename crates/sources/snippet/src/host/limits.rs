@@ -5,7 +5,7 @@
 #[cfg(target_os = "linux")]
 use super::filter::refuse_calls;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, rlim_t, setrlimit};
 use nix::sys::signal::Signal;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -68,11 +68,17 @@ pub fn memory_of(process: u32) -> u64 {
     text.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * PAGE)
 }
 
+/// A limit as the system takes it: of 32 bits on some processors, where a larger number is no limit.
+#[allow(clippy::useless_conversion, clippy::unnecessary_fallible_conversions, reason = "the type depends on the processor")]
+pub fn as_limit(most: u64) -> rlim_t {
+    rlim_t::try_from(most).unwrap_or(RLIM_INFINITY)
+}
+
 /// Sets all limits for the rest of this process's life.
 pub fn limit(most_cpu_seconds: u64) -> Result<(), String> {
     let set = |resource, most: u64| {
         // The inherited limit may already be lower.
-        let most = getrlimit(resource).map_or(most, |(_, hard)| most.min(hard));
+        let most = getrlimit(resource).map_or(as_limit(most), |(_, hard)| as_limit(most).min(hard));
         setrlimit(resource, most, most).map_err(|e| format!("a limit could not be set: {e}"))
     };
     set(Resource::RLIMIT_AS, MOST_MEMORY_BYTES)?;

@@ -7,11 +7,12 @@ mod filter;
 mod library;
 mod limits;
 
+pub(crate) use limits::as_limit;
 pub use limits::{MOST_MEMORY_BYTES, memory_of};
 
 use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
-use hairspring_host::clock::{Clock, RateMeter, default_clock, find, granularity};
+use hairspring_host::clock::{Clock, RateMeter, Reading, default_clock, find, granularity};
 use hairspring_host::interference::StealMeter;
 use hairspring_host::other_threads::OthersMeter;
 use hairspring_host::thread::lock_memory;
@@ -93,14 +94,14 @@ struct Bench {
 impl Bench {
     fn load(load: &Load, replies: &mut std::fs::File) -> Result<Bench, String> {
         let output = Output::new();
-        let clock = load.clock.as_deref().map_or_else(|| Ok(default_clock()), find).map_err(|e| e.to_string())?;
-        let found = Home::find(load.seating, load.cpu, default_clock()).map_err(|e| e.to_string())?;
+        let mut clock = load.clock.as_deref().map_or_else(|| Ok(load.seating.clock()), find).map_err(|e| e.to_string())?;
+        let found = Home::find(load.seating, load.cpu, load.seating.clock()).map_err(|e| e.to_string())?;
         let home = Home { is_asked: load.is_asked, ..found };
         let seat = home.seat().map_err(|e| e.to_string())?;
         let memory_locked = lock_memory();
-        let reading = granularity(&clock);
+        let mut reading = granularity(&clock);
         // The reference chain is proved on the best clock available, regardless of the clock of the measurement.
-        let ruler = load.prove_ruler.then(|| find_ruler(default_clock()));
+        let ruler = load.prove_ruler.then(|| find_ruler(load.seating.clock()));
         drop(seat);
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
         // The code's own allocations lie behind this one.
@@ -108,10 +109,15 @@ impl Bench {
         let (cpu, setup) = (home.cpu, OthersMeter::start());
         let (library, mut rig) = loaded(load, &clock)?;
         let mut thread = TimedThread::begin(home, &setup);
+        let begin = Instant::now();
         load.first.iter().for_each(|row| {
             rig.run_row(*row as usize);
         });
+        let longest = begin.elapsed();
         thread.sit().map_err(|e| e.to_string())?;
+        if load.clock.is_none() && (thread.seated().cpu.is_none() || clock.wraps_within(longest)) {
+            (clock, reading) = rig.steady_clock();
+        }
         let dither = Dither::over(&clock, reading.quantum);
         Ok(Bench {
             steal: thread.seated().cpu.map(StealMeter::start),
@@ -187,6 +193,13 @@ struct Watched {
 }
 
 impl Watched {
+    /// Reads the best clock for everything from now on.
+    fn steady_clock(&mut self) -> (Clock, Reading) {
+        let clock = default_clock();
+        self.functions.now = clock.read;
+        (clock, granularity(&clock))
+    }
+
     fn run_row(&mut self, row: usize) -> u64 {
         crash::enter(Phase::Row, row as u64);
         let ticks = self.functions.run(row);

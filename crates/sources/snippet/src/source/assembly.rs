@@ -116,18 +116,19 @@ fn block(text: &mut String, request: &Request, lines: &[String], row: Option<usi
     let quoted: String = wrapped.lines().map(|line| format!("{}\\n\\t", quoted(line))).collect();
     let operands: Vec<String> = request.lets.iter().map(operand).collect();
     let clobbers = clobbers(&registers(&own));
-    let flags = if cfg!(target_arch = "x86_64") { ", \"cc\"" } else { "" };
-    let _ = writeln!(text, "__asm__ volatile(\"{quoted}\" : {} : : \"memory\"{flags}{clobbers});", operands.join(", "));
+    let _ = writeln!(text, "__asm__ volatile(\"{quoted}\" : {} : : \"memory\", \"cc\"{clobbers});", operands.join(", "));
 }
 
-/// Quotes `%`, `{`, `|` and `}`, which have a special meaning in the extended form; only that of `%[name]` is kept.
+/// Quotes `%`, and on x86 `{`, `|` and `}`, which have a special meaning in the extended form; only that of `%[name]` is kept.
 fn quoted(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
             '%' if rest.peek() == Some(&'[') => out.push('%'),
-            '%' | '{' | '|' | '}' => out.extend(['%', c]),
+            '%' => out.push_str("%%"),
+            // Elsewhere compilers know no dialects, and take these as they are.
+            '{' | '|' | '}' if cfg!(target_arch = "x86_64") => out.extend(['%', c]),
             '"' | '\\' => out.extend(['\\', c]),
             '\t' => out.push_str("\\t"),
             _ => out.push(c),

@@ -87,6 +87,7 @@ impl NoteId {
     }
 
     /// The note of a number.
+    #[cfg(any(target_arch = "x86_64", test))]
     pub fn from_number(number: u64) -> NoteId {
         let (copy, what) = (number / Self::MOST_VARIABLES, number % Self::MOST_VARIABLES);
         NoteId {

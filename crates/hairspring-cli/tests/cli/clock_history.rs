@@ -1,0 +1,49 @@
+//! The history of the core clock: intervals in nanoseconds hold for runs at other clocks.
+
+use crate::command::{Hairspring, fit, time};
+use crate::document::Document;
+use crate::place::Place;
+use std::fs::{read_dir, read_to_string, write};
+use std::path::{Path, PathBuf};
+
+fn measured() -> Hairspring {
+    time("imul %rcx, %rax").option("--lang", "asm")
+}
+
+fn history(folder: &Path) -> Vec<PathBuf> {
+    read_dir(folder).map(|files| files.map(|file| file.unwrap().path()).collect()).unwrap_or_default()
+}
+
+#[test]
+fn interval_in_nanoseconds_includes_the_clocks_of_earlier_runs() {
+    let place = Place::new();
+    let folder = place.work().join("history");
+    measured().variable("HAIRSPRING_HISTORY", &folder).succeeds();
+    let [file] = &history(&folder)[..] else { panic!("{:?}", history(&folder)) };
+    let text = read_to_string(file).unwrap();
+    let (time, hz) = text.trim_end().split_once(' ').unwrap();
+    let hz: f64 = hz.parse().unwrap();
+    let runs: String = [0.8, 1.2].repeat(4).iter().map(|factor| format!("{time} {}\n", hz * factor)).collect();
+    write(file, runs).unwrap();
+
+    let ended = measured().variable("HAIRSPRING_HISTORY", &folder).option("--save", "saved.csv").with("--json").succeeds();
+    let saved = ended.file("saved.csv");
+    for document in [Document::result(&ended.output), fit(saved).document()] {
+        let half = |figure: &str| {
+            let at = |end: &str| document.body()[figure][end].as_f64().unwrap();
+            (at("high") - at("low")) / 2.0 / at("value")
+        };
+        assert!(half("time_ns") > 0.3, "{:#}", document.body());
+        assert!(half("cycles") < 0.3, "core cycles do not move with the clock: {:#}", document.body());
+    }
+    assert_eq!(read_to_string(file).unwrap().lines().count(), 9);
+}
+
+#[test]
+fn nothing_is_kept_if_the_history_is_off() {
+    let place = Place::new();
+    measured().variable("HAIRSPRING_HISTORY", "off").variable("XDG_STATE_HOME", place.work()).succeeds();
+    assert_eq!(history(&place.work()), [] as [PathBuf; 0]);
+    measured().variable("HAIRSPRING_HISTORY", "").variable("XDG_STATE_HOME", place.work()).succeeds();
+    assert_eq!(history(&place.work()), [place.work().join("hairspring")]);
+}

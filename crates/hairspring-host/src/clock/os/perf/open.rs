@@ -1,0 +1,163 @@
+//! Opening perf's counter of core cycles, and why the kernel may refuse it.
+
+use super::Page;
+
+/// Bytes of the page that are mapped: the smallest page size of the supported machines.
+const PAGE_BYTES: usize = 4096;
+
+/// The attributes in their first published form (PERF_ATTR_SIZE_VER0), which every kernel accepts.
+#[repr(C)]
+pub struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    period: u64,
+    sample: u64,
+    format: u64,
+    flags: u64,
+    wakeup: u32,
+    breakpoint: u32,
+    config1: u64,
+}
+
+/// PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.
+const HARDWARE: u32 = 0;
+const CYCLES: u64 = 0;
+/// `pinned`: always on a hardware counter; `exclude_kernel`, `exclude_hv`: without these an unprivileged user may not count.
+const PINNED_USER_ONLY: u64 = 1 << 2 | 1 << 5 | 1 << 6;
+
+/// On arm64, bit 1 of `config1` asks for a counter that user code may read, and bit 0 for one of 64 bits, which not all have.
+const CONFIG1: &[u64] = if cfg!(target_arch = "aarch64") { &[3, 2] } else { &[0] };
+
+const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
+
+/// An open counter of this thread. It is closed when this is dropped.
+pub struct Opened(i32);
+
+impl Opened {
+    /// Leaves the counter open for the life of the process.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn keep(self) -> i32 {
+        let file = self.0;
+        std::mem::forget(self);
+        file
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // SAFETY: closes what `open_file` opened; nothing else uses it, because `keep` was not called.
+        unsafe { libc::close(self.0) };
+    }
+}
+
+/// Opens a counter of core cycles in user code for this thread.
+///
+/// # Errors
+/// Why the kernel refuses it, and the setting that this depends on.
+pub fn open_file() -> Result<Opened, String> {
+    let mut last = None;
+    for config1 in CONFIG1 {
+        match open_with(*config1) {
+            Ok(opened) => return Ok(opened),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(refused(&last.unwrap_or_else(std::io::Error::last_os_error)))
+}
+
+fn open_with(config1: u64) -> Result<Opened, std::io::Error> {
+    let attributes = Attributes {
+        kind: HARDWARE,
+        size: size_of::<Attributes>() as u32,
+        config: CYCLES,
+        period: 0,
+        sample: 0,
+        format: 0,
+        flags: PINNED_USER_ONLY,
+        wakeup: 0,
+        breakpoint: 0,
+        config1,
+    };
+    // SAFETY: the attributes live and have the size that they state; this thread, any CPU, no group, closed on exec.
+    let file = unsafe { libc::syscall(libc::SYS_perf_event_open, &raw const attributes, 0, -1, -1, CLOSE_ON_EXEC) } as i32;
+    if file < 0 { Err(std::io::Error::last_os_error()) } else { Ok(Opened(file)) }
+}
+
+/// A counter and its page.
+pub struct Mapped {
+    /// The page.
+    pub page: &'static Page,
+    /// Closed with it.
+    _file: Opened,
+}
+
+impl Mapped {
+    /// Opens a counter and maps its page.
+    ///
+    /// # Errors
+    /// As [`open_file`].
+    pub fn new() -> Result<Mapped, String> {
+        let file = open_file()?;
+        // SAFETY: maps the first page of the counter that was just opened, for reading.
+        let page = unsafe { libc::mmap(std::ptr::null_mut(), PAGE_BYTES, libc::PROT_READ, libc::MAP_SHARED, file.0, 0) };
+        if page == libc::MAP_FAILED {
+            return Err(refused(&std::io::Error::last_os_error()));
+        }
+        // SAFETY: the mapping is aligned to pages and longer than the structure; all that the kernel changes is read
+        // through atomics. The reference leaves this type by `keep` only, which never unmaps.
+        Ok(Mapped { page: unsafe { &*page.cast::<Page>() }, _file: file })
+    }
+
+    /// Leaves the counter open and the page mapped for the life of the process.
+    pub fn keep(self) -> &'static Page {
+        let page = self.page;
+        std::mem::forget(self);
+        page
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: unmaps what `new` mapped; nothing else uses the page, because `keep` was not called.
+        unsafe { libc::munmap(std::ptr::from_ref(self.page).cast_mut().cast(), PAGE_BYTES) };
+    }
+}
+
+/// Why the kernel refused, with the setting that it depends on.
+fn refused(error: &std::io::Error) -> String {
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    explain(error, paranoid.trim())
+}
+
+fn explain(error: &std::io::Error, paranoid: &str) -> String {
+    let why = match error.raw_os_error() {
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
+            "this CPU offers no cycle counter to the system, as in most virtual machines"
+        }
+        Some(libc::EACCES | libc::EPERM) => "not allowed: lower kernel.perf_event_paranoid to 2, or give the program CAP_PERFMON",
+        Some(libc::ENOSYS) => "the kernel is built without perf events, or a sandbox or an emulator forbids them",
+        Some(libc::EMFILE | libc::ENFILE) => "too many open files",
+        _ => "unexpected",
+    };
+    let paranoid = if paranoid.is_empty() { "not readable" } else { paranoid };
+    format!("{why} (perf_event_open: {error}; perf_event_paranoid is {paranoid})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_have_the_size_of_their_first_form() {
+        assert_eq!(size_of::<Attributes>(), 64);
+    }
+
+    #[test]
+    fn reason_names_the_error_and_the_setting() {
+        let text = explain(&std::io::Error::from_raw_os_error(libc::ENOENT), "2");
+        assert!(text.contains("virtual machines") && text.contains("perf_event_paranoid is 2"), "{text}");
+        let text = explain(&std::io::Error::from_raw_os_error(libc::EACCES), "");
+        assert!(text.contains("CAP_PERFMON") && text.contains("not readable"), "{text}");
+    }
+}

@@ -1,0 +1,181 @@
+//! The core clocks of the latest runs on this machine, kept in a file of the user. A single run shows only the clocks that it met,
+//! and the next one may meet others: nanoseconds of code that follows the core clock move with them.
+//!
+//! The file is `$XDG_STATE_HOME/hairspring/core-clock-FINGERPRINT`, by default below `~/.local/state`. Each line has the time of a
+//! run in seconds since 1970 and its mean core clock in hertz. `HAIRSPRING_HISTORY` names another folder, or is `off`. Without a
+//! folder that can be written there is no history, and nothing fails.
+
+use crate::identity::fingerprint;
+use hairspring_core::observations::ClockSpread;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Runs that count: this many of the latest ...
+const MOST_RUNS: usize = 100;
+/// ... and none older than a week, because cooling, power limits and neighbours change.
+const MOST_SECONDS: u64 = 7 * 24 * 3600;
+/// Fewest runs whose spread is used: with fewer, Student's quantile is so large that the interval says nothing.
+const FEWEST_RUNS: usize = 4;
+/// A longer file is cut to the runs that count.
+const MOST_BYTES: u64 = 16 * 1024;
+/// Core clocks outside of these are not believed, in hertz.
+const BELIEVED: std::ops::Range<f64> = 1e6..2e10;
+
+/// Adds a run with this mean core clock in hertz to the history of this machine; returns how the clock moved between its runs, if
+/// there are enough of them.
+pub fn with_run(hz: f64) -> Option<ClockSpread> {
+    let path = folder()?.join(format!("core-clock-{}", fingerprint()));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
+    added(&path, now, hz)
+}
+
+/// The folder of the history, if it is wanted.
+fn folder() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    match variable("HAIRSPRING_HISTORY") {
+        Some(off) if off == "off" => None,
+        Some(folder) => Some(folder.into()),
+        None => {
+            let state = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+            let state = state.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".local/state")))?;
+            Some(state.join("hairspring"))
+        }
+    }
+}
+
+fn added(path: &Path, now: u64, hz: f64) -> Option<ClockSpread> {
+    if !BELIEVED.contains(&hz) {
+        return None;
+    }
+    let mut runs = read(path, now);
+    runs.push((now, hz));
+    let line = |(time, hz): &(u64, f64)| format!("{time} {hz:.0}\n");
+    let is_long = fs::metadata(path).is_ok_and(|file| file.len() > MOST_BYTES);
+    // A history that cannot be kept is no reason to fail: this run still has the runs that were read.
+    let _ = if is_long { replace(path, &runs.iter().map(line).collect::<String>()) } else { append(path, &line(&(now, hz))) };
+    spread(&runs.iter().map(|(_, hz)| *hz).collect::<Vec<f64>>())
+}
+
+/// The latest runs in the file, oldest first. Lines that are no run are skipped.
+fn read(path: &Path, now: u64) -> Vec<(u64, f64)> {
+    let mut text = Vec::new();
+    let _ = fs::File::open(path).and_then(|file| file.take(2 * MOST_BYTES).read_to_end(&mut text));
+    let run = |line: &str| {
+        let (time, hz) = line.split_once(' ')?;
+        let (time, hz) = (time.parse::<u64>().ok()?, hz.parse::<f64>().ok()?);
+        (time <= now && now - time <= MOST_SECONDS && BELIEVED.contains(&hz)).then_some((time, hz))
+    };
+    let runs: Vec<(u64, f64)> = String::from_utf8_lossy(&text).lines().filter_map(run).collect();
+    runs[runs.len().saturating_sub(MOST_RUNS - 1)..].to_vec()
+}
+
+/// Adds a line in one write, so that lines of several processes do not mix.
+fn append(path: &Path, line: &str) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
+}
+
+/// Writes the file anew; a reader sees the old one or the new one.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let new = path.with_extension(std::process::id().to_string());
+    fs::write(&new, text)?;
+    fs::rename(&new, path)
+}
+
+/// The spread of the runs, if there are enough of them.
+fn spread(hz: &[f64]) -> Option<ClockSpread> {
+    let runs = hz.len();
+    let mean = hz.iter().sum::<f64>() / runs as f64;
+    let squares: f64 = hz.iter().map(|hz| (hz / mean - 1.0).powi(2)).sum();
+    (runs >= FEWEST_RUNS).then(|| ClockSpread { sd: (squares / (runs - 1) as f64).sqrt(), runs: runs as u32 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 2_000_000_000;
+
+    /// The file of a history in a folder that does not exist yet, deleted when dropped.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            Scratch(std::env::temp_dir().join(format!("hairspring-history-{}-{name}", std::process::id())))
+        }
+
+        fn file(&self) -> PathBuf {
+            self.0.join("deep/core-clock")
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn spread_is_that_of_the_latest_runs() {
+        let scratch = Scratch::new("latest");
+        let path = scratch.file();
+        for at in 0..3 {
+            assert_eq!(added(&path, NOW + at, 3e9), None, "{at} earlier runs");
+        }
+        let found = added(&path, NOW + 3, 3.3e9).unwrap();
+        let mean: f64 = (3.0 * 3.0 + 3.3) / 4.0;
+        let sd = ((3.0 * (3.0 / mean - 1.0).powi(2) + (3.3 / mean - 1.0).powi(2)) / 3.0).sqrt();
+        assert!((found.sd - sd).abs() < 1e-9 && found.runs == 4, "{found:?}");
+        // A week later none of them counts.
+        assert_eq!(added(&path, NOW + 4 + MOST_SECONDS, 3e9), None);
+        for at in 0..300 {
+            added(&path, NOW + 4 + MOST_SECONDS + at, 2e9 + at as f64);
+        }
+        assert_eq!(added(&path, NOW + 400 + MOST_SECONDS, 2e9).unwrap().runs, MOST_RUNS as u32);
+    }
+
+    #[test]
+    fn file_stays_short() {
+        let scratch = Scratch::new("short");
+        let path = scratch.file();
+        let longest = (0..3_000).map(|at| {
+            added(&path, NOW + at, 3e9);
+            fs::metadata(&path).unwrap().len()
+        });
+        assert!(longest.max().unwrap() <= MOST_BYTES + 100);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no file is left beside it");
+    }
+
+    #[test]
+    fn lines_that_are_no_run_are_skipped() {
+        let scratch = Scratch::new("hostile");
+        let path = scratch.file();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let hostile = format!("{NOW} 3e9\nx\n\n{NOW} nan\n{NOW} -3e9\n{NOW} 1e300\n-5 3e9\n99999999999999999999 3e9\n{} 3e9\n", NOW + 60);
+        fs::write(&path, [hostile.as_bytes(), &[0xff, 0, b'\n'], &vec![b'9'; 1 << 20]].concat()).unwrap();
+        assert_eq!(read(&path, NOW), [(NOW, 3e9)]);
+        assert_eq!(added(&path, NOW, 3e9), None);
+        assert!(fs::metadata(&path).unwrap().len() < 100, "a file that is too long is written anew");
+    }
+
+    #[test]
+    fn clock_that_nobody_has_is_not_kept() {
+        let scratch = Scratch::new("absurd");
+        let path = scratch.file();
+        for hz in [0.0, f64::NAN, f64::INFINITY, -3e9, 1e12] {
+            assert_eq!(added(&path, NOW, hz), None);
+        }
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn history_that_cannot_be_written_does_no_harm() {
+        let scratch = Scratch::new("blocked");
+        let path = scratch.file();
+        fs::create_dir_all(path.parent().unwrap().parent().unwrap()).unwrap();
+        fs::write(path.parent().unwrap(), "a file where the folder should be").unwrap();
+        assert_eq!(added(&path, NOW, 3e9), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Measurements on a simulated core, through the rounds of the measuring loop: code, the same code again as its alternative, the
+//! reference chain, and two control chains.
+
+use super::tally::{Found, LEVEL};
+use fastrand::Rng;
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{Question, assess, flag_shared_rounds};
+use hairspring_core::observations::{Flags, Observations, Rate};
+use hairspring_host::clock::fake::{self, SimulatedCore};
+use hairspring_measure::Table;
+use hairspring_measure::rounds::{Dither, Raw, Rig, Rounds};
+
+/// What is measured, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// The core.
+    pub core: SimulatedCore,
+    /// Number of rounds.
+    pub rounds: u32,
+    /// Factor on the copies of all rows, for coarse clocks.
+    pub longer: f64,
+    /// Share by which an active neighbour lengthens the code ...
+    pub slower: f64,
+    /// ... and the chains, as a share of that.
+    pub of_chains: f64,
+    /// Core cycles that two rows of the code take more than their copies, as if their front end stalled once.
+    pub offset: f64,
+    /// Placements, and the standard deviation of the code between them.
+    pub placements: (u32, f64),
+}
+
+impl Plan {
+    /// A short measurement on a core.
+    pub const fn on(core: SimulatedCore) -> Plan {
+        Plan { core, rounds: 768, longer: 1.0, slower: 0.03, of_chains: 1.0, offset: 0.0, placements: (1, 0.0) }
+    }
+}
+
+/// Rounds of a measurement that goes on because of a neighbour.
+pub const LONG: u32 = 2_400;
+
+/// Copies of the code.
+const CODE: &[u32] = &[64, 128, 192, 256, 384, 512];
+/// Name, core cycles of a copy, copies, and by how much a neighbour lengthens it, as a share of the chains.
+const CHAINS: [(&str, f64, &[u32], f64); 3] = [
+    ("reference", 3.0, &[32, 64, 128, 256, 384, 512], 0.1),
+    ("control simple", 1.0, &[64, 192, 384, 512], 1.0),
+    ("control load", 4.0, &[64, 128, 256], 1.0),
+];
+/// Longest wait between two readings, in microseconds, and in quanta of the clock.
+const LONGEST_WAIT: (f64, f64) = (3.0, 3.0);
+
+/// A row: its core cycles, and the share by which an active neighbour lengthens it.
+#[derive(Debug, Clone, Copy)]
+pub struct Work {
+    pub cycles: f64,
+    pub slower: f64,
+}
+
+/// Rows that run on the simulated core.
+pub struct SimulatedRows {
+    pub rows: Vec<Work>,
+    random: Rng,
+    longest_wait: f64,
+    is_warm_up: bool,
+}
+
+impl SimulatedRows {
+    pub fn new(rows: Vec<Work>, core: &SimulatedCore, seed: u64) -> SimulatedRows {
+        let longest_wait = (LONGEST_WAIT.0 * 1e3 * core.tick_ghz).max(LONGEST_WAIT.1 * core.quantum as f64);
+        SimulatedRows { rows, random: Rng::with_seed(seed), longest_wait, is_warm_up: false }
+    }
+}
+
+impl Rig for SimulatedRows {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn run(&mut self, row: usize) -> u64 {
+        // The loop runs every row twice: the first time is not used.
+        self.is_warm_up = !self.is_warm_up;
+        if self.is_warm_up {
+            fake::wait(self.longest_wait * self.random.f64());
+            return 0;
+        }
+        let start = fake::read();
+        fake::execute(self.rows[row].cycles, self.rows[row].slower);
+        fake::read().wrapping_sub(start)
+    }
+}
+
+/// Runs rounds and adds them to a table. Switches of this thread are those of the test, not of the simulation.
+pub fn run_rounds(rounds: &mut Rounds, rows: &mut SimulatedRows, count: u32, table: &mut Table) {
+    for _ in 0..count {
+        let own = |raw: Raw| Raw { flags: raw.flags.without(Flags::SWITCHED), ..raw };
+        let readings: Vec<Raw> = rounds.round(rows).into_iter().map(own).collect();
+        table.push(&readings);
+    }
+}
+
+/// The rounds of a simulated core, with guards.
+pub fn rounds_of(core: &SimulatedCore, rows: usize, seed: u64) -> Rounds {
+    Rounds::new(rows, seed, Dither::none(), core.quantum).with_guards(fake::read)
+}
+
+pub fn rate_of(core: &SimulatedCore) -> Rate {
+    Rate { hz: core.tick_ghz * 1e9, uncertainty_ppm: 0.0, provenance: "simulated".into() }
+}
+
+impl Plan {
+    /// The observations of a run.
+    pub fn table(&self, seed: u64) -> Observations {
+        fake::simulate(self.core, seed);
+        let mut table = Table::new(vec!["body".into()]);
+        table.set_clock("simulated", self.core.quantum);
+        let (mut work, mut off) = (Vec::new(), [true, true, false, false, false, false]);
+        for (name, cycles, copies, slower) in self.series() {
+            for copies in copies.iter().map(|copies| f64::from(*copies) * self.longer) {
+                table.add_row(name, &[copies]);
+                work.push(Work { cycles: copies * cycles, slower });
+            }
+        }
+        let origin = &mut table.observations_mut().origin;
+        origin.reference = Some((CHAINS[0].0.into(), CHAINS[0].1));
+        origin.controls = CHAINS[1..].iter().map(|chain| (chain.0.into(), chain.1)).collect();
+        let mut rows = SimulatedRows::new(work, &self.core, seed);
+        let mut rounds = rounds_of(&self.core, rows.rows.len(), seed);
+        rows.random.shuffle(&mut off);
+        off.into_iter().zip(&mut rows.rows).for_each(|(is_off, row)| row.cycles += if is_off { self.offset } else { 0.0 });
+        let still = rows.rows.clone();
+        for placement in 0..self.placements.0 {
+            if placement > 0 {
+                table.begin_placement();
+            }
+            let factor = 1.0 + self.placements.1 * gaussian(&mut rows.random);
+            rows.rows[..CODE.len()].iter_mut().zip(&still).for_each(|(row, still)| row.cycles = factor * still.cycles);
+            run_rounds(&mut rounds, &mut rows, self.rounds / self.placements.0, &mut table);
+        }
+        table.finished(rate_of(&self.core))
+    }
+
+    fn series(&self) -> impl Iterator<Item = (&'static str, f64, &'static [u32], f64)> + '_ {
+        let code = ["code", "again"].map(|name| (name, 1.0, CODE, self.slower));
+        code.into_iter().chain(CHAINS.map(|(name, cycles, copies, share)| (name, cycles, copies, share * self.of_chains * self.slower)))
+    }
+
+    /// The intervals of a run: core cycles, nanoseconds, and the ratio of the two alternatives.
+    pub fn run(&self, seed: u64) -> Vec<Found> {
+        let mut table = self.table(seed);
+        flag_shared_rounds(&mut table, &Options::default());
+        let none = |estimator| Found { estimator, truth: 1.0, estimate: None, is_trusted: false };
+        let Ok(found) = assess(&table, &Question::default()) else { return ["cycles", "nanoseconds", "ratio"].map(none).into() };
+        let (code, again) = (&found.series[0], &found.series[1]);
+        let time = &code.components[0].time;
+        let ns = self.core.ticks_per_cycle() / self.core.tick_ghz;
+        let of = |estimator, truth, estimate, is_trusted| Found { estimator, truth, estimate, is_trusted };
+        let both = code.is_trusted() && again.is_trusted();
+        let mut all = vec![
+            of("cycles", 1.0, time.cycles.as_ref().map(|cycles| cycles.estimate(LEVEL)), code.is_trusted()),
+            of("nanoseconds", ns, time.ns.as_ref().map(|ns| ns.estimate(LEVEL)), code.is_trusted()),
+        ];
+        if self.placements.0 == 1 && self.offset == 0.0 {
+            all.push(of("ratio", 1.0, found.comparisons.first().map(|comparison| comparison.ratio), both));
+        }
+        all
+    }
+}
+
+/// Nearly normal: a sum of 12 even numbers.
+pub fn gaussian(random: &mut Rng) -> f64 {
+    (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
+}
