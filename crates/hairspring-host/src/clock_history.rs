@@ -1,8 +1,10 @@
-//! The core clocks of the latest runs on this machine, kept in a file of the user. A single run shows only the clocks that it met,
-//! and the next one may meet others: nanoseconds of code that follows the core clock move with them.
+//! What the latest runs on this machine saw of its core, kept in a file of the user: the core clocks, and the guards of undisturbed
+//! rounds. A single run shows only the clocks that it met, and the next one may meet others: nanoseconds of code that follows the
+//! core clock move with them. A run beside a neighbour who was there throughout does not show that the guards are longer than usual.
 //!
 //! The file is `$XDG_STATE_HOME/hairspring/core-clock-FINGERPRINT`, by default below `~/.local/state`. Each line has the time of a
-//! run in seconds since 1970 and its mean core clock in hertz. `HAIRSPRING_HISTORY` names another folder, or is `off`. Without a
+//! run in seconds since 1970, its mean core clock in hertz and, if it showed one, the guard by a clock in core cycles:
+//! `1795000000 3694100000 tsc=173.4`. `HAIRSPRING_HISTORY` names another folder, or is `off`. Without a
 //! folder that can be written there is no history, and nothing fails.
 
 use crate::identity::fingerprint;
@@ -20,15 +22,37 @@ const MOST_SECONDS: u64 = 7 * 24 * 3600;
 const FEWEST_RUNS: usize = 4;
 /// A longer file is cut to the runs that count.
 const MOST_BYTES: u64 = 16 * 1024;
+/// Of the guards of the runs that count, this share may be too short by chance.
+const TOO_SHORT: f64 = 0.1;
 /// Core clocks outside of these are not believed, in hertz.
 const BELIEVED: std::ops::Range<f64> = 1e6..2e10;
 
-/// Adds a run with this mean core clock in hertz to the history of this machine; returns how the clock moved between its runs, if
-/// there are enough of them.
-pub fn with_run(hz: f64) -> Option<ClockSpread> {
-    let path = folder()?.join(format!("core-clock-{}", fingerprint()));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
-    added(&path, now, hz)
+/// What one run saw of the core.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// Mean core clock in hertz.
+    pub hz: f64,
+    /// Name of a clock, and the mean guard by it while nobody else used the core, in core cycles.
+    pub guard: Option<(String, f64)>,
+}
+
+/// Adds a run to the history of this machine; returns how the clock moved between its runs, if there are enough of them.
+pub fn with_run(seen: Seen) -> Option<ClockSpread> {
+    let (path, now) = (path()?, now()?);
+    added(&path, now, seen)
+}
+
+/// The guard by a clock of this name while nobody else used the core, in core cycles, as earlier runs on this machine show it.
+pub fn quiet_guard(clock: &str) -> Option<f64> {
+    lowest_guard(&read(&path()?, now()?), clock)
+}
+
+fn path() -> Option<PathBuf> {
+    Some(folder()?.join(format!("core-clock-{}", fingerprint())))
+}
+
+fn now() -> Option<u64> {
+    Some(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs())
 }
 
 /// The folder of the history, if it is wanted.
@@ -45,30 +69,48 @@ fn folder() -> Option<PathBuf> {
     }
 }
 
-fn added(path: &Path, now: u64, hz: f64) -> Option<ClockSpread> {
-    if !BELIEVED.contains(&hz) {
+fn added(path: &Path, now: u64, seen: Seen) -> Option<ClockSpread> {
+    if !BELIEVED.contains(&seen.hz) {
         return None;
     }
     let mut runs = read(path, now);
-    runs.push((now, hz));
-    let line = |(time, hz): &(u64, f64)| format!("{time} {hz:.0}\n");
+    runs.push((now, seen));
     let is_long = fs::metadata(path).is_ok_and(|file| file.len() > MOST_BYTES);
     // A history that cannot be kept is no reason to fail: this run still has the runs that were read.
-    let _ = if is_long { replace(path, &runs.iter().map(line).collect::<String>()) } else { append(path, &line(&(now, hz))) };
-    spread(&runs.iter().map(|(_, hz)| *hz).collect::<Vec<f64>>())
+    let _ = if is_long { replace(path, &runs.iter().map(line).collect::<String>()) } else { append(path, &line(&runs[runs.len() - 1])) };
+    spread(&runs.iter().map(|(_, seen)| seen.hz).collect::<Vec<f64>>())
+}
+
+fn line((time, seen): &(u64, Seen)) -> String {
+    let guard = seen.guard.as_ref().map(|(clock, cycles)| format!(" {clock}={cycles:.2}")).unwrap_or_default();
+    format!("{time} {:.0}{guard}\n", seen.hz)
 }
 
 /// The latest runs in the file, oldest first. Lines that are no run are skipped.
-fn read(path: &Path, now: u64) -> Vec<(u64, f64)> {
+fn read(path: &Path, now: u64) -> Vec<(u64, Seen)> {
     let mut text = Vec::new();
     let _ = fs::File::open(path).and_then(|file| file.take(2 * MOST_BYTES).read_to_end(&mut text));
-    let run = |line: &str| {
-        let (time, hz) = line.split_once(' ')?;
-        let (time, hz) = (time.parse::<u64>().ok()?, hz.parse::<f64>().ok()?);
-        (time <= now && now - time <= MOST_SECONDS && BELIEVED.contains(&hz)).then_some((time, hz))
-    };
-    let runs: Vec<(u64, f64)> = String::from_utf8_lossy(&text).lines().filter_map(run).collect();
+    let run = |line: &str| parsed(line).filter(|(time, seen)| *time <= now && now - time <= MOST_SECONDS && BELIEVED.contains(&seen.hz));
+    let runs: Vec<(u64, Seen)> = String::from_utf8_lossy(&text).lines().filter_map(run).collect();
     runs[runs.len().saturating_sub(MOST_RUNS - 1)..].to_vec()
+}
+
+fn parsed(line: &str) -> Option<(u64, Seen)> {
+    let mut words = line.split(' ');
+    let (time, hz) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let guard = words.next().and_then(|word| {
+        let (clock, cycles) = word.split_once('=')?;
+        Some((clock.to_owned(), cycles.parse::<f64>().ok().filter(|cycles| cycles.is_finite() && *cycles > 0.0)?))
+    });
+    Some((time, Seen { hz, guard }))
+}
+
+/// The shortest of the guards by this clock, without those that are too short by chance.
+fn lowest_guard(runs: &[(u64, Seen)], clock: &str) -> Option<f64> {
+    let by_clock = |(_, seen): &(u64, Seen)| seen.guard.as_ref().filter(|(name, _)| name == clock).map(|(_, cycles)| *cycles);
+    let mut guards: Vec<f64> = runs.iter().filter_map(by_clock).collect();
+    guards.sort_unstable_by(f64::total_cmp);
+    guards.get((TOO_SHORT * guards.len() as f64) as usize).copied()
 }
 
 /// Adds a line in one write, so that lines of several processes do not mix.
@@ -117,23 +159,52 @@ mod tests {
         }
     }
 
+    fn at_hz(hz: f64) -> Seen {
+        Seen { hz, guard: None }
+    }
+
+    fn with_guard(clock: &str, cycles: f64) -> Seen {
+        Seen { hz: 3e9, guard: Some((clock.to_owned(), cycles)) }
+    }
+
+    #[test]
+    fn guard_is_the_shortest_of_its_clock_but_for_a_tenth() {
+        let scratch = Scratch::new("guards");
+        let path = scratch.file();
+        let of_tsc = || lowest_guard(&read(&path, NOW), "tsc");
+        assert_eq!(of_tsc(), None);
+        added(&path, NOW, with_guard("perf", 400.0));
+        added(&path, NOW, at_hz(3e9));
+        assert_eq!(of_tsc(), None);
+        for cycles in [190.0, 174.25, 173.5, 174.0] {
+            added(&path, NOW, with_guard("tsc", cycles));
+        }
+        assert_eq!(of_tsc(), Some(173.5));
+        added(&path, NOW, with_guard("tsc", 90.0));
+        assert_eq!(of_tsc(), Some(90.0), "five runs cannot tell that it is a chance");
+        for _ in 0..20 {
+            added(&path, NOW, with_guard("tsc", 174.5));
+        }
+        assert_eq!(of_tsc(), Some(174.0));
+    }
+
     #[test]
     fn spread_is_that_of_the_latest_runs() {
         let scratch = Scratch::new("latest");
         let path = scratch.file();
         for at in 0..3 {
-            assert_eq!(added(&path, NOW + at, 3e9), None, "{at} earlier runs");
+            assert_eq!(added(&path, NOW + at, at_hz(3e9)), None, "{at} earlier runs");
         }
-        let found = added(&path, NOW + 3, 3.3e9).unwrap();
+        let found = added(&path, NOW + 3, at_hz(3.3e9)).unwrap();
         let mean: f64 = (3.0 * 3.0 + 3.3) / 4.0;
         let sd = ((3.0 * (3.0 / mean - 1.0).powi(2) + (3.3 / mean - 1.0).powi(2)) / 3.0).sqrt();
         assert!((found.sd - sd).abs() < 1e-9 && found.runs == 4, "{found:?}");
         // A week later none of them counts.
-        assert_eq!(added(&path, NOW + 4 + MOST_SECONDS, 3e9), None);
+        assert_eq!(added(&path, NOW + 4 + MOST_SECONDS, at_hz(3e9)), None);
         for at in 0..300 {
-            added(&path, NOW + 4 + MOST_SECONDS + at, 2e9 + at as f64);
+            added(&path, NOW + 4 + MOST_SECONDS + at, at_hz(2e9 + at as f64));
         }
-        assert_eq!(added(&path, NOW + 400 + MOST_SECONDS, 2e9).unwrap().runs, MOST_RUNS as u32);
+        assert_eq!(added(&path, NOW + 400 + MOST_SECONDS, at_hz(2e9)).unwrap().runs, MOST_RUNS as u32);
     }
 
     #[test]
@@ -141,7 +212,7 @@ mod tests {
         let scratch = Scratch::new("short");
         let path = scratch.file();
         let longest = (0..3_000).map(|at| {
-            added(&path, NOW + at, 3e9);
+            added(&path, NOW + at, at_hz(3e9));
             fs::metadata(&path).unwrap().len()
         });
         assert!(longest.max().unwrap() <= MOST_BYTES + 100);
@@ -153,10 +224,13 @@ mod tests {
         let scratch = Scratch::new("hostile");
         let path = scratch.file();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let hostile = format!("{NOW} 3e9\nx\n\n{NOW} nan\n{NOW} -3e9\n{NOW} 1e300\n-5 3e9\n99999999999999999999 3e9\n{} 3e9\n", NOW + 60);
+        let hostile = format!(
+            "{NOW} 3e9\nx\n\n{NOW} nan\n{NOW} -3e9\n{NOW} 1e300\n{NOW} 3e9 tsc=-5\n{NOW} 3e9 tsc=nan\n-5 3e9\n99999999999999999999 3e9\n{} 3e9\n",
+            NOW + 60
+        );
         fs::write(&path, [hostile.as_bytes(), &[0xff, 0, b'\n'], &vec![b'9'; 1 << 20]].concat()).unwrap();
-        assert_eq!(read(&path, NOW), [(NOW, 3e9)]);
-        assert_eq!(added(&path, NOW, 3e9), None);
+        assert_eq!(read(&path, NOW), vec![(NOW, at_hz(3e9)); 3], "a guard that nobody has is no reason to leave out the clock");
+        assert!(added(&path, NOW, at_hz(3e9)).is_some());
         assert!(fs::metadata(&path).unwrap().len() < 100, "a file that is too long is written anew");
     }
 
@@ -165,7 +239,7 @@ mod tests {
         let scratch = Scratch::new("absurd");
         let path = scratch.file();
         for hz in [0.0, f64::NAN, f64::INFINITY, -3e9, 1e12] {
-            assert_eq!(added(&path, NOW, hz), None);
+            assert_eq!(added(&path, NOW, at_hz(hz)), None);
         }
         assert!(!path.exists());
     }
@@ -176,6 +250,6 @@ mod tests {
         let path = scratch.file();
         fs::create_dir_all(path.parent().unwrap().parent().unwrap()).unwrap();
         fs::write(path.parent().unwrap(), "a file where the folder should be").unwrap();
-        assert_eq!(added(&path, NOW, 3e9), None);
+        assert_eq!(added(&path, NOW, at_hz(3e9)), None);
     }
 }

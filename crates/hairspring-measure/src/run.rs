@@ -2,9 +2,10 @@
 
 use crate::table::Table;
 use crate::until::{Ended, Stop};
+use hairspring_core::estimate::Quiet;
 use hairspring_core::judge::core_hz;
 use hairspring_core::observations::{ClockSpread, Observations, Rate};
-use hairspring_host::clock_history;
+use hairspring_host::clock_history::{Seen, with_run};
 use std::time::Duration;
 
 /// The rounds of a measurement, and how they ended.
@@ -26,7 +27,8 @@ pub struct Run {
 
 /// How the core clock moved between the runs on this machine, of which this is the latest; `None` if the table does not show it.
 fn clock_spread(table: &Observations) -> Option<ClockSpread> {
-    clock_history::with_run(core_hz(table)?)
+    let guard = || Some((table.origin.clock.clone()?, Quiet::by_reference(table)?.guard()?));
+    with_run(Seen { hz: core_hz(table)?, guard: guard() })
 }
 
 impl Run {

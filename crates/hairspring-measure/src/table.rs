@@ -6,6 +6,7 @@ use crate::limits::{Batch, MOST_READINGS};
 use crate::rounds::Raw;
 use hairspring_core::design::table::SHADOW_COPIES;
 use hairspring_core::observations::{Observations, Rate, Role, RowId, Variant};
+use hairspring_host::clock_history::quiet_guard;
 use std::time::Duration;
 
 /// Name of the series of the reference chain.
@@ -33,9 +34,10 @@ impl Table {
         Table { observations, rows: Vec::new(), rounds: 0, most_readings: MOST_READINGS }
     }
 
-    /// Sets the name of the clock, and its quantum in ticks; 0 if unknown.
+    /// Sets the name of the clock, its quantum in ticks, 0 if unknown, and what earlier runs on this machine show of its guards.
     pub fn set_clock(&mut self, name: &str, quantum: u64) {
         self.observations.origin.clock = Some(name.to_owned());
+        self.observations.origin.quiet_guard = quiet_guard(name);
         self.observations.origin.granularity = (quantum > 0).then_some(quantum as f64);
     }
 

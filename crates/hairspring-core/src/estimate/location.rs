@@ -97,7 +97,7 @@ impl Grouped {
 
 /// Marks readings far from their neighbours in time as unusable (a Hampel filter, in chunks). A lasting change of level is
 /// not a spike, because the neighbours have it too.
-fn mark_spikes(row: &mut [Sample], quantum: f64) {
+pub fn mark_spikes(row: &mut [Sample], quantum: f64) {
     if row.len() < 5 {
         return;
     }

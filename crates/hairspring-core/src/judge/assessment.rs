@@ -156,7 +156,11 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let all = Solver::new(table, &chains);
     let found = assess_by(&all, table, question, &chains)?;
     let quiet = all.undisturbed(&chains).and_then(|solver| {
-        let better = assess_by(&solver, table, question, &chains).ok().filter(|better| is_plausible(better, &found, all.excess()))?;
+        // What the code itself does cannot choose whole rounds, so these need no comparison with all readings.
+        let may_replace = |better: &Assessment| {
+            if solver.leaves_out_rounds() { has_cycles(better) } else { is_plausible(better, &found, all.excess()) }
+        };
+        let better = assess_by(&solver, table, question, &chains).ok().filter(may_replace)?;
         Some((with_neighbour(better, &found, &solver, all.excess()), solver))
     });
     let (mut found, solver) = quiet.unwrap_or((found, all));
@@ -244,7 +248,7 @@ fn find_slowed(found: &mut Assessment, solver: &Solver, table: &Observations, qu
 /// Whether the undisturbed readings of every series give core cycles, and a time that differs from that of all readings by
 /// no more than a neighbour explains.
 fn is_plausible(quiet: &Assessment, all: &Assessment, excess: f64) -> bool {
-    if quiet.series.iter().flat_map(|series| &series.components).any(|component| component.time.cycles.is_none()) {
+    if !has_cycles(quiet) {
         return false;
     }
     let body = |series: &SeriesResult| series.components.first().map(|body| body.time.ticks.value);
@@ -255,6 +259,10 @@ fn is_plausible(quiet: &Assessment, all: &Assessment, excess: f64) -> bool {
     })
 }
 
+fn has_cycles(found: &Assessment) -> bool {
+    found.series.iter().flat_map(|series| &series.components).all(|component| component.time.cycles.is_some())
+}
+
 /// Adds the finding about the neighbour. The finding about steps of the core clock comes from all readings, because the
 /// undisturbed ones are converted to its mean.
 fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, excess: f64) -> Assessment {
@@ -262,7 +270,9 @@ fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, exce
     let neighbour = Finding::new(Severity::Note, kind);
     for (series, all) in quiet.series.iter_mut().zip(&all.series) {
         series.findings.push(neighbour.clone());
-        series.findings.extend(all.findings.iter().filter(|finding| finding.is(super::code::FREQUENCY_STEPPED)).cloned());
+        let is_stepped = |finding: &&Finding| finding.is(super::code::FREQUENCY_STEPPED);
+        series.findings.retain(|finding| !is_stepped(&finding));
+        series.findings.extend(all.findings.iter().filter(is_stepped).cloned());
         sort(&mut series.findings);
     }
     quiet

@@ -100,13 +100,12 @@ impl<'a> Solver<'a> {
     }
 
     /// Solves from the undisturbed readings, if the control chains show a neighbour in all readings but not in these, and the guards
-    /// show it too.
+    /// show it too. Whole rounds are chosen by their guards alone, whatever the control chains show: some code is slowed more than they
+    /// are.
     pub fn undisturbed(&self, options: &Options) -> Option<Solver<'a>> {
         let table = self.table;
-        if !self.is_disturbed() {
-            return None;
-        }
-        let quiet = self.seen().filter(|quiet| quiet.shows_neighbour())?;
+        let is_useful = |quiet: &&Quiet| quiet.shows_neighbour() && (quiet.judges_rounds() || self.is_disturbed());
+        let quiet = self.seen().filter(is_useful)?;
         let by_quiet = |series| quiet.solve(table, series, options);
         let ruler = Ruler::new(table, by_quiet)?;
         let solver = Solver { table, seen: OnceCell::new(), quiet: None, ruler: Some(ruler), controls: Vec::new() };
@@ -196,6 +195,11 @@ impl<'a> Solver<'a> {
     /// Whether disturbed readings are left out.
     pub fn is_quiet(&self) -> bool {
         self.quiet.is_some()
+    }
+
+    /// Whether disturbed rounds are left out, which guards chose.
+    pub fn leaves_out_rounds(&self) -> bool {
+        self.quiet.as_ref().is_some_and(Quiet::judges_rounds)
     }
 
     /// The most severe finding of the control chains.

@@ -128,6 +128,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "rate_provenance" => value.clone_into(&mut rate_of(origin).provenance),
         "granularity" => origin.granularity = Some(positive(value, key, line)?),
         "clock_spread" => origin.clock_spread = Some(clock_spread(value, key, line)?),
+        "quiet_guard" => origin.quiet_guard = Some(positive(value, key, line)?),
         "reference" => origin.reference = Some(chain(value, key, line)?),
         "control" => origin.controls.push(chain(value, key, line)?),
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
@@ -402,6 +403,7 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
     add("rate_provenance", origin.rate.as_ref().map(|rate| rate.provenance.clone()));
     add("granularity", origin.granularity.map(|granularity| granularity.to_string()));
     add("clock_spread", origin.clock_spread.map(|spread| format!("{} {}", spread.sd, spread.runs)));
+    add("quiet_guard", origin.quiet_guard.map(|cycles| cycles.to_string()));
     let chain = |(series, cycles): &(String, f64)| format!("{series} {cycles}");
     add("reference", origin.reference.as_ref().map(chain));
     origin.controls.iter().for_each(|control| add("control", Some(chain(control))));

@@ -73,6 +73,8 @@ pub struct Origin {
     pub granularity: Option<f64>,
     /// How the core clock moved between runs on this machine, if that is known.
     pub clock_spread: Option<ClockSpread>,
+    /// The mean guard of a round on this machine while nobody else used the core, in core cycles, if earlier runs show it.
+    pub quiet_guard: Option<f64>,
     /// Name of the series that ran the reference chain, and the length of one copy in core cycles.
     pub reference: Option<(String, f64)>,
     /// Names of series that ran control chains, and the length of one copy in core cycles.

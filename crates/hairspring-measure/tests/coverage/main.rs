@@ -139,6 +139,18 @@ fn groups() -> Vec<Group> {
         on_core("throughput, quiet in 5 %", 40, throughput(300.0), vec![Claim::doubted("cycles")]),
         on_core("coarse read of 26 ticks", 80, Plan::on(SimulatedCore::COARSE_READ), all_of_a_core()),
         on_core(
+            "coarse read, neighbour in episodes",
+            40,
+            Plan { known_guard: true, ..long(SimulatedCore::COARSE_READ.beside(SimulatedCore::LONG_EPISODES)) },
+            beside_a_neighbour(),
+        ),
+        on_core(
+            "coarse read, neighbour that stalls, known guard",
+            40,
+            Plan { known_guard: true, ..long(SimulatedCore::COARSE_READ.beside(SimulatedCore::STALLS)) },
+            vec![Claim::doubted("cycles")],
+        ),
+        on_core(
             "coarse read, neighbour that stalls",
             80,
             Plan::on(SimulatedCore::COARSE_READ.beside(SimulatedCore::STALLS)),

@@ -3,7 +3,7 @@
 
 use super::tally::{Found, LEVEL};
 use fastrand::Rng;
-use hairspring_core::estimate::Options;
+use hairspring_core::estimate::{Options, Quiet};
 use hairspring_core::judge::{Question, assess, flag_shared_rounds};
 use hairspring_core::observations::{Flags, Observations, Rate};
 use hairspring_host::clock::fake::{self, SimulatedCore};
@@ -27,12 +27,14 @@ pub struct Plan {
     pub offset: f64,
     /// Placements, and the standard deviation of the code between them.
     pub placements: (u32, f64),
+    /// Whether earlier runs on this machine had the core to themselves, so that the guards without a neighbour are known.
+    pub known_guard: bool,
 }
 
 impl Plan {
     /// A short measurement on a core.
     pub const fn on(core: SimulatedCore) -> Plan {
-        Plan { core, rounds: 768, longer: 1.0, slower: 0.03, of_chains: 1.0, offset: 0.0, placements: (1, 0.0) }
+        Plan { core, rounds: 768, longer: 1.0, slower: 0.03, of_chains: 1.0, offset: 0.0, placements: (1, 0.0), known_guard: false }
     }
 }
 
@@ -122,6 +124,7 @@ impl Plan {
             }
         }
         let origin = &mut table.observations_mut().origin;
+        origin.quiet_guard = self.known_guard.then(|| quiet_guard(&self.core));
         origin.reference = Some((CHAINS[0].0.into(), CHAINS[0].1));
         origin.controls = CHAINS[1..].iter().map(|chain| (chain.0.into(), chain.1)).collect();
         let mut rows = SimulatedRows::new(work, &self.core, seed);
@@ -165,6 +168,14 @@ impl Plan {
         }
         all
     }
+}
+
+/// The guard of a core without a neighbour, as earlier runs show it: in core cycles.
+fn quiet_guard(core: &SimulatedCore) -> f64 {
+    let alone = Plan { rounds: LONG, ..Plan::on(SimulatedCore { neighbour: SimulatedCore::CALM.neighbour, ..*core }) };
+    let table = alone.table(0);
+    fake::simulate(*core, 0);
+    Quiet::by_reference(&table).and_then(|quiet| quiet.guard()).unwrap()
 }
 
 /// Nearly normal: a sum of 12 even numbers.

@@ -4,10 +4,16 @@ use crate::estimate::blocks::variance;
 use crate::estimate::levels::{levels, noise};
 use crate::estimate::linear::LinearMap;
 use crate::estimate::location::{by_row, median};
-use crate::observations::{Flags, Observations, RowId, SeriesId};
+use crate::observations::{Flags, Observations, Reading, RowId, SeriesId};
 
 /// Rounds in a stretch: short compared with the stay of a core at one clock (5 to 100 ms), and long enough for a median.
 const STRETCH: u32 = 8;
+/// The same where a quantum of the clock is not short compared with the rows, so that more readings are needed.
+const LONG_STRETCH: u32 = 32;
+/// The quantum from which on the longer stretches are used, as a share of the longest row.
+const COARSE: f64 = 0.01;
+/// Readings of the chain among which the longest row is.
+const MOST_ROWS: usize = 64;
 /// A stretch belongs to a level if it is off by at most this share ...
 const OFF: f64 = 0.004;
 /// ... or by this many times the noise of a stretch.
@@ -40,10 +46,15 @@ impl Rates {
 /// The rates of a table with a reference chain of this many core cycles; `None` if it has too few rounds, or the core clock
 /// never stays at a level.
 pub fn rates(table: &Observations, reference: SeriesId, cycles: f64) -> Option<Rates> {
-    let stretches = stretches(table, reference, cycles);
+    let stretch = stretch(table, reference);
+    let stretches = stretches(table, reference, cycles, stretch);
     let known: Vec<f64> = stretches.iter().copied().flatten().collect();
-    let reach = |level: f64| (OFF * level).max(OVER_NOISE * noise(&known));
-    let found: Vec<f64> = levels(&known, 0.95).iter().map(|level| middle(&known, level.value.value, reach(level.value.value))).collect();
+    let noise = noise(&known);
+    let reach = |level: f64| (OFF * level).max(OVER_NOISE * noise);
+    let found: Vec<f64> = levels(&steady(&known, OVER_NOISE * noise), 0.95)
+        .iter()
+        .map(|level| middle(&known, level.value.value, reach(level.value.value)))
+        .collect();
     let nearest = |rate: f64| found.iter().copied().min_by(|a, b| (a - rate).abs().total_cmp(&(b - rate).abs()));
     let snapped = |rate: f64| nearest(rate).filter(|level| (level - rate).abs() <= reach(*level));
     let by_stretch: Vec<f64> = stretches.iter().map(|rate| rate.and_then(snapped).unwrap_or(f64::NAN)).collect();
@@ -54,8 +65,16 @@ pub fn rates(table: &Observations, reference: SeriesId, cycles: f64) -> Option<R
     let inside = inside(&by_stretch);
     let by_stretch = [inside, by_stretch].into_iter().find(|rates| is_enough(rates))?;
     let at_level: Vec<f64> = by_stretch.iter().copied().filter(|rate| rate.is_finite()).collect();
-    let by_round = by_stretch.iter().flat_map(|rate| [*rate; STRETCH as usize]).take(table.rounds() as usize).collect();
+    let by_round = by_stretch.iter().flat_map(|rate| vec![*rate; stretch as usize]).take(table.rounds() as usize).collect();
     Some(Rates { by_round, mean: at_level.iter().sum::<f64>() / at_level.len() as f64 })
+}
+
+/// The values that one of their neighbours shares within this distance. The others are of stretches in which the clock stepped; some
+/// of these between two levels would join them.
+fn steady(values: &[f64], distance: f64) -> Vec<f64> {
+    let near = |a: usize, b: usize| (values[a] - values[b]).abs() <= distance;
+    let last = values.len().saturating_sub(1);
+    (0..values.len()).filter(|at| *at > 0 && near(*at, at - 1) || *at < last && near(*at, at + 1)).map(|at| values[at]).collect()
 }
 
 /// The rates without those of stretches beside another level: the clock may have stepped within such a stretch, and readings at
@@ -72,22 +91,42 @@ fn middle(values: &[f64], level: f64, reach: f64) -> f64 {
     if near.is_empty() { level } else { median(&mut near) }
 }
 
+/// The mean of the readings within two quanta of their median, or the median itself for a quantum of 0. Readings of a coarse clock
+/// have their median at a multiple of the quantum.
+fn typical(readings: &mut [f64], quantum: f64) -> f64 {
+    let middle = median(readings);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for reading in readings.iter().filter(|reading| (**reading - middle).abs() <= 2.0 * quantum) {
+        sum += reading;
+        count += 1.0;
+    }
+    if quantum > 0.0 && count > 0.0 { sum / count } else { middle }
+}
+
+/// Rounds in a stretch of this table.
+fn stretch(table: &Observations, reference: SeriesId) -> u32 {
+    let of_reference = |one: &&Reading| table.rows()[one.row as usize].series == reference && !one.flags.any();
+    let longest = table.readings().iter().filter(of_reference).take(MOST_ROWS).map(|one| one.ticks).fold(0.0, f64::max);
+    if table.origin.quantum() > COARSE * longest { LONG_STRETCH } else { STRETCH }
+}
+
 /// The slope of the reference chain in ticks per core cycle, in each stretch; `None` where a row has no reading.
-fn stretches(table: &Observations, reference: SeriesId, cycles: f64) -> Vec<Option<f64>> {
+fn stretches(table: &Observations, reference: SeriesId, cycles: f64, stretch: u32) -> Vec<Option<f64>> {
     let (rows, by_row) = by_row(table, reference);
     let length = |id: &RowId| table.rows()[*id as usize].counts.iter().sum::<f64>() * cycles;
-    let count = table.rounds().div_ceil(STRETCH) as usize;
+    let count = table.rounds().div_ceil(stretch) as usize;
     let mut readings = vec![vec![Vec::new(); rows.len()]; count];
     for (at, row) in by_row.iter().enumerate() {
         for one in row.iter().filter(|one| !one.flags.without(Flags::SHARED).any()) {
-            readings[(one.round / STRETCH) as usize][at].push(one.ticks);
+            readings[(one.round / stretch) as usize][at].push(one.ticks);
         }
     }
     let design: Vec<Vec<f64>> = rows.iter().map(|id| vec![length(id), 1.0]).collect();
     let Some(line) = LinearMap::new(&design, &vec![1.0; rows.len()]) else { return vec![None; count] };
+    let quantum = table.origin.quantum();
     let slope = |mut rows: Vec<Vec<f64>>| {
-        let medians: Vec<f64> = rows.iter_mut().map(|row| median(row)).collect();
-        Some(line.solve(&medians)[0]).filter(|slope| slope.is_finite() && *slope > 0.0)
+        let located: Vec<f64> = rows.iter_mut().map(|row| typical(row, if stretch == STRETCH { 0.0 } else { quantum })).collect();
+        Some(line.solve(&located)[0]).filter(|slope| slope.is_finite() && *slope > 0.0)
     };
     readings.into_iter().map(slope).collect()
 }

@@ -14,18 +14,24 @@
 //!
 //! The weighted readings are then solved like any others, so their interval includes the variation between blocks of rounds
 //! and the departure of the rows.
+//!
+//! Where the steps of the clock are too coarse for the second and the third step, whole rounds are chosen by the mean of many guards
+//! ([`rounds`]).
 
 mod clock;
 mod mixture;
+mod rounds;
 
-use super::location::{Grouped, Sample, by_row, median, total_weight};
+use super::location::{Grouped, Sample, by_row, mark_spikes, median, total_weight};
 use super::rank::exact_rank;
 use super::{Contribution, Options, Solution, Source, replicated};
 use crate::observations::{Flags, Observations, Reading, SeriesId};
 use clock::{Rates, rates};
 use mixture::{Mixture, Row};
+use rounds::{QuietRounds, quiet_rounds};
 
-/// Coarsest clock, in core cycles: the undisturbed part is a few cycles wide, and steps of a coarser clock hide it.
+/// Coarsest clock, in core cycles, whose guards are judged singly: the undisturbed part is a few cycles wide, and steps of a
+/// coarser clock hide it.
 const COARSEST_CYCLES: f64 = 8.0;
 /// Guards up to this many core cycles above the shortest count as short ...
 const GUARD_CYCLES: f64 = 12.0;
@@ -51,6 +57,8 @@ const HARDLY: f64 = 0.3;
 /// With fewer long guards than this share, the guards do not show a neighbour: a calm core has about half as many, because of
 /// interrupts.
 const LEAST_LONG: f64 = 0.02;
+/// The same for rounds that are surely disturbed. Interrupts disturb a few rounds of a calm core.
+const LEAST_DISTURBED: f64 = 0.01;
 /// Bound of what the choice of the undisturbed readings may shift, as a share of a time. In a ratio it counts for both times.
 const CHOICE: f64 = 0.0001;
 
@@ -58,9 +66,11 @@ const CHOICE: f64 = 0.0001;
 #[derive(Debug, Clone)]
 pub struct Quiet {
     rates: Rates,
-    /// Longest guard that counts as short, in core cycles; `None` if the readings have no guards.
+    /// Longest guard that counts as short, in core cycles; `None` if the readings have no guards, or are not judged singly.
     longest_guard: Option<f64>,
-    /// Share of the readings with short guards.
+    /// The undisturbed rounds, where the clock is too coarse to judge single readings.
+    rounds: Option<QuietRounds>,
+    /// Share of the readings with short guards, or of the undisturbed rounds.
     share: f64,
     /// The same of the reference chain alone, whose copies cannot lengthen a guard.
     reference_share: f64,
@@ -70,7 +80,7 @@ pub struct Quiet {
 
 impl Quiet {
     /// Analyses a table with a reference chain of this name and this many core cycles; `None` if the chain does not show the
-    /// core clock, or the table's clock is too coarse.
+    /// core clock, or the table's clock is so coarse that it has too few rounds or guards.
     ///
     /// # Cost
     /// About 20 ns for each reading.
@@ -79,7 +89,7 @@ impl Quiet {
         let rates = rates(table, reference, cycles)?;
         let quantum = table.origin.quantum() / rates.mean;
         if quantum > COARSEST_CYCLES {
-            return None;
+            return Quiet::by_rounds(table, reference, rates, quantum);
         }
         let guard = |one: &Reading| Some(guard_cycles(one.guard?.get(), rates.at(one.round)?));
         let mut guards: Vec<f64> = table.readings().iter().filter_map(guard).collect();
@@ -92,7 +102,16 @@ impl Quiet {
         let short_of_reference = of_reference.iter().filter(|guard| longest_guard.is_some_and(|longest| **guard <= longest)).count();
         let share = |short: usize, all: usize| short as f64 / all.max(1) as f64;
         let reference_share = share(short_of_reference, of_reference.len());
-        Some(Quiet { share: share(short, guards.len()), reference_share, rates, longest_guard, quantum })
+        Some(Quiet { share: share(short, guards.len()), reference_share, rates, longest_guard, rounds: None, quantum })
+    }
+
+    /// The same for a coarse clock. Only guards of chains choose the rounds, so that code cannot choose its own readings.
+    fn by_rounds(table: &Observations, reference: SeriesId, rates: Rates, quantum: f64) -> Option<Quiet> {
+        let controls: Vec<SeriesId> = table.origin.controls.iter().filter_map(|(name, _)| table.find_series(name)).collect();
+        let is_chain = |series: SeriesId| series == reference || controls.contains(&series);
+        let shows: Vec<bool> = table.rows().iter().map(|row| is_chain(row.series)).collect();
+        let rounds = quiet_rounds(table, &rates, &shows)?;
+        Some(Quiet { share: rounds.share, reference_share: rounds.share, rates, longest_guard: None, rounds: Some(rounds), quantum })
     }
 
     /// Analyses a table by the reference chain that it names; `None` also if it names none.
@@ -103,13 +122,26 @@ impl Quiet {
 
     /// Share of the readings during which nobody else used the core, as far as their guards show; `None` without guards.
     pub fn share(&self) -> Option<f64> {
-        self.longest_guard.map(|_| self.share)
+        (self.longest_guard.is_some() || self.rounds.is_some()).then_some(self.share)
+    }
+
+    /// The mean guard of a round while nobody else used the core, in core cycles, where whole rounds were judged and some were quiet.
+    pub fn guard(&self) -> Option<f64> {
+        self.rounds.as_ref().filter(|rounds| rounds.share >= LEAST_QUIET).map(|rounds| rounds.guard)
+    }
+
+    /// Whether whole rounds were judged, and by guards alone. Then the choice cannot depend on the times of the code.
+    pub fn judges_rounds(&self) -> bool {
+        self.rounds.is_some()
     }
 
     /// Whether the guards show that somebody else used the core. Where control chains are off their lengths and guards show nothing,
     /// reads of this clock cost the same beside a neighbour, and shorter readings cannot be told from undisturbed ones.
     pub fn shows_neighbour(&self) -> bool {
-        self.share().is_some_and(|share| 1.0 - share > LEAST_LONG)
+        match &self.rounds {
+            Some(rounds) => rounds.disturbed > LEAST_DISTURBED,
+            None => self.share().is_some_and(|share| 1.0 - share > LEAST_LONG),
+        }
     }
 
     /// Whether the guards show that somebody else used the core most of the time.
@@ -134,12 +166,18 @@ impl Quiet {
     /// About 1 us for each of the first 800 readings of every row, and 20 ns for each further one.
     pub fn solve(&self, table: &Observations, series: SeriesId, options: &Options) -> Option<Solution> {
         let mut grouped = self.candidates(table, series);
-        self.leave_out_long_rows(&mut grouped);
-        let rows = self.mixture_rows(table, &grouped)?;
-        let mixture = mixture::fit(&rows, self.quantum)?;
-        self.weigh(&mixture, &rows, &mut grouped);
-        if !has_long_rows(&grouped) {
-            return None;
+        if let Some(rounds) = &self.rounds {
+            if rounds.share < LEAST_QUIET || grouped.typical_repeats() < FEWEST_QUIET as usize {
+                return None;
+            }
+        } else {
+            self.leave_out_long_rows(&mut grouped);
+            let rows = self.mixture_rows(table, &grouped)?;
+            let mixture = mixture::fit(&rows, self.quantum)?;
+            self.weigh(&mixture, &rows, &mut grouped);
+            if !has_long_rows(&grouped) {
+                return None;
+            }
         }
         let mut solution = replicated::solve(grouped, table, options).ok().filter(|solution| !solution.blocks.is_empty())?;
         for component in &mut solution.components {
@@ -158,14 +196,19 @@ impl Quiet {
     /// # Cost
     /// About 50 ns for each reading of the series.
     pub fn solve_by_guards(&self, table: &Observations, series: SeriesId, options: &Options) -> Option<Solution> {
-        let is_needed = self.longest_guard.is_some() && self.reference_share < MOSTLY_QUIET;
+        let is_needed = self.share().is_some() && self.reference_share < MOSTLY_QUIET;
         let solution = is_needed.then(|| replicated::solve(self.candidates(table, series), table, options).ok())?;
         solution.filter(|solution| !solution.blocks.is_empty())
     }
 
-    /// The readings of a series at the mean clock of the run; readings with long guards have the weight 0.
+    /// The readings of a series at the mean clock of the run; readings with long guards, or of disturbed rounds, have the weight 0.
     fn candidates(&self, table: &Observations, series: SeriesId) -> Grouped {
         let (rows, readings) = by_row(table, series);
+        if let Some(quiet) = &self.rounds {
+            let quantum = table.origin.quantum();
+            let readings = readings.into_iter().map(|row| self.weigh_by_round(row, quiet, quantum)).collect();
+            return Grouped { rows, readings, quantum };
+        }
         let with_guards = |row: Vec<&Reading>| row.into_iter().map(|one| self.with_guard(one)).collect();
         let readings = readings.into_iter().map(|row| self.weigh_by_guard(with_guards(row))).collect();
         Grouped { rows, readings, quantum: table.origin.quantum() }
@@ -177,6 +220,19 @@ impl Quiet {
         let guard = rate.map_or(f64::INFINITY, |rate| one.guard.map_or(0.0, |guard| guard_cycles(guard.get(), rate)));
         let ticks = one.ticks * self.rates.mean / rate.unwrap_or(self.rates.mean);
         (Sample { round: one.round, weight: 0.0, ticks }, guard)
+    }
+
+    /// The readings of a row, in the order of the rounds; those of undisturbed rounds have the weight 1, unless they are spikes.
+    fn weigh_by_round(&self, row: Vec<&Reading>, quiet: &QuietRounds, quantum: f64) -> Vec<Sample> {
+        let is_quiet = |round: u32| quiet.is_quiet.get(round as usize).is_some_and(|quiet| *quiet);
+        let sample = |one: &Reading| {
+            let (sample, guard) = self.with_guard(one);
+            Sample { weight: if guard.is_finite() && is_quiet(one.round) { 1.0 } else { 0.0 }, ..sample }
+        };
+        let mut row: Vec<Sample> = row.into_iter().map(sample).collect();
+        row.sort_by_key(|sample| sample.round);
+        mark_spikes(&mut row, quantum);
+        row
     }
 
     /// The readings of a row, in the order of the rounds; readings with short guards have the weight 1.

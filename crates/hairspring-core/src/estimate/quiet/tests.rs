@@ -74,12 +74,6 @@ fn throughput_that_is_lengthened_by_chance_is_refused() {
 }
 
 #[test]
-fn table_of_a_coarse_clock_is_refused() {
-    let table = Core { quantum: 26.0, ..STALLS }.table(1.0, 1);
-    assert!(Quiet::from_table(&table, "reference", 3.0).is_none());
-}
-
-#[test]
 fn share_of_short_guards_is_the_share_of_quiet_time() {
     let share = |core: Core| Quiet::from_table(&core.table(1.0, 5), "reference", 3.0).unwrap().share().unwrap();
     assert!(share(CALM) > 0.95, "{}", share(CALM));
@@ -98,4 +92,62 @@ fn tables_without_guards_or_reference_do_not_panic() {
     quiet.solve(&table, code, &Options::default());
     let empty = Observations::new(vec!["body".into()]);
     assert!(Quiet::from_table(&empty, "reference", 3.0).is_none());
+}
+
+/// Steps of 26 ticks, which are wider than what a neighbour adds to a guard.
+const COARSE: f64 = 26.0;
+/// The guard of the simulated core while nobody else uses it, in core cycles: two pairs of reads.
+const GUARD: f64 = 149.6;
+
+/// A table whose readings are of a coarse clock.
+fn coarse(core: Core, latency: f64, seed: u64) -> Observations {
+    let mut table = Core { quantum: COARSE, ..core }.table(latency, seed);
+    table.origin.quiet_guard = Some(GUARD);
+    table
+}
+
+/// The share of the rounds in which nobody else used the core.
+fn share(table: &Observations) -> f64 {
+    Quiet::from_table(table, "reference", 3.0).unwrap().share().unwrap()
+}
+
+#[test]
+fn length_is_right_by_a_coarse_clock_beside_a_neighbour_that_comes_and_goes() {
+    for (latency, slower) in [(1.0, 0.05), (4.0, 0.1)] {
+        let core = Core { slower, of_chains: 0.1, ..EPISODES };
+        let tables: Vec<Observations> = (0..40).map(|seed| coarse(core, latency, seed)).collect();
+        let mean_of_all = tables.iter().map(|table| plain(table).value).sum::<f64>() / 40.0;
+        assert!(mean_of_all > 1.01 * latency, "the neighbour must matter: {mean_of_all}");
+        let found: Vec<Uncertain> = tables.iter().filter_map(quiet).collect();
+        assert!(found.len() >= 20, "{} of 40 have a result", found.len());
+        let off: Vec<f64> = found.iter().map(|cycles| 100.0 * (cycles.value / latency - 1.0)).collect();
+        let covered = found.iter().filter(|cycles| cycles.estimate(0.95).contains(latency)).count();
+        assert!(off.iter().sum::<f64>().abs() < 0.1 * found.len() as f64, "{off:?}");
+        assert!(covered >= found.len() * 9 / 10, "{covered} of {}: {off:?}", found.len());
+    }
+}
+
+#[test]
+fn most_rounds_of_a_calm_run_are_quiet_by_a_coarse_clock_and_the_rest_beside_a_neighbour() {
+    for (present, expected) in [(0.0, 0.85..=1.0), (0.5, 0.3..=0.7)] {
+        let core = Core { present, slower: 0.05, ..CALM };
+        let shares: Vec<f64> = (0..20).map(|seed| share(&coarse(core, 1.0, seed))).collect();
+        let mean = shares.iter().sum::<f64>() / 20.0;
+        assert!(expected.contains(&mean), "{mean}: {shares:?}");
+    }
+}
+
+#[test]
+fn guards_that_are_longer_than_in_earlier_runs_show_a_neighbour_who_is_there_throughout() {
+    let mut table = coarse(Core { slower: 0.05, ..STALLS }, 1.0, 3);
+    let quiet_of = |table: &Observations| Quiet::from_table(table, "reference", 3.0).unwrap();
+    assert!(quiet_of(&table).is_never() && quiet(&table).is_none() && quiet_of(&table).guard().is_none());
+    table.origin.quiet_guard = None;
+    assert!(quiet_of(&table).guard().unwrap() > GUARD + 20.0, "without an earlier run the neighbour's guard is the only one");
+}
+
+#[test]
+fn table_of_a_coarse_clock_with_few_rounds_is_refused() {
+    let table = coarse(STALLS, 1.0, 1);
+    assert!(Quiet::from_table(&table.in_rounds(&(0..90)), "reference", 3.0).is_none());
 }

@@ -29,6 +29,7 @@ fn written_table_is_read_back() {
     table.origin.controls = vec![("the control".into(), 1.0), ("a,b".into(), 4.0)];
     table.origin.granularity = Some(26.0);
     table.origin.clock_spread = Some(ClockSpread { sd: 0.018, runs: 24 });
+    table.origin.quiet_guard = Some(173.4);
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
     table.origin.clock = Some("two\nlines".into());
     table.origin.placements = vec![1, 2];
@@ -46,6 +47,7 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.controls, table.origin.controls);
     assert_eq!(back.origin.rate, table.origin.rate);
     assert_eq!(back.origin.clock_spread, table.origin.clock_spread);
+    assert_eq!(back.origin.quiet_guard, Some(173.4));
     assert_eq!(back.origin.serving, ["init"]);
     assert_eq!(back.origin.unoptimised, table.origin.unoptimised);
     assert_eq!(back.placements(), [0..1, 1..2, 2..3]);

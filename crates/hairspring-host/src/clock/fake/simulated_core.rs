@@ -78,6 +78,9 @@ impl SimulatedCore {
         SimulatedCore { neighbour: Neighbour { present: 1.0, strength: (0.6, 1.0), ..NOBODY }, ..Self::LEVELS };
     /// A neighbour in more than half of the time.
     pub const EPISODES: SimulatedCore = SimulatedCore { neighbour: Neighbour { present: 0.6, ..Self::STALLS.neighbour }, ..Self::LEVELS };
+    /// A neighbour in half of the time, which works in phases that lengthen work much.
+    pub const LONG_EPISODES: SimulatedCore =
+        SimulatedCore { neighbour: Neighbour { present: 0.5, strength: (3.0, 0.5), ..NOBODY }, ..Self::LEVELS };
     /// A neighbour that is always there, in even phases without any that lengthens work much.
     pub const THIN: SimulatedCore =
         SimulatedCore { neighbour: Neighbour { present: 1.0, idle: 500.0, busy: 2_500.0, strength: (1.0, 0.3), ..NOBODY }, ..Self::LEVELS };
