@@ -105,11 +105,15 @@ pub struct PartJson {
 pub struct CheckJson {
     /// Time of a switch with its calls in nanoseconds, from the work that a background counter lost.
     pub time_ns: Option<Estimate>,
+    /// The same by the clock, in the same windows: beside a counter that waits for the CPU.
+    pub by_clock_ns: Option<Estimate>,
+    /// By how much that is longer than in windows without a counter, in percent; `null` within both intervals.
+    pub longer_percent: Option<f64>,
     /// Largest rate of switches in a window, per second.
     pub most_per_second: f64,
     /// Rounds of its windows.
     pub rounds: u32,
-    /// Whether both methods agree within their intervals.
+    /// Whether both methods agree within their intervals, in the same windows.
     pub agrees: bool,
 }
 
@@ -199,8 +203,8 @@ fn part(part: &Part) -> PartJson {
 }
 
 fn check(check: &Check) -> CheckJson {
-    let Check { ns, most_per_second, rounds, agrees } = *check;
-    CheckJson { time_ns: ns.if_finite(), most_per_second, rounds, agrees }
+    let Check { ns, timed_ns, longer_percent, most_per_second, rounds, agrees } = *check;
+    CheckJson { time_ns: ns.if_finite(), by_clock_ns: timed_ns.if_finite(), longer_percent, most_per_second, rounds, agrees }
 }
 
 fn overheads(cost: &Cost, asked: &Asked) -> Vec<OverheadJson> {

@@ -70,10 +70,10 @@ impl Kind for SwitchFinding {
             SwitchFinding::MethodsDisagree { windows_ns, lost_ns, off_percent } => Description {
                 code: code::METHODS_DISAGREE,
                 message: format!(
-                    "the windows say {windows_ns:.0} ns, the work that a background counter lost says {lost_ns:.0} ns ({off_percent:+.1} %): beyond both intervals"
+                    "the clock says {windows_ns:.0} ns, the work that a background counter lost in the same windows says {lost_ns:.0} ns ({off_percent:+.1} %): beyond both intervals"
                 ),
                 numbers: numbers! { windows_ns, lost_ns, off_percent },
-                remedy: "take the larger difference as the uncertainty: beside a third thread that is ready to run the scheduler has more to do",
+                remedy: "take the difference as the uncertainty, or measure on a CPU that has nothing else to do",
             },
             SwitchFinding::NoSecondMethod { reason } => Description {
                 code: code::NO_SECOND_METHOD,

@@ -56,6 +56,30 @@ pub fn table() -> Observations {
     table
 }
 
+/// An empty table for the time that the switches of the longer windows take, read from the clock while the counter waits for the CPU.
+pub fn timed_table() -> Observations {
+    let mut table = Observations::new(vec![SWITCHES.to_owned()]);
+    table.series("beside the counter");
+    table
+}
+
+/// The counts of a window whose switches are timed, too; `None` for a shorter one, which has the same numbers of switches.
+pub fn timed(period: &Period, all: &[Period]) -> Option<Vec<f64>> {
+    let longest = all.iter().map(|period| period.ns).max();
+    (Some(period.ns) == longest).then(|| vec![2.0 * f64::from(period.pairs)])
+}
+
+/// Time of a switch in nanoseconds, from the clock, beside a counter that waits for the CPU.
+///
+/// # Errors
+/// Why there is none, in words.
+pub fn timed_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
+    let options = Options { level, ..Options::default() };
+    let solution = solve(table, 0, &options).map_err(|error| error.to_string())?;
+    let switch = solution.component(SWITCHES).ok_or("a switch cannot be told from the rest")?;
+    Ok(switch.uncertain.clone())
+}
+
 /// Time of a switch in nanoseconds, from what the counter lost.
 ///
 /// # Errors

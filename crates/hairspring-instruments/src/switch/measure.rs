@@ -2,12 +2,13 @@
 //! the second method.
 
 use super::design::{components, rows};
-use super::lost::{lost_ns, periods};
+use super::lost::{lost_ns, periods, timed, timed_ns, timed_table};
 use super::mechanism::Mechanism;
 use super::partner::Wanted;
 use super::result::{Check, Switched, switched};
 use super::rig::{Pair, Periods, Row, WindowBatches};
 use super::{MOST_BYTES, Measured, Request};
+use hairspring_core::Estimate;
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Finding, Question, Severity};
 use hairspring_core::observations::Rate;
@@ -102,7 +103,7 @@ impl Session<'_> {
             found.findings.push(Finding::new(Severity::Note, super::SwitchFinding::PriorityNotRaised {}));
         }
         let windows = found.warm().map(|cost| cost.ns).ok_or("a switch has no time")?;
-        let check = self.check(batches.into_pair(), pilot.pair_ns, begin, &windows);
+        let check = self.check(batches.into_pair(), pilot.pair_ns, begin, windows);
         Ok(Switched { elapsed: begin.elapsed(), ..found.checked(check) })
     }
 
@@ -123,19 +124,23 @@ impl Session<'_> {
     }
 
     /// The second method, in what is left of the budget.
-    fn check(&self, pair: Pair, pair_ns: f64, begin: Instant, windows: &hairspring_core::Estimate) -> std::result::Result<Check, String> {
+    fn check(&self, pair: Pair, pair_ns: f64, begin: Instant, windows: Estimate) -> std::result::Result<Check, String> {
         let periods = periods(pair_ns);
         let most_per_second = periods.iter().map(super::lost::Period::rate).fold(0.0, f64::max);
         let mut table = Table::new(super::lost::table().components().to_vec());
         periods.iter().for_each(|period| table.add_row("counter", &period.counts()));
+        let mut clock = Table::new(timed_table().components().to_vec());
+        periods.iter().filter_map(|period| timed(period, &periods)).for_each(|counts| clock.add_row("beside the counter", &counts));
         let time = self.request.budget.saturating_sub(begin.elapsed()).max(Duration::from_millis(50));
         let batch = Batch { time, fewest: FEWEST_ROUNDS / 4, most: table.room() };
         let begin = Instant::now();
-        Periods::start(pair, periods)?.run(batch, &|| begin.elapsed(), &mut table)?;
+        Periods::start(pair, periods)?.run(batch, &|| begin.elapsed(), &mut table, &mut clock)?;
         let rounds = table.rounds();
-        // The unit of the table is work, so it has no rate.
-        let unit = Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "the timer".into() };
-        let lost = lost_ns(&table.finished(unit), self.request.level)?;
-        Ok(Check::new(lost.estimate(self.request.level), windows, most_per_second, rounds))
+        let level = self.request.level;
+        // The unit of the first table is work, so it has no rate.
+        let timer = Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "the timer".into() };
+        let lost = lost_ns(&table.finished(timer.clone()), level)?.estimate(level);
+        let timed = timed_ns(&clock.finished(timer), level)?.estimate(level);
+        Ok(Check::new(lost, timed, windows, most_per_second, rounds))
     }
 }

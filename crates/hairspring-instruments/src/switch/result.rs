@@ -61,19 +61,26 @@ pub struct Cost {
 pub struct Check {
     /// Time of a switch in nanoseconds, from the work that a background counter lost.
     pub ns: Estimate,
+    /// The same by the clock, in the same windows: beside a counter that waits for the CPU.
+    pub timed_ns: Estimate,
+    /// By how much that is longer than in windows without a counter, in percent; `None` within both intervals.
+    pub longer_percent: Option<f64>,
     /// Largest rate of switches in a window, per second.
     pub most_per_second: f64,
     /// Rounds of the windows.
     pub rounds: u32,
-    /// Whether both methods agree within their intervals.
+    /// Whether both methods agree within their intervals, in the same windows.
     pub agrees: bool,
 }
 
 impl Check {
-    /// Both methods compared.
-    pub fn new(ns: Estimate, windows: &Estimate, most_per_second: f64, rounds: u32) -> Check {
-        let agrees = (ns.value - windows.value).abs() <= ns.half_width() + windows.half_width();
-        Check { ns, most_per_second, rounds, agrees }
+    /// The time by the work that a counter lost compared with that by the clock beside the counter, and this one with that of windows
+    /// without a counter.
+    pub fn new(ns: Estimate, timed_ns: Estimate, windows: Estimate, most_per_second: f64, rounds: u32) -> Check {
+        let agree = |a: &Estimate, b: &Estimate| (a.value - b.value).abs() <= a.half_width() + b.half_width();
+        let longer = 100.0 * (timed_ns.value / windows.value - 1.0);
+        let longer_percent = (!agree(&timed_ns, &windows)).then_some(longer);
+        Check { ns, timed_ns, longer_percent, most_per_second, rounds, agrees: agree(&ns, &timed_ns) }
     }
 }
 
@@ -120,15 +127,14 @@ impl Switched {
     /// Adds the second method, with the finding that follows from it.
     #[must_use]
     pub fn checked(mut self, check: Result<Check, String>) -> Switched {
-        let windows = self.warm().map(|cost| cost.ns);
-        let finding = match (&check, windows) {
-            (Err(reason), _) => Some(Finding::new(Severity::Note, SwitchFinding::NoSecondMethod { reason: reason.clone() })),
-            (Ok(check), Some(windows)) if !check.agrees => {
-                let (windows_ns, lost_ns) = (windows.value, check.ns.value);
+        let finding = match &check {
+            Err(reason) => Some(Finding::new(Severity::Note, SwitchFinding::NoSecondMethod { reason: reason.clone() })),
+            Ok(check) if !check.agrees => {
+                let (windows_ns, lost_ns) = (check.timed_ns.value, check.ns.value);
                 let off_percent = 100.0 * (lost_ns / windows_ns - 1.0);
                 Some(Finding::new(Severity::Warning, SwitchFinding::MethodsDisagree { windows_ns, lost_ns, off_percent }))
             }
-            _ => None,
+            Ok(_) => None,
         };
         self.findings.extend(finding);
         self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -341,7 +347,7 @@ mod tests {
     fn the_second_method_agrees_or_is_a_finding() {
         let ns = |value: f64| Estimate { value, low: value - 20.0, high: value + 20.0, level: 0.95 };
         let base = found(&windows(&[800.0; 4], 0.0, 0.0));
-        let checked = |value: f64| base.clone().checked(Ok(Check::new(ns(value), &base.costs[0].ns, 1e5, 40)));
+        let checked = |value: f64| base.clone().checked(Ok(Check::new(ns(value), base.costs[0].ns, base.costs[0].ns, 1e5, 40)));
         assert!(checked(1_510.0).check.unwrap().agrees && checked(1_510.0).findings.is_empty());
         assert_eq!(kinds(&checked(1_700.0)), ["methods_disagree"]);
         assert_eq!(kinds(&base.clone().checked(Err("too busy".into()))), ["no_second_method"]);

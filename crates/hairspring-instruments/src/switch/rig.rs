@@ -3,7 +3,7 @@
 use super::background::Background;
 use super::design::{Pilot, Turn, Window};
 use super::line::{Line, place};
-use super::lost::Period;
+use super::lost::{Period, timed};
 use super::mechanism::Mechanism;
 use super::partner::{Order, Partner, Wanted};
 use super::side::Work;
@@ -88,11 +88,11 @@ impl Pair {
     }
 
     /// The reading of a window; a failure is kept, and all later windows are invalid.
-    fn kept(&mut self, ran: std::io::Result<(u64, bool)>) -> (u64, bool) {
+    fn kept<T: Default>(&mut self, ran: std::io::Result<(T, bool)>) -> (T, bool) {
         ran.unwrap_or_else(|error| {
             let gone = self.why_gone(&error).map(|end| format!("{end} during the measurement"));
             self.failure.get_or_insert_with(|| gone.unwrap_or_else(|| format!("a system call failed: {error}")));
-            (0, false)
+            (T::default(), false)
         })
     }
 
@@ -349,21 +349,24 @@ impl Periods {
         Ok(Periods { pair, counter, periods, random: Pcg64Mcg::seed_from_u64(1) })
     }
 
-    /// Runs rounds for some time, and adds them to the table: every window once, in random order. The readings are work and not
-    /// ticks, so a disturbed one is too small, and the flags of long readings do not apply.
+    /// Runs rounds for some time: every window once, in random order. Adds the work of the counter to a table, and to another one the
+    /// time of the switches by the clock, of the windows that have it. Readings of work are too small where something disturbed them,
+    /// so the flags of long readings do not apply to them.
     ///
     /// # Errors
     /// Why a window failed.
-    pub fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), String> {
+    pub fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table, clock: &mut Table) -> Result<(), String> {
+        let is_timed: Vec<bool> = self.periods.iter().map(|period| timed(period, &self.periods).is_some()).collect();
         let mut order: Vec<usize> = (0..self.periods.len()).collect();
         let mut done = 0;
         while batch.goes_on(done, elapsed()) {
             order.shuffle(&mut self.random);
-            let mut round = vec![Raw::new(0, Flags::NONE); order.len()];
+            let mut round = vec![(Raw::new(0, Flags::NONE), Raw::new(0, Flags::NONE)); order.len()];
             for at in &order {
                 let ran = self.window(self.periods[*at]);
-                let (work, exact) = self.pair.kept(ran);
-                round[*at] = Raw::new(work, if exact { Flags::NONE } else { Flags::SWITCHED });
+                let ((work, ns), exact) = self.pair.kept(ran);
+                let flags = if exact { Flags::NONE } else { Flags::SWITCHED };
+                round[*at] = (Raw::new(work, flags), Raw::new(ns, flags));
             }
             if let Some(end) = self.counter.why_gone() {
                 return Err(format!("{end} during the measurement"));
@@ -371,20 +374,21 @@ impl Periods {
             if self.pair.has_failed() {
                 return Err(self.pair.failure());
             }
-            table.push(&round);
+            table.push(&round.iter().map(|(work, _)| *work).collect::<Vec<Raw>>());
+            clock.push(&round.iter().zip(&is_timed).filter(|(_, timed)| **timed).map(|((_, ns), _)| *ns).collect::<Vec<Raw>>());
             done += 1;
         }
         Ok(())
     }
 
-    /// The work of the counter in a window, and whether nothing else ran.
-    fn window(&mut self, period: Period) -> std::io::Result<(u64, bool)> {
+    /// The work of the counter in a window, the time of the switches in nanoseconds, and whether nothing else ran.
+    fn window(&mut self, period: Period) -> std::io::Result<((u64, u64), bool)> {
         /// Time in which the counter runs before a window.
         const BEFORE_NS: u64 = 100_000;
         /// This side takes the CPU from the counter when the window begins and when it ends.
         const INTERRUPTIONS: u64 = 2;
         if self.pair.has_failed() {
-            return Ok((0, false));
+            return Ok(((0, 0), false));
         }
         let before = self.pair.awake(Pair::reported)?;
         let interrupted = self.counter.interruptions();
@@ -392,12 +396,13 @@ impl Periods {
         let due = now_ns() + BEFORE_NS;
         sleep_through(due);
         let work = self.counter.count();
-        let switched = self.pair.awake(|pair| {
-            let own = pair.own();
+        let (switched, ns) = self.pair.awake(|pair| {
+            let (own, start) = (pair.own(), now_ns());
             for _ in 0..period.pairs {
                 pair.there_and_back(Turn::default())?;
             }
-            Ok(pair.own().since(own))
+            let ns = now_ns() - start;
+            Ok((pair.own().since(own), ns))
         })?;
         sleep_through(due + period.ns);
         let work = self.counter.count().wrapping_sub(work);
@@ -407,7 +412,7 @@ impl Periods {
         // A partner that sleeps between the windows has further switches.
         let partner_is_exact = self.pair.sleeps() || partner.switches == pairs + 1;
         let alone = others.is_none_or(|others| others == INTERRUPTIONS);
-        Ok((work, alone && partner_is_exact && switched == Counted { switches: pairs, waits: pairs }))
+        Ok(((work, ns), alone && partner_is_exact && switched == Counted { switches: pairs, waits: pairs }))
     }
 }
 
@@ -466,11 +471,14 @@ mod tests {
             let all = vec![Period { pairs: 0, ns: 1_000_000 }, Period { pairs: 3, ns: 500_000 }];
             let mut table = Table::new(vec!["passed".into(), "switches".into()]);
             all.iter().for_each(|period| table.add_row("counter", &period.counts()));
+            let mut clock = Table::new(vec!["switches".into()]);
+            clock.add_row("clock", &[0.0]);
             let mut periods = match Periods::start(pair, all) {
                 Ok(periods) => periods,
                 Err(reason) => return assert!(reason.contains("the CPU is never idle"), "{reason}"),
             };
-            periods.run(Batch { time: Duration::ZERO, fewest: 10, most: 10 }, &|| Duration::ZERO, &mut table).unwrap();
+            periods.run(Batch { time: Duration::ZERO, fewest: 10, most: 10 }, &|| Duration::ZERO, &mut table, &mut clock).unwrap();
+            assert_eq!(clock.rounds(), 10);
             let readings = table.observations().readings();
             let most = |row: u32| readings.iter().filter(|one| one.row == row).map(|one| one.ticks).fold(0.0, f64::max);
             assert_eq!(readings.len(), 20);

@@ -114,10 +114,13 @@ fn meaning(name: &str) -> &'static str {
 
 fn checked(check: &Check) -> String {
     let verdict = if check.agrees { "agrees within both intervals" } else { "DIFFERS beyond both intervals" };
+    let longer = |percent: f64| format!(". A thread that waits for the CPU makes a switch {percent:.0} % longer");
     format!(
-        "{verdict}: {} by the work that a background counter lost at up to {} switches a second",
+        "{verdict}: {} by the work that a background counter lost at up to {} switches a second, {} by the clock beside it{}",
         nanoseconds(&check.ns),
-        significant(check.most_per_second, 3)
+        significant(check.most_per_second, 3),
+        nanoseconds(&check.timed_ns),
+        check.longer_percent.map(longer).unwrap_or_default()
     )
 }
 
