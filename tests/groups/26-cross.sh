@@ -4,8 +4,8 @@
 # is built with HAIRSPRING_CROSS=all only, because its build takes minutes.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
-cd "$ROOT"
+. "$(dirname "${BASH_SOURCE[0]}")/../../rigs/arm/build.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../../rigs/arm/linux/linux.sh"
 
 # The unit tests that run in the emulator, by parts of their names: what depends on the processor. Others simulate for minutes there, and
 # those of clocks fail where an emulated read takes a microsecond.
@@ -63,6 +63,25 @@ core_clock() {
   [ "$ended" -eq 0 ] || { [ "$ended" -eq 1 ] && grep -q 'lattice' "$BUILT/said.txt"; } || { echo "ended with $ended:" && cat "$BUILT/said.txt" && return 1; }
 }
 
+# A program that is linked with the C library, alone and by the command, for which it is a script: the system cannot start the program itself.
+linked() {
+  local program="$BUILT/benchmarks-$ARCHITECTURE"
+  cross build -p hairspring-capi &&
+    "$TOOLS-gcc" -O2 -DHAIRSPRING_ENGINE -Iprobe -Icrates/hairspring-capi/include examples/c/alternatives.c \
+      "${HAIRSPRING%/*}/libhairspring_capi.a" -lutil -lrt -lpthread -ldl -lm -o "$program" || return
+  cross --emulate "$program" multiply --json --budget 100ms --no-pin >"$BUILT/said.txt" && holds "d['environment']['clock']['name'] == '$STEADY'" || return
+  printf '#!/bin/sh\nexec %q %q --emulate %q "$@"\n' "$ROOT/tools/cross.sh" "$ARCHITECTURE" "$program" >"$program.sh" && chmod +x "$program.sh" || return
+  says -- run "$program.sh" multiply --json --budget 100ms --no-pin && holds "d['results'][0]['name'] == 'multiply'"
+}
+
+# Debian's kernel with the module and perf: the command and the program there, with the counters.
+kernel() { # FLAVOUR CORE
+  local console="$BUILT/linux-$1/command.txt"
+  need_linux "$1" && build_guest "$1" "$HAIRSPRING" "$BUILT/benchmarks-$ARCHITECTURE:benchmarks" || return
+  boot "$1" "$2" hairspring=command >"$console" || return
+  python3 rigs/arm/command.py "$ARCHITECTURE" "$console" && grep -qx 'end: 0 failures' "$console" || { tail -n 20 "$console" && return 1; }
+}
+
 # Readings of a C program on that processor.
 program() {
   local program="$BUILT/multiply-$ARCHITECTURE"
@@ -70,7 +89,7 @@ program() {
     says 'multiply' 'copy/size:4096' -- fit "$BUILT/multiply.csv"
 }
 
-check() { # ARCHITECTURE TARGET TOOLS STEADY-CLOCK
+check() { # ARCHITECTURE TARGET TOOLS STEADY-CLOCK FLAVOUR CORE
   ARCHITECTURE="$1" TOOLS="$3" STEADY="$4"
   HAIRSPRING="target/cross/$2/debug/hairspring"
   cross build -p hairspring-cli || { status=1 && return; }
@@ -82,6 +101,7 @@ check() { # ARCHITECTURE TARGET TOOLS STEADY-CLOCK
   step "$1: a clock that the system forbids" says 'does not let programs read' -- ! time --clock pmccntr '1'
   step "$1: an unknown clock" says 'there is no clock of this name' "$STEADY" -- ! time --clock sundial '1'
   step "$1: readings of a C program" program
+  step "$1: a program of the C library" linked
   step "$1: period" says "error by monotonic" -- period 1ms --duration 200ms
   step "$1: mhz" core_clock
   step "$1: verify refuses a coarse clock" says 'moves in steps of' "$STEADY" -- ! verify --clock times
@@ -89,15 +109,16 @@ check() { # ARCHITECTURE TARGET TOOLS STEADY-CLOCK
   step "$1: instructions" says 'built for x86-64' -- ! instructions imul
   [ "$1" = arm64 ] || step "$1: no flush of the caches" says 'programs cannot flush cache lines' -- ! time 'x' --let 'int x = 1' --cold x
   step "$1: unit tests" units
+  step "$1: in Debian's kernel" kernel "$5" "$6"
 }
 
 need_rust
 need_python
 mkdir -p "$BUILT"
 echo 1 >"$BUILT/inputs.txt"
-MULTIPLY='mul x0, x0, x1' check arm64 aarch64-unknown-linux-gnu aarch64-linux-gnu cntvct
+MULTIPLY='mul x0, x0, x1' check arm64 aarch64-unknown-linux-gnu aarch64-linux-gnu cntvct arm64 cortex-a72
 if [ "${HAIRSPRING_CROSS:-}" = all ]; then
-  MULTIPLY='mul r0, r0, r1' check armhf armv7-unknown-linux-gnueabihf arm-linux-gnueabihf monotonic
+  MULTIPLY='mul r0, r0, r1' check armhf armv7-unknown-linux-gnueabihf arm-linux-gnueabihf monotonic armmp cortex-a15
 else
   say "32-bit ARM takes as long again: HAIRSPRING_CROSS=all ./test cross"
 fi

@@ -1,5 +1,5 @@
-/* The only program of the emulated Linux. The kernel's command line names the scenario: hairspring=counters, nothing or tables. It
- * prints its checks and switches the machine off. */
+/* The only program of the emulated Linux. The kernel's command line names the scenario: hairspring=counters, nothing,
+ * tables or command. It prints its checks and switches the machine off. */
 #include "guest.h"
 
 #include "slope.h"
@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #define CYCLES "hairspring_cycles"
-#define USER_ACCESS "/proc/sys/kernel/perf_user_access"
 #define DEVICE "/dev/" CYCLES
 #define NOBODY 65534
 
@@ -245,10 +244,13 @@ static void run_counters(void) {
   cores();
 }
 
+/* The Cortex-A8's board is the only one that is named. QEMU's A8 has a counter that never counts and no generic timer. */
+static const char *board(void) { return getenv("board"); }
+
 /* A core without a counter that counts. */
 static void run_nothing(void) {
   check(hairspring_clock_start(), "a clock starts");
-  check_text("the reason", hairspring_clock_why(), "perf knows no cycle counter here");
+  check_text("the reason", hairspring_clock_why(), board() == NULL ? "perf knows no cycle counter here" : "perf read: it accepts its settings but does not count");
   printf("the clock is %s: %s\n", hairspring_clock_name(), hairspring_clock_why());
   check(strcmp(hairspring_clock_name(), "cntvct") == 0 || strcmp(hairspring_clock_name(), "monotonic") == 0, "it is one of the system's");
   check(hairspring_clock_hz() > 0, "its rate is known");
@@ -267,10 +269,12 @@ int main(void) {
   check(prepare(), "the machine is up");
   if (scenario != NULL && strcmp(scenario, "tables") == 0) run_tables();
   else if (scenario != NULL && strcmp(scenario, "nothing") == 0) run_nothing();
+  else if (scenario != NULL && strcmp(scenario, "command") == 0) run_command();
   else run_counters();
   printf("end: %d failures\n", failures);
   fflush(stdout);
   sync();
+  if (board() != NULL) (void)load_module("peek", "leave=1");
   reboot(RB_POWER_OFF);
   for (;;) pause();
 }
