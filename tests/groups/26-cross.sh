@@ -63,12 +63,24 @@ core_clock() {
   [ "$ended" -eq 0 ] || { [ "$ended" -eq 1 ] && grep -q 'lattice' "$BUILT/said.txt"; } || { echo "ended with $ended:" && cat "$BUILT/said.txt" && return 1; }
 }
 
+# Compiles a program of the C library.
+library_program() { # FILE OUTPUT
+  "$TOOLS-gcc" -O2 -DHAIRSPRING_ENGINE -Iprobe -Icrates/hairspring-capi/include "$1" "${HAIRSPRING%/*}/libhairspring_capi.a" \
+    -lutil -lrt -lpthread -ldl -lm -o "$2"
+}
+
+# Where no program may flush a cache line, a benchmark with cold caches does not compile, and says why.
+no_cold_caches() {
+  if library_program examples/c/alternatives.c "$BUILT/alternatives" 2>"$BUILT/said.txt"; then echo "it compiles" && return 1; fi
+  grep -q 'error: static assertion failed: .*load_cold.*: programs cannot flush cache lines' "$BUILT/said.txt" || { head "$BUILT/said.txt" && return 1; }
+}
+
 # A program that is linked with the C library, alone and by the command, for which it is a script: the system cannot start the program itself.
 linked() {
   local program="$BUILT/benchmarks-$ARCHITECTURE"
-  cross build -p hairspring-capi &&
-    "$TOOLS-gcc" -O2 -DHAIRSPRING_ENGINE -Iprobe -Icrates/hairspring-capi/include examples/c/alternatives.c \
-      "${HAIRSPRING%/*}/libhairspring_capi.a" -lutil -lrt -lpthread -ldl -lm -o "$program" || return
+  printf '%s\n' '#include "hairspring.h"' 'HAIRSPRING_BENCHMARK(multiply, (uint32_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x *= c; HAIRSPRING_OPAQUE(x));' \
+    'HAIRSPRING_MAIN({.benchmark = &multiply})' >"$program.c"
+  library_program "$program.c" "$program" || return
   cross --emulate "$program" multiply --json --budget 100ms --no-pin >"$BUILT/said.txt" && holds "d['environment']['clock']['name'] == '$STEADY'" || return
   printf '#!/bin/sh\nexec %q %q --emulate %q "$@"\n' "$ROOT/tools/cross.sh" "$ARCHITECTURE" "$program" >"$program.sh" && chmod +x "$program.sh" || return
   says -- run "$program.sh" multiply --json --budget 100ms --no-pin && holds "d['results'][0]['name'] == 'multiply'"
@@ -92,7 +104,7 @@ program() {
 check() { # ARCHITECTURE TARGET TOOLS STEADY-CLOCK FLAVOUR CORE
   ARCHITECTURE="$1" TOOLS="$3" STEADY="$4"
   HAIRSPRING="target/cross/$2/debug/hairspring"
-  cross build -p hairspring-cli || { status=1 && return; }
+  cross build -p hairspring-cli -p hairspring-capi || { status=1 && return; }
   step "$1: clocks and their choice" clocks
   step "$1: fit" fit
   step "$1: time, C" timed 'x = x * c' --let 'uint32_t x = 3' --let 'uint32_t c = 5'
@@ -107,6 +119,7 @@ check() { # ARCHITECTURE TARGET TOOLS STEADY-CLOCK FLAVOUR CORE
   step "$1: verify refuses a coarse clock" says 'moves in steps of' "$STEADY" -- ! verify --clock times
   step "$1: blocks" says 'x86-64 Linux only' -- ! blocks /bin/true --function main --inputs "$BUILT/inputs.txt"
   step "$1: instructions" says 'built for x86-64' -- ! instructions imul
+  [ "$1" = arm64 ] || step "$1: no cold caches in C" no_cold_caches
   [ "$1" = arm64 ] || step "$1: no flush of the caches" says 'programs cannot flush cache lines' -- ! time 'x' --let 'int x = 1' --cold x
   step "$1: unit tests" units
   step "$1: in Debian's kernel" kernel "$5" "$6"

@@ -27,12 +27,14 @@ pub fn choice() -> &'static Choice {
     CHOICE.get_or_init(|| choose(from_the_finest()))
 }
 
-/// All clocks: the counters of the core, what perf offers of them, and the timers of the processor. The system's clocks are queried only if
-/// the processor has no timer, because querying some of them is expensive.
+/// All clocks: the counters of the core, what perf offers of them, and the timers of the processor. perf is asked only if programs may read
+/// no counter, because it would take it. The system's clocks are queried only if the processor has no timer, because querying some of
+/// them is expensive.
 fn from_the_finest() -> impl Iterator<Item = Listed> {
     let (counters, timers): (Vec<Listed>, Vec<Listed>) =
         arch::clocks().into_iter().partition(|(clock, _)| clock.counts == CountsWhen::WhileCoreRuns);
-    counters.into_iter().chain(os::counters()).chain(timers).chain(std::iter::once_with(os::clocks).flatten())
+    let offered = if counters.iter().any(|(_, available)| available.is_ok()) { Vec::new() } else { os::counters() };
+    counters.into_iter().chain(offered).chain(timers).chain(std::iter::once_with(os::clocks).flatten())
 }
 
 /// The best clock of this machine: the ordered counter of the processor if it counts, else the system's monotonic clock.
