@@ -239,7 +239,9 @@ mod tests {
         // A thread of its own, because it is bound.
         let flags = |counts| {
             let clock = Clock { counts, ..fake::clock(64) };
-            std::thread::spawn(move || Rounds::new(1, 7, Dither::none(), 1).with_clock(&clock).reading(&mut Moving([first, last]), 0, false).flags)
+            std::thread::spawn(move || {
+                Rounds::new(1, 7, Dither::none(), 1).with_clock(&clock).reading(&mut Moving([first, last]), 0, false).flags
+            })
         };
         let of_core = flags(CountsWhen::WhileCoreRuns).join().unwrap();
         assert_eq!(of_core.contains(Flags::SWITCHED), first != last);

@@ -150,9 +150,8 @@ impl Bench {
         let chosen: Vec<usize> = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
         if chosen != self.rig.chosen {
             self.seed = self.seed.wrapping_add(1);
-            self.rounds = Rounds::new(chosen.len(), self.seed, self.dither, self.ready.quantum)
-                .with_clock(&self.clock)
-                .with_guards(self.clock.read);
+            self.rounds =
+                Rounds::new(chosen.len(), self.seed, self.dither, self.ready.quantum).with_clock(&self.clock).with_guards(self.clock.read);
             self.rig.chosen = chosen;
         }
         let (begin, mut readings) = (Instant::now(), Vec::new());

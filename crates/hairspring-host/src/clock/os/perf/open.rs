@@ -61,7 +61,9 @@ impl Drop for Opened {
 /// Why the kernel refuses it, and the setting that this depends on.
 pub fn open_file() -> Result<Opened, String> {
     if std::path::Path::new(MODULE).exists() {
-        return Err(format!("the kernel module of {MODULE} has the cycle counter, and perf would take it: use that clock, or unload the module"));
+        return Err(format!(
+            "the kernel module of {MODULE} has the cycle counter, and perf would take it: use that clock, or unload the module"
+        ));
     }
     let mut last = None;
     for config1 in CONFIG1 {
