@@ -67,7 +67,7 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile(".rept 16\n\timul %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #elif defined(__aarch64__)
 #define HAIRSPRING_FLOATING_REGISTER "w"
@@ -78,7 +78,7 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #elif defined(__ARM_ARCH_7A__)
 #define HAIRSPRING_FLOATING_REGISTER "w"
@@ -88,7 +88,7 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #elif defined(__riscv_float_abi_double)
 #define HAIRSPRING_FLOATING_REGISTER "f"
@@ -98,7 +98,7 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #else
 #define HAIRSPRING_FLOATING_REGISTER "m"

@@ -88,6 +88,16 @@ linked() {
   says -- run "$program.sh" multiply --json --budget 100ms --no-pin && holds "d['results'][0]['name'] == 'multiply'"
 }
 
+# Programs in C++ and Fortran, on the same library.
+other_languages() {
+  local libraries=("${HAIRSPRING%/*}/libhairspring_capi.a" -lutil -lrt -lpthread -ldl -lm)
+  need_command "$TOOLS-gfortran" "gfortran-$TOOLS" &&
+    "$TOOLS-g++" -std=c++17 -O2 -Wno-psabi -DHAIRSPRING_ENGINE -Iprobe -Icrates/hairspring-capi/include examples/cpp/chains.cpp "${libraries[@]}" -o "$BUILT/chains" &&
+    "$TOOLS-gfortran" -std=f2018 -O2 -J"$BUILT" probe/hairspring.f90 examples/fortran/products.f90 "${libraries[@]}" -o "$BUILT/products" || return
+  cross --emulate "$BUILT/chains" behind --budget 50ms --no-pin --json >"$BUILT/said.txt" && holds "'init' in d['results'][0]['components']" || return
+  cross --emulate "$BUILT/products" dot/size:16 --budget 50ms --no-pin --json >"$BUILT/said.txt" && holds "d['results'][0]['name'] == 'dot/size:16'"
+}
+
 # Debian's kernel with the module and perf: the command and the program there, with the counters.
 kernel() { # FLAVOUR CORE
   local console="$BUILT/linux-$1/command.txt"
@@ -117,6 +127,7 @@ check() { # ARCHITECTURE TARGET TOOLS STEADY-CLOCK [FLAVOUR CORE]
   step "$1: an unknown clock" says 'there is no clock of this name' "$STEADY" -- ! time --clock sundial '1'
   step "$1: readings of a C program" program
   step "$1: a program of the C library" linked
+  [ "${HAIRSPRING_CROSS:-}" != all ] || step "$1: programs in C++ and Fortran" other_languages
   step "$1: period" says "error by monotonic" -- period 1ms --duration 200ms
   step "$1: mhz" core_clock
   step "$1: verify refuses a coarse clock" says 'moves in steps of' "$STEADY" -- ! verify --clock times
