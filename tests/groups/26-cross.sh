@@ -103,7 +103,7 @@ kernel() { # FLAVOUR CORE
   local console="$BUILT/linux-$1/command.txt"
   need_linux "$1" && build_guest "$1" "$HAIRSPRING" "$BUILT/benchmarks-$ARCHITECTURE:benchmarks" || return
   boot "$1" "$2" hairspring=command >"$console" || return
-  python3 rigs/arm/command.py "$ARCHITECTURE" "$console" && grep -qx 'end: 0 failures' "$console" || { tail -n 20 "$console" && return 1; }
+  { python3 rigs/arm/command.py "$ARCHITECTURE" "$console" && grep -qx 'end: 0 failures' "$console"; } || { tail -n 20 "$console" && return 1; }
 }
 
 # Readings of a C program on that processor.

@@ -157,7 +157,7 @@ docs_compile() {
 docs_in_user_mode() { # ARCHITECTURE EMULATOR TOOLS CLOCK REASON...
   local program="$BUILT/docs-$1" text
   "$2" -L "/usr/$3" "$program" >"$program.csv" 2>"$program.txt" || { cat "$program.txt" && return 1; }
-  grep -qx "$4" "$program.txt" && grep -q '^"multiply"' "$program.csv" || { cat "$program.txt" && return 1; }
+  { grep -qx "$4" "$program.txt" && grep -q '^"multiply"' "$program.csv"; } || { cat "$program.txt" && return 1; }
   for text in "${@:5}"; do grep -Fq "$text" "$program.txt" || { echo "it does not say '$text':" && cat "$program.txt" && return 1; }; done
 }
 

@@ -60,12 +60,12 @@ build_modules() { # FLAVOUR FOLDER
 
 # Programs that are linked with the C library, under their own names or others, and its files.
 add_programs() { # FLAVOUR PROGRAM[:NAME]...
-  local root="$BUILT/linux-$1/root" prefix program
+  local into="$BUILT/linux-$1/root" prefix program
   prefix="$(prefix_of "$1")"
   shift
-  mkdir -p "$root/lib" "$root/tmp"
-  for program in "$@"; do "${prefix}strip" "${program%:*}" -o "$root/$(basename "${program#*:}")" || return; done
-  cp -L "/usr/${prefix%-}"/lib/{ld-linux-*.so.*,libc.so.6,libm.so.6,libgcc_s.so.1} "$root/lib"
+  mkdir -p "$into/lib" "$into/tmp"
+  for program in "$@"; do "${prefix}strip" "${program%:*}" -o "$into/$(basename "${program#*:}")" || return; done
+  cp -L "/usr/${prefix%-}"/lib/{ld-linux-*.so.*,libc.so.6,libm.so.6,libgcc_s.so.1} "$into/lib"
 }
 
 # The program that is the guest's first process, with the modules and other programs, as an archive for the kernel.
