@@ -45,7 +45,9 @@ class Checks:
 
     def near(self, found: float, expected: float, share: float, name: str) -> None:
         """A number that must be near another one."""
-        self.check(abs(found / expected - 1) <= share, f"{name} = {found:.6g}", f"must be {expected:g} within {share:g}")
+        self.check(
+            abs(found / expected - 1) <= share, f"{name} = {found:.6g}", f"must be {expected:g} within {share:g}"
+        )
 
 
 def clock_of(document: Any, name: str) -> Any:
@@ -69,7 +71,11 @@ def check_benchmarks(checks: Checks, run: Run, name: str, clock: str) -> None:
     if run.status != 0:
         return
     document = run.document()
-    checks.check(document["environment"]["clock"]["name"] == clock, f"{name}: its clock is {clock}", document["environment"]["clock"])
+    checks.check(
+        document["environment"]["clock"]["name"] == clock,
+        f"{name}: its clock is {clock}",
+        document["environment"]["clock"],
+    )
     body = document["results"][0]["components"]["body"]
     checks.near(body["time_ns"]["value"], 1.0, 0.01, f"{name}: ns of a multiplication")
     checks.near(body["cycles"]["value"], 1.0, 0.01, f"{name}: its core cycles")
@@ -77,20 +83,41 @@ def check_benchmarks(checks: Checks, run: Run, name: str, clock: str) -> None:
 
 def main() -> int:
     """Reads the console and checks it."""
-    architecture, runs = sys.argv[1], runs_of(Path(sys.argv[2]).read_text(encoding="utf-8", errors="replace").replace("\r", ""))
+    architecture, runs = (
+        sys.argv[1],
+        runs_of(Path(sys.argv[2]).read_text(encoding="utf-8", errors="replace").replace("\r", "")),
+    )
     checks, steady = Checks(), STEADY[architecture]
     bare = check_survey(checks, runs["bare"], "without the module", steady, steady)
     if architecture == "arm64":
-        checks.check("perf_user_access=1" in clock_of(bare, "perf")["available_reason"], "perf's page has its reason", bare["chosen"])
-    checks.check("does not let programs read" in clock_of(bare, "pmccntr")["available_reason"], "pmccntr has its reason", bare["chosen"])
-    checks.check(runs["refused"].status == 2 and "does not let programs read" in runs["refused"].text, "pmccntr is refused", runs["refused"])
+        checks.check(
+            "perf_user_access=1" in clock_of(bare, "perf")["available_reason"],
+            "perf's page has its reason",
+            bare["chosen"],
+        )
+    checks.check(
+        "does not let programs read" in clock_of(bare, "pmccntr")["available_reason"],
+        "pmccntr has its reason",
+        bare["chosen"],
+    )
+    checks.check(
+        runs["refused"].status == 2 and "does not let programs read" in runs["refused"].text,
+        "pmccntr is refused",
+        runs["refused"],
+    )
     module = check_survey(checks, runs["module"], "with the module", "pmccntr", steady)
     checks.near(clock_of(module, "pmccntr")["measured"]["rate_hz"]["value"], 1e9, 1e-4, "rate of pmccntr")
-    checks.check("would take it" in clock_of(module, "perf_read")["available_reason"], "perf leaves the module its counter", module["chosen"])
+    checks.check(
+        "would take it" in clock_of(module, "perf_read")["available_reason"],
+        "perf leaves the module its counter",
+        module["chosen"],
+    )
     checks.near(runs["mhz"].document()["results"][0]["core_hz"]["value"], 1e9, 1e-3, "core clock of mhz")
     check_benchmarks(checks, runs["alone"], "a program with the module", "pmccntr")
     check_benchmarks(checks, runs["benchmarks"], "run with the module", "pmccntr")
-    checks.check(runs["lost"].status == 1 and LOST in runs["lost"].text, "a counter that is lost is a message", runs["lost"])
+    checks.check(
+        runs["lost"].status == 1 and LOST in runs["lost"].text, "a counter that is lost is a message", runs["lost"]
+    )
     if "perf" in runs:
         perf = check_survey(checks, runs["perf"], "with perf", steady, steady)
         checks.check(bool(clock_of(perf, "perf")["available"]), "perf's page is available", perf["chosen"])
