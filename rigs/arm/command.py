@@ -2,8 +2,8 @@
 
     command.py arm64|armhf CONSOLE
 
-The console is that of the scenario `command`. There an instruction takes one nanosecond, so the core runs at 1 GHz, and a multiplication
-that waits for the one before takes one cycle: the results are known. Exit status 1 if one of them is not so.
+The console is that of the scenario `command`. There an instruction takes one nanosecond, so the core runs at 1 GHz, and
+a multiplication that waits for the one before takes one cycle: the results are known. Exit status 1 if one is not so.
 """
 
 import json
@@ -81,47 +81,41 @@ def check_benchmarks(checks: Checks, run: Run, name: str, clock: str) -> None:
     checks.near(body["cycles"]["value"], 1.0, 0.01, f"{name}: its core cycles")
 
 
-def main() -> int:
-    """Reads the console and checks it."""
-    architecture, runs = (
-        sys.argv[1],
-        runs_of(Path(sys.argv[2]).read_text(encoding="utf-8", errors="replace").replace("\r", "")),
-    )
-    checks, steady = Checks(), STEADY[architecture]
+def check_reason(checks: Checks, document: Any, clock: str, reason: str) -> None:
+    """`clocks` says why a clock is not available."""
+    found = clock_of(document, clock)["available_reason"]
+    checks.check(reason in found, f"the reason of {clock} names: {reason}", found)
+
+
+def check_error(checks: Checks, run: Run, status: int, message: str) -> None:
+    """The command failed with this message."""
+    checks.check(run.status == status and message in run.text, f"an error says: {message}", run)
+
+
+def check_all(checks: Checks, runs: dict[str, Run], steady: str) -> None:
+    """All runs."""
     bare = check_survey(checks, runs["bare"], "without the module", steady, steady)
-    if architecture == "arm64":
-        checks.check(
-            "perf_user_access=1" in clock_of(bare, "perf")["available_reason"],
-            "perf's page has its reason",
-            bare["chosen"],
-        )
-    checks.check(
-        "does not let programs read" in clock_of(bare, "pmccntr")["available_reason"],
-        "pmccntr has its reason",
-        bare["chosen"],
-    )
-    checks.check(
-        runs["refused"].status == 2 and "does not let programs read" in runs["refused"].text,
-        "pmccntr is refused",
-        runs["refused"],
-    )
+    check_reason(checks, bare, "pmccntr", "does not let programs read")
+    check_error(checks, runs["refused"], 2, "does not let programs read")
     module = check_survey(checks, runs["module"], "with the module", "pmccntr", steady)
+    check_reason(checks, module, "perf_read", "perf would take it")
     checks.near(clock_of(module, "pmccntr")["measured"]["rate_hz"]["value"], 1e9, 1e-4, "rate of pmccntr")
-    checks.check(
-        "would take it" in clock_of(module, "perf_read")["available_reason"],
-        "perf leaves the module its counter",
-        module["chosen"],
-    )
     checks.near(runs["mhz"].document()["results"][0]["core_hz"]["value"], 1e9, 1e-3, "core clock of mhz")
     check_benchmarks(checks, runs["alone"], "a program with the module", "pmccntr")
     check_benchmarks(checks, runs["benchmarks"], "run with the module", "pmccntr")
-    checks.check(
-        runs["lost"].status == 1 and LOST in runs["lost"].text, "a counter that is lost is a message", runs["lost"]
-    )
+    check_error(checks, runs["lost"], 1, LOST)
     if "perf" in runs:
+        check_reason(checks, bare, "perf", "perf_user_access=1")
         perf = check_survey(checks, runs["perf"], "with perf", steady, steady)
         checks.check(bool(clock_of(perf, "perf")["available"]), "perf's page is available", perf["chosen"])
         check_benchmarks(checks, runs["by_perf"], "with perf", "perf")
+
+
+def main() -> int:
+    """Reads the console and checks it."""
+    console = Path(sys.argv[2]).read_text(encoding="utf-8", errors="replace").replace("\r", "")
+    checks = Checks()
+    check_all(checks, runs_of(console), STEADY[sys.argv[1]])
     return 1 if checks.failures else 0
 
 
