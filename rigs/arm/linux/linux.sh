@@ -77,7 +77,7 @@ build_guest() { # FLAVOUR [PROGRAM[:NAME]...]
   "$(prefix_of "$1")gcc" -std=gnu11 -O2 -static "${WARNINGS[@]}" -Iprobe -Iprobe/arm "-I$RIG/metal" "-I$RIG/linux" \
     "$RIG/linux/init.c" "$RIG/linux/tables.c" "$RIG/linux/command.c" -o "$folder/root/init" || return
   [ "$#" -eq 1 ] || add_programs "$@" || return
-  (cd "$folder/root" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -n) >"$folder/initrd.gz"
+  (cd "$folder/root" && find . | cpio --quiet -o -H newc -R 0:0) >"$folder/initrd.cpio"
 }
 
 # QEMU's description of its Cortex-A15 board leaves out what perf needs.
@@ -104,7 +104,7 @@ boot() { # FLAVOUR CORE WORDS [OPTION...]
     machine+=(-dtb "$BUILT/linux-$flavour/board.dtb")
   fi
   timeout "${BOOT_SECONDS:-600}" "${machine[@]}" -cpu "$core" -m 512 "${COUNTED[@]}" -seed 1 -rtc "base=2024-01-01T00:00:00,clock=vm" -nic none -nographic \
-    -monitor none -no-reboot -kernel "$KERNELS/$flavour/boot/vmlinuz-$version" -initrd "$BUILT/linux-$flavour/initrd.gz" \
+    -monitor none -no-reboot -kernel "$KERNELS/$flavour/boot/vmlinuz-$version" -initrd "$BUILT/linux-$flavour/initrd.cpio" \
     -append "console=ttyAMA0 quiet panic=-1 $words" "$@" 2>&1 </dev/null | sed -u 's,\r,,'
 }
 
