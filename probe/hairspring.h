@@ -67,7 +67,7 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile(".rept 16\n\timul %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #elif defined(__aarch64__)
 #define HAIRSPRING_FLOATING_REGISTER "w"
@@ -78,7 +78,7 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #elif defined(__ARM_ARCH_7A__)
 #define HAIRSPRING_FLOATING_REGISTER "w"
@@ -88,7 +88,7 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #elif defined(__riscv_float_abi_double)
 #define HAIRSPRING_FLOATING_REGISTER "f"
@@ -98,7 +98,7 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile(".rept 16\n\tmul %0, %0, %0\n\t.endr" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #else
 #define HAIRSPRING_FLOATING_REGISTER "m"
@@ -507,12 +507,18 @@ static inline uint32_t hairspring_order(const struct hairspring_row *row) { retu
   {hairspring_row_##name##_##n##_##each##_##order, n, n * each, number + HAIRSPRING_COMPILED},
 
 /* HAIRSPRING_BENCHMARK_COLD(name, (declarations), (pointer, bytes), body): these bytes are flushed from all caches before
- * every body; the time of the flush is a separate component. */
+ * every body; the time of the flush is a separate component. Not where only the system may flush: HAIRSPRING_FLUSH_LINE is not defined there. */
+#ifdef HAIRSPRING_FLUSH_LINE
 #define HAIRSPRING_BENCHMARK_COLD(name, declarations, data, ...)                                                   \
   HAIRSPRING_FOR_COLD(HAIRSPRING_COLD, name, declarations, data, __VA_ARGS__)                                      \
   static const struct hairspring_row hairspring_rows_##name[] = {                                                  \
       HAIRSPRING_FOR_COLD(HAIRSPRING_PLANE_ENTRY, name) HAIRSPRING_FOR_COLD(HAIRSPRING_COLD_SHADOW_ENTRY, name)};   \
   HAIRSPRING_DEFINE(name, "flush")
+#else
+#define HAIRSPRING_BENCHMARK_COLD(name, declarations, data, ...)                                                   \
+  _Static_assert(0, #name ": programs cannot flush cache lines on this processor; read a larger array in an init (HAIRSPRING_BENCHMARK_INIT)"); \
+  static const struct hairspring_benchmark name = {#name, NULL, 0, NULL}
+#endif
 
 #define HAIRSPRING_COLD(n, further, name, declarations, data, ...)                                                 \
   HAIRSPRING_COLD_ROW(name, n##_##further, declarations, data,                                                     \

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Builds and runs for ARM on an x86-64 machine:
+# Builds and runs for ARM and RISC-V on an x86-64 machine:
 #
-#   tools/cross.sh arm64 build -p hairspring-cli     cargo, for 64-bit ARM (armhf: for 32-bit ARM)
+#   tools/cross.sh arm64 build -p hairspring-cli     cargo, for 64-bit ARM (armhf: 32-bit ARM; riscv64: 64-bit RISC-V)
 #   tools/cross.sh armhf test -p hairspring-core     tests run in an emulator (qemu-user)
 #   tools/cross.sh arm64 --emulate PROGRAM ...       runs a program in the emulator
+#   tools/cross.sh riscv64 --check                   whether it can build
 #
 # Rust's standard library for these processors comes from rustup if that has the target, else from Debian: the compiler and the
-# library of one version are unpacked into .cache/cross (tools/foreign.sh).
+# library of one version are unpacked into .cache/cross (tools/foreign.sh). For RISC-V, which Debian has from 13 on, they must be installed;
+# RUSTC names another compiler.
 # The C compilers and the emulators are ordinary packages, which are installed if they are missing.
 #
 # What is built goes to target/cross, in the profile `dev` without debug information or optimisation, which takes a third of the
@@ -19,13 +21,14 @@ CROSS="$CACHE/cross"
 export CARGO_TARGET_DIR="$ROOT/target/cross" CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 export CARGO_PROFILE_DEV_DEBUG=false CARGO_PROFILE_DEV_OPT_LEVEL=0
 
-usage() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
+usage() { sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 
 # Sets what depends on the processor.
 choose_architecture() { # NAME
   case "$1" in
     arm64) ARCHITECTURE=arm64 TARGET=aarch64-unknown-linux-gnu TOOLS=aarch64-linux-gnu EMULATOR=qemu-aarch64 ;;
     armhf) ARCHITECTURE=armhf TARGET=armv7-unknown-linux-gnueabihf TOOLS=arm-linux-gnueabihf EMULATOR=qemu-arm ;;
+    riscv64) ARCHITECTURE=riscv64 TARGET=riscv64gc-unknown-linux-gnu TOOLS=riscv64-linux-gnu EMULATOR=qemu-riscv64 ;;
     *) usage ;;
   esac
 }
@@ -82,7 +85,8 @@ unpack_rust() {
 need_target() {
   local how
   how="rustup target add $TARGET, or on Debian $(apt_command "libstd-rust-web-dev:$ARCHITECTURE")"
-  has_target "$(command -v rustc)" && return
+  has_target "${RUSTC:-$(command -v rustc)}" && return
+  [ "$ARCHITECTURE" != riscv64 ] || missing "Rust's standard library for $TARGET" "rustup target add $TARGET, or on Debian 13 $(apt_command libstd-rust-dev:riscv64)" || return
   (use_unpacked_rustc) 2>/dev/null || alone unpack_rust || true
   use_unpacked_rustc || missing "Rust's standard library for $TARGET" "$how"
 }
@@ -118,6 +122,7 @@ main() {
   if [ "$1" = --emulate ]; then emulate "${@:2}" && return || return; fi
   need_rust
   need_target
+  [ "$1" != --check ] || return 0
   set_up_cargo
   exec nice -n 5 cargo "$1" --target "$TARGET" --config profile.dev.package.hairspring-capture.opt-level=0 "${@:2}"
 }

@@ -2,33 +2,18 @@
 #ifndef HAIRSPRING_ARM_CORTEX_M_H
 #define HAIRSPRING_ARM_CORTEX_M_H
 
+#include "../hairspring_dwt.h"
 #include "choice.h"
 
-#define HAIRSPRING_M_REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
-#define HAIRSPRING_M_DEMCR HAIRSPRING_M_REGISTER(0xe000edfcu)
-#define HAIRSPRING_M_DWT_CTRL HAIRSPRING_M_REGISTER(0xe0001000u)
-#define HAIRSPRING_M_DWT_CYCCNT HAIRSPRING_M_REGISTER(0xe0001004u)
-#define HAIRSPRING_M_DWT_LAR HAIRSPRING_M_REGISTER(0xe0001fb0u)
 #define HAIRSPRING_M_SYST_CSR HAIRSPRING_M_REGISTER(0xe000e010u)
 #define HAIRSPRING_M_SYST_RVR HAIRSPRING_M_REGISTER(0xe000e014u)
 #define HAIRSPRING_M_SYST_CVR HAIRSPRING_M_REGISTER(0xe000e018u)
 
-#define HAIRSPRING_M_TRCENA 0x01000000u     /* DEMCR */
-#define HAIRSPRING_M_CYCCNTENA 1u           /* DWT_CTRL */
-#define HAIRSPRING_M_NOCYCCNT 0x02000000u   /* DWT_CTRL */
-#define HAIRSPRING_M_UNLOCK 0xc5acce55u     /* DWT_LAR */
-#define HAIRSPRING_M_SYST_ENABLE 1u         /* SYST_CSR */
+#define HAIRSPRING_M_SYST_ENABLE 1u /* SYST_CSR */
 #define HAIRSPRING_M_SYST_INTERRUPT 2u
 #define HAIRSPRING_M_SYST_CORE_CLOCK 4u
 #define HAIRSPRING_M_SYST_WRAPPED 0x00010000u /* cleared by reading it */
 #define HAIRSPRING_M_SYST_MOST 0x00ffffffu
-
-static inline uint32_t hairspring_m_ordered(volatile uint32_t *counter) {
-  __asm__ volatile("isb" : : : "memory");
-  uint32_t count = *counter;
-  __asm__ volatile("isb" : : : "memory");
-  return count;
-}
 
 /* Interrupts are off during a read, because their handlers may read the clock too. */
 static inline uint32_t hairspring_m_mask(void) {
@@ -38,24 +23,8 @@ static inline uint32_t hairspring_m_mask(void) {
 }
 static inline void hairspring_m_unmask(uint32_t mask) { __asm__ volatile("msr primask, %0" : : "r"(mask) : "memory"); }
 
-/* armv6-M and the baseline of armv8-M have no counter in their DWT. */
-#if __ARM_ARCH >= 7 && !defined(__ARM_ARCH_8M_BASE__)
-#define HAIRSPRING_M_HAS_DWT
-
-/* The trace unit comes first: without it the other registers do not answer. The lock, which only some parts have, comes before
- * the first write to the DWT. */
-static const char *hairspring_enable_dwt(void) {
-  HAIRSPRING_M_DEMCR |= HAIRSPRING_M_TRCENA;
-  __asm__ volatile("dsb\n\tisb" : : : "memory");
-  HAIRSPRING_M_DWT_LAR = HAIRSPRING_M_UNLOCK;
-  if ((HAIRSPRING_M_DWT_CTRL & HAIRSPRING_M_NOCYCCNT) != 0) return "this DWT has no cycle counter (DWT_CTRL.NOCYCCNT)";
-  HAIRSPRING_M_DWT_CYCCNT = 0;
-  HAIRSPRING_M_DWT_CTRL |= HAIRSPRING_M_CYCCNTENA;
-  __asm__ volatile("dsb\n\tisb" : : : "memory");
-  if ((HAIRSPRING_M_DWT_CTRL & HAIRSPRING_M_CYCCNTENA) == 0) return "the DWT does not answer: there is none, or it is locked";
-  return NULL;
-}
-static inline uint32_t hairspring_dwt_low(void) { return hairspring_m_ordered(&HAIRSPRING_M_DWT_CYCCNT); }
+#ifdef HAIRSPRING_HAS_DWT
+static const char *hairspring_enable_dwt(void) { return hairspring_dwt_start(); }
 static uint64_t hairspring_dwt_ticks(void) {
   uint32_t mask = hairspring_m_mask();
   uint64_t ticks = hairspring_extend_by_comparison(&hairspring_arm.wraps, hairspring_dwt_low(), 32);
@@ -89,7 +58,7 @@ static uint64_t hairspring_systick_ticks(void) {
 }
 
 static const struct hairspring_arm_clock hairspring_arm_clocks[] = {
-#ifdef HAIRSPRING_M_HAS_DWT
+#ifdef HAIRSPRING_HAS_DWT
     {"dwt cyccnt", hairspring_enable_dwt, hairspring_dwt_ticks, hairspring_core_hz, UINT32_MAX, NULL},
 #endif
     {"systick", hairspring_enable_systick, hairspring_systick_ticks, hairspring_core_hz, HAIRSPRING_M_SYST_MOST,
@@ -112,7 +81,7 @@ static inline int hairspring_systick_is_off(void) {
 }
 
 static inline void hairspring_look_for_doubts(void) {
-#ifdef HAIRSPRING_M_HAS_DWT
+#ifdef HAIRSPRING_HAS_DWT
   if (hairspring_arm.ticks == hairspring_dwt_ticks && (HAIRSPRING_M_DWT_CTRL & HAIRSPRING_M_CYCCNTENA) == 0)
     hairspring_arm.doubts |= HAIRSPRING_DOUBT_STOPPED;
 #endif

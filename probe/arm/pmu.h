@@ -65,15 +65,18 @@ static inline unsigned hairspring_pmu_version(void) {
 #endif
 }
 
-/* In which modes the cycle counter counts; PMUv1 has no such filter. All modes are 0, except EL2 of aarch64, which has a bit. */
+/* In which modes the cycle counter counts: all of them are 0, except EL2 of aarch64, which has a bit. PMUv1 of armv7 has no such filter; on
+ * aarch64 the first version is PMUv3, with the number 1, and has it. */
 #if defined(__aarch64__)
 #define HAIRSPRING_FILTER_ALL 0x08000000ul
+#define HAIRSPRING_FILTER_VERSION 1u
 #else
 #define HAIRSPRING_FILTER_ALL 0ul
+#define HAIRSPRING_FILTER_VERSION 2u
 #endif
 static inline unsigned long hairspring_pmu_filter(void) {
   unsigned long selected, filter;
-  if (hairspring_pmu_version() < 2) return 0;
+  if (hairspring_pmu_version() < HAIRSPRING_FILTER_VERSION) return 0;
   selected = hairspring_pmselr();
   hairspring_set_pmselr(31);
   HAIRSPRING_ISB();
@@ -84,7 +87,7 @@ static inline unsigned long hairspring_pmu_filter(void) {
 }
 static inline void hairspring_pmu_set_filter(unsigned long filter) {
   unsigned long selected;
-  if (hairspring_pmu_version() < 2) return;
+  if (hairspring_pmu_version() < HAIRSPRING_FILTER_VERSION) return;
   selected = hairspring_pmselr();
   hairspring_set_pmselr(31);
   HAIRSPRING_ISB();

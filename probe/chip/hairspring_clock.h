@@ -20,6 +20,8 @@
 
 #include <stdint.h>
 
+#include "../hairspring_dwt.h"
+
 #if !defined(HAIRSPRING_CLOCK_HZ) && defined(F_CPU)
 #define HAIRSPRING_CLOCK_HZ F_CPU
 #endif
@@ -125,37 +127,21 @@ static inline void hairspring_uart_put(char letter) {
 }
 #endif
 
-#elif defined(__ARM_ARCH) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && __ARM_ARCH >= 7 && !defined(__ARM_ARCH_8M_BASE__)
+#elif defined(HAIRSPRING_HAS_DWT)
 
 #define HAIRSPRING_CLOCK "dwt cyccnt"
 #define HAIRSPRING_CLOCK_SPAN 0xffffffffu
-#define HAIRSPRING_CHIP_REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
-#define HAIRSPRING_DEMCR HAIRSPRING_CHIP_REGISTER(0xe000edfcu)
-#define HAIRSPRING_DWT_CONTROL HAIRSPRING_CHIP_REGISTER(0xe0001000u)
-#define HAIRSPRING_DWT_CYCLES HAIRSPRING_CHIP_REGISTER(0xe0001004u)
-#define HAIRSPRING_DWT_LOCK HAIRSPRING_CHIP_REGISTER(0xe0001fb0u)
 
 static uint32_t hairspring_clock_last, hairspring_clock_high;
 
-static inline uint32_t hairspring_clock_low(void) {
-  __asm__ volatile("isb" : : : "memory");
-  uint32_t cycles = HAIRSPRING_DWT_CYCLES;
-  __asm__ volatile("isb" : : : "memory");
-  return cycles;
-}
-
-/* Trace on, lock off (the M7 has one), count from 0. Without a counter the registers read 0. */
+/* Counts from 0. */
 static inline uint8_t hairspring_clock_start(void) {
-  HAIRSPRING_DEMCR |= 1u << 24;
-  HAIRSPRING_DWT_LOCK = 0xc5acce55u;
-  HAIRSPRING_DWT_CYCLES = 0;
-  HAIRSPRING_DWT_CONTROL |= 1u;
   hairspring_clock_last = hairspring_clock_high = 0;
-  return hairspring_clock_low() != hairspring_clock_low();
+  return hairspring_dwt_start() == NULL && hairspring_dwt_low() != hairspring_dwt_low();
 }
 
 static inline uint64_t hairspring_clock_read(void) {
-  uint32_t low = hairspring_clock_low();
+  uint32_t low = hairspring_dwt_low();
   if (low < hairspring_clock_last) hairspring_clock_high += 1;
   hairspring_clock_last = low;
   return (uint64_t)hairspring_clock_high << 32 | low;

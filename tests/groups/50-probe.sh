@@ -161,6 +161,15 @@ chip_headers() {
     "-I$PREFIX/include/hairspring-chip" -c "$BUILT/chip.c" -o "$BUILT/chip.o"
 }
 
+# So are those for the cycle counters of ARM. On any other processor their calls are those of hairspring.h, which they include.
+arm_headers() {
+  local file
+  for file in probe/arm/*.h; do cmp "$file" "$PREFIX/include/hairspring-arm/${file##*/}" || return; done
+  cmp probe/hairspring_dwt.h "$PREFIX/include/hairspring_dwt.h" || return
+  printf '%s\n' '#include <hairspring_arm.h>' 'int main(void) { return !hairspring_clock_start(); }' >"$BUILT/arm.c"
+  gcc "${FLAGS[@]}" -O2 "-I$PREFIX/include/hairspring-arm" "$BUILT/arm.c" -o "$BUILT/arm" && "$BUILT/arm"
+}
+
 need_rust
 need_command gcc gcc libc6-dev
 need_clang clang
@@ -187,6 +196,7 @@ else
 fi
 step "cmake --install" install_library "$BUILT"
 step "the headers for chips" chip_headers
+step "the headers for ARM" arm_headers
 for compiler in gcc clang; do
   engine_programs "$compiler"
   step "$compiler code that ends the program" ends "$compiler"

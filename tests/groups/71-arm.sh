@@ -4,14 +4,18 @@
 # With all warnings as errors, for gcc and clang, C and C++: the headers compile for armv7-A, aarch64 and Cortex-M. In QEMU, without a
 # system: k instructions between two reads give k + 1; the overflow of 32 bits is right at each instruction of a read, while readers
 # that are wrong on purpose fail; clocks that do not count are refused with their reason; a plugin counts the same instructions.
-# In Debian's kernels armmp, rt-armmp and arm64: the modules, loaded and unloaded 100 times, and programs with every kind of
-# permission, perf's use of the counter, migration and hotplug; and the tables of the paper by Kwon and Choi.
+# In qemu-user: a program without any permission. In Debian's kernels armmp, rt-armmp and arm64: the modules, loaded and unloaded 100 times
+# (32 bits: 10 times, with HAIRSPRING_ARM=all 100), and programs with every kind of permission, perf's use of the counter, migration and
+# hotplug; a Cortex-A8, whose counter never counts; and the tables of the paper by Kwon and Choi.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../rigs/arm/build.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../../rigs/arm/linux/linux.sh"
 
 status=0
+# How often the module is loaded and unloaded on 32 bits, where each time costs QEMU a flush of many pages: 100 times take half of a run.
+LOADS_32=10
+[ "${HAIRSPRING_ARM:-}" != all ] || LOADS_32=100
 
 # ---- compiling --------------------------------------------------------------------------------------------------------
 
@@ -148,6 +152,22 @@ docs_compile() {
     aarch64-linux-gnu-gcc -std=c11 -O2 "${WARNINGS[@]}" -Iprobe -Iprobe/arm "$BUILT/docs.c" -o "$BUILT/docs-arm64"
 }
 
+# The same program in qemu-user, which has no module and no perf, and where reading a cycle counter is an illegal instruction: the next clock
+# is taken, with the reasons.
+docs_in_user_mode() { # ARCHITECTURE EMULATOR TOOLS CLOCK REASON...
+  local program="$BUILT/docs-$1" text
+  "$2" -L "/usr/$3" "$program" >"$program.csv" 2>"$program.txt" || { cat "$program.txt" && return 1; }
+  { grep -qx "$4" "$program.txt" && grep -q '^"multiply"' "$program.csv"; } || { cat "$program.txt" && return 1; }
+  for text in "${@:5}"; do grep -Fq "$text" "$program.txt" || { echo "it does not say '$text':" && cat "$program.txt" && return 1; }; done
+}
+
+user_mode() {
+  step "armhf in qemu-user" docs_in_user_mode armhf qemu-arm arm-linux-gnueabihf monotonic \
+    "ccnt: the kernel module hairspring_cycles is not loaded" "perf read: this kernel has no perf events" "cntvct: there is no generic timer"
+  step "arm64 in qemu-user" docs_in_user_mode arm64 qemu-aarch64 aarch64-linux-gnu cntvct \
+    "perf cycles: this kernel has no perf events" "pmccntr: the kernel module hairspring_cycles is not loaded"
+}
+
 # A kernel with a scenario: all its checks pass.
 boots() { # FLAVOUR CORE SCENARIO [OPTION...]
   local output="$BUILT/linux-$1/${3%% *}.txt" ended=0
@@ -159,12 +179,12 @@ boots() { # FLAVOUR CORE SCENARIO [OPTION...]
 with_linux() {
   local flavour
   for flavour in armmp rt-armmp arm64; do step "$flavour: the modules and the program" build_guest "$flavour"; done
-  # On 32 bits, each time costs QEMU a flush of many pages: 100 times take half of a run.
-  step "armmp: counters" boots armmp cortex-a15 counters
-  step "rt-armmp: counters" boots rt-armmp cortex-a15 "counters loads=10"
-  step "arm64, two cores: counters" boots arm64 cortex-a72 counters -smp 2
+  step "armmp: counters" boots armmp cortex-a15 "counters loads=$LOADS_32"
+  step "rt-armmp: counters" boots rt-armmp cortex-a15 "counters loads=$LOADS_32"
+  step "arm64, two cores: counters" boots arm64 cortex-a72 "counters loads=100" -smp 2
   step "armmp with pmu=off" boots armmp cortex-a15,pmu=off nothing
   step "arm64 with pmu=off" boots arm64 cortex-a72,pmu=off nothing
+  step "armmp on a cortex-a8" boots armmp cortex-a8 nothing
   step "tables 1 and 2" print_tables 200 4 armmp rt-armmp arm64
 }
 
@@ -179,5 +199,7 @@ for core in cortex-a15 cortex-a7; do step "$core: the plugin counts the same" pl
 for core in cortex-a53 cortex-a72; do step "$core: the plugin counts the same" plugin_agrees "$core" aarch64-linux-gnu-nm; done
 need_linux armmp rt-armmp arm64 || exit "$((status > 0 ? status : MISSING))"
 linux_headers
+need_command qemu-arm qemu-user
+user_mode
 with_linux
 exit "$status"

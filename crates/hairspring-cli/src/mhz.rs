@@ -5,7 +5,7 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::{Remedies, Severity};
-use hairspring_host::clock::default_clock;
+use hairspring_host::clock::seated_clock;
 use hairspring_host::thread::{allowed_cpus, settle};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
 use hairspring_instruments::mhz::{CoreClock, Options, measure};
@@ -127,7 +127,7 @@ fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
 fn measure_cpu(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> {
     let options = Options { time: arguments.time, level: arguments.report.confidence_level, ..Options::default() };
     run_on(cpu, |cpu| {
-        let clock = default_clock();
+        let clock = seated_clock();
         let ready = clock.ready().map_err(|error| error.to_string());
         (cpu, ready.and_then(|()| measure(clock, cpu, &options)).map(with_remedies))
     })
@@ -149,7 +149,7 @@ fn run_on<T: Send>(cpu: Option<usize>, run: impl FnOnce(usize) -> T + Send) -> R
 fn paper(arguments: &MhzArguments) -> Result<ClassicResult, AnyError> {
     let options =
         classic::Options { budget: Some(arguments.budget), level: arguments.report.confidence_level, ..classic::Options::default() };
-    Ok(run_on(arguments.cpu, |_| classic(default_clock(), &options))??)
+    Ok(run_on(arguments.cpu, |_| classic(seated_clock(), &options))??)
 }
 
 /// Prints one number for each CPU; doubts and failures are reported on standard error. Returns the outcome, and whether

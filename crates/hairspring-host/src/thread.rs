@@ -51,6 +51,11 @@ pub fn pin(cpu: usize) -> std::result::Result<(), String> {
     set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(|e| e.to_string())
 }
 
+/// The CPU that the calling thread runs on now.
+pub fn current_cpu() -> usize {
+    nix::sched::sched_getcpu().unwrap_or(0)
+}
+
 /// Whether this process may use a CPU.
 ///
 /// # Errors

@@ -55,7 +55,7 @@ pub struct InProcess<R> {
 impl<R: Rig> InProcess<R> {
     /// Rounds over the rows with a clock of this quantum in ticks. The same seed gives the same orders.
     pub fn new(rig: R, clock: &Clock, quantum: u64, seed: u64) -> InProcess<R> {
-        let rounds = Rounds::new(rig.rows(), seed, Dither::over(clock, quantum), quantum).with_width(clock.width).with_guards(clock.read);
+        let rounds = Rounds::new(rig.rows(), seed, Dither::over(clock, quantum), quantum).with_clock(clock).with_guards(clock.read);
         InProcess { rig, rounds, placements: None }
     }
 

@@ -82,6 +82,10 @@ static inline void sleep_seconds(long seconds) {
   nanosleep(&wait, NULL);
 }
 
+/* 1: perf lets programs read its counters (aarch64). */
+#define USER_ACCESS "/proc/sys/kernel/perf_user_access"
+
 void run_tables(void);
+void run_command(void);
 
 #endif

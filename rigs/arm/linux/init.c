@@ -1,5 +1,5 @@
-/* The only program of the emulated Linux. The kernel's command line names the scenario: hairspring=counters, nothing or tables. It
- * prints its checks and switches the machine off. */
+/* The only program of the emulated Linux. The kernel's command line names the scenario: hairspring=counters, nothing,
+ * tables or command. It prints its checks and switches the machine off. */
 #include "guest.h"
 
 #include "slope.h"
@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #define CYCLES "hairspring_cycles"
-#define USER_ACCESS "/proc/sys/kernel/perf_user_access"
 #define DEVICE "/dev/" CYCLES
 #define NOBODY 65534
 
@@ -149,7 +148,7 @@ static void with_module(void) {
 
 /* ---- perf ------------------------------------------------------------------------------------------------------- */
 
-/* The cycles of this thread, or of everything on CPU 0. */
+/* The cycles of this thread in programs alone, or of everything on CPU 0. */
 static int open_perf(int thread) {
   struct perf_event_attr wanted;
   memset(&wanted, 0, sizeof wanted);
@@ -157,6 +156,7 @@ static int open_perf(int thread) {
   wanted.size = sizeof wanted;
   wanted.config = PERF_COUNT_HW_CPU_CYCLES;
   wanted.pinned = 1;
+  wanted.exclude_kernel = thread != 0;
   return (int)syscall(SYS_perf_event_open, &wanted, thread ? 0 : -1, thread ? -1 : 0, -1, 0);
 }
 
@@ -173,7 +173,8 @@ static void perf_takes_it(void) {
   check(perf >= 0, "perf opens the cycle counter of a CPU");
   check(load_module(CYCLES, "") == EBUSY, "the module does not load while perf has the counter");
   close(perf);
-  check(load_module(CYCLES, "") == 0, "it loads afterwards");
+  close(open_perf(1));
+  check(load_module(CYCLES, "") == 0, "it loads afterwards, and counts in the kernel too, which perf did not");
   check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "the clock starts again");
   check_counting(5000000000u);
   hairspring_clock_stop();
@@ -245,10 +246,13 @@ static void run_counters(void) {
   cores();
 }
 
+/* The Cortex-A8's board is the only one that is named. QEMU's A8 has a counter that never counts and no generic timer. */
+static const char *board(void) { return getenv("board"); }
+
 /* A core without a counter that counts. */
 static void run_nothing(void) {
   check(hairspring_clock_start(), "a clock starts");
-  check_text("the reason", hairspring_clock_why(), "perf knows no cycle counter here");
+  check_text("the reason", hairspring_clock_why(), board() == NULL ? "perf knows no cycle counter here" : "perf read: it accepts its settings but does not count");
   printf("the clock is %s: %s\n", hairspring_clock_name(), hairspring_clock_why());
   check(strcmp(hairspring_clock_name(), "cntvct") == 0 || strcmp(hairspring_clock_name(), "monotonic") == 0, "it is one of the system's");
   check(hairspring_clock_hz() > 0, "its rate is known");
@@ -267,10 +271,12 @@ int main(void) {
   check(prepare(), "the machine is up");
   if (scenario != NULL && strcmp(scenario, "tables") == 0) run_tables();
   else if (scenario != NULL && strcmp(scenario, "nothing") == 0) run_nothing();
+  else if (scenario != NULL && strcmp(scenario, "command") == 0) run_command();
   else run_counters();
   printf("end: %d failures\n", failures);
   fflush(stdout);
   sync();
+  if (board() != NULL) (void)load_module("peek", "leave=1");
   reboot(RB_POWER_OFF);
   for (;;) pause();
 }

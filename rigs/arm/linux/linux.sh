@@ -58,15 +58,26 @@ build_modules() { # FLAVOUR FOLDER
     cp "$tree/$2"/*.ko "$BUILT/linux-$flavour/root" && "$(prefix_of "$flavour")strip" --strip-debug "$BUILT/linux-$flavour/root"/*.ko
 }
 
-# The program that is the guest's only process, with the modules, as an archive for the kernel.
-build_guest() { # FLAVOUR
+# Programs that are linked with the C library, under their own names or others, and its files.
+add_programs() { # FLAVOUR PROGRAM[:NAME]...
+  local into="$BUILT/linux-$1/root" prefix program
+  prefix="$(prefix_of "$1")"
+  shift
+  mkdir -p "$into/lib" "$into/tmp"
+  for program in "$@"; do "${prefix}strip" "${program%:*}" -o "$into/$(basename "${program#*:}")" || return; done
+  cp -L "/usr/${prefix%-}"/lib/{ld-linux-*.so.*,libc.so.6,libm.so.6,libgcc_s.so.1} "$into/lib"
+}
+
+# The program that is the guest's first process, with the modules and other programs, as an archive for the kernel.
+build_guest() { # FLAVOUR [PROGRAM[:NAME]...]
   local folder="$BUILT/linux-$1"
   rm -rf "$folder"
   mkdir -p "$folder/root/dev" "$folder/root/proc" "$folder/root/sys"
   build_modules "$1" probe/linux && build_modules "$1" rigs/arm/linux || return
   "$(prefix_of "$1")gcc" -std=gnu11 -O2 -static "${WARNINGS[@]}" -Iprobe -Iprobe/arm "-I$RIG/metal" "-I$RIG/linux" \
-    "$RIG/linux/init.c" "$RIG/linux/tables.c" -o "$folder/root/init" || return
-  (cd "$folder/root" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -n) >"$folder/initrd.gz"
+    "$RIG/linux/init.c" "$RIG/linux/tables.c" "$RIG/linux/command.c" -o "$folder/root/init" || return
+  [ "$#" -eq 1 ] || add_programs "$@" || return
+  (cd "$folder/root" && find . | cpio --quiet -o -H newc -R 0:0) >"$folder/initrd.cpio"
 }
 
 # QEMU's description of its Cortex-A15 board leaves out what perf needs.
@@ -85,12 +96,15 @@ boot() { # FLAVOUR CORE WORDS [OPTION...]
   machine=(qemu-system-arm -M "virt,dtb-randomness=off")
   if [ "$flavour" = arm64 ]; then
     machine=(qemu-system-aarch64 -M "virt,gic-version=3,dtb-randomness=off")
+  elif [ "$core" = cortex-a8 ]; then
+    machine=(qemu-system-arm -M cubieboard -dtb "$KERNELS/$flavour/usr/lib/linux-image-$version/sun4i-a10-cubieboard.dtb" -semihosting)
+    words+=" board=cubieboard console=ttyS0"
   elif [ "$core" = cortex-a15 ]; then
     describe_board "$flavour" "$core"
     machine+=(-dtb "$BUILT/linux-$flavour/board.dtb")
   fi
   timeout "${BOOT_SECONDS:-600}" "${machine[@]}" -cpu "$core" -m 512 "${COUNTED[@]}" -seed 1 -rtc "base=2024-01-01T00:00:00,clock=vm" -nic none -nographic \
-    -monitor none -no-reboot -kernel "$KERNELS/$flavour/boot/vmlinuz-$version" -initrd "$BUILT/linux-$flavour/initrd.gz" \
+    -monitor none -no-reboot -kernel "$KERNELS/$flavour/boot/vmlinuz-$version" -initrd "$BUILT/linux-$flavour/initrd.cpio" \
     -append "console=ttyAMA0 quiet panic=-1 $words" "$@" 2>&1 </dev/null | sed -u 's,\r,,'
 }
 

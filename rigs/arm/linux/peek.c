@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * For tests: shows the settings of the cycle counter on each CPU (/sys/module/peek/parameters/results), and with power=1 does on
- * this CPU what an idle state does that switches the core off: the notifiers of the kernel run, and the settings are lost between.
+ * this CPU what an idle state does that switches the core off: the notifiers of the kernel run, and the settings are lost between. With
+ * leave=1 it ends the emulator, by ARM's semihosting, for boards that cannot be switched off.
  */
 #include <linux/cpu_pm.h>
 #include <linux/module.h>
@@ -11,6 +12,8 @@
 
 static bool power;
 module_param(power, bool, 0444);
+static bool leave;
+module_param(leave, bool, 0444);
 static char results[1024];
 module_param_string(results, results, sizeof(results), 0444);
 
@@ -41,10 +44,30 @@ static void lose_power(void)
 	local_irq_restore(flags);
 }
 
+#ifdef CONFIG_ARM
+static void leave_emulator(void)
+{
+	register unsigned long operation asm("r0") = 0x18; /* SYS_EXIT */
+	register unsigned long reason asm("r1") = 0x20026; /* the program ended */
+
+#ifdef CONFIG_THUMB2_KERNEL
+	asm volatile("svc 0xab" : "+r"(operation) : "r"(reason) : "memory", "lr");
+#else
+	asm volatile("svc 0x123456" : "+r"(operation) : "r"(reason) : "memory", "lr");
+#endif
+}
+#else
+static void leave_emulator(void)
+{
+}
+#endif
+
 static int __init load(void)
 {
 	int cpu;
 
+	if (leave)
+		leave_emulator();
 	if (power)
 		lose_power();
 	for_each_online_cpu(cpu)

@@ -24,8 +24,17 @@ pub struct Choice {
 /// A few reads; 60 ms for each counter that exists without counting, and 4 ms for one that may stop while the core sleeps.
 pub fn choice() -> &'static Choice {
     static CHOICE: OnceLock<Choice> = OnceLock::new();
-    // The system's clocks are queried only if the CPU has none, because querying some of them is expensive.
-    CHOICE.get_or_init(|| choose(arch::clocks().into_iter().chain(std::iter::once_with(os::clocks).flatten())))
+    CHOICE.get_or_init(|| choose(from_the_finest()))
+}
+
+/// All clocks: the counters of the core, what perf offers of them, and the timers of the processor. perf is asked only if programs may read
+/// no counter, because it would take it. The system's clocks are queried only if the processor has no timer, because querying some of
+/// them is expensive.
+fn from_the_finest() -> impl Iterator<Item = Listed> {
+    let (counters, timers): (Vec<Listed>, Vec<Listed>) =
+        arch::clocks().into_iter().partition(|(clock, _)| clock.counts == CountsWhen::WhileCoreRuns);
+    let offered = if counters.iter().any(|(_, available)| available.is_ok()) { Vec::new() } else { os::counters() };
+    counters.into_iter().chain(offered).chain(timers).chain(std::iter::once_with(os::clocks).flatten())
 }
 
 /// The best clock of this machine: the ordered counter of the processor if it counts, else the system's monotonic clock.
@@ -42,6 +51,9 @@ pub fn seated_clock() -> Clock {
 fn choose(listed: impl IntoIterator<Item = Listed>) -> Choice {
     let (mut seated, mut passed_over) = (None, Vec::new());
     for (clock, available) in listed {
+        if seated.is_some() && clock.counts != CountsWhen::Always {
+            continue; // it is no finer
+        }
         match available.and_then(|()| suitable(&clock)) {
             Err(reason) => passed_over.push((clock.name, reason)),
             Ok(()) if clock.counts == CountsWhen::Always => {
@@ -57,7 +69,9 @@ fn choose(listed: impl IntoIterator<Item = Listed>) -> Choice {
 /// Whether a clock can time any code on one CPU: it counts, and goes on while the code waits.
 fn suitable(clock: &Clock) -> Result<(), String> {
     match clock.counts {
-        CountsWhen::WhileThreadRuns | CountsWhen::WhileProcessRuns => return Err("it does not count while the code waits".into()),
+        CountsWhen::WhileThreadRuns | CountsWhen::WhileProcessRuns => {
+            return Err(format!("it does not count while the code waits; name it for code that only computes (--clock {})", clock.name));
+        }
         CountsWhen::Always | CountsWhen::WhileCoreRuns => {}
     }
     clock.ready().map_err(|error| error.to_string())?;
@@ -124,6 +138,9 @@ mod tests {
         let found = choose([(counter("cycles", os::wall_ns), Ok(())), monotonic()]);
         assert_eq!((found.seated.name, found.steady.name), ("cycles", "monotonic"));
         assert!(found.passed_over.is_empty());
+        let other = (counter("other", fake::read), Err("no module".to_owned()));
+        let found = choose([(counter("cycles", os::wall_ns), Ok(())), other, monotonic()]);
+        assert_eq!((found.seated.name, found.passed_over.len()), ("cycles", 0), "one that is no finer is no loss");
     }
 
     #[test]
@@ -144,13 +161,19 @@ mod tests {
         let thread = Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("thread", "", os::wall_ns) };
         let found = choose([(thread, Ok(())), monotonic()]);
         assert_eq!(found.seated.name, "monotonic");
-        assert!(found.passed_over[0].1.contains("waits"));
+        assert!(found.passed_over[0].1.contains("waits") && found.passed_over[0].1.contains("--clock thread"), "{:?}", found.passed_over);
     }
 
     #[test]
     fn without_any_clock_the_system_has_one() {
         let found = choose(Vec::new());
         assert_eq!((found.steady.name, found.seated.name), ("wall", "wall"));
+    }
+
+    #[test]
+    fn counters_come_before_timers() {
+        let counts: Vec<bool> = from_the_finest().map(|(clock, _)| clock.counts == CountsWhen::WhileCoreRuns).collect();
+        assert!(counts.is_sorted_by(|one, next| one >= next) && counts.last() == Some(&false), "{counts:?}");
     }
 
     #[test]

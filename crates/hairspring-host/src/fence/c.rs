@@ -15,7 +15,8 @@ pub fn macros(prefix: &str) -> String {
 }
 
 fn known(prefix: &str, fences: &Fences) -> String {
-    let links = format!(".rept {SHADOW_COPIES}\n\t{}\n\t.endr", fences.link);
+    // A line for each: compilers take the number of lines for the length, and have short branches to put around them.
+    let links = vec![fences.link; SHADOW_COPIES as usize].join("\n\t");
     let link = variable(prefix);
     let operands = ": : \"r\"(address) : \"memory\"";
     let flush = fences.flush_line.map(|line| format!("#define {prefix}FLUSH_LINE(address) {}\n", asm(line, operands)));

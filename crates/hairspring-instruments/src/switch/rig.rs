@@ -287,7 +287,7 @@ impl WindowBatches {
     /// Rounds with a clock of this quantum in ticks.
     pub fn new(pair: Pair, rows: Vec<Row>, clock: &Clock, quantum: u64) -> WindowBatches {
         let inexact = Rc::new(RefCell::new(vec![false; rows.len()]));
-        let rounds = Rounds::new(rows.len(), 1, Dither::over(clock, quantum), quantum).with_width(clock.width).with_guards(clock.read);
+        let rounds = Rounds::new(rows.len(), 1, Dither::over(clock, quantum), quantum).with_clock(clock).with_guards(clock.read);
         WindowBatches { rig: Windows { pair, rows, inexact: Rc::clone(&inexact) }, rounds, inexact }
     }
 

@@ -97,7 +97,7 @@ impl Harness {
         let quantum = self.quantum_ns / self.ns_per_tick;
         let mut rig = Loops { now: self.now, rows: pair.iter().chain(&empty).copied().collect(), run };
         let dither = if quantum > 0.0 { Dither::over(clock, quantum as u64) } else { Dither::none() };
-        let mut rounds = Rounds::new(rig.rows.len(), 1, dither, quantum as u64).with_width(clock.width);
+        let mut rounds = Rounds::new(rig.rows.len(), 1, dither, quantum as u64).with_clock(clock);
         let mut bodies = table(&COMPONENTS, quantum, pair.iter().map(|row| row.counts().to_vec()));
         let mut nothing = table(&ALONE, quantum, empty.iter().map(|row| vec![row.trips as f64]));
         let begin = Instant::now();

@@ -12,8 +12,9 @@ pub use loops::Loops;
 use fastrand::Rng;
 use hairspring_core::observations::Flags;
 use hairspring_host::chains::RowFn;
-use hairspring_host::clock::{ReadFn, Width};
+use hairspring_host::clock::{Clock, CountsWhen, ReadFn, Width};
 use hairspring_host::interference::Switches;
+use hairspring_host::thread::current_cpu;
 use hairspring_host::thread::floating::{denormals, forget_denormals};
 use std::num::NonZeroU32;
 
@@ -85,6 +86,8 @@ pub struct Rounds {
     dither: Dither,
     switches: Switches,
     width: Width,
+    /// Whether every CPU has its own clock.
+    per_cpu: bool,
     guard: Option<ReadFn>,
 }
 
@@ -99,15 +102,18 @@ impl Rounds {
             dither,
             switches: Switches::start(),
             width: Width::FULL,
+            per_cpu: false,
             guard: None,
         }
     }
 
-    /// Sets the width of the counter. Rows subtract in 64 bits, and this corrects the difference if the counter wrapped. A row
-    /// must take less than half of the counter's period.
+    /// Sets the clock that the rows read. They subtract in 64 bits, and its width corrects the difference if the counter wrapped: a
+    /// row must take less than half of the counter's period. A reading that begins and ends on different CPUs is flagged if every
+    /// CPU has its own clock.
     #[must_use]
-    pub fn with_width(mut self, width: Width) -> Rounds {
-        self.width = width;
+    pub fn with_clock(mut self, clock: &Clock) -> Rounds {
+        self.width = clock.width;
+        self.per_cpu = clock.counts == CountsWhen::WhileCoreRuns;
         self
     }
 
@@ -149,6 +155,7 @@ impl Rounds {
             self.switches.since_last();
         }
         self.dither.wait(self.random.u32(..));
+        let cpu = self.per_cpu.then(current_cpu);
         forget_denormals();
         let (ticks, guard) = match self.guard.filter(|_| !watch) {
             Some(now) => guarded(now, self.width, || rig.run(row)),
@@ -156,7 +163,8 @@ impl Rounds {
         };
         let met = met();
         let ticks = self.width.wrapped(ticks);
-        let switched = if watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
+        let moved = cpu.is_some_and(|cpu| cpu != current_cpu());
+        let switched = if moved || watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
         Raw { ticks, flags: switched.with(met).with(self.shortest[row].check(ticks, self.width)), guard }
     }
 }
@@ -180,6 +188,8 @@ fn guarded(now: ReadFn, width: Width, run: impl FnOnce() -> u64) -> (u64, Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hairspring_host::clock::fake;
+    use hairspring_host::thread::{allowed_cpus, pin};
 
     /// Takes ten ticks a row number; row 0 goes backwards.
     struct Steady(Vec<usize>);
@@ -207,8 +217,35 @@ mod tests {
                 0x10u64.wrapping_sub(0xfff0)
             }
         }
-        let readings = Rounds::new(1, 7, Dither::none(), 1).with_width(Width::bits(16)).round(&mut Wrapping);
+        let readings = Rounds::new(1, 7, Dither::none(), 1).with_clock(&fake::clock(16)).round(&mut Wrapping);
         assert!(readings[0].ticks == 0x20 && !readings[0].flags.contains(Flags::BACKWARD), "{readings:?}");
+    }
+
+    #[test]
+    fn reading_on_two_cpus_is_flagged_if_each_has_its_own_clock() {
+        /// Goes to the other CPU in every run.
+        struct Moving([usize; 2]);
+        impl Rig for Moving {
+            fn rows(&self) -> usize {
+                1
+            }
+            fn run(&mut self, _: usize) -> u64 {
+                self.0.reverse();
+                pin(self.0[0]).unwrap();
+                100
+            }
+        }
+        let (Some(first), Some(last)) = (allowed_cpus().first().copied(), allowed_cpus().last().copied()) else { return };
+        // A thread of its own, because it is bound.
+        let flags = |counts| {
+            let clock = Clock { counts, ..fake::clock(64) };
+            std::thread::spawn(move || {
+                Rounds::new(1, 7, Dither::none(), 1).with_clock(&clock).reading(&mut Moving([first, last]), 0, false).flags
+            })
+        };
+        let of_core = flags(CountsWhen::WhileCoreRuns).join().unwrap();
+        assert_eq!(of_core.contains(Flags::SWITCHED), first != last);
+        assert!(!flags(CountsWhen::Always).join().unwrap().contains(Flags::SWITCHED));
     }
 
     #[cfg(target_arch = "x86_64")]

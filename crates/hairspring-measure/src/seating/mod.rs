@@ -12,7 +12,7 @@ pub use finding::{Seated, SeatingFinding, Threads, code};
 pub use watched::{Stopped, Watched};
 
 use crate::cpu::quiet_cpu;
-use hairspring_host::clock::{Clock, default_clock, seated_clock};
+use hairspring_host::clock::{Clock, CountsWhen, default_clock, find, seated_clock};
 use hairspring_host::error::{Error, Result};
 use hairspring_host::other_threads::{OthersMeter, OthersTime};
 use hairspring_host::seat::Seat;
@@ -48,6 +48,29 @@ impl Seating {
             Seating::Pinned => seated_clock(),
             Seating::Unpinned | Seating::Threads => default_clock(),
         }
+    }
+
+    /// The clock of that name, or the best one for a thread that runs in this way.
+    ///
+    /// # Errors
+    /// If the clock is not available, or as [`counts_alike`] for a thread that is not bound to a CPU.
+    pub fn named_clock(self, name: Option<&str>) -> Result<Clock> {
+        let Some(name) = name else { return Ok(self.clock()) };
+        let clock = find(name)?;
+        if self == Seating::Pinned { Ok(clock) } else { counts_alike(&clock).map(|()| clock) }
+    }
+}
+
+/// Whether a clock can time a thread that is not bound to a CPU: it is the same on all of them.
+///
+/// # Errors
+/// If every CPU has its own.
+pub fn counts_alike(clock: &Clock) -> Result<()> {
+    let what = || format!("clock `{}` cannot be used", clock.name);
+    let reason = "every CPU has its own, and the thread is not bound to one: name another clock, or a CPU for code that runs other threads";
+    match clock.counts {
+        CountsWhen::WhileCoreRuns => Err(Error::Refused { what: what(), reason: reason.into() }),
+        CountsWhen::Always | CountsWhen::WhileThreadRuns | CountsWhen::WhileProcessRuns => Ok(()),
     }
 }
 

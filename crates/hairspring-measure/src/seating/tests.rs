@@ -21,6 +21,18 @@ fn others_work() {
 }
 
 #[test]
+fn clock_that_every_cpu_has_for_itself_needs_a_seat() {
+    let of_core = Clock { counts: CountsWhen::WhileCoreRuns, ..default_clock() };
+    assert!(counts_alike(&default_clock()).is_ok());
+    let message = counts_alike(&of_core).unwrap_err().to_string();
+    assert!(message.contains(of_core.name) && message.contains("every CPU has its own"), "{message}");
+    let name = default_clock().name;
+    assert_eq!(Seating::Unpinned.named_clock(Some(name)).unwrap().name, name);
+    assert_eq!(Seating::Unpinned.named_clock(None).unwrap().name, name);
+    assert!(Seating::Pinned.named_clock(Some("sundial")).unwrap_err().to_string().contains("sundial"));
+}
+
+#[test]
 fn code_with_threads_gets_no_seat() {
     let mut thread = TimedThread::begin(home(Seating::Pinned), &OthersMeter::start());
     others_work();

@@ -10,13 +10,14 @@ pub mod graph;
 pub mod document;
 pub mod text;
 
-mod count;
 mod error;
 mod inputs;
 mod result;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod binary;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod count;
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 mod elsewhere;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -8,7 +8,7 @@ use crate::rows::{RowCode, Rows};
 use hairspring_core::design::FEWEST_ROWS;
 use hairspring_core::judge::Remedies;
 use hairspring_core::observations::Role;
-use hairspring_host::clock::{Clock, CountsWhen, RateMeter, Reading, default_clock, find, granularity};
+use hairspring_host::clock::{Clock, CountsWhen, RateMeter, Reading, default_clock, granularity};
 use hairspring_host::fence::can_flush;
 use hairspring_host::interference::StealMeter;
 use hairspring_host::other_threads::OthersMeter;
@@ -16,7 +16,7 @@ use hairspring_measure::batches::InProcess;
 use hairspring_measure::companions::companions;
 use hairspring_measure::limits::{DEFAULT_PRECISION, LEAST_ROUNDS};
 use hairspring_measure::ruler::{Ruler, find_ruler};
-use hairspring_measure::seating::{Home, Seated, Stopped, TimedThread, Watched};
+use hairspring_measure::seating::{Home, Seated, Stopped, TimedThread, Watched, counts_alike};
 use hairspring_measure::{Goal, Run, Seating, Table, until_precise};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -110,7 +110,7 @@ impl Session {
     /// # Errors
     /// An unavailable clock or CPU.
     pub fn new(settings: &Settings) -> Result<Session> {
-        let clock = settings.clock.as_deref().map_or_else(|| Ok(settings.seating.clock()), find)?;
+        let clock = settings.seating.named_clock(settings.clock.as_deref())?;
         let others = OthersMeter::start();
         let mut home = Home::find(settings.seating, settings.cpu, settings.seating.clock())?;
         let seat = home.seat()?;
@@ -169,6 +169,7 @@ impl Session {
     fn attempt(&self, group: &mut Group, names: &[String], thread: &mut TimedThread) -> Result<Option<Run>> {
         if thread.seated().cpu.is_none() {
             self.is_steady.store(true, Ordering::Relaxed);
+            counts_alike(&self.timing().clock)?;
         }
         let ruler = self.ruler(&thread.seated());
         let Plan { mut table, rows } = self.plan(group, names, &ruler)?;

@@ -32,6 +32,15 @@ pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     all
 }
 
+/// The counters of the core that only the system offers, where programs may not read them otherwise. On x86-64 the time stamp counter is
+/// as fine.
+pub fn counters() -> Vec<(Clock, Result<(), String>)> {
+    #[cfg(all(target_os = "linux", not(target_arch = "x86_64")))]
+    return perf::clocks();
+    #[cfg(not(all(target_os = "linux", not(target_arch = "x86_64"))))]
+    Vec::new()
+}
+
 /// Nanoseconds of the standard library's monotonic clock.
 #[cfg(not(unix))]
 pub extern "C" fn wall_ns() -> u64 {

@@ -85,7 +85,7 @@ impl Timing<'_> {
         let timed = readings_each(&plans);
         let mut rig = Functions { now: self.clock.read, rows: self.chains.iter().flat_map(Companion::code).collect() };
         let dither = Dither::over(&self.clock, self.quantum);
-        let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_width(self.clock.width);
+        let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_clock(&self.clock);
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
         while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
             (self.progress)(Progress::Timing { elapsed: begin.elapsed(), budget: self.budget });

@@ -11,8 +11,8 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
-/// Address space that the code may take.
-pub const MOST_MEMORY_BYTES: u64 = 4 << 30;
+/// Address space that the code may take. A process of 32 bits has 4 GiB at most, some of it for the system.
+pub const MOST_MEMORY_BYTES: u64 = if cfg!(target_pointer_width = "32") { 2 << 30 } else { 4 << 30 };
 /// Bytes that the code may write to any one file, and to its output between two checks.
 pub const MOST_FILE_BYTES: u64 = 16 << 20;
 

@@ -12,7 +12,7 @@ pub use limits::{MOST_MEMORY_BYTES, memory_of};
 
 use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
-use hairspring_host::clock::{Clock, RateMeter, Reading, default_clock, find, granularity};
+use hairspring_host::clock::{Clock, RateMeter, Reading, default_clock, granularity};
 use hairspring_host::interference::StealMeter;
 use hairspring_host::other_threads::OthersMeter;
 use hairspring_host::thread::lock_memory;
@@ -21,7 +21,7 @@ use hairspring_measure::companions::rows_of;
 use hairspring_measure::limits::Batch;
 use hairspring_measure::rounds::{Dither, Functions, Raw, Rig, Rounds};
 use hairspring_measure::ruler::find_ruler;
-use hairspring_measure::seating::{Home, TimedThread};
+use hairspring_measure::seating::{Home, TimedThread, counts_alike};
 use std::mem::ManuallyDrop;
 use std::time::Instant;
 
@@ -94,7 +94,7 @@ struct Bench {
 impl Bench {
     fn load(load: &Load, replies: &mut std::fs::File) -> Result<Bench, String> {
         let output = Output::new();
-        let mut clock = load.clock.as_deref().map_or_else(|| Ok(load.seating.clock()), find).map_err(|e| e.to_string())?;
+        let mut clock = load.seating.named_clock(load.clock.as_deref()).map_err(|e| e.to_string())?;
         let found = Home::find(load.seating, load.cpu, load.seating.clock()).map_err(|e| e.to_string())?;
         let home = Home { is_asked: load.is_asked, ..found };
         let seat = home.seat().map_err(|e| e.to_string())?;
@@ -117,6 +117,9 @@ impl Bench {
         thread.sit().map_err(|e| e.to_string())?;
         if load.clock.is_none() && (thread.seated().cpu.is_none() || clock.wraps_within(longest)) {
             (clock, reading) = rig.steady_clock();
+        }
+        if thread.seated().cpu.is_none() {
+            counts_alike(&clock).map_err(|e| e.to_string())?;
         }
         let dither = Dither::over(&clock, reading.quantum);
         Ok(Bench {
@@ -147,9 +150,8 @@ impl Bench {
         let chosen: Vec<usize> = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
         if chosen != self.rig.chosen {
             self.seed = self.seed.wrapping_add(1);
-            self.rounds = Rounds::new(chosen.len(), self.seed, self.dither, self.ready.quantum)
-                .with_width(self.clock.width)
-                .with_guards(self.clock.read);
+            self.rounds =
+                Rounds::new(chosen.len(), self.seed, self.dither, self.ready.quantum).with_clock(&self.clock).with_guards(self.clock.read);
             self.rig.chosen = chosen;
         }
         let (begin, mut readings) = (Instant::now(), Vec::new());

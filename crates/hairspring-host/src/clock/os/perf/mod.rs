@@ -97,10 +97,16 @@ const ALLOW: &str = if cfg!(target_arch = "x86_64") {
     "sysctl kernel.perf_user_access=1"
 };
 
+/// Whether the system's setting allows reads by programs, where the page does not tell: on arm64 it then only lacks the counter's number.
+fn is_allowed() -> bool {
+    let setting = || std::fs::read_to_string("/proc/sys/kernel/perf_user_access").unwrap_or_default();
+    !cfg!(target_arch = "aarch64") || setting().trim() == "1"
+}
+
 /// Opens a counter that this thread can read.
 fn open() -> Result<Mapped, String> {
     let mapped = Mapped::new()?;
-    if mapped.page.capabilities.load(Memory::Relaxed) & CAN_READ == 0 {
+    if mapped.page.capabilities.load(Memory::Relaxed) & CAN_READ == 0 || !is_allowed() {
         return Err(format!("the kernel counts cycles, but does not let user code read them (cap_user_rdpmc is not set): {ALLOW}"));
     }
     if mapped.page.index.load(Memory::Relaxed) == 0 {

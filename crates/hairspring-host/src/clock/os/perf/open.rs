@@ -31,6 +31,10 @@ const CONFIG1: &[u64] = if cfg!(target_arch = "aarch64") { &[3, 2] } else { &[0]
 
 const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 
+/// The device of the kernel module that gives programs the cycle counter (probe/linux/). An event of perf would take the counter from
+/// the module, even if it is closed at once.
+const MODULE: &str = "/dev/hairspring_cycles";
+
 /// An open counter of this thread. It is closed when this is dropped.
 pub struct Opened(i32);
 
@@ -56,6 +60,11 @@ impl Drop for Opened {
 /// # Errors
 /// Why the kernel refuses it, and the setting that this depends on.
 pub fn open_file() -> Result<Opened, String> {
+    if std::path::Path::new(MODULE).exists() {
+        return Err(format!(
+            "the kernel module of {MODULE} has the cycle counter, and perf would take it: use that clock, or unload the module"
+        ));
+    }
     let mut last = None;
     for config1 in CONFIG1 {
         match open_with(*config1) {

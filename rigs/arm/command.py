@@ -1,0 +1,123 @@
+"""Checks what the command printed in an emulated kernel with the cycle counter.
+
+    command.py arm64|armhf CONSOLE
+
+The console is that of the scenario `command`. There an instruction takes one nanosecond, so the core runs at 1 GHz, and
+a multiplication that waits for the one before takes one cycle: the results are known. Exit status 1 if one is not so.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+STEADY = {"arm64": "cntvct", "armhf": "cntvct"}
+LOST = "the system has forbidden the cycle counter while it was in use"
+
+
+class Run(NamedTuple):
+    """What a run printed, and its exit status."""
+
+    text: str
+    status: int
+
+    def document(self) -> Any:
+        """The JSON document that it printed."""
+        return json.loads(self.text[self.text.index("{") :])
+
+
+def runs_of(console: str) -> dict[str, Run]:
+    """The runs by their names."""
+    found = re.finditer(r"^run (\w+)\n(.*?)^ended \1 (\d+)$", console, re.MULTILINE | re.DOTALL)
+    return {match[1]: Run(match[2], int(match[3])) for match in found}
+
+
+class Checks:
+    """Prints checks and counts those that fail."""
+
+    failures = 0
+
+    def check(self, passed: bool, name: str, found: object = "") -> None:
+        """One check, with what was found if it fails."""
+        print(f"    {name}" if passed else f"FAILED: {name}: {found}")
+        self.failures += not passed
+
+    def near(self, found: float, expected: float, share: float, name: str) -> None:
+        """A number that must be near another one."""
+        self.check(
+            abs(found / expected - 1) <= share, f"{name} = {found:.6g}", f"must be {expected:g} within {share:g}"
+        )
+
+
+def clock_of(document: Any, name: str) -> Any:
+    """A clock of the document of `clocks`."""
+    return next(clock for clock in document["clocks"] if clock["name"] == name)
+
+
+def check_survey(checks: Checks, run: Run, name: str, seated: str, steady: str) -> Any:
+    """`clocks` ended well and chose these clocks."""
+    checks.check(run.status == 0, f"{name}: clocks", run)
+    document = run.document()
+    chosen = document["chosen"]
+    checks.check(chosen["seated"] == seated, f"{name}: the clock on one CPU is {seated}", chosen)
+    checks.check(chosen["steady"] == steady, f"{name}: the clock otherwise is {steady}", chosen)
+    return document
+
+
+def check_benchmarks(checks: Checks, run: Run, name: str, clock: str) -> None:
+    """A program of the C library gives the multiplication its one cycle, with this clock."""
+    checks.check(run.status == 0, f"{name}: the program ends", run)
+    if run.status != 0:
+        return
+    document = run.document()
+    checks.check(
+        document["environment"]["clock"]["name"] == clock,
+        f"{name}: its clock is {clock}",
+        document["environment"]["clock"],
+    )
+    body = document["results"][0]["components"]["body"]
+    checks.near(body["time_ns"]["value"], 1.0, 0.01, f"{name}: ns of a multiplication")
+    checks.near(body["cycles"]["value"], 1.0, 0.01, f"{name}: its core cycles")
+
+
+def check_reason(checks: Checks, document: Any, clock: str, reason: str) -> None:
+    """`clocks` says why a clock is not available."""
+    found = clock_of(document, clock)["available_reason"]
+    checks.check(reason in found, f"the reason of {clock} names: {reason}", found)
+
+
+def check_error(checks: Checks, run: Run, status: int, message: str) -> None:
+    """The command failed with this message."""
+    checks.check(run.status == status and message in run.text, f"an error says: {message}", run)
+
+
+def check_all(checks: Checks, runs: dict[str, Run], steady: str) -> None:
+    """All runs."""
+    bare = check_survey(checks, runs["bare"], "without the module", steady, steady)
+    check_reason(checks, bare, "pmccntr", "does not let programs read")
+    check_error(checks, runs["refused"], 2, "does not let programs read")
+    module = check_survey(checks, runs["module"], "with the module", "pmccntr", steady)
+    check_reason(checks, module, "perf_read", "perf would take it")
+    checks.near(clock_of(module, "pmccntr")["measured"]["rate_hz"]["value"], 1e9, 1e-4, "rate of pmccntr")
+    checks.near(runs["mhz"].document()["results"][0]["core_hz"]["value"], 1e9, 1e-3, "core clock of mhz")
+    check_benchmarks(checks, runs["alone"], "a program with the module", "pmccntr")
+    check_benchmarks(checks, runs["benchmarks"], "run with the module", "pmccntr")
+    check_error(checks, runs["lost"], 1, LOST)
+    if "perf" in runs:
+        check_reason(checks, bare, "perf", "perf_user_access=1")
+        perf = check_survey(checks, runs["perf"], "with perf", steady, steady)
+        checks.check(bool(clock_of(perf, "perf")["available"]), "perf's page is available", perf["chosen"])
+        check_benchmarks(checks, runs["by_perf"], "with perf", "perf")
+
+
+def main() -> int:
+    """Reads the console and checks it."""
+    console = Path(sys.argv[2]).read_text(encoding="utf-8", errors="replace").replace("\r", "")
+    checks = Checks()
+    check_all(checks, runs_of(console), STEADY[sys.argv[1]])
+    return 1 if checks.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
