@@ -201,6 +201,9 @@ impl<'a> System<'a> {
             // Two roundings at unknown, fixed phases: a triangular error of variance q^2/6 for each row.
             budget.push(Contribution::standard(Source::Granularity, self.grouped.quantum * (spread / 6.0).sqrt(), f64::INFINITY));
         }
+        // The worst case: every reading is off by the bound, in the direction that moves the unknown.
+        let doubted = self.table.origin.reading_bound.map(|bound| bound * weights.iter().map(|weight| weight.abs()).sum::<f64>());
+        budget.extend(doubted.map(|bound| Contribution::bound(Source::Readings, bound)));
         Uncertain { value: fit.unknowns[unknown], budget }
     }
 

@@ -71,6 +71,9 @@ pub struct Origin {
     pub rate: Option<Rate>,
     /// Resolution of the clock (its quantum) in the table's unit.
     pub granularity: Option<f64>,
+    /// Largest error of a reading that may follow its counts, in the table's unit, where the source of the readings doubts them:
+    /// neither repeats nor rows show it.
+    pub reading_bound: Option<f64>,
     /// How the core clock moved between runs on this machine, if that is known.
     pub clock_spread: Option<ClockSpread>,
     /// Name of the series that ran the reference chain, and the length of one copy in core cycles.
