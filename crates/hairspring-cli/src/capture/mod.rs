@@ -17,7 +17,7 @@ use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::write_csv;
 use hairspring_program::circumstances::identity;
-use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
+use hairspring_result::{Environment, Measurement, ResultDocument, json};
 use hairspring_view::{Style, text};
 use std::fmt::Display;
 use std::io::IsTerminal;
@@ -109,6 +109,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
             CountsArgument::Pattern => None,
             CountsArgument::List(list) => Some(list.clone()),
         },
+        trim: arguments.trim,
         components: arguments.components.clone(),
         reference: arguments.reference.map(|time| Reference { seconds: time.as_secs_f64(), uncertainty_ppm }),
         rate_ppm: arguments.rate_ppm,
@@ -121,16 +122,14 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
     let mut assessment = REMEDIES.assess(table, &Question { options, ..Question::default() })?;
     doubt_counts(table, &mut assessment);
-    let mut findings = captured.findings.clone();
-    REMEDIES.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings).chain(&mut findings));
-    let name = assessment.series.first().map(|series| series.name.clone()).unwrap_or_default();
+    REMEDIES.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings));
     Ok(ResultDocument::new(&Measurement {
         command: "capture".into(),
         environment: Environment { identity: Some(identity()), ..Environment::unknown("a recording has no reference chain") }
             .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
-        subjects: vec![Subject { name, findings, ..Subject::default() }],
+        subjects: Vec::new(),
         methods: Vec::new(),
         run: None,
     }))

@@ -1,16 +1,17 @@
 //! Converts a stream to observations with their findings.
 
-use crate::calibrate::{Crystal, Reference, rate};
-use crate::edge::{Edge, Method, Signal};
+use crate::calibrate::{Crystal, Doubt, Reference, calibration};
+use crate::edge::{Edge, Method};
 use crate::error::{Error, Place, Result};
-use crate::kinds::{FileFinding, PulseFinding, SignalFinding};
+use crate::kinds::{FileFinding, PulseFinding};
 use crate::lattice::Lattice;
-use crate::list::assign;
+use crate::list::{assign, trimmed};
 use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, read_csv, read_sigrok, read_vcd, read_wav};
 use crate::short::{Short, leave_out_short};
-use hairspring_core::judge::{Finding, Severity};
+use crate::signal::{distance_needed, reading_bound, signal_findings};
+use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, Rate};
 use std::io::{Cursor, Read, Seek};
 
@@ -22,10 +23,6 @@ const MOST_ARCHIVE: u64 = 64 << 20;
 const MOST_PULSES: usize = 4_000_000;
 /// Standard uncertainty of a crystal that is not calibrated: evenly distributed within 100 ppm.
 const CRYSTAL_PPM: f64 = 57.7;
-/// Noise above which there is a finding, as a share of a step.
-const NOISY: f64 = 0.02;
-/// Wander of the level above which there is a finding, as a share of a step.
-const WANDERING: f64 = 0.2;
 
 /// A recording that can be read from any place.
 pub trait Source: Read + Seek {}
@@ -53,6 +50,8 @@ pub struct Options {
     pub orientation: Option<Orientation>,
     /// A list of counts that repeats, for a pin without the pattern.
     pub ks: Option<Vec<f64>>,
+    /// Whether incomplete rounds of the list at the ends of the recording are left out.
+    pub trim: bool,
     /// Names of the components.
     pub components: Vec<String>,
     /// A known interval in the recording.
@@ -66,7 +65,7 @@ pub struct Options {
 /// A capture that was read.
 #[derive(Debug, Clone)]
 pub struct Captured {
-    /// The observations, in ticks of the recording with its rate.
+    /// The observations, in ticks of the recording with its rate. They carry the findings.
     pub table: Observations,
     /// Findings about the recording and the pulses.
     pub findings: Vec<Finding>,
@@ -145,7 +144,8 @@ pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Resul
     let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
     gathered.end();
     let stated_hz = recording.hz.ok_or_else(|| Error::Unusable(format!("it {NO_RATE}")))?;
-    Ok(Crystal::new(stated_hz, gathered.rate(recording.hz, reference)?))
+    let (rate, doubt) = gathered.rate(recording.hz, reference)?;
+    Ok(Crystal { doubt, ..Crystal::new(stated_hz, rate) })
 }
 
 /// The data gathered from the edges.
@@ -238,7 +238,7 @@ impl Gathered {
     }
 
     /// The rate by the reference intervals.
-    fn rate(&self, hz: Option<f64>, reference: Reference) -> Result<Rate> {
+    fn rate(&self, hz: Option<f64>, reference: Reference) -> Result<(Rate, Option<Finding>)> {
         let intervals = self.intervals(hz, reference);
         if let (true, Some(damaged)) = (intervals.is_empty(), self.collector.damaged_reference.as_ref()) {
             return Err(Error::Unusable(format!(
@@ -247,18 +247,26 @@ impl Gathered {
                 damaged.reason
             )));
         }
-        rate(&intervals, hz, reference)
+        let (rate, doubt) = calibration(&intervals, hz, reference)?;
+        let kind = |doubt| match doubt {
+            Doubt::Dropped { intervals: dropped, ticks } => {
+                PulseFinding::SamplesDropped { intervals: dropped, of: intervals.len(), samples: ticks }
+            }
+            Doubt::Alone { off_ppm } => PulseFinding::ReferenceUnchecked { off_ppm },
+        };
+        Ok((rate, doubt.map(|doubt| Finding::new(Severity::Warning, kind(doubt)))))
     }
 
     fn captured(mut self, recording: Recording, options: &Options) -> Result<Captured> {
         if let Some(reason) = self.refused {
             return Err(Error::Unusable(reason));
         }
-        let rate = known_rate(&recording, options, || match options.reference {
-            Some(reference) => self.rate(recording.hz, reference).map(Some),
-            None => Ok(None),
-        })?;
+        let by_reference = options.reference.filter(|_| options.crystal.is_none());
+        let (calibrated, doubt) = by_reference.map(|reference| self.rate(recording.hz, reference)).transpose()?.unzip();
+        let rate = known_rate(&recording, options, calibrated)?;
+        let of_reference = doubt.flatten().or_else(|| options.crystal.as_ref().and_then(|crystal| crystal.doubt.clone()));
         let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);
+        let mut trimmed_off = (0, 0);
         if let Some(ks) = &options.ks {
             if self.collector.frames + self.collector.left_out > 0 {
                 return Err(Error::Unusable(
@@ -266,7 +274,11 @@ impl Gathered {
                 ));
             }
             let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
-            for round in assign(&self.pulses, ks, hz)? {
+            let mut pulses = &self.pulses[..];
+            if options.trim {
+                (pulses, trimmed_off.0, trimmed_off.1) = trimmed(pulses, ks, hz)?;
+            }
+            for round in assign(pulses, ks, hz)? {
                 self.collector.round(&counts, &round).map_err(Error::Unusable)?;
             }
         }
@@ -277,15 +289,21 @@ impl Gathered {
         let orientation = self.decoder.orientation();
         let outside = if self.by_list { 0 } else { self.outside };
         let mut findings = remarks(&recording, hz);
+        findings.extend(of_reference);
         findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
+        if trimmed_off != (0, 0) {
+            let (before, after) = trimmed_off;
+            findings.push(Finding::new(Severity::Note, PulseFinding::RoundsTrimmed { before, after }));
+        }
         let rounds = self.collector.frames;
         let Some((mut table, doubted)) = self.collector.finish() else { return Err(Error::Unusable("no frame".into())) };
         if doubted > 0 {
             findings.push(Finding::new(Severity::Warning, PulseFinding::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
         }
         let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1)) as f64;
-        if recording.signal.is_some() {
-            let needed = options.request.method.apart();
+        if let Some(signal) = &recording.signal {
+            let needed = distance_needed(signal, options.request.method);
+            table.origin.reading_bound = reading_bound(signal);
             let short;
             (table, short) = leave_out_short(table, needed * averaged);
             findings.extend(short.map(|short| too_short(short, needed, averaged)));
@@ -297,6 +315,7 @@ impl Gathered {
             .map(|stated| sampled().map_or(stated, |period| period.max(stated)))
             .or(Some(options.request.method.quantum() * averaged));
         table.origin.rate = rate;
+        carry(&findings, &mut table.origin);
         Ok(Captured { table, findings, recording, rounds, orientation })
     }
 
@@ -330,13 +349,13 @@ fn clock_name(recording: &Recording, method: Method) -> String {
 }
 
 /// The rate: calibrated, or from the file.
-fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce() -> Result<Option<Rate>>) -> Result<Option<Rate>> {
+fn known_rate(recording: &Recording, options: &Options, calibrated: Option<Rate>) -> Result<Option<Rate>> {
     if let Some(crystal) = &options.crystal {
         let hz = recording.hz.ok_or_else(|| Error::Unusable(format!("the recording {NO_RATE}")))?;
         return Ok(Some(crystal.rate(hz)));
     }
-    if let Some(rate) = calibrated()? {
-        return Ok(Some(rate));
+    if calibrated.is_some() {
+        return Ok(calibrated);
     }
     let is_dump = recording.format == Some(Format::Vcd);
     let stated = if recording.format == Some(Format::Csv) { "by the times in the file" } else { "stated by the file" };
@@ -365,34 +384,7 @@ fn remarks(recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
         Remark::OtherChannels { taken, all } => (Severity::Note, FileFinding::ChannelAssumed { taken, all }),
     };
     let of_file = recording.remarks.iter().map(kind).map(|(severity, kind)| Finding::new(severity, kind));
-    let of_signal = recording.signal.iter().flat_map(|signal| of_signal(signal, hz));
-    of_file.chain(of_signal.map(|(severity, kind)| Finding::new(severity, kind))).collect()
-}
-
-fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, SignalFinding)> {
-    let mut kinds = Vec::new();
-    if let Some(first) = signal.first_clipped {
-        kinds.push((Severity::Warning, SignalFinding::Clipped { samples: signal.clipped, first_at: at(first as f64, hz) }));
-    }
-    if let (None, Some((steps, first))) = (signal.first_clipped, signal.overload) {
-        kinds.push((Severity::Warning, SignalFinding::Overloaded { steps, first_at: at(first, hz) }));
-    }
-    if let Some(first) = signal.first_not_number {
-        kinds.push((Severity::Warning, SignalFinding::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64, hz) }));
-    }
-    if signal.averaged > 1 {
-        kinds.push((Severity::Note, SignalFinding::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));
-    }
-    if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY * signal.step) {
-        kinds.push((Severity::Warning, SignalFinding::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
-    }
-    if signal.wander > WANDERING * signal.step {
-        kinds.push((Severity::Note, SignalFinding::LevelWanders { share_percent: 100.0 * signal.wander / signal.step }));
-    }
-    if let Some(first) = signal.first_weak {
-        kinds.push((Severity::Warning, SignalFinding::WeakEdges { edges: signal.weak, first_at: at(first, hz) }));
-    }
-    kinds
+    of_file.chain(recording.signal.iter().flat_map(|signal| signal_findings(signal, &|place| at(place, hz)))).collect()
 }
 
 fn too_short(short: Short, needed: f64, averaged: f64) -> Finding {

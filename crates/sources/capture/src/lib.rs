@@ -44,6 +44,7 @@ pub mod pattern;
 pub mod phase;
 pub mod read;
 mod short;
+mod signal;
 pub mod simulate;
 pub mod text;
 

@@ -2,7 +2,7 @@
 
 use super::kernel::Kernel;
 use super::learn::Learnt;
-use super::overload::Overload;
+use super::overload::{Level, Overload};
 use super::response::{Neighbours, Response, band_end, width};
 use super::scale::{Averager, scale};
 use super::tops::{Sizes, Top, tops};
@@ -77,6 +77,8 @@ pub struct Signal {
     pub clipped: u64,
     /// Index of the first such sample.
     pub first_clipped: Option<u64>,
+    /// Steps from or to a level at full scale: how high they really are is not known.
+    pub cut_steps: u64,
     /// Steps too small for an edge and too large for noise.
     pub weak: u64,
     /// Where the first of them is, in samples.
@@ -447,9 +449,10 @@ impl Detector {
         let wide = self.kernel.width().ceil() as usize;
         let before = |from: usize, to: usize| mean(top.saturating_sub(from * wide)..top.saturating_sub(to * wide));
         let after = |from: usize, to: usize| mean(top + from * wide..top + to * wide);
-        let far = (before(14, 8), after(10, 16));
-        let (before, after) = (before(8, 3), after(5, 10));
-        self.overload.push(edge.at, [before, far.0], [after, far.1]);
+        let (before, after) = (Level { near: before(8, 3), far: before(14, 8) }, Level { near: after(5, 10), far: after(10, 16) });
+        self.overload.push(edge.at, (wide * self.averager.every()) as f64, before, after);
+        let (before, after) = (before.near, after.near);
+        self.signal.cut_steps += u64::from(before.abs().max(after.abs()) >= f64::from(self.full));
         let middle = 0.5 * (before + after);
         self.middle = (self.middle.0 + middle, self.middle.1 + middle * middle);
         self.heights += (after - before).abs();

@@ -17,6 +17,12 @@ pub enum PulseFinding {
     PulsesTooShort { rows: usize, of: usize, samples: f64, needed: f64, left_out: bool },
     /// Pulses outside of all frames.
     PulsesOutside { pulses: u64 },
+    /// Pulses before the first whole round of a list and behind the last one.
+    RoundsTrimmed { before: usize, after: usize },
+    /// Reference intervals in which samples were dropped.
+    SamplesDropped { intervals: usize, of: usize, samples: f64 },
+    /// A single reference interval, which no other one checks.
+    ReferenceUnchecked { off_ppm: f64 },
     /// Edges that lie at the same place between two samples in every round.
     PhaseLocked { rows: usize, of: usize, concentration: f64 },
     /// The overhead is significantly negative, as if the counts were `copies` too high.
@@ -52,6 +58,31 @@ impl Kind for PulseFinding {
                 message: format!("{} not used", counted(pulses, "pulse outside of all frames is", "pulses outside of all frames are")),
                 numbers: numbers! { pulses },
                 remedy: "nothing to do if the pin has other uses between the frames; else look for glitches",
+            },
+            PulseFinding::RoundsTrimmed { before, after } => Description {
+                code: "rounds_trimmed",
+                message: format!(
+                    "{before} {} before the first whole round and {after} behind the last one are left out",
+                    if before == 1 { "pulse" } else { "pulses" }
+                ),
+                numbers: numbers! { before, after },
+                remedy: "nothing to do",
+            },
+            PulseFinding::SamplesDropped { intervals, of, samples } => Description {
+                code: "samples_dropped",
+                message: format!(
+                    "{intervals} of {of} reference intervals are shorter than the others, by {samples:.1} samples at most, and left out: the recorder dropped samples, perhaps in pulses too"
+                ),
+                numbers: numbers! { intervals, of, samples },
+                remedy: "record again with larger buffers and nothing else running",
+            },
+            PulseFinding::ReferenceUnchecked { off_ppm } => Description {
+                code: "reference_unchecked",
+                message: format!(
+                    "there is one reference interval, {off_ppm:+.1} ppm off the stated rate: dropped samples would look the same, so the interval includes this distance"
+                ),
+                numbers: numbers! { off_ppm },
+                remedy: "send three pulses or more in the frame of the reference, or several such frames: intervals that agree check each other",
             },
             PulseFinding::PhaseLocked { rows, of, concentration } => Description {
                 code: "phase_locked",
