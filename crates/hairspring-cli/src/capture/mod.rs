@@ -2,6 +2,7 @@
 
 mod arguments;
 mod edges;
+mod progress;
 
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
@@ -14,11 +15,12 @@ use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::text::signal;
 use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_crystal, capture, doubt_counts, read_edges};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Question, Remedies};
+use hairspring_core::judge::{Assessment, Finding, Question, Remedies, Severity};
 use hairspring_core::observations::write_csv;
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, json};
 use hairspring_view::{Style, text};
+use progress::Watched;
 use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -39,12 +41,16 @@ impl Runs for CaptureArguments {
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("bend_left_out", "nothing to do, the remaining rows are straight; --keep-all uses all of them"),
+        ("rounds_trimmed", "nothing to do: --trim asks for it"),
         ("outliers", "look at these rows in the --json document; --keep-all uses all of them"),
         (
             "clock_too_coarse",
             "nothing to do if the interval is narrow enough; otherwise record at a higher rate, or send frames with larger counts",
         ),
-        ("preempted", "look at these pulses with --save (an interrupt on the chip, or a glitch), or record more frames"),
+        (
+            "preempted",
+            "look at these pulses with --save: they are far from the others of their k, by an interrupt on the chip, a glitch or dropped samples; nothing to do if they are few",
+        ),
         ("below_resolution", "send frames with larger counts, or more of them"),
         ("precision_missed", "record more frames, or send frames with larger counts"),
         ("wide_interval", "record more frames, or send frames with larger counts"),
@@ -122,6 +128,7 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
     let mut assessment = REMEDIES.assess(table, &Question { options, ..Question::default() })?;
     doubt_counts(table, &mut assessment);
+    doubt_bend(&mut assessment);
     REMEDIES.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings));
     Ok(ResultDocument::new(&Measurement {
         command: "capture".into(),
@@ -133,6 +140,20 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
         methods: Vec::new(),
         run: None,
     }))
+}
+
+/// Rows that are left out as a bend are not harmless where the recorder was overloaded: the bend may be its effect on the other rows too.
+fn doubt_bend(assessment: &mut Assessment) {
+    for finding in assessment.series.iter_mut().filter(|series| is_overloaded(&series.findings)).flat_map(|series| &mut series.findings) {
+        if finding.is("bend_left_out") {
+            finding.severity = Severity::Warning;
+            finding.remedy = "record without overload: it may bend the remaining rows too, which the interval includes only roughly".into();
+        }
+    }
+}
+
+fn is_overloaded(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| ["clipped", "overloaded", "saturated"].into_iter().any(|code| finding.is(code)))
 }
 
 /// Prints the times of all edges in seconds while the recording is read.
@@ -169,7 +190,9 @@ fn input(path: &Path) -> Result<Input, AnyError> {
     if kind.is_dir() {
         return Err(named(path, &"is a directory").into());
     }
-    Ok(if kind.is_file() { Input::File(Box::new(file)) } else { Input::Pipe(Box::new(file)) })
+    let size = kind.is_file().then(|| kind.len());
+    let file = Watched::new(file, size);
+    Ok(if size.is_some() { Input::File(Box::new(file)) } else { Input::Pipe(Box::new(file)) })
 }
 
 /// An error with the name of the file that it is about.

@@ -177,7 +177,10 @@ mod tests {
         assert!(of(&[48_001.0, 47_990.0]).0.uncertainty_ppm > 500.0);
         // One alone: its distance is the uncertainty.
         let (rate, doubt) = of(&[47_994.0]);
-        assert!(rate.uncertainty_ppm > 120.0 && matches!(doubt, Some(Doubt::Alone { off_ppm }) if (off_ppm + 125.0).abs() < 0.1), "{rate:?} {doubt:?}");
+        assert!(
+            rate.uncertainty_ppm > 120.0 && matches!(doubt, Some(Doubt::Alone { off_ppm }) if (off_ppm + 125.0).abs() < 0.1),
+            "{rate:?} {doubt:?}"
+        );
         assert_eq!(of(&[48_001.0, 48_001.3, 48_000.8]).1, None);
     }
 

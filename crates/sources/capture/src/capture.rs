@@ -7,8 +7,9 @@ use crate::kinds::{FileFinding, PulseFinding};
 use crate::lattice::Lattice;
 use crate::list::{assign, trimmed};
 use crate::observe::Collector;
+use crate::overhead::CLOCK;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
-use crate::read::{Format, Recording, Remark, Request, read_csv, read_sigrok, read_vcd, read_wav};
+use crate::read::{Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_vcd, read_wav};
 use crate::short::{Short, leave_out_short};
 use crate::signal::{distance_needed, reading_bound, signal_findings};
 use hairspring_core::judge::{Finding, Severity, carry};
@@ -21,6 +22,8 @@ const HEAD: u64 = 512;
 const MOST_ARCHIVE: u64 = 64 << 20;
 /// Maximum number of pulses of a capture without the pattern, and of intervals considered as references.
 const MOST_PULSES: usize = 4_000_000;
+/// Edges without a whole frame after which reading stops: those of a channel that is no pin with the pattern, such as a clock.
+const MOST_WITHOUT_FRAME: u64 = 20_000_000;
 /// Standard uncertainty of a crystal that is not calibrated: evenly distributed within 100 ppm.
 const CRYSTAL_PPM: f64 = 57.7;
 
@@ -85,6 +88,9 @@ pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink:
     let mut head = Vec::new();
     let read_head = |stream: &mut dyn Read, head: &mut Vec<u8>| stream.take(HEAD).read_to_end(head).map_err(|error| Error::stream(&error));
     let format_of = |head: &[u8]| {
+        if let (None, Some(reason)) = (format, foreign(head)) {
+            return Err(Error::Unusable(reason));
+        }
         format.or_else(|| Format::detect(head)).ok_or_else(|| {
             let what = if head.is_empty() { "the file is empty" } else { "the format of this recording is unknown" };
             Error::Unusable(format!("{what}: expected VCD, WAV, a sigrok session or a CSV table (--format)"))
@@ -130,8 +136,7 @@ fn read_stream(format: Format, stream: impl Read, request: &Request, sink: &mut 
 /// A damaged recording, with the place; a recording without a frame; a pulse that does not fit the list.
 pub fn capture(input: Input, options: &Options) -> Result<Captured> {
     let mut gathered = Gathered::new(options);
-    let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
-    gathered.end();
+    let recording = gathered.read(input, options)?;
     gathered.captured(recording, options)
 }
 
@@ -141,8 +146,7 @@ pub fn capture(input: Input, options: &Options) -> Result<Captured> {
 /// As for [`capture`], or a recording without reference intervals or without a stated rate.
 pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Result<Crystal> {
     let mut gathered = Gathered::new(options);
-    let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
-    gathered.end();
+    let recording = gathered.read(input, options)?;
     let stated_hz = recording.hz.ok_or_else(|| Error::Unusable(format!("it {NO_RATE}")))?;
     let (rate, doubt) = gathered.rate(recording.hz, reference)?;
     Ok(Crystal { doubt, ..Crystal::new(stated_hz, rate) })
@@ -185,8 +189,27 @@ impl Gathered {
         }
     }
 
+    /// Reads the recording, up to where it is known to be of no use.
+    fn read(&mut self, input: Input, options: &Options) -> Result<Recording> {
+        let stopped = &options.request.stopped;
+        stopped.set(false);
+        let recording = read_edges(input, options.format, &options.request, &mut |edge| {
+            self.edge(edge);
+            stopped.set(self.refused.is_some());
+        });
+        match self.refused.take() {
+            Some(reason) => Err(Error::Unusable(reason)),
+            None => recording.inspect(|_| self.end()),
+        }
+    }
+
     fn edge(&mut self, edge: Edge) {
         self.edges += 1;
+        if self.edges > MOST_WITHOUT_FRAME && !self.by_list && self.collector.frames == 0 && self.collector.intervals.is_empty() {
+            self.refused.get_or_insert_with(|| {
+                format!("no whole frame of the header pattern in the first {MOST_WITHOUT_FRAME} edges, so the rest is not read: is it the right channel?")
+            });
+        }
         self.at_once += u64::from(self.last_edge == Some(edge.at));
         self.last_edge = Some(edge.at);
         self.lattice.push(edge.at);
@@ -343,8 +366,8 @@ fn clock_name(recording: &Recording, method: Method) -> String {
     let number = recording.channel.bytes().all(|byte| byte.is_ascii_digit());
     let channel = if number { format!("channel {}", recording.channel) } else { recording.channel.clone() };
     match recording.granularity {
-        Some(_) => format!("capture of {channel}"),
-        None => format!("capture of {channel}, the quantum being the bias of {} edges", method.name()),
+        Some(_) => format!("{CLOCK}{channel}"),
+        None => format!("{CLOCK}{channel}, the quantum being the bias of {} edges", method.name()),
     }
 }
 

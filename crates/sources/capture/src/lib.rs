@@ -52,4 +52,4 @@ pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_crys
 pub use kinds::{FileFinding, PulseFinding, SignalFinding};
 pub use list::assign;
 pub use observe::OVERHEAD;
-pub use overhead::doubt_counts;
+pub use overhead::{doubt_counts, is_capture};
