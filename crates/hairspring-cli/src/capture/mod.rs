@@ -70,6 +70,12 @@ const REMEDIES: Remedies = Remedies {
 /// Runs the verb.
 fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
+    if arguments.trim && arguments.k == CountsArgument::Pattern {
+        return Err(crate::misuse::Misuse(
+            "--trim is about the list of --k, as in --k 1..20 --trim: frames with the pattern need none".into(),
+        )
+        .into());
+    }
     let mut options = options(arguments);
     if let (Some(file), Some(reference)) = (&arguments.reference_file, options.reference) {
         options.crystal = Some(calibrated_crystal(input(file)?, &options, reference).map_err(|e| named(file, &e))?);
