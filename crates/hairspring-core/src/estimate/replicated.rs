@@ -187,6 +187,9 @@ impl<'a> System<'a> {
         let spread: f64 = weights.iter().map(|w| w * w).sum();
         let values: Vec<f64> = per_block.iter().map(|block| block[unknown]).collect();
         let (variance, dof) = variance_of_mean(&values);
+        // Few blocks may agree by chance, but not closer than the quantum lets them for long.
+        let least: f64 = weights.iter().zip(active).map(|(w, row)| w * w / total_weight(&self.grouped.readings[*row]).max(1.0)).sum();
+        let variance = variance.max(least * rounding(self.grouped));
         let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt(), dof)];
         if fit.tau2 > 0.0 {
             let single = Contribution::standard(Source::LackOfFit, (fit.tau2 * spread).sqrt(), (active.len() - fit.unknowns.len()) as f64);
@@ -376,7 +379,14 @@ fn location_variances(grouped: &Grouped, reading_variance: &[Option<f64>]) -> Ve
     let typical = if known.is_empty() { 1.0 } else { median(&mut known) };
     let largest = grouped.readings.iter().flatten().map(|sample| sample.ticks.abs()).fold(0.0, f64::max);
     let floor = (typical / 10.0).max((largest * 1e-9).powi(2)).max((grouped.quantum * 1e-6).powi(2)).max(1e-24);
-    raw.iter().map(|v| if v.is_finite() { v.max(floor) } else { typical.max(floor) }).collect()
+    let rounding = grouped.readings.iter().map(|readings| rounding(grouped) / total_weight(readings).max(1.0));
+    raw.iter().zip(rounding).map(|(v, rounding)| if v.is_finite() { v.max(floor) } else { typical.max(floor) }.max(rounding)).collect()
+}
+
+/// Variance of a reading by the quantum alone, where that is stated: two roundings at phases that are evenly distributed. A row whose few
+/// readings happen to be equal has no smaller one, and would else draw the line to its whole number of quanta.
+fn rounding(grouped: &Grouped) -> f64 {
+    if grouped.is_quantum_stated { grouped.quantum * grouped.quantum / 6.0 } else { 0.0 }
 }
 
 /// Rows all of whose readings have the flag [`Flags::EXCLUDED`].
