@@ -187,9 +187,12 @@ impl<'a> System<'a> {
         let spread: f64 = weights.iter().map(|w| w * w).sum();
         let values: Vec<f64> = per_block.iter().map(|block| block[unknown]).collect();
         let (variance, dof) = variance_of_mean(&values);
-        // Few blocks may agree by chance, but not closer than the quantum lets them for long.
+        let is_commensurate = self.is_commensurate(fit, active);
+        let is_locked = self.phase_spread().is_some_and(|spread| spread < DITHERED);
+        // Few blocks may agree by chance, but not closer than the quantum lets them for long. Where phases do not change, it is an entry of
+        // its own.
         let least: f64 = weights.iter().zip(active).map(|(w, row)| w * w / total_weight(&self.grouped.readings[*row]).max(1.0)).sum();
-        let variance = variance.max(least * rounding(self.grouped));
+        let variance = if is_commensurate || is_locked { variance } else { variance.max(least * rounding(self.grouped)) };
         let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt(), dof)];
         if fit.tau2 > 0.0 {
             let single = Contribution::standard(Source::LackOfFit, (fit.tau2 * spread).sqrt(), (active.len() - fit.unknowns.len()) as f64);
@@ -197,10 +200,10 @@ impl<'a> System<'a> {
             let wider = follows.filter(|wider| wider.half_width(options.level) > single.half_width(options.level));
             budget.push(wider.unwrap_or(single));
         }
-        if self.is_commensurate(fit, active) {
+        if is_commensurate {
             let counts = active.iter().map(|row| self.design[*row][unknown]);
             budget.push(Contribution::bound(Source::Granularity, largest_error(counts, self.grouped.quantum)));
-        } else if let Some(false) = self.phase_spread().map(|spread| spread >= DITHERED) {
+        } else if is_locked {
             // Two roundings at unknown, fixed phases: a triangular error of variance q^2/6 for each row.
             budget.push(Contribution::standard(Source::Granularity, self.grouped.quantum * (spread / 6.0).sqrt(), f64::INFINITY));
         }
