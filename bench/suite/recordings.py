@@ -1,4 +1,4 @@
-"""Recordings of a pin by devices as engineers have them: how often the intervals hold the truth, by the kind of the recording.
+"""Recordings of a pin by devices as engineers have them: how often the intervals hold, by the kind of the recording.
 
 The cases are made from the descriptions of the formats and have nothing in common with the simulator of the project.
 """
@@ -125,7 +125,7 @@ def scope_csv(case: Case, edges: list[float]) -> bytes:
 
 
 def sound(case: Case, edges: list[float]) -> bytes:
-    """A sound card of 192 kHz and 24 bits behind a coupling capacitor: a sinc with a Blackman window, as 32 phases of its step."""
+    """A sound card of 192 kHz and 24 bits behind a coupling capacitor: the steps of a sinc with a Blackman window."""
     own = case.rate * (1 + 1e-6 * case.crystal_ppm)
     fine, half = 32, 32
     kernel = [
@@ -150,7 +150,8 @@ def sound(case: Case, edges: list[float]) -> bytes:
 
 def settled(signal: list[float], ends: list[int]) -> list[float]:
     """Adds the levels behind the edges, a coupling capacitor of 0.3 s, noise at -70 dB and some hum."""
-    dice, level, coupled, changes_at, out = random.Random(len(signal)), 0.0, 0.0, {}, []
+    dice, level, coupled, out = random.Random(len(signal)), 0.0, 0.0, []
+    changes_at: dict[int, float] = {}
     for n, at in enumerate(ends):
         changes_at[at] = changes_at.get(at, 0.0) + 1 - 2 * (n % 2)
     for sample, value in enumerate(signal):
@@ -165,7 +166,22 @@ def wav(samples: list[float], hz: int) -> bytes:
     """A sound file of 24 bits."""
     data = b"".join(struct.pack("<i", int(value * 8_388_607))[:3] for value in samples)
     return (
-        struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 1, 1, hz, 3 * hz, 3, 24, b"data", len(data))
+        struct.pack(
+            "<4sI4s4sIHHIIHH4sI",
+            b"RIFF",
+            36 + len(data),
+            b"WAVE",
+            b"fmt ",
+            16,
+            1,
+            1,
+            hz,
+            3 * hz,
+            3,
+            24,
+            b"data",
+            len(data),
+        )
         + data
     )
 
@@ -236,12 +252,19 @@ def run(record: Record, settings: Settings) -> None:
                 referenced = n % 2 == 1 and kind not in ("oscilloscope CSV", "sigrok session")
                 found.append((case, *measured(kind, case, referenced, Path(name), dice)))
             raw += [(kind, f"{case.rate:g}", what, f"{off:.3g}") for case, what, off in found]
-            count = {word: sum(what.startswith(word) for _, what, _ in found) for word in ("holds", "misses", "untrusted", "refused")}
+            count = {
+                word: sum(what.startswith(word) for _, what, _ in found)
+                for word in ("holds", "misses", "untrusted", "refused")
+            }
             claims = max(1, count["holds"] + count["misses"])
             worst = max((off for _, what, off in found if what == "misses"), default=0.0)
             share = 100 * count["holds"] / claims
             rows.append((kind, f"{share:.1f} %", str(count["untrusted"]), str(count["refused"]), f"{worst:.2f}"))
-            record.target(f"{kind}: {LEAST_PERCENT:.0f} % of the trusted intervals hold", share >= LEAST_PERCENT, f"{share:.1f} %")
+            record.target(
+                f"{kind}: {LEAST_PERCENT:.0f} % of the trusted intervals hold", share >= LEAST_PERCENT, f"{share:.1f} %"
+            )
             record.target(f"{kind}: no refusal", count["refused"] == 0, str(count["refused"]))
-    record.table(f"{number} recordings of each kind", ("kind", "hold", "untrusted", "refused", "worst miss, half-widths"), rows)
+    record.table(
+        f"{number} recordings of each kind", ("kind", "hold", "untrusted", "refused", "worst miss, half-widths"), rows
+    )
     record.csv(("kind", "rate", "what", "off"), raw)
