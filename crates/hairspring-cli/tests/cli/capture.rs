@@ -417,7 +417,7 @@ fn other_files_are_refused() {
     capture("pin.wav", wav(192_000, &[0.0; 1000])).fails("no edge in 1000 samples").in_one_line();
     capture("pin.sr", b"PK\x03\x04 and nothing more").fails("this is not a complete sigrok session").in_one_line();
     capture("pin.vcd", "$timescale 1 ns $end\n$var wire").fails("within its header").in_one_line();
-    capture("pin.csv", "Time [s],A\n0,0\n1,x\n").fails("pin.csv: line 3: `y` is not a number").in_one_line();
+    capture("pin.csv", "Time [s],A\n0,0\n1,y\n").fails("pin.csv: line 3: `y` is not a number").in_one_line();
 }
 
 #[test]

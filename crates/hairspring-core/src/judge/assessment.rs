@@ -1,7 +1,6 @@
 //! The assessment of a table: every series is solved, converted to nanoseconds and core cycles, checked, and compared
 //! with the first one.
 
-use super::carried::carried;
 use super::denormals::denormals;
 use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
 use super::placements::Placements;
@@ -171,7 +170,7 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
         let met = table.find_series(&series.name).and_then(|id| denormals(table, id));
         let missed = missed_precision(&series.components, question);
         met.into_iter()
-            .chain(carried(&table.origin))
+            .chain(super::carried::carried(&table.origin))
             .chain(not_optimised(&table.origin, &series.name))
             .chain(missed)
             .for_each(|finding| series.add(finding));

@@ -3,7 +3,7 @@
 use crate::calibrate::{Crystal, Doubt, Reference, calibration};
 use crate::edge::{Edge, Method};
 use crate::error::{Error, Place, Result};
-use crate::kinds::{FileFinding, PulseFinding};
+use crate::kinds::{FileFinding, PulseFinding, ReferenceFinding};
 use crate::lattice::Lattice;
 use crate::list::{assign, trimmed};
 use crate::observe::Collector;
@@ -273,9 +273,9 @@ impl Gathered {
         let (rate, doubt) = calibration(&intervals, hz, reference)?;
         let kind = |doubt| match doubt {
             Doubt::Dropped { intervals: dropped, ticks } => {
-                PulseFinding::SamplesDropped { intervals: dropped, of: intervals.len(), samples: ticks }
+                ReferenceFinding::SamplesDropped { intervals: dropped, of: intervals.len(), samples: ticks }
             }
-            Doubt::Alone { off_ppm } => PulseFinding::ReferenceUnchecked { off_ppm },
+            Doubt::Alone { off_ppm } => ReferenceFinding::ReferenceUnchecked { off_ppm },
         };
         Ok((rate, doubt.map(|doubt| Finding::new(Severity::Warning, kind(doubt)))))
     }
@@ -289,22 +289,7 @@ impl Gathered {
         let rate = known_rate(&recording, options, calibrated)?;
         let of_reference = doubt.flatten().or_else(|| options.crystal.as_ref().and_then(|crystal| crystal.doubt.clone()));
         let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);
-        let mut trimmed_off = (0, 0);
-        if let Some(ks) = &options.ks {
-            if self.collector.frames + self.collector.left_out > 0 {
-                return Err(Error::Unusable(
-                    "the recording has the header pattern, which gives the counts of each pulse: leave --k out".into(),
-                ));
-            }
-            let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
-            let mut pulses = &self.pulses[..];
-            if options.trim {
-                (pulses, trimmed_off.0, trimmed_off.1) = trimmed(pulses, ks, hz)?;
-            }
-            for round in assign(pulses, ks, hz)? {
-                self.collector.round(&counts, &round).map_err(Error::Unusable)?;
-            }
-        }
+        let trimmed_off = self.assign_list(options, hz)?;
         if self.collector.frames == 0 {
             return Err(Error::Unusable(self.no_frame(&recording, options, hz)));
         }
@@ -314,10 +299,7 @@ impl Gathered {
         let mut findings = remarks(&recording, hz);
         findings.extend(of_reference);
         findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
-        if trimmed_off != (0, 0) {
-            let (before, after) = trimmed_off;
-            findings.push(Finding::new(Severity::Note, PulseFinding::RoundsTrimmed { before, after }));
-        }
+        findings.extend(trimmed_off);
         let rounds = self.collector.frames;
         let Some((mut table, doubted)) = self.collector.finish() else { return Err(Error::Unusable("no frame".into())) };
         if doubted > 0 {
@@ -340,6 +322,23 @@ impl Gathered {
         table.origin.rate = rate;
         carry(&findings, &mut table.origin);
         Ok(Captured { table, findings, recording, rounds, orientation })
+    }
+
+    /// Assigns the pulses to the list of counts, if there is one. Returns a finding if incomplete rounds are left out.
+    fn assign_list(&mut self, options: &Options, hz: Option<f64>) -> Result<Option<Finding>> {
+        let Some(ks) = &options.ks else { return Ok(None) };
+        if self.collector.frames + self.collector.left_out > 0 {
+            return Err(Error::Unusable(
+                "the recording has the header pattern, which gives the counts of each pulse: leave --k out".into(),
+            ));
+        }
+        let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
+        let (pulses, before, after) = if options.trim { trimmed(&self.pulses, ks, hz)? } else { (&self.pulses[..], 0, 0) };
+        for round in assign(pulses, ks, hz)? {
+            self.collector.round(&counts, &round).map_err(Error::Unusable)?;
+        }
+        let is_trimmed = before + after > 0;
+        Ok(is_trimmed.then(|| Finding::new(Severity::Note, PulseFinding::RoundsTrimmed { before, after })))
     }
 
     fn no_frame(&self, recording: &Recording, options: &Options, hz: Option<f64>) -> String {

@@ -2,7 +2,7 @@
 //! edges need.
 
 use crate::edge::{Method, Signal};
-use crate::kinds::SignalFinding;
+use crate::kinds::{OverloadFinding, SignalFinding};
 use hairspring_core::judge::{Finding, Severity};
 
 /// Noise above which there is a finding, as a share of a step.
@@ -66,20 +66,24 @@ pub fn distance_needed(signal: &Signal, method: Method) -> f64 {
     }
 }
 
+/// A finding about overload; `at` gives a place in samples as text.
+fn overload_finding(signal: &Signal, at: &dyn Fn(f64) -> String) -> Option<Finding> {
+    let lost = signal.weak as f64 > LOST * signal.edges as f64;
+    let is_too_far = is_overloaded(signal) && (height_spread(signal) > CUT_TOO_FAR || lost);
+    let severity = if is_too_far { Severity::Untrusted } else { Severity::Warning };
+    let bound_samples = reading_bound(signal);
+    let kind = match (signal.first_clipped, signal.overload) {
+        (Some(first), _) => OverloadFinding::Clipped { samples: signal.clipped, first_at: at(first as f64), bound_samples },
+        (None, Some((steps, first))) => OverloadFinding::Overloaded { steps, first_at: at(first), bound_samples },
+        (None, None) if signal.bent > 0.0 => OverloadFinding::Saturated { bent_percent: 100.0 * signal.bent, bound_samples },
+        (None, None) => return None,
+    };
+    Some(Finding::new(severity, kind))
+}
+
 /// Findings about the signal; `at` gives a place in samples as text.
 pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Finding> {
     let mut kinds = Vec::new();
-    let spread = height_spread(signal);
-    let lost = signal.weak as f64 > LOST * signal.edges as f64;
-    let overload = if is_overloaded(signal) && (spread > CUT_TOO_FAR || lost) { Severity::Untrusted } else { Severity::Warning };
-    let bound_samples = reading_bound(signal);
-    if let Some(first) = signal.first_clipped {
-        kinds.push((overload, SignalFinding::Clipped { samples: signal.clipped, first_at: at(first as f64), bound_samples }));
-    } else if let Some((steps, first)) = signal.overload {
-        kinds.push((overload, SignalFinding::Overloaded { steps, first_at: at(first), bound_samples }));
-    } else if signal.bent > 0.0 {
-        kinds.push((overload, SignalFinding::Saturated { bent_percent: 100.0 * signal.bent, bound_samples }));
-    }
     if let Some(first) = signal.first_not_number {
         kinds.push((Severity::Warning, SignalFinding::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64) }));
     }
@@ -102,5 +106,6 @@ pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Findi
     if let Some(first) = signal.first_weak {
         kinds.push((Severity::Warning, SignalFinding::WeakEdges { edges: signal.weak, first_at: at(first) }));
     }
-    kinds.into_iter().map(|(severity, kind)| Finding::new(severity, kind)).collect()
+    let others = kinds.into_iter().map(|(severity, kind)| Finding::new(severity, kind));
+    overload_finding(signal, at).into_iter().chain(others).collect()
 }

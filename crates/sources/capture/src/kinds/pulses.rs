@@ -19,10 +19,6 @@ pub enum PulseFinding {
     PulsesOutside { pulses: u64 },
     /// Pulses before the first whole round of a list and behind the last one.
     RoundsTrimmed { before: usize, after: usize },
-    /// Reference intervals in which samples were dropped.
-    SamplesDropped { intervals: usize, of: usize, samples: f64 },
-    /// A single reference interval, which no other one checks.
-    ReferenceUnchecked { off_ppm: f64 },
     /// Edges that lie at the same place between two samples in every round.
     PhaseLocked { rows: usize, of: usize, concentration: f64 },
     /// The overhead is significantly negative, as if the counts were `copies` too high.
@@ -67,22 +63,6 @@ impl Kind for PulseFinding {
                 ),
                 numbers: numbers! { before, after },
                 remedy: "nothing to do",
-            },
-            PulseFinding::SamplesDropped { intervals, of, samples } => Description {
-                code: "samples_dropped",
-                message: format!(
-                    "{intervals} of {of} reference intervals are shorter than the others, by {samples:.1} samples at most, and left out: the recorder dropped samples, perhaps in pulses too"
-                ),
-                numbers: numbers! { intervals, of, samples },
-                remedy: "record again with larger buffers and nothing else running",
-            },
-            PulseFinding::ReferenceUnchecked { off_ppm } => Description {
-                code: "reference_unchecked",
-                message: format!(
-                    "there is one reference interval, {off_ppm:+.1} ppm off the stated rate: dropped samples would look the same, so the interval includes this distance"
-                ),
-                numbers: numbers! { off_ppm },
-                remedy: "send three pulses or more in the frame of the reference, or several such frames: intervals that agree check each other",
             },
             PulseFinding::PhaseLocked { rows, of, concentration } => Description {
                 code: "phase_locked",

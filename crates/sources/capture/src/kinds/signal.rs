@@ -9,12 +9,6 @@ use hairspring_core::numbers;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum SignalFinding {
-    /// Samples at full scale.
-    Clipped { samples: u64, first_at: String, bound_samples: Option<f64> },
-    /// Steps that are lower than others because the signal was cut before the converter.
-    Overloaded { steps: u64, first_at: String, bound_samples: Option<f64> },
-    /// Steps whose height depends on their level, as behind an input that saturates.
-    Saturated { bent_percent: f64, bound_samples: Option<f64> },
     /// A signal that ends below the band of its sample rate, so that edges are smoothed further.
     NarrowBand { band_percent: f64, width: f64 },
     /// Edges that moved each other, which was corrected by the step response.
@@ -34,34 +28,6 @@ pub enum SignalFinding {
 impl Kind for SignalFinding {
     fn describe(self) -> Description {
         match self {
-            SignalFinding::Clipped { samples, first_at, bound_samples } => Description {
-                code: "clipped",
-                message: format!(
-                    "{samples} samples are clipped, the first {first_at}: edges may be misplaced there{}",
-                    included(bound_samples)
-                ),
-                numbers: numbers! { samples, first_at, bound_samples },
-                remedy: "record at a lower level",
-            },
-            SignalFinding::Overloaded { steps, first_at, bound_samples } => Description {
-                code: "overloaded",
-                message: format!(
-                    "{} lower than the others and stop at the same level, the first {first_at}: the signal is clipped before the converter, below full scale, and edges may be misplaced{}",
-                    counted(steps, "step is", "steps are"),
-                    included(bound_samples)
-                ),
-                numbers: numbers! { steps, first_at, bound_samples },
-                remedy: "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help",
-            },
-            SignalFinding::Saturated { bent_percent, bound_samples } => Description {
-                code: "saturated",
-                message: format!(
-                    "steps at other levels have other heights, by {bent_percent:.0} %: an input saturates, and edges may be misplaced{}",
-                    included(bound_samples)
-                ),
-                numbers: numbers! { bent_percent, bound_samples },
-                remedy: "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help",
-            },
             SignalFinding::NarrowBand { band_percent, width } => Description {
                 code: "narrow_band",
                 message: format!(
@@ -116,9 +82,4 @@ impl Kind for SignalFinding {
             },
         }
     }
-}
-
-/// That a bound is in the interval.
-fn included(bound_samples: Option<f64>) -> String {
-    bound_samples.map_or_else(String::new, |bound| format!("; the interval includes {bound:.2} samples for each reading"))
 }
