@@ -16,6 +16,7 @@ import instructions
 import languages
 import latency
 import mhz
+import recordings
 import repeat
 import same
 import steps
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "trust": (trust.run, "one table of what is right, doubted and wrong, quiet and beside neighbours on either CPU"),
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
     "capture": (capture.run, "edges and intervals of simulated captures; an hour of sound; a dump beside wellen"),
+    "recordings": (recordings.run, "500 recordings of each kind of device: how often the intervals hold"),
     "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
     "instructions": (

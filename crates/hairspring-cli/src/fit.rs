@@ -4,6 +4,7 @@ use crate::arguments::ReportArguments;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::{Args, ValueEnum};
+use hairspring_capture::{doubt_counts, is_capture};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Question, Remedies};
@@ -72,6 +73,7 @@ const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("bend_left_out", "nothing to do, the remaining rows are straight; --keep-all uses all of them"),
         ("outliers", "look at these rows in the --json document; --keep-all uses all of them"),
+        ("preempted", "look at the readings with a flag, and at those far from the others of their row, in the file"),
     ],
     more_rows: "add rows with other counts",
 };
@@ -80,7 +82,10 @@ const REMEDIES: Remedies = Remedies {
 fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let (table, tool) = read(arguments)?;
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
-    let assessment = REMEDIES.assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    let mut assessment = REMEDIES.assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    if is_capture(&table) {
+        doubt_counts(&table, &mut assessment);
+    }
     let methods = if tool.is_some() { methods::beside_tools(&table, &assessment) } else { Vec::new() };
     let document = ResultDocument::new(&Measurement {
         command: "fit".into(),

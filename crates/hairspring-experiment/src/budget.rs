@@ -43,13 +43,14 @@ const fn known(source: Source, name: &'static str, kind: ErrorKind, absent: Opti
 }
 
 /// The sources, in the order in which they are listed. What is the same for all readings counts as systematic.
-pub(crate) const KNOWN: [Known; 9] = [
+pub(crate) const KNOWN: [Known; 10] = [
     known(Source::Granularity, "clock resolution", ErrorKind::Systematic, Some("averaged out over the phases of the clock, or not known")),
     known(Source::Rate, "clock rate", ErrorKind::Systematic, Some("no part of this figure, or not known")),
     known(Source::Fence, "overhead", ErrorKind::Systematic, Some("solved for beside the time, and no part of it")),
     known(Source::Stochastic, "noise", ErrorKind::Stochastic, Some("none was seen")),
     known(Source::LackOfFit, "lack of fit", ErrorKind::Systematic, Some("the rows lie on the line as closely as their noise allows")),
     known(Source::Neighbour, "interference", ErrorKind::Systematic, Some("disturbed readings are left out, and the rest shows none")),
+    known(Source::Readings, "doubted readings", ErrorKind::Systematic, None),
     known(Source::Reference, "reference chain", ErrorKind::Systematic, None),
     known(Source::Placement, "placement", ErrorKind::Stochastic, None),
     known(Source::Runs, "runs", ErrorKind::Stochastic, None),

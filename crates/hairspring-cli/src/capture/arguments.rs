@@ -83,6 +83,9 @@ pub struct CaptureArguments {
     /// Counts of the pulses: pattern, or a list that repeats, such as 1..20 or 1,10,55
     #[arg(long, value_name = "LIST|pattern", default_value = "pattern", value_parser = counts)]
     pub k: CountsArgument,
+    /// Leave out incomplete rounds of the list --k at the beginning and the end of the recording
+    #[arg(long)]
+    pub trim: bool,
     /// Names of the components that the pattern counts
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = component)]
     pub components: Vec<String>,

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod edges;
+mod progress;
 
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
@@ -14,11 +15,12 @@ use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::text::signal;
 use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_crystal, capture, doubt_counts, read_edges};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Question, Remedies};
+use hairspring_core::judge::{Assessment, Finding, Question, Remedies, Severity};
 use hairspring_core::observations::write_csv;
 use hairspring_program::circumstances::identity;
-use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
+use hairspring_result::{Environment, Measurement, ResultDocument, json};
 use hairspring_view::{Style, text};
+use progress::Watched;
 use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -39,12 +41,16 @@ impl Runs for CaptureArguments {
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("bend_left_out", "nothing to do, the remaining rows are straight; --keep-all uses all of them"),
+        ("rounds_trimmed", "nothing to do: --trim asks for it"),
         ("outliers", "look at these rows in the --json document; --keep-all uses all of them"),
         (
             "clock_too_coarse",
             "nothing to do if the interval is narrow enough; otherwise record at a higher rate, or send frames with larger counts",
         ),
-        ("preempted", "look at these pulses with --save (an interrupt on the chip, or a glitch), or record more frames"),
+        (
+            "preempted",
+            "look at these pulses with --save: they are far from the others of their k, by an interrupt on the chip, a glitch or dropped samples; nothing to do if they are few",
+        ),
         ("below_resolution", "send frames with larger counts, or more of them"),
         ("precision_missed", "record more frames, or send frames with larger counts"),
         ("wide_interval", "record more frames, or send frames with larger counts"),
@@ -64,6 +70,12 @@ const REMEDIES: Remedies = Remedies {
 /// Runs the verb.
 fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
+    if arguments.trim && arguments.k == CountsArgument::Pattern {
+        return Err(crate::misuse::Misuse(
+            "--trim is about the list of --k, as in --k 1..20 --trim: frames with the pattern need none".into(),
+        )
+        .into());
+    }
     let mut options = options(arguments);
     if let (Some(file), Some(reference)) = (&arguments.reference_file, options.reference) {
         options.crystal = Some(calibrated_crystal(input(file)?, &options, reference).map_err(|e| named(file, &e))?);
@@ -109,6 +121,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
             CountsArgument::Pattern => None,
             CountsArgument::List(list) => Some(list.clone()),
         },
+        trim: arguments.trim,
         components: arguments.components.clone(),
         reference: arguments.reference.map(|time| Reference { seconds: time.as_secs_f64(), uncertainty_ppm }),
         rate_ppm: arguments.rate_ppm,
@@ -121,19 +134,32 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
     let mut assessment = REMEDIES.assess(table, &Question { options, ..Question::default() })?;
     doubt_counts(table, &mut assessment);
-    let mut findings = captured.findings.clone();
-    REMEDIES.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings).chain(&mut findings));
-    let name = assessment.series.first().map(|series| series.name.clone()).unwrap_or_default();
+    doubt_bend(&mut assessment);
+    REMEDIES.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings));
     Ok(ResultDocument::new(&Measurement {
         command: "capture".into(),
         environment: Environment { identity: Some(identity()), ..Environment::unknown("a recording has no reference chain") }
             .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
-        subjects: vec![Subject { name, findings, ..Subject::default() }],
+        subjects: Vec::new(),
         methods: Vec::new(),
         run: None,
     }))
+}
+
+/// Rows that are left out as a bend are not harmless where the recorder was overloaded: the bend may be its effect on the other rows too.
+fn doubt_bend(assessment: &mut Assessment) {
+    for finding in assessment.series.iter_mut().filter(|series| is_overloaded(&series.findings)).flat_map(|series| &mut series.findings) {
+        if finding.is("bend_left_out") {
+            finding.severity = Severity::Warning;
+            finding.remedy = "record without overload: it may bend the remaining rows too, which the interval includes only roughly".into();
+        }
+    }
+}
+
+fn is_overloaded(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| ["clipped", "overloaded", "saturated"].into_iter().any(|code| finding.is(code)))
 }
 
 /// Prints the times of all edges in seconds while the recording is read.
@@ -170,7 +196,9 @@ fn input(path: &Path) -> Result<Input, AnyError> {
     if kind.is_dir() {
         return Err(named(path, &"is a directory").into());
     }
-    Ok(if kind.is_file() { Input::File(Box::new(file)) } else { Input::Pipe(Box::new(file)) })
+    let size = kind.is_file().then(|| kind.len());
+    let file = Watched::new(file, size);
+    Ok(if size.is_some() { Input::File(Box::new(file)) } else { Input::Pipe(Box::new(file)) })
 }
 
 /// An error with the name of the file that it is about.

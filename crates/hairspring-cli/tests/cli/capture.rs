@@ -172,6 +172,29 @@ fn a_reference_at_another_sample_rate_calibrates_the_crystal() {
 }
 
 #[test]
+fn a_single_reference_interval_is_doubted() {
+    // The recorder drops 25 samples of the only interval.
+    let mut pin = frames(10, HZ, true);
+    pin.reference(2, HZ - 25.0);
+    pin.wait(2000.0);
+    let file = wav(192_000, &samples(&pin));
+    let reference = || capture("pin.wav", &file).option("--reference", "1s");
+    let (low, _, high) = time_ns(reference());
+    assert!(low < 100_000.0 && 100_000.0 < high, "{low} {high}");
+    reference().succeeds().says("there is one reference interval, -130");
+    let by_file = capture("pin.wav", &file).beside("reference.wav", &file).option("--reference", "1s");
+    by_file.option("--reference-file", "reference.wav").succeeds().says("there is one reference interval");
+}
+
+#[test]
+fn files_of_other_kinds_are_named_with_a_way_to_convert_them() {
+    for (head, name) in [("fLaC\0\0", "a FLAC"), ("FORM\0\0\x01\0AIFF", "an AIFF"), (".snd\0\0", "an AU"), ("caff\0\x01", "a CAF")] {
+        capture("pin.bin", head).fails(&format!("this is {name} file")).complains("sox FILE pin.wav").in_one_line();
+    }
+    capture("pin.ogg", "OggS\0\x02").fails("whose compression moves edges").in_one_line();
+}
+
+#[test]
 fn a_damaged_reference_is_reported_with_place_and_reason() {
     let mut pin = Pin::new(1e4, Orientation::Rising);
     pin.reference(3, 1e7);
@@ -218,6 +241,27 @@ fn observations_are_saved_for_fit() {
     assert!(saved.error.contains("# rate_hz: 100000000") && saved.error.contains("body,"), "{saved}");
     let document = fit(saved.error).document();
     assert!((document.body()["time_ns"]["value"].as_f64().unwrap() - 100_000.0).abs() < 1e-3);
+}
+
+#[test]
+fn findings_travel_with_the_saved_observations() {
+    // Clipped at full scale: the finding and the wider interval are also those of `fit`.
+    let clipped: Vec<f32> = samples(&frames(30, HZ, true)).into_iter().map(|value| (4.5 * value).clamp(-1.0, 1.0)).collect();
+    let file = wav(192_000, &clipped);
+    let whole = wav(192_000, &samples(&frames(30, HZ, true)));
+    let document = capture("pin.wav", &file).option("--rate-ppm", "0").document();
+    let (low, _, high) = time_ns(capture("pin.wav", &file).option("--rate-ppm", "0"));
+    let (narrow_low, _, narrow_high) = time_ns(capture("pin.wav", &whole).option("--rate-ppm", "0"));
+    assert!(high - low > 10.0 * (narrow_high - narrow_low), "{low} {high}");
+    let finding = document.finding("clipped").clone();
+    let saved = capture("pin.wav", &file).option("--rate-ppm", "0").option("--save", "/dev/stderr").start().ends_with_any(&[0]);
+    let again = fit(saved.error).document();
+    assert_eq!(again.finding("clipped")["message"], finding["message"]);
+    assert_eq!(again.body()["time_ns"]["high"].as_f64(), Some(high));
+    // Counts that are too high show in `fit` too, where the readings are from a recording.
+    let rows: String = (0..30).map(|n| format!("{},{}\n", n % 5 + 2, 100 * (n % 5 + 1) + n % 3)).collect();
+    fit(format!("# clock: capture of PB7\nbody,ticks\n{rows}")).succeeds().says("NOT TO BE TRUSTED").says("copies of body too high");
+    assert!(fit(format!("body,ticks\n{rows}")).document().findings(0).iter().all(|kind| *kind != "overhead_below_zero"));
 }
 
 #[test]
@@ -311,6 +355,22 @@ fn a_list_of_counts_needs_all_pulses_to_fit() {
 }
 
 #[test]
+fn incomplete_rounds_are_trimmed() {
+    let mut text = "Time [s],pin\n0,0\n".to_owned();
+    let mut at = 1e-3;
+    for n in 2..31 {
+        writeln!(text, "{at:.9},1\n{:.9},0", at + 1e-5 * f64::from(n % 4 + 1) + 1e-6).unwrap();
+        at += 1e-4 + 1e-8 * f64::from(n * n % 7);
+    }
+    let capture = || capture("pin.csv", &text).option("--k", "1..4");
+    capture().fails("--trim leaves incomplete rounds at its ends out").in_one_line();
+    let (low, value, high) = time_ns(capture().with("--trim"));
+    assert!(low <= 10_000.0 && 10_000.0 <= high, "{low} {value} {high}");
+    capture().with("--trim").succeeds().says("2 pulses before the first whole round and 3 behind the last one are left out");
+    Hairspring::new().with("capture").with("-").with("--trim").ends_with(2).complains("--trim is about the list of --k");
+}
+
+#[test]
 fn counts_that_are_too_high_are_not_trusted() {
     let (mut plain, mut framed, mut random) =
         (Pin::new(1e4, Orientation::Rising), Pin::new(1e4, Orientation::Rising), Pcg64::seed_from_u64(7));
@@ -357,7 +417,7 @@ fn other_files_are_refused() {
     capture("pin.wav", wav(192_000, &[0.0; 1000])).fails("no edge in 1000 samples").in_one_line();
     capture("pin.sr", b"PK\x03\x04 and nothing more").fails("this is not a complete sigrok session").in_one_line();
     capture("pin.vcd", "$timescale 1 ns $end\n$var wire").fails("within its header").in_one_line();
-    capture("pin.csv", "Time [s],A\n0,0\n1,x\n").fails("pin.csv: line 3: `x` is not a number").in_one_line();
+    capture("pin.csv", "Time [s],A\n0,0\n1,y\n").fails("pin.csv: line 3: `y` is not a number").in_one_line();
 }
 
 #[test]

@@ -125,6 +125,8 @@ pub enum Source {
     Placement,
     /// Effect of a neighbour on the core that remains in the readings, as control chains and guards show it.
     Neighbour,
+    /// Errors of the readings themselves that their source doubts, such as an overloaded recorder: they may follow the counts.
+    Readings,
     /// Movement of the core clock, during this run or between runs: the next run may have any of these clocks.
     CoreClock,
 }

@@ -61,6 +61,8 @@ pub struct Grouped {
     pub readings: Vec<Vec<Sample>>,
     /// Quantum of the clock; 0 if unknown.
     pub quantum: f64,
+    /// Whether the table states it; else it is assumed to be a tick.
+    pub is_quantum_stated: bool,
 }
 
 impl Grouped {
@@ -78,7 +80,7 @@ impl Grouped {
             row.sort_by_key(|sample| sample.round);
             mark_spikes(row, quantum);
         }
-        Grouped { rows, readings, quantum }
+        Grouped { rows, readings, quantum, is_quantum_stated: table.origin.granularity.is_some() }
     }
 
     /// Median number of usable readings of a row.

@@ -34,7 +34,11 @@ pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<U
     let (variance, dof) = variance_of_mean(&departures);
     let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt(), dof)];
     let systematic = |component: &Component, factor: f64| -> Vec<Contribution> {
-        let carried = component.uncertain.budget.iter().filter(|entry| matches!(entry.source, Source::LackOfFit | Source::Granularity));
+        let carried = component
+            .uncertain
+            .budget
+            .iter()
+            .filter(|entry| matches!(entry.source, Source::LackOfFit | Source::Granularity | Source::Readings));
         carried.map(|entry| entry.scaled(factor)).collect()
     };
     budget.extend(systematic(a.1, 1.0 / b.1.ticks.value));

@@ -179,6 +179,10 @@ impl<'a> Data<'a> {
                     budget.push(Contribution::standard(Source::Granularity, sd, f64::INFINITY));
                 }
                 budget.extend(binned.and_then(|binned| self.departure_part(fit, j, &binned)));
+                budget.extend(table.origin.reading_bound.map(|bound| {
+                    let counts = self.design.iter().map(|row| row[j] * self.scale[j]);
+                    Contribution::bound(Source::Readings, largest_error(counts, 2.0 * bound))
+                }));
                 Uncertain { value: fit.unknowns[j] / self.scale[j], budget }
             })
             .collect();

@@ -187,6 +187,12 @@ impl<'a> System<'a> {
         let spread: f64 = weights.iter().map(|w| w * w).sum();
         let values: Vec<f64> = per_block.iter().map(|block| block[unknown]).collect();
         let (variance, dof) = variance_of_mean(&values);
+        let is_commensurate = self.is_commensurate(fit, active);
+        let is_locked = self.phase_spread().is_some_and(|spread| spread < DITHERED);
+        // Few blocks may agree by chance, but not closer than the quantum lets them for long. Where phases do not change, it is an entry of
+        // its own.
+        let least: f64 = weights.iter().zip(active).map(|(w, row)| w * w / total_weight(&self.grouped.readings[*row]).max(1.0)).sum();
+        let variance = if is_commensurate || is_locked { variance } else { variance.max(least * rounding(self.grouped)) };
         let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt(), dof)];
         if fit.tau2 > 0.0 {
             let single = Contribution::standard(Source::LackOfFit, (fit.tau2 * spread).sqrt(), (active.len() - fit.unknowns.len()) as f64);
@@ -194,13 +200,16 @@ impl<'a> System<'a> {
             let wider = follows.filter(|wider| wider.half_width(options.level) > single.half_width(options.level));
             budget.push(wider.unwrap_or(single));
         }
-        if self.is_commensurate(fit, active) {
+        if is_commensurate {
             let counts = active.iter().map(|row| self.design[*row][unknown]);
             budget.push(Contribution::bound(Source::Granularity, largest_error(counts, self.grouped.quantum)));
-        } else if let Some(false) = self.phase_spread().map(|spread| spread >= DITHERED) {
+        } else if is_locked {
             // Two roundings at unknown, fixed phases: a triangular error of variance q^2/6 for each row.
             budget.push(Contribution::standard(Source::Granularity, self.grouped.quantum * (spread / 6.0).sqrt(), f64::INFINITY));
         }
+        // The worst case: every reading is off by the bound, in the direction that moves the unknown.
+        let doubted = self.table.origin.reading_bound.map(|bound| bound * weights.iter().map(|weight| weight.abs()).sum::<f64>());
+        budget.extend(doubted.map(|bound| Contribution::bound(Source::Readings, bound)));
         Uncertain { value: fit.unknowns[unknown], budget }
     }
 
@@ -373,7 +382,14 @@ fn location_variances(grouped: &Grouped, reading_variance: &[Option<f64>]) -> Ve
     let typical = if known.is_empty() { 1.0 } else { median(&mut known) };
     let largest = grouped.readings.iter().flatten().map(|sample| sample.ticks.abs()).fold(0.0, f64::max);
     let floor = (typical / 10.0).max((largest * 1e-9).powi(2)).max((grouped.quantum * 1e-6).powi(2)).max(1e-24);
-    raw.iter().map(|v| if v.is_finite() { v.max(floor) } else { typical.max(floor) }).collect()
+    let rounding = grouped.readings.iter().map(|readings| rounding(grouped) / total_weight(readings).max(1.0));
+    raw.iter().zip(rounding).map(|(v, rounding)| if v.is_finite() { v.max(floor) } else { typical.max(floor) }.max(rounding)).collect()
+}
+
+/// Variance of a reading by the quantum alone, where that is stated: two roundings at phases that are evenly distributed. A row whose few
+/// readings happen to be equal has no smaller one, and would else draw the line to its whole number of quanta.
+fn rounding(grouped: &Grouped) -> f64 {
+    if grouped.is_quantum_stated { grouped.quantum * grouped.quantum / 6.0 } else { 0.0 }
 }
 
 /// Rows all of whose readings have the flag [`Flags::EXCLUDED`].

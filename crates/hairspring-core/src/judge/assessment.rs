@@ -173,7 +173,11 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
         // These are found once, not for every solver and every placement.
         let met = table.find_series(&series.name).and_then(|id| denormals(table, id));
         let missed = missed_precision(&series.components, question);
-        met.into_iter().chain(not_optimised(&table.origin, &series.name)).chain(missed).for_each(|finding| series.add(finding));
+        met.into_iter()
+            .chain(super::carried::carried(&table.origin))
+            .chain(not_optimised(&table.origin, &series.name))
+            .chain(missed)
+            .for_each(|finding| series.add(finding));
     }
     Ok(found)
 }

@@ -2,6 +2,7 @@
 //! independent of where a table comes from and of who reads the findings.
 
 mod assessment;
+mod carried;
 mod checks;
 mod comparison;
 mod denormals;
@@ -20,6 +21,7 @@ pub mod words;
 pub mod methods;
 
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
+pub use carried::carry;
 pub use checks::{
     Context, Disturbed, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding, wide_finding,
 };

@@ -127,6 +127,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "rate_uncertainty_ppm" => rate_of(origin).uncertainty_ppm = not_negative(value, key, line)?,
         "rate_provenance" => value.clone_into(&mut rate_of(origin).provenance),
         "granularity" => origin.granularity = Some(positive(value, key, line)?),
+        "reading_bound" => origin.reading_bound = Some(positive(value, key, line)?),
         "clock_spread" => origin.clock_spread = Some(clock_spread(value, key, line)?),
         "quiet_guard" => origin.quiet_guard = Some(positive(value, key, line)?),
         "reference" => origin.reference = Some(chain(value, key, line)?),
@@ -402,6 +403,7 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
     add("rate_uncertainty_ppm", origin.rate.as_ref().map(|rate| rate.uncertainty_ppm.to_string()));
     add("rate_provenance", origin.rate.as_ref().map(|rate| rate.provenance.clone()));
     add("granularity", origin.granularity.map(|granularity| granularity.to_string()));
+    add("reading_bound", origin.reading_bound.map(|bound| bound.to_string()));
     add("clock_spread", origin.clock_spread.map(|spread| format!("{} {}", spread.sd, spread.runs)));
     add("quiet_guard", origin.quiet_guard.map(|cycles| cycles.to_string()));
     let chain = |(series, cycles): &(String, f64)| format!("{series} {cycles}");

@@ -71,6 +71,9 @@ pub struct Origin {
     pub rate: Option<Rate>,
     /// Resolution of the clock (its quantum) in the table's unit.
     pub granularity: Option<f64>,
+    /// Largest error of a reading that may follow its counts, in the table's unit, where the source of the readings doubts them:
+    /// neither repeats nor rows show it.
+    pub reading_bound: Option<f64>,
     /// How the core clock moved between runs on this machine, if that is known.
     pub clock_spread: Option<ClockSpread>,
     /// The mean guard of a round on this machine while nobody else used the core, in core cycles, if earlier runs show it.

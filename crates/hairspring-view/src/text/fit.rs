@@ -93,6 +93,7 @@ fn source_name(source: Source) -> &'static str {
         Source::Reference => "reference",
         Source::Runs => "runs",
         Source::Neighbour => "a neighbour on the core",
+        Source::Readings => "doubted readings",
         Source::CoreClock => "core clock",
     }
 }

@@ -2,12 +2,16 @@
 //! both crystals at once.
 
 use crate::error::{Error, Result};
+use hairspring_core::judge::Finding;
 use hairspring_core::observations::Rate;
 
 /// Largest relative error of an interval; with a larger one it is another interval.
 const FARTHEST: f64 = 0.01;
 /// Standard uncertainty of a single interval, in ticks.
 const ALONE: f64 = 0.3;
+/// Fewest intervals among which one with dropped samples can be told, and the distance from the others in times of their scatter.
+const FEWEST: usize = 3;
+const DROPPED: f64 = 4.0;
 
 /// A known interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,13 +32,15 @@ pub struct Crystal {
     pub uncertainty_ppm: f64,
     /// Where the ratio comes from, in words.
     pub provenance: String,
+    /// What is doubtful about the intervals.
+    pub doubt: Option<Finding>,
 }
 
 impl Crystal {
     /// The crystal of a recorder whose recording states this rate and has the other one.
     pub fn new(stated_hz: f64, rate: Rate) -> Crystal {
         let Rate { hz, uncertainty_ppm, provenance } = rate;
-        Crystal { ratio: hz / stated_hz, uncertainty_ppm, provenance }
+        Crystal { ratio: hz / stated_hz, uncertainty_ppm, provenance, doubt: None }
     }
 
     /// The rate of a recording that states this one.
@@ -62,32 +68,82 @@ impl Crystal {
 /// assert!((found.hz - 192_007.1).abs() < 0.01 && found.uncertainty_ppm < 1.0);
 /// ```
 pub fn rate(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -> Result<Rate> {
-    let n = intervals.len() as f64;
+    calibration(intervals, stated_hz, reference).map(|(rate, _)| rate)
+}
+
+/// What is doubtful about reference intervals.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Doubt {
+    /// Some are shorter than the others, by this many ticks at most: samples were dropped.
+    Dropped {
+        /// Their number.
+        intervals: usize,
+        /// The largest difference.
+        ticks: f64,
+    },
+    /// There is only one, this far off the stated rate.
+    Alone {
+        /// Its distance in parts per million.
+        off_ppm: f64,
+    },
+}
+
+/// The rate by [`rate`], and what is doubtful about it.
+///
+/// # Errors
+/// As for [`rate`].
+pub fn calibration(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -> Result<(Rate, Option<Doubt>)> {
     if intervals.is_empty() {
         let advice = "send a frame of kind 15 (spec/capture.md), or give a recording of the intervals with --reference-file";
         return Err(Error::Unusable(format!("--reference: no reference interval in the recording: {advice}")));
     }
-    let mean = intervals.iter().sum::<f64>() / n;
-    let expected = stated_hz.map_or(mean, |hz| hz * reference.seconds);
-    if let Some((at, odd)) = intervals.iter().enumerate().find(|(_, ticks)| (*ticks / expected - 1.0).abs() > FARTHEST) {
-        return Err(Error::Unusable(format!(
+    refuse_odd(intervals, stated_hz, reference)?;
+    let (kept, dropped) = without_dropped(intervals);
+    let n = kept.len() as f64;
+    let mean = kept.iter().sum::<f64>() / n;
+    let sum: f64 = kept.iter().map(|ticks| (ticks - mean).powi(2)).sum();
+    let own = if kept.len() < 2 { ALONE } else { (sum / (n - 1.0) / n).sqrt() * student(kept.len() - 1) };
+    let off_ppm = stated_hz.map_or(0.0, |hz| 1e6 * (mean / (hz * reference.seconds) - 1.0));
+    // Nothing tells the distance of a single interval from samples that were dropped.
+    let alone = (intervals.len() == 1 && off_ppm != 0.0).then_some(Doubt::Alone { off_ppm });
+    let unchecked = if alone.is_some() { off_ppm } else { 0.0 };
+    let rate = Rate {
+        hz: mean / reference.seconds,
+        uncertainty_ppm: (1e6 * own / mean).hypot(reference.uncertainty_ppm).hypot(unchecked),
+        provenance: format!("{n} {} of {} s in the recording", if n < 2.0 { "interval" } else { "intervals" }, reference.seconds),
+    };
+    Ok((rate, dropped.or(alone)))
+}
+
+/// Refuses an interval that no crystal explains.
+fn refuse_odd(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -> Result<()> {
+    let n = intervals.len();
+    let expected = stated_hz.map_or(intervals.iter().sum::<f64>() / n as f64, |hz| hz * reference.seconds);
+    match intervals.iter().enumerate().find(|(_, ticks)| (*ticks / expected - 1.0).abs() > FARTHEST) {
+        Some((at, odd)) => Err(Error::Unusable(format!(
             "reference interval {} of {n} is {:.6} times as long as {} s by the recorder's rate: a pulse is missing or extra, or --reference is not its length",
             at + 1,
             odd / expected,
             reference.seconds
-        )));
+        ))),
+        None => Ok(()),
     }
-    let sum: f64 = intervals.iter().map(|ticks| (ticks - mean).powi(2)).sum();
-    let own = if intervals.len() < 2 { ALONE } else { (sum / (n - 1.0) / n).sqrt() * student(intervals.len() - 1) };
-    Ok(Rate {
-        hz: mean / reference.seconds,
-        uncertainty_ppm: (1e6 * own / mean).hypot(reference.uncertainty_ppm),
-        provenance: format!(
-            "{n} {} of {} s in the recording",
-            if intervals.len() == 1 { "interval" } else { "intervals" },
-            reference.seconds
-        ),
-    })
+}
+
+/// The intervals without those in which samples were dropped: far shorter than the longer half of them, which agree.
+fn without_dropped(intervals: &[f64]) -> (Vec<f64>, Option<Doubt>) {
+    if intervals.len() < FEWEST {
+        return (intervals.to_vec(), None);
+    }
+    let mut sorted = intervals.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let longer = &sorted[sorted.len() / 2..];
+    let middle = longer[longer.len() / 2];
+    let scatter = (longer[longer.len() - 1] - longer[0]).max(ALONE);
+    let kept: Vec<f64> = intervals.iter().copied().filter(|ticks| middle - ticks <= DROPPED * scatter).collect();
+    let dropped = intervals.len() - kept.len();
+    let doubt = (dropped > 0).then(|| Doubt::Dropped { intervals: dropped, ticks: middle - sorted[0] });
+    (kept, doubt)
 }
 
 /// Factor by which a standard deviation of few values is widened, so that twice of it covers 95 %.
@@ -105,10 +161,27 @@ mod tests {
     #[test]
     fn few_intervals_have_a_larger_uncertainty() {
         let ppm = |ticks: &[f64]| rate(ticks, Some(48_000.0), SECOND).unwrap().uncertainty_ppm;
-        assert!(ppm(&[48_000.0]) > 6.0);
+        assert!(ppm(&[48_000.0]) > 6.0 && ppm(&[48_002.4]) > 50.0, "what one interval shows is not checked");
         assert!(ppm(&[48_000.0, 48_000.1]) > ppm(&[48_000.0, 48_000.1, 48_000.0, 48_000.1]));
         let own = Reference { uncertainty_ppm: 20.0, ..SECOND };
         assert!(rate(&[48_000.0, 48_000.0], None, own).unwrap().uncertainty_ppm >= 20.0);
+    }
+
+    #[test]
+    fn dropped_samples_shorten_intervals_and_are_told() {
+        let of = |ticks: &[f64]| calibration(ticks, Some(48_000.0), SECOND).unwrap();
+        let (rate, doubt) = of(&[48_001.0, 47_990.0, 48_001.2, 48_000.9]);
+        assert!((rate.hz - 48_001.03).abs() < 0.01 && rate.uncertainty_ppm < 10.0, "{rate:?}");
+        assert!(matches!(doubt, Some(Doubt::Dropped { intervals: 1, ticks }) if (ticks - 11.0).abs() < 0.5), "{doubt:?}");
+        // Two intervals that differ: which of them is whole is not known, and the uncertainty is large.
+        assert!(of(&[48_001.0, 47_990.0]).0.uncertainty_ppm > 500.0);
+        // One alone: its distance is the uncertainty.
+        let (rate, doubt) = of(&[47_994.0]);
+        assert!(
+            rate.uncertainty_ppm > 120.0 && matches!(doubt, Some(Doubt::Alone { off_ppm }) if (off_ppm + 125.0).abs() < 0.1),
+            "{rate:?} {doubt:?}"
+        );
+        assert_eq!(of(&[48_001.0, 48_001.3, 48_000.8]).1, None);
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! Converts a stream to observations with their findings.
 
-use crate::calibrate::{Crystal, Reference, rate};
-use crate::edge::{Edge, Method, Signal};
+use crate::calibrate::{Crystal, Doubt, Reference, calibration};
+use crate::edge::{Edge, Method};
 use crate::error::{Error, Place, Result};
-use crate::kinds::{FileFinding, PulseFinding, SignalFinding};
+use crate::kinds::{FileFinding, PulseFinding, ReferenceFinding};
 use crate::lattice::Lattice;
-use crate::list::assign;
+use crate::list::{assign, trimmed};
 use crate::observe::Collector;
+use crate::overhead::CLOCK;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
-use crate::read::{Format, Recording, Remark, Request, read_csv, read_sigrok, read_vcd, read_wav};
+use crate::read::{Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_vcd, read_wav};
 use crate::short::{Short, leave_out_short};
-use hairspring_core::judge::{Finding, Severity};
+use crate::signal::{distance_needed, reading_bound, signal_findings};
+use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, Rate};
 use std::io::{Cursor, Read, Seek};
 
@@ -20,12 +22,10 @@ const HEAD: u64 = 512;
 const MOST_ARCHIVE: u64 = 64 << 20;
 /// Maximum number of pulses of a capture without the pattern, and of intervals considered as references.
 const MOST_PULSES: usize = 4_000_000;
+/// Edges without a whole frame after which reading stops: those of a channel that is no pin with the pattern, such as a clock.
+const MOST_WITHOUT_FRAME: u64 = 20_000_000;
 /// Standard uncertainty of a crystal that is not calibrated: evenly distributed within 100 ppm.
 const CRYSTAL_PPM: f64 = 57.7;
-/// Noise above which there is a finding, as a share of a step.
-const NOISY: f64 = 0.02;
-/// Wander of the level above which there is a finding, as a share of a step.
-const WANDERING: f64 = 0.2;
 
 /// A recording that can be read from any place.
 pub trait Source: Read + Seek {}
@@ -53,6 +53,8 @@ pub struct Options {
     pub orientation: Option<Orientation>,
     /// A list of counts that repeats, for a pin without the pattern.
     pub ks: Option<Vec<f64>>,
+    /// Whether incomplete rounds of the list at the ends of the recording are left out.
+    pub trim: bool,
     /// Names of the components.
     pub components: Vec<String>,
     /// A known interval in the recording.
@@ -66,7 +68,7 @@ pub struct Options {
 /// A capture that was read.
 #[derive(Debug, Clone)]
 pub struct Captured {
-    /// The observations, in ticks of the recording with its rate.
+    /// The observations, in ticks of the recording with its rate. They carry the findings.
     pub table: Observations,
     /// Findings about the recording and the pulses.
     pub findings: Vec<Finding>,
@@ -86,6 +88,9 @@ pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink:
     let mut head = Vec::new();
     let read_head = |stream: &mut dyn Read, head: &mut Vec<u8>| stream.take(HEAD).read_to_end(head).map_err(|error| Error::stream(&error));
     let format_of = |head: &[u8]| {
+        if let (None, Some(reason)) = (format, foreign(head)) {
+            return Err(Error::Unusable(reason));
+        }
         format.or_else(|| Format::detect(head)).ok_or_else(|| {
             let what = if head.is_empty() { "the file is empty" } else { "the format of this recording is unknown" };
             Error::Unusable(format!("{what}: expected VCD, WAV, a sigrok session or a CSV table (--format)"))
@@ -131,8 +136,7 @@ fn read_stream(format: Format, stream: impl Read, request: &Request, sink: &mut 
 /// A damaged recording, with the place; a recording without a frame; a pulse that does not fit the list.
 pub fn capture(input: Input, options: &Options) -> Result<Captured> {
     let mut gathered = Gathered::new(options);
-    let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
-    gathered.end();
+    let recording = gathered.read(input, options)?;
     gathered.captured(recording, options)
 }
 
@@ -142,10 +146,10 @@ pub fn capture(input: Input, options: &Options) -> Result<Captured> {
 /// As for [`capture`], or a recording without reference intervals or without a stated rate.
 pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Result<Crystal> {
     let mut gathered = Gathered::new(options);
-    let recording = read_edges(input, options.format, &options.request, &mut |edge| gathered.edge(edge))?;
-    gathered.end();
+    let recording = gathered.read(input, options)?;
     let stated_hz = recording.hz.ok_or_else(|| Error::Unusable(format!("it {NO_RATE}")))?;
-    Ok(Crystal::new(stated_hz, gathered.rate(recording.hz, reference)?))
+    let (rate, doubt) = gathered.rate(recording.hz, reference)?;
+    Ok(Crystal { doubt, ..Crystal::new(stated_hz, rate) })
 }
 
 /// The data gathered from the edges.
@@ -185,8 +189,27 @@ impl Gathered {
         }
     }
 
+    /// Reads the recording, up to where it is known to be of no use.
+    fn read(&mut self, input: Input, options: &Options) -> Result<Recording> {
+        let stopped = &options.request.stopped;
+        stopped.set(false);
+        let recording = read_edges(input, options.format, &options.request, &mut |edge| {
+            self.edge(edge);
+            stopped.set(self.refused.is_some());
+        });
+        match self.refused.take() {
+            Some(reason) => Err(Error::Unusable(reason)),
+            None => recording.inspect(|_| self.end()),
+        }
+    }
+
     fn edge(&mut self, edge: Edge) {
         self.edges += 1;
+        if self.edges > MOST_WITHOUT_FRAME && !self.by_list && self.collector.frames == 0 && self.collector.intervals.is_empty() {
+            self.refused.get_or_insert_with(|| {
+                format!("no whole frame of the header pattern in the first {MOST_WITHOUT_FRAME} edges, so the rest is not read: is it the right channel?")
+            });
+        }
         self.at_once += u64::from(self.last_edge == Some(edge.at));
         self.last_edge = Some(edge.at);
         self.lattice.push(edge.at);
@@ -238,7 +261,7 @@ impl Gathered {
     }
 
     /// The rate by the reference intervals.
-    fn rate(&self, hz: Option<f64>, reference: Reference) -> Result<Rate> {
+    fn rate(&self, hz: Option<f64>, reference: Reference) -> Result<(Rate, Option<Finding>)> {
         let intervals = self.intervals(hz, reference);
         if let (true, Some(damaged)) = (intervals.is_empty(), self.collector.damaged_reference.as_ref()) {
             return Err(Error::Unusable(format!(
@@ -247,29 +270,26 @@ impl Gathered {
                 damaged.reason
             )));
         }
-        rate(&intervals, hz, reference)
+        let (rate, doubt) = calibration(&intervals, hz, reference)?;
+        let kind = |doubt| match doubt {
+            Doubt::Dropped { intervals: dropped, ticks } => {
+                ReferenceFinding::SamplesDropped { intervals: dropped, of: intervals.len(), samples: ticks }
+            }
+            Doubt::Alone { off_ppm } => ReferenceFinding::ReferenceUnchecked { off_ppm },
+        };
+        Ok((rate, doubt.map(|doubt| Finding::new(Severity::Warning, kind(doubt)))))
     }
 
     fn captured(mut self, recording: Recording, options: &Options) -> Result<Captured> {
         if let Some(reason) = self.refused {
             return Err(Error::Unusable(reason));
         }
-        let rate = known_rate(&recording, options, || match options.reference {
-            Some(reference) => self.rate(recording.hz, reference).map(Some),
-            None => Ok(None),
-        })?;
+        let by_reference = options.reference.filter(|_| options.crystal.is_none());
+        let (calibrated, doubt) = by_reference.map(|reference| self.rate(recording.hz, reference)).transpose()?.unzip();
+        let rate = known_rate(&recording, options, calibrated)?;
+        let of_reference = doubt.flatten().or_else(|| options.crystal.as_ref().and_then(|crystal| crystal.doubt.clone()));
         let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);
-        if let Some(ks) = &options.ks {
-            if self.collector.frames + self.collector.left_out > 0 {
-                return Err(Error::Unusable(
-                    "the recording has the header pattern, which gives the counts of each pulse: leave --k out".into(),
-                ));
-            }
-            let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
-            for round in assign(&self.pulses, ks, hz)? {
-                self.collector.round(&counts, &round).map_err(Error::Unusable)?;
-            }
-        }
+        let trimmed_off = self.assign_list(options, hz)?;
         if self.collector.frames == 0 {
             return Err(Error::Unusable(self.no_frame(&recording, options, hz)));
         }
@@ -277,15 +297,18 @@ impl Gathered {
         let orientation = self.decoder.orientation();
         let outside = if self.by_list { 0 } else { self.outside };
         let mut findings = remarks(&recording, hz);
+        findings.extend(of_reference);
         findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
+        findings.extend(trimmed_off);
         let rounds = self.collector.frames;
         let Some((mut table, doubted)) = self.collector.finish() else { return Err(Error::Unusable("no frame".into())) };
         if doubted > 0 {
             findings.push(Finding::new(Severity::Warning, PulseFinding::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
         }
         let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1)) as f64;
-        if recording.signal.is_some() {
-            let needed = options.request.method.apart();
+        if let Some(signal) = &recording.signal {
+            let needed = distance_needed(signal, options.request.method);
+            table.origin.reading_bound = reading_bound(signal);
             let short;
             (table, short) = leave_out_short(table, needed * averaged);
             findings.extend(short.map(|short| too_short(short, needed, averaged)));
@@ -297,7 +320,25 @@ impl Gathered {
             .map(|stated| sampled().map_or(stated, |period| period.max(stated)))
             .or(Some(options.request.method.quantum() * averaged));
         table.origin.rate = rate;
+        carry(&findings, &mut table.origin);
         Ok(Captured { table, findings, recording, rounds, orientation })
+    }
+
+    /// Assigns the pulses to the list of counts, if there is one. Returns a finding if incomplete rounds are left out.
+    fn assign_list(&mut self, options: &Options, hz: Option<f64>) -> Result<Option<Finding>> {
+        let Some(ks) = &options.ks else { return Ok(None) };
+        if self.collector.frames + self.collector.left_out > 0 {
+            return Err(Error::Unusable(
+                "the recording has the header pattern, which gives the counts of each pulse: leave --k out".into(),
+            ));
+        }
+        let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
+        let (pulses, before, after) = if options.trim { trimmed(&self.pulses, ks, hz)? } else { (&self.pulses[..], 0, 0) };
+        for round in assign(pulses, ks, hz)? {
+            self.collector.round(&counts, &round).map_err(Error::Unusable)?;
+        }
+        let is_trimmed = before + after > 0;
+        Ok(is_trimmed.then(|| Finding::new(Severity::Note, PulseFinding::RoundsTrimmed { before, after })))
     }
 
     fn no_frame(&self, recording: &Recording, options: &Options, hz: Option<f64>) -> String {
@@ -324,19 +365,19 @@ fn clock_name(recording: &Recording, method: Method) -> String {
     let number = recording.channel.bytes().all(|byte| byte.is_ascii_digit());
     let channel = if number { format!("channel {}", recording.channel) } else { recording.channel.clone() };
     match recording.granularity {
-        Some(_) => format!("capture of {channel}"),
-        None => format!("capture of {channel}, the quantum being the bias of {} edges", method.name()),
+        Some(_) => format!("{CLOCK}{channel}"),
+        None => format!("{CLOCK}{channel}, the quantum being the bias of {} edges", method.name()),
     }
 }
 
 /// The rate: calibrated, or from the file.
-fn known_rate(recording: &Recording, options: &Options, calibrated: impl FnOnce() -> Result<Option<Rate>>) -> Result<Option<Rate>> {
+fn known_rate(recording: &Recording, options: &Options, calibrated: Option<Rate>) -> Result<Option<Rate>> {
     if let Some(crystal) = &options.crystal {
         let hz = recording.hz.ok_or_else(|| Error::Unusable(format!("the recording {NO_RATE}")))?;
         return Ok(Some(crystal.rate(hz)));
     }
-    if let Some(rate) = calibrated()? {
-        return Ok(Some(rate));
+    if calibrated.is_some() {
+        return Ok(calibrated);
     }
     let is_dump = recording.format == Some(Format::Vcd);
     let stated = if recording.format == Some(Format::Csv) { "by the times in the file" } else { "stated by the file" };
@@ -365,34 +406,7 @@ fn remarks(recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
         Remark::OtherChannels { taken, all } => (Severity::Note, FileFinding::ChannelAssumed { taken, all }),
     };
     let of_file = recording.remarks.iter().map(kind).map(|(severity, kind)| Finding::new(severity, kind));
-    let of_signal = recording.signal.iter().flat_map(|signal| of_signal(signal, hz));
-    of_file.chain(of_signal.map(|(severity, kind)| Finding::new(severity, kind))).collect()
-}
-
-fn of_signal(signal: &Signal, hz: Option<f64>) -> Vec<(Severity, SignalFinding)> {
-    let mut kinds = Vec::new();
-    if let Some(first) = signal.first_clipped {
-        kinds.push((Severity::Warning, SignalFinding::Clipped { samples: signal.clipped, first_at: at(first as f64, hz) }));
-    }
-    if let (None, Some((steps, first))) = (signal.first_clipped, signal.overload) {
-        kinds.push((Severity::Warning, SignalFinding::Overloaded { steps, first_at: at(first, hz) }));
-    }
-    if let Some(first) = signal.first_not_number {
-        kinds.push((Severity::Warning, SignalFinding::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64, hz) }));
-    }
-    if signal.averaged > 1 {
-        kinds.push((Severity::Note, SignalFinding::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));
-    }
-    if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY * signal.step) {
-        kinds.push((Severity::Warning, SignalFinding::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
-    }
-    if signal.wander > WANDERING * signal.step {
-        kinds.push((Severity::Note, SignalFinding::LevelWanders { share_percent: 100.0 * signal.wander / signal.step }));
-    }
-    if let Some(first) = signal.first_weak {
-        kinds.push((Severity::Warning, SignalFinding::WeakEdges { edges: signal.weak, first_at: at(first, hz) }));
-    }
-    kinds
+    of_file.chain(recording.signal.iter().flat_map(|signal| signal_findings(signal, &|place| at(place, hz)))).collect()
 }
 
 fn too_short(short: Short, needed: f64, averaged: f64) -> Finding {

@@ -1,10 +1,14 @@
-//! Findings about the recording of a pin: its file ([`FileFinding`]), its signal ([`SignalFinding`]), and its
-//! pulses ([`PulseFinding`]).
+//! Findings about the recording of a pin: its file ([`FileFinding`]), its signal ([`SignalFinding`], [`OverloadFinding`]),
+//! its pulses ([`PulseFinding`]) and its reference ([`ReferenceFinding`]).
 
 mod file;
+mod overload;
 mod pulses;
+mod reference;
 mod signal;
 
 pub use file::FileFinding;
+pub use overload::OverloadFinding;
 pub use pulses::PulseFinding;
+pub use reference::ReferenceFinding;
 pub use signal::SignalFinding;

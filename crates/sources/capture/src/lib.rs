@@ -44,11 +44,12 @@ pub mod pattern;
 pub mod phase;
 pub mod read;
 mod short;
+mod signal;
 pub mod simulate;
 pub mod text;
 
 pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_crystal, capture, read_edges};
-pub use kinds::{FileFinding, PulseFinding, SignalFinding};
+pub use kinds::{FileFinding, OverloadFinding, PulseFinding, ReferenceFinding, SignalFinding};
 pub use list::assign;
 pub use observe::OVERHEAD;
-pub use overhead::doubt_counts;
+pub use overhead::{doubt_counts, is_capture};

@@ -14,6 +14,23 @@ const SCATTER: f64 = 0.15;
 const MOST_TURNED: usize = 64;
 const MOST_ROUNDS: usize = 256;
 
+/// Pulses of whole rounds only: those before the first round and behind the last one are left out. Returns their numbers too.
+///
+/// # Errors
+/// As [`assign`], or no rotation of the list fits.
+pub fn trimmed<'p>(pulses: &'p [Pulse], ks: &[f64], hz: Option<f64>) -> Result<(&'p [Pulse], usize, usize)> {
+    let whole = |before: usize| {
+        let rest = &pulses[before.min(pulses.len())..];
+        &rest[..rest.len() / ks.len() * ks.len()]
+    };
+    let fits = |before: &usize| !whole(*before).is_empty() && assign(whole(*before), ks, hz).is_ok();
+    // The list may begin anywhere in the recording's first round; where no place fits, the error of the first one tells why.
+    let Some(before) = (0..ks.len().min(MOST_TURNED)).find(fits) else {
+        return assign(whole(0), ks, hz).map(|_| (whole(0), 0, pulses.len() - whole(0).len()));
+    };
+    Ok((whole(before), before, pulses.len() - before - whole(before).len()))
+}
+
 /// Assigns pulses to the counts of a list, in rounds.
 ///
 /// The widths of a correct assignment lie on a line; every pulse must be nearer to its own k than to any other of the list.
@@ -27,7 +44,7 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<P
     };
     if pulses.is_empty() || pulses.len() % ks.len() != 0 {
         return Err(Error::Unusable(format!(
-            "{} pulses are not a whole number of rounds of {} (--k): one is missing or extra, or the recording begins or ends within a round; cut it to whole rounds (--edges lists the edges, and a list of edges can be read again), or send the header pattern (spec/capture.md), which needs no such care",
+            "{} pulses are not a whole number of rounds of {} (--k): one is missing or extra, or the recording begins or ends within a round: --trim leaves incomplete rounds at its ends out; the header pattern (spec/capture.md) needs no such care",
             pulses.len(),
             ks.len()
         )));
@@ -41,7 +58,7 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<P
                 let (pulse, place) = (n + 1, place(pulse));
                 return Err(Error::Unusable(match rotation(pulses, ks) {
                     Some((turned, first)) => format!(
-                        "the recording begins within a round: its pulses fit where a round of --k begins with pulse {first}; give --k {turned}"
+                        "the recording begins within a round: its pulses fit where a round of --k begins with pulse {first}; give --k {turned}, or --trim"
                     ),
                     None => misfit(pulses, ks, &middles, (pulse, &place, k, seen), slope),
                 }));
@@ -145,6 +162,22 @@ mod tests {
         let message = assign(&pulses(&late), &ks, Some(1e6)).unwrap_err().to_string();
         assert!(message.contains("a round of --k begins with pulse 2; give --k 5,1,2,3"), "{message}");
         assert_eq!(assign(&pulses(&late), &[5.0, 1.0, 2.0, 3.0], None).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn incomplete_rounds_at_the_ends_are_trimmed() {
+        let ks = [1.0, 2.0, 3.0, 5.0];
+        for (first, number) in [(0, 14), (3, 13), (2, 16), (0, 16)] {
+            let seen: Vec<f64> = ks.iter().cycle().skip(first).take(number).copied().collect();
+            let all = pulses(&seen);
+            let (whole, before, after) = trimmed(&all, &ks, Some(1e6)).unwrap();
+            assert_eq!((before, before + whole.len() + after), ((4 - first) % 4, number));
+            assert_eq!(assign(whole, &ks, None).unwrap().len(), whole.len() / 4);
+        }
+        let mut missing: Vec<f64> = ks.repeat(6);
+        missing.remove(9);
+        assert!(trimmed(&pulses(&missing), &ks, None).is_err());
+        assert!(trimmed(&pulses(&ks[1..]), &ks, None).is_err());
     }
 
     #[test]

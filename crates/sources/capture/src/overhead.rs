@@ -10,6 +10,14 @@ const MARGIN: (f64, f64) = (3.0, 3.0);
 /// Minimum number of copies for a finding: different shapes of the two edges explain less.
 const COPIES: f64 = 0.05;
 
+/// Beginning of the clock's name of a recording.
+pub(crate) const CLOCK: &str = "capture of ";
+
+/// Whether a table was made from a recording of a pin.
+pub fn is_capture(table: &Observations) -> bool {
+    table.origin.clock.as_deref().is_some_and(|clock| clock.starts_with(CLOCK))
+}
+
 /// Adds a finding to each series whose overhead shows that the counts are wrong.
 pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     let Some(first) = table.rows().first() else { return };

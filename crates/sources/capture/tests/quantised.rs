@@ -82,9 +82,9 @@ fn coverage(pin: impl Fn(&mut Pcg64Mcg, f64) -> Pin) -> (f64, f64) {
 
 #[test]
 fn intervals_hold_where_samples_are_longer_than_the_jitter() {
-    // 91 %: where the phase comes back after few rounds, the rounds do not average the samples out as well as they seem to.
+    // Where the phase comes back after few rounds, the rounds do not average the samples out as well as they seem to.
     let (holds, half) = coverage(Pin::free);
-    assert!((0.88..0.995).contains(&holds), "{holds}");
+    assert!(holds > 0.93, "{holds}");
     assert!(half < 0.03, "{half} periods");
 }
 

@@ -1,6 +1,7 @@
 //! Tables and sessions of logic analysers.
 
 use hairspring_capture::read::{Format, Recording, Remark, Request, read_csv, read_sigrok};
+use hairspring_capture::{Input, Options, capture};
 use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
 
@@ -76,6 +77,51 @@ fn saleae_tables_are_changes_or_volts() {
     assert!(csv(&uneven, None).unwrap_err().contains("line 52: the samples are not evenly spaced"), "{:?}", csv(&uneven, None));
 }
 
+/// Rows of an oscilloscope: the n-th sample's time and volts in its own notation, and as many edges as the signal has.
+fn samples_of(row: impl Fn(usize, f64) -> String) -> String {
+    (0..1000).map(|n| row(n, if n / 100 % 2 == 1 { 3.28 } else { 0.04 }) + "\n").collect()
+}
+
+#[test]
+fn oscilloscopes_put_their_settings_before_the_samples() {
+    let step = 4e-9;
+    let time = |n: usize| -2e-6 + step * n as f64;
+    let rigol = "X,CH1,Start,Increment,\nSequence,Volt,-2.000000e-06,4.000000e-09\n".to_owned()
+        + &samples_of(|n, volts| format!("{n},{volts:.2e},,"));
+    let rigol_without_times = "CH1V,t0 =-2.000e-06, tInc = 4.000e-09,\n".to_owned() + &samples_of(|_, volts| format!("{volts:.2},,"));
+    let rigol_with_times = "Time(s),CH1V\n".to_owned() + &samples_of(|n, volts| format!("{:.6e},{volts:.2}", time(n)));
+    let siglent = "Record Length,Analog:1000\nSample Interval,4.000000E-09\nVertical Units,V\nVertical Scale,1\nModel Number,SDS1104X-E\nSoftware Version,7.6\nSource,CH1\nSecond,Volt\n"
+        .to_owned()
+        + &samples_of(|n, volts| format!("{:.11},{volts:.5}", time(n)));
+    // The times of this one have too few digits for its samples.
+    let tektronix = "Model,MDO3024\nFirmware Version,1.22\n\nPoint Format,Y,,\nHorizontal Units,S\nSample Interval,4e-09\nRecord Length,1000\nLabel,,\nTIME,CH1\n"
+        .to_owned()
+        + &samples_of(|n, volts| format!("{:.1e},{volts:.5}", 1e-3 + time(n)));
+    let settings =
+        ["Record Length,1.000000e+03", "Sample Interval,4.000000e-09", "Trigger Point,500", ",", "Source,CH1", "Vertical Units,V"];
+    let old_tektronix = samples_of(|n, volts| format!("{},,{:.12},{volts:.5},", settings.get(n).unwrap_or(&","), time(n)));
+    let keysight = "x-axis,1\nsecond,Volt\n".to_owned() + &samples_of(|n, volts| format!("{:.8E},{volts:.5E}", time(n)));
+    let picoscope = "Time,Channel A\n(us),(V)\n\n".to_owned() + &samples_of(|n, volts| format!("{:.8},{volts:.8}", 1e6 * time(n)));
+    let all = [rigol, rigol_without_times, rigol_with_times, siglent, tektronix, old_tektronix, keysight, picoscope];
+    for text in all {
+        let (edges, recording) = csv(&text, None).unwrap_or_else(|error| panic!("{error}: {}", &text[..200]));
+        assert_eq!(edges.len(), 9, "{}", &text[..200]);
+        assert!((edges[0] - 99.5).abs() < 0.01 && (recording.hz.unwrap() / 2.5e8 - 1.0).abs() < 1e-6, "{edges:?} {}", &text[..200]);
+    }
+    let two = "Source,CH1,CH3\nSecond,Volt,Volt\n".to_owned() + &samples_of(|n, volts| format!("{:.11},0.5,{volts:.5}", time(n)));
+    assert_eq!(csv(&two, Some("CH3")).unwrap().0.len(), 9);
+    assert!(csv(&two, None).unwrap_err().contains("2 channels: CH1, CH3"));
+    let text = "no table\n".repeat(200);
+    assert!(csv(&text, None).unwrap_err().contains("line 101: "), "{:?}", csv(&text, None));
+}
+
+#[test]
+fn undefined_levels_of_a_list_are_no_edges() {
+    let (edges, recording) = csv("Time [s],Channel 0\n0,X\n0.000001,0\n0.000002,1\n0.000003,X\n0.000004,0\n0.000005,1\n", None).unwrap();
+    assert_eq!(edges, [2000.0, 5000.0]);
+    assert_eq!(recording.remarks, [Remark::Undefined { times: 1, first: 3000.0 }]);
+}
+
 #[test]
 fn volts_that_idle_at_exactly_0_are_volts() {
     // An 8-bit oscilloscope: exactly 0 for more rows than the reader keeps to find the kind of table.
@@ -116,7 +162,7 @@ fn lists_of_edges_are_read() {
 fn errors_give_the_line() {
     assert!(csv("", None).unwrap_err().contains("empty"));
     assert!(csv("Time [s],A\n", None).unwrap_err().contains("no rows"));
-    assert_eq!(csv("Time [s],A\n0,0\n1,x\n2,0\n", None).unwrap_err(), "line 3: `x` is not a number");
+    assert_eq!(csv("Time [s],A\n0,0\n1,y\n2,0\n", None).unwrap_err(), "line 3: `y` is not a number");
     assert_eq!(csv("Time [s],A\n0,0\n1,1,1\n2,0\n", None).unwrap_err(), "line 3: has 3 fields, the first row has 2");
     assert_eq!(csv("1\n2\n1\n", None).unwrap_err(), "line 3: the time goes backwards, from 2 to 1");
     assert_eq!(
@@ -226,4 +272,16 @@ fn invalid_sessions_are_refused_with_the_reason() {
     assert!(wrong("unitsize=2", "unitsize=1").contains("beyond the unit size"));
     assert!(wrong("=logic-1", "=logic-7").contains("has no `logic-7`"));
     assert!(sigrok(&session("", &[]), None).unwrap_err().contains("missing or 0"));
+}
+
+#[test]
+fn a_channel_that_toggles_at_every_sample_ends_early() {
+    // 40 million edges; the archive is small. Reading all of them would take as long as the list is.
+    let clock: Vec<u8> = (0..40_000_000u32).map(|n| (n % 2) as u8).collect();
+    let archive = session("[device 1]\ncapturefile=logic-1\nsamplerate=100 MHz\nprobe1=CLK\nunitsize=1\n", &[("logic-1", clock)]);
+    let refused = |options: &Options| capture(Input::File(Box::new(Cursor::new(archive.clone()))), options).unwrap_err().to_string();
+    let message = refused(&Options::default());
+    assert!(message.contains("no whole frame of the header pattern in the first 20000000 edges"), "{message}");
+    let message = refused(&Options { ks: Some(vec![1.0, 2.0]), ..Options::default() });
+    assert!(message.contains("more than 4000000 pulses"), "{message}");
 }

@@ -29,6 +29,13 @@ fn undefined_and_repeated_levels_are_not_edges() {
 }
 
 #[test]
+fn values_of_ghdl_are_levels_or_undefined() {
+    let (edges, recording) = body("#0\nU!\n#3\n0!\n#10\n1!\n#20\nL!\n#30\nH!\n#40\n-!\n#50\n0!\n#60\nw!\n").unwrap();
+    assert_eq!(times(&edges), [10.0, 20.0, 30.0]);
+    assert_eq!(recording.remarks, [Remark::Undefined { times: 2, first: 40.0 }]);
+}
+
+#[test]
 fn channels_are_found_by_name_number_and_bit() {
     let text = "$timescale 1us $end $scope module a $end $var wire 1 ! p $end $var wire 8 # bus [7:0] $end $var reg 1 % q $end \
                 $upscope $end $enddefinitions $end #0 0! b0 # 1% #5 1! b10000000 # #6 0% b101 #\n";

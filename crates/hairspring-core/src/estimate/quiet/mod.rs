@@ -211,7 +211,7 @@ impl Quiet {
         }
         let with_guards = |row: Vec<&Reading>| row.into_iter().map(|one| self.with_guard(one)).collect();
         let readings = readings.into_iter().map(|row| self.weigh_by_guard(with_guards(row))).collect();
-        Grouped { rows, readings, quantum: table.origin.quantum() }
+        Grouped { rows, readings, quantum: table.origin.quantum(), is_quantum_stated: table.origin.granularity.is_some() }
     }
 
     /// A reading at the mean clock of the run, and its guard in core cycles; infinite if the reading cannot be used.

@@ -28,6 +28,7 @@ fn written_table_is_read_back() {
     table.origin.reference = Some(("reference".into(), 3.0));
     table.origin.controls = vec![("the control".into(), 1.0), ("a,b".into(), 4.0)];
     table.origin.granularity = Some(26.0);
+    table.origin.reading_bound = Some(0.25);
     table.origin.clock_spread = Some(ClockSpread { sd: 0.018, runs: 24 });
     table.origin.quiet_guard = Some(173.4);
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
@@ -46,6 +47,7 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.reference, table.origin.reference);
     assert_eq!(back.origin.controls, table.origin.controls);
     assert_eq!(back.origin.rate, table.origin.rate);
+    assert_eq!(back.origin.reading_bound, Some(0.25));
     assert_eq!(back.origin.clock_spread, table.origin.clock_spread);
     assert_eq!(back.origin.quiet_guard, Some(173.4));
     assert_eq!(back.origin.serving, ["init"]);
@@ -111,6 +113,7 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("body,round,ticks\n1,4294967295,3\n").contains("round `4294967295`"));
     let many: String = (0..2_000).map(|i| format!("s{i},1,2\n")).collect();
     assert!(error(&format!("series,body,ticks\n{many}")).contains("the limit is 1000"));
+    assert!(error("# reading_bound: 0\nbody,ticks\n1,2\n").contains("line 1"));
     assert!(error("# rate_hz: 0\nbody,ticks\n1,2\n").contains("line 1"));
     assert!(error(&format!("{}ticks\n", "c,".repeat(20_000))).contains("the limit is"));
     assert!(error(&"a".repeat(2 << 20)).contains("longer than"));

@@ -1,17 +1,25 @@
 //! Finds the edges in a stream of samples, in memory that does not grow.
 
+use super::kernel::Kernel;
 use super::learn::Learnt;
-use super::overload::Overload;
+use super::overload::{Level, Overload};
+use super::response::{Neighbours, Response, band_end, width};
 use super::scale::{Averager, scale};
-use super::{Edge, Method, REACH};
+use super::tops::{Sizes, Top, tops};
+use super::{Edge, Method};
 use crate::error::{Error, Result};
 
 /// Number of samples from which the size of an edge is learnt.
 const LEARN: usize = 1 << 21;
 /// Samples without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 27;
-/// Samples used on either side of an edge.
-const MARGIN: usize = REACH + 4;
+/// Differences on either side of an edge beyond the kernel that are looked at, and samples beyond those.
+const BEYOND: usize = 10;
+const SPARE: usize = 4;
+/// Tops in noise reach this many of its standard deviations once in two million samples.
+const ABOVE_NOISE: f64 = 6.0;
+/// Smallest smoothed slope that can be an edge, as a share of the smallest difference.
+const SMOOTHED: f64 = 0.25;
 /// An edge is larger than this share of a typical one; a step between the two shares is weak and reported.
 const EDGE_SHARE: f64 = 0.5;
 const WEAK_SHARE: f64 = 0.3;
@@ -19,6 +27,25 @@ const WEAK_SHARE: f64 = 0.3;
 const FULL_SCALE: f32 = 0.9999;
 /// Samples that are checked together.
 const STRIDE: usize = 64;
+/// Differences on either side of a smoothed top among which the largest one is.
+const NEAR: usize = 3;
+
+/// Samples that are used on either side of an edge.
+fn margin(kernel: &Kernel) -> usize {
+    // Levels are looked at up to 16 samples away for the narrowest kernel.
+    (kernel.half() + BEYOND + SPARE).max(16 * kernel.width().ceil() as usize + 2)
+}
+
+/// Index of the largest value.
+fn largest(values: &[f64]) -> usize {
+    values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(at, _)| at)
+}
+
+/// The tops that are edges: about as large as a typical one of their direction.
+fn edges_of(all: &[Top]) -> Vec<Top> {
+    let Some(sizes) = Sizes::typical(all) else { return Vec::new() };
+    all.iter().filter(|top| top.slope.abs() >= EDGE_SHARE as f32 * sizes.of(top.slope > 0.0)).copied().collect()
+}
 
 /// Samples around an edge, for a picture of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +77,8 @@ pub struct Signal {
     pub clipped: u64,
     /// Index of the first such sample.
     pub first_clipped: Option<u64>,
+    /// Steps from or to a level at full scale: how high they really are is not known.
+    pub cut_steps: u64,
     /// Steps too small for an edge and too large for noise.
     pub weak: u64,
     /// Where the first of them is, in samples.
@@ -64,8 +93,31 @@ pub struct Signal {
     pub rise: f64,
     /// Samples that are averaged because an edge rises over many; else 1.
     pub averaged: usize,
+    /// End of the signal's band as a share of the sample rate, after averaging.
+    pub band_end: f64,
+    /// How many times as wide as for a full band the low pass of the edges is.
+    pub width: f64,
+    /// What neighbours did to edges, if the recording shows it and it was corrected.
+    pub neighbours: Option<Moved>,
+    /// How much the heights of steps differ, as a share of the largest.
+    pub height_spread: f64,
+    /// Share by which the height of a step depends on its level, as behind an input that saturates; 0 if it does not.
+    pub bent: f64,
     /// The first edge with the samples around it.
     pub window: Option<Window>,
+}
+
+/// How edges moved each other, before this was corrected by the step response.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moved {
+    /// Edges from which the response was measured.
+    pub edges: usize,
+    /// Distance up to which edges move each other, in samples.
+    pub reach: f64,
+    /// The largest correction, in samples.
+    pub most: f64,
+    /// Standard deviation of a correction, in samples.
+    pub noise: f64,
 }
 
 /// Finds edges in samples that come in blocks.
@@ -83,7 +135,13 @@ pub struct Signal {
 pub struct Detector {
     method: Method,
     floor: f64,
-    /// Pending samples, after `MARGIN` processed ones; averages of several once edges are known to be slow.
+    /// The low pass of the edges, and the samples that are used on either side of one.
+    kernel: Kernel,
+    margin: usize,
+    /// Typical smoothed slopes.
+    sizes: Sizes,
+    neighbours: Neighbours,
+    /// Pending samples, after `margin` processed ones; averages of several once edges are known to be slow.
     held: Vec<f32>,
     averager: Averager,
     /// Samples before the first one that was averaged.
@@ -107,9 +165,14 @@ pub struct Detector {
 impl Detector {
     /// A detector. `floor` is the smallest difference of two samples that can be an edge: a few steps of the converter.
     pub fn new(method: Method, floor: f64) -> Detector {
+        let kernel = Kernel::new(1.0);
         Detector {
             method,
             floor,
+            margin: margin(&kernel),
+            kernel,
+            sizes: Sizes { rising: 0.0, falling: 0.0 },
+            neighbours: Neighbours::default(),
             held: Vec::new(),
             averager: Averager::new(1),
             start: 0,
@@ -144,7 +207,7 @@ impl Detector {
                 self.learn()?;
             }
             if self.learnt.is_some() {
-                self.scan(self.held.len().saturating_sub(MARGIN), sink);
+                self.scan(self.held.len().saturating_sub(self.margin), sink);
                 self.drop_done();
             }
         }
@@ -165,8 +228,9 @@ impl Detector {
         self.ended = true;
         // After the end the level is assumed constant.
         let last = self.held.last().copied().unwrap_or(0.0);
-        self.held.extend(std::iter::repeat_n(last, MARGIN));
-        self.scan(self.held.len() - MARGIN, sink);
+        self.held.extend(std::iter::repeat_n(last, self.margin));
+        self.scan(self.held.len() - self.margin, sink);
+        self.pass(None, sink);
         Ok(())
     }
 
@@ -177,6 +241,14 @@ impl Detector {
         signal.averaged = self.averager.every();
         signal.step = self.heights / n;
         signal.overload = self.overload.found();
+        (signal.height_spread, signal.bent) = (self.overload.spread(), self.overload.bent());
+        let every = self.averager.every() as f64;
+        signal.neighbours = self.neighbours.response().map(|response| Moved {
+            edges: response.edges,
+            reach: every * response.reach,
+            most: every * self.neighbours.most,
+            noise: every * response.noise,
+        });
         // Differences of two samples have twice the variance of one.
         signal.noise = self.learnt.and_then(|learnt| learnt.noise).map(|noise| noise / std::f64::consts::SQRT_2);
         signal.wander = (self.middle.1 / n - (self.middle.0 / n).powi(2)).max(0.0).sqrt();
@@ -193,7 +265,7 @@ impl Detector {
                 self.signal.samples
             )));
         }
-        self.next = self.held.len() - MARGIN;
+        self.next = self.held.len() - self.margin;
         self.drop_done();
         Ok(())
     }
@@ -207,6 +279,29 @@ impl Detector {
             self.averager = Averager::new(scale.every);
             self.averager.push(&samples, &mut self.held);
             (self.start, self.first, self.next) = (self.first, 0, self.next / scale.every);
+        }
+        self.set_kernel(&scale.learnt)
+    }
+
+    /// Learns where the signal's band ends, the typical slopes behind a kernel for it, and the step response. Returns whether there is
+    /// an edge.
+    fn set_kernel(&mut self, learnt: &Learnt) -> bool {
+        // The differences of white noise have twice its variance.
+        let least = |kernel: &Kernel| (SMOOTHED * self.floor).max(ABOVE_NOISE * learnt.floor * kernel.noise() / std::f64::consts::SQRT_2);
+        let mut found = tops(&self.held, &self.kernel, least(&self.kernel) as f32);
+        found = edges_of(&found);
+        self.signal.band_end = band_end(&self.held, &found, learnt.noise.unwrap_or(0.0));
+        self.signal.width = if self.method == Method::BandLimited { width(self.signal.band_end) } else { 1.0 };
+        if self.signal.width > 1.0 {
+            self.kernel = Kernel::new(self.signal.width);
+            self.margin = margin(&self.kernel);
+            found = edges_of(&tops(&self.held, &self.kernel, least(&self.kernel) as f32));
+        }
+        let Some(sizes) = Sizes::typical(&found) else { return false };
+        self.sizes = sizes;
+        if self.method == Method::BandLimited {
+            let response = Response::learn(&self.held, &found, &self.kernel, |slopes| self.method.offset(slopes, &self.kernel));
+            self.neighbours = Neighbours::new(response);
         }
         true
     }
@@ -241,22 +336,30 @@ impl Detector {
         }
     }
 
-    /// Looks for edges whose largest difference begins before `end`.
+    /// Looks for edges whose largest smoothed slope begins before `end`.
     fn scan(&mut self, end: usize, sink: &mut dyn FnMut(Edge)) {
-        let Some(learnt) = self.learnt else { return };
-        let least = (WEAK_SHARE * learnt.peak) as f32;
+        if self.learnt.is_none() {
+            return;
+        }
+        let (half, least) = (self.kernel.half(), WEAK_SHARE as f32 * self.sizes.least());
+        let mut slopes = [0.0f32; STRIDE];
         while self.next + 1 < end {
             let stop = (self.next + STRIDE).min(end - 1);
-            let part = &self.held[self.next..=stop];
-            let largest = part.windows(2).fold(0.0f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
-            if largest < least {
+            // A smoothed slope is a mean of differences: one of them is at least as large.
+            let around = &self.held[self.next.saturating_sub(half)..(stop + half + 1).min(self.held.len())];
+            let largest = around.windows(2).fold(0.0f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
+            let part = &mut slopes[..stop - self.next];
+            if largest >= least {
+                self.kernel.slopes(&self.held, self.next, part);
+            }
+            let start = if largest < least { None } else { part.iter().position(|slope| slope.abs() >= self.weak(*slope > 0.0)) };
+            let Some(start) = start else {
                 self.next = stop;
                 continue;
-            }
-            let start = part.windows(2).position(|pair| (pair[1] - pair[0]).abs() >= least).unwrap_or(0) + self.next;
-            match self.top(start, least, end) {
+            };
+            match self.top(self.next + start, end) {
                 Some((top, behind)) => {
-                    self.found(top, learnt.peak, sink);
+                    self.found(top, sink);
                     self.next = behind;
                 }
                 // The stretch continues after the pending samples.
@@ -265,72 +368,105 @@ impl Detector {
         }
     }
 
-    /// The largest difference of a stretch of one sign, and where the stretch ends.
-    fn top(&self, start: usize, least: f32, end: usize) -> Option<(usize, usize)> {
-        let slope = |at: usize| self.held[at + 1] - self.held[at];
-        let sign = slope(start).signum();
-        let (mut top, mut at) = (start, start);
-        while at + 1 < end.max(start + 2) && sign * slope(at) >= 0.5 * least {
-            if sign * slope(at) > sign * slope(top) {
-                top = at;
+    /// The smallest smoothed slope that is looked at.
+    fn weak(&self, rising: bool) -> f32 {
+        WEAK_SHARE as f32 * self.sizes.of(rising)
+    }
+
+    /// The largest smoothed slope of a stretch of one sign, and where the stretch ends.
+    fn top(&self, start: usize, end: usize) -> Option<(usize, usize)> {
+        let first = self.kernel.slope_at(&self.held, start);
+        let (sign, least) = (first.signum(), 0.5 * self.weak(first > 0.0));
+        let (mut top, mut at) = ((start, sign * first), start);
+        while at + 1 < end.max(start + 2) {
+            let slope = sign * self.kernel.slope_at(&self.held, at);
+            if slope < least {
+                break;
+            }
+            if slope > top.1 {
+                top = (at, slope);
             }
             at += 1;
         }
         // A very long stretch is cut to bound the pending samples.
-        let whole = at + 1 < end || at - start > LEARN / 8 || end + MARGIN == self.held.len() && self.ended;
-        whole.then_some((top, at.max(start + 1)))
+        let whole = at + 1 < end || at - start > LEARN / 8 || end + self.margin == self.held.len() && self.ended;
+        whole.then_some((top.0, at.max(start + 1)))
     }
 
-    fn found(&mut self, top: usize, typical: f64, sink: &mut dyn FnMut(Edge)) {
-        let rising = self.held[top + 1] > self.held[top];
-        let slopes = self.slopes(top, if rising { 1.0 } else { -1.0 });
-        // Between samples the slope is larger than at them: the sum of two neighbours gives the size at any phase.
-        let size = slopes[REACH];
-        let at = self.place(self.first as f64 + top as f64 + 0.5 + self.method.offset(&slopes));
+    fn found(&mut self, top: usize, sink: &mut dyn FnMut(Edge)) {
+        let rising = self.kernel.slope_at(&self.held, top) > 0.0;
+        let sign = if rising { 1.0 } else { -1.0 };
+        let slopes = self.slopes(top, sign);
+        let (middle, typical) = (slopes.len() / 2, f64::from(self.sizes.of(rising)));
+        let size = self.kernel.value(&slopes, middle);
+        // Methods with few points begin at the largest difference.
+        let top = if self.method == Method::BandLimited { top } else { top + largest(&slopes[middle - NEAR..=middle + NEAR]) - NEAR };
+        let offset = self.method.offset(&self.slopes(top, sign), &self.kernel);
+        let edge = Edge { at: self.first as f64 + top as f64 + 0.5 + offset, rising };
         if size < EDGE_SHARE * typical {
             // The ringing of a larger edge nearby is not an edge.
-            let larger = slopes.iter().fold(0.0f64, |most, slope| most.max(slope.abs()));
-            if larger < 2.0 * size {
+            let near = (self.kernel.half()..slopes.len() - self.kernel.half()).map(|at| self.kernel.value(&slopes, at).abs());
+            if near.fold(0.0, f64::max) < 2.0 * size {
                 self.signal.weak += 1;
-                self.signal.first_weak.get_or_insert(at);
+                let place = self.place(edge.at);
+                self.signal.first_weak.get_or_insert(place);
             }
             return;
         }
-        let edge = Edge { at, rising };
         self.note(top, edge);
-        sink(edge);
+        self.pass(Some(edge), sink);
     }
 
-    fn slopes(&self, top: usize, sign: f64) -> [f64; 2 * REACH + 1] {
-        std::array::from_fn(|n| {
-            let at = (top + n).checked_sub(REACH);
-            let pair = at.and_then(|at| Some((self.held.get(at)?, self.held.get(at + 1)?)));
-            pair.map_or(0.0, |(left, right)| sign * (f64::from(*right) - f64::from(*left)))
-        })
+    /// Passes an edge on, by way of the correction by its neighbours; without one, those that wait for it.
+    fn pass(&mut self, edge: Option<Edge>, sink: &mut dyn FnMut(Edge)) {
+        let mut neighbours = std::mem::take(&mut self.neighbours);
+        let mut placed = |edge: Edge| sink(Edge { at: self.place(edge.at), ..edge });
+        match edge {
+            Some(edge) => neighbours.push(edge, &mut placed),
+            None => neighbours.finish(&mut placed),
+        }
+        self.neighbours = neighbours;
     }
 
-    fn note(&mut self, top: usize, edge: Edge) {
+    /// First differences around a top times a sign, as many as a method needs; those beyond the signal are 0.
+    fn slopes(&self, top: usize, sign: f64) -> Vec<f64> {
+        let reach = self.kernel.half() + BEYOND;
+        let slope = |n: usize| {
+            let at = (top + n).checked_sub(reach)?;
+            let pair = Some((self.held.get(at)?, self.held.get(at + 1)?));
+            pair.map(|(left, right)| sign * (f64::from(*right) - f64::from(*left)))
+        };
+        (0..=2 * reach).map(|n| slope(n).unwrap_or(0.0)).collect()
+    }
+
+    fn note(&mut self, top: usize, measured: Edge) {
+        let edge = Edge { at: self.place(measured.at), ..measured };
         let mean = |range: std::ops::Range<usize>| {
             let part = &self.held[range.start.min(self.held.len() - 1)..range.end.clamp(1, self.held.len())];
             part.iter().map(|sample| f64::from(*sample)).sum::<f64>() / part.len().max(1) as f64
         };
-        let (before, after) = (mean(top.saturating_sub(8)..top.saturating_sub(3)), mean(top + 5..top + 10));
-        let far = (mean(top.saturating_sub(14)..top.saturating_sub(8)), mean(top + 10..top + 16));
-        self.overload.push(edge.at, [before, far.0], [after, far.1]);
+        // Distances grow with the kernel, and so does the ringing.
+        let wide = self.kernel.width().ceil() as usize;
+        let before = |from: usize, to: usize| mean(top.saturating_sub(from * wide)..top.saturating_sub(to * wide));
+        let after = |from: usize, to: usize| mean(top + from * wide..top + to * wide);
+        let (before, after) = (Level { near: before(8, 3), far: before(14, 8) }, Level { near: after(5, 10), far: after(10, 16) });
+        self.overload.push(edge.at, (wide * self.averager.every()) as f64, before, after);
+        let (before, after) = (before.near, after.near);
+        self.signal.cut_steps += u64::from(before.abs().max(after.abs()) >= f64::from(self.full));
         let middle = 0.5 * (before + after);
         self.middle = (self.middle.0 + middle, self.middle.1 + middle * middle);
         self.heights += (after - before).abs();
         self.signal.edges += 1;
-        if self.signal.window.is_none() && top >= MARGIN {
-            let from = top - MARGIN;
-            let samples = self.held[from..(top + MARGIN + 2).min(self.held.len())].to_vec();
+        if self.signal.window.is_none() && top >= self.margin {
+            let from = top - self.margin;
+            let samples = self.held[from..(top + self.margin + 2).min(self.held.len())].to_vec();
             let (first, every) = (self.place(self.first as f64 + from as f64), self.averager.every() as f64);
             self.signal.window = Some(Window { first, every, samples, edge });
         }
     }
 
     fn drop_done(&mut self) {
-        let done = self.next.saturating_sub(MARGIN);
+        let done = self.next.saturating_sub(self.margin);
         self.held.drain(..done);
         self.first += done as u64;
         self.next -= done;

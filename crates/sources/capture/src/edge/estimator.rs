@@ -3,17 +3,8 @@
 //! All estimators look at first differences: a step of a band-limited signal is a peak there, free of the level, of hum and
 //! of a slow drift. The peak is the point of inflection (Moreno and Fischmeister, section 6).
 
-use std::sync::OnceLock;
+use super::kernel::Kernel;
 
-/// Differences on either side of the largest one that an estimator may use.
-pub const REACH: usize = 18;
-/// Differences on either side of a place that the band-limited interpolation uses; the kernel has fallen to 1e-7 there.
-const HALF: usize = 8;
-/// Points of the interpolation kernel in one sample.
-const PHASES: usize = 512;
-/// Standard deviation of the kernel in samples. A larger one passes more noise and reaches farther; a smaller one passes the
-/// ringing of the converter and is disturbed by edges nearby.
-const SIGMA: f64 = 1.4;
 /// Largest distance of the top from the largest difference.
 const SPAN: f64 = 2.0;
 
@@ -64,10 +55,11 @@ impl Method {
 
     /// Place of the peak relative to the middle difference, in samples, within -2 and 2.
     ///
-    /// `slopes` are `2 * REACH + 1` first differences times the sign of the edge, the largest in the middle.
-    pub fn offset(self, slopes: &[f64; 2 * REACH + 1]) -> f64 {
+    /// `slopes` is an odd number of first differences times the sign of the edge, the largest in the middle; the kernel's reach and two
+    /// more on either side of it.
+    pub fn offset(self, slopes: &[f64], kernel: &Kernel) -> f64 {
         let offset = match self {
-            Method::BandLimited => band_limited(slopes),
+            Method::BandLimited => band_limited(slopes, kernel),
             Method::Inflection => inflection(slopes),
             Method::ThreePoint => three_point(slopes),
         };
@@ -75,17 +67,19 @@ impl Method {
     }
 }
 
-fn inflection(slopes: &[f64; 2 * REACH + 1]) -> f64 {
-    let [before, top, after] = [slopes[REACH - 1], slopes[REACH], slopes[REACH + 1]];
+fn inflection(slopes: &[f64]) -> f64 {
+    let middle = slopes.len() / 2;
+    let [before, top, after] = [slopes[middle - 1], slopes[middle], slopes[middle + 1]];
     let bend = before - 2.0 * top + after;
     if bend < 0.0 { (before - after) / (2.0 * bend) } else { 0.0 }
 }
 
 /// Second derivatives lie between the slopes; the crossing lies between the two around the middle, and the third point is
 /// the one on the side where the crossing is nearer.
-fn three_point(slopes: &[f64; 2 * REACH + 1]) -> f64 {
+fn three_point(slopes: &[f64]) -> f64 {
+    let middle = (slopes.len() / 2) as isize;
     let second = |at: isize| {
-        let left = (REACH as isize + at) as usize;
+        let left = (middle + at) as usize;
         slopes[left + 1] - slopes[left]
     };
     // Points at -0.5 and 0.5, and at -1.5 or 1.5, seen from the largest slope.
@@ -107,10 +101,10 @@ fn three_point(slopes: &[f64; 2 * REACH + 1]) -> f64 {
     if (-0.6..=0.6).contains(&x) { x } else { line }
 }
 
-/// Root of the interpolation's derivative, by regula falsi from the two sides of the peak.
-fn band_limited(slopes: &[f64; 2 * REACH + 1]) -> f64 {
-    let kernel = kernel();
-    let derivative = |x: f64| interpolated(slopes, kernel, x);
+/// Root of the derivative behind the kernel, by regula falsi from the two sides of the peak.
+fn band_limited(slopes: &[f64], kernel: &Kernel) -> f64 {
+    let middle = (slopes.len() / 2) as f64;
+    let derivative = |x: f64| kernel.bend(slopes, middle + x);
     let (mut low, mut high) = (-SPAN, SPAN);
     let (mut at_low, mut at_high) = (derivative(low), derivative(high));
     if !(at_low > 0.0 && at_high < 0.0) {
@@ -133,36 +127,4 @@ fn band_limited(slopes: &[f64; 2 * REACH + 1]) -> f64 {
         last = x;
     }
     0.5 * (low + high)
-}
-
-/// Derivative of the interpolation at `x` samples from the middle.
-fn interpolated(slopes: &[f64; 2 * REACH + 1], kernel: &[f64], x: f64) -> f64 {
-    let base = x.floor();
-    let place = (x - base) * PHASES as f64;
-    let (phase, part) = (place as usize, place.fract());
-    let middle = REACH as isize + base as isize;
-    let (here, next) = (&kernel[phase * TAPS..][..TAPS], &kernel[(phase + 1) * TAPS..][..TAPS]);
-    let first = (middle + 1 - HALF as isize) as usize;
-    // Several independent sums avoid one long dependence chain.
-    let mut sums = [0.0; 4];
-    let taps = here.chunks_exact(4).zip(next.chunks_exact(4));
-    for (slopes, (here, next)) in slopes[first..first + TAPS].chunks_exact(4).zip(taps) {
-        for (n, sum) in sums.iter_mut().enumerate() {
-            *sum += slopes[n] * (here[n] + part * (next[n] - here[n]));
-        }
-    }
-    sums.iter().sum()
-}
-
-/// Taps of the kernel at one phase.
-const TAPS: usize = 2 * HALF;
-
-/// Derivative of the Gaussian, by phase and tap.
-fn kernel() -> &'static [f64] {
-    static KERNEL: OnceLock<Vec<f64>> = OnceLock::new();
-    KERNEL.get_or_init(|| {
-        let value = |place: f64| -place * (-0.5 * (place / SIGMA).powi(2)).exp();
-        let distance = |phase: usize, tap: usize| phase as f64 / PHASES as f64 - (tap as f64 - (HALF as f64 - 1.0));
-        (0..PHASES + 2).flat_map(|phase| (0..TAPS).map(move |tap| (phase, tap))).map(|(phase, tap)| value(distance(phase, tap))).collect()
-    })
 }

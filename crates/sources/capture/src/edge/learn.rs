@@ -20,20 +20,23 @@ const MOST_PEAKS: usize = 1 << 20;
 pub struct Learnt {
     /// Largest difference of a typical edge.
     pub peak: f64,
+    /// Standard deviation of all differences by their lower quartile, which dense edges raise by their ringing.
+    pub floor: f64,
     /// Standard deviation of the differences far from all edges; `None` if there are too few such places.
     pub noise: Option<f64>,
 }
 
 /// Learns from samples; `None` if there is no edge in them. `floor` is the smallest difference that can be an edge.
 pub fn learn(samples: &[f32], floor: f64) -> Option<Learnt> {
-    let least = floor.max(ABOVE_NOISE * noise(samples));
+    let noise = noise(samples);
+    let least = floor.max(ABOVE_NOISE * noise);
     let mut peaks = peaks(samples, least);
     peaks.sort_by(|a, b| b.total_cmp(a));
     // A single click must not determine the size.
     let large = *peaks.get((peaks.len() / 4).min(9))?;
     let edges: Vec<f64> = peaks.into_iter().filter(|peak| *peak >= 0.4 * large).collect();
     let peak = edges[edges.len() / 2];
-    Some(Learnt { peak, noise: noise_far_from_edges(samples, EDGE * peak) })
+    Some(Learnt { peak, floor: noise, noise: noise_far_from_edges(samples, EDGE * peak) })
 }
 
 /// Noise of the differences outside the ringing of all edges; an edge has a difference of at least `edge`.

@@ -2,12 +2,16 @@
 
 mod detector;
 mod estimator;
+mod kernel;
 mod learn;
 mod overload;
+mod response;
 mod scale;
+mod tops;
 
 pub use detector::{Detector, Signal, Window};
-pub use estimator::{Method, REACH};
+pub use estimator::Method;
+pub use kernel::Kernel;
 
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -12,22 +12,63 @@ const ENOUGH: (f64, usize) = (0.02, 4);
 /// Largest distance from the highest (or lowest) level, as a share of a step, and the share of the lower steps within it.
 const SAME: (f64, f64) = (0.02, 0.5);
 
+/// Groups of steps by their level, fewest steps of a group, and the share of a step by which the groups must differ.
+const GROUPS: usize = 8;
+const OF_A_GROUP: usize = 6;
+const DIFFER: f64 = 0.005;
+/// Range of the groups' levels, as a share of a step, below which the scatter of one level would show in height and level alike.
+const WANDERS: f64 = 0.05;
+/// Standard deviations of the groups' means by which they must differ.
+const SURELY: f64 = 6.0;
+
 /// Levels before and after the edges.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Overload {
     /// Place, lower and higher level of each step without another one nearby.
     steps: Vec<(f64, f64, f64)>,
+    /// Level in the middle and height of these steps, where levels that move are followed up to the edge: falling and rising ones apart.
+    heights: [Vec<(f64, f64)>; 2],
+    /// Place of the last edge, and its level and height if no edge was near before it.
+    last: Option<(f64, Option<(f64, f64)>)>,
+}
+
+/// Distance from other edges at which a step's height is free of their ringing, in times of the windows in which levels are taken.
+const ALONE: f64 = 36.0;
+
+/// A level at two distances from an edge.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Level {
+    pub near: f64,
+    pub far: f64,
+}
+
+/// Distances of the two from the edge in samples: before it, and after it.
+const BEFORE: (f64, f64) = (5.0, 10.5);
+const AFTER: (f64, f64) = (6.5, 12.5);
+
+impl Level {
+    /// The level at the edge itself, if it moves evenly.
+    fn at_edge(self, (near, far): (f64, f64)) -> f64 {
+        self.near + (self.near - self.far) * near / (far - near)
+    }
 }
 
 impl Overload {
     /// Takes a step; the samples before and after it, the nearest first.
-    pub(super) fn push(&mut self, at: f64, before: [f64; 2], after: [f64; 2]) {
-        let height = after[0] - before[0];
+    pub(super) fn push(&mut self, at: f64, wide: f64, before: Level, after: Level) {
+        let height = after.near - before.near;
         // Another edge nearby, ringing, or a slow edge.
-        let settled = |[near, far]: [f64; 2]| (near - far).abs() < 0.05 * height.abs();
+        let settled = |level: Level| (level.near - level.far).abs() < 0.05 * height.abs();
         if self.steps.len() < MOST && settled(before) && settled(after) {
-            self.steps.push((at, before[0].min(after[0]), before[0].max(after[0])));
+            self.steps.push((at, before.near.min(after.near), before.near.max(after.near)));
         }
+        let far = self.last.is_none_or(|(last, _)| at - last > ALONE * wide);
+        if let Some((_, Some((level, step)))) = self.last.filter(|_| far && self.heights[0].len() + self.heights[1].len() < MOST) {
+            self.heights[usize::from(step > 0.0)].push((level, step.abs()));
+        }
+        let (from, to) = (before.at_edge(BEFORE), after.at_edge(AFTER));
+        let own = (far && settled(before) && settled(after)).then_some((0.5 * (from + to), to - from));
+        self.last = Some((at, own));
     }
 
     /// Number of steps that are lower than others because the signal stops at a level, and the place of the first.
@@ -49,5 +90,65 @@ impl Overload {
             |at: &dyn Fn(&(f64, f64, f64)) -> bool| lower().filter(|step| at(step)).count() as f64 >= SAME.1 * lower().count() as f64;
         let cut = stops(&|step| near(step.2, top)) || stops(&|step| near(step.1, bottom));
         (enough && cut).then(|| (lower().count() as u64, lower().next().map_or(0.0, |step| step.0)))
+    }
+
+    /// How much the heights of steps of one direction differ, as a share of the largest: between the 5 % and the 95 % quantile.
+    pub(super) fn spread(&self) -> f64 {
+        let spread = |steps: &Vec<(f64, f64)>| {
+            let mut heights: Vec<f64> = steps.iter().map(|step| step.1).collect();
+            heights.sort_unstable_by(f64::total_cmp);
+            let at = |share: f64| heights[((heights.len() - 1) as f64 * share) as usize];
+            if heights.len() < ENOUGH.1 || at(0.95) <= 0.0 { 0.0 } else { 1.0 - at(0.05) / at(0.95) }
+        };
+        self.heights.iter().map(spread).fold(0.0, f64::max)
+    }
+
+    /// Share of a step by which steps at other levels have other heights, as behind an input that saturates; 0 if none is sure.
+    pub(super) fn bent(&self) -> f64 {
+        self.heights.iter().map(|steps| bent(steps.clone())).fold(0.0, f64::max)
+    }
+}
+
+fn bent(mut steps: Vec<(f64, f64)>) -> f64 {
+    let size = steps.len() / GROUPS;
+    if size < OF_A_GROUP {
+        return 0.0;
+    }
+    steps.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mean = |group: &[(f64, f64)]| group.iter().map(|step| step.1).sum::<f64>() / group.len() as f64;
+    let scatter = |group: &[(f64, f64)]| group.iter().map(|step| (step.1 - mean(group)).powi(2)).sum::<f64>() / (group.len() - 1) as f64;
+    let groups: Vec<&[(f64, f64)]> = steps.chunks_exact(size).collect();
+    let means = || groups.iter().map(|group| mean(group));
+    let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
+    let noise = (groups.iter().map(|group| scatter(group)).sum::<f64>() / groups.len() as f64 / size as f64).sqrt();
+    let level = |group: &[(f64, f64)]| group.iter().map(|step| step.0).sum::<f64>() / group.len() as f64;
+    let wanders = level(groups[groups.len() - 1]) - level(groups[0]);
+    if wanders > WANDERS * high && high - low > (DIFFER * high).max(SURELY * noise) { (high - low) / high } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps of height 1 at levels that wander by 1, through an input with this output.
+    fn steps(output: impl Fn(f64) -> f64) -> Overload {
+        let mut overload = Overload::default();
+        for n in 0..200 {
+            let low = (f64::from(n) * 0.37).sin() - 0.5 + 1e-3 * f64::from(n % 7);
+            let (before, after) = (output(low), output(low + 1.0));
+            let constant = |level| Level { near: level, far: level };
+            overload.push(100.0 * f64::from(n), 1.0, constant(before), constant(after));
+        }
+        overload
+    }
+
+    #[test]
+    fn heights_that_follow_the_level_show_an_input_that_saturates() {
+        let straight = steps(|level| level);
+        assert!(straight.bent() == 0.0 && straight.spread() < 1e-9 && straight.found().is_none());
+        let soft = steps(|level| (0.5 * level).tanh());
+        assert!(soft.bent() > 0.05 && soft.spread() > 0.05, "{} {}", soft.bent(), soft.spread());
+        let hard = steps(|level| level.clamp(-1.2, 1.2));
+        assert!(hard.bent() > 0.1 && hard.found().is_some(), "{}", hard.bent());
     }
 }

@@ -12,9 +12,11 @@ const SATURATED: f64 = 1.3;
 /// A step that is much shorter than an average lies within one of them, and is shared between two differences: the median of the larger
 /// share.
 const SHARE: f64 = 0.75;
-/// Range of averages before and after an edge in which the level must be constant, and its tolerance as a share of the step.
+/// Range of averages before and after an edge in which the level must be constant, and its tolerance as a share of the step;
+/// behind an edge through a resistor and a capacitor its tail still moves the level.
 const AWAY: (usize, usize) = (3, 6);
 const LEVEL: f32 = 0.25;
+const TAIL: f32 = 0.75;
 /// Averages below which nothing is learnt.
 const LEAST: usize = 512;
 
@@ -71,7 +73,10 @@ fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
             let (before, after) = (ends(&averages[at - AWAY.1..=at - AWAY.0]), ends(&averages[at + 1 + AWAY.0..=at + 1 + AWAY.1]));
             let step = (0.5 * (after.0 + after.1) - 0.5 * (before.0 + before.1)).abs();
             edges += 1;
-            level += usize::from((before.1 - before.0).max(after.1 - after.0) < LEVEL * step);
+            let (still, tail) = (before.1 - before.0 < LEVEL * step, after.1 - after.0);
+            // A tail goes on in the direction of the edge; hum comes back.
+            let on = (averages[at + 1 + AWAY.1] - averages[at + 1 + AWAY.0]) * (averages[at + 1] - averages[at]) > 0.0;
+            level += usize::from(still && tail < if on { TAIL } else { LEVEL } * step);
         }
     }
     2 * level > edges

@@ -17,6 +17,8 @@ pub enum PulseFinding {
     PulsesTooShort { rows: usize, of: usize, samples: f64, needed: f64, left_out: bool },
     /// Pulses outside of all frames.
     PulsesOutside { pulses: u64 },
+    /// Pulses before the first whole round of a list and behind the last one.
+    RoundsTrimmed { before: usize, after: usize },
     /// Edges that lie at the same place between two samples in every round.
     PhaseLocked { rows: usize, of: usize, concentration: f64 },
     /// The overhead is significantly negative, as if the counts were `copies` too high.
@@ -52,6 +54,15 @@ impl Kind for PulseFinding {
                 message: format!("{} not used", counted(pulses, "pulse outside of all frames is", "pulses outside of all frames are")),
                 numbers: numbers! { pulses },
                 remedy: "nothing to do if the pin has other uses between the frames; else look for glitches",
+            },
+            PulseFinding::RoundsTrimmed { before, after } => Description {
+                code: "rounds_trimmed",
+                message: format!(
+                    "{before} {} before the first whole round and {after} behind the last one are left out",
+                    if before == 1 { "pulse" } else { "pulses" }
+                ),
+                numbers: numbers! { before, after },
+                remedy: "nothing to do",
             },
             PulseFinding::PhaseLocked { rows, of, concentration } => Description {
                 code: "phase_locked",

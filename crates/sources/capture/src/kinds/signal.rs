@@ -9,10 +9,10 @@ use hairspring_core::numbers;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum SignalFinding {
-    /// Samples at full scale.
-    Clipped { samples: u64, first_at: String },
-    /// Steps that are lower than others because the signal was cut before the converter.
-    Overloaded { steps: u64, first_at: String },
+    /// A signal that ends below the band of its sample rate, so that edges are smoothed further.
+    NarrowBand { band_percent: f64, width: f64 },
+    /// Edges that moved each other, which was corrected by the step response.
+    NeighboursRemoved { edges: usize, reach_samples: f64, most_samples: f64 },
     /// Samples that are NaN or infinite.
     NotNumbers { samples: u64, first_at: String },
     /// Edges that rise over so many samples that these are averaged.
@@ -28,20 +28,21 @@ pub enum SignalFinding {
 impl Kind for SignalFinding {
     fn describe(self) -> Description {
         match self {
-            SignalFinding::Clipped { samples, first_at } => Description {
-                code: "clipped",
-                message: format!("{samples} samples are clipped, the first {first_at}: edges may be misplaced there"),
-                numbers: numbers! { samples, first_at },
-                remedy: "record at a lower level",
-            },
-            SignalFinding::Overloaded { steps, first_at } => Description {
-                code: "overloaded",
+            SignalFinding::NarrowBand { band_percent, width } => Description {
+                code: "narrow_band",
                 message: format!(
-                    "{} lower than the others and stop at the same level, the first {first_at}: the signal is clipped before the converter, below full scale, and edges may be misplaced",
-                    counted(steps, "step is", "steps are")
+                    "the signal ends at {band_percent:.0} % of the sample rate, as upsampled sound or behind a low filter does: edges are smoothed {width:.1} times as far as usual, so that it does not ring"
                 ),
-                numbers: numbers! { steps, first_at },
-                remedy: "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help",
+                numbers: numbers! { band_percent, width },
+                remedy: "nothing to do; short pulses need a recorder with a higher rate of its own",
+            },
+            SignalFinding::NeighboursRemoved { edges, reach_samples, most_samples } => Description {
+                code: "neighbours_removed",
+                message: format!(
+                    "edges up to {reach_samples:.0} samples apart move each other, by {most_samples:.3} samples at most: this is corrected by the step response, measured from {edges} edges that stand alone"
+                ),
+                numbers: numbers! { edges, reach_samples, most_samples },
+                remedy: "nothing to do: the interval includes what the correction may leave; longer gaps and pulses need none",
             },
             SignalFinding::NotNumbers { samples, first_at } => Description {
                 code: "not_numbers",

@@ -4,11 +4,11 @@
 //! Lines are read by hand because the crate `csv` does not report a truncated last line, supports one comment character
 //! while these files have two, and does not limit lines.
 
-use super::fields::{Fields, names};
+use super::fields::Fields;
 use super::idle::{self, Idle};
 use super::samples::Levels;
 use super::times::{Times, is_time};
-use super::{Recording, Remark, Request, choose};
+use super::{Recording, Remark, Request, choose, scope};
 use crate::edge::{Detector, Edge};
 use crate::error::{Error, Place, Result, shown};
 use std::io::{BufRead, BufReader, Read};
@@ -86,13 +86,17 @@ impl<R: Read> Lines<R> {
 
 /// Contents of the lines before the first row.
 #[derive(Debug, Default)]
-struct Head {
+pub(super) struct Head {
     /// Names of the columns.
-    names: Vec<String>,
-    /// Samples per second, from sigrok's comments.
-    hz: Option<f64>,
-    /// Channels, from sigrok's comments.
-    channels: Vec<String>,
+    pub(super) names: Vec<String>,
+    /// Samples per second, from sigrok's comments or an oscilloscope's settings.
+    pub(super) hz: Option<f64>,
+    /// Channels, from sigrok's comments or an oscilloscope's settings.
+    pub(super) channels: Vec<String>,
+    /// Whether an oscilloscope states the distance of its samples, so that rounded times do not count.
+    pub(super) even: bool,
+    /// Lines that are neither comments nor rows.
+    pub(super) lines: u32,
 }
 
 /// The kind of the rows.
@@ -153,7 +157,11 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
             Ok(values) if lines.ends_within(first.first().is_none_or(|(_, row)| row.len() == values.len())) => break,
             Ok(values) => first.push((lines.number, values)),
             Err(_) if !first.is_empty() && lines.ends_within(false) => break,
-            Err(_) if first.is_empty() && head.names.is_empty() => head.names = names(&text),
+            Err(_) if first.is_empty() && head.lines < scope::MOST_LINES => {
+                if let Some(row) = scope::line(&mut head, &mut fields, &text) {
+                    first.push((lines.number, row));
+                }
+            }
             Err(reason) => return Err(Error::line(lines.number, reason)),
         }
     }
@@ -182,6 +190,7 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
             let taken = values.and_then(|values| table.row(lines.number, &values));
             lines.unless_cut(lines.number, taken)?;
         }
+        request.go_on()?;
         if table.levels.edges == 0 {
             lines.give_up_at_silence()?;
         }
@@ -273,8 +282,9 @@ impl<'a> Table<'a> {
             return Err(Error::line(line, format!("has {} fields, the first row has {}", values.len(), self.columns)));
         }
         let level = |value: f64| match value {
-            0.0 => Ok(false),
-            1.0 => Ok(true),
+            0.0 => Ok(Some(false)),
+            1.0 => Ok(Some(true)),
+            value if value.is_nan() => Ok(None),
             _ => Err(Error::line(line, format!("the level is {value}, expected 0 or 1"))),
         };
         let (before, now) = (self.last, values[0]);
@@ -285,10 +295,19 @@ impl<'a> Table<'a> {
             return Err(Error::line(line, format!("the time is {seconds:e} s, the limit is {MOST_SECONDS:e} s")));
         }
         match &mut self.rows {
-            Rows::Samples { column } => self.levels.push(level(values[*column])?, self.sink),
+            Rows::Samples { column } => match level(values[*column])? {
+                Some(level) => self.levels.push(level, self.sink),
+                None => {
+                    self.levels.lost(self.levels.samples as f64);
+                    self.levels.samples += 1;
+                }
+            },
             Rows::Changes { column, times } => {
                 forward()?;
-                self.levels.change(level(values[*column])?, times.ticks(now), self.sink);
+                match level(values[*column])? {
+                    Some(level) => self.levels.change(level, times.ticks(now), self.sink),
+                    None => self.levels.lost(times.ticks(now)),
+                }
             }
             Rows::Times(times) => {
                 forward()?;
@@ -356,6 +375,10 @@ impl<'a> Table<'a> {
             }
             Rows::Samples { .. } | Rows::Times(_) | Rows::Changes { .. } => (),
         }
+        if self.levels.undefined.0 > 0 {
+            let (times, first) = self.levels.undefined;
+            recording.remarks.push(Remark::Undefined { times, first });
+        }
         if let Some(line) = cut {
             recording
                 .remarks
@@ -383,7 +406,7 @@ fn times_of(head: &Head, line: u64, times: &[f64]) -> Result<Times> {
 
 /// The kind of the rows.
 fn row_kind(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
-    let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0));
+    let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0 || value.is_nan()));
     if !head.timed(first[0].1.len()) {
         return match (head.hz, levels) {
             (Some(_), true) => Ok(Rows::Samples { column }),
@@ -394,6 +417,9 @@ fn row_kind(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f6
                 Err(Error::line(first[0].0, reason))
             }
         };
+    }
+    if head.even {
+        return Ok(Rows::Volts(volts(column, request, first, None)));
     }
     let all: Vec<f64> = first.iter().map(|(_, row)| row[0]).collect();
     let times = times_of(head, first[0].0, &all)?;

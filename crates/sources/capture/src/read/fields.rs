@@ -10,16 +10,26 @@ use jiff::tz::TimeZone;
 pub(super) struct Fields {
     /// Seconds from 1970 to the first date.
     origin: Option<i64>,
+    /// Columns before the first that counts, which some oscilloscopes fill with their settings.
+    pub(super) skipped: usize,
+    /// Whether empty fields at the end of a row do not count.
+    pub(super) open_end: bool,
 }
 
+/// Levels that are neither 0 nor 1, as logic analysers and simulators write them.
+const UNDEFINED: [&str; 8] = ["x", "X", "z", "Z", "u", "U", "-", "?"];
+/// What PicoScope writes for a voltage beyond its range.
+const BEYOND: [&str; 2] = ["∞", "-∞"];
+
 impl Fields {
-    /// The numbers of a row.
+    /// The numbers of a row; a level that is not defined, or a voltage beyond the range, is NaN.
     ///
     /// # Errors
     /// The field that is not a number.
     pub(super) fn numbers(&mut self, text: &str) -> Result<Vec<f64>, String> {
         let (separator, comma) = separator(text);
-        text.split(separator).enumerate().map(|(at, field)| self.number(at, field, comma)).collect()
+        let text = if self.open_end { text.trim_end_matches([separator, ' ']) } else { text };
+        text.split(separator).skip(self.skipped).enumerate().map(|(at, field)| self.number(at, field, comma)).collect()
     }
 
     fn number(&mut self, at: usize, field: &str, comma: bool) -> Result<f64, String> {
@@ -30,7 +40,8 @@ impl Fields {
             let (seconds, fraction) = date(field).filter(|_| at == 0)?;
             Some((seconds - *self.origin.get_or_insert(seconds)) as f64 + fraction)
         };
-        number.or_else(dated).ok_or_else(|| format!("`{}` is not a number", shown(field)))
+        let no_level = || (at > 0 && (UNDEFINED.contains(&field) || BEYOND.contains(&field))).then_some(f64::NAN);
+        number.or_else(dated).or_else(no_level).ok_or_else(|| format!("`{}` is not a number", shown(field)))
     }
 }
 
@@ -85,7 +96,10 @@ mod tests {
         assert_eq!(fields.numbers("0.5, 1"), Ok(vec![0.5, 1.0]));
         assert_eq!(fields.numbers("0,5;1;-2,25"), Ok(vec![0.5, 1.0, -2.25]));
         assert_eq!(fields.numbers("0,5\t\"1\""), Ok(vec![0.5, 1.0]));
-        assert!(fields.numbers("1,x").unwrap_err().contains("`x` is not a number"));
+        assert!(fields.numbers("1,y").unwrap_err().contains("`y` is not a number"));
+        assert!(fields.numbers("1,X").unwrap()[1].is_nan() && fields.numbers("X,1").is_err());
+        let mut open = Fields { skipped: 1, open_end: true, ..Fields::default() };
+        assert_eq!(open.numbers("Volts,1.5,2,,"), Ok(vec![1.5, 2.0]));
         assert!(fields.numbers("0;1,2,3").unwrap_err().contains("`1,2,3` is not a number"));
         assert_eq!(fields.numbers("2024-03-01T23:59:59.999999999Z,0").unwrap()[0], 0.999_999_999);
         assert_eq!(fields.numbers("2024-03-02T00:00:00.000000001Z,0").unwrap()[0], 1.000_000_001);

@@ -4,6 +4,7 @@ mod csv;
 mod fields;
 mod idle;
 mod samples;
+mod scope;
 mod sigrok;
 mod times;
 mod vcd;
@@ -70,6 +71,29 @@ pub struct Request {
     /// Receives the rate as soon as it is known: before the first edge, except for a table of volts, whose rate follows from
     /// the time of the last row.
     pub stated: Rc<Cell<Option<f64>>>,
+    /// Whether the edges so far are enough to know that the recording is of no use.
+    pub stopped: Rc<Cell<bool>>,
+}
+
+impl Request {
+    /// An error if whoever takes the edges wants no more of them.
+    fn go_on(&self) -> Result<()> {
+        if self.stopped.get() { Err(Error::Unusable("the rest is not read".into())) } else { Ok(()) }
+    }
+}
+
+/// What a file is that none of the readers reads, by its beginning, and how to convert it.
+pub(crate) fn foreign(head: &[u8]) -> Option<String> {
+    const SOUND: [(&[u8], &str); 5] =
+        [(b"fLaC", "a FLAC"), (b"FORM", "an AIFF"), (b".snd", "an AU"), (b"riff", "a W64"), (b"caff", "a CAF")];
+    const LOSSY: [(&[u8], &str); 3] = [(b"OggS", "an Ogg"), (b"ID3", "an MP3"), (b"\xff\xfb", "an MP3")];
+    let of = |list: &[(&[u8], &'static str)]| list.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| *name);
+    let sound = of(&SOUND).map(|name| {
+        format!("this is {name} file, which is not read: convert it, with `sox FILE pin.wav` or `ffmpeg -i FILE -c:a pcm_s32le pin.wav`")
+    });
+    sound.or_else(|| {
+        of(&LOSSY).map(|name| format!("this is {name} file, whose compression moves edges: record again as WAV, or as FLAC and convert it"))
+    })
 }
 
 /// A defect of a file that could still be read.

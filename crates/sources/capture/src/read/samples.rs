@@ -10,6 +10,8 @@ pub struct Levels {
     /// Edges so far.
     pub edges: u64,
     level: Option<bool>,
+    /// How often the level became undefined, and when it first did.
+    pub undefined: (u64, f64),
 }
 
 impl Levels {
@@ -20,6 +22,16 @@ impl Levels {
             self.change(high, self.samples as f64, sink);
         }
         self.samples += 1;
+    }
+
+    /// The level is undefined from a time on: the next level is no edge.
+    pub fn lost(&mut self, at: f64) {
+        if self.level.take().is_some() {
+            if self.undefined.0 == 0 {
+                self.undefined.1 = at;
+            }
+            self.undefined.0 += 1;
+        }
     }
 
     /// Takes the level from a time on.

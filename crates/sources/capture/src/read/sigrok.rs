@@ -49,7 +49,7 @@ pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn F
     let (samples, cut) = if *analog {
         volts(&mut archive, *number, request, &mut recording, sink)?
     } else {
-        levels(&mut archive, &metadata, *number, &mut recording, sink)?
+        levels(&mut archive, &metadata, *number, request, &mut recording, sink)?
     };
     if let Some(reason) = cut {
         recording.remarks.push(Remark::Truncated { place: Place::Seconds(samples as f64 / hz), reason });
@@ -142,6 +142,7 @@ fn levels<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     metadata: &Metadata,
     number: u32,
+    request: &Request,
     recording: &mut Recording,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<(u64, Option<String>)> {
@@ -152,6 +153,7 @@ fn levels<R: Read + Seek>(
     let (unit, name) = (metadata.unit, metadata.file.clone().unwrap_or_else(|| "logic-1".into()));
     let mut levels = Levels::default();
     let cut = bytes(archive, &name, unit, &mut |block| {
+        request.go_on()?;
         block.chunks_exact(unit).for_each(|sample| levels.push(sample[byte] >> bit & 1 == 1, sink));
         if levels.edges == 0 && levels.samples > MOST_SILENCE {
             return Err(Error::Unusable(format!("no edge in the first {} samples, so the rest is not read", levels.samples)));
@@ -174,6 +176,7 @@ fn volts<R: Read + Seek>(
     let cut = bytes(archive, &format!("analog-1-{number}"), 4, &mut |block| {
         values.clear();
         values.extend(block.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+        request.go_on()?;
         detector.push(&values, sink)
     })?;
     detector.finish(sink)?;

@@ -63,7 +63,7 @@ impl Times {
 /// Whether a column has times by its name.
 pub(super) fn is_time(name: &str) -> bool {
     let name = name.to_lowercase();
-    name.starts_with("time") || SIGROK.iter().any(|(sigrok, _)| *sigrok == name)
+    name.starts_with("time") || name == "second" || SIGROK.iter().any(|(sigrok, _)| *sigrok == name)
 }
 
 /// Units per second by which sigrok writes times: the first power of 1,000 that is not below the rate.

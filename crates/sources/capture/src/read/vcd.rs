@@ -150,6 +150,7 @@ impl Parser<'_> {
             at += length;
         }
         self.place = start + bytes.len() as u64;
+        self.request.go_on()?;
         if self.edges == 0 && self.place > MOST_SILENCE {
             return Err(self.wrong(format!("no change of `{}` up to here, so the rest is not read", shown(&self.name))));
         }
@@ -164,7 +165,8 @@ impl Parser<'_> {
                 let Some(time) = time else { return Err(self.wrong_time(word, place)) };
                 self.time = time;
             }
-            value @ (b'0' | b'1' | b'x' | b'X' | b'z' | b'Z') => {
+            // GHDL writes the nine values of IEEE 1164 as they are.
+            value @ (b'0' | b'1' | b'x' | b'X' | b'z' | b'Z' | b'u' | b'U' | b'w' | b'W' | b'l' | b'L' | b'h' | b'H' | b'-') => {
                 if word[1..] == self.id[..] {
                     self.set(value, sink);
                 }
@@ -284,8 +286,8 @@ impl Parser<'_> {
 
     fn set(&mut self, value: u8, sink: &mut dyn FnMut(Edge)) {
         let level = match value {
-            b'0' => Some(false),
-            b'1' => Some(true),
+            b'0' | b'l' | b'L' => Some(false),
+            b'1' | b'h' | b'H' => Some(true),
             _ => None,
         };
         match (self.level, level) {

@@ -102,7 +102,7 @@ pub fn read_wav(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let channel = channel(request, &names)?;
     let mut detector = Detector::new(request.method, format.sample.floor());
     let mut swings = Swings::new(request, &format);
-    let frames = Frames { format, channel, detector: &mut detector, values: Vec::new(), swings: &mut swings };
+    let frames = Frames { format, channel, detector: &mut detector, values: Vec::new(), swings: &mut swings, request };
     let read = samples(&mut stream, frames, size.known(), sink);
     let Done { found, cut, wrong } = read.map_err(|error| swings.with_others(error))?;
     if found == 0 {
@@ -265,6 +265,7 @@ struct Frames<'a> {
     detector: &'a mut Detector,
     values: Vec<f32>,
     swings: &'a mut Swings,
+    request: &'a Request,
 }
 
 impl Frames<'_> {
@@ -293,6 +294,7 @@ fn samples<R: Read>(stream: &mut Counted<R>, mut frames: Frames, stated: Option<
         found += held as u64;
         left = left.map(|left| left - held as u64);
         frames.push(&bytes[..held], sink)?;
+        frames.request.go_on()?;
         if held < most {
             return Ok(Done { found, cut: left.is_some_and(|left| left > 0) || held % frame != 0, wrong });
         }

@@ -1,0 +1,235 @@
+//! The step response of the recorder, measured from edges that stand alone: where the signal ends in its band, and what an edge does
+//! to the place of another one.
+//!
+//! An upsampled recording, or a filter that ends far below half the sample rate, rings at frequencies that the narrowest kernel passes.
+//! A slow edge through a resistor and a capacitor has a tail that no kernel takes away. Both are linear: what one edge adds to the
+//! smoothed slope at another one is known, and the place of that edge is corrected by it.
+
+use super::Edge;
+use super::kernel::Kernel;
+use super::tops::Top;
+use std::collections::VecDeque;
+use std::f64::consts::{PI, TAU};
+
+/// Differences on either side of an edge for its spectrum.
+const WINDOW: usize = 32;
+/// The band ends where the power has fallen to this share of that at low frequencies.
+const ENDS: f64 = 0.01;
+/// End of the band for which the narrowest kernel is made, as a share of the sample rate.
+const FULL: f64 = 0.48;
+/// A band that ends above this share needs no wider kernel; the widest kernel.
+const NEARLY_FULL: f64 = 0.42;
+const WIDEST: f64 = 4.0;
+/// Least and most edges of a direction that are averaged.
+const LEAST: usize = 16;
+const MOST: usize = 400;
+/// Distance up to which edges affect each other at most, in samples for the narrowest kernel, and the table's step.
+const FARTHEST: f64 = 40.0;
+const STEP: f64 = 0.25;
+/// Effects on a place below this number of samples are not corrected, nor those below this many standard deviations of the table.
+const SMALL: f64 = 1e-3;
+const SURE: f64 = 5.0;
+/// Largest correction in samples.
+const MOST_MOVED: f64 = 1.5;
+
+/// Edges that stand alone: no other one is nearer than `distance`.
+fn alone(tops: &[Top], distance: usize, end: usize) -> impl Iterator<Item = Top> + '_ {
+    let far = move |at: usize| {
+        let before = at.checked_sub(1).map_or(0, |before| tops[before].at);
+        let after = tops.get(at + 1).map_or(end, |after| after.at);
+        tops[at].at > before + distance && tops[at].at + distance < after
+    };
+    (0..tops.len()).filter(move |at| far(*at)).map(|at| tops[at])
+}
+
+/// First differences around a top.
+fn slopes(samples: &[f32], top: usize, reach: usize) -> Option<Vec<f64>> {
+    let part = samples.get(top.checked_sub(reach)?..top + reach + 2)?;
+    Some(part.windows(2).map(|pair| f64::from(pair[1]) - f64::from(pair[0])).collect())
+}
+
+/// The end of the signal's band as a share of the sample rate, by the spectrum of edges that stand alone; 0.5 if too few do. `noise` is
+/// the standard deviation of the differences.
+pub fn band_end(samples: &[f32], tops: &[Top], noise: f64) -> f64 {
+    let size = 2 * WINDOW + 1;
+    let taper: Vec<f64> = (0..size).map(|n| (PI * (n as f64 - WINDOW as f64) / (size as f64 + 1.0)).cos().powi(2)).collect();
+    let (mut power, mut edges) = (vec![0.0; WINDOW + 1], 0usize);
+    for slopes in alone(tops, WINDOW + 1, samples.len()).take(MOST).filter_map(|top| slopes(samples, top.at, WINDOW)) {
+        edges += 1;
+        for (bin, power) in power.iter_mut().enumerate() {
+            let step = TAU * bin as f64 / (2 * WINDOW) as f64;
+            let (mut re, mut im) = (0.0, 0.0);
+            for (n, (slope, taper)) in slopes.iter().zip(&taper).enumerate() {
+                let (sin, cos) = (step * n as f64).sin_cos();
+                (re, im) = (re + slope * taper * cos, im + slope * taper * sin);
+            }
+            *power += re * re + im * im;
+        }
+    }
+    if edges < LEAST {
+        return 0.5;
+    }
+    let tapered: f64 = taper.iter().map(|taper| taper * taper).sum();
+    // White noise of samples has differences whose power grows with the frequency.
+    let white = |bin: usize| 2.0 * noise * noise * tapered * (PI * bin as f64 / (2 * WINDOW) as f64).sin().powi(2);
+    let low = power[..3].iter().copied().fold(0.0, f64::max) / edges as f64;
+    let ends = (0..=WINDOW).rev().find(|bin| power[*bin] / edges as f64 > ENDS * low + 4.0 * white(*bin)).unwrap_or(WINDOW);
+    ends as f64 / (2 * WINDOW) as f64
+}
+
+/// The width of the kernel for a band that ends there.
+pub fn width(band_end: f64) -> f64 {
+    if band_end >= NEARLY_FULL { 1.0 } else { (FULL / band_end).min(WIDEST) }
+}
+
+/// What edges do to the places of others.
+#[derive(Debug, Clone)]
+pub struct Response {
+    /// Derivative of the smoothed slope by the distance from the edge, for rising and falling edges; signs as for a rising one.
+    tables: [Vec<f64>; 2],
+    /// Distance of the tables' ends.
+    farthest: f64,
+    /// Distance up to which an edge moves another one.
+    pub reach: f64,
+    /// Standard deviation of a correction, in samples.
+    pub noise: f64,
+    /// Edges that the response is measured from.
+    pub edges: usize,
+}
+
+impl Response {
+    /// The response by edges that stand alone; `None` if these are too few, or edges do not move each other.
+    pub fn learn(samples: &[f32], tops: &[Top], kernel: &Kernel, place: impl Fn(&[f64]) -> f64) -> Option<Response> {
+        let farthest = (FARTHEST * kernel.width().sqrt()).ceil();
+        let window = farthest as usize + kernel.half() + 4;
+        let points = (2.0 * farthest / STEP) as usize + 1;
+        let (mut tables, mut noise, mut edges) = ([Vec::new(), Vec::new()], 0.0f64, 0);
+        for (rising, table) in [true, false].into_iter().zip(&mut tables) {
+            let (mut sums, mut squares, mut n) = (vec![0.0; points], vec![0.0; points], 0);
+            let own = alone(tops, farthest as usize + kernel.half() / 2, samples.len()).filter(|top| (top.slope > 0.0) == rising);
+            for mut slopes in own.take(MOST).filter_map(|top| slopes(samples, top.at, window)) {
+                slopes.iter_mut().for_each(|slope| *slope *= if rising { 1.0 } else { -1.0 });
+                let middle = window as f64 + place(&slopes);
+                for (at, (sum, square)) in sums.iter_mut().zip(&mut squares).enumerate() {
+                    let bend = kernel.bend(&slopes, middle + at as f64 * STEP - farthest);
+                    (*sum, *square) = (*sum + bend, *square + bend * bend);
+                }
+                n += 1;
+            }
+            if n < LEAST {
+                return None;
+            }
+            let n = f64::from(n as u32);
+            let variance = |(sum, square): (&f64, &f64)| (square / n - (sum / n).powi(2)).max(0.0) / n;
+            // Far from the edge, where only noise differs from edge to edge.
+            noise = noise.max(sums.iter().zip(&squares).take(points / 8).map(variance).sum::<f64>() / (points / 8) as f64);
+            *table = sums.iter().map(|sum| sum / n).collect();
+            edges += n as usize;
+        }
+        let mut response = Response { tables, farthest, reach: 0.0, noise: 0.0, edges };
+        let curvature = response.curvature(true).min(response.curvature(false));
+        if curvature <= 0.0 {
+            return None;
+        }
+        response.noise = noise.sqrt() / curvature;
+        let effect = |at: usize| response.tables.iter().map(|table| table[at].abs()).fold(0.0, f64::max) / curvature;
+        let limit = SMALL.max(SURE * response.noise);
+        let far = (0..points / 2).find(|at| effect(*at) > limit || effect(points - 1 - at) > limit)?;
+        response.reach = farthest - far as f64 * STEP;
+        Some(response)
+    }
+
+    fn table(&self, rising: bool) -> &[f64] {
+        &self.tables[usize::from(!rising)]
+    }
+
+    /// The derivative at a distance from an edge, by a cubic through four points.
+    fn bend(&self, rising: bool, distance: f64) -> f64 {
+        let place = (distance + self.farthest) / STEP;
+        let (at, t, table) = (place.floor() as usize, place.fract(), self.table(rising));
+        if !(1.0..(table.len() - 3) as f64).contains(&place) {
+            return 0.0;
+        }
+        let [a, b, c, d] = [table[at - 1], table[at], table[at + 1], table[at + 2]];
+        b + 0.5 * t * (c - a + t * (2.0 * a - 5.0 * b + 4.0 * c - d + t * (3.0 * (b - c) + d - a)))
+    }
+
+    fn curvature(&self, rising: bool) -> f64 {
+        (self.bend(rising, -STEP) - self.bend(rising, STEP)) / (2.0 * STEP)
+    }
+
+    /// How far others move an edge.
+    fn moved(&self, edge: Edge, others: impl Iterator<Item = Edge>) -> f64 {
+        let near = others.filter(|other| (edge.at - other.at).abs() <= self.reach);
+        let added: f64 =
+            near.map(|other| self.bend(other.rising, edge.at - other.at) * if other.rising == edge.rising { 1.0 } else { -1.0 }).sum();
+        if added == 0.0 {
+            return 0.0;
+        }
+        // The place where the derivative of the edge alone is what takes the others' away.
+        let mut moved = added / self.curvature(edge.rising);
+        for _ in 0..6 {
+            let slope = (self.bend(edge.rising, moved + STEP) - self.bend(edge.rising, moved - STEP)) / (2.0 * STEP);
+            if slope >= 0.0 || moved.abs() > MOST_MOVED {
+                break;
+            }
+            moved -= (self.bend(edge.rising, moved) + added) / slope;
+        }
+        moved.clamp(-MOST_MOVED, MOST_MOVED)
+    }
+}
+
+/// Corrects edges by their neighbours, one after the other.
+#[derive(Debug, Default)]
+pub struct Neighbours {
+    response: Option<Response>,
+    /// Edges that were passed on and those that wait for neighbours, by their measured places.
+    held: VecDeque<Edge>,
+    /// Number of those that were passed on.
+    passed: usize,
+    /// Largest correction, in samples.
+    pub most: f64,
+}
+
+impl Neighbours {
+    /// Corrections by a response; without one none is made.
+    pub fn new(response: Option<Response>) -> Neighbours {
+        Neighbours { response, ..Neighbours::default() }
+    }
+
+    /// The response, if one was measured.
+    pub fn response(&self) -> Option<&Response> {
+        self.response.as_ref()
+    }
+
+    /// Takes an edge and passes on those whose neighbours are all known.
+    pub fn push(&mut self, edge: Edge, sink: &mut dyn FnMut(Edge)) {
+        let Some(reach) = self.response.as_ref().map(|response| response.reach) else { return sink(edge) };
+        self.held.push_back(edge);
+        while self.held.get(self.passed).is_some_and(|waiting| edge.at - waiting.at > reach) {
+            self.pass(reach, sink);
+        }
+    }
+
+    /// Passes on the remaining edges.
+    pub fn finish(&mut self, sink: &mut dyn FnMut(Edge)) {
+        let reach = self.response.as_ref().map_or(0.0, |response| response.reach);
+        while self.passed < self.held.len() {
+            self.pass(reach, sink);
+        }
+    }
+
+    /// Passes on the first edge that waits.
+    fn pass(&mut self, reach: f64, sink: &mut dyn FnMut(Edge)) {
+        let (Some(edge), Some(response)) = (self.held.get(self.passed).copied(), &self.response) else { return };
+        let at = self.passed;
+        let moved = response.moved(edge, self.held.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| *other));
+        self.most = self.most.max(moved.abs());
+        sink(Edge { at: edge.at - moved, ..edge });
+        self.passed += 1;
+        while self.held.front().is_some_and(|first| self.passed > 0 && edge.at - first.at > reach) {
+            self.held.pop_front();
+            self.passed -= 1;
+        }
+    }
+}

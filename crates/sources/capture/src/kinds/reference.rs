@@ -1,0 +1,38 @@
+//! Findings about reference intervals.
+
+use hairspring_core::judge::{Description, Kind};
+use hairspring_core::numbers;
+
+/// Findings about the reference.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+pub enum ReferenceFinding {
+    /// Reference intervals in which samples were dropped.
+    SamplesDropped { intervals: usize, of: usize, samples: f64 },
+    /// A single reference interval, which no other one checks.
+    ReferenceUnchecked { off_ppm: f64 },
+}
+
+impl Kind for ReferenceFinding {
+    fn describe(self) -> Description {
+        match self {
+            ReferenceFinding::SamplesDropped { intervals, of, samples } => Description {
+                code: "samples_dropped",
+                message: format!(
+                    "{intervals} of {of} reference intervals are shorter than the others, by {samples:.1} samples at most, and left out: the recorder dropped samples, perhaps in pulses too"
+                ),
+                numbers: numbers! { intervals, of, samples },
+                remedy: "record again with larger buffers and nothing else running",
+            },
+            ReferenceFinding::ReferenceUnchecked { off_ppm } => Description {
+                code: "reference_unchecked",
+                message: format!(
+                    "there is one reference interval, {off_ppm:+.1} ppm off the stated rate: dropped samples would look the same, so the interval includes this distance"
+                ),
+                numbers: numbers! { off_ppm },
+                remedy: "send three pulses or more in the frame of the reference, or several such frames: intervals that agree check each other",
+            },
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What the properties of a sampled signal mean for its readings: findings, the bound of what they leave open, and the distance that
+//! edges need.
+
+use crate::edge::{Method, Signal};
+use crate::kinds::{OverloadFinding, SignalFinding};
+use hairspring_core::judge::{Finding, Severity};
+
+/// Noise above which there is a finding, as a share of a step.
+const NOISY: f64 = 0.02;
+/// Wander of the level above which there is a finding, as a share of a step.
+const WANDERING: f64 = 0.2;
+/// Steps that differ by more than this share were cut so far that nothing bounds the place of their edges.
+const CUT_TOO_FAR: f64 = 0.3;
+/// The same if more than this share of the edges is so low that they are not found.
+const LOST: f64 = 0.01;
+/// Largest shift of an edge for steps that differ by their whole height, of one whose overshoot alone is cut, and of one that is cut by
+/// an unknown part, in rise times. Where an input saturates softly, a small difference of heights comes with a large one of the slopes:
+/// the shift grows as its root.
+const SHIFT: f64 = 1.5;
+const SHIFT_BY_ROOT: f64 = 0.6;
+const SHIFT_OF_OVERSHOOT: f64 = 0.15;
+const SHIFT_OF_CUT: f64 = 1.0;
+/// Share of the steps that may begin or end at full scale.
+const CUT_STEPS: f64 = 0.02;
+/// Part of a correction by neighbours that may be wrong, and size below which it is not counted, in samples.
+const WRONG: f64 = 0.1;
+const SMALL: f64 = 0.002;
+/// Distance that edges need where what they do to each other is known, in samples for the narrowest kernel; at least the narrowest one's.
+const APART: f64 = 5.5;
+
+/// Whether the signal met a limit: full scale, a level below it, or an input that saturates.
+fn is_overloaded(signal: &Signal) -> bool {
+    signal.clipped > 0 || signal.overload.is_some() || signal.bent > 0.0
+}
+
+/// Share by which the heights of steps differ beyond noise.
+fn height_spread(signal: &Signal) -> f64 {
+    // The difference of two levels, each from two means of five or six samples, from the 5 % to the 95 % quantile.
+    let by_noise = 3.3 * 1.4 * signal.noise.unwrap_or(0.0) / signal.step.max(f64::MIN_POSITIVE);
+    (signal.height_spread - by_noise).max(0.0)
+}
+
+/// Largest error of a reading that may follow its counts, in samples: what overload and neighbours leave open.
+pub fn reading_bound(signal: &Signal) -> Option<f64> {
+    let overload = if is_overloaded(signal) {
+        let spread = height_spread(signal).max(signal.bent);
+        let cut = match signal {
+            signal if signal.cut_steps as f64 > CUT_STEPS * signal.edges as f64 => SHIFT_OF_CUT,
+            signal if signal.clipped > 0 => SHIFT_OF_OVERSHOOT,
+            _ => 0.0,
+        };
+        signal.rise * ((SHIFT * spread).max(SHIFT_BY_ROOT * spread.sqrt()) + cut)
+    } else {
+        0.0
+    };
+    let moved = signal.neighbours.filter(|moved| moved.most > SMALL).map_or(0.0, |moved| WRONG * moved.most + 2.0 * moved.noise);
+    Some(overload + moved).filter(|bound| *bound > 0.0)
+}
+
+/// Distance that two edges need, in samples after averaging.
+pub fn distance_needed(signal: &Signal, method: Method) -> f64 {
+    let narrow = method.apart();
+    match signal.neighbours {
+        Some(_) => narrow.max(APART * signal.width),
+        None => narrow * signal.width,
+    }
+}
+
+/// A finding about overload; `at` gives a place in samples as text.
+fn overload_finding(signal: &Signal, at: &dyn Fn(f64) -> String) -> Option<Finding> {
+    let lost = signal.weak as f64 > LOST * signal.edges as f64;
+    let is_too_far = is_overloaded(signal) && (height_spread(signal) > CUT_TOO_FAR || lost);
+    let severity = if is_too_far { Severity::Untrusted } else { Severity::Warning };
+    let bound_samples = reading_bound(signal);
+    let kind = match (signal.first_clipped, signal.overload) {
+        (Some(first), _) => OverloadFinding::Clipped { samples: signal.clipped, first_at: at(first as f64), bound_samples },
+        (None, Some((steps, first))) => OverloadFinding::Overloaded { steps, first_at: at(first), bound_samples },
+        (None, None) if signal.bent > 0.0 => OverloadFinding::Saturated { bent_percent: 100.0 * signal.bent, bound_samples },
+        (None, None) => return None,
+    };
+    Some(Finding::new(severity, kind))
+}
+
+/// Findings about the signal; `at` gives a place in samples as text.
+pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Finding> {
+    let mut kinds = Vec::new();
+    if let Some(first) = signal.first_not_number {
+        kinds.push((Severity::Warning, SignalFinding::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64) }));
+    }
+    if signal.averaged > 1 {
+        kinds.push((Severity::Note, SignalFinding::Oversampled { rise_samples: signal.rise, averaged: signal.averaged }));
+    }
+    if signal.width > 1.0 {
+        kinds.push((Severity::Note, SignalFinding::NarrowBand { band_percent: 100.0 * signal.band_end, width: signal.width }));
+    }
+    if let Some(moved) = signal.neighbours.filter(|moved| moved.most > SMALL) {
+        let (reach_samples, most_samples) = (moved.reach, moved.most);
+        kinds.push((Severity::Note, SignalFinding::NeighboursRemoved { edges: moved.edges, reach_samples, most_samples }));
+    }
+    if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY * signal.step) {
+        kinds.push((Severity::Warning, SignalFinding::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
+    }
+    if signal.wander > WANDERING * signal.step {
+        kinds.push((Severity::Note, SignalFinding::LevelWanders { share_percent: 100.0 * signal.wander / signal.step }));
+    }
+    if let Some(first) = signal.first_weak {
+        kinds.push((Severity::Warning, SignalFinding::WeakEdges { edges: signal.weak, first_at: at(first) }));
+    }
+    let others = kinds.into_iter().map(|(severity, kind)| Finding::new(severity, kind));
+    overload_finding(signal, at).into_iter().chain(others).collect()
+}
