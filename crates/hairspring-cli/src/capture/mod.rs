@@ -196,7 +196,7 @@ fn input(path: &Path) -> Result<Input, AnyError> {
     if kind.is_dir() {
         return Err(named(path, &"is a directory").into());
     }
-    let size = kind.is_file().then(|| kind.len());
+    let size = kind.is_file().then_some(kind.len());
     let file = Watched::new(file, size);
     Ok(if size.is_some() { Input::File(Box::new(file)) } else { Input::Pipe(Box::new(file)) })
 }

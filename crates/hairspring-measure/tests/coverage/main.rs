@@ -83,6 +83,12 @@ fn all_methods() -> Vec<Claim> {
     ["line fit", "ratio", "differential", "direct", "through-origin"].map(Claim::exact).into()
 }
 
+/// As [`all_methods`]. Rows of exact pulses scatter less than two roundings at even phases, which the line fit takes for the least.
+fn of_exact_pulses() -> Vec<Claim> {
+    let wider = |claim: Claim| if claim.estimator == "line fit" { Claim::wide(claim.estimator, 1.3) } else { claim };
+    all_methods().into_iter().map(wider).collect()
+}
+
 fn all_of_a_core() -> Vec<Claim> {
     // Intervals have bounds for what rows do not show, and those of two runs are combined by their worst ends.
     vec![Claim::wide("cycles", 2.0), Claim::wide("nanoseconds", 2.3), Claim::wide("ratio", 1.8), Claim::wide(COMPARE, 3.2)]
@@ -112,7 +118,7 @@ fn groups() -> Vec<Group> {
     let long = |core: SimulatedCore| Plan { rounds: LONG, ..Plan::on(core) };
     let coarse = |quantum_ns: u64, longer: f64| Plan { longer, ..Plan::on(SimulatedCore::coarse(quantum_ns)) };
     vec![
-        made_up("exact pulses, quantum 26", Noise::Exact, 26.0, all_methods()),
+        made_up("exact pulses, quantum 26", Noise::Exact, 26.0, of_exact_pulses()),
         made_up("gaussian, quantum 26", Noise::Gaussian, 26.0, all_methods()),
         made_up("heavy tails", Noise::HeavyTails, 2.0, all_methods()),
         made_up("bursts in 5 %", Noise::Bursts, 2.0, all_methods()),

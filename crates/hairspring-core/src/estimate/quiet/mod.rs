@@ -207,7 +207,7 @@ impl Quiet {
         if let Some(quiet) = &self.rounds {
             let quantum = table.origin.quantum();
             let readings = readings.into_iter().map(|row| self.weigh_by_round(row, quiet, quantum)).collect();
-            return Grouped { rows, readings, quantum };
+            return Grouped { rows, readings, quantum, is_quantum_stated: table.origin.granularity.is_some() };
         }
         let with_guards = |row: Vec<&Reading>| row.into_iter().map(|one| self.with_guard(one)).collect();
         let readings = readings.into_iter().map(|row| self.weigh_by_guard(with_guards(row))).collect();
