@@ -6,6 +6,7 @@ use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
 use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Slowed, Solver};
+use super::undisturbed::{may_replace, with_neighbour};
 use super::{
     Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
     precision_finding, upper_bound, verdict, wide_finding,
@@ -138,13 +139,6 @@ pub struct Assessment {
     pub core_hz: Option<Estimate>,
 }
 
-/// A time from undisturbed readings may be below that from all readings by this many times the excess of the control chains,
-/// and by this share. A larger distance means that the time of the code itself varies, and that its short cases were taken
-/// for undisturbed readings.
-const MOST_BELOW: (f64, f64) = (3.0, 0.01);
-/// A time from undisturbed readings may be above that from all readings by this share.
-const MOST_ABOVE: f64 = 0.005;
-
 /// Solves, converts, checks and compares. Where control chains show a neighbour on the core, all series are solved from their
 /// undisturbed readings, if there are enough.
 ///
@@ -156,11 +150,8 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let all = Solver::new(table, &chains);
     let found = assess_by(&all, table, question, &chains)?;
     let quiet = all.undisturbed(&chains).and_then(|solver| {
-        // What the code itself does cannot choose whole rounds, so these need no comparison with all readings.
-        let may_replace = |better: &Assessment| {
-            if solver.leaves_out_rounds() { has_cycles(better) } else { is_plausible(better, &found, all.excess()) }
-        };
-        let better = assess_by(&solver, table, question, &chains).ok().filter(may_replace)?;
+        let better = assess_by(&solver, table, question, &chains).ok()?;
+        let better = Some(better).filter(|better| may_replace(better, &found, &solver, all.excess()))?;
         Some((with_neighbour(better, &found, &solver, all.excess()), solver))
     });
     let (mut found, solver) = quiet.unwrap_or((found, all));
@@ -249,39 +240,6 @@ fn find_slowed(found: &mut Assessment, solver: &Solver, table: &Observations, qu
     excess
 }
 
-/// Whether the undisturbed readings of every series give core cycles, and a time that differs from that of all readings by
-/// no more than a neighbour explains.
-fn is_plausible(quiet: &Assessment, all: &Assessment, excess: f64) -> bool {
-    if !has_cycles(quiet) {
-        return false;
-    }
-    let body = |series: &SeriesResult| series.components.first().map(|body| body.time.ticks.value);
-    quiet.series.iter().zip(&all.series).all(|(quiet, all)| {
-        let (Some(quiet), Some(all)) = (body(quiet), body(all)) else { return false };
-        let longer = all / quiet - 1.0;
-        longer > -MOST_ABOVE && longer < MOST_BELOW.0 * excess + MOST_BELOW.1
-    })
-}
-
-fn has_cycles(found: &Assessment) -> bool {
-    found.series.iter().flat_map(|series| &series.components).all(|component| component.time.cycles.is_some())
-}
-
-/// Adds the finding about the neighbour. The finding about steps of the core clock comes from all readings, because the
-/// undisturbed ones are converted to its mean.
-fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, excess: f64) -> Assessment {
-    let kind = FindingKind::Neighbour { quiet_percent: solver.quiet_share().map(|share| 100.0 * share), excess_percent: 100.0 * excess };
-    let neighbour = Finding::new(Severity::Note, kind);
-    for (series, all) in quiet.series.iter_mut().zip(&all.series) {
-        series.findings.push(neighbour.clone());
-        let is_stepped = |finding: &&Finding| finding.is(super::code::FREQUENCY_STEPPED);
-        series.findings.retain(|finding| !is_stepped(&finding));
-        series.findings.extend(all.findings.iter().filter(is_stepped).cloned());
-        sort(&mut series.findings);
-    }
-    quiet
-}
-
 /// The assessment by one solver, without what concerns the whole run.
 pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Question, chains: &Options) -> Result<Assessment> {
     let names = table.series_names().to_vec();
@@ -312,7 +270,7 @@ pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Questi
 }
 
 /// Sorts by severity, the most severe first.
-fn sort(findings: &mut [Finding]) {
+pub(super) fn sort(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
 }
 

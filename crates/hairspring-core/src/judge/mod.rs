@@ -16,6 +16,7 @@ mod remedies;
 mod resolution;
 mod shared;
 mod solver;
+mod undisturbed;
 pub mod words;
 
 pub mod methods;

@@ -109,14 +109,14 @@ fn beside_a_neighbour() -> Vec<Claim> {
     vec![Claim::wide("cycles", 2.6).trusted(0.2, 1.0), Claim::wide("ratio", 1.8).trusted(0.2, 1.0)]
 }
 
-fn groups() -> Vec<Group> {
+/// Made-up readings, and cores whose clock is fine.
+fn cores() -> Vec<Group> {
     // A neighbour slows code that keeps many units busy by half or more, and chains as always.
     let throughput = |idle: f64| {
         let neighbour = Neighbour { idle, busy: 4_200.0, strength: (1.0, 0.3), ..SimulatedCore::STALLS.neighbour };
         Plan { slower: 0.6, of_chains: 0.05, ..Plan::on(SimulatedCore { neighbour, ..SimulatedCore::LEVELS }) }
     };
     let long = |core: SimulatedCore| Plan { rounds: LONG, ..Plan::on(core) };
-    let coarse = |quantum_ns: u64, longer: f64| Plan { longer, ..Plan::on(SimulatedCore::coarse(quantum_ns)) };
     vec![
         made_up("exact pulses, quantum 26", Noise::Exact, 26.0, of_exact_pulses()),
         made_up("gaussian, quantum 26", Noise::Gaussian, 26.0, all_methods()),
@@ -143,6 +143,14 @@ fn groups() -> Vec<Group> {
         on_core("neighbour that never stalls", 40, Plan::on(SimulatedCore::NEVER_QUIET), vec![Claim::doubted("cycles")]),
         on_core("throughput, quiet in 30 %", 40, throughput(1_800.0), vec![Claim::doubted("cycles")]),
         on_core("throughput, quiet in 5 %", 40, throughput(300.0), vec![Claim::doubted("cycles")]),
+    ]
+}
+
+/// Coarse clocks, and rows or placements that differ.
+fn coarse_clocks() -> Vec<Group> {
+    let long = |core: SimulatedCore| Plan { rounds: LONG, ..Plan::on(core) };
+    let coarse = |quantum_ns: u64, longer: f64| Plan { longer, ..Plan::on(SimulatedCore::coarse(quantum_ns)) };
+    vec![
         on_core("coarse read of 26 ticks", 80, Plan::on(SimulatedCore::COARSE_READ), all_of_a_core()),
         on_core(
             "coarse read, neighbour in episodes",
@@ -172,6 +180,10 @@ fn groups() -> Vec<Group> {
             vec![Claim::wide("cycles", 1.8)],
         ),
     ]
+}
+
+fn groups() -> Vec<Group> {
+    cores().into_iter().chain(coarse_clocks()).collect()
 }
 
 #[test]

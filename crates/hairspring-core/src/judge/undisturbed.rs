@@ -1,0 +1,51 @@
+//! The assessment from undisturbed readings: whether it may replace that from all readings, and what it says about the neighbour.
+
+use super::assessment::{Assessment, SeriesResult, sort};
+use super::solver::Solver;
+use super::{Finding, FindingKind, Severity};
+
+/// A time from undisturbed readings may be below that from all readings by this many times the excess of the control chains,
+/// and by this share. A larger distance means that the time of the code itself varies, and that its short cases were taken
+/// for undisturbed readings.
+const MOST_BELOW: (f64, f64) = (3.0, 0.01);
+/// A time from undisturbed readings may be above that from all readings by this share.
+const MOST_ABOVE: f64 = 0.005;
+
+/// Whether the assessment from undisturbed readings replaces that from all readings. What the code itself does cannot choose whole
+/// rounds, so these need no comparison.
+pub(super) fn may_replace(quiet: &Assessment, all: &Assessment, solver: &Solver, excess: f64) -> bool {
+    if solver.leaves_out_rounds() { has_cycles(quiet) } else { is_plausible(quiet, all, excess) }
+}
+
+/// Whether the undisturbed readings of every series give core cycles, and a time that differs from that of all readings by
+/// no more than a neighbour explains.
+fn is_plausible(quiet: &Assessment, all: &Assessment, excess: f64) -> bool {
+    if !has_cycles(quiet) {
+        return false;
+    }
+    let body = |series: &SeriesResult| series.components.first().map(|body| body.time.ticks.value);
+    quiet.series.iter().zip(&all.series).all(|(quiet, all)| {
+        let (Some(quiet), Some(all)) = (body(quiet), body(all)) else { return false };
+        let longer = all / quiet - 1.0;
+        longer > -MOST_ABOVE && longer < MOST_BELOW.0 * excess + MOST_BELOW.1
+    })
+}
+
+fn has_cycles(found: &Assessment) -> bool {
+    found.series.iter().flat_map(|series| &series.components).all(|component| component.time.cycles.is_some())
+}
+
+/// Adds the finding about the neighbour. The finding about steps of the core clock comes from all readings, because the
+/// undisturbed ones are converted to its mean.
+pub(super) fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, excess: f64) -> Assessment {
+    let kind = FindingKind::Neighbour { quiet_percent: solver.quiet_share().map(|share| 100.0 * share), excess_percent: 100.0 * excess };
+    let neighbour = Finding::new(Severity::Note, kind);
+    for (series, all) in quiet.series.iter_mut().zip(&all.series) {
+        series.findings.push(neighbour.clone());
+        let is_stepped = |finding: &&Finding| finding.is(super::code::FREQUENCY_STEPPED);
+        series.findings.retain(|finding| !is_stepped(&finding));
+        series.findings.extend(all.findings.iter().filter(is_stepped).cloned());
+        sort(&mut series.findings);
+    }
+    quiet
+}
