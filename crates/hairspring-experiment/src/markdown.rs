@@ -186,6 +186,9 @@ fn sanity(record: &Record) -> String {
             verdict(&check.comparison)
         );
     }
+    if let Some(reason) = &record.no_check {
+        text += &format!("\n\nThe second method gave no figure: {}.", inline(reason));
+    }
     text
 }
 

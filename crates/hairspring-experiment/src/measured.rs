@@ -179,13 +179,16 @@ fn of_figure(texts: &[String], setup: &Setup, figure: &str, level: f64) -> Resul
         budget.push(Entry::new("runs", ErrorKind::Stochastic, between * size, None));
     }
     let half = total(&budget);
+    let is_bare = all.len() == 1 && documents.iter().any(|document| document.pointer(figure).is_some_and(Value::is_number));
+    let unknown = format!("{figure} is a number without an interval, and one run shows none: its accuracy is not known (set `repeat`)");
     let doubts: Vec<&Value> = documents.iter().flat_map(findings).collect();
     let message = |finding: &&Value| finding["message"].as_str().unwrap_or_default().to_owned();
+    let doubted = doubts.iter().filter(|finding| finding["severity"] != "note").map(message);
     Ok(Measured {
         estimate: Estimate { value: mean * size, low: mean * size - half, high: mean * size + half, level },
         budget,
-        trusted: doubts.iter().all(|finding| finding["severity"] != "untrusted"),
-        findings: doubts.iter().filter(|finding| finding["severity"] != "note").map(message).collect(),
+        trusted: !is_bare && doubts.iter().all(|finding| finding["severity"] != "untrusted"),
+        findings: is_bare.then_some(unknown).into_iter().chain(doubted).collect(),
         runs: all.len(),
         environment: documents.first().map_or(Value::Null, |document| document["environment"].clone()),
     })
@@ -244,9 +247,20 @@ mod tests {
 
     #[test]
     fn untrusted_documents_are_not_trusted() {
-        let text = r#"{"a_ns": 1.0, "results": [{"findings": [{"severity": "untrusted", "message": "shared"}]}]}"#;
+        let text = r#"{"a_ns": {"value": 1.0, "low": 0.5, "high": 1.5, "level": 0.95}, "results": [{"findings": [{"severity": "untrusted", "message": "shared"}]}]}"#;
         let found = measured(&[text.to_owned()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap();
         assert_eq!((found.trusted, found.findings), (false, vec!["shared".to_owned()]));
+    }
+
+    #[test]
+    fn accuracy_of_a_bare_number_is_known_from_several_runs_only() {
+        let of = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            measured(&texts, &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap()
+        };
+        let one = of(&[r#"{"a_ns": 5.0}"#]);
+        assert!(!one.trusted && one.findings[0].contains("without an interval"), "{:?}", one.findings);
+        assert!(of(&[r#"{"a_ns": 5.0}"#, r#"{"a_ns": 5.1}"#, r#"{"a_ns": 4.9}"#]).trusted);
     }
 
     #[test]

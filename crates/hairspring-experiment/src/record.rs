@@ -48,6 +48,9 @@ pub struct Record {
     /// The second method, and the measurement against it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<CheckRecord>,
+    /// Why the second method gave no figure, if the file names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_check: Option<String>,
     /// Whether the required accuracy was reached, and neither the expectation nor the second method deviates.
     pub passed: bool,
 }
@@ -142,8 +145,8 @@ pub struct Ran {
 }
 
 impl Record {
-    /// The record of a plan that was run.
-    pub fn new(plan: &Plan, environment: Environment, ran: &Ran, check: Option<&Ran>) -> Record {
+    /// The record of a plan that was run. `check` is the second method, or why it gave no figure.
+    pub fn new(plan: &Plan, environment: Environment, ran: &Ran, check: Option<&Result<Ran, String>>) -> Record {
         let size = plan.unit.1;
         let expected = plan.expected.expected(plan.level, size);
         let measurement = measurement(plan, &plan.definition.setup, ran, true);
@@ -153,7 +156,8 @@ impl Record {
             met: measurement.trusted && measurement.total <= plan.required.of(ran.measured.estimate.value) / size,
         };
         let sanity = compared(&measurement, &expected);
-        let check = check.map(|ran| {
+        let no_check = check.and_then(|check| check.as_ref().err().cloned());
+        let check = check.and_then(|check| check.as_ref().ok()).map(|ran| {
             let setup = plan.definition.check.as_ref().unwrap_or(&plan.definition.setup);
             let second = self::measurement(plan, setup, ran, false);
             let expected = Expected { value: second.value.value, stochastic: second.total, systematic: 0.0 };
@@ -178,6 +182,7 @@ impl Record {
             accuracy: reached,
             sanity,
             check,
+            no_check,
             passed,
         }
     }

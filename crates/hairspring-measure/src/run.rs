@@ -28,7 +28,7 @@ pub struct Run {
 /// How the core clock moved between the runs on this machine, of which this is the latest; `None` if the table does not show it.
 fn clock_spread(table: &Observations) -> Option<ClockSpread> {
     let guard = || Some((table.origin.clock.clone()?, Quiet::by_reference(table)?.guard()?));
-    with_run(Seen { hz: core_hz(table)?, guard: guard() })
+    with_run(|| Some(Seen { hz: core_hz(table)?, guard: guard() }))
 }
 
 impl Run {

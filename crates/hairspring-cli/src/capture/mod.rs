@@ -134,8 +134,9 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
     let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
     let mut assessment = REMEDIES.assess(table, &Question { options, ..Question::default() })?;
     doubt_counts(table, &mut assessment);
-    doubt_bend(&mut assessment);
     REMEDIES.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings));
+    // Its remedy is another one than that of the same finding as a note.
+    doubt_bend(&mut assessment);
     Ok(ResultDocument::new(&Measurement {
         command: "capture".into(),
         environment: Environment { identity: Some(identity()), ..Environment::unknown("a recording has no reference chain") }

@@ -85,11 +85,15 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
 }
 
 fn measured(plan: &Plan, place: &Place) -> Result<Record, AnyError> {
-    let ran = |name: &str, setup: &hairspring_experiment::Setup| -> Result<Ran, AnyError> {
-        place.run(setup, plan).map_err(|reason| format!("[{name}] {reason}").into())
+    let ran = |name: &str, setup: &hairspring_experiment::Setup| -> Result<Ran, String> {
+        place.run(setup, plan).map_err(|reason| format!("[{name}] {reason}"))
     };
     let first = ran("setup", &plan.definition.setup)?;
-    let second = plan.definition.check.as_ref().map(|setup| ran("check", setup)).transpose()?;
+    // A second method that fails is no reason to throw the first one's figure away.
+    let second = plan.definition.check.as_ref().map(|setup| ran("check", setup));
+    if let Some(Err(reason)) = &second {
+        output::complain(reason);
+    }
     let environment = here("each set-up describes its own circumstances");
     Ok(Record::new(plan, environment, &first, second.as_ref()))
 }

@@ -46,6 +46,10 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         .map(|path| std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display())))
         .transpose()?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
+    if arguments.expect.is_llvm() && (arguments.init.is_some() || arguments.fence) {
+        let reason = "--expect llvm simulates a whole copy, and the body alone is compared: leave out --init and --fence";
+        return Err(Misuse(reason.into()).into());
+    }
     arguments.expect.prepare()?;
     let (document, mut reached) = once(arguments, &request, save)?;
     let mut documents = vec![document];

@@ -156,19 +156,18 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     });
     let (mut found, solver) = quiet.unwrap_or((found, all));
     let excess = if solver.is_quiet() { Vec::new() } else { find_slowed(&mut found, &solver, table, question) };
-    with_placements(&mut found, &Placements::new(table, question, &chains), table, &solver, question.options.level);
+    with_placements(&mut found, &Placements::new(table, question, &chains, &solver), table, &solver, question.options.level);
     for (at, excess) in excess {
         found.series[at].components.iter_mut().for_each(|component| component.time.bound_excess(excess));
     }
+    let carried = super::carried::carried(&table.origin);
     for series in &mut found.series {
         // These are found once, not for every solver and every placement.
         let met = table.find_series(&series.name).and_then(|id| denormals(table, id));
         let missed = missed_precision(&series.components, question);
-        met.into_iter()
-            .chain(super::carried::carried(&table.origin))
-            .chain(not_optimised(&table.origin, &series.name))
-            .chain(missed)
-            .for_each(|finding| series.add(finding));
+        let own = met.into_iter().chain(not_optimised(&table.origin, &series.name)).chain(missed);
+        series.findings.extend(carried.iter().cloned().chain(own));
+        sort(&mut series.findings);
     }
     Ok(found)
 }
@@ -370,7 +369,7 @@ fn not_optimised(origin: &Origin, series: &str) -> Option<Finding> {
 }
 
 /// Disturbed readings of a series, and those that are left out, among those that its author did not exclude. Where the
-/// undisturbed part of the readings is used, only those with a flag of their own are disturbed: all others were judged singly.
+/// undisturbed part of the readings is used, only those with a flag of their own are disturbed: all others were judged singly or by their round.
 fn disturbed(solution: &Solution, table: &Observations, id: SeriesId, by_part: bool) -> Disturbed {
     let of_series = |reading: &&Reading| table.rows()[reading.row as usize].series == id;
     let (mut all, mut excluded, mut flagged) = (0usize, 0usize, 0usize);

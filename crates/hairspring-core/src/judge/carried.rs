@@ -12,10 +12,13 @@ pub fn carry(findings: &[Finding], origin: &mut Origin) {
     origin.notes.extend(findings.iter().filter_map(text));
 }
 
-/// The findings that came with the table. A note of the same key that is no finding stays a note.
+/// Most findings that a table carries. A source has a few kinds; a file may have any number.
+const MOST: usize = 100;
+
+/// The findings that came with the table, at most [`MOST`]. A note of the same key that is no finding stays a note.
 pub(super) fn carried(origin: &Origin) -> Vec<Finding> {
     let notes = origin.notes.iter().filter(|(key, _)| key == KEY);
-    notes.filter_map(|(_, text)| serde_json::from_str(text).ok()).collect()
+    notes.filter_map(|(_, text)| serde_json::from_str(text).ok()).take(MOST).collect()
 }
 
 #[cfg(test)]

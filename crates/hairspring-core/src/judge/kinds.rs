@@ -57,7 +57,7 @@ pub enum FindingKind {
     /// A neighbour on the core lengthens the code: its time is longer by this share than by the readings during which the core was
     /// quiet.
     SlowedByNeighbour { longer_percent: f64, quiet_percent: Option<f64> },
-    /// Something else used the core in almost all readings, and control chains are off their lengths or vary.
+    /// Something else used the core in almost all readings, as their guards show.
     HardlyQuiet { quiet_percent: f64 },
     /// Something else used the core; the time is that of the undisturbed readings. The share is that of the readings with
     /// short guards, where the readings have guards.
@@ -179,8 +179,8 @@ impl Kind for FindingKind {
             Neighbour { quiet_percent, excess_percent } => Description {
                 code: code::NEIGHBOUR,
                 message: format!(
-                    "something else used the core, and lengthened control chains by up to {}; the time is that of the undisturbed readings{}",
-                    in_percent(excess_percent),
+                    "something else used the core{}; the time is that of the undisturbed readings{}",
+                    lengthened(excess_percent),
                     quiet_percent.map(|share| format!(" (the core was quiet in {share:.0} %)")).unwrap_or_default()
                 ),
                 numbers: numbers! { quiet_percent, excess_percent },
@@ -317,6 +317,15 @@ impl Kind for FindingKind {
             },
         }
     }
+}
+
+/// By how much control chains were lengthened, where it is enough to say.
+fn lengthened(excess_percent: f64) -> String {
+    const LEAST_PERCENT: f64 = 0.1;
+    if excess_percent < LEAST_PERCENT {
+        return String::new();
+    }
+    format!(", and lengthened control chains by up to {}", in_percent(excess_percent))
 }
 
 /// What the hypervisor took, where it took something.

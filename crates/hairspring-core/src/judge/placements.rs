@@ -33,16 +33,20 @@ struct Solved {
 }
 
 impl Placements {
-    /// Solves every placement. Leaves out those in which a neighbour disturbed all readings of the control chains.
-    pub fn new(table: &Observations, question: &Question, chains: &Options) -> Placements {
+    /// Solves every placement as the whole run is solved. Leaves out those in which a neighbour disturbed too many readings.
+    pub fn new(table: &Observations, question: &Question, chains: &Options, whole: &Solver) -> Placements {
         let spans = spans(&table.placements());
         if spans.len() < FEWEST {
             return Placements::default();
         }
         let solved = |rounds: &Range<u32>| {
             let part = table.in_rounds(rounds);
-            let all = Solver::new(&part, chains);
-            let solver = if all.is_disturbed() { all.undisturbed(chains)? } else { all };
+            let solver = if whole.leaves_out_rounds() {
+                whole.in_rounds(&part, rounds, chains)?
+            } else {
+                let all = Solver::new(&part, chains);
+                if all.is_disturbed() { all.undisturbed(chains)? } else { all }
+            };
             Some(Solved { weight: rounds.len() as f64, found: assess_by(&solver, &part, question, chains).ok()? })
         };
         Placements(spans.iter().filter_map(solved).collect())
@@ -199,7 +203,8 @@ mod tests {
     #[test]
     fn two_placements_are_too_few() {
         let table = table(2, 5.0, 1);
-        assert!(Placements::new(&table, &Question::default(), &Options::default()).0.is_empty());
+        let whole = Solver::new(&table, &Options::default());
+        assert!(Placements::new(&table, &Question::default(), &Options::default(), &whole).0.is_empty());
     }
 
     #[test]

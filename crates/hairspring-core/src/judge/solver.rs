@@ -1,5 +1,5 @@
-//! How the series of a table are solved: from all their readings or, where control chains show a neighbour on the core, from
-//! the undisturbed ones.
+//! How the series of a table are solved: from all their readings or, where control chains or, by a coarse clock, guards show a
+//! neighbour on the core, from the undisturbed ones.
 
 use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
@@ -7,6 +7,7 @@ use crate::estimate::ratio::{clock_movement, in_cycles, moved};
 use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solution, Source, Uncertain, solve};
 use crate::observations::{Observations, Origin, SeriesId};
 use std::cell::OnceCell;
+use std::ops::Range;
 
 /// A control chain that is off its length by more than this share, and by more than its interval, shows a neighbour ...
 const DISTURBED: f64 = 0.001;
@@ -195,6 +196,17 @@ impl<'a> Solver<'a> {
     /// Whether disturbed readings are left out.
     pub fn is_quiet(&self) -> bool {
         self.quiet.is_some()
+    }
+
+    /// Solves these rounds alone, which are a table of their own, as this solver does where it leaves out disturbed rounds: these are not
+    /// judged again. `None` if it does not leave any out, or if the reference chain has too few undisturbed readings there.
+    pub fn in_rounds<'b>(&self, part: &'b Observations, rounds: &Range<u32>, options: &Options) -> Option<Solver<'b>> {
+        let quiet = self.quiet.as_ref().filter(|quiet| quiet.judges_rounds())?.in_rounds(rounds);
+        let by_quiet = |series| quiet.solve(part, series, options);
+        let ruler = Ruler::new(part, by_quiet)?;
+        let solver = Solver { table: part, seen: OnceCell::new(), quiet: None, ruler: Some(ruler), controls: Vec::new() };
+        let solver = solver.with_controls(by_quiet, options.level);
+        Some(Solver { quiet: Some(quiet), ..solver })
     }
 
     /// Whether disturbed rounds are left out, which guards chose.

@@ -11,8 +11,8 @@ const MOST_BELOW: (f64, f64) = (3.0, 0.01);
 /// A time from undisturbed readings may be above that from all readings by this share.
 const MOST_ABOVE: f64 = 0.005;
 
-/// Whether the assessment from undisturbed readings replaces that from all readings. What the code itself does cannot choose whole
-/// rounds, so these need no comparison.
+/// Whether the assessment from undisturbed readings replaces that from all readings. Whole rounds are
+/// chosen by the guards of chains, which the code cannot change, so they need no comparison.
 pub(super) fn may_replace(quiet: &Assessment, all: &Assessment, solver: &Solver, excess: f64) -> bool {
     if solver.leaves_out_rounds() { has_cycles(quiet) } else { is_plausible(quiet, all, excess) }
 }

@@ -15,7 +15,7 @@ pub enum SwitchFinding {
     PlacementsDiffer { spread_percent: f64, limit_percent: f64, lowest_ns: f64, highest_ns: f64, placements: usize },
     /// A time that is added to another is clearly negative.
     NegativePart { component: String, ns: f64 },
-    /// The work that a background counter loses says another time than the windows.
+    /// The work that a background counter loses says another time than the clock in the same windows.
     MethodsDisagree { windows_ns: f64, lost_ns: f64, off_percent: f64 },
     /// The second method gave no time.
     NoSecondMethod { reason: String },

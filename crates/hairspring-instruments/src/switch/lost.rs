@@ -1,6 +1,7 @@
 //! The second method (Muller, 2.10: idle time): what a background counter loses while switches run at a known rate. Pure.
 //!
-//! A window is a period of the timer. Its reading is not a time but the work of the counter, so it needs no clock but the timer:
+//! A window is a period of the timer. Its reading is not a time but the work of the counter, so it needs no clock but the timer. In the
+//! longer windows the switches are also timed by the clock, because a thread that waits for the CPU makes them longer:
 //! `work = (period - switches * t - rest) / unit`. The fit gives `1 / unit` and `-t / unit`, and their ratio is `-t`.
 
 use hairspring_core::estimate::ratio::ratio;
@@ -63,7 +64,8 @@ pub fn timed_table() -> Observations {
     table
 }
 
-/// The counts of a window whose switches are timed, too; `None` for a shorter one, which has the same numbers of switches.
+/// The counts of a window whose switches are also timed by the clock: the longer ones. `None` for the others, which have the same
+/// numbers of switches.
 pub fn timed(period: &Period, all: &[Period]) -> Option<Vec<f64>> {
     let longest = all.iter().map(|period| period.ns).max();
     (Some(period.ns) == longest).then(|| vec![2.0 * f64::from(period.pairs)])
@@ -74,6 +76,7 @@ pub fn timed(period: &Period, all: &[Period]) -> Option<Vec<f64>> {
 /// # Errors
 /// Why there is none, in words.
 pub fn timed_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
+    enough(table)?;
     let options = Options { level, ..Options::default() };
     let solution = solve(table, 0, &options).map_err(|error| error.to_string())?;
     let switch = solution.component(SWITCHES).ok_or("a switch cannot be told from the rest")?;
@@ -85,15 +88,19 @@ pub fn timed_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
 /// # Errors
 /// Why there is none, in words.
 pub fn lost_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
-    let undisturbed = table.readings().iter().filter(|reading| !reading.flags.any()).count();
-    if undisturbed < FEWEST_SHARE * table.rows().len() || undisturbed * 4 < table.readings().len() {
-        return Err(format!("only in {undisturbed} of {} windows nothing else ran", table.readings().len()));
-    }
+    enough(table)?;
     let options = Options { level, ..Options::default() };
     let solution = solve(table, 0, &options).map_err(|error| error.to_string())?;
     let component = |name: &str| solution.component(name).ok_or_else(|| format!("`{name}` cannot be told from the rest"));
     let found = ratio((&solution, component(SWITCHES)?), (&solution, component(PASSED)?));
     found.map(|ratio| ratio.scaled(-1.0)).ok_or_else(|| "too few windows were undisturbed".into())
+}
+
+/// An error if too few windows were undisturbed.
+fn enough(table: &Observations) -> Result<(), String> {
+    let undisturbed = table.readings().iter().filter(|reading| !reading.flags.any()).count();
+    let is_enough = undisturbed >= FEWEST_SHARE * table.rows().len() && undisturbed * 4 >= table.readings().len();
+    is_enough.then_some(()).ok_or_else(|| format!("only in {undisturbed} of {} windows nothing else ran", table.readings().len()))
 }
 
 #[cfg(test)]

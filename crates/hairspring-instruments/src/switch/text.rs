@@ -114,7 +114,10 @@ fn meaning(name: &str) -> &'static str {
 
 fn checked(check: &Check) -> String {
     let verdict = if check.agrees { "agrees within both intervals" } else { "DIFFERS beyond both intervals" };
-    let longer = |percent: f64| format!(". A thread that waits for the CPU makes a switch {percent:.0} % longer");
+    let longer = |percent: f64| {
+        let (size, word) = (significant(percent.abs(), 2), if percent < 0.0 { "less" } else { "more" });
+        format!(". Beside the counter a switch takes {size} % {word} than without it")
+    };
     format!(
         "{verdict}: {} by the work that a background counter lost at up to {} switches a second, {} by the clock beside it{}",
         nanoseconds(&check.ns),

@@ -12,8 +12,8 @@ const STRETCH: u32 = 8;
 const LONG_STRETCH: u32 = 32;
 /// The quantum from which on the longer stretches are used, as a share of the longest row.
 const COARSE: f64 = 0.01;
-/// Readings of the chain among which the longest row is.
-const MOST_ROWS: usize = 64;
+/// Readings of the longest row whose median is its length.
+const FIRST_READINGS: usize = 64;
 /// A stretch belongs to a level if it is off by at most this share ...
 const OFF: f64 = 0.004;
 /// ... or by this many times the noise of a stretch.
@@ -69,8 +69,8 @@ pub fn rates(table: &Observations, reference: SeriesId, cycles: f64) -> Option<R
     Some(Rates { by_round, mean: at_level.iter().sum::<f64>() / at_level.len() as f64 })
 }
 
-/// The values that one of their neighbours shares within this distance. The others are of stretches in which the clock stepped; some
-/// of these between two levels would join them.
+/// The values that one of their neighbours shares within this distance. The others are of stretches in which the clock stepped: such a
+/// stretch lies between two levels and would join them into one.
 fn steady(values: &[f64], distance: f64) -> Vec<f64> {
     let near = |a: usize, b: usize| (values[a] - values[b]).abs() <= distance;
     let last = values.len().saturating_sub(1);
@@ -105,9 +105,11 @@ fn typical(readings: &mut [f64], quantum: f64) -> f64 {
 
 /// Rounds in a stretch of this table.
 fn stretch(table: &Observations, reference: SeriesId) -> u32 {
-    let of_reference = |one: &&Reading| table.rows()[one.row as usize].series == reference && !one.flags.any();
-    let longest = table.readings().iter().filter(of_reference).take(MOST_ROWS).map(|one| one.ticks).fold(0.0, f64::max);
-    if table.origin.quantum() > COARSE * longest { LONG_STRETCH } else { STRETCH }
+    let counts = |row: RowId| table.rows()[row as usize].counts.iter().sum::<f64>();
+    let longest = table.rows_of(reference).map(|(row, _)| row).max_by(|a, b| counts(*a).total_cmp(&counts(*b)));
+    let of_longest = |one: &&Reading| Some(one.row) == longest && !one.flags.any();
+    let mut first: Vec<f64> = table.readings().iter().filter(of_longest).take(FIRST_READINGS).map(|one| one.ticks).collect();
+    if table.origin.quantum() > COARSE * median(&mut first) { LONG_STRETCH } else { STRETCH }
 }
 
 /// The slope of the reference chain in ticks per core cycle, in each stretch; `None` where a row has no reading.
@@ -115,6 +117,10 @@ fn stretches(table: &Observations, reference: SeriesId, cycles: f64, stretch: u3
     let (rows, by_row) = by_row(table, reference);
     let length = |id: &RowId| table.rows()[*id as usize].counts.iter().sum::<f64>() * cycles;
     let count = table.rounds().div_ceil(stretch) as usize;
+    // With fewer readings than that too few stretches can be known, and a file may have a round of any number.
+    if (by_row.iter().map(Vec::len).min().unwrap_or(0) as f64) < LEAST_KNOWN * count as f64 {
+        return Vec::new();
+    }
     let mut readings = vec![vec![Vec::new(); rows.len()]; count];
     for (at, row) in by_row.iter().enumerate() {
         for one in row.iter().filter(|one| !one.flags.without(Flags::SHARED).any()) {

@@ -29,6 +29,7 @@ use crate::observations::{Flags, Observations, Reading, SeriesId};
 use clock::{Rates, rates};
 use mixture::{Mixture, Row};
 use rounds::{QuietRounds, quiet_rounds};
+use std::ops::Range;
 
 /// Coarsest clock, in core cycles, whose guards are judged singly: the undisturbed part is a few cycles wide, and steps of a
 /// coarser clock hide it.
@@ -125,9 +126,20 @@ impl Quiet {
         (self.longest_guard.is_some() || self.rounds.is_some()).then_some(self.share)
     }
 
-    /// The mean guard of a round while nobody else used the core, in core cycles, where whole rounds were judged and some were quiet.
+    /// The same for these rounds alone, as the first ones of a table of their own. They are not judged again.
+    #[must_use]
+    pub fn in_rounds(&self, rounds: &Range<u32>) -> Quiet {
+        let place = rounds.start as usize..rounds.end as usize;
+        let by_round = self.rates.by_round.get(place.clone()).unwrap_or_default().to_vec();
+        let rates = Rates { by_round, mean: self.rates.mean };
+        let chosen = |all: &QuietRounds| QuietRounds { is_quiet: all.is_quiet.get(place).unwrap_or_default().to_vec(), ..all.clone() };
+        Quiet { rates, rounds: self.rounds.as_ref().map(chosen), ..self.clone() }
+    }
+
+    /// The lowest peak of the mean guards of rounds, in core cycles, where whole rounds were judged and it is clear: the guard without a
+    /// neighbour, unless he stayed for the whole run.
     pub fn guard(&self) -> Option<f64> {
-        self.rounds.as_ref().filter(|rounds| rounds.share >= LEAST_QUIET).map(|rounds| rounds.guard)
+        self.rounds.as_ref()?.guard
     }
 
     /// Whether whole rounds were judged, and by guards alone. Then the choice cannot depend on the times of the code.
@@ -204,14 +216,13 @@ impl Quiet {
     /// The readings of a series at the mean clock of the run; readings with long guards, or of disturbed rounds, have the weight 0.
     fn candidates(&self, table: &Observations, series: SeriesId) -> Grouped {
         let (rows, readings) = by_row(table, series);
-        if let Some(quiet) = &self.rounds {
-            let quantum = table.origin.quantum();
-            let readings = readings.into_iter().map(|row| self.weigh_by_round(row, quiet, quantum)).collect();
-            return Grouped { rows, readings, quantum, is_quantum_stated: table.origin.granularity.is_some() };
-        }
-        let with_guards = |row: Vec<&Reading>| row.into_iter().map(|one| self.with_guard(one)).collect();
-        let readings = readings.into_iter().map(|row| self.weigh_by_guard(with_guards(row))).collect();
-        Grouped { rows, readings, quantum: table.origin.quantum(), is_quantum_stated: table.origin.granularity.is_some() }
+        let quantum = table.origin.quantum();
+        let weighed = |row: Vec<&Reading>| match &self.rounds {
+            Some(quiet) => self.weigh_by_round(row, quiet, quantum),
+            None => self.weigh_by_guard(row.into_iter().map(|one| self.with_guard(one)).collect()),
+        };
+        let readings = readings.into_iter().map(weighed).collect();
+        Grouped { rows, readings, quantum, is_quantum_stated: table.origin.granularity.is_some() }
     }
 
     /// A reading at the mean clock of the run, and its guard in core cycles; infinite if the reading cannot be used.

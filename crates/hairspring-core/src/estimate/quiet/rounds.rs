@@ -5,8 +5,8 @@
 //! of them. A neighbour mostly stays for much longer than these rounds.
 //!
 //! The means of windows of rounds are distributed about the undisturbed guard with a known standard error, and those with a
-//! neighbour lie above. The lowest peak of the means is the undisturbed guard, if its left flank is as wide as the standard error,
-//! and if it is not longer than the one that earlier runs on the machine show ([`quiet_guard`]).
+//! neighbour lie above. The lowest peak of the means is the undisturbed guard, if its left flank is as wide as the standard error.
+//! If it is longer than the one that earlier runs on the machine show ([`quiet_guard`]), somebody else was there throughout.
 //!
 //! [`quiet_guard`]: crate::observations::Origin::quiet_guard
 
@@ -16,9 +16,12 @@ use crate::observations::{Flags, Observations, Reading};
 
 /// Standard error of the mean guard of a window, in core cycles: a fraction of what a neighbour adds.
 const WINDOW_ERROR: f64 = 1.5;
+/// Guards that scatter less than this share of a quantum begin at few places between two steps: their mean shows no more than one of
+/// them.
+const LEAST_SCATTER: f64 = 0.1;
 /// Longest window in rounds: some milliseconds. A neighbour comes and goes within a longer one, which a coarser clock would need.
 const LONGEST_WINDOW: u32 = 64;
-/// Fewest windows, one beside the other, that show a peak.
+/// Fewest windows that do not overlap, for a peak to show.
 const FEWEST_WINDOWS: u32 = 12;
 /// Fewest steps of the clock in a guard. Guards within one step are missing, and those that cross one all seem equal.
 const FEWEST_STEPS: f64 = 2.0;
@@ -32,8 +35,8 @@ const REACH: f64 = 1.5;
 const ABOVE: f64 = 1.0;
 /// Rounds are surely disturbed from this many standard errors above the peak.
 const SURELY: f64 = 4.0;
-/// If the left flank of the lowest peak is wider than this many standard errors, the peak is not the undisturbed guard: a
-/// neighbour that comes and goes within a window was there throughout.
+/// If the left flank of the lowest peak is wider than this many standard errors, more than chance moves the guards there, and the peak
+/// is not the undisturbed guard: for example a neighbour that comes and goes within a window.
 const WIDEST_FLANK: f64 = 1.5;
 /// A peak that is longer by this share than the guard that earlier runs show is that of a neighbour who was there throughout. The
 /// guards of quiet runs differ by half a percent.
@@ -44,11 +47,13 @@ const LONGER: f64 = 0.015;
 pub struct QuietRounds {
     /// For each round; all false if the guards show no undisturbed ones.
     pub is_quiet: Vec<bool>,
-    /// The mean guard while nobody else used the core, in core cycles, as far as this run shows it.
-    pub guard: f64,
+    /// The lowest peak of the mean guards, in core cycles: that without a neighbour, if he was gone for a while. `None` if its flank is
+    /// wide.
+    pub guard: Option<f64>,
     /// Share of the rounds that are surely disturbed.
     pub disturbed: f64,
-    /// Share of the quiet rounds among those in which the core clock is known, with those that count as disturbed by chance.
+    /// Share of the quiet rounds among those whose core clock is known. By the symmetry of the peak: quiet rounds that lie above the
+    /// limit by chance count as quiet.
     pub share: f64,
 }
 
@@ -69,15 +74,20 @@ pub fn quiet_rounds(table: &Observations, rates: &Rates, shows: &[bool]) -> Opti
     let peak = lowest_peak(&sorted, error)?;
     let below = &sorted[..sorted.partition_point(|mean| *mean < peak)];
     let flank = (below.iter().map(|mean| (peak - mean).powi(2)).sum::<f64>() / below.len().max(1) as f64).sqrt();
-    let known = table.origin.quiet_guard.unwrap_or(peak);
-    let is_clear = flank <= WIDEST_FLANK * error && peak <= (1.0 + LONGER) * known;
+    let is_longer = table.origin.quiet_guard.is_some_and(|known| peak > (1.0 + LONGER) * known);
+    let is_wide = flank > WIDEST_FLANK * error;
+    // The guards may differ for other reasons than a neighbour, so a wide flank without an earlier run proves nothing.
+    if is_wide && !is_longer {
+        return None;
+    }
+    let is_clear = !is_longer;
     // The peak is symmetrical, so as many undisturbed windows lie above it as below.
     let peaked = below.len() + sorted.partition_point(|mean| *mean <= peak);
     let share = if is_clear { (peaked as f64 / sorted.len() as f64).min(1.0) } else { 0.0 };
     let is_quiet = means.iter().map(|mean| is_clear && *mean <= peak + ABOVE * error).collect();
     let far = sorted.len() - sorted.partition_point(|mean| *mean <= peak + SURELY * error);
     let disturbed = if is_clear { far as f64 / sorted.len() as f64 } else { 1.0 };
-    Some(QuietRounds { is_quiet, guard: peak, disturbed, share })
+    Some(QuietRounds { is_quiet, guard: Some(peak).filter(|_| !is_wide), disturbed, share })
 }
 
 /// The mean to which that of all values within reach moves, from the left.
@@ -132,7 +142,8 @@ impl Guards {
         // The mean, not the median: the variance of a coarse clock's guards differs from one core clock to the other.
         // Rounding leaves a variance just below 0 where all guards are equal.
         let deviation = (variances.iter().sum::<f64>() / variances.len() as f64).max(0.0).sqrt();
-        typical.is_finite().then_some(Guards { sums, counts, deviation, typical })
+        let is_dithered = deviation > LEAST_SCATTER * table.origin.quantum() / rates.mean;
+        (typical.is_finite() && is_dithered).then_some(Guards { sums, counts, deviation, typical })
     }
 
     /// Rounds of a window, an odd number.
@@ -143,16 +154,18 @@ impl Guards {
 
     /// Standard error of the mean of a window.
     fn error(&self, rounds: u32) -> f64 {
-        self.deviation.max(f64::MIN_POSITIVE) / (f64::from(rounds) * self.typical).sqrt()
+        self.deviation / (f64::from(rounds) * self.typical).sqrt()
     }
 
-    /// The mean guard of the window about each round; NaN if the round has none.
+    /// The mean guard of the window about each round; NaN if the round has none, or the window less than half of them.
     fn means(&self, rounds: u32) -> Vec<f64> {
         let half = rounds as usize / 2;
         let (sums, counts) = (running(&self.sums), running(&self.counts));
         let mean = |at: usize| {
             let (from, to) = (at.saturating_sub(half), (at + half + 1).min(self.sums.len()));
-            if self.counts[at] > 0.0 { (sums[to] - sums[from]) / (counts[to] - counts[from]) } else { f64::NAN }
+            let count = counts[to] - counts[from];
+            let enough = self.counts[at] > 0.0 && count >= 0.5 * f64::from(rounds) * self.typical;
+            if enough { (sums[to] - sums[from]) / count } else { f64::NAN }
         };
         (0..self.sums.len()).map(mean).collect()
     }

@@ -82,17 +82,20 @@ impl Kernel {
         self.values.iter().zip(&slopes[first..]).map(|(weight, slope)| weight * slope).sum()
     }
 
-    /// Derivative of the smoothed differences at a place, counted from the first of them.
+    /// Derivative of the smoothed differences at a place, counted from the first of them. NaN at a place that is not known, because
+    /// readings are infinite, or too near to an end.
     pub fn bend(&self, slopes: &[f64], at: f64) -> f64 {
         let base = at.floor();
         let place = (at - base) * PHASES as f64;
         let (phase, part) = (place as usize, place.fract());
-        let (taps, first) = (2 * self.half, base as usize + 1 - self.half);
+        let taps = 2 * self.half;
+        let first = (base as usize + 1).checked_sub(self.half).filter(|_| at.is_finite());
+        let Some(slopes) = first.and_then(|first| slopes.get(first..first + taps)) else { return f64::NAN };
         let (here, next) = (&self.bends[phase * taps..][..taps], &self.bends[(phase + 1) * taps..][..taps]);
         // Several independent sums avoid one long dependence chain.
         let mut sums = [0.0; 4];
         let pairs = here.chunks_exact(4).zip(next.chunks_exact(4));
-        for (slopes, (here, next)) in slopes[first..first + taps].chunks_exact(4).zip(pairs) {
+        for (slopes, (here, next)) in slopes.chunks_exact(4).zip(pairs) {
             for (n, sum) in sums.iter_mut().enumerate() {
                 *sum += slopes[n] * (here[n] + part * (next[n] - here[n]));
             }

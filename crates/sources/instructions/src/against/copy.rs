@@ -51,7 +51,7 @@ pub fn predict(lines: &[String], cpu: Option<&str>) -> Result<Prediction, String
     };
     let [(short, warnings), (long, _)] = [simulate(COPIES[0])?, simulate(COPIES[1])?];
     let (single, _) = simulate(1)?;
-    let options = ["-bottleneck-analysis", "-instruction-info=0", "-resource-pressure=0", "-iterations=100"];
+    let options = ["-bottleneck-analysis", "-instruction-info=0", "-resource-pressure=0", "-iterations=1000"];
     let (analysis, _) = run(&program, cpu, &options, &text)?;
     Ok(Prediction {
         name: format!("{program} -mcpu={}", long.cpu),
