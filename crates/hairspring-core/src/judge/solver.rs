@@ -321,6 +321,19 @@ mod tests {
     }
 
     #[test]
+    fn placements_are_solved_from_the_rounds_that_the_whole_run_uses() {
+        let half_width = |placements: Vec<u32>| {
+            let mut table = Core { slower: 0.08, of_chains: 0.0, quantum: 26.0, ..EPISODES }.table(1.0, 4);
+            table.origin.placements = placements;
+            let (cycles, _, found) = found(&table);
+            assert!((cycles - 1.0).abs() < 0.02, "{cycles}");
+            found.series[0].components[0].time.cycles.as_ref().unwrap().estimate(0.95).half_width()
+        };
+        let (alone, placed) = (half_width(Vec::new()), half_width(vec![600, 1_200, 1_800, 2_400]));
+        assert!(placed < 3.0 * alone, "{placed} with placements, {alone} without");
+    }
+
+    #[test]
     fn code_that_is_never_undisturbed_stays_untrusted() {
         let core = Core { stalls: (1.0, 1e9), slower: 0.5, ..STALLS };
         let (_, has_neighbour, found) = found(&core.table(1.0, 4));

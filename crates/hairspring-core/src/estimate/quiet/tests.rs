@@ -172,18 +172,6 @@ fn guards_that_do_not_scatter_show_nothing() {
 }
 
 #[test]
-fn placements_are_solved_from_the_rounds_that_the_whole_run_uses() {
-    let half_width = |placements: Vec<u32>| {
-        let mut table = coarse(Core { slower: 0.08, of_chains: 0.0, ..EPISODES }, 1.0, 4);
-        table.origin.placements = placements;
-        let found = crate::judge::assess(&table, &crate::judge::Question::default()).unwrap();
-        found.series[0].components[0].time.cycles.as_ref().unwrap().estimate(0.95).half_width()
-    };
-    let (alone, placed) = (half_width(Vec::new()), half_width(vec![600, 1_200, 1_800, 2_400]));
-    assert!(placed < 3.0 * alone, "{placed} with placements, {alone} without");
-}
-
-#[test]
 fn round_with_a_huge_number_costs_no_memory() {
     let mut table = Observations::new(vec!["body".into()]);
     let series = table.series("reference");
