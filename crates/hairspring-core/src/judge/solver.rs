@@ -104,16 +104,21 @@ impl<'a> Solver<'a> {
     /// show it too. Whole rounds are chosen by their guards alone, whatever the control chains show: some code is slowed more than they
     /// are.
     pub fn undisturbed(&self, options: &Options) -> Option<Solver<'a>> {
-        let table = self.table;
         let is_useful = |quiet: &&Quiet| quiet.shows_neighbour() && (quiet.judges_rounds() || self.is_disturbed());
         let quiet = self.seen().filter(is_useful)?;
+        let solver = Solver::from_quiet(self.table, quiet.clone(), options)?;
+        let complete = solver.controls.len() == self.controls.len();
+        let trusted = solver.control_finding().is_none_or(|finding| finding.severity < Severity::Untrusted);
+        (complete && trusted).then_some(solver)
+    }
+
+    /// Solves from what is undisturbed in a table; `None` if the reference chain has too few such readings.
+    fn from_quiet<'b>(table: &'b Observations, quiet: Quiet, options: &Options) -> Option<Solver<'b>> {
         let by_quiet = |series| quiet.solve(table, series, options);
         let ruler = Ruler::new(table, by_quiet)?;
         let solver = Solver { table, seen: OnceCell::new(), quiet: None, ruler: Some(ruler), controls: Vec::new() };
         let solver = solver.with_controls(by_quiet, options.level);
-        let complete = solver.controls.len() == self.controls.len();
-        let trusted = solver.control_finding().is_none_or(|finding| finding.severity < Severity::Untrusted);
-        (complete && trusted).then(|| Solver { quiet: Some(quiet.clone()), ..solver })
+        Some(Solver { quiet: Some(quiet), ..solver })
     }
 
     /// What the table shows about the core during its rounds, if it has a reference chain. All checks share one analysis.
@@ -201,12 +206,8 @@ impl<'a> Solver<'a> {
     /// Solves these rounds alone, which are a table of their own, as this solver does where it leaves out disturbed rounds: these are not
     /// judged again. `None` if it does not leave any out, or if the reference chain has too few undisturbed readings there.
     pub fn in_rounds<'b>(&self, part: &'b Observations, rounds: &Range<u32>, options: &Options) -> Option<Solver<'b>> {
-        let quiet = self.quiet.as_ref().filter(|quiet| quiet.judges_rounds())?.in_rounds(rounds);
-        let by_quiet = |series| quiet.solve(part, series, options);
-        let ruler = Ruler::new(part, by_quiet)?;
-        let solver = Solver { table: part, seen: OnceCell::new(), quiet: None, ruler: Some(ruler), controls: Vec::new() };
-        let solver = solver.with_controls(by_quiet, options.level);
-        Some(Solver { quiet: Some(quiet), ..solver })
+        let quiet = self.quiet.as_ref().filter(|quiet| quiet.judges_rounds())?;
+        Solver::from_quiet(part, quiet.in_rounds(rounds), options)
     }
 
     /// Whether disturbed rounds are left out, which guards chose.

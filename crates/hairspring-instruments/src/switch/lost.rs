@@ -1,13 +1,18 @@
 //! The second method (Muller, 2.10: idle time): what a background counter loses while switches run at a known rate. Pure.
 //!
-//! A window is a period of the timer. Its reading is not a time but the work of the counter, so it needs no clock but the timer. In the
-//! longer windows the switches are also timed by the clock, because a thread that waits for the CPU makes them longer:
+//! A window is a period of the timer. Its reading is not a time but the work of the counter, so it needs no clock but the timer:
 //! `work = (period - switches * t - rest) / unit`. The fit gives `1 / unit` and `-t / unit`, and their ratio is `-t`.
+//!
+//! In the longer windows the switches are also timed by the clock, because a thread that waits for the CPU makes them longer.
 
 use hairspring_core::estimate::ratio::ratio;
-use hairspring_core::estimate::{Options, Uncertain, solve};
+use hairspring_core::estimate::{Component, Options, Solution, Uncertain, solve};
 use hairspring_core::observations::Observations;
 
+/// Name of the series of the counter's work.
+pub const COUNTER: &str = "counter";
+/// Name of the series of the switches that are timed beside the counter.
+pub const TIMED: &str = "beside the counter";
 /// Name of the component of the time that passes, in nanoseconds.
 pub const PASSED: &str = "passed";
 /// Name of the component of the switches.
@@ -50,20 +55,6 @@ pub fn periods(pair_ns: f64) -> Vec<Period> {
 /// Fewest undisturbed readings, as a multiple of the number of windows.
 const FEWEST_SHARE: usize = 4;
 
-/// An empty table for the windows; its readings are work of the counter.
-pub fn table() -> Observations {
-    let mut table = Observations::new(vec![PASSED.to_owned(), SWITCHES.to_owned()]);
-    table.series("counter");
-    table
-}
-
-/// An empty table for the time that the switches of the longer windows take, read from the clock while the counter waits for the CPU.
-pub fn timed_table() -> Observations {
-    let mut table = Observations::new(vec![SWITCHES.to_owned()]);
-    table.series("beside the counter");
-    table
-}
-
 /// The counts of a window whose switches are also timed by the clock: the longer ones. `None` for the others, which have the same
 /// numbers of switches.
 pub fn timed(period: &Period, all: &[Period]) -> Option<Vec<f64>> {
@@ -76,11 +67,8 @@ pub fn timed(period: &Period, all: &[Period]) -> Option<Vec<f64>> {
 /// # Errors
 /// Why there is none, in words.
 pub fn timed_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
-    enough(table)?;
-    let options = Options { level, ..Options::default() };
-    let solution = solve(table, 0, &options).map_err(|error| error.to_string())?;
-    let switch = solution.component(SWITCHES).ok_or("a switch cannot be told from the rest")?;
-    Ok(switch.uncertain.clone())
+    let solution = solved(table, level)?;
+    Ok(component(&solution, SWITCHES)?.uncertain.clone())
 }
 
 /// Time of a switch in nanoseconds, from what the counter lost.
@@ -88,12 +76,19 @@ pub fn timed_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
 /// # Errors
 /// Why there is none, in words.
 pub fn lost_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
-    enough(table)?;
-    let options = Options { level, ..Options::default() };
-    let solution = solve(table, 0, &options).map_err(|error| error.to_string())?;
-    let component = |name: &str| solution.component(name).ok_or_else(|| format!("`{name}` cannot be told from the rest"));
-    let found = ratio((&solution, component(SWITCHES)?), (&solution, component(PASSED)?));
+    let solution = solved(table, level)?;
+    let found = ratio((&solution, component(&solution, SWITCHES)?), (&solution, component(&solution, PASSED)?));
     found.map(|ratio| ratio.scaled(-1.0)).ok_or_else(|| "too few windows were undisturbed".into())
+}
+
+/// The solution of a table with one series; an error if too few windows were undisturbed.
+fn solved(table: &Observations, level: f64) -> Result<Solution, String> {
+    enough(table)?;
+    solve(table, 0, &Options { level, ..Options::default() }).map_err(|error| error.to_string())
+}
+
+fn component<'a>(solution: &'a Solution, name: &str) -> Result<&'a Component, String> {
+    solution.component(name).ok_or_else(|| format!("`{name}` cannot be told from the rest"))
 }
 
 /// An error if too few windows were undisturbed.
@@ -108,6 +103,13 @@ mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
+
+    /// A table for the work of the counter, without rows.
+    fn table() -> Observations {
+        let mut table = Observations::new(vec![PASSED.to_owned(), SWITCHES.to_owned()]);
+        table.series(COUNTER);
+        table
+    }
 
     /// Windows in which a switch takes this long, a unit of work 130 ns, and a wake-up comes late by up to 3 us.
     fn simulated(switch_ns: f64, seed: u64) -> Observations {

@@ -2,7 +2,7 @@
 //! the second method.
 
 use super::design::{components, rows};
-use super::lost::{lost_ns, periods, timed, timed_ns, timed_table};
+use super::lost::{COUNTER, PASSED, Period, SWITCHES, TIMED, lost_ns, periods, timed, timed_ns};
 use super::mechanism::Mechanism;
 use super::partner::Wanted;
 use super::result::{Check, Switched, switched};
@@ -126,11 +126,11 @@ impl Session<'_> {
     /// The second method, in what is left of the budget.
     fn check(&self, pair: Pair, pair_ns: f64, begin: Instant, windows: Estimate) -> std::result::Result<Check, String> {
         let periods = periods(pair_ns);
-        let most_per_second = periods.iter().map(super::lost::Period::rate).fold(0.0, f64::max);
-        let mut table = Table::new(super::lost::table().components().to_vec());
-        periods.iter().for_each(|period| table.add_row("counter", &period.counts()));
-        let mut clock = Table::new(timed_table().components().to_vec());
-        periods.iter().filter_map(|period| timed(period, &periods)).for_each(|counts| clock.add_row("beside the counter", &counts));
+        let most_per_second = periods.iter().map(Period::rate).fold(0.0, f64::max);
+        let mut table = Table::new(vec![PASSED.to_owned(), SWITCHES.to_owned()]);
+        periods.iter().for_each(|period| table.add_row(COUNTER, &period.counts()));
+        let mut clock = Table::new(vec![SWITCHES.to_owned()]);
+        periods.iter().filter_map(|period| timed(period, &periods)).for_each(|counts| clock.add_row(TIMED, &counts));
         let time = self.request.budget.saturating_sub(begin.elapsed()).max(Duration::from_millis(50));
         let batch = Batch { time, fewest: FEWEST_ROUNDS / 4, most: table.room() };
         let begin = Instant::now();

@@ -177,20 +177,7 @@ impl Quiet {
     /// # Cost
     /// About 1 us for each of the first 800 readings of every row, and 20 ns for each further one.
     pub fn solve(&self, table: &Observations, series: SeriesId, options: &Options) -> Option<Solution> {
-        let mut grouped = self.candidates(table, series);
-        if let Some(rounds) = &self.rounds {
-            if rounds.share < LEAST_QUIET || grouped.typical_repeats() < FEWEST_QUIET as usize {
-                return None;
-            }
-        } else {
-            self.leave_out_long_rows(&mut grouped);
-            let rows = self.mixture_rows(table, &grouped)?;
-            let mixture = mixture::fit(&rows, self.quantum)?;
-            self.weigh(&mixture, &rows, &mut grouped);
-            if !has_long_rows(&grouped) {
-                return None;
-            }
-        }
+        let grouped = if self.judges_rounds() { self.of_quiet_rounds(table, series) } else { self.of_mixture(table, series) }?;
         let mut solution = replicated::solve(grouped, table, options).ok().filter(|solution| !solution.blocks.is_empty())?;
         for component in &mut solution.components {
             let bound = CHOICE * component.uncertain.value.abs();
@@ -198,6 +185,22 @@ impl Quiet {
             component.ticks = component.uncertain.estimate(options.level);
         }
         Some(solution)
+    }
+
+    /// The readings of undisturbed rounds; `None` if there are too few.
+    fn of_quiet_rounds(&self, table: &Observations, series: SeriesId) -> Option<Grouped> {
+        let grouped = self.candidates(table, series);
+        (!self.is_never() && grouped.typical_repeats() >= FEWEST_QUIET as usize).then_some(grouped)
+    }
+
+    /// The readings with the weights of the mixture; `None` if the long rows have too few undisturbed ones.
+    fn of_mixture(&self, table: &Observations, series: SeriesId) -> Option<Grouped> {
+        let mut grouped = self.candidates(table, series);
+        self.leave_out_long_rows(&mut grouped);
+        let rows = self.mixture_rows(table, &grouped)?;
+        let mixture = mixture::fit(&rows, self.quantum)?;
+        self.weigh(&mixture, &rows, &mut grouped);
+        has_long_rows(&grouped).then_some(grouped)
     }
 
     /// Solves a series from its readings with short guards, at the mean clock of the run, whatever their times are. Code that

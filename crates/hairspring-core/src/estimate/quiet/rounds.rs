@@ -11,6 +11,7 @@
 //! [`quiet_guard`]: crate::observations::Origin::quiet_guard
 
 use super::clock::Rates;
+use super::guard_cycles;
 use crate::estimate::location::median;
 use crate::observations::{Flags, Observations, Reading};
 
@@ -80,13 +81,12 @@ pub fn quiet_rounds(table: &Observations, rates: &Rates, shows: &[bool]) -> Opti
     if is_wide && !is_longer {
         return None;
     }
-    let is_clear = !is_longer;
     // The peak is symmetrical, so as many undisturbed windows lie above it as below.
     let peaked = below.len() + sorted.partition_point(|mean| *mean <= peak);
-    let share = if is_clear { (peaked as f64 / sorted.len() as f64).min(1.0) } else { 0.0 };
-    let is_quiet = means.iter().map(|mean| is_clear && *mean <= peak + ABOVE * error).collect();
+    let share = if is_longer { 0.0 } else { (peaked as f64 / sorted.len() as f64).min(1.0) };
+    let is_quiet = means.iter().map(|mean| !is_longer && *mean <= peak + ABOVE * error).collect();
     let far = sorted.len() - sorted.partition_point(|mean| *mean <= peak + SURELY * error);
-    let disturbed = if is_clear { far as f64 / sorted.len() as f64 } else { 1.0 };
+    let disturbed = if is_longer { 1.0 } else { far as f64 / sorted.len() as f64 };
     Some(QuietRounds { is_quiet, guard: Some(peak).filter(|_| !is_wide), disturbed, share })
 }
 
@@ -120,7 +120,7 @@ impl Guards {
     fn new(table: &Observations, rates: &Rates, shows: &[bool]) -> Option<Guards> {
         let of_reading = |one: &Reading| {
             let usable = shows[one.row as usize] && !one.flags.without(Flags::SHARED).any();
-            Some((one.round as usize, f64::from(one.guard.filter(|_| usable)?.get()) / rates.at(one.round)?))
+            Some((one.round as usize, guard_cycles(one.guard.filter(|_| usable)?.get(), rates.at(one.round)?)))
         };
         let guards: Vec<(usize, f64)> = table.readings().iter().filter_map(of_reading).collect();
         let middle = median(&mut guards.iter().map(|(_, guard)| *guard).collect::<Vec<f64>>());
