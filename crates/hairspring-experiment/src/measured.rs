@@ -53,7 +53,7 @@ fn of_series(texts: &[String], setup: &Setup, dimension: Dimension) -> Result<Me
         .collect::<Result<_, _>>()
         .map_err(|error| format!("what it printed {error}; of other documents name the `figure` and its `unit`"))?;
     let runs = documents.len();
-    let document = between(documents).ok_or("nothing was run")?;
+    let document = between(documents, None).ok_or("nothing was run")?;
     let series = find_series(&document, setup)?;
     let (name, component) = find_component(series, setup)?;
     let unit = match dimension {

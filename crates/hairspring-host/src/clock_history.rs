@@ -16,6 +16,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs that count: this many of the latest ...
 const MOST_RUNS: usize = 100;
+/// ... of which those within this many seconds count as one. A program has many benchmarks, and runs in several processes: their clocks
+/// are nearly the same, and would displace those of all other runs.
+const ONE_RUN_SECONDS: u64 = 10;
 /// ... and none older than a week, because cooling, power limits and neighbours change.
 const MOST_SECONDS: u64 = 7 * 24 * 3600;
 /// Fewest runs whose spread is used: with fewer, Student's quantile is so large that the interval says nothing.
@@ -81,11 +84,11 @@ fn added(path: &Path, now: u64, seen: Seen) -> Option<ClockSpread> {
     if !BELIEVED.contains(&seen.hz) {
         return None;
     }
-    let mut runs = read(path, now);
-    runs.push((now, seen));
+    let line_of_run = line(&(now, seen.clone()));
+    let runs = with_line(read(path, now), (now, seen));
     let is_long = fs::metadata(path).is_ok_and(|file| file.len() > MOST_BYTES);
     // A history that cannot be kept is no reason to fail: this run still has the runs that were read.
-    let _ = if is_long { replace(path, &runs.iter().map(line).collect::<String>()) } else { append(path, &line(&runs[runs.len() - 1])) };
+    let _ = if is_long { replace(path, &runs.iter().map(line).collect::<String>()) } else { append(path, &line_of_run) };
     spread(&runs.iter().map(|(_, seen)| seen.hz).collect::<Vec<f64>>())
 }
 
@@ -94,13 +97,31 @@ fn line((time, seen): &(u64, Seen)) -> String {
     format!("{time} {:.0}{guard}\n", seen.hz)
 }
 
-/// The latest runs in the file, oldest first. Lines that are no run are skipped.
+/// The latest runs in the file, oldest first. Lines that are no run are skipped; those of one program are one run.
 fn read(path: &Path, now: u64) -> Vec<(u64, Seen)> {
     let mut text = Vec::new();
     let _ = fs::File::open(path).and_then(|file| file.take(2 * MOST_BYTES).read_to_end(&mut text));
     let run = |line: &str| parsed(line).filter(|(time, seen)| *time <= now && now - time <= MOST_SECONDS && BELIEVED.contains(&seen.hz));
     let runs: Vec<(u64, Seen)> = String::from_utf8_lossy(&text).lines().filter_map(run).collect();
+    let runs = runs.into_iter().fold(Vec::new(), with_line);
     runs[runs.len().saturating_sub(MOST_RUNS - 1)..].to_vec()
+}
+
+/// Adds a line to the runs before it. Of the lines of one run, the last clock counts, because a mean would move less than the clock of a
+/// run does, and the shortest guard.
+fn with_line(mut runs: Vec<(u64, Seen)>, (time, seen): (u64, Seen)) -> Vec<(u64, Seen)> {
+    match runs.last_mut() {
+        Some((begin, run)) if (*begin..*begin + ONE_RUN_SECONDS).contains(&time) => {
+            let shorter = |before: &(String, f64), now: &(String, f64)| before.0 == now.0 && before.1 < now.1;
+            let keeps = match (&run.guard, &seen.guard) {
+                (Some(before), Some(now)) => shorter(before, now),
+                (before, _) => before.is_some(),
+            };
+            *run = Seen { hz: seen.hz, guard: if keeps { run.guard.take() } else { seen.guard } };
+        }
+        _ => runs.push((time, seen)),
+    }
+    runs
 }
 
 fn parsed(line: &str) -> Option<(u64, Seen)> {
@@ -180,35 +201,58 @@ mod tests {
     fn guard_is_the_shortest_of_its_clock_that_two_runs_have() {
         let scratch = Scratch::new("guards");
         let path = scratch.file();
-        let of_tsc = || lowest_guard(&read(&path, NOW), "tsc");
+        let of_tsc = || lowest_guard(&read(&path, NOW + 100), "tsc");
         assert_eq!(of_tsc(), None);
         added(&path, NOW, with_guard("perf", 400.0));
         added(&path, NOW, at_hz(3e9));
         assert_eq!(of_tsc(), None);
-        for (cycles, found) in [(190.0, None), (174.25, None), (90.0, None), (173.5, Some(173.5)), (174.0, Some(173.5)), (90.5, Some(90.0))]
-        {
-            added(&path, NOW, with_guard("tsc", cycles));
+        let guards = [(190.0, None), (174.25, None), (90.0, None), (173.5, Some(173.5)), (174.0, Some(173.5)), (90.5, Some(90.0))];
+        for (at, (cycles, found)) in guards.into_iter().enumerate() {
+            added(&path, NOW + (at as u64 + 1) * ONE_RUN_SECONDS, with_guard("tsc", cycles));
             assert_eq!(of_tsc(), found, "after {cycles}");
         }
+    }
+
+    #[test]
+    fn benchmarks_of_one_program_are_one_run() {
+        let scratch = Scratch::new("program");
+        let path = scratch.file();
+        for (at, cycles) in [174.0, 173.0, 180.0].into_iter().enumerate() {
+            added(&path, NOW + at as u64, Seen { hz: 3e9 + at as f64, ..with_guard("tsc", cycles) });
+        }
+        added(&path, NOW + 4, with_guard("perf", 400.0));
+        added(&path, NOW + 5, at_hz(3.1e9));
+        let run = (NOW, Seen { hz: 3.1e9, ..with_guard("perf", 400.0) });
+        assert_eq!(read(&path, NOW + 60), [run.clone()]);
+        added(&path, NOW + ONE_RUN_SECONDS, at_hz(3.2e9));
+        assert_eq!(read(&path, NOW + 60), [run, (NOW + ONE_RUN_SECONDS, at_hz(3.2e9))]);
+    }
+
+    #[test]
+    fn shortest_guard_of_one_program_counts() {
+        let of = |cycles: f64| (NOW, with_guard("tsc", cycles));
+        let run = [174.0, 173.0, 180.0].map(of).into_iter().fold(Vec::new(), with_line);
+        assert_eq!(run, [of(173.0)]);
     }
 
     #[test]
     fn spread_is_that_of_the_latest_runs() {
         let scratch = Scratch::new("latest");
         let path = scratch.file();
+        let begin = |run: u64| NOW + run * ONE_RUN_SECONDS;
         for at in 0..3 {
-            assert_eq!(added(&path, NOW + at, at_hz(3e9)), None, "{at} earlier runs");
+            assert_eq!(added(&path, begin(at), at_hz(3e9)), None, "{at} earlier runs");
         }
-        let found = added(&path, NOW + 3, at_hz(3.3e9)).unwrap();
+        let found = added(&path, begin(3), at_hz(3.3e9)).unwrap();
         let mean: f64 = (3.0 * 3.0 + 3.3) / 4.0;
         let sd = ((3.0 * (3.0 / mean - 1.0).powi(2) + (3.3 / mean - 1.0).powi(2)) / 3.0).sqrt();
         assert!((found.sd - sd).abs() < 1e-9 && found.runs == 4, "{found:?}");
         // A week later none of them counts.
-        assert_eq!(added(&path, NOW + 4 + MOST_SECONDS, at_hz(3e9)), None);
+        assert_eq!(added(&path, begin(4) + MOST_SECONDS, at_hz(3e9)), None);
         for at in 0..300 {
-            added(&path, NOW + 4 + MOST_SECONDS + at, at_hz(2e9 + at as f64));
+            added(&path, begin(5 + at) + MOST_SECONDS, at_hz(2e9 + at as f64));
         }
-        assert_eq!(added(&path, NOW + 400 + MOST_SECONDS, at_hz(2e9)).unwrap().runs, MOST_RUNS as u32);
+        assert_eq!(added(&path, begin(400) + MOST_SECONDS, at_hz(2e9)).unwrap().runs, MOST_RUNS as u32);
     }
 
     #[test]
@@ -216,7 +260,7 @@ mod tests {
         let scratch = Scratch::new("short");
         let path = scratch.file();
         let longest = (0..3_000).map(|at| {
-            added(&path, NOW + at, at_hz(3e9));
+            added(&path, NOW + at * ONE_RUN_SECONDS, at_hz(3e9));
             fs::metadata(&path).unwrap().len()
         });
         assert!(longest.max().unwrap() <= MOST_BYTES + 100);
@@ -228,12 +272,17 @@ mod tests {
         let scratch = Scratch::new("hostile");
         let path = scratch.file();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let [first, second, third] = [NOW - 60, NOW - 40, NOW - 20];
         let hostile = format!(
-            "{NOW} 3e9\nx\n\n{NOW} nan\n{NOW} -3e9\n{NOW} 1e300\n{NOW} 3e9 tsc=-5\n{NOW} 3e9 tsc=nan\n-5 3e9\n99999999999999999999 3e9\n{} 3e9\n",
+            "{first} 3e9\nx\n\n{NOW} nan\n{NOW} -3e9\n{NOW} 1e300\n{second} 3e9 tsc=-5\n{third} 3e9 tsc=nan\n-5 3e9\n99999999999999999999 3e9\n{} 3e9\n",
             NOW + 60
         );
         fs::write(&path, [hostile.as_bytes(), &[0xff, 0, b'\n'], &vec![b'9'; 1 << 20]].concat()).unwrap();
-        assert_eq!(read(&path, NOW), vec![(NOW, at_hz(3e9)); 3], "a guard that nobody has is no reason to leave out the clock");
+        assert_eq!(
+            read(&path, NOW),
+            [first, second, third].map(|time| (time, at_hz(3e9))),
+            "a guard that nobody has is no reason to leave out the clock"
+        );
         assert!(added(&path, NOW, at_hz(3e9)).is_some());
         assert!(fs::metadata(&path).unwrap().len() < 100, "a file that is too long is written anew");
     }

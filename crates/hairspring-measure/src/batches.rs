@@ -1,6 +1,6 @@
 //! Batches of rounds in this process, and the trait for batches in another process.
 
-use crate::limits::{Batch, FIRST_BATCH, PLACEMENTS_OF_A_BATCH, SHORTEST_PLACEMENT};
+use crate::limits::{Batch, FIRST_BATCH, FIRST_PLACEMENTS, SHORTEST_PLACEMENT};
 use crate::rounds::{Dither, Raw, Rig, Rounds};
 use crate::table::Table;
 use hairspring_host::clock::Clock;
@@ -82,7 +82,7 @@ impl<R: Rig> Batches for InProcess<R> {
 
     /// A move takes no time, so the first batch need not be longer.
     fn shortest_placement(&self) -> Duration {
-        FIRST_BATCH / PLACEMENTS_OF_A_BATCH
+        FIRST_BATCH / FIRST_PLACEMENTS
     }
 
     fn move_rows(&mut self) -> Result<(), RowFailed> {

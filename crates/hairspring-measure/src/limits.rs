@@ -8,11 +8,16 @@ pub const DEFAULT_PRECISION: f64 = 0.005;
 /// Length of the first batch; each further batch is as long as all previous ones together. Short rows run some thousand
 /// times in it, which is enough for [`DEFAULT_PRECISION`] on a quiet machine.
 pub const FIRST_BATCH: Duration = Duration::from_millis(60);
-/// Placements that share a batch, if the rows can be moved: a batch has time for at least three, whose differences show how the
-/// next placement will differ.
-pub const PLACEMENTS_OF_A_BATCH: u32 = 5;
-/// Shortest time for the rounds of a placement. Short rows run some thousand times in it.
-pub const SHORTEST_PLACEMENT: Duration = Duration::from_millis(20);
+/// Placements that share the first batch, if the rows can be moved. Some code has one time in most processes and a much longer one
+/// in a few of them (`malloc`, `std::string`, `memcmp` do): five placements are often all of the first kind, and their interval does
+/// not hold for the next run.
+pub const FIRST_PLACEMENTS: u32 = 20;
+/// Most placements that share a batch. More would not make the interval more certain, and each has to be started.
+pub const PLACEMENTS_OF_A_BATCH: u32 = 64;
+/// Shortest time for the rounds of a placement. Short rows run more than a hundred times in it.
+pub const SHORTEST_PLACEMENT: Duration = Duration::from_millis(5);
+/// Longest time of a batch with the starts of its placements, as a multiple of the time for rounds.
+pub const LONGEST_BATCH: u32 = 2;
 /// Minimum measuring time, however much of the budget compilation or assessment took; a shorter budget limits it.
 pub const SHORTEST_RUN: Duration = Duration::from_millis(100);
 /// Fewest rounds for a trusted interval, which comes from the spread of blocks of rounds. Fewer are run only if the budget

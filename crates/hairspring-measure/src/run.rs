@@ -27,8 +27,19 @@ pub struct Run {
 
 /// How the core clock moved between the runs on this machine, of which this is the latest; `None` if the table does not show it.
 fn clock_spread(table: &Observations) -> Option<ClockSpread> {
-    let guard = || Some((table.origin.clock.clone()?, Quiet::by_reference(table)?.guard()?));
-    with_run(|| Some(Seen { hz: core_hz(table)?, guard: guard() }))
+    with_run(|| {
+        let hz = core_hz(table)?;
+        Some(Seen { hz, guard: guard(table, hz) })
+    })
+}
+
+/// The name of the clock and the guard of undisturbed rounds by it. Only a coarse clock has one, and only for it all guards are
+/// looked at again.
+fn guard(table: &Observations, core_hz: f64) -> Option<(String, f64)> {
+    let origin = &table.origin;
+    let quantum_cycles = origin.quantum() / origin.rate.as_ref()?.hz * core_hz;
+    let quiet = Quiet::is_by_rounds(quantum_cycles).then(|| Quiet::by_reference(table))??;
+    Some((origin.clock.clone()?, quiet.guard()?))
 }
 
 impl Run {

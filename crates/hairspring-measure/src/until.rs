@@ -1,7 +1,10 @@
 //! Batches of rounds until the intervals are narrow enough or the budget is spent.
 
 use crate::batches::Batches;
-use crate::limits::{ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, FEWEST_ROUNDS, FIRST_BATCH, PLACEMENTS_OF_A_BATCH, SHORTEST_RUN};
+use crate::limits::{
+    ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, FEWEST_ROUNDS, FIRST_BATCH, FIRST_PLACEMENTS, LONGEST_BATCH, PLACEMENTS_OF_A_BATCH,
+    SHORTEST_RUN,
+};
 use crate::table::Table;
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Progress, flag_shared_rounds, progress_since};
@@ -87,7 +90,7 @@ fn until<B: Batches>(
     mut progress: impl FnMut(&mut Table) -> Progress,
 ) -> Result<Ended, B::Error> {
     let mut measuring = Duration::ZERO;
-    let first = if batches.can_move() { batches.shortest_placement() * PLACEMENTS_OF_A_BATCH } else { FIRST_BATCH };
+    let first = if batches.can_move() { batches.shortest_placement() * FIRST_PLACEMENTS } else { FIRST_BATCH };
     let mut time = first.min(left(goal.budget, elapsed(), measuring));
     loop {
         measuring += run_placed(time, goal.least_rounds, table, batches, elapsed)?;
@@ -125,7 +128,7 @@ fn run_placed<B: Batches>(
         let end = elapsed();
         measuring += end.saturating_sub(begin);
         parts -= 1;
-        if parts == 0 || end.saturating_sub(batch_begin) >= time || table.is_full() {
+        if parts == 0 || end.saturating_sub(batch_begin) >= time * LONGEST_BATCH || measuring >= time || table.is_full() {
             return Ok(measuring);
         }
     }

@@ -11,6 +11,8 @@ use hairspring_core::numbers;
 pub enum ResultFinding {
     /// Some of several processes were not to be trusted, and their answers were left out.
     RunsLeftOut { left_out: usize, runs: usize },
+    /// A program that takes long ran in fewer processes than usual.
+    FewerProcesses { processes: u32, usual: u32, took_s: f64 },
     /// Two results that are compared were not measured under the same circumstances.
     CircumstancesDiffer { what: String, old: String, new: String },
     /// Series of a result that is compared are themselves not to be trusted.
@@ -25,6 +27,16 @@ impl Kind for ResultFinding {
                 numbers: numbers! { left_out, runs },
                 message: format!("{left_out} of {runs} processes were not to be trusted and are left out"),
                 remedy: "nothing to do; the JSON document has the answer of each process",
+            },
+            ResultFinding::FewerProcesses { processes, usual, took_s } => Description {
+                code: "fewer_processes",
+                numbers: numbers! { processes, usual, took_s },
+                message: if processes == 1 {
+                    format!("the program ran once, because it took {took_s:.0} s: the interval does not include how processes differ")
+                } else {
+                    format!("the program ran in {processes} processes instead of {usual}, because these took {took_s:.0} s")
+                },
+                remedy: "name the number of processes",
             },
             ResultFinding::CircumstancesDiffer { what, old, new } => Description {
                 code: "circumstances_differ",

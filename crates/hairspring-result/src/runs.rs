@@ -4,12 +4,13 @@ use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument
 use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, Severity, verdict};
+use hairspring_core::judge::{Finding, Severity, Value, code, precision_finding, verdict, wide_finding};
 
 /// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
 /// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
-/// are those of the first run. A single document is returned unchanged; `None` without documents.
-pub fn between(documents: Vec<ResultDocument>) -> Option<ResultDocument> {
+/// are those of the first run. Findings about the width of an interval are judged anew for that of the mean, with the `precision` asked
+/// for. A single document is returned unchanged; `None` without documents.
+pub fn between(documents: Vec<ResultDocument>, precision: Option<f64>) -> Option<ResultDocument> {
     let (first, others) = documents.split_first()?;
     if others.is_empty() {
         return Some(first.clone());
@@ -17,7 +18,7 @@ pub fn between(documents: Vec<ResultDocument>) -> Option<ResultDocument> {
     let mut all = first.clone();
     for series in &mut all.results {
         let runs: Vec<&Series> = documents.iter().filter_map(|document| find_series(document, &series.name)).collect();
-        let merged = merged(series, &runs);
+        let merged = merged(series, &runs, precision);
         *series = merged;
     }
     for comparison in &mut all.comparisons {
@@ -30,6 +31,11 @@ pub fn between(documents: Vec<ResultDocument>) -> Option<ResultDocument> {
     Some(all)
 }
 
+/// Whether an interval is wider than was asked for.
+pub fn misses_precision(document: &ResultDocument) -> bool {
+    document.results.iter().flat_map(|series| &series.findings).any(|finding| finding.is(code::PRECISION_MISSED))
+}
+
 fn find_series<'d>(document: &'d ResultDocument, name: &str) -> Option<&'d Series> {
     document.results.iter().find(|series| series.name == name)
 }
@@ -39,7 +45,7 @@ fn is_enough(trusted: usize, runs: usize) -> bool {
     trusted >= 2 && 2 * trusted >= runs
 }
 
-fn merged(first: &Series, runs: &[&Series]) -> Series {
+fn merged(first: &Series, runs: &[&Series], precision: Option<f64>) -> Series {
     let trusted: Vec<&Series> = runs.iter().copied().filter(|run| run.is_trusted()).collect();
     let enough = is_enough(trusted.len(), runs.len());
     let used = if enough { &trusted[..] } else { runs };
@@ -56,6 +62,7 @@ fn merged(first: &Series, runs: &[&Series]) -> Series {
         between_figures(overhead, &overheads);
     }
     series.findings = findings(used, runs.len() - used.len(), runs.len());
+    judge_widths(&mut series, precision);
     series.judged()
 }
 
@@ -133,6 +140,30 @@ fn findings(used: &[&Series], left_out: usize, runs: usize) -> Vec<Finding> {
     all
 }
 
+/// Replaces the findings about the widths of the runs' intervals by those about the interval of their mean.
+fn judge_widths(series: &mut Series, precision: Option<f64>) {
+    let is_width = |finding: &Finding| finding.is(code::WIDE_INTERVAL) || finding.is(code::PRECISION_MISSED);
+    let (of_runs, others): (Vec<Finding>, Vec<Finding>) = std::mem::take(&mut series.findings).into_iter().partition(is_width);
+    let asked = precision.or_else(|| of_runs.iter().find_map(asked));
+    series.findings = others;
+    for (name, component) in &series.components {
+        let Some(time) = component.figure.time().filter(|_| !component.figure.below_resolution) else { continue };
+        let missed = asked.and_then(|asked| precision_finding(name, &time, asked));
+        series.findings.extend(wide_finding(name, &time).into_iter().chain(missed));
+    }
+    series.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+}
+
+/// The precision that a run was asked for and did not reach, as a share.
+fn asked(finding: &Finding) -> Option<f64> {
+    match finding.numbers.get("asked_percent")? {
+        Value::Number(percent) => Some(percent / 100.0),
+        // A whole number in a JSON document.
+        Value::Count(percent) => Some(*percent as f64 / 100.0),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,7 +188,7 @@ mod tests {
 
     #[test]
     fn times_are_means_with_the_spread_of_the_runs() {
-        let all = between(vec![run(1.0, None), run(1.2, None), run(1.4, None)]).unwrap();
+        let all = between(vec![run(1.0, None), run(1.2, None), run(1.4, None)], None).unwrap();
         let body = &all.results[0].components["body"];
         let time = body.figure.time_ns.flatten().unwrap();
         assert!((time.value - 1.2).abs() < 1e-9 && time.high > 1.6, "{time:?}");
@@ -169,12 +200,12 @@ mod tests {
 
     #[test]
     fn untrusted_runs_are_left_out_if_enough_are_trusted() {
-        let all = between(vec![run(9.0, Some("untrusted")), run(1.0, None), run(1.0, Some("warning"))]).unwrap();
+        let all = between(vec![run(9.0, Some("untrusted")), run(1.0, None), run(1.0, Some("warning"))], None).unwrap();
         let series = &all.results[0];
         assert!((series.components["body"].figure.time_ns.flatten().unwrap().value - 1.0).abs() < 1e-9);
         let kinds: Vec<&str> = series.findings.iter().map(|finding| finding.code.as_ref()).collect();
         assert_eq!(kinds, ["preempted", "runs_left_out"]);
-        let all = between(vec![run(9.0, Some("untrusted")), run(1.0, Some("untrusted")), run(1.0, None)]).unwrap();
+        let all = between(vec![run(9.0, Some("untrusted")), run(1.0, Some("untrusted")), run(1.0, None)], None).unwrap();
         assert!(all.results[0].components["body"].figure.time_ns.flatten().unwrap().value > 3.0);
         assert_eq!(all.results[0].findings[0].severity, Severity::Untrusted);
     }
@@ -184,8 +215,31 @@ mod tests {
         let mut low = run(1.0, None);
         let figure = &mut low.results[0].components["body"].figure;
         (figure.below_resolution, figure.bound_ns) = (true, Some(Some(5.0)));
-        let all = between(vec![run(1.0, None), low]).unwrap();
+        let all = between(vec![run(1.0, None), low], None).unwrap();
         let figure = &all.results[0].components["body"].figure;
         assert_eq!((figure.below_resolution, figure.bound_ns), (true, Some(Some(5.0))));
+    }
+    /// A run with a finding that its interval is wider than half a percent.
+    fn imprecise(value: f64) -> ResultDocument {
+        let mut run = run(value, None);
+        let finding = precision_finding("body", &Estimate { value, low: 0.9 * value, high: 1.1 * value, level: 0.95 }, 0.005).unwrap();
+        run.results[0].findings.push(finding);
+        run
+    }
+
+    #[test]
+    fn the_width_is_judged_of_the_interval_of_the_mean() {
+        let kinds = |documents: Vec<ResultDocument>, precision: Option<f64>| -> Vec<String> {
+            let all = between(documents, precision).unwrap();
+            all.results[0].findings.iter().map(|finding| finding.code.to_string()).collect()
+        };
+        let alike = || vec![run(1.0, None), run(1.0, None), run(1.0, None)];
+        assert!(kinds(alike(), None).is_empty() && kinds(alike(), Some(0.02)).is_empty());
+        assert_eq!(kinds(alike(), Some(0.005)), ["precision_missed"]);
+        // Every run is as precise as asked for, but the runs differ.
+        assert_eq!(kinds(vec![run(1.0, None), run(1.3, None), run(1.6, None)], Some(0.05)), ["wide_interval", "precision_missed"]);
+        // What the program asked for is known from the findings of its runs.
+        assert_eq!(kinds(vec![imprecise(1.0), imprecise(1.0)], None), ["precision_missed"]);
+        assert!(kinds(vec![imprecise(10.0), imprecise(10.0)], None).is_empty());
     }
 }

@@ -14,7 +14,7 @@ Examples:
   hairspring run ./benchmarks                      a program that was built with Hairspring, in any language
   hairspring run bench.c --save-baseline main      a source file: compiled, and run
   hairspring run ./a ./b copy --json               the benchmarks of two programs whose names contain copy
-  hairspring run ./benchmarks --processes 5        five processes: the interval includes the variation between runs
+  hairspring run ./benchmarks --processes 1        one process: quicker; how processes differ is not in the interval
 
 A program is built with hairspring.h, hairspring.hpp, the Fortran module, the Rust crate or the Python package. The raw
 observations that a program prints are solved.";
@@ -35,8 +35,8 @@ pub struct RunArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
-    /// Run each program N times, each in a process of its own; the interval then includes the variation between runs (default: 1;
-    /// 5 with --baseline or --save-baseline)
+    /// Run each program N times, each in a process of its own; the interval includes how the processes differ (default: 5; fewer
+    /// if they take more than 60 s and no baseline is used)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub processes: Option<u32>,
     /// Time for measuring one benchmark with its alternatives (default: set by the program, else 500ms)
@@ -74,14 +74,27 @@ pub struct RunArguments {
     pub baseline: BaselineArguments,
 }
 
-/// Processes for a result that is compared with one of another day, which has other placements of code and data.
-const PROCESSES_OF_BASELINE: u32 = 5;
+/// Processes of a program if the user does not name their number: another process has other placements of code and data, by which
+/// real code differs by several percent.
+const PROCESSES: u32 = 5;
+/// Time after which no further process begins if the user does not name their number. Programs that prepare for long would otherwise
+/// surprise.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// How often each program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Processes {
+    /// Number of processes.
+    pub most: u32,
+    /// Time after which no further one begins.
+    pub longest: Duration,
+}
 
 impl RunArguments {
-    /// How often each program runs.
-    pub fn processes(&self) -> u32 {
-        let one = if self.baseline.is_used() { PROCESSES_OF_BASELINE } else { 1 };
-        self.processes.unwrap_or(one)
+    /// How often each program runs. A baseline is compared with a result of another day, so it always gets all processes.
+    pub fn processes(&self) -> Processes {
+        let is_firm = self.processes.is_some() || self.baseline.is_used();
+        Processes { most: self.processes.unwrap_or(PROCESSES), longest: if is_firm { Duration::MAX } else { LONGEST } }
     }
 
     /// Splits the words into files and filters: a word is a file if it exists, or if it begins like a path.

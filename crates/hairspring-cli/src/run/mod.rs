@@ -10,15 +10,16 @@ use crate::misuse::Misuse;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome};
 use arguments::RunArguments;
-use child::{Answer, Limits};
-use hairspring_core::judge::Remedies;
+use child::Limits;
+use hairspring_core::judge::{Finding, Remedies, Severity, code};
 use hairspring_program::output;
-use hairspring_result::runs::between;
-use hairspring_result::{ResultDocument, document, json};
+use hairspring_result::runs::{between, misses_precision};
+use hairspring_result::{ResultDocument, ResultFinding, document, json};
 use hairspring_view::text;
 use program::Program;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The verb.
 pub const VERB: Verb = Verb::of::<RunArguments>().with_remedies(REMEDIES);
@@ -31,6 +32,8 @@ impl Runs for RunArguments {
     }
 }
 
+const WIDE: &str = "give it more processes (--processes) or more time (--budget), or a quieter CPU (--cpu)";
+
 /// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
 /// neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
@@ -40,6 +43,9 @@ const REMEDIES: Remedies = Remedies {
             "if the time depends on what earlier runs left behind, give the benchmark an init; otherwise use another CPU (--cpu)",
         ),
         ("preempted", "choose a quieter CPU (--cpu)"),
+        ("wide_interval", WIDE),
+        ("precision_missed", WIDE),
+        ("fewer_processes", "name their number (--processes 5), or choose fewer benchmarks"),
         ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
     ],
     more_rows: "add rows with other counts to the program",
@@ -87,35 +93,71 @@ fn list(programs: &[Program]) -> String {
 }
 
 fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) -> Result<Outcome, AnyError> {
-    let (mut documents, mut failed, mut missed) = (Vec::new(), false, false);
-    let processes = arguments.processes();
-    for process in 0..processes {
-        let mut of_process = Vec::new();
-        for program in programs.iter().filter(|program| !program.chosen.is_empty()) {
-            progress(&program.shown, process, processes);
-            match program.run(arguments) {
-                Ok(Answer { document, limit_missed }) => {
-                    missed |= limit_missed;
-                    of_process.push((program, document));
-                }
-                Err(error) => {
-                    output::complain(&format!("{}: {error}", program.shown));
-                    failed = true;
-                }
-            }
-        }
-        documents.extend(joined(of_process));
+    let ran = Ran::of(arguments, programs);
+    let several = ran.documents.len() > 1;
+    let Some(mut all) = between(ran.documents, arguments.precision) else { return Ok(Outcome::Failed) };
+    let missed = if several { misses_precision(&all) && arguments.precision.is_some() } else { ran.missed };
+    if several {
+        // These findings are about the mean of the processes. All others have the words of the program.
+        let widths = all.results.iter_mut().flat_map(|series| &mut series.findings);
+        REMEDIES.apply(widths.filter(|finding| [code::WIDE_INTERVAL, code::PRECISION_MISSED].iter().any(|code| finding.is(code))));
     }
-    let Some(all) = between(documents) else { return Ok(Outcome::Failed) };
+    all.results.iter_mut().for_each(|series| series.findings.extend(ran.fewer.clone()));
     let (mut all, expected) = arguments.expect.judge(arguments.stated.state(all))?;
     let (ended, against) = baseline.judge(&mut all)?;
     output::print(&if arguments.json { json::print(&all) } else { text::table(&all, &output::style()) + &against })?;
     baseline.save(&all)?;
-    Ok(match (failed, ended.or(expected), missed) {
+    Ok(match (ran.failed, ended.or(expected), missed) {
         (true, _, _) | (_, Outcome::Failed, _) => Outcome::Failed,
         (_, Outcome::LimitMissed, _) | (_, _, true) => Outcome::LimitMissed,
         _ => Outcome::Done,
     })
+}
+
+/// What the processes gave.
+#[derive(Default)]
+struct Ran {
+    /// One document of all programs for each process.
+    documents: Vec<ResultDocument>,
+    /// Whether a program failed.
+    failed: bool,
+    /// Whether a program missed a limit that the user set.
+    missed: bool,
+    /// The finding that there are fewer processes than usual.
+    fewer: Option<Finding>,
+}
+
+impl Ran {
+    /// Runs the programs, one after the other, in as many processes as asked for. A program that fails does not run again.
+    fn of(arguments: &RunArguments, programs: &[Program]) -> Ran {
+        let (processes, begin, mut ran) = (arguments.processes(), Instant::now(), Ran::default());
+        let mut left: Vec<&Program> = programs.iter().filter(|program| !program.chosen.is_empty()).collect();
+        for process in 0..processes.most {
+            if process > 0 && begin.elapsed() >= processes.longest {
+                ran.fewer = Some(fewer(process, processes.most, begin.elapsed()));
+                break;
+            }
+            let mut of_process = Vec::new();
+            left.retain(|program| {
+                progress(&program.shown, process, processes.most);
+                let answer = program.run(arguments).inspect_err(|error| output::complain(&format!("{}: {error}", program.shown))).ok();
+                let is_well = answer.is_some();
+                ran.failed |= !is_well;
+                ran.missed |= answer.as_ref().is_some_and(|answer| answer.limit_missed);
+                of_process.extend(answer.map(|answer| (*program, answer.document)));
+                is_well
+            });
+            ran.documents.extend(joined(of_process));
+        }
+        ran
+    }
+}
+
+fn fewer(processes: u32, usual: u32, took: Duration) -> Finding {
+    let kind = ResultFinding::FewerProcesses { processes, usual, took_s: took.as_secs_f64() };
+    let mut finding = Finding::new(Severity::Warning, kind);
+    REMEDIES.apply([&mut finding]);
+    finding
 }
 
 /// Joins the documents of several programs. A name that several programs share is prefixed with the program.

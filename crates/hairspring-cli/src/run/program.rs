@@ -6,12 +6,13 @@ use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Question, code};
+use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_host::clock::{RateMeter, default_clock};
 use hairspring_host::process::Folder;
 use hairspring_program::circumstances::here;
 use hairspring_result::read::read;
+use hairspring_result::runs::misses_precision;
 use hairspring_result::{Measurement, ResultDocument};
 use std::ffi::OsString;
 use std::path::Path;
@@ -75,8 +76,7 @@ impl Program {
             let ended = self.start(Vec::new(), &limits)?;
             failed(&ended)?;
             let document = self.solved(&ended.output, arguments, &meter)?;
-            let limit_missed =
-                document.results.iter().flat_map(|series| &series.findings).any(|finding| finding.is(code::PRECISION_MISSED));
+            let limit_missed = misses_precision(&document);
             return Ok(Answer { document, limit_missed });
         }
         // The document goes to a file, so that output of the code cannot mix with it.

@@ -15,7 +15,7 @@ use hairspring_core::observations::write_csv;
 use hairspring_measure::Stop;
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_program::circumstances::here;
-use hairspring_result::runs::between;
+use hairspring_result::runs::{between, misses_precision};
 use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
 use hairspring_snippet::{Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values, measure, series_names};
 use hairspring_view::text;
@@ -54,11 +54,13 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     let (document, mut reached) = once(arguments, &request, save)?;
     let mut documents = vec![document];
     for _ in 1..arguments.processes {
-        let (another, precise) = once(arguments, &request, None)?;
-        documents.push(another);
-        reached &= precise;
+        documents.push(once(arguments, &request, None)?.0);
     }
-    let result = arguments.stated.state(between(documents).ok_or("no process gave an answer")?);
+    let result = between(documents, Some(request.precision)).ok_or("no process gave an answer")?;
+    if arguments.processes > 1 {
+        reached = !misses_precision(&result);
+    }
+    let result = arguments.stated.state(result);
     let (mut result, expected) = arguments.expect.judge(result)?;
     if !arguments.show.contains(&Show::Asm) {
         result.results.iter_mut().for_each(|series| series.disassembly = None);

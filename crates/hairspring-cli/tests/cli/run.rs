@@ -117,16 +117,29 @@ fn a_baseline_is_saved_and_compared_with() {
 }
 
 #[test]
-fn a_baseline_has_several_processes_unless_their_number_is_given() {
+fn there_are_several_processes_unless_their_number_is_given() {
     let processes = |options: &[&str]| {
-        let command = program(run(), "bench", &[("a", 5.0)]).with("./bench").option("--save-baseline", "main");
-        let ended = options.iter().fold(command, |command, option| command.with(option)).succeeds();
-        let saved: Value = serde_json::from_str(&ended.file(".hairspring/baselines/main.json")).unwrap();
-        saved["results"][0]["components"]["body"]["runs"].as_array().map_or(1, Vec::len)
+        let command = program(run(), "bench", &[("a", 5.0)]).with("./bench");
+        let document = options.iter().fold(command, |command, option| command.with(option)).document().0;
+        document["results"][0]["components"]["body"]["runs"].as_array().map_or(1, Vec::len)
     };
-    assert_eq!(processes(&[]), 5);
-    assert_eq!(processes(&["--processes", "2"]), 2);
-    assert_eq!(processes(&["--processes", "1"]), 1);
+    assert_eq!((processes(&[]), processes(&["--save-baseline", "main"])), (5, 5));
+    assert_eq!((processes(&["--processes", "2"]), processes(&["--processes", "1"])), (2, 1));
+}
+
+#[test]
+fn the_precision_is_that_of_all_processes() {
+    // Each process has an interval of 1 %.
+    let with = |precision: &str| program(run(), "bench", &[("a", 5.0)]).with("./bench").option("--precision", precision);
+    with("2%").succeeds();
+    with("0.5%").ends_with(3).says("the requested precision of 0.50 % was not reached");
+}
+
+#[test]
+fn a_program_that_fails_does_not_run_again() {
+    let script = format!("echo called >> calls\ncase \"$1\" in --list) echo 'a: benchmark' ;; *) {OUTPUT} exit 9 ;; esac\n");
+    let ended = run().with_script("bench", &script).with("./bench").ends_with(1);
+    assert_eq!(ended.file("calls").lines().count(), 2, "once for its names, once to measure");
 }
 
 #[test]

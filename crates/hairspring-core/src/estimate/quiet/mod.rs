@@ -89,7 +89,7 @@ impl Quiet {
         let reference = table.find_series(reference)?;
         let rates = rates(table, reference, cycles)?;
         let quantum = table.origin.quantum() / rates.mean;
-        if quantum > COARSEST_CYCLES {
+        if Quiet::is_by_rounds(quantum) {
             return Quiet::by_rounds(table, reference, rates, quantum);
         }
         let guard = |one: &Reading| Some(guard_cycles(one.guard?.get(), rates.at(one.round)?));
@@ -104,6 +104,11 @@ impl Quiet {
         let share = |short: usize, all: usize| short as f64 / all.max(1) as f64;
         let reference_share = share(short_of_reference, of_reference.len());
         Some(Quiet { share: share(short, guards.len()), reference_share, rates, longest_guard, rounds: None, quantum })
+    }
+
+    /// Whether a clock of this quantum in core cycles is so coarse that whole rounds are judged instead of single readings.
+    pub fn is_by_rounds(quantum: f64) -> bool {
+        quantum > COARSEST_CYCLES
     }
 
     /// The same for a coarse clock. Only guards of chains choose the rounds, so that code cannot choose its own readings.
