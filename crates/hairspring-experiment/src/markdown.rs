@@ -3,8 +3,8 @@
 use crate::record::{Comparison, MeasurementRecord, Record};
 use hairspring_core::judge::Agreement;
 use hairspring_view::clean::clean;
-use hairspring_view::format::{plus_minus, significant};
-use hairspring_view::text::ratio;
+use hairspring_view::format::{plus_minus, significant, with_interval};
+use hairspring_view::text::distance;
 use std::fmt::Write;
 
 /// The record as a Markdown document: the seven steps with their results.
@@ -69,7 +69,7 @@ fn summary(record: &Record) -> String {
     format!(
         "**Measured {} {unit}, expected {} {unit}: {}. The required accuracy was {}.**{made}",
         plus_minus(measured),
-        plus_minus(&record.expectation.value),
+        with_interval(&record.expectation.value),
         verdict(&record.sanity),
         if record.accuracy.met { "reached" } else { "not reached" },
     )
@@ -77,16 +77,15 @@ fn summary(record: &Record) -> String {
 
 /// The verdict in words, with the factor and the sigmas.
 pub fn verdict(comparison: &Comparison) -> String {
-    let factor = comparison.factor.map(|factor| format!("{} times the other value", ratio(factor)));
-    let sigmas = comparison.sigmas.filter(|sigmas| *sigmas > 0.0);
-    let sigmas = sigmas.map(|sigmas| format!("{} sigmas beyond the systematic bounds", significant(sigmas, 2)));
     let word = match comparison.verdict {
         Agreement::Agrees => "agrees".to_owned(),
         Agreement::Deviates => "deviates".to_owned(),
         Agreement::Undecided => format!("undecided, {}", comparison.verdict_reason.as_deref().unwrap_or("not precise enough to say")),
     };
-    let numbers: Vec<String> = factor.into_iter().chain(sigmas).collect();
-    if numbers.is_empty() { word } else { format!("{word} ({})", numbers.join(", ")) }
+    match distance(comparison.factor, comparison.sigmas) {
+        Some(distance) => format!("{word} ({distance})"),
+        None => word,
+    }
 }
 
 fn accuracy(record: &Record) -> String {
@@ -123,11 +122,12 @@ fn circumstances(record: &Record) -> String {
 
 fn expectation(record: &Record) -> String {
     let (expected, unit) = (&record.expectation, &record.unit);
-    let mut text = format!("{} = {} {unit}", code(&record.definition.expectation.model), plus_minus(&expected.value));
+    let mut text = format!("{} = {} {unit}", code(&record.definition.expectation.model), with_interval(&expected.value));
     let part = |half: Option<f64>| half.map_or_else(|| "without bounds".to_owned(), |half| format!("{} {unit}", significant(half, 2)));
-    let parts = match expected.is_stated {
-        true => format!(": stochastic {}, systematic {}", part(expected.stochastic), part(expected.systematic)),
-        false => ": 2 % are assumed, because the model states no `+-`".to_owned(),
+    let parts = match (expected.is_stated, expected.propagations_agree) {
+        (true, true) => format!(": stochastic {}, systematic {}", part(expected.stochastic), part(expected.systematic)),
+        (true, false) => format!(" (to first order stochastic {}, systematic {})", part(expected.stochastic), part(expected.systematic)),
+        (false, _) => ": 2 % are assumed, because the model states no `+-`".to_owned(),
     };
     text += &parts;
     text.push_str(".\n");
@@ -135,7 +135,10 @@ fn expectation(record: &Record) -> String {
         text += &format!("\n- {} = {}", code(name), code(value));
     }
     if let (Some(low), Some(high)) = (expected.monte_carlo_low, expected.monte_carlo_high) {
-        let agree = if expected.propagations_agree { "which agrees" } else { "which does not agree: the wider interval counts" };
+        let agree = match expected.propagations_agree {
+            true => "which agrees",
+            false => "which does not agree: the model is not straight within its uncertainties, so these ends count, each on its side",
+        };
         text += &format!("\n\nBy Monte Carlo: {} to {} {unit}, {agree}.", significant(low, 5), significant(high, 5));
     }
     let because =

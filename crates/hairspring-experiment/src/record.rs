@@ -6,7 +6,7 @@ use crate::definition::{Definition, Setup};
 use crate::measured::Measured;
 use crate::plan::Plan;
 use hairspring_core::Estimate;
-use hairspring_core::judge::{Agreement, Expected, against};
+use hairspring_core::judge::{Agreement, Expected, Reach, against};
 use hairspring_core::named::Named;
 use hairspring_expect::Quantity;
 use hairspring_result::Environment;
@@ -58,11 +58,12 @@ pub struct Record {
 /// The expectation with both propagations.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ExpectationRecord {
-    /// The expected value with its interval.
+    /// The expected value with its interval. Where the propagations do not agree, its ends are those by Monte Carlo, and its sides
+    /// differ.
     pub value: Estimate,
-    /// Half-width from stochastic inputs, in quadrature; `null` without bounds.
+    /// Half-width from stochastic inputs, in quadrature and to first order.
     pub stochastic: Option<f64>,
-    /// Half-width from systematic inputs, linearly; `null` without bounds.
+    /// Half-width from systematic inputs, linearly and to first order.
     pub systematic: Option<f64>,
     /// Whether an uncertainty is stated; else 2 % are assumed.
     pub is_stated: bool,
@@ -70,7 +71,7 @@ pub struct ExpectationRecord {
     pub monte_carlo_low: Option<f64>,
     /// Upper end of it.
     pub monte_carlo_high: Option<f64>,
-    /// Whether the two propagations agree; else the wider interval counts.
+    /// Whether the two propagations agree; else the ends by Monte Carlo count, each on its own side.
     pub propagations_agree: bool,
     /// The named values of the model as expressions.
     pub inputs: Named<String>,
@@ -160,7 +161,7 @@ impl Record {
         let check = check.and_then(|check| check.as_ref().ok()).map(|ran| {
             let setup = plan.definition.check.as_ref().unwrap_or(&plan.definition.setup);
             let second = self::measurement(plan, setup, ran, false);
-            let expected = Expected { value: second.value.value, stochastic: second.total, systematic: 0.0 };
+            let expected = Expected::symmetric(second.value.value, Reach { stochastic: second.total, systematic: 0.0 });
             let mut comparison = compared(&measurement, &expected);
             if !second.trusted {
                 comparison.verdict = Agreement::Undecided;
@@ -193,11 +194,12 @@ fn finite(number: f64) -> Option<f64> {
 }
 
 fn expectation(plan: &Plan, quantity: &Quantity, expected: &Expected) -> ExpectationRecord {
-    let (half, size) = (expected.half_width(), plan.unit.1);
+    let size = plan.unit.1;
+    let first_order = quantity.first_order(plan.level, size);
     ExpectationRecord {
-        value: Estimate { value: expected.value, low: expected.value - half, high: expected.value + half, level: plan.level },
-        stochastic: finite(expected.stochastic),
-        systematic: finite(expected.systematic),
+        value: expected.interval(plan.level),
+        stochastic: finite(first_order.stochastic),
+        systematic: finite(first_order.systematic),
         is_stated: quantity.is_stated,
         monte_carlo_low: finite(quantity.monte_carlo.low / size),
         monte_carlo_high: finite(quantity.monte_carlo.high / size),

@@ -11,6 +11,7 @@ use hairspring_experiment::record::{Ran, Record, file_text};
 use hairspring_experiment::{Plan, TEMPLATE, definition, markdown};
 use hairspring_program::circumstances::here;
 use hairspring_result::json;
+use hairspring_view::format::significant;
 use setup::Place;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -100,19 +101,23 @@ fn measured(plan: &Plan, place: &Place) -> Result<Record, AnyError> {
 
 /// What the file expects, in one paragraph.
 fn checked(plan: &Plan) -> String {
-    let by = &plan.expected.monte_carlo;
-    let agree = if by.agrees { "Monte Carlo agrees" } else { "Monte Carlo gives a wider interval, which counts" };
+    let (by, (unit, size)) = (&plan.expected.monte_carlo, &plan.unit);
+    let agree = match by.agrees {
+        true => "Monte Carlo agrees".to_owned(),
+        false => format!("Monte Carlo gives {} to {} {unit}, which counts", significant(by.low / size, 3), significant(by.high / size, 3)),
+    };
     let rounded = Quantity {
-        stochastic: three_digits(plan.expected.stochastic),
-        systematic: three_digits(plan.expected.systematic),
+        value: digits(plan.expected.value, 6),
+        stochastic: digits(plan.expected.stochastic, 3),
+        systematic: digits(plan.expected.systematic, 3),
         ..plan.expected.clone()
     };
     format!("{}: expected {rounded}; {agree}\n", plan.definition.name.escape_debug())
 }
 
-/// An uncertainty is not known more precisely.
-fn three_digits(half_width: f64) -> f64 {
-    format!("{half_width:.2e}").parse().unwrap_or(half_width)
+/// The number with so many digits: no expectation is known more precisely, and its uncertainty has fewer.
+fn digits(number: f64, count: usize) -> f64 {
+    format!("{number:.*e}", count - 1).parse().unwrap_or(number)
 }
 
 fn read(path: &Path) -> Result<String, String> {

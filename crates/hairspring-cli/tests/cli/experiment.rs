@@ -100,7 +100,16 @@ fn experiment_runs_and_its_record_runs_again() {
 #[test]
 fn missed_accuracy_and_missed_expectation_end_with_3() {
     experiment(&FILE.replace("\"1 %\"", "\"1 ps\"")).ends_with(3).says("which is not enough");
-    experiment(&FILE.replace("n = \"10\"", "n = \"2\"")).ends_with(3).says("deviates (5 times");
+    experiment(&FILE.replace("n = \"10\"", "n = \"2\"")).ends_with(3).says("deviates (a factor of 5");
+}
+
+#[test]
+fn expectation_is_checked_in_few_digits() {
+    let third = FILE.replace("n * 10 ns +- 2 %", "4096 / 3 * 1 ns");
+    experiment(&third).with("--check").succeeds().says("expected 1365.33 ns; Monte Carlo agrees");
+    let bent = FILE.replace("n * 10 ns +- 2 %", "1000 ns / (1 +- 0.8)");
+    experiment(&bent).with("--check").succeeds().says("+- 800 ns stochastic; Monte Carlo gives 5").says(" ns, which counts");
+    experiment(&bent).ends_with(3).says("so these ends count").says("deviates (a factor of 0.1");
 }
 
 #[test]
@@ -114,7 +123,7 @@ fn second_method_is_compared_with_the_first() {
     });
     let slower: String = slower.collect();
     let other = experiment(&with("./other")).beside("slower.csv", slower).with_script("other", "cat slower.csv\n");
-    other.ends_with(3).says("The first method against it: **deviates (0.5");
+    other.ends_with(3).says("The first method against it: **deviates (a factor of 0.5");
 }
 
 #[test]
