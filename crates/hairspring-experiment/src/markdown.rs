@@ -25,7 +25,10 @@ pub fn markdown(record: &Record) -> String {
     section(
         &mut page,
         "## To run it again",
-        &format!("Save this as a file `FILE`, and run `hairspring experiment FILE`.\n\n{fence}toml\n{}\n{fence}", record.text.trim_end()),
+        &format!(
+            "Save this as `FILE` in the folder that has what it runs, and run `hairspring experiment FILE`.\n\n{fence}toml\n{}\n{fence}",
+            record.text.trim_end()
+        ),
     );
     page
 }
@@ -66,11 +69,17 @@ fn summary(record: &Record) -> String {
     let (unit, measured) = (&record.unit, &record.measurement.value);
     let identity = record.environment.identity.as_ref();
     let made = identity.map_or_else(String::new, |identity| format!(" Made {} by hairspring {}.", identity.created, identity.version));
+    let second = record.check.as_ref().map(|check| {
+        let other = plus_minus(&check.measurement.value);
+        format!(" The second method gives {other} {unit}; the first one against it: {}.", verdict(&check.comparison))
+    });
+    let none = record.no_check.as_ref().map(|_| " The second method gave no figure.".to_owned());
     format!(
-        "**Measured {} {unit}, expected {} {unit}: {}. The required accuracy was {}.**{made}",
+        "**Measured {} {unit}, expected {} {unit}: {}.{} The required accuracy was {}.**{made}",
         plus_minus(measured),
         with_interval(&record.expectation.value),
         verdict(&record.sanity),
+        second.or(none).unwrap_or_default(),
         if record.accuracy.met { "reached" } else { "not reached" },
     )
 }
@@ -80,7 +89,7 @@ pub fn verdict(comparison: &Comparison) -> String {
     let word = match comparison.verdict {
         Agreement::Agrees => "agrees".to_owned(),
         Agreement::Deviates => "deviates".to_owned(),
-        Agreement::Undecided => format!("undecided, {}", comparison.verdict_reason.as_deref().unwrap_or("not precise enough to say")),
+        Agreement::Undecided => format!("undecided: {}", comparison.verdict_reason.as_deref().unwrap_or("not precise enough to say")),
     };
     match distance(comparison.factor, comparison.sigmas) {
         Some(distance) => format!("{word} ({distance})"),
@@ -133,6 +142,10 @@ fn expectation(record: &Record) -> String {
     text.push_str(".\n");
     for (name, value) in &expected.inputs {
         text += &format!("\n- {} = {}", code(name), code(value));
+        text += &expected.measured_by.get(name).map_or_else(String::new, |command| format!(", measured by {}", code(command)));
+    }
+    for finding in &expected.findings {
+        text += &format!("\n- doubt: {}", inline(finding));
     }
     if let (Some(low), Some(high)) = (expected.monte_carlo_low, expected.monte_carlo_high) {
         let agree = match expected.propagations_agree {
@@ -182,11 +195,12 @@ fn sanity(record: &Record) -> String {
     let mut text = format!("Measurement against expectation: **{}**.", verdict(&record.sanity));
     if let Some(check) = &record.check {
         text += &format!(
-            "\n\nThe second method gives {} {}:\n\n{}\n\nThe first method against it: **{}**.",
+            "\n\nThe second method gives {} {}{}The first method against it: **{}**.\n\n{}",
             plus_minus(&check.measurement.value),
             record.unit,
-            setup(&check.measurement),
-            verdict(&check.comparison)
+            if check.same_runs { ", from the same runs.\n\n".to_owned() } else { format!(":\n\n{}\n\n", setup(&check.measurement)) },
+            verdict(&check.comparison),
+            budget(&check.measurement, &record.unit),
         );
     }
     if let Some(reason) = &record.no_check {

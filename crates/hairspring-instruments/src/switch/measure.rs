@@ -5,7 +5,7 @@ use super::design::{components, rows};
 use super::lost::{COUNTER, PASSED, Period, SWITCHES, TIMED, lost_ns, periods, timed, timed_ns};
 use super::mechanism::Mechanism;
 use super::partner::Wanted;
-use super::result::{Check, Switched, switched};
+use super::result::{Check, Switched, off_from_earlier, switched};
 use super::rig::{Pair, Periods, Row, WindowBatches};
 use super::{MOST_BYTES, Measured, Request};
 use hairspring_core::Estimate;
@@ -14,6 +14,7 @@ use hairspring_core::judge::{Finding, Question, Severity};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, RateMeter, granularity};
 use hairspring_host::interference::StealMeter;
+use hairspring_host::run_history::with_value;
 use hairspring_host::{Error, Result};
 use hairspring_measure::companions::{Companion, companions};
 use hairspring_measure::cpu::settle_where_quiet;
@@ -102,9 +103,20 @@ impl Session<'_> {
         if !priority_raised {
             found.findings.push(Finding::new(Severity::Note, super::SwitchFinding::PriorityNotRaised {}));
         }
+        found.findings.extend(self.compared_with_earlier(&found));
         let windows = found.warm().map(|cost| cost.ns).ok_or("a switch has no time")?;
         let check = self.check(batches.into_pair(), pilot.pair_ns, begin, windows);
         Ok(Switched { elapsed: begin.elapsed(), ..found.checked(check) })
+    }
+
+    /// The finding about a run that is off from the earlier ones; in core cycles if they are known, which do not move with the core clock.
+    fn compared_with_earlier(&self, found: &Switched) -> Option<Finding> {
+        let warm = found.warm()?;
+        let (value, unit) = warm.cycles.map_or((warm.ns.value, "ns"), |cycles| (cycles.value, "cycles"));
+        let sides = if self.request.program.is_some() { "processes" } else { "threads" };
+        let build = format!("{}{}", env!("CARGO_PKG_VERSION"), if cfg!(debug_assertions) { "-debug" } else { "" });
+        let name = format!("switch-{}-{sides}-{}-{unit}-{build}", found.mechanism.name(), self.request.bytes);
+        off_from_earlier(&with_value(&name, value), value, unit)
     }
 
     /// The table and what its rows run.
@@ -139,8 +151,8 @@ impl Session<'_> {
         let level = self.request.level;
         // The unit of the first table is work, so it has no rate.
         let timer = Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "the timer".into() };
-        let lost = lost_ns(&table.finished(timer.clone()), level)?.estimate(level);
-        let timed = timed_ns(&clock.finished(timer), level)?.estimate(level);
-        Ok(Check::new(lost, timed, windows, most_per_second, rounds))
+        let lost = lost_ns(&table.finished(timer.clone()), level)?;
+        let timed = timed_ns(&clock.finished(timer), level)?;
+        Ok(Check::new(&lost, &timed, windows, most_per_second, rounds))
     }
 }

@@ -5,7 +5,7 @@ use super::kinds::SwitchFinding;
 use super::mechanism::Mechanism;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::in_cycles;
-use hairspring_core::estimate::{Options, solve};
+use hairspring_core::estimate::{Contribution, Options, Uncertain, solve};
 use hairspring_core::judge::{Assessment, Finding, Question, Severity, assess};
 use hairspring_core::observations::{Flags, Observations};
 use std::time::Duration;
@@ -54,6 +54,8 @@ pub struct Cost {
     pub ns: Estimate,
     /// Time in core cycles.
     pub cycles: Option<Estimate>,
+    /// The error budget of the time, in nanoseconds.
+    pub budget: Vec<Contribution>,
 }
 
 /// The second method.
@@ -71,16 +73,22 @@ pub struct Check {
     pub rounds: u32,
     /// Whether both methods agree within their intervals, in the same windows.
     pub agrees: bool,
+    /// The error budget of `ns`.
+    pub budget: Vec<Contribution>,
+    /// The error budget of `timed_ns`.
+    pub timed_budget: Vec<Contribution>,
 }
 
 impl Check {
     /// The time by the work that a counter lost compared with that by the clock beside the counter, and this one with that of windows
     /// without a counter.
-    pub fn new(ns: Estimate, timed_ns: Estimate, windows: Estimate, most_per_second: f64, rounds: u32) -> Check {
+    pub fn new(lost: &Uncertain, timed: &Uncertain, windows: Estimate, most_per_second: f64, rounds: u32) -> Check {
+        let (ns, timed_ns) = (lost.estimate(windows.level), timed.estimate(windows.level));
         let agree = |a: &Estimate, b: &Estimate| (a.value - b.value).abs() <= a.half_width() + b.half_width();
         let longer = 100.0 * (timed_ns.value / windows.value - 1.0);
         let longer_percent = (!agree(&timed_ns, &windows)).then_some(longer);
-        Check { ns, timed_ns, longer_percent, most_per_second, rounds, agrees: agree(&ns, &timed_ns) }
+        let (budget, timed_budget) = (lost.budget.clone(), timed.budget.clone());
+        Check { ns, timed_ns, longer_percent, most_per_second, rounds, agrees: agree(&ns, &timed_ns), budget, timed_budget }
     }
 }
 
@@ -143,7 +151,7 @@ impl Switched {
     }
 }
 
-/// Placements that differ by more than this share, in percent, are a finding.
+/// Placements, and runs, that are off by more than this share, in percent, are a finding.
 const MOST_SPREAD: f64 = 5.0;
 /// Share of windows with other switches from which on there is a finding, and from which on the result is not trusted.
 const OTHER: (f64, f64) = (0.05, 0.5);
@@ -199,7 +207,8 @@ fn parts(found: &Assessment, level: f64) -> Vec<Part> {
 fn cost(found: &Assessment, cache: Cache, level: f64) -> Option<Cost> {
     let sum = found.series.first()?.components.iter().find(|component| component.name == TOTAL)?;
     let cycles = sum.time.cycles.as_ref().map(|cycles| cycles.estimate(level));
-    Some(Cost { cache, ns: sum.time.ns.as_ref()?.estimate(level), cycles })
+    let ns = sum.time.ns.as_ref()?;
+    Some(Cost { cache, ns: ns.estimate(level), cycles, budget: ns.budget.clone() })
 }
 
 /// Whether a finding of the sum is about the sum or about all, and not about another component, which has a line of its own. A refill
@@ -209,8 +218,9 @@ fn is_about_sum(finding: &Finding) -> bool {
     !by_refill && finding.component().is_none_or(|component| component == TOTAL)
 }
 
-/// How far the placements differ, and whether one is off by more than its own uncertainty and the limit. Times are compared in core
-/// cycles where a reference chain ran: placements must not differ because the core clock moved.
+/// How far the placements differ, and whether one is off by more than the limit. Its own uncertainty is no excuse: a run that is too short
+/// to tell whether its placements differ does not promise that the next run is near. Times are compared in core cycles where a reference
+/// chain ran: placements must not differ because the core clock moved.
 fn placed(total: &Observations, options: &Options, warm: &Cost) -> Option<(Placed, bool)> {
     let level = options.level;
     let of = |rounds: &std::ops::Range<u32>| {
@@ -229,10 +239,27 @@ fn placed(total: &Observations, options: &Options, warm: &Cost) -> Option<(Place
     values.sort_by(f64::total_cmp);
     let (low, median, high) = (values[0], values[values.len() / 2], values[values.len() - 1]);
     let reach = median.abs() * MOST_SPREAD / 100.0;
-    let is_off = times.iter().any(|time| time.low > median + reach || time.high < median - reach);
+    let is_off = high > median + reach || low < median - reach;
     let ns = |value: f64| value / median * warm.ns.value;
     let spread_percent = 100.0 * (high - low) / median.abs();
     Some((Placed { placements: times.len(), range_ns: (ns(low), ns(high)), spread_percent }, is_off))
+}
+
+/// The finding about a run that is off from the earlier ones of the same kind on this machine: their values and that of this run.
+pub fn off_from_earlier(earlier: &[f64], value: f64, unit: &str) -> Option<Finding> {
+    let mut sorted = earlier.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = *sorted.get(sorted.len() / 2)?;
+    let off_percent = 100.0 * (value / median - 1.0);
+    let kind = SwitchFinding::DiffersFromEarlier {
+        runs: earlier.len(),
+        earlier: median,
+        now: value,
+        unit: unit.to_owned(),
+        off_percent,
+        limit_percent: MOST_SPREAD,
+    };
+    (off_percent.abs() > MOST_SPREAD).then(|| Finding::new(Severity::Warning, kind))
 }
 
 fn add_findings(findings: &mut Vec<Finding>, table: &Observations, parts: &[Part], placed: Option<&(Placed, bool)>) {
@@ -268,6 +295,7 @@ fn other_switches(table: &Observations) -> Option<Finding> {
 mod tests {
     use super::super::design::{Pilot, components, rows};
     use super::*;
+    use hairspring_core::estimate::Source;
     use hairspring_core::observations::Rate;
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
@@ -327,6 +355,35 @@ mod tests {
     }
 
     #[test]
+    fn placements_of_a_short_run_that_differ_are_a_finding_although_each_is_uncertain() {
+        // Each placement has few rounds, and noise of a tenth: none of them is off by more than its own uncertainty.
+        let mut table = windows(&[700.0, 800.0, 900.0, 780.0], 0.0, 0.0);
+        let mut random = Pcg64Mcg::seed_from_u64(6);
+        let rows = table.rows().to_vec();
+        let mut noisy = Observations::new(table.components().to_vec());
+        noisy.origin = table.origin.clone();
+        noisy.series("pipe");
+        rows.iter().for_each(|row| drop(noisy.row(0, &row.counts)));
+        noisy.origin.placements = vec![4, 8, 12];
+        for one in table.readings().iter().filter(|one| one.round % 20 < 4) {
+            let noise = 1.0 + 0.2 * (random.random::<f64>() - 0.5);
+            noisy.push(one.row, one.round / 20 * 4 + one.round % 20, one.ticks * noise);
+        }
+        table = noisy;
+        let found = found(&table);
+        assert!(found.placed.as_ref().unwrap().spread_percent > 5.0 && kinds(&found).contains(&"placements_differ"), "{found:?}");
+    }
+
+    #[test]
+    fn run_that_is_off_from_earlier_ones_is_a_finding() {
+        let finding = |earlier: &[f64], now| off_from_earlier(earlier, now, "cycles").map(|finding| finding.code.to_string());
+        assert_eq!(finding(&[], 9_000.0), None);
+        assert_eq!(finding(&[10_000.0], 9_600.0), None);
+        assert_eq!(finding(&[10_000.0, 14_000.0, 10_100.0], 13_300.0).as_deref(), Some("differs_from_earlier_runs"));
+        assert_eq!(finding(&[10_000.0], 9_000.0).as_deref(), Some("differs_from_earlier_runs"));
+    }
+
+    #[test]
     fn a_negative_part_is_shown_with_a_finding() {
         let found = found(&windows(&[800.0; 4], -300.0, 0.0));
         let refill = found.parts.iter().find(|part| part.name == REFILL).unwrap();
@@ -345,9 +402,11 @@ mod tests {
 
     #[test]
     fn the_second_method_agrees_or_is_a_finding() {
-        let ns = |value: f64| Estimate { value, low: value - 20.0, high: value + 20.0, level: 0.95 };
+        let bound = |value: f64, half: f64| Uncertain { value, budget: vec![Contribution::bound(Source::Stochastic, half)] };
+        let ns = |value: f64| bound(value, 20.0);
         let base = found(&windows(&[800.0; 4], 0.0, 0.0));
-        let checked = |value: f64| base.clone().checked(Ok(Check::new(ns(value), base.costs[0].ns, base.costs[0].ns, 1e5, 40)));
+        let warm = base.costs[0].ns;
+        let checked = |value: f64| base.clone().checked(Ok(Check::new(&ns(value), &bound(warm.value, warm.half_width()), warm, 1e5, 40)));
         assert!(checked(1_510.0).check.unwrap().agrees && checked(1_510.0).findings.is_empty());
         assert_eq!(kinds(&checked(1_700.0)), ["methods_disagree"]);
         assert_eq!(kinds(&base.clone().checked(Err("too busy".into()))), ["no_second_method"]);
