@@ -95,13 +95,33 @@ def run(record: Record, settings: Settings) -> None:
         for at, one in enumerate(runs)
     ]
     record.csv(HEADER, raw)
-    columns = ("case", "runs", "median", "spread (95 %)", "total, median", "covered", "trusted", "of these covered", "largest line")
-    record.table("The total of the budget against the spread of the runs", columns, [row(*item) for item in found.items()])
+    columns = (
+        "case",
+        "runs",
+        "median",
+        "spread (95 %)",
+        "total, median",
+        "covered",
+        "trusted",
+        "of these covered",
+        "largest line",
+    )
+    record.table(
+        "The total of the budget against the spread of the runs", columns, [row(*item) for item in found.items()]
+    )
     everything = [flag for runs in found.values() for flag in covered(runs)]
     trusted = [flag for runs in found.values() for flag in covered([one for one in runs if one.trusted])]
     detail = f"{times} runs of {len(CASES)} cases"
-    record.target(f"the total covers {TARGET_PERCENT:.0f} % of all runs", share(everything) >= TARGET_PERCENT, f"{share(everything):.0f} %; {detail}")
-    record.target(f"the total covers {TARGET_PERCENT:.0f} % of trusted runs", share(trusted) >= TARGET_PERCENT, f"{share(trusted):.0f} %, {len(trusted)} runs")
+    record.target(
+        f"the total covers {TARGET_PERCENT:.0f} % of all runs",
+        share(everything) >= TARGET_PERCENT,
+        f"{share(everything):.0f} %; {detail}",
+    )
+    record.target(
+        f"the total covers {TARGET_PERCENT:.0f} % of trusted runs",
+        share(trusted) >= TARGET_PERCENT,
+        f"{share(trusted):.0f} %, {len(trusted)} runs",
+    )
 
 
 def row(name: str, runs: list[Run]) -> tuple[object, ...]:
