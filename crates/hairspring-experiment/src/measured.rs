@@ -225,13 +225,23 @@ fn budget_beside(document: &Value, figure: &str) -> Option<(Vec<BudgetEntry>, f6
 
 /// The number at this place of a document: with its interval, or alone.
 fn number(document: &Value, figure: &str, level: f64) -> Result<Estimate, String> {
-    let found = document.pointer(figure).ok_or_else(|| format!("the document has nothing at {figure}"))?;
+    let found = document.pointer(figure).filter(|found| !found.is_null()).ok_or_else(|| nothing(document, figure))?;
     if let Some(value) = found.as_f64().filter(|value| value.is_finite()) {
         return Ok(Estimate { value, low: value, high: value, level });
     }
     let estimate: Estimate =
         serde_json::from_value(found.clone()).map_err(|error| format!("{figure} is no number and no value with its interval: {error}"))?;
     if estimate.half_width().is_finite() { Ok(estimate) } else { Err(format!("{figure} has an interval without an end")) }
+}
+
+/// Findings that a message about a missing figure quotes.
+const QUOTED: usize = 3;
+
+/// The message about a figure that a document does not have: its findings may say why.
+fn nothing(document: &Value, figure: &str) -> String {
+    let messages: Vec<&str> = findings(document).filter_map(|finding| finding["message"].as_str()).take(QUOTED).collect();
+    let said = if messages.is_empty() { String::new() } else { format!("; its findings: {}", messages.join("; ")) };
+    format!("the document has nothing at {figure}{said}")
 }
 
 /// The findings of a document, at its top and of its results.
@@ -263,6 +273,9 @@ mod tests {
         let found = measured(&texts[..1], &setup(Some("/x/core_hz")), Dimension::FREQUENCY, 0.95).unwrap();
         assert!((found.estimate.value - 3.0).abs() < 1e-12, "{found:?}");
         assert!(measured(&texts, &setup(Some("/x/none_ns")), Dimension::TIME, 0.95).unwrap_err().contains("nothing at /x/none_ns"));
+        let none = r#"{"results": [{"check": null, "findings": [{"severity": "note", "message": "too few windows"}]}]}"#;
+        let error = measured(&[none.into()], &setup(Some("/results/0/check/time_ns")), Dimension::TIME, 0.95).unwrap_err();
+        assert_eq!(error, "the document has nothing at /results/0/check/time_ns; its findings: too few windows");
         assert!(measured(&["{".into()], &setup(Some("/x_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no JSON document"));
         assert!(measured(&[r#"{"a_ns": "5"}"#.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no number"));
         let open = r#"{"a_ns": {"value": 1.0, "low": null, "high": 2.0, "level": 0.95}}"#;

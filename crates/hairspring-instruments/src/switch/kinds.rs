@@ -58,7 +58,7 @@ impl Kind for SwitchFinding {
             SwitchFinding::PlacementsDiffer { spread_percent, limit_percent, lowest_ns, highest_ns, placements } => Description {
                 code: code::PLACEMENTS_DIFFER,
                 message: format!(
-                    "{placements} partners in turn gave {lowest_ns:.0} to {highest_ns:.0} ns, a spread of {} (limit {}): the next run may differ as much; the interval includes it",
+                    "{placements} partners in turn gave {lowest_ns:.0} to {highest_ns:.0} ns, a spread of {}, and not all are within {} of their median: the next run may differ as much; the interval includes it",
                     in_percent(spread_percent),
                     in_percent(limit_percent)
                 ),
