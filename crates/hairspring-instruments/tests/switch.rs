@@ -10,7 +10,7 @@ use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::load::RATES;
 use hairspring_instruments::switch::document::{Asked, Sides, SwitchDocument, switch};
 use hairspring_instruments::switch::mechanism::Mechanism;
-use hairspring_instruments::switch::result::{Cache, Check, Cost, Part, Placed, Switched};
+use hairspring_instruments::switch::result::{Cache, Check, Cost, Part, Placed, Scatter, Switched};
 use hairspring_instruments::switch::{SwitchFinding, text};
 use hairspring_result::json;
 use hairspring_view::Style;
@@ -48,6 +48,7 @@ fn steady(mechanism: Mechanism) -> Switched {
         parts: vec![part("switch", 1_180.0, 12.0), part("calls", 521.0, 3.0), part("work", 108.9, 0.4)],
         costs: vec![cost(Cache::Warm, 1_701.0, 11.0)],
         placed: Some(Placed { placements: 14, range_ns: (1_690.0, 1_722.0), spread_percent: 1.88 }),
+        scatter: None,
         check: Ok(Check::new(&bounded(1_718.0, 21.0), &bounded(1_722.0, 9.0), ns(1_701.0, 21.0), 332_000.0, 41)),
         rounds: 552,
         elapsed: Duration::from_millis(3_004),
@@ -77,6 +78,7 @@ fn unsteady() -> Switched {
     let found = Switched {
         parts,
         costs: vec![cost(Cache::Warm, 1_701.0, 140.0), cost(Cache::Refilled, 961.0, 170.0), cost(Cache::Flushed, 734_000.0, 7_000.0)],
+        scatter: Some(Scatter { earlier: 12, sd: 0.083 }),
         placed: Some(Placed { placements: 9, range_ns: (1_640.0, 2_001.0), spread_percent: 21.0 }),
         findings: vec![Finding::new(Severity::Warning, spread), Finding::new(Severity::Warning, negative)],
         ..steady(Mechanism::Pipe)

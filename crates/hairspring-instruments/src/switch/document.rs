@@ -1,7 +1,7 @@
 //! The document of `switch`.
 
 use super::mechanism::Mechanism;
-use super::result::{Cache, Check, Cost, Part, Placed, Switched};
+use super::result::{Cache, Check, Cost, Part, Placed, Scatter, Switched};
 use hairspring_core::Estimate;
 use hairspring_core::load::Load;
 use hairspring_result::document::{BudgetEntry, part_budget};
@@ -67,6 +67,8 @@ pub struct SwitchedJson {
     pub overhead: Vec<OverheadJson>,
     /// How far the placements differ; `null` with fewer than two.
     pub placements: Option<PlacedJson>,
+    /// How the runs on this machine scatter, which the costs include; `null` with few earlier runs.
+    pub earlier_runs: Option<ScatterJson>,
     /// Rounds of all windows.
     pub rounds: Option<u32>,
     /// Total time, in milliseconds.
@@ -150,6 +152,15 @@ pub struct PlacedJson {
     pub spread_percent: f64,
 }
 
+/// How the runs on this machine scatter.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ScatterJson {
+    /// Number of earlier runs.
+    pub number: usize,
+    /// Standard deviation of the costs of a warm switch, in percent of their mean.
+    pub sd_percent: f64,
+}
+
 /// What the verb was asked for.
 #[derive(Debug, Clone)]
 pub struct Asked {
@@ -190,6 +201,7 @@ fn switched(mechanism: Mechanism, found: Result<&Switched, &String>, asked: &Ask
         check: known.and_then(|found| found.check.as_ref().ok()).map(check),
         overhead: known.map_or_else(Vec::new, |found| found.costs.iter().flat_map(|cost| overheads(cost, asked)).collect()),
         placements: known.and_then(|found| found.placed.as_ref()).map(placed),
+        earlier_runs: known.and_then(|found| found.scatter.as_ref()).map(scatter),
         rounds: known.map(|found| found.rounds),
         elapsed_ms: known.map(|found| found.elapsed.as_secs_f64() * 1e3),
         findings: known.map_or_else(Vec::new, |found| found.findings.clone()),
@@ -264,6 +276,10 @@ fn overheads(cost: &Cost, asked: &Asked) -> Vec<OverheadJson> {
         }
     };
     asked.rates.iter().map(row).collect()
+}
+
+fn scatter(scatter: &Scatter) -> ScatterJson {
+    ScatterJson { number: scatter.earlier, sd_percent: 100.0 * scatter.sd }
 }
 
 fn placed(placed: &Placed) -> PlacedJson {

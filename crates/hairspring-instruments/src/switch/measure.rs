@@ -5,7 +5,7 @@ use super::design::{components, rows};
 use super::lost::{COUNTER, PASSED, Period, SWITCHES, TIMED, lost_ns, periods, timed, timed_ns};
 use super::mechanism::Mechanism;
 use super::partner::Wanted;
-use super::result::{Check, Switched, off_from_earlier, switched};
+use super::result::{Check, Switched, switched};
 use super::rig::{Pair, Periods, Row, WindowBatches};
 use super::{MOST_BYTES, Measured, Request};
 use hairspring_core::Estimate;
@@ -103,20 +103,20 @@ impl Session<'_> {
         if !priority_raised {
             found.findings.push(Finding::new(Severity::Note, super::SwitchFinding::PriorityNotRaised {}));
         }
-        found.findings.extend(self.compared_with_earlier(&found));
         let windows = found.warm().map(|cost| cost.ns).ok_or("a switch has no time")?;
         let check = self.check(batches.into_pair(), pilot.pair_ns, begin, windows);
-        Ok(Switched { elapsed: begin.elapsed(), ..found.checked(check) })
+        let found = self.compared_with_earlier(found.checked(check));
+        Ok(Switched { elapsed: begin.elapsed(), ..found })
     }
 
-    /// The finding about a run that is off from the earlier ones; in core cycles if they are known, which do not move with the core clock.
-    fn compared_with_earlier(&self, found: &Switched) -> Option<Finding> {
-        let warm = found.warm()?;
+    /// The result beside those of earlier runs; in core cycles if they are known, which do not move with the core clock.
+    fn compared_with_earlier(&self, found: Switched) -> Switched {
+        let Some(warm) = found.warm() else { return found };
         let (value, unit) = warm.cycles.map_or((warm.ns.value, "ns"), |cycles| (cycles.value, "cycles"));
         let sides = if self.request.program.is_some() { "processes" } else { "threads" };
         let build = format!("{}{}", env!("CARGO_PKG_VERSION"), if cfg!(debug_assertions) { "-debug" } else { "" });
         let name = format!("switch-{}-{sides}-{}-{unit}-{build}", found.mechanism.name(), self.request.bytes);
-        off_from_earlier(&with_value(&name, value), value, unit)
+        found.with_earlier(&with_value(&name, value), value, unit)
     }
 
     /// The table and what its rows run.

@@ -5,7 +5,7 @@ use super::kinds::SwitchFinding;
 use super::mechanism::Mechanism;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::in_cycles;
-use hairspring_core::estimate::{Contribution, Options, Uncertain, solve};
+use hairspring_core::estimate::{Contribution, Options, Source, Uncertain, coverage_factor, solve};
 use hairspring_core::judge::{Assessment, Finding, Question, Severity, assess};
 use hairspring_core::observations::{Flags, Observations};
 use std::time::Duration;
@@ -58,6 +58,22 @@ pub struct Cost {
     pub budget: Vec<Contribution>,
 }
 
+impl Cost {
+    /// Adds to the intervals what they lack of the scatter of warm switches between runs.
+    fn widen(&mut self, scatter: &Scatter, warm: &Cost) {
+        let beyond = scatter.beyond(&self.ns, warm.ns.value);
+        if beyond.half_width(self.ns.level) == 0.0 {
+            return;
+        }
+        self.budget.push(beyond);
+        self.ns = Uncertain { value: self.ns.value, budget: self.budget.clone() }.estimate(self.ns.level);
+        if let Some((cycles, warm)) = self.cycles.as_mut().zip(warm.cycles) {
+            let half = scatter.beyond(cycles, warm.value).half_width(cycles.level).hypot(cycles.half_width());
+            (cycles.low, cycles.high) = (cycles.value - half, cycles.value + half);
+        }
+    }
+}
+
 /// The second method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
@@ -103,6 +119,32 @@ pub struct Placed {
     pub spread_percent: f64,
 }
 
+/// How this run and the earlier ones of the same kind on this machine scatter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scatter {
+    /// Earlier runs.
+    pub earlier: usize,
+    /// Standard deviation of all runs, as a share of their mean.
+    pub sd: f64,
+}
+
+impl Scatter {
+    /// The scatter of the costs of earlier runs and of this one; `None` with too few.
+    fn new(earlier: &[f64], value: f64) -> Option<Scatter> {
+        let runs = (earlier.len() + 1) as f64;
+        let all = || earlier.iter().copied().chain([value]);
+        let mean = all().sum::<f64>() / runs;
+        let sd = (all().map(|one| (one / mean - 1.0).powi(2)).sum::<f64>() / (runs - 1.0)).sqrt();
+        (earlier.len() >= FEWEST_EARLIER && sd.is_finite()).then_some(Scatter { earlier: earlier.len(), sd })
+    }
+
+    /// What the interval of a run lacks of the scatter of runs, as a part of its error budget; `size` is the cost that scatters.
+    fn beyond(&self, interval: &Estimate, size: f64) -> Contribution {
+        let (own, wanted) = (interval.half_width() / coverage_factor(interval.level), self.sd * size.abs());
+        Contribution::standard(Source::Runs, (wanted * wanted - own * own).max(0.0).sqrt(), self.earlier as f64)
+    }
+}
+
 /// The result of a mechanism.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Switched {
@@ -114,6 +156,8 @@ pub struct Switched {
     pub costs: Vec<Cost>,
     /// How far the placements differ; `None` with fewer than two.
     pub placed: Option<Placed>,
+    /// How the runs on this machine scatter, which the costs include; `None` with few earlier runs.
+    pub scatter: Option<Scatter>,
     /// The second method, or why there is none.
     pub check: Result<Check, String>,
     /// Rounds of the windows.
@@ -130,6 +174,19 @@ impl Switched {
     /// What a switch costs from warm caches.
     pub fn warm(&self) -> Option<&Cost> {
         self.costs.first()
+    }
+
+    /// Compares the cost of a warm switch with those of earlier runs, in this unit: a run that is off has a finding, and the intervals of
+    /// the costs include how the runs scatter. Partners of one run do not show what a run has in common.
+    #[must_use]
+    pub fn with_earlier(mut self, earlier: &[f64], value: f64, unit: &str) -> Switched {
+        self.findings.extend(off_from_earlier(earlier, value, unit));
+        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        self.scatter = Scatter::new(earlier, value);
+        if let (Some(scatter), Some(warm)) = (self.scatter, self.warm().cloned()) {
+            self.costs.iter_mut().for_each(|cost| cost.widen(&scatter, &warm));
+        }
+        self
     }
 
     /// Adds the second method, with the finding that follows from it.
@@ -153,6 +210,8 @@ impl Switched {
 
 /// Placements, and runs, that are off by more than this share, in percent, are a finding.
 const MOST_SPREAD: f64 = 5.0;
+/// Fewest earlier runs whose scatter counts: with fewer, Student's quantile is so large that the interval says nothing.
+const FEWEST_EARLIER: usize = 3;
 /// Share of windows with other switches from which on there is a finding, and from which on the result is not trusted.
 const OTHER: (f64, f64) = (0.05, 0.5);
 
@@ -182,6 +241,7 @@ pub fn switched(mechanism: Mechanism, table: &Observations, question: &Question,
         parts,
         costs,
         placed: placed.map(|(placed, _)| placed),
+        scatter: None,
         check: Err("it was not run".into()),
         rounds: table.rounds(),
         elapsed,
@@ -246,7 +306,7 @@ fn placed(total: &Observations, options: &Options, warm: &Cost) -> Option<(Place
 }
 
 /// The finding about a run that is off from the earlier ones of the same kind on this machine: their values and that of this run.
-pub fn off_from_earlier(earlier: &[f64], value: f64, unit: &str) -> Option<Finding> {
+fn off_from_earlier(earlier: &[f64], value: f64, unit: &str) -> Option<Finding> {
     let mut sorted = earlier.to_vec();
     sorted.sort_by(f64::total_cmp);
     let median = *sorted.get(sorted.len() / 2)?;
@@ -295,7 +355,6 @@ fn other_switches(table: &Observations) -> Option<Finding> {
 mod tests {
     use super::super::design::{Pilot, components, rows};
     use super::*;
-    use hairspring_core::estimate::Source;
     use hairspring_core::observations::Rate;
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
@@ -381,6 +440,20 @@ mod tests {
         assert_eq!(finding(&[10_000.0], 9_600.0), None);
         assert_eq!(finding(&[10_000.0, 14_000.0, 10_100.0], 13_300.0).as_deref(), Some("differs_from_earlier_runs"));
         assert_eq!(finding(&[10_000.0], 9_000.0).as_deref(), Some("differs_from_earlier_runs"));
+    }
+
+    #[test]
+    fn costs_include_how_runs_scatter() {
+        let one = found(&windows(&[800.0; 4], 150.0, 0.0));
+        let half = |found: &Switched, at: usize| found.costs[at].ns.half_width();
+        let few = one.clone().with_earlier(&[1_500.0, 1_700.0], 1_500.0, "ns");
+        assert_eq!((few.scatter, half(&few, 0)), (None, half(&one, 0)));
+        // A standard deviation of 10 %, at three degrees of freedom.
+        let many = one.clone().with_earlier(&[1_350.0, 1_650.0, 1_500.0 + 150.0 * 0.5_f64.sqrt()], 1_500.0 - 150.0 * 0.5_f64.sqrt(), "ns");
+        assert!((many.scatter.unwrap().sd - 0.1).abs() < 1e-9 && (half(&many, 0) / 477.0 - 1.0).abs() < 0.02, "{many:?}");
+        assert!((half(&many, 1) / 477.0 - 1.0).abs() < 0.05 && many.costs[0].budget.iter().any(|part| part.source == Source::Runs));
+        let same = one.clone().with_earlier(&[1_500.0; 5], 1_500.0, "ns");
+        assert_eq!((half(&same, 0), same.findings.len()), (half(&one, 0), 0), "runs that agree add nothing");
     }
 
     #[test]

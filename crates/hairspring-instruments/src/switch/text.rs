@@ -134,14 +134,17 @@ fn share(load: &Load) -> String {
 
 fn run(found: &Switched) -> String {
     let rounds = format!("{} rounds in {:.1} s", count(found.rounds as usize), found.elapsed.as_secs_f64());
+    let earlier = found.scatter.map_or_else(String::new, |scatter| {
+        format!("; {} earlier runs scatter by {} %, which the intervals include", scatter.earlier, significant(100.0 * scatter.sd, 2))
+    });
     match &found.placed {
         Some(placed) => format!(
-            "{rounds}; {} partners in turn gave {:.0} to {:.0} ns ({} %)",
+            "{rounds}; {} partners in turn gave {:.0} to {:.0} ns ({} %){earlier}",
             placed.placements,
             placed.range_ns.0,
             placed.range_ns.1,
             significant(placed.spread_percent, 2)
         ),
-        None => rounds,
+        None => rounds + &earlier,
     }
 }
