@@ -422,7 +422,9 @@ mod tests {
         let mut noisy = Observations::new(table.components().to_vec());
         noisy.origin = table.origin.clone();
         noisy.series("pipe");
-        rows.iter().for_each(|row| drop(noisy.row(0, &row.counts)));
+        for row in &rows {
+            let _ = noisy.row(0, &row.counts);
+        }
         noisy.origin.placements = vec![4, 8, 12];
         for one in table.readings().iter().filter(|one| one.round % 20 < 4) {
             let noise = 1.0 + 0.2 * (random.random::<f64>() - 0.5);
