@@ -3,7 +3,7 @@
 use crate::budget::{Entry, total};
 use crate::definition::{ErrorKind, Setup};
 use crate::plan::unit_of;
-use crate::sources::{CORE_CLOCK, lines, untold};
+use crate::sources::{CORE_CLOCK, SHARED, lines, of_shared_core, untold};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source};
 use hairspring_core::judge::Severity;
@@ -70,6 +70,8 @@ fn of_series(texts: &[String], setup: &Setup, dimension: Dimension) -> Result<Me
     let entries = series.budget.get(name).map_or(&[][..], Vec::as_slice);
     let environment = serde_json::to_value(&document.environment).unwrap_or(Value::Null);
     let budget = budget(entries, component, dimension, &environment);
+    let is_shared = series.findings.iter().any(|finding| finding.is(SHARED));
+    let budget = if is_shared { of_shared_core(budget) } else { budget };
     let mut budget = if unit == Kind::Cycles { without_clock_steps(budget, &estimate) } else { budget };
     let is_listed = budget.iter().any(|entry| entry.source == CORE_CLOCK);
     if unit == Kind::Nanoseconds && component.figure.cycles.is_some() && runs == 1 && !is_listed {
@@ -155,6 +157,9 @@ fn of_figure(texts: &[String], setup: &Setup, figure: &str, level: f64) -> Resul
     let is_bare = all.len() == 1 && documents.iter().any(|document| document.pointer(figure).is_some_and(Value::is_number));
     let unknown = format!("{figure} is a number without an interval, and one run shows none: its accuracy is not known (set `repeat`)");
     let doubts: Vec<&Value> = documents.iter().flat_map(findings).collect();
+    if doubts.iter().any(|finding| finding["kind"] == SHARED) {
+        budget = of_shared_core(budget);
+    }
     let message = |finding: &&Value| finding["message"].as_str().unwrap_or_default().to_owned();
     let doubted = doubts.iter().filter(|finding| finding["severity"] != "note").map(message);
     let value = mean * unit.size;

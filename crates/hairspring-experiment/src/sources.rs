@@ -8,6 +8,8 @@ use hairspring_result::document::BudgetEntry;
 use hairspring_view::format::significant;
 use serde_json::Value;
 
+/// Name of the line about neighbours.
+const INTERFERENCE: &str = "interference";
 /// Name of the line about the core clock.
 pub const CORE_CLOCK: &str = "core clock";
 
@@ -28,6 +30,18 @@ pub fn lines(entries: &[BudgetEntry], factor: f64, dimension: Dimension, environ
     // Core cycles do not change with the core clock.
     let is_counted = |entry: &Entry| !is_cycles || entry.source != CORE_CLOCK;
     KNOWN.iter().filter_map(line).chain(others.map(other).filter(is_counted)).collect()
+}
+
+/// The code of the finding that something else used the core.
+pub const SHARED: &str = "core_shared";
+
+/// The lines with what a finding about the core says: interference that is seen and in no line is not known.
+pub fn of_shared_core(mut budget: Vec<Entry>) -> Vec<Entry> {
+    let is_none = |entry: &&mut Entry| entry.source == INTERFERENCE && entry.half_width == 0.0;
+    if let Some(entry) = budget.iter_mut().find(is_none) {
+        entry.note = Some("not known: something else used the core, as a finding says, and no line has its effect".into());
+    }
+    budget
 }
 
 /// The lines of a document that gives an interval without its parts.
@@ -101,6 +115,8 @@ mod tests {
         assert_eq!(found, [&six[..], &[(CORE_CLOCK, 6.0)]].concat());
         assert!(all.iter().all(|entry| (entry.half_width > 0.0) != entry.note.is_some() && entry.half_width.is_sign_positive()), "{all:?}");
         assert!(all[0].note.as_ref().unwrap().ends_with("whose step is 10 ns"), "{all:?}");
+        let shared = of_shared_core(all);
+        assert!(shared[5].note.as_ref().unwrap().starts_with("not known: something else used the core"), "{shared:?}");
         let cycles = lines(&entries, 1.0, Dimension::CYCLES, &Value::Null);
         assert!(cycles.len() == 6 && cycles[0].note.as_ref().unwrap().starts_with("not known"), "{cycles:?}");
         assert!(cycles[1].note.as_ref().unwrap().starts_with("core cycles do not"), "{cycles:?}");
