@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import accuracy
 import blocks
+import budget
 import capture
 import chains
 import clocks
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
         "latencies and throughputs against published figures, quiet and beside a neighbour",
     ),
     "switch": (switch.run, "context switches by five mechanisms, 20 times, beside the plain idea of lat_ctx"),
+    "budget": (budget.run, "how often the total of an experiment's error budget covers the spread of 100 repeat runs"),
     "stopwatch": (stopwatch.run, "C stopwatches: the bias of empty spans, and the cost of an inline read"),
     "languages": (languages.run, "every language against `hairspring time`, and its usual tools"),
     "clock_gettime": (clocks.run, "a body of 40 ns by clock_gettime and by gettimeofday against the TSC"),

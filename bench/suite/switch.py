@@ -31,7 +31,14 @@ class Switch:
 
     def doubted(self) -> bool:
         """Whether a warning says that a repeat may differ, or that the figure is not to be trusted."""
-        kinds = {"placements_differ", "wide_interval", "core_shared", "preempted", "disturbed_throughout"}
+        kinds = {
+            "placements_differ",
+            "differs_from_earlier_runs",
+            "wide_interval",
+            "core_shared",
+            "preempted",
+            "disturbed_throughout",
+        }
         return bool(self.error) or any(kind in kinds and worth != "note" for kind, worth in self.findings)
 
 

@@ -79,8 +79,15 @@ impl ExpectArguments {
             None => return Ok((document, Outcome::Done)),
             Some(Expected::Llvm) => llvm::beside(document)?,
             Some(Expected::Model { text, quantity, unit }) => {
-                let expected = quantity.expected(document.level(), 1.0);
-                document.beside(&Wanted { expression: text.clone(), expected, is_stated: quantity.is_stated, unit: *unit })
+                let level = document.level();
+                document.beside(&Wanted {
+                    expression: text.clone(),
+                    expected: quantity.expected(level, 1.0),
+                    first_order: quantity.first_order(level, 1.0),
+                    is_stated: quantity.is_stated,
+                    is_straight: quantity.monte_carlo.agrees,
+                    unit: *unit,
+                })
             }
         };
         let outcome = match document.expectation.as_deref() {

@@ -74,6 +74,10 @@ const REMEDIES: Remedies = Remedies {
         ("below_resolution", MORE_TIME),
         ("other_switches", QUIETER),
         ("placements_differ", MORE_TIME),
+        (
+            "differs_from_earlier_runs",
+            "repeat it on a CPU that has nothing else to do (--cpu): one of the runs is not what a switch costs here",
+        ),
         ("no_second_method", MORE_TIME),
     ],
     more_rows: MORE_TIME,

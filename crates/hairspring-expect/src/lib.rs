@@ -29,7 +29,7 @@
 //! - A value that is used twice under a name ([`Model::define`]) is the same value in both places: `x - x` is exactly 0.
 //!
 //! Uncertainties are propagated to first order and by Monte Carlo. Where the two do not agree, the model is far from a straight line
-//! within its uncertainties, and the wider interval counts ([`Quantity::expected`]).
+//! within its uncertainties, and the ends by Monte Carlo count, each on its own side ([`Quantity::expected`]).
 //!
 //! The length of an expression, its depth, its numbers and its uncertain values are bounded, so that no text takes long.
 

@@ -4,7 +4,7 @@ use crate::model::Steps;
 use crate::monte_carlo::{MonteCarlo, monte_carlo};
 use crate::unit::{Dimension, Unit, readable};
 use hairspring_core::estimate::coverage_factor;
-use hairspring_core::judge::{Expected, UNSTATED_SHARE};
+use hairspring_core::judge::{Expected, Reach, UNSTATED_SHARE};
 use std::fmt::{Display, Formatter};
 
 /// Confidence level of the stochastic half-widths in an expression.
@@ -41,24 +41,35 @@ impl Quantity {
         }
     }
 
-    /// What is expected of a measurement at a confidence level, in multiples of `unit` nanoseconds, cycles, ticks or bytes. An
-    /// expectation without a stated uncertainty has one of 2 %. Where the two propagations do not agree, the wider interval counts.
-    pub fn expected(&self, level: f64, unit: f64) -> Expected {
-        let stochastic = self.stochastic * coverage_factor(level) / coverage_factor(LEVEL);
+    /// The half-widths to first order at a confidence level, in multiples of `unit` nanoseconds, cycles, ticks or bytes. A quantity
+    /// without a stated uncertainty has one of 2 %.
+    pub fn first_order(&self, level: f64, unit: f64) -> Reach {
         let assumed = if self.is_stated { 0.0 } else { UNSTATED_SHARE * self.value.abs() };
-        let systematic = self.systematic + assumed + self.bend();
-        Expected { value: self.value / unit, stochastic: stochastic / unit, systematic: systematic / unit }
+        let stochastic = self.stochastic * coverage_factor(level) / coverage_factor(LEVEL);
+        Reach { stochastic: stochastic / unit, systematic: (self.systematic + assumed) / unit }
     }
 
-    /// By how much the interval by Monte Carlo is wider than that to first order, where the two do not agree: infinite if the model
-    /// has no bounds.
-    pub fn bend(&self) -> f64 {
+    /// What is expected of a measurement at a confidence level, in multiples of `unit` nanoseconds, cycles, ticks or bytes. Where the
+    /// two propagations do not agree, the ends by Monte Carlo count, each on its own side.
+    pub fn expected(&self, level: f64, unit: f64) -> Expected {
         let MonteCarlo { low, high, agrees, .. } = self.monte_carlo;
+        let half = self.first_order(level, unit);
         if agrees {
-            return 0.0;
+            return Expected::symmetric(self.value / unit, half);
         }
-        let wider = (self.value - low).max(high - self.value) - self.stochastic - self.systematic;
-        if wider.is_nan() { f64::INFINITY } else { wider.max(0.0) }
+        let side = |distance: f64| self.side(distance.max(0.0) / unit, coverage_factor(level) / coverage_factor(LEVEL));
+        Expected { value: self.value / unit, below: side(self.value - low), above: side(high - self.value) }
+    }
+
+    /// A side of the interval by Monte Carlo, in which the stochastic inputs have the same part as to first order. That part grows with
+    /// the confidence level.
+    fn side(&self, distance: f64, factor: f64) -> Reach {
+        let whole = self.stochastic + self.systematic;
+        let part = if whole > 0.0 { self.stochastic / whole } else { 0.0 };
+        if distance.is_finite() {
+            return Reach { stochastic: part * distance * factor, systematic: (1.0 - part) * distance };
+        }
+        Reach { stochastic: 0.0, systematic: f64::INFINITY }
     }
 
     /// The unit that it is shown in best, and its size.

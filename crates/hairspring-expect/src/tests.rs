@@ -193,29 +193,36 @@ fn both_propagations_agree_where_the_model_is_straight() {
         let half = found.stochastic + found.systematic;
         assert!(found.monte_carlo.agrees, "{text}: {found:?}");
         assert!((found.monte_carlo.high - found.monte_carlo.low - 2.0 * half).abs() <= 0.1 * half, "{text}: {found:?}");
-        assert_eq!(found.bend(), 0.0);
+        assert_eq!(found.expected(LEVEL, 1.0).above, found.expected(LEVEL, 1.0).below);
     }
 }
 
 #[test]
-fn bent_model_has_the_wider_interval() {
+fn bent_model_has_the_ends_by_monte_carlo_on_either_side() {
     let bent = value("1 / (3 +- 2.9 systematic)");
     assert!(!bent.monte_carlo.agrees, "{bent:?}");
-    // At the bound the quotient is 1 / 0.1.
+    // At the bounds the quotient is 1 / 5.9 and 1 / 0.1.
     let expected = bent.expected(0.95, 1.0);
-    assert!((expected.value + expected.half_width() - 10.0).abs() < 1e-9, "{expected:?}");
+    let interval = expected.interval(0.95);
+    assert!((interval.low - 1.0 / 5.9).abs() < 1e-9 && (interval.high - 10.0).abs() < 1e-9, "{expected:?}");
+    // No quotient is near 0: the wide side is not mirrored to the other one.
+    let drawn = value("1000 cycles / (1 +- 0.8)").expected(0.95, 1.0).interval(0.95);
+    assert!(drawn.low > 450.0 && drawn.low < 650.0 && drawn.high > 3_000.0, "{drawn:?}");
+    // The lowest square is that of 0, and first order sees no uncertainty at all.
+    let square = value("(0 +- 1 systematic) ^ 2 + (0 +- 2) ^ 2").expected(0.95, 1.0).interval(0.95);
+    assert!(square.low == 0.0 && square.high > 1.0, "{square:?}");
     // A root of what may be negative has no bounds.
     let unbounded = value("(1 +- 2 systematic) ^ 0.5");
-    assert_eq!(unbounded.expected(0.95, 1.0).systematic, f64::INFINITY);
+    assert_eq!(unbounded.expected(0.95, 1.0).above.systematic, f64::INFINITY);
 }
 
 #[test]
 fn expectation_without_uncertainty_has_two_percent() {
     let expected = value("3 cycles").expected(0.95, 1.0);
-    assert_eq!((expected.value, expected.stochastic, expected.systematic), (3.0, 0.0, 0.06));
-    assert_eq!(value("3 +- 0 cycles").expected(0.95, 1.0).half_width(), 0.0);
+    assert_eq!((expected.value, expected.above.stochastic, expected.below.systematic), (3.0, 0.0, 0.06));
+    assert_eq!(value("3 +- 0 cycles").expected(0.95, 1.0).above.total(), 0.0);
     let wider = value("3 +- 1 us").expected(0.99, 1e3);
-    assert!((wider.value - 3.0).abs() < 1e-12 && (wider.stochastic - 1.3142).abs() < 1e-3, "{wider:?}");
+    assert!((wider.value - 3.0).abs() < 1e-12 && (wider.above.stochastic - 1.3142).abs() < 1e-3, "{wider:?}");
 }
 
 proptest! {

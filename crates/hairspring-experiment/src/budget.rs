@@ -25,7 +25,8 @@ pub struct Entry {
 impl Entry {
     /// A line whose share is not known yet.
     pub fn new(source: impl Into<String>, kind: ErrorKind, half_width: f64, note: Option<String>) -> Entry {
-        Entry { source: source.into(), kind, half_width, share: 0.0, note }
+        // An empty sum is -0.0.
+        Entry { source: source.into(), kind, half_width: half_width + 0.0, share: 0.0, note }
     }
 }
 
@@ -34,26 +35,26 @@ pub(crate) struct Known {
     pub source: Source,
     pub name: &'static str,
     pub kind: ErrorKind,
-    /// Why it is zero where the measurement has no such entry; sources without this are left out then.
-    pub absent: Option<&'static str>,
+    /// Whether it has a line also where it adds nothing.
+    pub always: bool,
 }
 
-const fn known(source: Source, name: &'static str, kind: ErrorKind, absent: Option<&'static str>) -> Known {
-    Known { source, name, kind, absent }
+const fn known(source: Source, name: &'static str, kind: ErrorKind, always: bool) -> Known {
+    Known { source, name, kind, always }
 }
 
 /// The sources, in the order in which they are listed. What is the same for all readings counts as systematic.
 pub(crate) const KNOWN: [Known; 10] = [
-    known(Source::Granularity, "clock resolution", ErrorKind::Systematic, Some("averaged out over the phases of the clock, or not known")),
-    known(Source::Rate, "clock rate", ErrorKind::Systematic, Some("no part of this figure, or not known")),
-    known(Source::Fence, "overhead", ErrorKind::Systematic, Some("solved for beside the time, and no part of it")),
-    known(Source::Stochastic, "noise", ErrorKind::Stochastic, Some("none was seen")),
-    known(Source::LackOfFit, "lack of fit", ErrorKind::Systematic, Some("the rows lie on the line as closely as their noise allows")),
-    known(Source::Neighbour, "interference", ErrorKind::Systematic, Some("disturbed readings are left out, and the rest shows none")),
-    known(Source::Readings, "doubted readings", ErrorKind::Systematic, None),
-    known(Source::Reference, "reference chain", ErrorKind::Systematic, None),
-    known(Source::Placement, "placement", ErrorKind::Stochastic, None),
-    known(Source::Runs, "runs", ErrorKind::Stochastic, None),
+    known(Source::Granularity, "clock resolution", ErrorKind::Systematic, true),
+    known(Source::Rate, "clock rate", ErrorKind::Systematic, true),
+    known(Source::Fence, "overhead", ErrorKind::Systematic, true),
+    known(Source::Stochastic, "noise", ErrorKind::Stochastic, true),
+    known(Source::LackOfFit, "lack of fit", ErrorKind::Systematic, true),
+    known(Source::Neighbour, "interference", ErrorKind::Systematic, true),
+    known(Source::Readings, "doubted readings", ErrorKind::Systematic, false),
+    known(Source::Reference, "reference chain", ErrorKind::Systematic, false),
+    known(Source::Placement, "placement", ErrorKind::Stochastic, false),
+    known(Source::Runs, "runs", ErrorKind::Stochastic, false),
 ];
 
 /// Total of a budget: stochastic entries in quadrature, plus systematic ones.

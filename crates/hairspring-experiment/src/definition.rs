@@ -2,8 +2,12 @@
 
 use hairspring_core::alike::nearest;
 use hairspring_core::named::Named;
+use hairspring_expect::Fault;
 use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use std::fmt::Formatter;
 
 /// Largest file, in bytes.
 pub const MOST_BYTES: usize = 256 << 10;
@@ -57,7 +61,39 @@ pub struct Model {
     pub because: Option<String>,
     /// Named values; each may use those before it.
     #[serde(default)]
-    pub with: Named<String>,
+    pub with: Named<Input>,
+}
+
+/// A named value of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Input {
+    /// An expression.
+    Expression(String),
+    /// A circumstance that is measured before the run, such as the core clock.
+    Measured(Box<Setup>),
+}
+
+impl<'de> Deserialize<'de> for Input {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Input, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Input;
+
+            fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
+                f.write_str("a string, or a table with `verb` and `figure`")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Input, E> {
+                Ok(Input::Expression(text.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Input, A::Error> {
+                Setup::deserialize(MapAccessDeserializer::new(map)).map(|setup| Input::Measured(Box::new(setup)))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
 }
 
 /// What is run, and which of its numbers is the quantity.
@@ -147,6 +183,26 @@ impl Setup {
             _ => Err("has neither `verb` nor `program`, such as verb = [\"time\", \"x = x * c\"]".into()),
         }
     }
+
+    /// The set-up with this series and component.
+    pub(crate) fn named(&self, (series, component): (String, String)) -> Setup {
+        Setup { series: Some(series), component: Some(component), ..self.clone() }
+    }
+
+    /// How often it runs.
+    pub fn times(&self) -> u32 {
+        self.repeat.unwrap_or(1)
+    }
+
+    /// Whether it runs the same, as often, as another set-up. Then both take their figures from the same runs.
+    pub fn runs_as(&self, other: &Setup) -> bool {
+        (&self.verb, &self.program, self.times()) == (&other.verb, &other.program, other.times())
+    }
+
+    /// Whether it names the same number as another set-up.
+    pub fn names_as(&self, other: &Setup) -> bool {
+        (&self.figure, &self.series, &self.component) == (&other.figure, &other.series, &other.component)
+    }
 }
 
 impl Definition {
@@ -161,12 +217,31 @@ impl Definition {
         if text.trim().is_empty() {
             return Err("is empty: `hairspring experiment new` prints a template".into());
         }
-        toml::from_str(text).map_err(|error| explained(&error))
+        toml::from_str(text).map_err(|error| explained(text, &error))
     }
 }
 
-/// The error with a hint: the most similar of the keys that it lists, or how a value of another type is written.
-fn explained(error: &toml::de::Error) -> String {
+/// Keys whose value has a unit, with an example.
+const WITH_UNITS: [(&str, &str); 4] = [("required", "2 %"), ("confidence_level", "95 %"), ("half_width", "0.1 %"), ("timeout", "600 s")];
+
+/// How a number is written that stands where a text belongs: as this key is, or as it stands.
+fn in_quotes(line: &str, value: &str) -> String {
+    let key = line.split('=').next().unwrap_or_default().trim();
+    match WITH_UNITS.iter().find(|(name, _)| key.ends_with(name)) {
+        Some((_, example)) => format!("write it in quotes with its unit, such as \"{example}\""),
+        None => format!("write it in quotes: \"{}\"", value.chars().take(40).collect::<String>()),
+    }
+}
+
+/// The line of a place in the text, its number, and the bytes of the line before the place.
+fn line_at(text: &str, at: usize) -> (&str, usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    (text[start..].lines().next().unwrap_or_default(), before.matches('\n').count() + 1, before.len() - start)
+}
+
+/// The error with its place and a hint: the most similar of the keys that it lists, or how a value of another type is written.
+fn explained(text: &str, error: &toml::de::Error) -> String {
     let message = error.message();
     if error.span().is_some_and(|span| span.start == 0) && message.starts_with("missing field") {
         // The place would be the first line of the file.
@@ -176,11 +251,16 @@ fn explained(error: &toml::de::Error) -> String {
         let (wrong, expected) = message.strip_prefix("unknown field `")?.split_once('`')?;
         nearest(wrong, expected.split('`').skip(1).step_by(2)).map(|name| format!("did you mean `{name}`?"))
     };
-    let hints = [("expected a string", "write it in quotes: \"2 %\""), ("expected a sequence", "write a list: [\"time\", \"x = x * c\"]")];
-    let typed = || hints.iter().find(|(part, _)| message.contains(part)).map(|(_, hint)| (*hint).to_owned());
-    let text = error.to_string();
-    let text = text.trim_end();
-    alike().or_else(typed).map_or_else(|| text.to_owned(), |hint| format!("{text}\n{hint}"))
+    let span = error.span().unwrap_or_default();
+    let (line, number, at) = line_at(text, span.start);
+    let typed = || match message {
+        _ if message.contains("expected a string") => Some(in_quotes(line, text.get(span.clone()).unwrap_or_default())),
+        _ if message.contains("expected a sequence") => Some("write a list: [\"time\", \"x = x * c\"]".to_owned()),
+        _ => None,
+    };
+    let placed = Fault { message: message.trim_end().to_owned(), text: line.to_owned(), at: at.min(line.len()) };
+    let hint = alike().or_else(typed).map_or_else(String::new, |hint| format!("\n{hint}"));
+    format!("line {number}: {placed}{hint}")
 }
 
 #[cfg(test)]
@@ -211,6 +291,14 @@ mod tests {
     }
 
     #[test]
+    fn long_lines_are_shown_in_part() {
+        let error = Definition::read(&TEMPLATE.replace("name = ", &format!("name = 5 # {}\n# ", "x".repeat(10_000)))).unwrap_err();
+        assert!(error.lines().all(|line| line.len() < 120) && error.starts_with("line 8: "), "{error}");
+        let error = Definition::read("\u{4f60}").unwrap_err();
+        assert!(error.starts_with("line 1: "), "{error}");
+    }
+
+    #[test]
     fn unknown_key_is_named_with_the_nearest_known_one() {
         let wrong = TEMPLATE.replace("required =", "requierd =");
         let error = Definition::read(&wrong).unwrap_err();
@@ -229,8 +317,15 @@ mod tests {
             (TEMPLATE[..TEMPLATE.len() / 2].to_owned(), "missing field"),
             ("name = ".to_owned(), "line 1"),
             (format!("{TEMPLATE}\n[setup]\n"), "duplicate"),
-            (TEMPLATE.replace("\"multiplication\"", "5"), "expected a string\nwrite it in quotes"),
-            (TEMPLATE.replace("[\"time\", \"x = x * c\",", "\"time\" #"), "expected a sequence\nwrite a list"),
+            (TEMPLATE.replace("\"multiplication\"", "5"), "write it in quotes: \"5\""),
+            (
+                TEMPLATE.replace("\"2 %\"", "2"),
+                "expected a string\n  required = 2\n             ^\nwrite it in quotes with its unit, such as \"2 %\"",
+            ),
+            (TEMPLATE.replace("# confidence_level = \"95 %\"", "confidence_level = 95"), "such as \"95 %\""),
+            (TEMPLATE.replace("instructions = \"1\"", "instructions = 1"), "write it in quotes: \"1\""),
+            (TEMPLATE.replace("instructions = \"1\"", "instructions = { verb = [\"mhz\"], figur = \"/x_hz\" }"), "did you mean `figure`?"),
+            (TEMPLATE.replace("[\"time\", \"x = x * c\",", "\"time\" #"), "write a list"),
             (TEMPLATE[..TEMPLATE.find("\n[setup]").unwrap()].to_owned(), "missing field `setup`: `hairspring experiment new`"),
             (format!("name = {}", "[".repeat(10_000)), "recursion"),
             (TEMPLATE.replace("\"2 %\"", "\"2 %"), "line"),

@@ -12,8 +12,9 @@ pub mod markdown;
 pub mod measured;
 pub mod plan;
 pub mod record;
+mod sources;
 
-pub use definition::{Definition, Setup, Work};
+pub use definition::{Definition, Input, Setup, Work};
 pub use plan::Plan;
 
 /// The commented template of an experiment's file.

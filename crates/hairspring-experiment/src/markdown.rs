@@ -3,8 +3,8 @@
 use crate::record::{Comparison, MeasurementRecord, Record};
 use hairspring_core::judge::Agreement;
 use hairspring_view::clean::clean;
-use hairspring_view::format::{plus_minus, significant};
-use hairspring_view::text::ratio;
+use hairspring_view::format::{plus_minus, significant, with_interval};
+use hairspring_view::text::distance;
 use std::fmt::Write;
 
 /// The record as a Markdown document: the seven steps with their results.
@@ -25,7 +25,10 @@ pub fn markdown(record: &Record) -> String {
     section(
         &mut page,
         "## To run it again",
-        &format!("Save this as a file `FILE`, and run `hairspring experiment FILE`.\n\n{fence}toml\n{}\n{fence}", record.text.trim_end()),
+        &format!(
+            "Save this as `FILE` in the folder that has what it runs, and run `hairspring experiment FILE`.\n\n{fence}toml\n{}\n{fence}",
+            record.text.trim_end()
+        ),
     );
     page
 }
@@ -66,27 +69,32 @@ fn summary(record: &Record) -> String {
     let (unit, measured) = (&record.unit, &record.measurement.value);
     let identity = record.environment.identity.as_ref();
     let made = identity.map_or_else(String::new, |identity| format!(" Made {} by hairspring {}.", identity.created, identity.version));
+    let second = record.check.as_ref().map(|check| {
+        let other = plus_minus(&check.measurement.value);
+        format!(" The second method gives {other} {unit}; the first one against it: {}.", verdict(&check.comparison))
+    });
+    let none = record.no_check.as_ref().map(|_| " The second method gave no figure.".to_owned());
     format!(
-        "**Measured {} {unit}, expected {} {unit}: {}. The required accuracy was {}.**{made}",
+        "**Measured {} {unit}, expected {} {unit}: {}.{} The required accuracy was {}.**{made}",
         plus_minus(measured),
-        plus_minus(&record.expectation.value),
+        with_interval(&record.expectation.value),
         verdict(&record.sanity),
+        second.or(none).unwrap_or_default(),
         if record.accuracy.met { "reached" } else { "not reached" },
     )
 }
 
 /// The verdict in words, with the factor and the sigmas.
 pub fn verdict(comparison: &Comparison) -> String {
-    let factor = comparison.factor.map(|factor| format!("{} times the other value", ratio(factor)));
-    let sigmas = comparison.sigmas.filter(|sigmas| *sigmas > 0.0);
-    let sigmas = sigmas.map(|sigmas| format!("{} sigmas beyond the systematic bounds", significant(sigmas, 2)));
     let word = match comparison.verdict {
         Agreement::Agrees => "agrees".to_owned(),
         Agreement::Deviates => "deviates".to_owned(),
-        Agreement::Undecided => format!("undecided, {}", comparison.verdict_reason.as_deref().unwrap_or("not precise enough to say")),
+        Agreement::Undecided => format!("undecided: {}", comparison.verdict_reason.as_deref().unwrap_or("not precise enough to say")),
     };
-    let numbers: Vec<String> = factor.into_iter().chain(sigmas).collect();
-    if numbers.is_empty() { word } else { format!("{word} ({})", numbers.join(", ")) }
+    match distance(comparison.factor, comparison.sigmas) {
+        Some(distance) => format!("{word} ({distance})"),
+        None => word,
+    }
 }
 
 fn accuracy(record: &Record) -> String {
@@ -123,19 +131,27 @@ fn circumstances(record: &Record) -> String {
 
 fn expectation(record: &Record) -> String {
     let (expected, unit) = (&record.expectation, &record.unit);
-    let mut text = format!("{} = {} {unit}", code(&record.definition.expectation.model), plus_minus(&expected.value));
+    let mut text = format!("{} = {} {unit}", code(&record.definition.expectation.model), with_interval(&expected.value));
     let part = |half: Option<f64>| half.map_or_else(|| "without bounds".to_owned(), |half| format!("{} {unit}", significant(half, 2)));
-    let parts = match expected.is_stated {
-        true => format!(": stochastic {}, systematic {}", part(expected.stochastic), part(expected.systematic)),
-        false => ": 2 % are assumed, because the model states no `+-`".to_owned(),
+    let parts = match (expected.is_stated, expected.propagations_agree) {
+        (true, true) => format!(": stochastic {}, systematic {}", part(expected.stochastic), part(expected.systematic)),
+        (true, false) => format!(" (to first order stochastic {}, systematic {})", part(expected.stochastic), part(expected.systematic)),
+        (false, _) => ": 2 % are assumed, because the model states no `+-`".to_owned(),
     };
     text += &parts;
     text.push_str(".\n");
     for (name, value) in &expected.inputs {
         text += &format!("\n- {} = {}", code(name), code(value));
+        text += &expected.measured_by.get(name).map_or_else(String::new, |command| format!(", measured by {}", code(command)));
+    }
+    for finding in &expected.findings {
+        text += &format!("\n- doubt: {}", inline(finding));
     }
     if let (Some(low), Some(high)) = (expected.monte_carlo_low, expected.monte_carlo_high) {
-        let agree = if expected.propagations_agree { "which agrees" } else { "which does not agree: the wider interval counts" };
+        let agree = match expected.propagations_agree {
+            true => "which agrees",
+            false => "which does not agree: the model is not straight within its uncertainties, so these ends count, each on its side",
+        };
         text += &format!("\n\nBy Monte Carlo: {} to {} {unit}, {agree}.", significant(low, 5), significant(high, 5));
     }
     let because =
@@ -179,11 +195,12 @@ fn sanity(record: &Record) -> String {
     let mut text = format!("Measurement against expectation: **{}**.", verdict(&record.sanity));
     if let Some(check) = &record.check {
         text += &format!(
-            "\n\nThe second method gives {} {}:\n\n{}\n\nThe first method against it: **{}**.",
+            "\n\nThe second method gives {} {}{}The first method against it: **{}**.\n\n{}",
             plus_minus(&check.measurement.value),
             record.unit,
-            setup(&check.measurement),
-            verdict(&check.comparison)
+            if check.same_runs { ", from the same runs.\n\n".to_owned() } else { format!(":\n\n{}\n\n", setup(&check.measurement)) },
+            verdict(&check.comparison),
+            budget(&check.measurement, &record.unit),
         );
     }
     if let Some(reason) = &record.no_check {

@@ -1,22 +1,21 @@
 //! The measured value and its error budget, from the documents that the runs of a set-up printed.
 
-use crate::budget::{Entry, KNOWN, total};
+use crate::budget::{Entry, total};
 use crate::definition::{ErrorKind, Setup};
 use crate::plan::unit_of;
+use crate::sources::{CORE_CLOCK, SHARED, lines, of_shared_core, untold};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source};
 use hairspring_core::judge::Severity;
 use hairspring_expect::Dimension;
+use hairspring_expect::unit::Unit;
 use hairspring_result::document::BudgetEntry;
 use hairspring_result::runs::between;
-use hairspring_result::{Component, ResultDocument, Series, Unit, read::read};
+use hairspring_result::{Component, ResultDocument, Series, Unit as Kind, read::read};
 use serde_json::Value;
 
 /// Share of the interval that the entries of the budget may leave unexplained without a line of its own.
 const UNEXPLAINED: f64 = 0.01;
-
-/// Name of the line about the core clock.
-const CORE_CLOCK: &str = "core clock";
 
 /// What a set-up measured, in nanoseconds, cycles, ticks or bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,9 +56,9 @@ fn of_series(texts: &[String], setup: &Setup, dimension: Dimension) -> Result<Me
     let series = find_series(&document, setup)?;
     let (name, component) = find_component(series, setup)?;
     let unit = match dimension {
-        Dimension::CYCLES => Unit::Cycles,
-        Dimension::TICKS => Unit::Ticks,
-        _ => Unit::Nanoseconds,
+        Dimension::CYCLES => Kind::Cycles,
+        Dimension::TICKS => Kind::Ticks,
+        _ => Kind::Nanoseconds,
     };
     let reason = || component.figure.cycles_reason.clone().or_else(|| component.figure.time_reason.clone()).unwrap_or_default();
     let estimate = component
@@ -69,21 +68,17 @@ fn of_series(texts: &[String], setup: &Setup, dimension: Dimension) -> Result<Me
     let findings: Vec<String> =
         series.findings.iter().filter(|finding| finding.severity != Severity::Note).map(|one| one.message.clone()).collect();
     let entries = series.budget.get(name).map_or(&[][..], Vec::as_slice);
-    let budget = budget(entries, component, unit);
-    let mut budget = if unit == Unit::Cycles { without_clock_steps(budget, &estimate) } else { budget };
+    let environment = serde_json::to_value(&document.environment).unwrap_or(Value::Null);
+    let budget = budget(entries, component, dimension, &environment);
+    let is_shared = series.findings.iter().any(|finding| finding.is(SHARED));
+    let budget = if is_shared { of_shared_core(budget) } else { budget };
+    let mut budget = if unit == Kind::Cycles { without_clock_steps(budget, &estimate) } else { budget };
     let is_listed = budget.iter().any(|entry| entry.source == CORE_CLOCK);
-    if unit == Unit::Nanoseconds && component.figure.cycles.is_some() && runs == 1 && !is_listed {
+    if unit == Kind::Nanoseconds && component.figure.cycles.is_some() && runs == 1 && !is_listed {
         let note = "unknown from one run: the core clock differs from run to run; expect core cycles, or `repeat` the set-up";
         budget.push(Entry::new(CORE_CLOCK, ErrorKind::Systematic, 0.0, Some(note.into())));
     }
-    Ok(Measured {
-        budget: explained(budget, &estimate),
-        estimate,
-        trusted: component.trusted,
-        findings,
-        runs,
-        environment: serde_json::to_value(&document.environment).unwrap_or(Value::Null),
-    })
+    Ok(Measured { budget: explained(budget, &estimate), estimate, trusted: component.trusted, findings, runs, environment })
 }
 
 fn find_series<'d>(document: &'d ResultDocument, setup: &Setup) -> Result<&'d Series, String> {
@@ -104,35 +99,14 @@ fn find_component<'s>(series: &'s Series, setup: &Setup) -> Result<(&'s str, &'s
     found.ok_or_else(|| format!("there is no component `{name}`: there are {}", names()))
 }
 
-/// The entries of a document as lines of the budget; every known source has its line.
-fn budget(entries: &[BudgetEntry], component: &Component, unit: Unit) -> Vec<Entry> {
+/// The entries of a series as lines of the budget. The document's budget is that of the time; in cycles it has the same shares.
+fn budget(entries: &[BudgetEntry], component: &Component, dimension: Dimension, environment: &Value) -> Vec<Entry> {
     let time = component.figure.time().map(|time| time.value);
-    // The document's budget is that of the time; in cycles it has the same shares.
-    let factor = match unit {
-        Unit::Cycles => component.figure.cycles.zip(time).map_or(1.0, |(cycles, time)| cycles.value / time),
+    let factor = match dimension {
+        Dimension::CYCLES => component.figure.cycles.zip(time).map_or(1.0, |(cycles, time)| cycles.value / time),
         _ => 1.0,
     };
-    let half = |source: Source| -> f64 {
-        let of = entries.iter().filter(|entry| entry.source == source);
-        of.filter_map(|entry| entry.half_width_ns.or(entry.half_width_ticks).flatten()).sum::<f64>() * factor.abs()
-    };
-    let line = |known: &crate::budget::Known| {
-        let counted = unit == Unit::Cycles && known.source == Source::Rate;
-        let size = if counted { 0.0 } else { half(known.source) };
-        let absent = known.absent.filter(|_| size == 0.0);
-        (size > 0.0 || absent.is_some()).then(|| Entry::new(known.name, known.kind, size, absent.map(str::to_owned)))
-    };
-    let others = entries.iter().filter(|entry| KNOWN.iter().all(|known| known.source != entry.source));
-    let other = |entry: &BudgetEntry| Entry::new(name_of(entry.source), ErrorKind::Systematic, half(entry.source), None);
-    // Core cycles do not change with the core clock.
-    let is_counted = |entry: &Entry| unit != Unit::Cycles || entry.source != CORE_CLOCK;
-    KNOWN.iter().filter_map(line).chain(others.map(other).filter(is_counted)).collect()
-}
-
-/// The name of a source that has no line of its own: `core clock`.
-fn name_of(source: Source) -> String {
-    let name = serde_json::to_value(source).ok().and_then(|value| value.as_str().map(|name| name.replace('_', " ")));
-    name.unwrap_or_else(|| "another source".to_owned())
+    lines(entries, factor, dimension, environment)
 }
 
 /// The budget in core cycles: steps of the core clock are in the noise of nanoseconds and cancel in cycles, so of the stochastic
@@ -154,38 +128,43 @@ fn without_clock_steps(mut budget: Vec<Entry>, estimate: &Estimate) -> Vec<Entry
 fn explained(mut budget: Vec<Entry>, estimate: &Estimate) -> Vec<Entry> {
     let (sum, half) = (total(&budget), estimate.half_width());
     if half.is_finite() && half - sum > UNEXPLAINED * half {
-        let note = "the reference chain, few rounds, or the variation between runs: part of the interval without a line of its own";
+        let note = "what the interval has beyond the lines above: the reference chain of core cycles, and few rounds";
         budget.push(Entry::new("remainder", ErrorKind::Systematic, half - sum, Some(note.into())));
     }
     budget
 }
 
 fn of_figure(texts: &[String], setup: &Setup, figure: &str, level: f64) -> Result<Measured, String> {
-    let size = unit_of(setup, figure)?.size;
+    let unit = unit_of(setup, figure)?;
     let documents: Vec<Value> = texts
         .iter()
         .map(|text| serde_json::from_str(text))
         .collect::<Result<_, _>>()
         .map_err(|error| format!("what it printed is no JSON document: {error}"))?;
     let all: Vec<Estimate> = documents.iter().map(|document| number(document, figure, level)).collect::<Result<_, _>>()?;
+    if let Some(part) = documents.first().and_then(|document| component_at(document, figure, unit.dimension)) {
+        return of_series(texts, &Setup { figure: None, unit: None, ..setup.named(part) }, unit.dimension);
+    }
     let runs = all.len() as f64;
     let mean = all.iter().map(|one| one.value).sum::<f64>() / runs.max(1.0);
-    let own = all.iter().map(Estimate::half_width).sum::<f64>() / runs.max(1.0);
-    let note = (own == 0.0).then(|| "the document gives no interval".to_owned());
-    let mut budget = vec![Entry::new("interval of the document", ErrorKind::Stochastic, own * size, note)];
+    let mut budget = mean_budget(&documents, &all, figure, unit);
     if all.len() > 1 {
         let sd = (all.iter().map(|one| (one.value - mean).powi(2)).sum::<f64>() / (runs - 1.0)).sqrt();
         let between = Contribution::standard(Source::Runs, sd / runs.sqrt(), runs - 1.0).half_width(level);
-        budget.push(Entry::new("runs", ErrorKind::Stochastic, between * size, None));
+        budget.push(Entry::new("runs", ErrorKind::Stochastic, between * unit.size, None));
     }
     let half = total(&budget);
     let is_bare = all.len() == 1 && documents.iter().any(|document| document.pointer(figure).is_some_and(Value::is_number));
     let unknown = format!("{figure} is a number without an interval, and one run shows none: its accuracy is not known (set `repeat`)");
     let doubts: Vec<&Value> = documents.iter().flat_map(findings).collect();
+    if doubts.iter().any(|finding| finding["kind"] == SHARED) {
+        budget = of_shared_core(budget);
+    }
     let message = |finding: &&Value| finding["message"].as_str().unwrap_or_default().to_owned();
     let doubted = doubts.iter().filter(|finding| finding["severity"] != "note").map(message);
+    let value = mean * unit.size;
     Ok(Measured {
-        estimate: Estimate { value: mean * size, low: mean * size - half, high: mean * size + half, level },
+        estimate: Estimate { value, low: value - half, high: value + half, level },
         budget,
         trusted: !is_bare && doubts.iter().all(|finding| finding["severity"] != "untrusted"),
         findings: is_bare.then_some(unknown).into_iter().chain(doubted).collect(),
@@ -194,15 +173,80 @@ fn of_figure(texts: &[String], setup: &Setup, figure: &str, level: f64) -> Resul
     })
 }
 
+/// The names of the series and component that a figure of a result is the time of.
+fn component_at(document: &Value, figure: &str, dimension: Dimension) -> Option<(String, String)> {
+    let is_result = document["schema"].as_str()?.starts_with("hairspring/result/");
+    let parts: Vec<&str> = figure.split('/').collect();
+    let ["", "results", at, "components", name, field] = parts[..] else { return None };
+    let is_time = matches!((field, dimension), ("time_ns", Dimension::TIME) | ("cycles", Dimension::CYCLES) | ("ticks", Dimension::TICKS));
+    let series = document.pointer(&format!("/results/{at}/name"))?.as_str()?.to_owned();
+    (is_result && is_time).then(|| (series, name.replace("~1", "/").replace("~0", "~")))
+}
+
+/// The lines of the budget: the mean of each over the documents.
+fn mean_budget(documents: &[Value], all: &[Estimate], figure: &str, unit: Unit) -> Vec<Entry> {
+    let runs = documents.len().max(1) as f64;
+    let mut mean: Vec<Entry> = Vec::new();
+    for entry in documents.iter().zip(all).flat_map(|(document, own)| one_budget(document, own, figure, unit)) {
+        let Entry { source, kind, half_width, note, .. } = entry;
+        match mean.iter_mut().find(|known| known.source == source) {
+            Some(known) => {
+                known.half_width += half_width / runs;
+                known.note = known.note.take().filter(|_| known.half_width == 0.0);
+            }
+            None => mean.push(Entry::new(source, kind, half_width / runs, note)),
+        }
+    }
+    mean
+}
+
+/// The budget of a figure: the one that its document has beside it, or its interval as a whole.
+fn one_budget(document: &Value, own: &Estimate, figure: &str, unit: Unit) -> Vec<Entry> {
+    let estimate = own.scaled(unit.size);
+    if let Some((entries, factor)) = budget_beside(document, figure) {
+        let budget = lines(&entries, factor, unit.dimension, &document["environment"]);
+        let budget = if unit.dimension == Dimension::CYCLES { without_clock_steps(budget, &estimate) } else { budget };
+        return explained(budget, &estimate);
+    }
+    let half = estimate.half_width();
+    let note = (half == 0.0).then(|| "the document gives no interval".to_owned());
+    let whole = Entry::new("interval of the document", ErrorKind::Stochastic, half, note);
+    std::iter::once(whole).chain(untold().into_iter().filter(|_| half > 0.0)).collect()
+}
+
+/// The budget that stands beside a figure, and the factor that brings it into the unit of the figure: `time_budget` is that of `time_ns`
+/// and, in the same shares, of `cycles`.
+fn budget_beside(document: &Value, figure: &str) -> Option<(Vec<BudgetEntry>, f64)> {
+    let (place, name) = figure.rsplit_once('/')?;
+    let object = document.pointer(place)?;
+    let value = |name: &str| object.get(name)?.get("value")?.as_f64();
+    let (stem, factor) = match name {
+        "cycles" => ("time", value("cycles")? / value("time_ns")?),
+        name => (name.strip_suffix("_ns")?, 1.0),
+    };
+    let entries = serde_json::from_value(object.get(format!("{stem}_budget"))?.clone()).ok()?;
+    Some((entries, factor)).filter(|_| factor.is_finite())
+}
+
 /// The number at this place of a document: with its interval, or alone.
 fn number(document: &Value, figure: &str, level: f64) -> Result<Estimate, String> {
-    let found = document.pointer(figure).ok_or_else(|| format!("the document has nothing at {figure}"))?;
+    let found = document.pointer(figure).filter(|found| !found.is_null()).ok_or_else(|| nothing(document, figure))?;
     if let Some(value) = found.as_f64().filter(|value| value.is_finite()) {
         return Ok(Estimate { value, low: value, high: value, level });
     }
     let estimate: Estimate =
         serde_json::from_value(found.clone()).map_err(|error| format!("{figure} is no number and no value with its interval: {error}"))?;
     if estimate.half_width().is_finite() { Ok(estimate) } else { Err(format!("{figure} has an interval without an end")) }
+}
+
+/// Findings that a message about a missing figure quotes.
+const QUOTED: usize = 3;
+
+/// The message about a figure that a document does not have: its findings may say why.
+fn nothing(document: &Value, figure: &str) -> String {
+    let messages: Vec<&str> = findings(document).filter_map(|finding| finding["message"].as_str()).take(QUOTED).collect();
+    let said = if messages.is_empty() { String::new() } else { format!("; its findings: {}", messages.join("; ")) };
+    format!("the document has nothing at {figure}{said}")
 }
 
 /// The findings of a document, at its top and of its results.
@@ -234,6 +278,9 @@ mod tests {
         let found = measured(&texts[..1], &setup(Some("/x/core_hz")), Dimension::FREQUENCY, 0.95).unwrap();
         assert!((found.estimate.value - 3.0).abs() < 1e-12, "{found:?}");
         assert!(measured(&texts, &setup(Some("/x/none_ns")), Dimension::TIME, 0.95).unwrap_err().contains("nothing at /x/none_ns"));
+        let none = r#"{"results": [{"check": null, "findings": [{"severity": "note", "message": "too few windows"}]}]}"#;
+        let error = measured(&[none.into()], &setup(Some("/results/0/check/time_ns")), Dimension::TIME, 0.95).unwrap_err();
+        assert_eq!(error, "the document has nothing at /results/0/check/time_ns; its findings: too few windows");
         assert!(measured(&["{".into()], &setup(Some("/x_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no JSON document"));
         assert!(measured(&[r#"{"a_ns": "5"}"#.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no number"));
         let open = r#"{"a_ns": {"value": 1.0, "low": null, "high": 2.0, "level": 0.95}}"#;
@@ -241,8 +288,37 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_named_as_in_the_documents() {
-        assert_eq!((name_of(Source::LackOfFit).as_str(), name_of(Source::Runs).as_str()), ("lack of fit", "runs"));
+    fn figure_has_the_budget_that_stands_beside_it() {
+        let estimate =
+            |value: f64, half: f64| format!(r#"{{"value": {value}, "low": {}, "high": {}, "level": 0.95}}"#, value - half, value + half);
+        let entries = |half: f64| {
+            format!(r#"[{{"source": "stochastic", "half_width_ns": {half}}}, {{"source": "placement", "half_width_ns": 4.0}}]"#)
+        };
+        let document = |half: f64| {
+            let (time, cycles) = (estimate(100.0, 5.0), estimate(300.0, 15.0));
+            format!(r#"{{"a": {{"time_ns": {time}, "cycles": {cycles}, "time_budget": {}}}, "environment": {{}}}}"#, entries(half))
+        };
+        let of = |texts: &[String], place: &str, dimension| measured(texts, &setup(Some(place)), dimension, 0.95).unwrap();
+        let half = |found: &Measured, name: &str| found.budget.iter().find(|entry| entry.source == name).map(|entry| entry.half_width);
+        let time = of(&[document(3.0)], "/a/time_ns", Dimension::TIME);
+        assert_eq!((half(&time, "noise"), half(&time, "placement"), half(&time, "lack of fit")), (Some(3.0), Some(4.0), Some(0.0)));
+        assert_eq!(time.estimate.half_width(), 5.0);
+        let cycles = of(&[document(3.0)], "/a/cycles", Dimension::CYCLES);
+        assert!((half(&cycles, "placement").unwrap() - 12.0).abs() < 1e-9, "{cycles:?}");
+        // Of several runs the mean of each line counts, and what they differ by.
+        let both = of(&[document(3.0), document(1.0)], "/a/time_ns", Dimension::TIME);
+        assert_eq!((half(&both, "noise"), half(&both, "runs"), half(&both, "clock rate")), (Some(2.0), Some(0.0), Some(0.0)));
+        assert!(both.budget.iter().find(|entry| entry.source == "noise").unwrap().note.is_none(), "{both:?}");
+    }
+
+    #[test]
+    fn interval_without_parts_says_so_for_every_source() {
+        let text = r#"{"a_ns": {"value": 1.0, "low": 0.5, "high": 1.5, "level": 0.95}}"#;
+        let found = measured(&[text.to_owned()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap();
+        let names: Vec<&str> = found.budget.iter().map(|entry| entry.source.as_str()).collect();
+        let six = ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "interference"];
+        assert_eq!(names, [&["interval of the document"][..], &six].concat());
+        assert!(found.budget[1..].iter().all(|entry| entry.note.is_some()) && (total(&found.budget) - 0.5).abs() < 1e-12, "{found:?}");
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! An experiment that can be run: its file with the expectation evaluated and everything checked that can be checked before a run.
 
-use crate::definition::{Contribution, Definition, ErrorKind, Setup};
+use crate::definition::{Contribution, Definition, ErrorKind, Input, Setup};
+use hairspring_core::Estimate;
 use hairspring_core::alike::nearest;
-use hairspring_expect::unit::Unit;
-use hairspring_expect::{Dimension, Model, Quantity, evaluate};
+use hairspring_core::estimate::coverage_factor;
+use hairspring_core::named::Named;
+use hairspring_expect::unit::{Unit, readable};
+use hairspring_expect::{Dimension, LEVEL, Model, Quantity, evaluate};
 
 /// Longest text of one key, in bytes.
 const MOST_TEXT: usize = 20_000;
@@ -51,8 +54,10 @@ pub struct Plan {
     pub text: String,
     /// What it says.
     pub definition: Definition,
-    /// The expectation.
+    /// The expectation. Until its measured inputs are known, only its dimension counts.
     pub expected: Quantity,
+    /// The measured inputs of the model as expressions, as far as they are known.
+    pub inputs: Named<String>,
     /// Unit of all numbers of the record, and its size in nanoseconds, cycles, ticks or bytes.
     pub unit: (String, f64),
     /// Confidence level.
@@ -70,35 +75,99 @@ impl Plan {
     /// What is wrong, with the name of its key.
     pub fn read(text: &str) -> Result<Plan, String> {
         let definition = Definition::read(text)?;
-        let expected = expectation(&definition)?;
+        let expected = expectation(&definition, &Named::new())?;
         let level = definition.accuracy.confidence_level.as_deref().map_or(Ok(0.95), level)?;
         let required = width(&definition.accuracy.required, expected.dimension).map_err(|error| format!("accuracy.required: {error}"))?;
         let errors = stated(&definition.error, expected.dimension)?;
         for (name, setup) in [("setup", Some(&definition.setup)), ("check", definition.check.as_ref())] {
             setup.map_or(Ok(()), |setup| checked(setup, expected.dimension)).map_err(|error| format!("[{name}] {error}"))?;
         }
+        differs(&definition)?;
         short(&definition)?;
-        Ok(Plan { text: text.to_owned(), unit: expected.unit(), expected, level, required, errors, definition })
+        let (unit, inputs) = (expected.unit(), Named::new());
+        Ok(Plan { text: text.to_owned(), unit, expected, inputs, level, required, errors, definition })
+    }
+
+    /// The inputs of the model that are measured before the run.
+    pub fn to_measure(&self) -> impl Iterator<Item = (&str, &Setup)> {
+        self.definition.expectation.with.iter().filter_map(|(name, input)| match input {
+            Input::Measured(setup) => Some((name.as_str(), &**setup)),
+            Input::Expression(_) => None,
+        })
+    }
+
+    /// Names the value of a measured input; what it measures is that of its figure.
+    pub fn give(&mut self, name: &str, dimension: Dimension, measured: &Estimate) {
+        let (unit, size) = readable(dimension, measured.value).map_or(("", 1.0), |unit| (unit.name, unit.size));
+        let rounded = |number: f64, digits: usize| format!("{:.*e}", digits - 1, number / size).parse().unwrap_or(number / size);
+        let (value, half): (f64, f64) = (rounded(measured.value, 7), rounded(measured.half_width(), 2));
+        let half = half * coverage_factor(LEVEL) / coverage_factor(self.level);
+        self.inputs.insert(name, format!("{value} {unit} +- {half} {unit}"));
+    }
+
+    /// Evaluates the expectation when all measured inputs are known.
+    ///
+    /// # Errors
+    /// The expectation has no value with these inputs.
+    pub fn evaluate(&mut self) -> Result<(), String> {
+        self.expected = expectation(&self.definition, &self.inputs)?;
+        self.unit = self.expected.unit();
+        Ok(())
     }
 }
 
-fn expectation(definition: &Definition) -> Result<Quantity, String> {
+/// The value of a measured input that is not known yet, without its unit: no usual number, so that no difference is 0.
+const STAND_IN: f64 = 1.618_034;
+
+fn expectation(definition: &Definition, inputs: &Named<String>) -> Result<Quantity, String> {
     let mut model = Model::default();
-    for (name, text) in &definition.expectation.with {
-        model.define(name, text).map_err(|fault| format!("expectation.with.{name}: {fault}"))?;
+    for (name, input) in &definition.expectation.with {
+        let named = |reason: String| format!("expectation.with.{name}: {reason}");
+        let text = match input {
+            Input::Expression(text) => text.clone(),
+            Input::Measured(setup) => {
+                let unit = input_unit(setup).map_err(named)?;
+                inputs.get(name).cloned().unwrap_or_else(|| format!("{STAND_IN} {}", unit.name))
+            }
+        };
+        model.define(name, &text).map_err(|fault| named(fault.to_string()))?;
     }
     model.evaluate(&definition.expectation.model).map_err(|fault| format!("expectation.model: {fault}"))
 }
 
+/// The unit of a measured input.
+///
+/// # Errors
+/// It does not name a figure, or its set-up cannot be run.
+pub fn input_unit(setup: &Setup) -> Result<Unit, String> {
+    let figure = setup.figure.as_ref().ok_or("names no `figure`, such as figure = \"/results/0/core_hz\"")?;
+    let unit = unit_of(setup, figure)?;
+    checked(setup, unit.dimension)?;
+    Ok(unit)
+}
+
+/// A second method needs another command, or another number of its document.
+fn differs(definition: &Definition) -> Result<(), String> {
+    let setup = &definition.setup;
+    let is_same = |check: &Setup| check.runs_as(setup) && check.names_as(setup);
+    if definition.check.as_ref().is_some_and(is_same) {
+        return Err("[check] is the same number of the same command as [setup]: name another method, or another `figure`".into());
+    }
+    Ok(())
+}
+
 fn level(text: &str) -> Result<f64, String> {
     let level = evaluate(text).map_err(|fault| format!("accuracy.confidence_level: {fault}"))?;
-    let good = level.dimension == Dimension::NUMBER && (0.5..=0.9999).contains(&level.value);
-    if good { Ok(level.value) } else { Err(format!("accuracy.confidence_level: {text} is not from 50 % to 99.99 %")) }
+    let good = level.dimension == Dimension::NUMBER && !level.is_stated && (0.5..=0.9999).contains(&level.value);
+    if good { Ok(level.value) } else { Err(format!("accuracy.confidence_level: {text} is not from 50 % to 99.99 %, such as `95 %`")) }
 }
 
 /// A half-width: a share, or a value of this dimension.
 fn width(text: &str, dimension: Dimension) -> Result<Width, String> {
     let found = evaluate(text).map_err(|fault| fault.to_string())?;
+    if found.is_stated {
+        return Err(format!("{text} has an uncertainty of its own: give one half-width, without `+-`"));
+    }
     if found.value <= 0.0 {
         return Err(format!("{text} is not above zero"));
     }
@@ -186,7 +255,7 @@ pub fn timeout_seconds(setup: &Setup) -> Result<f64, String> {
     let text = setup.timeout.as_deref().unwrap_or("600 s");
     let found = evaluate(text).map_err(|fault| format!("timeout: {fault}"))?;
     let seconds = found.value * 1e-9;
-    let good = found.dimension == Dimension::TIME && (0.001..=86_400.0).contains(&seconds);
+    let good = found.dimension == Dimension::TIME && !found.is_stated && (0.001..=86_400.0).contains(&seconds);
     if good { Ok(seconds) } else { Err(format!("timeout: {text} is not from 1 ms to 86400 s")) }
 }
 
@@ -219,6 +288,12 @@ mod tests {
             ("\"2 %\"", "\"200 %\"", "accuracy.required: 200 % is no share"),
             ("\"2 %\"", "\"2 ns\"", "accuracy.required: 2 ns is a time, and the expectation is core cycles"),
             ("\"2 %\"", "\"0 %\"", "not above zero"),
+            ("\"2 %\"", "\"1 +- 1 cycles\"", "accuracy.required: 1 +- 1 cycles has an uncertainty of its own"),
+            ("\"2 %\"", "\"3 % +- 1 %\"", "give one half-width"),
+            ("# confidence_level = \"95 %\"", "confidence_level = \"95 % +- 1 %\"", "such as `95 %`"),
+            ("instructions = \"1\"", "instructions = { verb = [\"mhz\"] }", "expectation.with.instructions: names no `figure`"),
+            ("instructions = \"1\"", "instructions = { figure = \"/a_hz\" }", "expectation.with.instructions: has neither"),
+            ("\"1\"", "{ verb = [\"mhz\"], figure = \"/results/0/core_hz\" }", "and the expectation is `ns^-1 * cycles`"),
             ("# confidence_level = \"95 %\"", "confidence_level = \"20 %\"", "not from 50 %"),
             ("instructions * latency", "instructions * latancy", "did you mean `latency`?"),
             ("\"3 +- 0.05 cycles systematic\"", "\"3 +- cycels\"", "expectation.with.latency: unknown name `cycels`"),
@@ -236,5 +311,23 @@ mod tests {
             let error = Plan::read(&text).unwrap_err();
             assert!(error.contains(part), "{part}: {error}");
         }
+        let again = TEMPLATE.split("\n[setup]").nth(1).unwrap();
+        let error = Plan::read(&format!("{TEMPLATE}\n[check]{again}")).unwrap_err();
+        assert!(error.starts_with("[check] is the same number"), "{error}");
+    }
+
+    #[test]
+    fn measured_inputs_are_put_in_before_the_run() {
+        let measured = "latency = \"3 +- 0.05 cycles systematic\"\nclock = { verb = [\"mhz\"], figure = \"/results/0/core_hz\" }";
+        let text = TEMPLATE.replace("latency = \"3 +- 0.05 cycles systematic\"", measured);
+        let text = text.replace("\"instructions * latency\"", "\"instructions * latency / clock\"");
+        let mut plan = Plan::read(&text).unwrap();
+        assert_eq!(plan.expected.dimension, Dimension::TIME);
+        let names: Vec<String> = plan.to_measure().map(|(name, _)| name.to_owned()).collect();
+        assert_eq!(names, ["clock"]);
+        plan.give("clock", Dimension::FREQUENCY, &Estimate { value: 4.0, low: 3.98, high: 4.02, level: 0.95 });
+        assert_eq!(plan.inputs.get("clock").map(String::as_str), Some("4 GHz +- 0.02 GHz"));
+        plan.evaluate().unwrap();
+        assert!((plan.expected.value - 0.75).abs() < 1e-12 && plan.unit.0 == "ns", "{:?}", plan.expected);
     }
 }

@@ -2,11 +2,11 @@
 //! another person can run it again.
 
 use crate::budget::{Entry, shared, total};
-use crate::definition::{Definition, Setup};
+use crate::definition::{Definition, Input, Setup};
 use crate::measured::Measured;
 use crate::plan::Plan;
 use hairspring_core::Estimate;
-use hairspring_core::judge::{Agreement, Expected, against};
+use hairspring_core::judge::{Agreement, Expected, Reach, against};
 use hairspring_core::named::Named;
 use hairspring_expect::Quantity;
 use hairspring_result::Environment;
@@ -33,6 +33,8 @@ pub struct Record {
     pub environment: Environment,
     /// The file of the experiment: `hairspring experiment` runs this record again.
     pub text: String,
+    /// The folder in which its set-ups ran. A record that is run again runs there, if that folder exists.
+    pub folder: String,
     /// What the file says.
     pub definition: Definition,
     /// Unit of all numbers.
@@ -58,11 +60,12 @@ pub struct Record {
 /// The expectation with both propagations.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ExpectationRecord {
-    /// The expected value with its interval.
+    /// The expected value with its interval. Where the propagations do not agree, its ends are those by Monte Carlo, and its sides
+    /// differ.
     pub value: Estimate,
-    /// Half-width from stochastic inputs, in quadrature; `null` without bounds.
+    /// Half-width from stochastic inputs, in quadrature and to first order.
     pub stochastic: Option<f64>,
-    /// Half-width from systematic inputs, linearly; `null` without bounds.
+    /// Half-width from systematic inputs, linearly and to first order.
     pub systematic: Option<f64>,
     /// Whether an uncertainty is stated; else 2 % are assumed.
     pub is_stated: bool,
@@ -70,10 +73,16 @@ pub struct ExpectationRecord {
     pub monte_carlo_low: Option<f64>,
     /// Upper end of it.
     pub monte_carlo_high: Option<f64>,
-    /// Whether the two propagations agree; else the wider interval counts.
+    /// Whether the two propagations agree; else the ends by Monte Carlo count, each on its own side.
     pub propagations_agree: bool,
-    /// The named values of the model as expressions.
+    /// The named values of the model as expressions; those that were measured have their value.
     pub inputs: Named<String>,
+    /// The command lines that measured inputs come from.
+    #[serde(skip_serializing_if = "Named::is_empty")]
+    pub measured_by: Named<String>,
+    /// Doubts about measured inputs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
 }
 
 /// The measurement.
@@ -129,6 +138,8 @@ pub struct Comparison {
 /// The second method.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CheckRecord {
+    /// Whether its figures are from the same runs as those of the first method.
+    pub same_runs: bool,
     /// What it measured.
     pub measurement: MeasurementRecord,
     /// The first measurement against it.
@@ -144,9 +155,23 @@ pub struct Ran {
     pub measured: Measured,
 }
 
+/// All runs of an experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Runs {
+    /// The folder in which they ran.
+    pub folder: String,
+    /// The measured inputs of the model.
+    pub inputs: Named<Ran>,
+    /// The set-up.
+    pub first: Ran,
+    /// The second method, or why it gave no figure.
+    pub check: Option<Result<Ran, String>>,
+}
+
 impl Record {
-    /// The record of a plan that was run. `check` is the second method, or why it gave no figure.
-    pub fn new(plan: &Plan, environment: Environment, ran: &Ran, check: Option<&Result<Ran, String>>) -> Record {
+    /// The record of a plan that was run.
+    pub fn new(plan: &Plan, environment: Environment, runs: &Runs) -> Record {
+        let (ran, check) = (&runs.first, runs.check.as_ref());
         let size = plan.unit.1;
         let expected = plan.expected.expected(plan.level, size);
         let measurement = measurement(plan, &plan.definition.setup, ran, true);
@@ -155,18 +180,19 @@ impl Record {
             reached: measurement.total,
             met: measurement.trusted && measurement.total <= plan.required.of(ran.measured.estimate.value) / size,
         };
-        let sanity = compared(&measurement, &expected);
+        let doubted = runs.inputs.iter().find(|(_, input)| !input.measured.trusted).map(|(name, _)| name.as_str());
+        let sanity = doubtful(compared(&measurement, &expected), doubted);
         let no_check = check.and_then(|check| check.as_ref().err().cloned());
         let check = check.and_then(|check| check.as_ref().ok()).map(|ran| {
             let setup = plan.definition.check.as_ref().unwrap_or(&plan.definition.setup);
             let second = self::measurement(plan, setup, ran, false);
-            let expected = Expected { value: second.value.value, stochastic: second.total, systematic: 0.0 };
+            let expected = Expected::symmetric(second.value.value, Reach { stochastic: second.total, systematic: 0.0 });
             let mut comparison = compared(&measurement, &expected);
             if !second.trusted {
                 comparison.verdict = Agreement::Undecided;
                 comparison.verdict_reason = Some("the second method is not to be trusted".into());
             }
-            CheckRecord { comparison, measurement: second }
+            CheckRecord { same_runs: setup.runs_as(&plan.definition.setup), comparison, measurement: second }
         });
         let deviates = |comparison: &Comparison| comparison.verdict == Agreement::Deviates;
         let passed = reached.met && !deviates(&sanity) && !check.as_ref().is_some_and(|check| deviates(&check.comparison));
@@ -175,9 +201,10 @@ impl Record {
             command: "experiment".into(),
             environment,
             text: plan.text.clone(),
+            folder: runs.folder.clone(),
             definition: plan.definition.clone(),
             unit: plan.unit.0.clone(),
-            expectation: expectation(plan, &plan.expected, &expected),
+            expectation: expectation(plan, &plan.expected, &expected, &runs.inputs),
             measurement,
             accuracy: reached,
             sanity,
@@ -192,18 +219,37 @@ fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-fn expectation(plan: &Plan, quantity: &Quantity, expected: &Expected) -> ExpectationRecord {
-    let (half, size) = (expected.half_width(), plan.unit.1);
+fn expectation(plan: &Plan, quantity: &Quantity, expected: &Expected, inputs: &Named<Ran>) -> ExpectationRecord {
+    let size = plan.unit.1;
+    let first_order = quantity.first_order(plan.level, size);
     ExpectationRecord {
-        value: Estimate { value: expected.value, low: expected.value - half, high: expected.value + half, level: plan.level },
-        stochastic: finite(expected.stochastic),
-        systematic: finite(expected.systematic),
+        value: expected.interval(plan.level),
+        stochastic: finite(first_order.stochastic),
+        systematic: finite(first_order.systematic),
         is_stated: quantity.is_stated,
         monte_carlo_low: finite(quantity.monte_carlo.low / size),
         monte_carlo_high: finite(quantity.monte_carlo.high / size),
         propagations_agree: quantity.monte_carlo.agrees,
-        inputs: plan.definition.expectation.with.clone(),
+        inputs: given(plan),
+        measured_by: inputs.iter().map(|(name, ran)| (name.clone(), ran.commands.join("; "))).collect(),
+        findings: inputs.iter().flat_map(|(name, ran)| ran.measured.findings.iter().map(move |one| format!("{name}: {one}"))).collect(),
     }
+}
+
+/// The named values of the model as expressions.
+fn given(plan: &Plan) -> Named<String> {
+    let text = |name: &str, input: &Input| match input {
+        Input::Expression(text) => text.clone(),
+        Input::Measured(_) => plan.inputs.get(name).cloned().unwrap_or_default(),
+    };
+    plan.definition.expectation.with.iter().map(|(name, input)| (name.clone(), text(name, input))).collect()
+}
+
+/// The comparison with an expectation of which this input, if any, is not to be trusted.
+fn doubtful(comparison: Comparison, input: Option<&str>) -> Comparison {
+    let Some(name) = input else { return comparison };
+    let reason = format!("`{name}` of the expectation is not to be trusted");
+    Comparison { verdict: Agreement::Undecided, verdict_reason: Some(reason), ..comparison }
 }
 
 /// A measurement in the unit of the record. The contributions that the file states belong to the first method.
@@ -242,22 +288,32 @@ fn compared(measurement: &MeasurementRecord, expected: &Expected) -> Comparison 
     }
 }
 
+/// The file of an experiment, and the folder in which it ran if it comes from a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The file.
+    pub text: String,
+    /// The folder.
+    pub folder: Option<String>,
+}
+
 /// The file of an experiment in a record, or the text itself if it is no record.
 ///
 /// # Errors
 /// The text is a JSON document, and none of an experiment.
-pub fn file_text(text: &str) -> Result<String, String> {
+pub fn origin(text: &str) -> Result<Origin, String> {
     #[derive(Deserialize)]
     struct Head {
         schema: Option<String>,
         text: Option<String>,
+        folder: Option<String>,
     }
     if !text.trim_start().starts_with('{') {
-        return Ok(text.to_owned());
+        return Ok(Origin { text: text.to_owned(), folder: None });
     }
     let head: Head = serde_json::from_str(text).map_err(|error| format!("is neither TOML nor a record of an experiment: {error}"))?;
     match (head.schema.as_deref(), head.text) {
-        (Some("hairspring/experiment/1"), Some(text)) => Ok(text),
+        (Some("hairspring/experiment/1"), Some(text)) => Ok(Origin { text, folder: head.folder }),
         _ => Err("is a JSON document, and none of hairspring/experiment/1".into()),
     }
 }

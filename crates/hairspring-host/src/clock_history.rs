@@ -20,11 +20,11 @@ const MOST_RUNS: usize = 100;
 /// are nearly the same, and would displace those of all other runs.
 const ONE_RUN_SECONDS: u64 = 10;
 /// ... and none older than a week, because cooling, power limits and neighbours change.
-const MOST_SECONDS: u64 = 7 * 24 * 3600;
+pub(crate) const MOST_SECONDS: u64 = 7 * 24 * 3600;
 /// Fewest runs whose spread is used: with fewer, Student's quantile is so large that the interval says nothing.
 const FEWEST_RUNS: usize = 4;
 /// A longer file is cut to the runs that count.
-const MOST_BYTES: u64 = 16 * 1024;
+pub(crate) const MOST_BYTES: u64 = 16 * 1024;
 /// Two guards agree if one is longer by at most this share.
 const AGREE: f64 = 0.015;
 /// Core clocks outside of these are not believed, in hertz.
@@ -62,12 +62,12 @@ fn path() -> Option<PathBuf> {
     Some(folder()?.join(format!("core-clock-{}", fingerprint())))
 }
 
-fn now() -> Option<u64> {
+pub(crate) fn now() -> Option<u64> {
     Some(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs())
 }
 
 /// The folder of the history, if it is wanted.
-fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     match variable("HAIRSPRING_HISTORY") {
         Some(off) if off == "off" => None,
@@ -144,13 +144,13 @@ fn lowest_guard(runs: &[(u64, Seen)], clock: &str) -> Option<f64> {
 }
 
 /// Adds a line in one write, so that lines of several processes do not mix.
-fn append(path: &Path, line: &str) -> std::io::Result<()> {
+pub(crate) fn append(path: &Path, line: &str) -> std::io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
 }
 
 /// Writes the file anew; a reader sees the old one or the new one.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension(std::process::id().to_string());
     fs::write(&new, text)?;
     fs::rename(&new, path)

@@ -12,6 +12,7 @@ pub mod interference;
 pub mod other_threads;
 #[cfg(feature = "process")]
 pub mod process;
+pub mod run_history;
 pub mod seat;
 #[cfg(target_os = "linux")]
 pub mod shared;

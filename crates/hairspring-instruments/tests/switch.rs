@@ -5,11 +5,12 @@ mod samples;
 
 use expect_test::expect_file;
 use hairspring_core::Estimate;
+use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::load::RATES;
 use hairspring_instruments::switch::document::{Asked, Sides, SwitchDocument, switch};
 use hairspring_instruments::switch::mechanism::Mechanism;
-use hairspring_instruments::switch::result::{Cache, Check, Cost, Part, Placed, Switched};
+use hairspring_instruments::switch::result::{Cache, Check, Cost, Part, Placed, Scatter, Switched};
 use hairspring_instruments::switch::{SwitchFinding, text};
 use hairspring_result::json;
 use hairspring_view::Style;
@@ -29,7 +30,12 @@ fn part(name: &str, value: f64, half: f64) -> Part {
 }
 
 fn cost(cache: Cache, value: f64, half: f64) -> Cost {
-    Cost { cache, ns: ns(value, half), cycles: Some(ns(2.5 * value, 2.5 * half)) }
+    let budget = vec![Contribution::bound(Source::Placement, half)];
+    Cost { cache, ns: ns(value, half), cycles: Some(ns(2.5 * value, 2.5 * half)), budget }
+}
+
+fn bounded(value: f64, half: f64) -> Uncertain {
+    Uncertain { value, budget: vec![Contribution::bound(Source::Stochastic, half)] }
 }
 
 fn asked(bytes: usize, sides: Sides) -> Asked {
@@ -42,7 +48,8 @@ fn steady(mechanism: Mechanism) -> Switched {
         parts: vec![part("switch", 1_180.0, 12.0), part("calls", 521.0, 3.0), part("work", 108.9, 0.4)],
         costs: vec![cost(Cache::Warm, 1_701.0, 11.0)],
         placed: Some(Placed { placements: 14, range_ns: (1_690.0, 1_722.0), spread_percent: 1.88 }),
-        check: Ok(Check::new(ns(1_718.0, 21.0), ns(1_722.0, 9.0), ns(1_701.0, 21.0), 332_000.0, 41)),
+        scatter: None,
+        check: Ok(Check::new(&bounded(1_718.0, 21.0), &bounded(1_722.0, 9.0), ns(1_701.0, 21.0), 332_000.0, 41)),
         rounds: 552,
         elapsed: Duration::from_millis(3_004),
         core_hz: Some(ns(2.5e9, 1e5)),
@@ -71,11 +78,12 @@ fn unsteady() -> Switched {
     let found = Switched {
         parts,
         costs: vec![cost(Cache::Warm, 1_701.0, 140.0), cost(Cache::Refilled, 961.0, 170.0), cost(Cache::Flushed, 734_000.0, 7_000.0)],
+        scatter: Some(Scatter { earlier: 12, sd: 0.083 }),
         placed: Some(Placed { placements: 9, range_ns: (1_640.0, 2_001.0), spread_percent: 21.0 }),
         findings: vec![Finding::new(Severity::Warning, spread), Finding::new(Severity::Warning, negative)],
         ..steady(Mechanism::Pipe)
     };
-    found.checked(Ok(Check::new(ns(2_400.0, 60.0), ns(2_200.0, 30.0), ns(1_701.0, 140.0), 250_000.0, 22)))
+    found.checked(Ok(Check::new(&bounded(2_400.0, 60.0), &bounded(2_200.0, 30.0), ns(1_701.0, 140.0), 250_000.0, 22)))
 }
 
 fn all() -> Vec<(&'static str, Results, Asked)> {
@@ -102,6 +110,18 @@ fn reports_match_the_golden_files_and_fit_the_page() {
             assert!(line.chars().count() <= 80 && !line.ends_with(' '), "{line:?}");
         }
         file(&format!("tests/golden/{name}.txt"), &text);
+    }
+}
+
+#[test]
+fn rates_of_the_table_keep_all_their_digits() {
+    let results: Results = vec![(Mechanism::Futex, Ok(Switched { costs: vec![cost(Cache::Warm, 0.5, 0.01)], ..steady(Mechanism::Futex) }))];
+    let asked = Asked { rates: vec![1e9, 123_456_789.0, 500.0], ..asked(0, Sides::Processes) };
+    let text = text::switch(&results, &asked, &samples::environment(), &Style::default());
+    for line in
+        ["     switches/s  warm\n", "  1,000,000,000  50.0 +- 1.0 %\n", "    123,456,789  6.17 +- 0.12 %\n", "            500  0.0000"]
+    {
+        assert!(text.contains(line), "{line:?}\n{text}");
     }
 }
 

@@ -40,6 +40,21 @@ pub fn plus_minus(estimate: &Estimate) -> String {
     format!("{value} +- {half}")
 }
 
+/// Whether the value is not in the middle of its interval.
+pub fn is_lopsided(estimate: &Estimate) -> bool {
+    let (below, above) = (estimate.value - estimate.low, estimate.high - estimate.value);
+    (above - below).abs() > 1e-6 * (above + below)
+}
+
+/// `80.0 +- 8.0`; with both ends where the value is not in the middle of them: `1000, from 530 to 4100`.
+pub fn with_interval(estimate: &Estimate) -> String {
+    if is_lopsided(estimate) {
+        let ends = [estimate.low, estimate.high].map(|end| significant(end, 3));
+        return format!("{}, from {} to {}", significant(estimate.value, 4), ends[0], ends[1]);
+    }
+    plus_minus(estimate)
+}
+
 /// The decimals that give a number of significant digits; negative for digits before the point.
 fn decimals(number: f64, significant: i32) -> i32 {
     significant - 1 - number.abs().log10().floor() as i32
@@ -172,6 +187,13 @@ mod tests {
         assert_eq!(shown(2.5e14, 1e12), "2.500e14 +- 1.0e12");
         assert_eq!(shown(f64::NAN, f64::NAN), "unknown +- unknown");
         assert_eq!(shown(12.0, f64::INFINITY), "12 +- unknown");
+    }
+
+    #[test]
+    fn lopsided_intervals_have_both_ends() {
+        let of = |low, high| with_interval(&Estimate { value: 1000.0, low, high, level: 0.95 });
+        assert_eq!((of(990.0, 1010.0), of(531.2, 4123.0)), ("1000 +- 10".into(), "1000, from 531 to 4120".to_owned()));
+        assert_eq!(of(f64::NEG_INFINITY, f64::INFINITY), "1000 +- unknown");
     }
 
     #[test]

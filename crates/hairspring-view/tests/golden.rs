@@ -3,7 +3,7 @@
 mod samples;
 
 use expect_test::expect_file;
-use hairspring_core::judge::Expected;
+use hairspring_core::judge::{Expected, Reach};
 use hairspring_result::document::Wanted;
 use hairspring_result::{Finding, ResultDocument, Unit, json};
 use hairspring_view::{Style, text};
@@ -69,11 +69,16 @@ fn colour_is_only_there_when_asked_for() {
 
 #[test]
 fn expectation_follows_the_number_that_it_is_about() {
-    let expected = Expected { value: 80.0, stochastic: 8.0, systematic: 0.0 };
-    let wanted = |unit, is_stated| Wanted { expression: "(10+50+20) * 1 ns".into(), expected, is_stated, unit };
+    let first_order = Reach { stochastic: 8.0, systematic: 0.0 };
+    let expected = Expected::symmetric(80.0, first_order);
+    let expression = || "(10+50+20) * 1 ns".to_owned();
+    let wanted = |unit, is_stated| Wanted { expression: expression(), expected, first_order, is_stated, is_straight: true, unit };
+    let above = Reach { stochastic: 70.0, systematic: 0.0 };
+    let bent = Wanted { expected: Expected { above, ..expected }, is_straight: false, ..wanted(Unit::Nanoseconds, true) };
     let several = ResultDocument::new(&samples::alternatives()).beside(&wanted(Unit::Cycles, true));
     for (name, document) in [
         ("expected", ResultDocument::new(&samples::line()).beside(&wanted(Unit::Nanoseconds, false))),
+        ("expected-bent", ResultDocument::new(&samples::line()).beside(&bent)),
         ("expected-of-alternatives", several.clone()),
         ("expected-of-init-and-body", ResultDocument::new(&samples::init_and_body()).beside(&wanted(Unit::Ticks, true))),
     ] {

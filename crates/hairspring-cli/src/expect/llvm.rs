@@ -1,6 +1,6 @@
 //! The scheduling model of LLVM as an expectation of the compiled copy.
 
-use hairspring_core::judge::{Expected, UNSTATED_SHARE};
+use hairspring_core::judge::{Expected, Reach, UNSTATED_SHARE};
 use hairspring_instructions::against::copy::{Prediction, available, predict};
 use hairspring_result::document::{Expectation, Scheduling, Wanted};
 use hairspring_result::{ResultDocument, Series, Unit};
@@ -14,8 +14,9 @@ pub fn prepare() -> Result<(), String> {
 pub fn beside(document: ResultDocument) -> Result<ResultDocument, String> {
     let lines = document.results.first().and_then(|series| series.disassembly.clone()).unwrap_or_default();
     let found = predict(&lines, None).map_err(|error| format!("--expect llvm: {error}"))?;
-    let expected = Expected { value: found.cycles, stochastic: 0.0, systematic: UNSTATED_SHARE * found.cycles };
-    let wanted = Wanted { expression: found.name.clone(), expected, is_stated: false, unit: Unit::Cycles };
+    let first_order = Reach { stochastic: 0.0, systematic: UNSTATED_SHARE * found.cycles };
+    let expected = Expected::symmetric(found.cycles, first_order);
+    let wanted = Wanted { expression: found.name.clone(), expected, first_order, is_stated: false, is_straight: true, unit: Unit::Cycles };
     let mut document = document.beside(&wanted);
     // Also of a measurement that is not trusted: what slows it may be among the reasons.
     let differs = |one: &Expectation| one.difference.zip(one.half_width).is_some_and(|(difference, half)| difference.abs() > half);

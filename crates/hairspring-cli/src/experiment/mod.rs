@@ -7,10 +7,11 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_expect::Quantity;
-use hairspring_experiment::record::{Ran, Record, file_text};
+use hairspring_experiment::record::{Origin, Record, origin};
 use hairspring_experiment::{Plan, TEMPLATE, definition, markdown};
 use hairspring_program::circumstances::here;
 use hairspring_result::json;
+use hairspring_view::format::significant;
 use setup::Place;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -34,6 +35,9 @@ pub struct ExperimentArguments {
     /// Check the file and evaluate its expectation, and run nothing
     #[arg(long)]
     pub check: bool,
+    /// Run in this folder [default: that of the file; of a record, the one in which it was made]
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
     /// Write the record as NAME.md and NAME.json
     #[arg(long, value_name = "NAME", conflicts_with = "check")]
     pub save: Option<PathBuf>,
@@ -59,7 +63,7 @@ const MOST_BYTES: u64 = 16 << 20;
 /// Runs the verb: exits with 3 if the required accuracy is not reached, or the expectation or the second method deviates.
 fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
     if arguments.file == Path::new("new") {
-        if arguments.check || arguments.json || arguments.save.is_some() {
+        if arguments.check || arguments.json || arguments.save.is_some() || arguments.folder.is_some() {
             return Err(Misuse("`new` prints a template, and takes no options".into()).into());
         }
         output::print(TEMPLATE)?;
@@ -67,15 +71,16 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
     }
     let named = |reason: String| format!("{}: {reason}", arguments.file.display());
     let text = read(&arguments.file).map_err(named)?;
-    let plan = file_text(&text).and_then(|text| Plan::read(&text)).map_err(|reason| Misuse(named(reason)))?;
-    let place = Place::of(&arguments.file).map_err(named)?;
+    let Origin { text, folder } = origin(&text).map_err(|reason| Misuse(named(reason)))?;
+    let plan = Plan::read(&text).map_err(|reason| Misuse(named(reason)))?;
+    let place = Place::of(&folder_of(arguments, folder)).map_err(named)?;
     place.check(&plan).map_err(|reason| Misuse(named(reason)))?;
     if arguments.check {
         output::print(&checked(&plan))?;
         return Ok(Outcome::Done);
     }
     let files = arguments.save.as_deref().map(files).transpose()?;
-    let record = measured(&plan, &place)?;
+    let record = measured(plan, &place)?;
     if let Some([markdown_file, json_file]) = &files {
         write(markdown_file, &markdown::markdown(&record))?;
         write(json_file, &json::print(&record))?;
@@ -84,35 +89,59 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
     Ok(if record.passed { Outcome::Done } else { Outcome::LimitMissed })
 }
 
-fn measured(plan: &Plan, place: &Place) -> Result<Record, AnyError> {
-    let ran = |name: &str, setup: &hairspring_experiment::Setup| -> Result<Ran, String> {
-        place.run(setup, plan).map_err(|reason| format!("[{name}] {reason}"))
-    };
-    let first = ran("setup", &plan.definition.setup)?;
-    // A second method that fails is no reason to throw the first one's figure away.
-    let second = plan.definition.check.as_ref().map(|setup| ran("check", setup));
-    if let Some(Err(reason)) = &second {
+/// The folder in which the set-ups run. That of a record may be on another machine, or gone: then the record's own is tried.
+fn folder_of(arguments: &ExperimentArguments, recorded: Option<String>) -> PathBuf {
+    if let Some(folder) = &arguments.folder {
+        return folder.clone();
+    }
+    let own = arguments.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
+    match recorded.map(PathBuf::from) {
+        Some(folder) if folder.is_dir() => folder,
+        Some(folder) => {
+            output::complain(&format!(
+                "the record was made in {}, which is not here: its set-ups run in the record's own folder; --folder names another one",
+                folder.display()
+            ));
+            own
+        }
+        None => own,
+    }
+}
+
+fn measured(mut plan: Plan, place: &Place) -> Result<Record, AnyError> {
+    let inputs = place.inputs(&mut plan)?;
+    plan.evaluate()?;
+    let runs = place.runs(&plan, inputs)?;
+    if let Some(Err(reason)) = &runs.check {
         output::complain(reason);
     }
-    let environment = here("each set-up describes its own circumstances");
-    Ok(Record::new(plan, environment, &first, second.as_ref()))
+    Ok(Record::new(&plan, here("each set-up describes its own circumstances"), &runs))
 }
 
 /// What the file expects, in one paragraph.
 fn checked(plan: &Plan) -> String {
-    let by = &plan.expected.monte_carlo;
-    let agree = if by.agrees { "Monte Carlo agrees" } else { "Monte Carlo gives a wider interval, which counts" };
+    let names: Vec<String> = plan.to_measure().map(|(name, _)| format!("`{name}`")).collect();
+    if !names.is_empty() {
+        let (name, what) = (plan.definition.name.escape_debug(), plan.expected.dimension.words());
+        return format!("{name}: expected {what}, from {}, which is measured before the run\n", names.join(", "));
+    }
+    let (by, (unit, size)) = (&plan.expected.monte_carlo, &plan.unit);
+    let agree = match by.agrees {
+        true => "Monte Carlo agrees".to_owned(),
+        false => format!("Monte Carlo gives {} to {} {unit}, which counts", significant(by.low / size, 3), significant(by.high / size, 3)),
+    };
     let rounded = Quantity {
-        stochastic: three_digits(plan.expected.stochastic),
-        systematic: three_digits(plan.expected.systematic),
+        value: digits(plan.expected.value, 6),
+        stochastic: digits(plan.expected.stochastic, 3),
+        systematic: digits(plan.expected.systematic, 3),
         ..plan.expected.clone()
     };
     format!("{}: expected {rounded}; {agree}\n", plan.definition.name.escape_debug())
 }
 
-/// An uncertainty is not known more precisely.
-fn three_digits(half_width: f64) -> f64 {
-    format!("{half_width:.2e}").parse().unwrap_or(half_width)
+/// The number with so many digits: no expectation is known more precisely, and its uncertainty has fewer.
+fn digits(number: f64, count: usize) -> f64 {
+    format!("{number:.*e}", count - 1).parse().unwrap_or(number)
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -3,49 +3,89 @@
 use crate::VERBS;
 use crate::run::child::{Limits, complaint, run};
 use hairspring_core::alike::nearest;
+use hairspring_core::named::Named;
+use hairspring_expect::Dimension;
 use hairspring_experiment::measured::measured;
+use hairspring_experiment::plan::input_unit;
 use hairspring_experiment::plan::timeout_seconds;
-use hairspring_experiment::record::Ran;
+use hairspring_experiment::record::{Ran, Runs};
 use hairspring_experiment::{Plan, Setup, Work};
 use hairspring_host::process::Folder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Where set-ups run: the folder of the file.
+/// Where set-ups run.
 pub struct Place {
     folder: PathBuf,
 }
 
+/// What the runs of a set-up printed, and their command lines.
+struct Printed {
+    texts: Vec<String>,
+    commands: Vec<String>,
+}
+
+impl Printed {
+    /// A figure of the documents.
+    fn figure(&self, setup: &Setup, dimension: Dimension, level: f64) -> Result<Ran, String> {
+        Ok(Ran { commands: self.commands.clone(), measured: measured(&self.texts, setup, dimension, level)? })
+    }
+}
+
 impl Place {
-    /// The folder of a file.
-    pub fn of(file: &Path) -> Result<Place, String> {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = folder.canonicalize().map_err(|error| format!("its folder: {error}"))?;
+    /// A folder.
+    pub fn of(folder: &Path) -> Result<Place, String> {
+        let folder = folder.canonicalize().map_err(|error| format!("the folder {}: {error}", folder.display()))?;
         Ok(Place { folder })
     }
 
     /// Checks the verbs that a plan names.
     pub fn check(&self, plan: &Plan) -> Result<(), String> {
-        for (name, setup) in [("setup", Some(&plan.definition.setup)), ("check", plan.definition.check.as_ref())] {
-            if let Some(Ok(Work::Verb(words))) = setup.map(Setup::work) {
-                verb(&words[0]).map_err(|reason| format!("[{name}] {reason}"))?;
-            }
-        }
-        Ok(())
+        let named = |name: &str, setup: &Setup| checked(setup).map_err(|reason| format!("{name} {reason}"));
+        named("[setup]", &plan.definition.setup)?;
+        plan.definition.check.as_ref().map_or(Ok(()), |setup| named("[check]", setup))?;
+        plan.to_measure().try_for_each(|(name, setup)| named(&format!("expectation.with.{name}:"), setup))
     }
 
-    /// Runs a set-up as often as it says, and reads its figure.
-    pub fn run(&self, setup: &Setup, plan: &Plan) -> Result<Ran, String> {
-        let limits = Limits { timeout: Duration::from_secs_f64(timeout_seconds(setup)?), named: "key `timeout`" };
-        let (mut texts, mut commands) = (Vec::new(), Vec::new());
-        for _ in 0..setup.repeat.unwrap_or(1) {
-            let (text, words) = self.once(setup, plan.level, &limits)?;
-            texts.push(text);
-            commands = words;
+    /// Measures the inputs of the model, and gives them to the plan.
+    pub fn inputs(&self, plan: &mut Plan) -> Result<Named<Ran>, String> {
+        let wanted: Vec<(String, Setup)> = plan.to_measure().map(|(name, setup)| (name.to_owned(), setup.clone())).collect();
+        let mut inputs = Named::new();
+        for (name, setup) in wanted {
+            let named = |reason: String| format!("expectation.with.{name}: {reason}");
+            let dimension = input_unit(&setup).map_err(named)?.dimension;
+            let ran = self.printed(&setup, plan.level).and_then(|printed| printed.figure(&setup, dimension, plan.level)).map_err(named)?;
+            plan.give(&name, dimension, &ran.measured.estimate);
+            inputs.insert(name, ran);
         }
-        let measured = measured(&texts, setup, plan.expected.dimension, plan.level)?;
-        Ok(Ran { commands, measured })
+        Ok(inputs)
+    }
+
+    /// Runs the set-up and the second method. One that fails is no reason to throw the figure of the first one away, and one with the
+    /// same command takes its figure from the same runs.
+    pub fn runs(&self, plan: &Plan, inputs: Named<Ran>) -> Result<Runs, String> {
+        let (setup, dimension, level) = (&plan.definition.setup, plan.expected.dimension, plan.level);
+        let printed = self.printed(setup, level).map_err(|reason| format!("[setup] {reason}"))?;
+        let first = printed.figure(setup, dimension, level).map_err(|reason| format!("[setup] {reason}"))?;
+        let second = |check: &Setup| match check.runs_as(setup) {
+            true => printed.figure(check, dimension, level),
+            false => self.printed(check, level)?.figure(check, dimension, level),
+        };
+        let check = plan.definition.check.as_ref().map(|check| second(check).map_err(|reason| format!("[check] {reason}")));
+        Ok(Runs { folder: self.folder.display().to_string(), inputs, first, check })
+    }
+
+    /// Runs a set-up as often as it says.
+    fn printed(&self, setup: &Setup, level: f64) -> Result<Printed, String> {
+        let limits = Limits { timeout: Duration::from_secs_f64(timeout_seconds(setup)?), named: "key `timeout`" };
+        let mut printed = Printed { texts: Vec::new(), commands: Vec::new() };
+        for _ in 0..setup.times() {
+            let (text, words) = self.once(setup, level, &limits)?;
+            printed.texts.push(text);
+            printed.commands = words;
+        }
+        Ok(printed)
     }
 
     /// One run: the document that it printed, and the command lines.
@@ -69,22 +109,27 @@ impl Place {
         let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
         let file = folder.path().join("observations.csv");
         std::fs::write(&file, table).map_err(|error| format!("a temporary file: {error}"))?;
-        let solve = with_json(&["fit".to_owned(), file.display().to_string()], level)?;
-        let text = self.output(&own()?, &solve, limits, "fit of its observations")?;
-        let shown_solve = with_json(&["fit".to_owned(), "observations.csv".to_owned()], level)?;
-        Ok((text, vec![format!("{} > observations.csv", shown(program, arguments)), shown("hairspring", &shown_solve)]))
+        // By its name alone: the folder is gone when somebody reads the message of `fit`.
+        let solve = with_json(&["fit".to_owned(), "observations.csv".to_owned()], level)?;
+        let text = output(folder.path(), &own()?, &solve, limits, &format!("fit of what {program} printed (observations.csv)"))?;
+        Ok((text, vec![format!("{} > observations.csv", shown(program, arguments)), shown("hairspring", &solve)]))
     }
 
     /// What a program prints that runs in the folder; `name` stands for it in errors.
     fn output(&self, program: &Path, words: &[String], limits: &Limits, name: &str) -> Result<String, String> {
-        let mut command = Command::new(program);
-        command.args(words).current_dir(&self.folder);
-        let ended = run(command, limits).map_err(|error| format!("{name} {error}"))?;
-        if let Some(complaint) = complaint(ended.status) {
-            return Err(format!("{name} {complaint}"));
-        }
-        String::from_utf8(ended.output).map_err(|_| format!("{name} printed what is not UTF-8 text"))
+        output(&self.folder, program, words, limits, name)
     }
+}
+
+/// What a program prints that runs in a folder; `name` stands for it in errors.
+fn output(folder: &Path, program: &Path, words: &[String], limits: &Limits, name: &str) -> Result<String, String> {
+    let mut command = Command::new(program);
+    command.args(words).current_dir(folder);
+    let ended = run(command, limits).map_err(|error| format!("{name} {error}"))?;
+    if let Some(complaint) = complaint(ended.status) {
+        return Err(format!("{name} {complaint}"));
+    }
+    String::from_utf8(ended.output).map_err(|_| format!("{name} printed what is not UTF-8 text"))
 }
 
 /// This program.
@@ -101,6 +146,19 @@ fn verb(name: &str) -> Result<&'static crate::verb::Verb, String> {
         let alike = nearest(name, names()).map_or_else(String::new, |alike| format!(": did you mean `{alike}`?"));
         format!("there is no verb `{}` that prints a JSON document{alike}", name.escape_debug())
     })
+}
+
+/// Verbs whose document is a result with series and components. Of others the figure must be named.
+const WITH_SERIES: [&str; 4] = ["time", "fit", "capture", "run"];
+
+/// Checks the verb that a set-up names.
+fn checked(setup: &Setup) -> Result<(), String> {
+    let Ok(Work::Verb(words)) = setup.work() else { return Ok(()) };
+    verb(&words[0])?;
+    if setup.figure.is_none() && !WITH_SERIES.contains(&words[0].as_str()) {
+        return Err(format!("the document of `{}` has no series of times: name the number by `figure`, such as /results/0/...", words[0]));
+    }
+    Ok(())
 }
 
 fn has_option(verb: &crate::verb::Verb, name: &str) -> bool {

@@ -27,7 +27,7 @@ pub use checks::{
     Context, Disturbed, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding, wide_finding,
 };
 pub use comparison::{Verdict, verdict};
-pub use expectation::{Against, Agreement, Expected, UNSTATED_SHARE, against};
+pub use expectation::{Against, Agreement, Expected, Reach, UNSTATED_SHARE, against};
 pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
 pub use kinds::{FindingKind, code};
 pub use precision::{Progress, progress, progress_since};

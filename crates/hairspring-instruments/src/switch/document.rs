@@ -1,9 +1,10 @@
 //! The document of `switch`.
 
 use super::mechanism::Mechanism;
-use super::result::{Check, Cost, Part, Placed, Switched};
+use super::result::{Cache, Check, Cost, Part, Placed, Scatter, Switched};
 use hairspring_core::Estimate;
 use hairspring_core::load::Load;
+use hairspring_result::document::{BudgetEntry, part_budget};
 use hairspring_result::{Environment, Finding};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -66,6 +67,8 @@ pub struct SwitchedJson {
     pub overhead: Vec<OverheadJson>,
     /// How far the placements differ; `null` with fewer than two.
     pub placements: Option<PlacedJson>,
+    /// How the runs on this machine scatter, which the costs include; `null` with few earlier runs.
+    pub earlier_runs: Option<ScatterJson>,
     /// Rounds of all windows.
     pub rounds: Option<u32>,
     /// Total time, in milliseconds.
@@ -77,12 +80,14 @@ pub struct SwitchedJson {
 /// What a switch costs in all.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CostJson {
-    /// `warm`; `refilled`: with what the first pass over the working set takes more; `flushed`: with what a pass over a set takes more
-    /// that was flushed from all caches. Nothing in user space
-    /// disables a cache; `flushed` is the nearest to it.
+    /// `warm`, `refilled` or `flushed`.
     pub cache: String,
+    /// What that state is.
+    pub meaning: String,
     /// Time in nanoseconds.
     pub time_ns: Option<Estimate>,
+    /// The error budget of the time.
+    pub time_budget: Vec<BudgetEntry>,
     /// Time in core cycles, where a reference chain ran in the same rounds.
     pub cycles: Option<Estimate>,
 }
@@ -105,8 +110,12 @@ pub struct PartJson {
 pub struct CheckJson {
     /// Time of a switch with its calls in nanoseconds, from the work that a background counter lost.
     pub time_ns: Option<Estimate>,
+    /// Its error budget.
+    pub time_budget: Vec<BudgetEntry>,
     /// The same by the clock, in the same windows: beside a counter that waits for the CPU.
     pub by_clock_ns: Option<Estimate>,
+    /// Its error budget.
+    pub by_clock_budget: Vec<BudgetEntry>,
     /// By how much that is longer than in windows without a counter, in percent; `null` within both intervals.
     pub longer_percent: Option<f64>,
     /// Largest rate of switches in a window, per second.
@@ -141,6 +150,15 @@ pub struct PlacedJson {
     pub highest_ns: f64,
     /// Their distance in percent of the median.
     pub spread_percent: f64,
+}
+
+/// How the runs on this machine scatter.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ScatterJson {
+    /// Number of earlier runs.
+    pub number: usize,
+    /// Standard deviation of the costs of a warm switch, in percent of their mean.
+    pub sd_percent: f64,
 }
 
 /// What the verb was asked for.
@@ -178,19 +196,50 @@ fn switched(mechanism: Mechanism, found: Result<&Switched, &String>, asked: &Ask
         mechanism: mechanism.name().into(),
         calls: mechanism.calls().into(),
         reason: found.err().cloned(),
-        costs: known.map_or_else(Vec::new, |found| found.costs.iter().map(cost).collect()),
+        costs: known.map_or_else(Vec::new, |found| found.costs.iter().map(|one| cost(one, asked.bytes)).collect()),
         components: known.map_or_else(Vec::new, |found| found.parts.iter().map(part).collect()),
         check: known.and_then(|found| found.check.as_ref().ok()).map(check),
         overhead: known.map_or_else(Vec::new, |found| found.costs.iter().flat_map(|cost| overheads(cost, asked)).collect()),
         placements: known.and_then(|found| found.placed.as_ref()).map(placed),
+        earlier_runs: known.and_then(|found| found.scatter.as_ref()).map(scatter),
         rounds: known.map(|found| found.rounds),
         elapsed_ms: known.map(|found| found.elapsed.as_secs_f64() * 1e3),
         findings: known.map_or_else(Vec::new, |found| found.findings.clone()),
     }
 }
 
-fn cost(cost: &Cost) -> CostJson {
-    CostJson { cache: cost.cache.name().into(), time_ns: cost.ns.if_finite(), cycles: cost.cycles.and_then(Estimate::if_finite) }
+fn cost(cost: &Cost, bytes: usize) -> CostJson {
+    CostJson {
+        cache: cost.cache.name().into(),
+        meaning: cost.cache.meaning(bytes),
+        time_ns: cost.ns.if_finite(),
+        time_budget: part_budget(&cost.budget, true, cost.ns.level),
+        cycles: cost.cycles.and_then(Estimate::if_finite),
+    }
+}
+
+impl Cache {
+    /// What the state of the caches is, and so what the cost includes.
+    pub fn meaning(self, bytes: usize) -> String {
+        match self {
+            Cache::Warm => "the switch and its system calls, from warm caches".into(),
+            Cache::Refilled => format!("with the extra time of the first pass over {} after a switch", size(bytes)),
+            Cache::Flushed => format!(
+                "with the extra time of a pass over {} that each side flushed from all caches (clflush): the nearest to a disabled cache that user space can reach; the kernel's lines stay cached",
+                size(bytes)
+            ),
+        }
+    }
+}
+
+/// Bytes in the largest unit that divides them.
+fn size(bytes: usize) -> String {
+    match bytes {
+        bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
+        bytes if bytes >= 1 << 10 && bytes % (1 << 10) == 0 => format!("{} KiB", bytes >> 10),
+        1 => "1 byte".into(),
+        bytes => format!("{bytes} bytes"),
+    }
 }
 
 fn part(part: &Part) -> PartJson {
@@ -203,8 +252,17 @@ fn part(part: &Part) -> PartJson {
 }
 
 fn check(check: &Check) -> CheckJson {
-    let Check { ns, timed_ns, longer_percent, most_per_second, rounds, agrees } = *check;
-    CheckJson { time_ns: ns.if_finite(), by_clock_ns: timed_ns.if_finite(), longer_percent, most_per_second, rounds, agrees }
+    let Check { ns, timed_ns, longer_percent, most_per_second, rounds, agrees, .. } = *check;
+    CheckJson {
+        time_ns: ns.if_finite(),
+        time_budget: part_budget(&check.budget, true, ns.level),
+        by_clock_ns: timed_ns.if_finite(),
+        by_clock_budget: part_budget(&check.timed_budget, true, timed_ns.level),
+        longer_percent,
+        most_per_second,
+        rounds,
+        agrees,
+    }
 }
 
 fn overheads(cost: &Cost, asked: &Asked) -> Vec<OverheadJson> {
@@ -218,6 +276,10 @@ fn overheads(cost: &Cost, asked: &Asked) -> Vec<OverheadJson> {
         }
     };
     asked.rates.iter().map(row).collect()
+}
+
+fn scatter(scatter: &Scatter) -> ScatterJson {
+    ScatterJson { number: scatter.earlier, sd_percent: 100.0 * scatter.sd }
 }
 
 fn placed(placed: &Placed) -> PlacedJson {

@@ -13,6 +13,8 @@ pub enum SwitchFinding {
     OtherSwitches { windows: usize, of: usize, share_percent: f64 },
     /// The placements differ by more than the limit.
     PlacementsDiffer { spread_percent: f64, limit_percent: f64, lowest_ns: f64, highest_ns: f64, placements: usize },
+    /// The run is off from earlier ones on this machine by more than the limit.
+    DiffersFromEarlier { runs: usize, earlier: f64, now: f64, unit: String, off_percent: f64, limit_percent: f64 },
     /// A time that is added to another is clearly negative.
     NegativePart { component: String, ns: f64 },
     /// The work that a background counter loses says another time than the clock in the same windows.
@@ -29,6 +31,8 @@ pub mod code {
     pub const OTHER_SWITCHES: &str = "other_switches";
     /// [`SwitchFinding::PlacementsDiffer`](super::SwitchFinding::PlacementsDiffer).
     pub const PLACEMENTS_DIFFER: &str = "placements_differ";
+    /// [`SwitchFinding::DiffersFromEarlier`](super::SwitchFinding::DiffersFromEarlier).
+    pub const DIFFERS_FROM_EARLIER_RUNS: &str = "differs_from_earlier_runs";
     /// [`SwitchFinding::NegativePart`](super::SwitchFinding::NegativePart).
     pub const NEGATIVE_PART: &str = "negative_part";
     /// [`SwitchFinding::MethodsDisagree`](super::SwitchFinding::MethodsDisagree).
@@ -54,12 +58,21 @@ impl Kind for SwitchFinding {
             SwitchFinding::PlacementsDiffer { spread_percent, limit_percent, lowest_ns, highest_ns, placements } => Description {
                 code: code::PLACEMENTS_DIFFER,
                 message: format!(
-                    "{placements} partners in turn gave {lowest_ns:.0} to {highest_ns:.0} ns, a spread of {} (limit {}): the next run may differ as much; the interval includes it",
+                    "{placements} partners in turn gave {lowest_ns:.0} to {highest_ns:.0} ns, a spread of {}, and not all are within {} of their median: the next run may differ as much; the interval includes it",
                     in_percent(spread_percent),
                     in_percent(limit_percent)
                 ),
                 numbers: numbers! { spread_percent, limit_percent, lowest_ns, highest_ns, placements },
                 remedy: "give more time, or use a CPU that has nothing else to do",
+            },
+            SwitchFinding::DiffersFromEarlier { runs, earlier, now, unit, off_percent, limit_percent } => Description {
+                code: code::DIFFERS_FROM_EARLIER_RUNS,
+                message: format!(
+                    "a switch took {now:.0} {unit} in this run, and {earlier:.0} in the median of {runs} earlier runs of the last week ({off_percent:+.1} %, limit {}): something on the machine differs",
+                    in_percent(limit_percent)
+                ),
+                numbers: numbers! { runs, earlier, now, unit, off_percent, limit_percent },
+                remedy: "repeat it: one of them is not what a switch costs here",
             },
             SwitchFinding::NegativePart { component, ns } => Description {
                 code: code::NEGATIVE_PART,

@@ -14,6 +14,7 @@ use hairspring_core::judge::{Finding, Question, Severity};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, RateMeter, granularity};
 use hairspring_host::interference::StealMeter;
+use hairspring_host::run_history::with_value;
 use hairspring_host::{Error, Result};
 use hairspring_measure::companions::{Companion, companions};
 use hairspring_measure::cpu::settle_where_quiet;
@@ -104,7 +105,18 @@ impl Session<'_> {
         }
         let windows = found.warm().map(|cost| cost.ns).ok_or("a switch has no time")?;
         let check = self.check(batches.into_pair(), pilot.pair_ns, begin, windows);
-        Ok(Switched { elapsed: begin.elapsed(), ..found.checked(check) })
+        let found = self.compared_with_earlier(found.checked(check));
+        Ok(Switched { elapsed: begin.elapsed(), ..found })
+    }
+
+    /// The result beside those of earlier runs; in core cycles if they are known, which do not move with the core clock.
+    fn compared_with_earlier(&self, found: Switched) -> Switched {
+        let Some(warm) = found.warm() else { return found };
+        let (value, unit) = warm.cycles.map_or((warm.ns.value, "ns"), |cycles| (cycles.value, "cycles"));
+        let sides = if self.request.program.is_some() { "processes" } else { "threads" };
+        let build = format!("{}{}", env!("CARGO_PKG_VERSION"), if cfg!(debug_assertions) { "-debug" } else { "" });
+        let name = format!("switch-{}-{sides}-{}-{unit}-{build}", found.mechanism.name(), self.request.bytes);
+        found.with_earlier(&with_value(&name, value), value, unit)
     }
 
     /// The table and what its rows run.
@@ -139,8 +151,8 @@ impl Session<'_> {
         let level = self.request.level;
         // The unit of the first table is work, so it has no rate.
         let timer = Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "the timer".into() };
-        let lost = lost_ns(&table.finished(timer.clone()), level)?.estimate(level);
-        let timed = timed_ns(&clock.finished(timer), level)?.estimate(level);
-        Ok(Check::new(lost, timed, windows, most_per_second, rounds))
+        let lost = lost_ns(&table.finished(timer.clone()), level)?;
+        let timed = timed_ns(&clock.finished(timer), level)?;
+        Ok(Check::new(&lost, &timed, windows, most_per_second, rounds))
     }
 }

@@ -5,7 +5,7 @@ use super::kinds::SwitchFinding;
 use super::mechanism::Mechanism;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::in_cycles;
-use hairspring_core::estimate::{Options, solve};
+use hairspring_core::estimate::{Contribution, Options, Source, Uncertain, coverage_factor, solve};
 use hairspring_core::judge::{Assessment, Finding, Question, Severity, assess};
 use hairspring_core::observations::{Flags, Observations};
 use std::time::Duration;
@@ -54,6 +54,24 @@ pub struct Cost {
     pub ns: Estimate,
     /// Time in core cycles.
     pub cycles: Option<Estimate>,
+    /// The error budget of the time, in nanoseconds.
+    pub budget: Vec<Contribution>,
+}
+
+impl Cost {
+    /// Adds to the intervals what they lack of the scatter of warm switches between runs.
+    fn widen(&mut self, scatter: &Scatter, warm: &Cost) {
+        let beyond = scatter.beyond(&self.ns, warm.ns.value);
+        if beyond.half_width(self.ns.level) == 0.0 {
+            return;
+        }
+        self.budget.push(beyond);
+        self.ns = Uncertain { value: self.ns.value, budget: self.budget.clone() }.estimate(self.ns.level);
+        if let Some((cycles, warm)) = self.cycles.as_mut().zip(warm.cycles) {
+            let half = scatter.beyond(cycles, warm.value).half_width(cycles.level).hypot(cycles.half_width());
+            (cycles.low, cycles.high) = (cycles.value - half, cycles.value + half);
+        }
+    }
 }
 
 /// The second method.
@@ -71,16 +89,22 @@ pub struct Check {
     pub rounds: u32,
     /// Whether both methods agree within their intervals, in the same windows.
     pub agrees: bool,
+    /// The error budget of `ns`.
+    pub budget: Vec<Contribution>,
+    /// The error budget of `timed_ns`.
+    pub timed_budget: Vec<Contribution>,
 }
 
 impl Check {
     /// The time by the work that a counter lost compared with that by the clock beside the counter, and this one with that of windows
     /// without a counter.
-    pub fn new(ns: Estimate, timed_ns: Estimate, windows: Estimate, most_per_second: f64, rounds: u32) -> Check {
+    pub fn new(lost: &Uncertain, timed: &Uncertain, windows: Estimate, most_per_second: f64, rounds: u32) -> Check {
+        let (ns, timed_ns) = (lost.estimate(windows.level), timed.estimate(windows.level));
         let agree = |a: &Estimate, b: &Estimate| (a.value - b.value).abs() <= a.half_width() + b.half_width();
         let longer = 100.0 * (timed_ns.value / windows.value - 1.0);
         let longer_percent = (!agree(&timed_ns, &windows)).then_some(longer);
-        Check { ns, timed_ns, longer_percent, most_per_second, rounds, agrees: agree(&ns, &timed_ns) }
+        let (budget, timed_budget) = (lost.budget.clone(), timed.budget.clone());
+        Check { ns, timed_ns, longer_percent, most_per_second, rounds, agrees: agree(&ns, &timed_ns), budget, timed_budget }
     }
 }
 
@@ -95,6 +119,32 @@ pub struct Placed {
     pub spread_percent: f64,
 }
 
+/// How this run and the earlier ones of the same kind on this machine scatter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scatter {
+    /// Earlier runs.
+    pub earlier: usize,
+    /// Standard deviation of all runs, as a share of their mean.
+    pub sd: f64,
+}
+
+impl Scatter {
+    /// The scatter of the costs of earlier runs and of this one; `None` with too few.
+    fn new(earlier: &[f64], value: f64) -> Option<Scatter> {
+        let runs = (earlier.len() + 1) as f64;
+        let all = || earlier.iter().copied().chain([value]);
+        let mean = all().sum::<f64>() / runs;
+        let sd = (all().map(|one| (one / mean - 1.0).powi(2)).sum::<f64>() / (runs - 1.0)).sqrt();
+        (earlier.len() >= FEWEST_EARLIER && sd.is_finite()).then_some(Scatter { earlier: earlier.len(), sd })
+    }
+
+    /// What the interval of a run lacks of the scatter of runs, as a part of its error budget; `size` is the cost that scatters.
+    fn beyond(&self, interval: &Estimate, size: f64) -> Contribution {
+        let (own, wanted) = (interval.half_width() / coverage_factor(interval.level), self.sd * size.abs());
+        Contribution::standard(Source::Runs, (wanted * wanted - own * own).max(0.0).sqrt(), self.earlier as f64)
+    }
+}
+
 /// The result of a mechanism.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Switched {
@@ -106,6 +156,8 @@ pub struct Switched {
     pub costs: Vec<Cost>,
     /// How far the placements differ; `None` with fewer than two.
     pub placed: Option<Placed>,
+    /// How the runs on this machine scatter, which the costs include; `None` with few earlier runs.
+    pub scatter: Option<Scatter>,
     /// The second method, or why there is none.
     pub check: Result<Check, String>,
     /// Rounds of the windows.
@@ -122,6 +174,19 @@ impl Switched {
     /// What a switch costs from warm caches.
     pub fn warm(&self) -> Option<&Cost> {
         self.costs.first()
+    }
+
+    /// Compares the cost of a warm switch with those of earlier runs, in this unit: a run that is off has a finding, and the intervals of
+    /// the costs include how the runs scatter. Partners of one run do not show what a run has in common.
+    #[must_use]
+    pub fn with_earlier(mut self, earlier: &[f64], value: f64, unit: &str) -> Switched {
+        self.findings.extend(off_from_earlier(earlier, value, unit));
+        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        self.scatter = Scatter::new(earlier, value);
+        if let (Some(scatter), Some(warm)) = (self.scatter, self.warm().cloned()) {
+            self.costs.iter_mut().for_each(|cost| cost.widen(&scatter, &warm));
+        }
+        self
     }
 
     /// Adds the second method, with the finding that follows from it.
@@ -143,8 +208,10 @@ impl Switched {
     }
 }
 
-/// Placements that differ by more than this share, in percent, are a finding.
+/// Placements, and runs, that are off by more than this share, in percent, are a finding.
 const MOST_SPREAD: f64 = 5.0;
+/// Fewest earlier runs whose scatter counts: with fewer, Student's quantile is so large that the interval says nothing.
+const FEWEST_EARLIER: usize = 3;
 /// Share of windows with other switches from which on there is a finding, and from which on the result is not trusted.
 const OTHER: (f64, f64) = (0.05, 0.5);
 
@@ -174,6 +241,7 @@ pub fn switched(mechanism: Mechanism, table: &Observations, question: &Question,
         parts,
         costs,
         placed: placed.map(|(placed, _)| placed),
+        scatter: None,
         check: Err("it was not run".into()),
         rounds: table.rounds(),
         elapsed,
@@ -199,7 +267,8 @@ fn parts(found: &Assessment, level: f64) -> Vec<Part> {
 fn cost(found: &Assessment, cache: Cache, level: f64) -> Option<Cost> {
     let sum = found.series.first()?.components.iter().find(|component| component.name == TOTAL)?;
     let cycles = sum.time.cycles.as_ref().map(|cycles| cycles.estimate(level));
-    Some(Cost { cache, ns: sum.time.ns.as_ref()?.estimate(level), cycles })
+    let ns = sum.time.ns.as_ref()?;
+    Some(Cost { cache, ns: ns.estimate(level), cycles, budget: ns.budget.clone() })
 }
 
 /// Whether a finding of the sum is about the sum or about all, and not about another component, which has a line of its own. A refill
@@ -209,8 +278,9 @@ fn is_about_sum(finding: &Finding) -> bool {
     !by_refill && finding.component().is_none_or(|component| component == TOTAL)
 }
 
-/// How far the placements differ, and whether one is off by more than its own uncertainty and the limit. Times are compared in core
-/// cycles where a reference chain ran: placements must not differ because the core clock moved.
+/// How far the placements differ, and whether one is off by more than the limit. Its own uncertainty is no excuse: a run that is too short
+/// to tell whether its placements differ does not promise that the next run is near. Times are compared in core cycles where a reference
+/// chain ran: placements must not differ because the core clock moved.
 fn placed(total: &Observations, options: &Options, warm: &Cost) -> Option<(Placed, bool)> {
     let level = options.level;
     let of = |rounds: &std::ops::Range<u32>| {
@@ -229,10 +299,27 @@ fn placed(total: &Observations, options: &Options, warm: &Cost) -> Option<(Place
     values.sort_by(f64::total_cmp);
     let (low, median, high) = (values[0], values[values.len() / 2], values[values.len() - 1]);
     let reach = median.abs() * MOST_SPREAD / 100.0;
-    let is_off = times.iter().any(|time| time.low > median + reach || time.high < median - reach);
+    let is_off = high > median + reach || low < median - reach;
     let ns = |value: f64| value / median * warm.ns.value;
     let spread_percent = 100.0 * (high - low) / median.abs();
     Some((Placed { placements: times.len(), range_ns: (ns(low), ns(high)), spread_percent }, is_off))
+}
+
+/// The finding about a run that is off from the earlier ones of the same kind on this machine: their values and that of this run.
+fn off_from_earlier(earlier: &[f64], value: f64, unit: &str) -> Option<Finding> {
+    let mut sorted = earlier.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = *sorted.get(sorted.len() / 2)?;
+    let off_percent = 100.0 * (value / median - 1.0);
+    let kind = SwitchFinding::DiffersFromEarlier {
+        runs: earlier.len(),
+        earlier: median,
+        now: value,
+        unit: unit.to_owned(),
+        off_percent,
+        limit_percent: MOST_SPREAD,
+    };
+    (off_percent.abs() > MOST_SPREAD).then(|| Finding::new(Severity::Warning, kind))
 }
 
 fn add_findings(findings: &mut Vec<Finding>, table: &Observations, parts: &[Part], placed: Option<&(Placed, bool)>) {
@@ -327,6 +414,51 @@ mod tests {
     }
 
     #[test]
+    fn placements_of_a_short_run_that_differ_are_a_finding_although_each_is_uncertain() {
+        // Each placement has few rounds, and noise of a tenth: none of them is off by more than its own uncertainty.
+        let mut table = windows(&[700.0, 800.0, 900.0, 780.0], 0.0, 0.0);
+        let mut random = Pcg64Mcg::seed_from_u64(6);
+        let rows = table.rows().to_vec();
+        let mut noisy = Observations::new(table.components().to_vec());
+        noisy.origin = table.origin.clone();
+        noisy.series("pipe");
+        for row in &rows {
+            let _ = noisy.row(0, &row.counts);
+        }
+        noisy.origin.placements = vec![4, 8, 12];
+        for one in table.readings().iter().filter(|one| one.round % 20 < 4) {
+            let noise = 1.0 + 0.2 * (random.random::<f64>() - 0.5);
+            noisy.push(one.row, one.round / 20 * 4 + one.round % 20, one.ticks * noise);
+        }
+        table = noisy;
+        let found = found(&table);
+        assert!(found.placed.as_ref().unwrap().spread_percent > 5.0 && kinds(&found).contains(&"placements_differ"), "{found:?}");
+    }
+
+    #[test]
+    fn run_that_is_off_from_earlier_ones_is_a_finding() {
+        let finding = |earlier: &[f64], now| off_from_earlier(earlier, now, "cycles").map(|finding| finding.code.to_string());
+        assert_eq!(finding(&[], 9_000.0), None);
+        assert_eq!(finding(&[10_000.0], 9_600.0), None);
+        assert_eq!(finding(&[10_000.0, 14_000.0, 10_100.0], 13_300.0).as_deref(), Some("differs_from_earlier_runs"));
+        assert_eq!(finding(&[10_000.0], 9_000.0).as_deref(), Some("differs_from_earlier_runs"));
+    }
+
+    #[test]
+    fn costs_include_how_runs_scatter() {
+        let one = found(&windows(&[800.0; 4], 150.0, 0.0));
+        let half = |found: &Switched, at: usize| found.costs[at].ns.half_width();
+        let few = one.clone().with_earlier(&[1_500.0, 1_700.0], 1_500.0, "ns");
+        assert_eq!((few.scatter, half(&few, 0)), (None, half(&one, 0)));
+        // A standard deviation of 10 %, at three degrees of freedom.
+        let many = one.clone().with_earlier(&[1_350.0, 1_650.0, 1_500.0 + 150.0 * 0.5_f64.sqrt()], 1_500.0 - 150.0 * 0.5_f64.sqrt(), "ns");
+        assert!((many.scatter.unwrap().sd - 0.1).abs() < 1e-9 && (half(&many, 0) / 477.0 - 1.0).abs() < 0.02, "{many:?}");
+        assert!((half(&many, 1) / 477.0 - 1.0).abs() < 0.05 && many.costs[0].budget.iter().any(|part| part.source == Source::Runs));
+        let same = one.clone().with_earlier(&[1_500.0; 5], 1_500.0, "ns");
+        assert_eq!((half(&same, 0), same.findings.len()), (half(&one, 0), 0), "runs that agree add nothing");
+    }
+
+    #[test]
     fn a_negative_part_is_shown_with_a_finding() {
         let found = found(&windows(&[800.0; 4], -300.0, 0.0));
         let refill = found.parts.iter().find(|part| part.name == REFILL).unwrap();
@@ -345,9 +477,11 @@ mod tests {
 
     #[test]
     fn the_second_method_agrees_or_is_a_finding() {
-        let ns = |value: f64| Estimate { value, low: value - 20.0, high: value + 20.0, level: 0.95 };
+        let bound = |value: f64, half: f64| Uncertain { value, budget: vec![Contribution::bound(Source::Stochastic, half)] };
+        let ns = |value: f64| bound(value, 20.0);
         let base = found(&windows(&[800.0; 4], 0.0, 0.0));
-        let checked = |value: f64| base.clone().checked(Ok(Check::new(ns(value), base.costs[0].ns, base.costs[0].ns, 1e5, 40)));
+        let warm = base.costs[0].ns;
+        let checked = |value: f64| base.clone().checked(Ok(Check::new(&ns(value), &bound(warm.value, warm.half_width()), warm, 1e5, 40)));
         assert!(checked(1_510.0).check.unwrap().agrees && checked(1_510.0).findings.is_empty());
         assert_eq!(kinds(&checked(1_700.0)), ["methods_disagree"]);
         assert_eq!(kinds(&base.clone().checked(Err("too busy".into()))), ["no_second_method"]);

@@ -3,11 +3,11 @@
 use super::design::{CALLS, FLUSH, FLUSHED_REFILL, REFILL, SWITCH, TOUCH, WORK};
 use super::document::{Asked, Results, Sides};
 use super::mechanism::Mechanism;
-use super::result::{Cache, Check, Cost, Part, Switched};
+use super::result::{Check, Cost, Part, Switched};
 use hairspring_core::Estimate;
 use hairspring_core::load::Load;
 use hairspring_result::Environment;
-use hairspring_view::clean::pad;
+use hairspring_view::clean::{pad, width};
 use hairspring_view::format::{bound, count, plus_minus, significant};
 use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::{all_findings, machine_line};
@@ -29,24 +29,6 @@ pub fn switch(results: Results, asked: &Asked, circumstances: &Environment, styl
     page.gap();
     machine_line(&mut page, circumstances);
     page.finish()
-}
-
-/// What a state of the caches means, in the words of the report.
-fn described(cache: Cache, bytes: usize) -> String {
-    match cache {
-        Cache::Warm => "from warm caches: the switch and its system calls".into(),
-        Cache::Refilled => format!("and what a pass over {} then takes more", size(bytes)),
-        Cache::Flushed => format!("and reading {} that were flushed from all caches", size(bytes)),
-    }
-}
-
-/// Bytes in the largest unit that divides them.
-fn size(bytes: usize) -> String {
-    match bytes {
-        bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
-        bytes if bytes >= 1 << 10 && bytes % (1 << 10) == 0 => format!("{} KiB", bytes >> 10),
-        bytes => format!("{bytes} bytes"),
-    }
 }
 
 fn nanoseconds(time: &Estimate) -> String {
@@ -84,7 +66,7 @@ fn one(page: &mut Page, found: &Switched, asked: &Asked) {
     for cost in &found.costs {
         let label = cost.cache.name();
         let cycles = cost.cycles.map_or_else(String::new, |cycles| format!(" = {} cycles", plus_minus(&cycles)));
-        page.item(label, &format!("{}{cycles}, {}", nanoseconds(&cost.ns), described(cost.cache, asked.bytes)), Tone::Strong);
+        page.item(label, &format!("{}{cycles}, {}", nanoseconds(&cost.ns), cost.cache.meaning(asked.bytes)), Tone::Strong);
     }
     for part in &found.parts {
         page.item("", &format!("{}: {}, {}", part.name, time(part), meaning(&part.name)), Tone::Plain);
@@ -104,10 +86,10 @@ fn meaning(name: &str) -> &'static str {
         SWITCH => "beyond its system calls",
         CALLS => "the same system calls in one process, where nobody waits",
         WORK => "a unit of work: 100 dependent multiplications",
-        TOUCH => "a further pass over the working set in the same turn",
-        REFILL => "the first pass after a switch takes more",
-        FLUSH => "a pass takes more if the set is flushed, with the flush (clflush)",
-        FLUSHED_REFILL => "the first flushed pass after a switch takes more",
+        TOUCH => "a repeated pass over the working set, in the same turn",
+        REFILL => "extra time of the first pass after a switch",
+        FLUSH => "extra time of a pass over a flushed set, with the flush itself (clflush)",
+        FLUSHED_REFILL => "extra time of the first pass after a switch if the set is flushed",
         _ => "",
     }
 }
@@ -127,17 +109,24 @@ fn checked(check: &Check) -> String {
     )
 }
 
-/// The share of the CPU that switches take (Muller, Figure 21), in columns of one width.
+/// The share of the CPU that switches take (Muller, Figure 21), in columns as wide as their longest text.
 fn table(page: &mut Page, found: &Switched, asked: &Asked) {
-    const COLUMNS: usize = 20;
-    let header: Vec<String> = found.costs.iter().map(|cost| pad(cost.cache.name(), COLUMNS)).collect();
-    page.line(&format!("  switches/s  {}", header.join("  ").trim_end()), Tone::Strong);
-    for rate in &asked.rates {
-        let cell = |cost: &Cost| share(&Load::new(&cost.ns, *rate));
-        let cells: Vec<String> = found.costs.iter().map(|cost| pad(&cell(cost), COLUMNS)).collect();
-        page.line(&format!("  {:>10}  {}", significant(*rate, 6), cells.join("  ").trim_end()), Tone::Plain);
+    let rates = || asked.rates.iter().map(|rate| significant(*rate, DIGITS));
+    let mut columns = vec![std::iter::once("switches/s".to_owned()).chain(rates()).collect::<Vec<_>>()];
+    for cost in &found.costs {
+        let shares = asked.rates.iter().map(|rate| share(&Load::new(&cost.ns, *rate)));
+        columns.push(std::iter::once(cost.cache.name().to_owned()).chain(shares).collect());
+    }
+    let widths: Vec<usize> = columns.iter().map(|cells| cells.iter().map(|cell| width(cell)).max().unwrap_or(0)).collect();
+    for row in 0..=asked.rates.len() {
+        let numbers = format!("{:>1$}", columns[0][row], widths[0]);
+        let cells: String = columns.iter().zip(&widths).skip(1).map(|(cells, wide)| format!("  {}", pad(&cells[row], *wide))).collect();
+        page.line(format!("  {numbers}{cells}").trim_end(), if row == 0 { Tone::Strong } else { Tone::Plain });
     }
 }
+
+/// Digits of a rate: those of the highest one that can be asked for.
+const DIGITS: i32 = 10;
 
 fn share(load: &Load) -> String {
     if load.fits() { format!("{} %", plus_minus(&load.percent())) } else { "no time for it".into() }
@@ -145,14 +134,17 @@ fn share(load: &Load) -> String {
 
 fn run(found: &Switched) -> String {
     let rounds = format!("{} rounds in {:.1} s", count(found.rounds as usize), found.elapsed.as_secs_f64());
+    let earlier = found.scatter.map_or_else(String::new, |scatter| {
+        format!("; {} earlier runs scatter by {} %, which the intervals include", scatter.earlier, significant(100.0 * scatter.sd, 2))
+    });
     match &found.placed {
         Some(placed) => format!(
-            "{rounds}; {} partners in turn gave {:.0} to {:.0} ns ({} %)",
+            "{rounds}; {} partners in turn gave {:.0} to {:.0} ns ({} %){earlier}",
             placed.placements,
             placed.range_ns.0,
             placed.range_ns.1,
             significant(placed.spread_percent, 2)
         ),
-        None => rounds,
+        None => rounds + &earlier,
     }
 }

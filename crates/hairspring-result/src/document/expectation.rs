@@ -3,7 +3,7 @@
 use super::figure::finite;
 use super::{Figure, ResultDocument, Unit};
 use hairspring_core::Estimate;
-use hairspring_core::judge::{Agreement, Expected, against};
+use hairspring_core::judge::{Agreement, Expected, Reach, against};
 use serde::{Deserialize, Serialize};
 
 /// What is expected of the first component of the first series.
@@ -13,8 +13,12 @@ pub struct Wanted {
     pub expression: String,
     /// Its value and uncertainty, in the unit.
     pub expected: Expected,
+    /// Its half-widths to first order.
+    pub first_order: Reach,
     /// Whether it states an uncertainty; else one is assumed.
     pub is_stated: bool,
+    /// Whether Monte Carlo agrees with the propagation to first order.
+    pub is_straight: bool,
     /// The unit in which the two are compared.
     pub unit: Unit,
 }
@@ -31,12 +35,16 @@ pub struct Expectation {
     pub component: String,
     /// Unit of the numbers below.
     pub unit: Unit,
-    /// The expected value with its interval.
+    /// The expected value with its interval. Where the propagations do not agree, its ends are those by Monte Carlo, and its sides
+    /// differ.
     pub expected: Estimate,
-    /// Half-width from stochastic inputs; `null` if it has no bounds.
+    /// Half-width from stochastic inputs, to first order.
     pub stochastic: Option<f64>,
-    /// Half-width from systematic inputs; `null` if it has no bounds.
+    /// Half-width from systematic inputs, to first order.
     pub systematic: Option<f64>,
+    /// Whether Monte Carlo agrees with the propagation to first order.
+    #[serde(default = "yes")]
+    pub propagations_agree: bool,
     /// Whether the expectation states an uncertainty; else 2 % are assumed.
     pub is_stated: bool,
     /// The measured value with its interval; below resolution the interval reaches up to the bound.
@@ -57,6 +65,11 @@ pub struct Expectation {
     /// The scheduling model that the expectation comes from, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<Scheduling>,
+}
+
+/// Documents of earlier versions do not say whether the propagations agree.
+fn yes() -> bool {
+    true
 }
 
 /// What a scheduling model says about the compiled copy, beside the cycles that it expects.
@@ -99,16 +112,15 @@ impl ResultDocument {
         let compared = measured.map(|measured| against(&measured, &wanted.expected));
         let verdict = compared.filter(|_| doubt.is_none()).map_or(Agreement::Undecided, |compared| compared.agreement);
         let too_wide = || "the measurement is not precise enough to say".to_owned();
-        let Expected { value, stochastic, systematic } = wanted.expected;
-        let half = wanted.expected.half_width();
         Some(Expectation {
             expression: wanted.expression.clone(),
             series: series.name.clone(),
             component: name.to_owned(),
             unit: wanted.unit,
-            expected: Estimate { value, low: value - half, high: value + half, level: self.level() },
-            stochastic: finite(stochastic),
-            systematic: finite(systematic),
+            expected: wanted.expected.interval(self.level()),
+            stochastic: finite(wanted.first_order.stochastic),
+            systematic: finite(wanted.first_order.systematic),
+            propagations_agree: wanted.is_straight,
             is_stated: wanted.is_stated,
             measured,
             difference: compared.and_then(|compared| finite(compared.difference)),

@@ -1,6 +1,6 @@
 //! A measurement beside its expectation, as text.
 
-use crate::format::{Digits, bound, digits, fixed, significant, time_unit};
+use crate::format::{Digits, bound, digits, fixed, is_lopsided, significant, time_unit, with_interval};
 use crate::page::{Page, Tone};
 use hairspring_core::Estimate;
 use hairspring_core::judge::Agreement;
@@ -10,7 +10,11 @@ use hairspring_result::{ResultDocument, Series, Unit};
 /// The expectation of a document and the verdict, to follow the times. The number is named where the page has several.
 pub fn expectation(page: &mut Page, document: &ResultDocument) {
     let Some(expectation) = document.expectation.as_deref() else { return };
-    let assumed = if expectation.is_stated { "" } else { ", which states no uncertainty: 2 % are assumed" };
+    let assumed = match (expectation.is_stated, expectation.propagations_agree) {
+        (false, _) => ", which states no uncertainty: 2 % are assumed",
+        (_, false) => " (ends by Monte Carlo, because the model is not straight)",
+        _ => "",
+    };
     let (number, expression) = (number(&expectation.expected, expectation.unit), &expectation.expression);
     page.item("expected", &format!("{}{number} by `{expression}`{assumed}", about(document, expectation)), Tone::Plain);
     let measured = expectation.measured.as_ref().filter(|_| expectation.unit == Unit::Ticks);
@@ -55,6 +59,9 @@ fn number(estimate: &Estimate, unit: Unit) -> String {
     if scaled.low <= 0.0 && scaled.high >= 0.0 && scaled.half_width() > 0.0 {
         return format!("{} {word}, below {} {word}", significant(scaled.value, 2), bound(scaled.high));
     }
+    if is_lopsided(&scaled) {
+        return format!("{} {word}", with_interval(&scaled));
+    }
     let Digits { value, half } = digits(&scaled);
     format!("{value} {word} +- {half}")
 }
@@ -64,16 +71,24 @@ pub fn ratio(ratio: f64) -> String {
     if (0.5..2.0).contains(&ratio) { fixed(ratio, 4) } else { significant(ratio, 4) }
 }
 
+/// How far two values differ: `a factor of 1.2500, 4.9 sigmas`. Sigmas are beyond the systematic bounds.
+pub fn distance(factor: Option<f64>, sigmas: Option<f64>) -> Option<String> {
+    let factor = factor.map(|factor| format!("a factor of {}", ratio(factor)));
+    let sigmas = sigmas.map(|sigmas| match sigmas {
+        0.0 => "within the systematic bounds".to_owned(),
+        sigmas => format!("{} sigmas", significant(sigmas, 2)),
+    });
+    let parts: Vec<String> = factor.into_iter().chain(sigmas).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
 /// The verdict in words: by which factor and how many sigmas the two differ.
 fn verdict(expectation: &Expectation) -> String {
-    let factor = expectation.factor.map(|factor| format!("{} times the expected value", ratio(factor)));
-    let sigmas = expectation.sigmas.filter(|sigmas| *sigmas > 0.0);
-    let sigmas = sigmas.map(|sigmas| format!("{} sigmas beyond the systematic bounds", significant(sigmas, 2)));
-    let numbers: Vec<String> = factor.into_iter().chain(sigmas).collect();
     let word = match expectation.verdict {
         Agreement::Agrees => "agrees".to_owned(),
         Agreement::Deviates => "deviates".to_owned(),
         Agreement::Undecided => format!("undecided: {}", expectation.verdict_reason.as_deref().unwrap_or("not precise enough to say")),
     };
-    std::iter::once(word).chain((!numbers.is_empty()).then(|| numbers.join(", "))).collect::<Vec<_>>().join(": ")
+    let distance = distance(expectation.factor, expectation.sigmas);
+    std::iter::once(word).chain(distance).collect::<Vec<_>>().join(": ")
 }

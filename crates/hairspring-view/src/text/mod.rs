@@ -11,7 +11,7 @@ mod table;
 
 pub use compare::{against_baseline, compare};
 pub use environment::{clock, environment, machine_line};
-pub use expectation::ratio;
+pub use expectation::{distance, ratio};
 pub use findings::{all_findings, findings};
 pub use report::report;
 pub use table::table;
