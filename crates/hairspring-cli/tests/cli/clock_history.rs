@@ -23,8 +23,10 @@ fn interval_in_nanoseconds_includes_the_clocks_of_earlier_runs() {
     let text = read_to_string(file).unwrap();
     // A coarse clock has a guard as a third word.
     let words: Vec<&str> = text.split_whitespace().collect();
-    let (time, hz): (&str, f64) = (words[0], words[1].parse().unwrap());
-    let runs: String = [0.8, 1.2].repeat(4).iter().map(|factor| format!("{time} {}\n", hz * factor)).collect();
+    let (time, hz): (u64, f64) = (words[0].parse().unwrap(), words[1].parse().unwrap());
+    // Lines of the same moment would be one run.
+    let line = |(at, factor): (usize, &f64)| format!("{} {}\n", time - 60 * (8 - at as u64), hz * factor);
+    let runs: String = [0.8, 1.2].repeat(4).iter().enumerate().map(line).collect();
     write(file, runs).unwrap();
 
     let ended = measured().variable("HAIRSPRING_HISTORY", &folder).option("--save", "saved.csv").with("--json").succeeds();

@@ -92,7 +92,7 @@ fn what_was_asked_for_is_done_and_said() {
 
 #[test]
 fn threads_that_worked_before_are_not_the_codes() {
-    let home = Home { usual: 0.5, ..home(Seating::Pinned) };
+    let home = Home { usual: 0.5, cpus: 2, ..home(Seating::Pinned) };
     let taken = |ms: u64| OthersTime { processor: Duration::from_millis(ms), elapsed: Duration::from_millis(100) };
     assert!(!home.sees(&taken(100)) && home.sees(&taken(102)));
     let quiet = Home { usual: 0.0, ..home };
