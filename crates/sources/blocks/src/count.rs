@@ -40,6 +40,10 @@ impl<'a> Counter<'a> {
         for ((branch, to), times) in branches {
             let from = *self.by_branch.get(branch)?;
             let to = self.by_start.get(to).copied();
+            if self.is_walked(from) {
+                // The only way on: it is counted with the block.
+                continue;
+            }
             let edge = self.edge(from, to)?;
             counts.edges[edge] += times;
             if let Some(to) = to {
@@ -54,6 +58,12 @@ impl<'a> Counter<'a> {
         Some(counts)
     }
 
+    /// Whether a block has one way on, which needs no branch to be known.
+    fn is_walked(&self, block: usize) -> bool {
+        let only = matches!(self.out[block][..], [edge] if self.graph.edges[edge].kind != EdgeKind::Taken);
+        only && !self.graph.indirect.contains(&block)
+    }
+
     /// The edge of a branch: the fallthrough if both edges lead to the same block.
     fn edge(&self, from: usize, to: Option<usize>) -> Option<usize> {
         self.out[from].iter().copied().find(|at| self.graph.edges[*at].to == to)
@@ -64,11 +74,10 @@ impl<'a> Counter<'a> {
         let (mut block, mut steps) = (from, 0);
         while times > 0 && until != Some(block) && steps <= self.graph.blocks.len() {
             counts.blocks[block] += times;
-            let [edge] = self.out[block][..] else { return };
-            let edge_kind = self.graph.edges[edge].kind;
-            if self.graph.indirect.contains(&block) || edge_kind == EdgeKind::Taken {
+            if !self.is_walked(block) {
                 return;
             }
+            let [edge] = self.out[block][..] else { return };
             counts.edges[edge] += times;
             let Some(next) = self.graph.edges[edge].to else { return };
             block = next;

@@ -1,8 +1,10 @@
-//! Finds the memory that a call writes, by comparison before and after it.
+//! Finds the memory that a call writes, maps and unmaps, by comparison before and after it, and puts it back.
 
 use super::maps::{Mapping, of_process};
 use super::process::Process;
+use super::system::SystemCall;
 use crate::error::{Error, Result};
+use std::ops::Range;
 
 /// Most memory that is compared.
 const MOST: u64 = 512 << 20;
@@ -12,20 +14,33 @@ const NEAR: usize = 64;
 /// The previous contents of memory that was written.
 pub type Patches = Vec<(u64, Vec<u8>)>;
 
+/// What takes the memory of a process back to the beginning of the call.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Undo {
+    /// System calls that map again what the call unmapped, and the reverse.
+    pub calls: Vec<SystemCall>,
+    /// The previous contents, to be written after these.
+    pub memory: Patches,
+}
+
 /// All memory that a process may write to.
 #[derive(Debug)]
 pub struct Snapshot {
     parts: Vec<(u64, Vec<u8>)>,
+    mappings: Vec<Mapping>,
+    /// Where the heap ends.
+    heap: u64,
 }
 
 impl Snapshot {
-    /// Takes a snapshot without the stack below `stack_from` and without mappings that begin at the addresses in `except`.
+    /// Takes a snapshot without the stack below `stack_from` and without mappings in the ranges of `except`.
     ///
     /// # Errors
     /// A process with too much memory.
-    pub fn take(process: &Process, stack_from: u64, except: &[u64]) -> Result<Snapshot> {
-        let wanted = |mapping: &Mapping| mapping.writable && !except.contains(&mapping.range.start) && !mapping.name.starts_with("[v");
-        let ranges: Vec<(u64, u64)> = of_process(process.id())?
+    pub fn take(process: &mut Process, from: u64, stack_from: u64, except: &[Range<u64>]) -> Result<Snapshot> {
+        let wanted = |mapping: &Mapping| mapping.writable && !mapping.name.starts_with("[v");
+        let mappings = without(of_process(process.id())?, except);
+        let ranges: Vec<(u64, u64)> = mappings
             .iter()
             .filter(|mapping| wanted(mapping))
             .map(|mapping| match mapping.range.contains(&stack_from) {
@@ -35,32 +50,116 @@ impl Snapshot {
             .collect();
         let total: u64 = ranges.iter().map(|(from, to)| to - from).sum();
         if total > MOST {
-            let reason = format!("the program has {} MiB of memory that it may write to; {} MiB can be compared", total >> 20, MOST >> 20);
+            let reason = format!(
+                "the program has {} MiB of memory that it may write to; {} MiB can be compared; give it a smaller input, or build it without a sanitizer",
+                total >> 20,
+                MOST >> 20
+            );
             return Err(Error::system("find out what the call writes", reason));
         }
         let read = |(from, to): (u64, u64)| {
             let mut bytes = vec![0; (to - from) as usize];
             process.read(from, &mut bytes).then_some((from, bytes))
         };
-        Ok(Snapshot { parts: ranges.into_iter().filter_map(read).collect() })
+        let parts = ranges.into_iter().filter_map(read).collect();
+        let heap = process.system_call(from, libc::SYS_brk, [0; 6])?;
+        Ok(Snapshot { parts, mappings, heap })
     }
 
-    /// The previous contents of the memory that was written since.
-    pub fn written(&self, process: &Process) -> Patches {
+    /// What takes the process back to the snapshot.
+    ///
+    /// # Errors
+    /// Memory that the call unmapped and that cannot be mapped again.
+    pub fn undo(&self, process: &Process, except: &[Range<u64>]) -> Result<Undo> {
+        let now = without(of_process(process.id())?, except);
+        let mut calls = Vec::new();
+        if heap_end(&now) != heap_end(&self.mappings) {
+            calls.push(SystemCall { number: libc::SYS_brk, arguments: [self.heap, 0, 0, 0, 0, 0] });
+        }
+        calls.extend(remapped(&self.mappings, &now)?);
+        Ok(Undo { calls, memory: self.written(process, &now) })
+    }
+
+    /// The previous contents of the memory that was written since. Memory that is no longer there is made anew, full of zeros.
+    fn written(&self, process: &Process, now: &[Mapping]) -> Patches {
         let mut patches = Vec::new();
         for (start, before) in &self.parts {
-            let mut now = vec![0; before.len()];
-            if process.read(*start, &mut now) {
-                differing(before, &now).into_iter().for_each(|(from, to)| patches.push((start + from as u64, before[from..to].to_vec())));
+            let part = *start..start + before.len() as u64;
+            let mut contents = vec![0; before.len()];
+            let there = now.iter().filter(|mapping| mapping.readable).map(|mapping| common(&mapping.range, &part));
+            for range in there.filter(|range| !range.is_empty()) {
+                process.read(range.start, &mut contents[(range.start - start) as usize..(range.end - start) as usize]);
             }
+            differing(before, &contents).into_iter().for_each(|(from, to)| patches.push((start + from as u64, before[from..to].to_vec())));
         }
         patches
     }
 }
 
-/// Restores memory.
-pub fn put_back(process: &Process, patches: &Patches) -> Result<()> {
-    patches.iter().try_for_each(|(address, bytes)| process.write(*address, bytes))
+fn without(mut mappings: Vec<Mapping>, except: &[Range<u64>]) -> Vec<Mapping> {
+    mappings.retain(|mapping| except.iter().all(|range| common(range, &mapping.range).is_empty()));
+    mappings
+}
+
+fn common(a: &Range<u64>, b: &Range<u64>) -> Range<u64> {
+    a.start.max(b.start)..a.end.min(b.end)
+}
+
+fn heap_end(mappings: &[Mapping]) -> Option<u64> {
+    mappings.iter().filter(|mapping| mapping.name == "[heap]").map(|mapping| mapping.range.end).max()
+}
+
+/// The system calls that turn one map into the other: what is new goes, then what is gone comes back.
+fn remapped(before: &[Mapping], now: &[Mapping]) -> Result<Vec<SystemCall>> {
+    const OWN: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED) as u64;
+    let mut edges: Vec<u64> = before.iter().chain(now).flat_map(|mapping| [mapping.range.start, mapping.range.end]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let (mut gone, mut back, mut rights) = (Vec::new(), Vec::new(), Vec::new());
+    for pair in edges.windows(2) {
+        let (at, size) = (pair[0], pair[1] - pair[0]);
+        let call = |number, arguments| SystemCall { number, arguments };
+        match (holding(before, at), holding(now, at)) {
+            (None, Some(new)) if !grows_by_itself(new) => gone.push(call(libc::SYS_munmap, [at, size, 0, 0, 0, 0])),
+            (Some(old), None) if old.name == "[heap]" => {}
+            (Some(old), None) if old.is_own() && (old.writable || !old.readable) => {
+                back.push(call(libc::SYS_mmap, [at, size, old.protection(), OWN, u64::MAX, 0]));
+            }
+            (Some(old), None) => return Err(cannot_come_back(old)),
+            (Some(old), Some(new)) if old.name != new.name && !(old.is_own() && new.is_own()) => return Err(cannot_come_back(old)),
+            (Some(old), Some(new)) if old.protection() != new.protection() => {
+                rights.push(call(libc::SYS_mprotect, [at, size, old.protection(), 0, 0, 0]));
+            }
+            _ => {}
+        }
+    }
+    Ok(gone.into_iter().chain(back).chain(rights).collect())
+}
+
+fn holding(mappings: &[Mapping], address: u64) -> Option<&Mapping> {
+    mappings.iter().find(|mapping| mapping.range.contains(&address))
+}
+
+/// The stack grows when it is used, and the heap is moved as a whole.
+fn grows_by_itself(mapping: &Mapping) -> bool {
+    mapping.name == "[stack]" || mapping.name == "[heap]"
+}
+
+fn cannot_come_back(mapping: &Mapping) -> Error {
+    let name = if mapping.name.is_empty() { "memory without a name" } else { &mapping.name };
+    let reason = format!(
+        "the call unmaps {name} at {:#x}, which cannot be mapped again for the next repeat; time a function that does not",
+        mapping.range.start
+    );
+    Error::system("repeat the call", reason)
+}
+
+/// Takes a process back.
+pub fn put_back(process: &mut Process, from: u64, undo: &Undo) -> Result<()> {
+    for call in &undo.calls {
+        process.system_call(from, call.number, call.arguments)?;
+    }
+    undo.memory.iter().try_for_each(|(address, bytes)| process.write(*address, bytes))
 }
 
 /// Stretches in which two equally long pieces differ.
@@ -95,5 +194,28 @@ mod tests {
         }
         assert_eq!(differing(&before, &now), [(3, 41), (4095, 4097), (9_999, 10_000)]);
         assert!(differing(&before, &before).is_empty());
+    }
+
+    fn mapping(range: Range<u64>, writable: bool, name: &str) -> Mapping {
+        Mapping { range, writable, executable: false, readable: true, shared: false, offset: 0, name: name.into() }
+    }
+
+    #[test]
+    fn maps_are_turned_back() {
+        let before = [mapping(0x1000..0x4000, true, ""), mapping(0x8000..0x9000, true, "[heap]"), mapping(0xa000..0xc000, true, "")];
+        let now = [
+            mapping(0x1000..0x2000, true, ""),
+            mapping(0x5000..0x6000, true, ""),
+            mapping(0x8000..0xa000, true, "[heap]"),
+            mapping(0xa000..0xb000, false, ""),
+            mapping(0xb000..0xc000, true, ""),
+        ];
+        let calls = remapped(&before, &now).unwrap();
+        let short: Vec<(i64, u64, u64)> = calls.iter().map(|call| (call.number, call.arguments[0], call.arguments[1])).collect();
+        let expected = [(libc::SYS_munmap, 0x5000, 0x1000), (libc::SYS_mmap, 0x2000, 0x2000), (libc::SYS_mprotect, 0xa000, 0x1000)];
+        assert_eq!(short, expected);
+        assert!(remapped(&before, &before).unwrap().is_empty());
+        let file = [mapping(0x1000..0x2000, true, "/tmp/file")];
+        assert!(remapped(&file, &[]).unwrap_err().to_string().contains("/tmp/file"));
     }
 }

@@ -26,6 +26,14 @@ impl Target {
     pub fn entry(&self) -> u64 {
         self.function.entry.wrapping_add(self.bias)
     }
+
+    /// The same function in a process that has it elsewhere.
+    #[must_use]
+    pub fn moved_to(&self, bias: u64) -> Target {
+        let moved = |address: u64| address.wrapping_sub(self.bias).wrapping_add(bias);
+        let parts = self.code.parts().iter().map(|(start, bytes)| (moved(*start), bytes.clone())).collect();
+        Target { function: self.function.clone(), code: Code::new(parts), bias }
+    }
 }
 
 /// The state shared by all inputs.
@@ -299,7 +307,7 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
     loop {
         match process.run(Resume::Run)? {
             Stop::Trap if process.instruction()? == address + 1 => break,
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::VforkDone => {}
+            Stop::Trap | Stop::SystemCall | Stop::Filtered | Stop::Signal(_) | Stop::VforkDone => {}
             Stop::NewProcess { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
             Stop::NewProcess { id, .. } => process.release(id, &[(address, original)]),
             Stop::Exec => return Err(ended("it replaces itself with another program: give that program instead".into())),
