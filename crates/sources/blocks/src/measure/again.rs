@@ -60,19 +60,23 @@ fn varies(mnemonic: Mnemonic) -> bool {
 }
 
 impl Session<'_> {
-    /// Follows calls again, in random order as far as the time reaches; those whose path differs now are lost.
+    /// Follows calls again as far as the time reaches, in random order, but those first and several times whose repeats left different
+    /// registers. Those whose path differs now are lost.
     pub fn follow_again(&mut self, prepared: &mut [Prepared], lost: &mut BTreeMap<usize, String>) {
         const LEAST: Duration = Duration::from_millis(500);
+        const SUSPECTED: usize = 8;
         let Some(target) = self.target.clone() else { return };
         let (limit, begin) = (LEAST.max(self.request.budget / 4), Instant::now());
         let mut order: Vec<usize> = (0..prepared.len()).filter(|at| !lost.contains_key(at)).collect();
         order.shuffle(&mut Pcg64Mcg::seed_from_u64(2));
+        order.sort_by_key(|at| !prepared[*at].varies);
         for at in order {
             if begin.elapsed() > limit {
                 break;
             }
             self.traced.again += 1;
-            if let Err(error) = prepared[at].follow_again(&self.program, &target) {
+            let times = if prepared[at].varies { SUSPECTED } else { 1 };
+            if let Err(error) = (0..times).try_for_each(|_| prepared[at].follow_again(&self.program, &target)) {
                 let error = self.program.explain("follow the call again", error);
                 if matches!(error, Error::PathDiffers(_)) {
                     self.differ.insert(prepared[at].input);
@@ -80,6 +84,8 @@ impl Session<'_> {
                 lost.insert(at, error.to_string());
             }
         }
+        let varies = self.sources.is_empty() && prepared.iter().enumerate().any(|(at, one)| one.varies && !lost.contains_key(&at));
+        self.sources.extend(varies.then(|| "something that changes the registers that repeats leave".to_owned()));
         self.program.watchdog.watch(None);
     }
 

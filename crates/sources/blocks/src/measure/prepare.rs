@@ -28,6 +28,8 @@ pub struct Row {
     pub counts: CountRow,
     /// What undoes it.
     undo: Undo,
+    /// The registers that its first repeat left.
+    left: Option<[u64; 13]>,
     branches: Branches,
 }
 
@@ -54,6 +56,8 @@ pub struct Prepared {
     /// The path of the whole call, and whether it reads what differs from time to time.
     path: u64,
     reads_outside: bool,
+    /// Whether repeats left different registers.
+    pub varies: bool,
     /// Offset from addresses of the file to those of the process.
     bias: u64,
     /// The row that ran last.
@@ -67,7 +71,9 @@ impl Prepared {
     /// The process ends or does not return.
     pub fn run(&mut self, row: usize, repeats: usize, seed: u64) -> Result<Vec<u64>> {
         self.change_to(row)?;
-        self.stub.run(&mut self.process, &self.rows[row].call, repeats, seed)
+        let ticks = self.stub.run(&mut self.process, &self.rows[row].call, repeats, seed)?;
+        self.varies |= *self.rows[row].left.get_or_insert(self.stub.left) != self.stub.left;
+        Ok(ticks)
     }
 
     fn change_to(&mut self, row: usize) -> Result<()> {
@@ -218,7 +224,7 @@ impl<'a> Session<'a> {
         let (path, bias) = (followed.followed.path, ready.started.target.bias);
         let reads_outside = !followed.followed.sources.is_empty();
         self.sources.extend(followed.followed.sources);
-        Ok(Prepared { input: at, process: ready.started.process, stub: ready.stub, rows, path, reads_outside, bias, last: 0 })
+        Ok(Prepared { input: at, process: ready.started.process, stub: ready.stub, rows, path, reads_outside, varies: false, bias, last: 0 })
     }
 
     /// Follows the call, and records what it wrote.
@@ -310,7 +316,7 @@ impl<'a> Session<'a> {
         self.sources.extend((differs && followed.sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
         let bias = target.bias;
         let branches = Branches { all: in_file(&followed.branches, bias), entries: followed.entries, end: None };
-        Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, undo: undo.clone(), branches })
+        Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, undo: undo.clone(), left: None, branches })
     }
 
     /// A partial call as a row, if it adds information and can be run.
@@ -332,7 +338,7 @@ impl<'a> Session<'a> {
         let undo = snapshot.undo(&started.process, &stub.areas())?;
         let call = stub.prepare(&mut started.process, stub.code(), Some(partial.until), &undo)?;
         put_back(&mut started.process, stub.code(), &undo)?;
-        Ok(Some(Row { call, counts, undo, branches }))
+        Ok(Some(Row { call, counts, undo, left: None, branches }))
     }
 
     fn count(&self, branches: &Branches) -> Option<CountRow> {

@@ -1,6 +1,7 @@
 //! Finds the memory that a call writes, maps and unmaps, by comparison before and after it, and puts it back.
 
 use super::maps::{Mapping, of_process};
+use super::pages::used;
 use super::process::Process;
 use super::system::SystemCall;
 use crate::error::{Error, Result};
@@ -8,8 +9,12 @@ use std::ops::Range;
 
 /// Most memory that is compared.
 const MOST: u64 = 512 << 20;
-/// Two written stretches with fewer equal bytes between them are joined.
-const NEAR: usize = 64;
+/// Bytes of a line of the cache; two written stretches with one between them are joined.
+const LINE: usize = 64;
+const PAGE: usize = 4096;
+
+/// Own memory of more bytes than this is taken by the pages that are used.
+const LARGE: u64 = 64 << 20;
 
 /// The previous contents of memory that was written.
 pub type Patches = Vec<(u64, Vec<u8>)>;
@@ -27,6 +32,8 @@ pub struct Undo {
 #[derive(Debug)]
 pub struct Snapshot {
     parts: Vec<(u64, Vec<u8>)>,
+    /// Memory of which the parts are only the pages that were used; the others held zeros.
+    sparse: Vec<Range<u64>>,
     mappings: Vec<Mapping>,
     /// Where the heap ends.
     heap: u64,
@@ -40,18 +47,23 @@ impl Snapshot {
     pub fn take(process: &mut Process, from: u64, stack_from: u64, except: &[Range<u64>]) -> Result<Snapshot> {
         let wanted = |mapping: &Mapping| mapping.writable && !mapping.name.starts_with("[v");
         let mappings = without(of_process(process.id())?, except);
-        let ranges: Vec<(u64, u64)> = mappings
-            .iter()
-            .filter(|mapping| wanted(mapping))
-            .map(|mapping| match mapping.range.contains(&stack_from) {
-                true => (stack_from, mapping.range.end),
-                false => (mapping.range.start, mapping.range.end),
-            })
-            .collect();
+        let (mut ranges, mut sparse) = (Vec::new(), Vec::new());
+        for mapping in mappings.iter().filter(|mapping| wanted(mapping)) {
+            let Range { start, end } = mapping.range;
+            let is_large = mapping.is_own() && end - start > LARGE;
+            match is_large.then(|| used(process.id(), &mapping.range)).flatten() {
+                Some(pages) => {
+                    sparse.push(start..end);
+                    ranges.extend(pages.iter().map(|pages| (pages.start, pages.end)));
+                }
+                None if mapping.range.contains(&stack_from) => ranges.push((stack_from, end)),
+                None => ranges.push((start, end)),
+            }
+        }
         let total: u64 = ranges.iter().map(|(from, to)| to - from).sum();
         if total > MOST {
             let reason = format!(
-                "the program has {} MiB of memory that it may write to; {} MiB can be compared; give it a smaller input, or build it without a sanitizer",
+                "the program has {} MiB of memory that it may write to; {} MiB can be compared; give it a smaller input, or build it without a sanitizer (with one, Linux 6.7 is needed)",
                 total >> 20,
                 MOST >> 20
             );
@@ -63,7 +75,7 @@ impl Snapshot {
         };
         let parts = ranges.into_iter().filter_map(read).collect();
         let heap = process.system_call(from, libc::SYS_brk, [0; 6])?;
-        Ok(Snapshot { parts, mappings, heap })
+        Ok(Snapshot { parts, sparse, mappings, heap })
     }
 
     /// What takes the process back to the snapshot.
@@ -92,7 +104,23 @@ impl Snapshot {
             }
             differing(before, &contents).into_iter().for_each(|(from, to)| patches.push((start + from as u64, before[from..to].to_vec())));
         }
+        self.newly_used(process, &mut patches);
         patches
+    }
+
+    /// Adds pages that were used since: they held zeros.
+    fn newly_used(&self, process: &Process, patches: &mut Patches) {
+        let known = |at: u64| self.parts.iter().any(|(start, bytes)| (*start..start + bytes.len() as u64).contains(&at));
+        for pages in self.sparse.iter().filter_map(|range| used(process.id(), range)).flatten() {
+            for at in (pages.start..pages.end).step_by(PAGE).filter(|at| !known(*at)) {
+                let mut now = vec![0; PAGE];
+                let zeros = vec![0; PAGE];
+                if process.read(at, &mut now) {
+                    let changed = differing(&zeros, &now);
+                    patches.extend(changed.into_iter().map(|(from, to)| (at + from as u64, vec![0; to - from])));
+                }
+            }
+        }
     }
 }
 
@@ -162,7 +190,8 @@ pub fn put_back(process: &mut Process, from: u64, undo: &Undo) -> Result<()> {
     undo.memory.iter().try_for_each(|(address, bytes)| process.write(*address, bytes))
 }
 
-/// Stretches in which two equally long pieces differ.
+/// Stretches in which two equally long pieces differ, in whole lines of the cache: what a repeat writes may differ where the first call
+/// happened to write what was there.
 fn differing(before: &[u8], now: &[u8]) -> Vec<(usize, usize)> {
     const STRIDE: usize = 4096;
     let mut found: Vec<(usize, usize)> = Vec::new();
@@ -171,10 +200,12 @@ fn differing(before: &[u8], now: &[u8]) -> Vec<(usize, usize)> {
         if before[from..to] == now[from..to] {
             continue;
         }
-        for at in (from..to).filter(|at| before[*at] != now[*at]) {
+        for at in (from..to).step_by(LINE) {
+            let end = (at + LINE).min(to);
             match found.last_mut() {
-                Some(last) if at < last.1 + NEAR => last.1 = at + 1,
-                _ => found.push((at, at + 1)),
+                _ if before[at..end] == now[at..end] => {}
+                Some(last) if at <= last.1 + LINE => last.1 = end,
+                _ => found.push((at, end)),
             }
         }
     }
@@ -192,7 +223,7 @@ mod tests {
         for at in [3, 40, 4095, 4096, 9_999] {
             now[at] = 1;
         }
-        assert_eq!(differing(&before, &now), [(3, 41), (4095, 4097), (9_999, 10_000)]);
+        assert_eq!(differing(&before, &now), [(0, 64), (4032, 4160), (9_984, 10_000)]);
         assert!(differing(&before, &before).is_empty());
     }
 

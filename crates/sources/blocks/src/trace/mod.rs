@@ -6,6 +6,7 @@ mod guard;
 mod maps;
 mod memory;
 mod outside;
+mod pages;
 mod process;
 mod start;
 mod stub;

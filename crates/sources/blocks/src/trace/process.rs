@@ -253,11 +253,12 @@ impl Process {
                 let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
                 if thread {
                     self.threads.push(Pid::from_raw(id));
-                } else {
-                    self.forked = true;
-                    self.shares = event == libc::PTRACE_EVENT_VFORK;
+                    return Ok(Stop::NewProcess { id, thread });
                 }
-                Stop::NewProcess { id, thread }
+                self.forked = true;
+                self.shares = event == libc::PTRACE_EVENT_VFORK;
+                // A process that shares its memory for good is as bad as a thread.
+                Stop::NewProcess { id, thread: !self.shares && share_memory(self.pid.as_raw(), id) }
             }
             WaitStatus::Stopped(_, Signal::SIGTRAP) => Stop::Trap,
             WaitStatus::Stopped(_, signal) => {
@@ -266,6 +267,11 @@ impl Process {
             }
             _ => Stop::Trap,
         })
+    }
+
+    /// Whether it started other processes.
+    pub fn has_forked(&self) -> bool {
+        self.forked
     }
 
     /// Takes the signal that stopped it, so that it is not delivered.
@@ -435,6 +441,13 @@ impl Process {
             _ => Ok(answer),
         }
     }
+}
+
+/// Whether two processes share their memory; `false` if the kernel does not tell.
+fn share_memory(one: i32, other: i32) -> bool {
+    const KCMP_VM: libc::c_int = 1;
+    // SAFETY: the system call takes numbers only.
+    unsafe { libc::syscall(libc::SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0 }
 }
 
 impl Drop for Process {

@@ -177,6 +177,8 @@ pub struct Stub {
     kept: Range<u64>,
     /// What a call may do to the world.
     pub guard: Guard,
+    /// The registers that the last repeat left: those that the page itself does not change.
+    pub left: [u64; 13],
 }
 
 /// Bytes of a near jump.
@@ -196,7 +198,7 @@ impl Stub {
         process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
         process.write(base, page().0)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
-        Ok(Stub { base, spread, planted: None, kept: FAR..FAR, guard: Guard::default() })
+        Ok(Stub { base, spread, planted: None, kept: FAR..FAR, guard: Guard::default(), left: [0; 13] })
     }
 
     /// Address of its code, which waits while the program is stopped.
@@ -299,6 +301,10 @@ impl Stub {
         let repeats = repeats.clamp(1, MOST_READINGS);
         self.set(process, call, repeats, seed)?;
         self.run_until(process, self.base + page().0.len() as u64)?;
+        let now = process.registers()?;
+        self.left = [
+            now.rbx, now.rsi, now.rdi, now.rbp, now.rsp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14, now.r15,
+        ];
         let mut readings = vec![0u8; 8 * repeats];
         if !process.read(self.data() + READINGS, &mut readings) {
             return Err(Error::system("read the times", "the memory cannot be read"));
