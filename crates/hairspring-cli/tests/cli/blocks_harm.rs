@@ -115,3 +115,25 @@ fn a_system_call_that_only_a_few_repeats_make_is_stopped_in_the_kernel() {
     }
     world.is_untouched();
 }
+
+#[test]
+fn a_ring_that_the_kernel_polls_is_not_written() {
+    let rig = compile(include_str!("programs/ring.c"), &["-O1"]);
+    let done = rig.blocks("push", "7\n1\n2\n3\n4\n5\n6\n", &["--json"]);
+    // Some systems forbid io_uring: the program then ends with 3 before it calls the function.
+    if done.status != 0 {
+        assert!(done.stderr.contains("ended before, with status 3"), "{}", done.stderr);
+        return;
+    }
+    let reason = reason(&json(&done), "7");
+    assert!(reason.contains("shared memory (anon_inode:[io_uring])"), "{reason}");
+}
+
+#[test]
+fn processes_that_share_memory_and_calls_in_children_are_named() {
+    let rig = compile(include_str!("programs/others.c"), &["-O1"]);
+    let document = json(&rig.blocks("part", "5\n6\n1\n2\n3\n4\n7\n8\n", &["--json"]));
+    assert!(reason(&document, "5").contains("multi-threaded"), "{}", document["inputs"]);
+    assert!(reason(&document, "6").contains("only calls of the first one are followed"), "{}", document["inputs"]);
+    assert_eq!(document["inputs"]["calls"], 6);
+}

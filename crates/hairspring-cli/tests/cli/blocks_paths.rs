@@ -105,3 +105,19 @@ fn memory_that_the_call_frees_or_maps_comes_back() {
         assert!(runs(&["-O1"], function, false).contains(&trips), "{function}");
     }
 }
+
+#[test]
+fn a_sanitizer_may_reserve_terabytes() {
+    let source = "#include <stdlib.h>\n#include <string.h>\n__attribute__((noinline)) int sum(unsigned char *p, int n) { int s = 0; for (int i = 0; i < n; i++) { s = s * 3 + p[i]; if (s & 1) p[i] ^= 3; } return s; }\nint main(int n, char **v) { n = atoi(v[1]); unsigned char *p = malloc(n + 1); memset(p, n, n + 1); int s = sum(p, n); free(p); return s & 1; }";
+    let rig = compile(source, &["-O1", "-fsanitize=address"]);
+    let done = rig.blocks("sum", &lines(1..=8), &["--json"]);
+    // Older kernels do not tell which pages are used.
+    if done.status != 0 {
+        assert!(done.stderr.contains("MiB can be compared") && done.stderr.contains("Linux 6.7"), "{}", done.stderr);
+        return;
+    }
+    let document = json(&done);
+    let blocks = document["blocks"].as_array().unwrap();
+    assert_eq!(document["inputs"]["calls"], 8);
+    assert!(blocks.iter().any(|block| block["runs"] == 36.0), "{blocks:?}");
+}

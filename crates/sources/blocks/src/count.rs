@@ -122,4 +122,14 @@ mod tests {
         assert_eq!(counter.count(&BTreeMap::new(), 1, Some(Cut { from: 0, until: 1 })).unwrap().blocks, [1, 0, 0, 0, 0, 0]);
         assert!(counter.count(&BTreeMap::from([((7, 32), 1)]), 1, None).is_none());
     }
+
+    #[test]
+    fn branches_that_follow_from_the_graph_are_not_counted_twice() {
+        let graph = sample();
+        let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
+        // The return of block 5, to the caller, and the only way from block 2 to block 4.
+        let branches = BTreeMap::from([((18, 32), 2), ((18, 48), 1), ((66, 16), 2), ((66, 80), 1), ((82, 0), 1), ((34, 64), 2)]);
+        let counts = counter.count(&branches, 1, None).unwrap();
+        assert_eq!((counts.blocks, counts.edges), (vec![1, 3, 2, 1, 3, 1], vec![1, 2, 1, 2, 1, 2, 1, 1]));
+    }
 }

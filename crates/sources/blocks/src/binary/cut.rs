@@ -240,4 +240,32 @@ mod tests {
         assert_eq!(graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(), [0x1000, 0x1002, 0x1006]);
         assert_eq!(edges(&graph)[0], (0, Some(1), EdgeKind::Fallthrough));
     }
+
+    #[test]
+    fn jumps_out_that_come_back_lead_where_they_were_seen_to() {
+        // inc eax; je far out; jmp far out; nop; ret
+        let code = Code::new(vec![(0x1000, vec![0xff, 0xc0, 0x74, 0x70, 0xe9, 0, 2, 0, 0, 0x90, 0xc3])]);
+        let kinds = |observed: &[(u64, u64)]| {
+            let graph = cut(&code, 0x1000, &observed.iter().copied().collect());
+            let named =
+                |(from, to, kind): (usize, Option<usize>, EdgeKind)| (graph.blocks[from].start, to.map(|to| graph.blocks[to].start), kind);
+            (edges(&graph).into_iter().map(named).collect::<Vec<_>>(), graph.indirect.len())
+        };
+        use EdgeKind::{Fallthrough, Indirect, Leave};
+        let conditional = [(0x1000, Some(0x1004), Fallthrough), (0x1000, None, Leave)];
+        let (all, indirect) = kinds(&[(0x1004, 0x1209)]);
+        assert_eq!((&all[..3], indirect), (&[conditional[0], conditional[1], (0x1004, None, Leave)][..], 0));
+        let (all, indirect) = kinds(&[(0x1002, 0x100a), (0x1004, 0x100a), (0x1004, 0x1209)]);
+        assert_eq!(all[..3], [conditional[0], conditional[1], (0x1000, Some(0x100a), Indirect)]);
+        assert_eq!((&all[3..5], indirect), (&[(0x1004, None, Leave), (0x1004, Some(0x100a), Indirect)][..], 1));
+    }
+
+    #[test]
+    fn a_call_into_the_middle_is_a_jump_and_its_return_leads_where_it_was_seen_to() {
+        // call 7; nop; ret; 7: pop rax; push rax; ret
+        let code = Code::new(vec![(0x1000, vec![0xe8, 2, 0, 0, 0, 0x90, 0xc3, 0x58, 0x50, 0xc3])]);
+        let graph = cut(&code, 0x1000, &Observed::from([(0x1009, 0x1005)]));
+        assert_eq!(graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(), [0x1000, 0x1005, 0x1007]);
+        assert_eq!(edges(&graph), [(0, Some(2), EdgeKind::Jump), (1, None, EdgeKind::Leave), (2, Some(1), EdgeKind::Indirect)]);
+    }
 }

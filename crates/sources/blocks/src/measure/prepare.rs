@@ -224,7 +224,17 @@ impl<'a> Session<'a> {
         let (path, bias) = (followed.followed.path, ready.started.target.bias);
         let reads_outside = !followed.followed.sources.is_empty();
         self.sources.extend(followed.followed.sources);
-        Ok(Prepared { input: at, process: ready.started.process, stub: ready.stub, rows, path, reads_outside, varies: false, bias, last: 0 })
+        Ok(Prepared {
+            input: at,
+            process: ready.started.process,
+            stub: ready.stub,
+            rows,
+            path,
+            reads_outside,
+            varies: false,
+            bias,
+            last: 0,
+        })
     }
 
     /// Follows the call, and records what it wrote.

@@ -323,9 +323,7 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
 }
 
 /// The hint for a program that started others, which are not followed.
-const IN_THE_CHILD: &str =
-    "; it started other processes, and only calls of the first one are followed: let it work without them (in the foreground, with one job)";
+const IN_THE_CHILD: &str = "; it started other processes, and only calls of the first one are followed: let it work without them (in the foreground, with one job)";
 
 /// The message for a program that makes threads.
-pub const MULTI_THREADED: &str =
-    "the program is multi-threaded: the work of other threads would be in the times but not in the counts; run it with one thread (the runtime of Go always makes several: call the function from a program in C)";
+pub const MULTI_THREADED: &str = "the program is multi-threaded: the work of other threads would be in the times but not in the counts; run it with one thread (the runtime of Go always makes several: call the function from a program in C)";

@@ -302,9 +302,7 @@ impl Stub {
         self.set(process, call, repeats, seed)?;
         self.run_until(process, self.base + page().0.len() as u64)?;
         let now = process.registers()?;
-        self.left = [
-            now.rbx, now.rsi, now.rdi, now.rbp, now.rsp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14, now.r15,
-        ];
+        self.left = [now.rbx, now.rsi, now.rdi, now.rbp, now.rsp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14, now.r15];
         let mut readings = vec![0u8; 8 * repeats];
         if !process.read(self.data() + READINGS, &mut readings) {
             return Err(Error::system("read the times", "the memory cannot be read"));
