@@ -64,18 +64,18 @@ impl Session<'_> {
     /// registers. Those whose path differs now are lost.
     pub fn follow_again(&mut self, prepared: &mut [Prepared], lost: &mut BTreeMap<usize, String>) {
         const LEAST: Duration = Duration::from_millis(500);
-        const SUSPECTED: usize = 8;
+        const SUSPECTED: u32 = 8;
         let Some(target) = self.target.clone() else { return };
         let (limit, begin) = (LEAST.max(self.request.budget / 4), Instant::now());
         let mut order: Vec<usize> = (0..prepared.len()).filter(|at| !lost.contains_key(at)).collect();
         order.shuffle(&mut Pcg64Mcg::seed_from_u64(2));
         order.sort_by_key(|at| !prepared[*at].varies);
         for at in order {
-            if begin.elapsed() > limit {
-                break;
+            let times = if prepared[at].varies { SUSPECTED } else { 1 };
+            if begin.elapsed() + prepared[at].took * times > limit {
+                continue;
             }
             self.traced.again += 1;
-            let times = if prepared[at].varies { SUSPECTED } else { 1 };
             if let Err(error) = (0..times).try_for_each(|_| prepared[at].follow_again(&self.program, &target)) {
                 let error = self.program.explain("follow the call again", error);
                 if matches!(error, Error::PathDiffers(_)) {

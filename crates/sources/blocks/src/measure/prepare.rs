@@ -12,7 +12,7 @@ use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{Call, Followed, Follower, Guard, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo, put_back, start};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Maximum number of rows with equal counts that end at the same block: more add no information.
 const MOST_ALIKE: usize = 3;
@@ -56,6 +56,8 @@ pub struct Prepared {
     /// The path of the whole call, and whether it reads what differs from time to time.
     path: u64,
     reads_outside: bool,
+    /// Time that following it takes.
+    pub took: Duration,
     /// Whether repeats left different registers.
     pub varies: bool,
     /// Offset from addresses of the file to those of the process.
@@ -112,6 +114,8 @@ struct Traces {
     snapshot: Snapshot,
     /// What undoes the call.
     undo: Undo,
+    /// Time that following took.
+    took: Duration,
 }
 
 /// The state that grows with each input.
@@ -221,6 +225,7 @@ impl<'a> Session<'a> {
         let followed = self.follow(&mut ready).map_err(|e| self.program.explain("follow the call", e))?;
         let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
         self.program.watchdog.watch(None);
+        let took = followed.took;
         let (path, bias) = (followed.followed.path, ready.started.target.bias);
         let reads_outside = !followed.followed.sources.is_empty();
         self.sources.extend(followed.followed.sources);
@@ -231,6 +236,7 @@ impl<'a> Session<'a> {
             rows,
             path,
             reads_outside,
+            took,
             varies: false,
             bias,
             last: 0,
@@ -251,12 +257,13 @@ impl<'a> Session<'a> {
         let ends: BTreeSet<u64> = self.ends.addresses(&self.graph).into_iter().map(|end| end.wrapping_add(bias)).collect();
         let begin = Instant::now();
         let followed = Follower::new(&self.program, process, target, &stub.guard, &ends).with_tripwire()?.run()?;
-        self.traced.seconds += begin.elapsed().as_secs_f64();
+        let took = begin.elapsed();
+        self.traced.seconds += took.as_secs_f64();
         self.traced.stops += followed.stops;
         stub.guard.restrict(process, entry, &followed.system_calls)?;
         self.observe(&followed, bias);
         let undo = snapshot.undo(process, &stub.areas())?;
-        Ok(Traces { followed, snapshot, undo })
+        Ok(Traces { followed, snapshot, undo, took })
     }
 
     /// The whole call, and its beginnings.
@@ -308,7 +315,7 @@ impl<'a> Session<'a> {
     fn whole(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Row> {
         let Ready { started, stub } = ready;
         let Started { process, target, .. } = started;
-        let Traces { followed, undo, snapshot } = traces;
+        let Traces { followed, undo, snapshot, .. } = traces;
         let entry = target.entry();
         let after = contents(process, &undo.memory);
         let call = stub.prepare(process, entry, None, undo)?;
@@ -346,7 +353,7 @@ impl<'a> Session<'a> {
         let trial = whole.up_to(partial.until);
         stub.run(&mut started.process, &trial, 1, 1)?;
         let undo = snapshot.undo(&started.process, &stub.areas())?;
-        let call = stub.prepare(&mut started.process, stub.code(), Some(partial.until), &undo)?;
+        let call = stub.prepare(&mut started.process, started.target.entry(), Some(partial.until), &undo)?;
         put_back(&mut started.process, stub.code(), &undo)?;
         Ok(Some(Row { call, counts, undo, left: None, branches }))
     }

@@ -81,7 +81,8 @@ mod tests {
         };
         // An older kernel does not tell.
         if let Some(found) = used(std::process::id() as i32, &(at..at + SIZE as u64)) {
-            assert_eq!(found, [at + SIZE as u64 / 2..at + SIZE as u64 / 2 + 4096]);
+            let written = at + SIZE as u64 / 2;
+            assert!(found.len() == 1 && found[0] == (written..written + 4096), "{found:x?}");
         }
     }
 }
