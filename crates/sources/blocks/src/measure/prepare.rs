@@ -139,6 +139,8 @@ pub struct Session<'a> {
     pub traced: Traced,
     /// What calls read that differs from time to time.
     pub sources: BTreeSet<String>,
+    /// Whether the call that was prepared last does.
+    reads_outside: bool,
     /// Inputs whose path differs from one repeat to the next.
     pub differ: BTreeSet<usize>,
     observed: Observed,
@@ -164,6 +166,7 @@ impl<'a> Session<'a> {
             skipped: Vec::new(),
             traced: Traced::default(),
             sources: BTreeSet::new(),
+            reads_outside: false,
             differ: BTreeSet::new(),
             observed: Observed::new(),
             ends: Ends::default(),
@@ -227,15 +230,13 @@ impl<'a> Session<'a> {
         self.program.watchdog.watch(None);
         let took = followed.took;
         let (path, bias) = (followed.followed.path, ready.started.target.bias);
-        let reads_outside = !followed.followed.sources.is_empty();
-        self.sources.extend(followed.followed.sources);
         Ok(Prepared {
             input: at,
             process: ready.started.process,
             stub: ready.stub,
             rows,
             path,
-            reads_outside,
+            reads_outside: self.reads_outside,
             took,
             varies: false,
             bias,
@@ -256,7 +257,7 @@ impl<'a> Session<'a> {
         let snapshot = Snapshot::take(process, entry, stack + 8, &stub.areas())?;
         let ends: BTreeSet<u64> = self.ends.addresses(&self.graph).into_iter().map(|end| end.wrapping_add(bias)).collect();
         let begin = Instant::now();
-        let followed = Follower::new(&self.program, process, target, &stub.guard, &ends).with_tripwire()?.run()?;
+        let followed = Follower::new(&self.program, process, target, &stub.guard, &ends).run()?;
         let took = begin.elapsed();
         self.traced.seconds += took.as_secs_f64();
         self.traced.stops += followed.stops;
@@ -319,20 +320,23 @@ impl<'a> Session<'a> {
         let entry = target.entry();
         let after = contents(process, &undo.memory);
         let call = stub.prepare(process, entry, None, undo)?;
-        let again = repeated(&self.program, (&mut *process, &mut *stub), target, &call, !followed.sources.is_empty())?;
+        let mut sources = stub.watch(process, &call, entry)?;
+        sources.extend(followed.sources.iter().cloned());
+        let differs = contents(process, &undo.memory) != after;
+        let again = repeated(&self.program, (&mut *process, &mut *stub), target, &call, !sources.is_empty())?;
         same_path(followed.path, again.path)?;
         self.program.deadline(process);
-        stub.run(process, &call, 1, 1)?;
-        let differs = contents(process, &undo.memory) != after;
         put_back(process, entry, undo)?;
         // What is written may differ, where it is written may not: each repeat must begin from the same state.
         if differs && snapshot.undo(process, &stub.areas())? != Undo::default() {
             let reason = "a repeated call writes to other memory than the first one: it depends on something outside its memory (the time, random numbers), or it runs code that it generates; time a later call (--calls), or a function that is given such values";
             return Err(Error::system("repeat the call", reason));
         }
-        self.sources.extend((differs && followed.sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
+        sources.extend((differs && sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
         let bias = target.bias;
         let branches = Branches { all: in_file(&followed.branches, bias), entries: followed.entries, end: None };
+        self.reads_outside = !sources.is_empty();
+        self.sources.extend(sources);
         Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, undo: undo.clone(), left: None, branches })
     }
 

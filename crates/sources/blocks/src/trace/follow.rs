@@ -140,15 +140,6 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Notices what the call reads from clocks, too.
-    ///
-    /// # Errors
-    /// A process that is gone.
-    pub fn with_tripwire(mut self) -> Result<Follower<'a>> {
-        self.tripwire = Tripwire::arm(self.process, self.target.entry())?;
-        Ok(self)
-    }
-
     /// Makes the clock hardly move for the first reads.
     ///
     /// # Errors

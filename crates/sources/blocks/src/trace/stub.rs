@@ -9,7 +9,9 @@ use super::guard::Guard;
 use super::maps::{Mapping, free_near};
 use super::memory::Undo;
 use super::process::{BREAKPOINT, Process, Registers, Resume, Stop};
+use super::tripwire::Tripwire;
 use crate::error::{Error, Result};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Readings that the page has room for.
@@ -291,6 +293,34 @@ impl Stub {
         self.run_until(process, entry + 1)?;
         process.poke(entry, &original)?;
         process.go_to(entry)
+    }
+
+    /// Runs a call once and returns what it read that differs from time to time.
+    ///
+    /// # Errors
+    /// The process ends or does not return, or it is about to do what cannot be repeated.
+    pub fn watch(&mut self, process: &mut Process, call: &Call, entry: u64) -> Result<BTreeSet<String>> {
+        self.begin(process, call, entry)?;
+        let (back, mut original, mut sources) = (self.base + page().1, [0u8], BTreeSet::new());
+        if !process.read(back, &mut original) {
+            return Err(Error::system("repeat the call", "the timing code cannot be read"));
+        }
+        let mut tripwire = Tripwire::arm(process, self.base)?;
+        process.poke(back, &[BREAKPOINT])?;
+        loop {
+            match process.run(Resume::Run)? {
+                Stop::Trap if process.instruction()? == back + 1 => break,
+                Stop::Filtered => self.guard.check_repeat(process)?,
+                Stop::Signal(signal) => match tripwire.tripped(process, signal)? {
+                    Some(source) => drop(sources.insert(source)),
+                    None => self.guard.blame(process, signal).map_or(Ok(()), Err)?,
+                },
+                other => return Err(Error::system("repeat the call", other.as_end())),
+            }
+        }
+        process.poke(back, &original)?;
+        tripwire.disarm(process)?;
+        Ok(sources)
     }
 
     /// Makes the process run a call `repeats` times, and returns the ticks of each.
