@@ -7,10 +7,10 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// How a command ended.
-struct Done {
-    status: i32,
-    stdout: String,
-    stderr: String,
+pub struct Done {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
 }
 
 fn hairspring(arguments: &[&str]) -> Done {
@@ -67,12 +67,12 @@ int main(int argc, char **argv) {
 }
 "#;
 
-struct Rig {
-    folder: TempDir,
-    program: PathBuf,
+pub struct Rig {
+    pub folder: TempDir,
+    pub program: PathBuf,
 }
 
-fn compile(source: &str, flags: &[&str]) -> Rig {
+pub fn compile(source: &str, flags: &[&str]) -> Rig {
     compile_with("gcc", source, "program.c", flags)
 }
 
@@ -88,7 +88,7 @@ fn compile_with(compiler: &str, source: &str, name: &str, flags: &[&str]) -> Rig
 
 impl Rig {
     /// Runs the verb with inputs and further options, briefly.
-    fn blocks(&self, function: &str, inputs: &str, more: &[&str]) -> Done {
+    pub fn blocks(&self, function: &str, inputs: &str, more: &[&str]) -> Done {
         let file = self.folder.path().join("inputs.txt");
         std::fs::write(&file, inputs).unwrap();
         let (program, file) = (self.program.to_str().unwrap(), file.to_str().unwrap());
@@ -118,7 +118,7 @@ fn ways() -> String {
     (0..40).map(|n| if n % 7 == 0 { "--\n".to_owned() } else { line(n) + "\n" }).collect()
 }
 
-fn json(done: &Done) -> Value {
+pub fn json(done: &Done) -> Value {
     assert!(done.status == 0, "{}", done.stderr);
     serde_json::from_str(&done.stdout).unwrap()
 }

@@ -3,6 +3,10 @@
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod blocks_harm;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod blocks_paths;
 mod blocks_report;
 mod capture;
 mod clock_history;

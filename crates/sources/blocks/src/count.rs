@@ -40,6 +40,10 @@ impl<'a> Counter<'a> {
         for ((branch, to), times) in branches {
             let from = *self.by_branch.get(branch)?;
             let to = self.by_start.get(to).copied();
+            if self.is_walked(from) {
+                // The only way on: it is counted with the block.
+                continue;
+            }
             let edge = self.edge(from, to)?;
             counts.edges[edge] += times;
             if let Some(to) = to {
@@ -54,6 +58,12 @@ impl<'a> Counter<'a> {
         Some(counts)
     }
 
+    /// Whether a block has one way on, which needs no branch to be known.
+    fn is_walked(&self, block: usize) -> bool {
+        let only = matches!(self.out[block][..], [edge] if self.graph.edges[edge].kind != EdgeKind::Taken);
+        only && !self.graph.indirect.contains(&block)
+    }
+
     /// The edge of a branch: the fallthrough if both edges lead to the same block.
     fn edge(&self, from: usize, to: Option<usize>) -> Option<usize> {
         self.out[from].iter().copied().find(|at| self.graph.edges[*at].to == to)
@@ -64,11 +74,10 @@ impl<'a> Counter<'a> {
         let (mut block, mut steps) = (from, 0);
         while times > 0 && until != Some(block) && steps <= self.graph.blocks.len() {
             counts.blocks[block] += times;
-            let [edge] = self.out[block][..] else { return };
-            let edge_kind = self.graph.edges[edge].kind;
-            if self.graph.indirect.contains(&block) || edge_kind == EdgeKind::Taken {
+            if !self.is_walked(block) {
                 return;
             }
+            let [edge] = self.out[block][..] else { return };
             counts.edges[edge] += times;
             let Some(next) = self.graph.edges[edge].to else { return };
             block = next;
@@ -112,5 +121,15 @@ mod tests {
         // Up to block 1, on the way from the entry.
         assert_eq!(counter.count(&BTreeMap::new(), 1, Some(Cut { from: 0, until: 1 })).unwrap().blocks, [1, 0, 0, 0, 0, 0]);
         assert!(counter.count(&BTreeMap::from([((7, 32), 1)]), 1, None).is_none());
+    }
+
+    #[test]
+    fn branches_that_follow_from_the_graph_are_not_counted_twice() {
+        let graph = sample();
+        let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
+        // The return of block 5, to the caller, and the only way from block 2 to block 4.
+        let branches = BTreeMap::from([((18, 32), 2), ((18, 48), 1), ((66, 16), 2), ((66, 80), 1), ((82, 0), 1), ((34, 64), 2)]);
+        let counts = counter.count(&branches, 1, None).unwrap();
+        assert_eq!((counts.blocks, counts.edges), (vec![1, 3, 2, 1, 3, 1], vec![1, 2, 1, 2, 1, 2, 1, 1]));
     }
 }

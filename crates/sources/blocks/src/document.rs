@@ -112,6 +112,9 @@ pub struct TraceJson {
     pub seconds: Option<f64>,
     /// Times that programs were stopped.
     pub stops: u64,
+    /// Calls that were followed again after the rounds, on the same path unless they are left out. Before the rounds, each is
+    /// followed twice.
+    pub followed_again: usize,
 }
 
 /// How well a sum describes the rows.
@@ -253,6 +256,7 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
             instructions: measured.traced.instructions,
             seconds: finite(measured.traced.seconds),
             stops: measured.traced.stops,
+            followed_again: measured.traced.again,
         },
         rounds: measured.run.rounds,
         measured_ms: finite(measured.run.measuring.as_secs_f64() * 1e3),

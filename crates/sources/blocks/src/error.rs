@@ -34,6 +34,9 @@ pub enum Error {
         /// What happened.
         reason: String,
     },
+    /// A repeated call took another path.
+    #[error("repeat the call: {0}")]
+    PathDiffers(String),
     /// No input gave a row.
     #[error("no input can be used; {0}")]
     NoInput(String),

@@ -103,6 +103,8 @@ pub struct Traced {
     pub seconds: f64,
     /// Times that programs were stopped for it.
     pub stops: u64,
+    /// Calls that were followed again after the rounds.
+    pub again: usize,
 }
 
 /// The result of a measurement.

@@ -61,6 +61,18 @@ impl Code {
         let instruction = Decoder::with_ip(64, rest, address, DecoderOptions::NONE).decode();
         (!instruction.is_invalid()).then_some(instruction)
     }
+
+    /// The effect of an instruction of this function, which begins at `entry`, on the flow of control. A call into its own middle is a
+    /// jump: compilers do that to jump to a computed address, or to learn where the code is.
+    pub fn flow(&self, instruction: &Instruction, entry: u64) -> Flow {
+        match flow(instruction) {
+            Flow::Call if instruction.is_call_near() => match instruction.near_branch_target() {
+                to if to != entry && self.contains(to) => Flow::Jump(to),
+                _ => Flow::Call,
+            },
+            other => other,
+        }
+    }
 }
 
 /// The effect of an instruction on the flow of control.

@@ -1,6 +1,6 @@
 //! Cutting the bytes of a function into basic blocks.
 
-use super::code::{Code, Flow, flow};
+use super::code::{Code, Flow};
 use crate::graph::{Block, Edge, EdgeKind, Graph};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +22,10 @@ struct Stretch {
 /// branch leads to (cases of a jump table that no input took) is cut from the end of the known code, and marked.
 pub fn cut(code: &Code, entry: u64, observed: &Observed) -> Graph {
     let mut leaders: BTreeSet<u64> = observed.iter().map(|(_, to)| *to).filter(|to| code.contains(*to)).chain([entry]).collect();
+    let code = &Whole { code, entry };
     let linked = follow(code, &mut leaders);
     let mut stretches = stretches(code, &leaders);
-    while let Some(gap) = first_gap(code, &stretches) {
+    while let Some(gap) = first_gap(code.code, &stretches) {
         let mut found = BTreeSet::from([gap]);
         follow_from(code, &mut found, &linked);
         leaders.extend(found);
@@ -40,19 +41,25 @@ pub fn cut(code: &Code, entry: u64, observed: &Observed) -> Graph {
     assemble(&stretches, entry, observed)
 }
 
+/// A function's code, with its entry.
+struct Whole<'a> {
+    code: &'a Code,
+    entry: u64,
+}
+
 /// Adds all branch targets reachable from the leaders to these; returns the addresses of all instructions.
-fn follow(code: &Code, leaders: &mut BTreeSet<u64>) -> BTreeSet<u64> {
+fn follow(code: &Whole<'_>, leaders: &mut BTreeSet<u64>) -> BTreeSet<u64> {
     follow_from(code, leaders, &BTreeSet::new())
 }
 
-fn follow_from(code: &Code, leaders: &mut BTreeSet<u64>, known: &BTreeSet<u64>) -> BTreeSet<u64> {
+fn follow_from(code: &Whole<'_>, leaders: &mut BTreeSet<u64>, known: &BTreeSet<u64>) -> BTreeSet<u64> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<u64> = leaders.iter().copied().collect();
     while let Some(mut at) = open.pop() {
         while !known.contains(&at) && seen.insert(at) {
-            let Some(instruction) = code.decode(at) else { break };
+            let Some(instruction) = code.code.decode(at) else { break };
             let next = instruction.next_ip();
-            match flow(&instruction) {
+            match code.code.flow(&instruction, code.entry) {
                 Flow::Next | Flow::Call => {
                     at = next;
                     continue;
@@ -70,26 +77,26 @@ fn follow_from(code: &Code, leaders: &mut BTreeSet<u64>, known: &BTreeSet<u64>) 
     seen
 }
 
-fn lead(code: &Code, leaders: &mut BTreeSet<u64>, to: u64) -> Option<u64> {
-    (code.contains(to) && leaders.insert(to)).then_some(to)
+fn lead(code: &Whole<'_>, leaders: &mut BTreeSet<u64>, to: u64) -> Option<u64> {
+    (code.code.contains(to) && leaders.insert(to)).then_some(to)
 }
 
 /// From each leader to the next one or to the end of its flow.
-fn stretches(code: &Code, leaders: &BTreeSet<u64>) -> BTreeMap<u64, Stretch> {
+fn stretches(code: &Whole<'_>, leaders: &BTreeSet<u64>) -> BTreeMap<u64, Stretch> {
     leaders.iter().filter_map(|start| Some((*start, stretch(code, *start, leaders)?))).collect()
 }
 
-fn stretch(code: &Code, start: u64, leaders: &BTreeSet<u64>) -> Option<Stretch> {
+fn stretch(code: &Whole<'_>, start: u64, leaders: &BTreeSet<u64>) -> Option<Stretch> {
     let mut found = Stretch { end: start, last: start, instructions: 0, flow: Flow::Next, linked: true };
     loop {
-        let Some(instruction) = code.decode(found.end) else {
+        let Some(instruction) = code.code.decode(found.end) else {
             found.flow = Flow::Stop;
             break;
         };
         found.last = found.end;
         found.end = instruction.next_ip();
         found.instructions += 1;
-        found.flow = flow(&instruction);
+        found.flow = code.code.flow(&instruction, code.entry);
         match found.flow {
             Flow::Next | Flow::Call => {}
             _ => break,
@@ -131,24 +138,12 @@ fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed)
     let index: BTreeMap<u64, usize> = stretches.keys().enumerate().map(|(at, start)| (*start, at)).collect();
     let mut graph = Graph { entry: index.get(&entry).copied().unwrap_or(0), ..Graph::default() };
     for (from, (start, stretch)) in stretches.iter().enumerate() {
-        let mut edge = |kind: EdgeKind, to: Option<usize>| graph.edges.push(Edge { from, to, kind });
         let inside = |address: u64| index.get(&address).copied();
-        match stretch.flow {
-            Flow::Next | Flow::Call => edge(EdgeKind::Fallthrough, inside(stretch.end)),
-            Flow::Jump(to) => edge(if inside(to).is_some() { EdgeKind::Jump } else { EdgeKind::Leave }, inside(to)),
-            Flow::Conditional(to) => {
-                edge(EdgeKind::Fallthrough, inside(stretch.end));
-                edge(if inside(to).is_some() { EdgeKind::Taken } else { EdgeKind::Leave }, inside(to));
-            }
-            Flow::Indirect => {
-                let targets: BTreeSet<Option<usize>> =
-                    observed.iter().filter(|(at, _)| *at == stretch.last).map(|(_, to)| inside(*to)).collect();
-                targets.into_iter().for_each(|to| edge(if to.is_some() { EdgeKind::Indirect } else { EdgeKind::Leave }, to));
-            }
-            Flow::Return => edge(EdgeKind::Leave, None),
-            Flow::Stop => {}
-        }
-        if stretch.flow == Flow::Indirect {
+        let seen: BTreeSet<Option<usize>> =
+            observed.range((stretch.last, 0)..=(stretch.last, u64::MAX)).map(|(_, to)| inside(*to)).collect();
+        let edges = edges(stretch, &seen, &inside);
+        graph.edges.extend(edges.into_iter().map(|(kind, to)| Edge { from, to, kind }));
+        if is_computed(stretch, &seen, &inside) {
             graph.indirect.push(from);
         }
         graph.blocks.push(Block {
@@ -161,6 +156,38 @@ fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed)
         });
     }
     graph
+}
+
+/// Whether only observation tells where the end of a stretch leads. A jump out of the function is such an end if control was seen to
+/// come back elsewhere: it led to a part that the compiler moved, or to code that jumps on.
+fn is_computed(stretch: &Stretch, seen: &BTreeSet<Option<usize>>, inside: &impl Fn(u64) -> Option<usize>) -> bool {
+    let comes_back = seen.iter().any(Option::is_some);
+    match stretch.flow {
+        Flow::Indirect => true,
+        Flow::Jump(to) => comes_back && inside(to).is_none(),
+        Flow::Return => comes_back,
+        _ => false,
+    }
+}
+
+/// The edges of a stretch.
+fn edges(stretch: &Stretch, seen: &BTreeSet<Option<usize>>, inside: &impl Fn(u64) -> Option<usize>) -> Vec<(EdgeKind, Option<usize>)> {
+    let observed = |to: &Option<usize>| (if to.is_some() { EdgeKind::Indirect } else { EdgeKind::Leave }, *to);
+    if is_computed(stretch, seen, inside) {
+        return seen.iter().map(observed).collect();
+    }
+    match stretch.flow {
+        Flow::Next | Flow::Call => vec![(EdgeKind::Fallthrough, inside(stretch.end))],
+        Flow::Jump(to) => vec![(if inside(to).is_some() { EdgeKind::Jump } else { EdgeKind::Leave }, inside(to))],
+        Flow::Conditional(to) => {
+            let (next, target) = (inside(stretch.end), inside(to));
+            let more = seen.iter().filter(|to| **to != next && **to != target);
+            let taken = if target.is_some() { EdgeKind::Taken } else { EdgeKind::Leave };
+            [(EdgeKind::Fallthrough, next), (taken, target)].into_iter().chain(more.map(observed)).collect()
+        }
+        Flow::Return => vec![(EdgeKind::Leave, None)],
+        Flow::Indirect | Flow::Stop => Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -212,5 +239,33 @@ mod tests {
         let graph = cut(&Code::new(vec![(0x1000, vec![0xff, 0xc0, 0x90, 0x90, 0x75, 0xfc, 0xc3])]), 0x1000, &Observed::new());
         assert_eq!(graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(), [0x1000, 0x1002, 0x1006]);
         assert_eq!(edges(&graph)[0], (0, Some(1), EdgeKind::Fallthrough));
+    }
+
+    #[test]
+    fn jumps_out_that_come_back_lead_where_they_were_seen_to() {
+        // inc eax; je far out; jmp far out; nop; ret
+        let code = Code::new(vec![(0x1000, vec![0xff, 0xc0, 0x74, 0x70, 0xe9, 0, 2, 0, 0, 0x90, 0xc3])]);
+        let kinds = |observed: &[(u64, u64)]| {
+            let graph = cut(&code, 0x1000, &observed.iter().copied().collect());
+            let named =
+                |(from, to, kind): (usize, Option<usize>, EdgeKind)| (graph.blocks[from].start, to.map(|to| graph.blocks[to].start), kind);
+            (edges(&graph).into_iter().map(named).collect::<Vec<_>>(), graph.indirect.len())
+        };
+        use EdgeKind::{Fallthrough, Indirect, Leave};
+        let conditional = [(0x1000, Some(0x1004), Fallthrough), (0x1000, None, Leave)];
+        let (all, indirect) = kinds(&[(0x1004, 0x1209)]);
+        assert_eq!((&all[..3], indirect), (&[conditional[0], conditional[1], (0x1004, None, Leave)][..], 0));
+        let (all, indirect) = kinds(&[(0x1002, 0x100a), (0x1004, 0x100a), (0x1004, 0x1209)]);
+        assert_eq!(all[..3], [conditional[0], conditional[1], (0x1000, Some(0x100a), Indirect)]);
+        assert_eq!((&all[3..5], indirect), (&[(0x1004, None, Leave), (0x1004, Some(0x100a), Indirect)][..], 1));
+    }
+
+    #[test]
+    fn a_call_into_the_middle_is_a_jump_and_its_return_leads_where_it_was_seen_to() {
+        // call 7; nop; ret; 7: pop rax; push rax; ret
+        let code = Code::new(vec![(0x1000, vec![0xe8, 2, 0, 0, 0, 0x90, 0xc3, 0x58, 0x50, 0xc3])]);
+        let graph = cut(&code, 0x1000, &Observed::from([(0x1009, 0x1005)]));
+        assert_eq!(graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(), [0x1000, 0x1005, 0x1007]);
+        assert_eq!(edges(&graph), [(0, Some(2), EdgeKind::Jump), (1, None, EdgeKind::Leave), (2, Some(1), EdgeKind::Indirect)]);
     }
 }

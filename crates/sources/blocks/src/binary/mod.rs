@@ -9,7 +9,7 @@ mod lines;
 mod names;
 
 pub use callee::callee;
-pub use code::{Code, Flow, flow, taken};
+pub use code::{Code, Flow, taken};
 pub use cut::{Observed, cut, is_padding};
 pub use image::{Function, Image};
 pub use lines::Lines;

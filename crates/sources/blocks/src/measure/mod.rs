@@ -1,11 +1,12 @@
-//! Measures a request: every input is followed once, all are timed in rounds, and the table is solved.
+//! Measures a request: every input is followed twice, all are timed in rounds, followed again, and the table is solved.
 
+mod again;
 mod prepare;
 mod rounds;
 mod until;
 
 use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse, depends_on_data};
-use crate::binary::{Code, Flow, Image, Lines, callee, flow};
+use crate::binary::{Code, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
 use crate::result::{FunctionInfo, MeasuredFunction, Progress, Request, Skipped, Wanted};
@@ -41,6 +42,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let mut readings = timing.run(&mut prepared, &session.program);
     let measuring = begin.elapsed();
     (request.progress)(Progress::Solving);
+    session.follow_again(&mut prepared, &mut readings.lost);
     let prepared = session.keep(prepared, &mut readings)?;
     let graph = session.annotated_graph();
     let rows: Vec<CountRow> = prepared.iter().flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
@@ -58,6 +60,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let mut analysis = analyse(&graph, &structure, &rows, unknowns, &table, &question)?;
     let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     analysis.doubt(doubt);
+    session.doubts(&graph, &rows).into_iter().for_each(|doubt| analysis.doubt(Some(doubt)));
     Ok(MeasuredFunction {
         function: session.function(),
         inputs: request.inputs.len(),
@@ -154,7 +157,8 @@ impl Session<'_> {
     /// The functions that a block calls; a jump out of the function counts as a call.
     fn calls(&self, block: &Block, image: &Image) -> Vec<String> {
         let all = instructions(&self.code, block.start, block.end).into_iter().filter_map(|address| self.code.decode(address));
-        let is_call = |instruction: &Instruction| match flow(instruction) {
+        let entry = self.target.as_ref().map_or(0, |target| target.function.entry);
+        let is_call = |instruction: &Instruction| match self.code.flow(instruction, entry) {
             Flow::Call => true,
             Flow::Jump(to) | Flow::Conditional(to) => !self.code.contains(to),
             Flow::Indirect => callee(image, instruction).is_some(),

@@ -3,18 +3,16 @@
 use super::until::{Ends, resolve};
 use super::{code_of_file, instructions, is_general};
 use crate::analysis::CountRow;
-use crate::binary::{Code, Image, Lines, Observed, cut};
+use crate::binary::{Code, Flow, Image, Lines, Observed, cut};
 use crate::count::{Counter, Cut};
 use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
 use crate::result::{Progress, Request, Skipped, Traced};
-use crate::trace::{
-    Call, Followed, Follower, Partial, Patches, Process, Program, Snapshot, Started, Stub, Target, put_back, repeatable, start,
-};
+use crate::trace::{Call, Followed, Follower, Guard, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo, put_back, start};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Maximum number of rows with equal counts that end at the same block: more add no information.
 const MOST_ALIKE: usize = 3;
@@ -28,8 +26,10 @@ pub struct Row {
     pub call: Call,
     /// What runs in it.
     pub counts: CountRow,
-    /// The previous contents of the memory that it writes.
-    written: Patches,
+    /// What undoes it.
+    undo: Undo,
+    /// The registers that its first repeat left.
+    left: Option<[u64; 13]>,
     branches: Branches,
 }
 
@@ -53,6 +53,15 @@ pub struct Prepared {
     pub stub: Stub,
     /// What it runs.
     pub rows: Vec<Row>,
+    /// The path of the whole call, and whether it reads what differs from time to time.
+    path: u64,
+    reads_outside: bool,
+    /// Time that following it takes.
+    pub took: Duration,
+    /// Whether repeats left different registers.
+    pub varies: bool,
+    /// Offset from addresses of the file to those of the process.
+    bias: u64,
     /// The row that ran last.
     last: usize,
 }
@@ -63,12 +72,32 @@ impl Prepared {
     /// # Errors
     /// The process ends or does not return.
     pub fn run(&mut self, row: usize, repeats: usize, seed: u64) -> Result<Vec<u64>> {
+        self.change_to(row)?;
+        let ticks = self.stub.run(&mut self.process, &self.rows[row].call, repeats, seed)?;
+        self.varies |= *self.rows[row].left.get_or_insert(self.stub.left) != self.stub.left;
+        Ok(ticks)
+    }
+
+    fn change_to(&mut self, row: usize) -> Result<()> {
         if self.last != row {
             // A row restores only what it writes itself, so a change of rows restores the rest first.
-            put_back(&self.process, &self.rows[self.last].written)?;
+            put_back(&mut self.process, self.stub.code(), &self.rows[self.last].undo)?;
             self.last = row;
         }
-        self.stub.run(&mut self.process, &self.rows[row].call, repeats, seed)
+        Ok(())
+    }
+
+    /// Follows the whole call again, as it is repeated.
+    ///
+    /// # Errors
+    /// Its path is another one, or the process ends or does not return.
+    pub fn follow_again(&mut self, program: &Program, target: &Target) -> Result<()> {
+        self.change_to(0)?;
+        program.deadline(&self.process);
+        let target = target.moved_to(self.bias);
+        let again = repeated(program, (&mut self.process, &mut self.stub), &target, &self.rows[0].call, self.reads_outside)?;
+        program.watchdog.watch(None);
+        same_path(self.path, again.path)
     }
 }
 
@@ -83,8 +112,10 @@ struct Traces {
     followed: Followed,
     /// Memory before the call.
     snapshot: Snapshot,
-    /// The previous contents of the memory that the call wrote.
-    written: Patches,
+    /// What undoes the call.
+    undo: Undo,
+    /// Time that following took.
+    took: Duration,
 }
 
 /// The state that grows with each input.
@@ -106,6 +137,12 @@ pub struct Session<'a> {
     pub skipped: Vec<Skipped>,
     /// Statistics of following the calls.
     pub traced: Traced,
+    /// What calls read that differs from time to time.
+    pub sources: BTreeSet<String>,
+    /// Whether the call that was prepared last does.
+    reads_outside: bool,
+    /// Inputs whose path differs from one repeat to the next.
+    pub differ: BTreeSet<usize>,
     observed: Observed,
     ends: Ends,
     alike: HashMap<(u64, Vec<u64>), usize>,
@@ -128,6 +165,9 @@ impl<'a> Session<'a> {
             graph: Graph::default(),
             skipped: Vec::new(),
             traced: Traced::default(),
+            sources: BTreeSet::new(),
+            reads_outside: false,
+            differ: BTreeSet::new(),
             observed: Observed::new(),
             ends: Ends::default(),
             alike: HashMap::new(),
@@ -151,6 +191,7 @@ impl<'a> Session<'a> {
                     // An input may make fewer calls than requested.
                     Err(_) if call > 1 => break,
                     Err(error) => {
+                        self.differ.extend(matches!(error, Error::PathDiffers(_)).then_some(at));
                         self.skipped.push(Skipped { input: at + 1, text: input.text.clone(), reason: error.to_string() });
                         break;
                     }
@@ -187,27 +228,43 @@ impl<'a> Session<'a> {
         let followed = self.follow(&mut ready).map_err(|e| self.program.explain("follow the call", e))?;
         let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
         self.program.watchdog.watch(None);
-        Ok(Prepared { input: at, process: ready.started.process, stub: ready.stub, rows, last: 0 })
+        let took = followed.took;
+        let (path, bias) = (followed.followed.path, ready.started.target.bias);
+        Ok(Prepared {
+            input: at,
+            process: ready.started.process,
+            stub: ready.stub,
+            rows,
+            path,
+            reads_outside: self.reads_outside,
+            took,
+            varies: false,
+            bias,
+            last: 0,
+        })
     }
 
     /// Follows the call, and records what it wrote.
     fn follow(&mut self, ready: &mut Ready) -> Result<Traces> {
         let Ready { started, stub } = ready;
-        let (entry, bias) = (started.target.entry(), started.target.bias);
-        started.process.hold();
-        started.process.hold_signals()?;
-        stub.remember(&started.process, entry)?;
-        let stack = started.process.registers()?.rsp;
-        let snapshot = Snapshot::take(&started.process, stack + 8, &[stub.data()])?;
+        let Started { process, target, .. } = started;
+        let (entry, bias) = (target.entry(), target.bias);
+        process.hold();
+        process.hold_signals()?;
+        stub.remember(process, entry)?;
+        stub.guard = Guard::protect(process, entry)?;
+        let stack = process.stack()?;
+        let snapshot = Snapshot::take(process, entry, stack + 8, &stub.areas())?;
         let ends: BTreeSet<u64> = self.ends.addresses(&self.graph).into_iter().map(|end| end.wrapping_add(bias)).collect();
         let begin = Instant::now();
-        let followed = Follower::new(&self.program, &mut started.process, &started.target, &ends).run()?;
-        self.traced.seconds += begin.elapsed().as_secs_f64();
+        let followed = Follower::new(&self.program, process, target, &stub.guard, &ends).run()?;
+        let took = begin.elapsed();
+        self.traced.seconds += took.as_secs_f64();
         self.traced.stops += followed.stops;
-        repeatable(&followed.system_calls).map_err(|reason| Error::system("repeat the call", reason))?;
+        stub.guard.restrict(process, entry, &followed.system_calls)?;
         self.observe(&followed, bias);
-        let written = snapshot.written(&started.process);
-        Ok(Traces { followed, snapshot, written })
+        let undo = snapshot.undo(process, &stub.areas())?;
+        Ok(Traces { followed, snapshot, undo, took })
     }
 
     /// The whole call, and its beginnings.
@@ -239,35 +296,48 @@ impl<'a> Session<'a> {
     /// Adds observed targets of branches that the disassembly cannot follow.
     fn observe(&mut self, followed: &Followed, bias: u64) {
         let before = self.observed.len();
+        let entry = self.target.as_ref().map_or(0, |target| target.function.entry);
         for (site, to) in followed.branches.keys() {
             let (site, to) = (site.wrapping_sub(bias), to.wrapping_sub(bias));
-            let indirect = self.graph.block_at(site).is_some_and(|block| self.graph.indirect.contains(&block));
-            if indirect || self.graph.block_at(site).is_none() {
+            let is_known = self.code.decode(site).is_some_and(|instruction| match self.code.flow(&instruction, entry) {
+                Flow::Conditional(taken) => to == taken || to == instruction.next_ip(),
+                _ => false,
+            });
+            if !is_known || self.graph.block_at(site).is_none() {
                 self.observed.insert((site, to));
             }
         }
         if self.observed.len() > before {
-            self.graph = cut(&self.code, self.target.as_ref().map_or(0, |target| target.function.entry), &self.observed);
+            self.graph = cut(&self.code, entry, &self.observed);
         }
     }
 
-    /// The whole call as a row, after a check that a repeated call behaves the same.
+    /// The whole call as a row, after a check that a repeated call takes the same path and leaves the same memory.
     fn whole(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Row> {
         let Ready { started, stub } = ready;
-        let Traces { followed, written, .. } = traces;
-        let entry = started.target.entry();
-        let after = contents(&started.process, written);
-        let call = stub.prepare(&mut started.process, entry, None, written)?;
-        put_back(&started.process, written)?;
-        stub.run(&mut started.process, &call, 1, 1)?;
-        if contents(&started.process, written) != after {
-            let reason = "a repeated call behaves differently: it depends on something outside its memory (the time, a device, or memory newly obtained from the system: time a later call with --calls), or it runs code that it generates";
+        let Started { process, target, .. } = started;
+        let Traces { followed, undo, snapshot, .. } = traces;
+        let entry = target.entry();
+        let after = contents(process, &undo.memory);
+        let call = stub.prepare(process, entry, None, undo)?;
+        let mut sources = stub.watch(process, &call, entry)?;
+        sources.extend(followed.sources.iter().cloned());
+        let differs = contents(process, &undo.memory) != after;
+        let again = repeated(&self.program, (&mut *process, &mut *stub), target, &call, !sources.is_empty())?;
+        same_path(followed.path, again.path)?;
+        self.program.deadline(process);
+        put_back(process, entry, undo)?;
+        // What is written may differ, where it is written may not: each repeat must begin from the same state.
+        if differs && snapshot.undo(process, &stub.areas())? != Undo::default() {
+            let reason = "a repeated call writes to other memory than the first one: it depends on something outside its memory (the time, random numbers), or it runs code that it generates; time a later call (--calls), or a function that is given such values";
             return Err(Error::system("repeat the call", reason));
         }
-        put_back(&started.process, written)?;
-        let bias = started.target.bias;
+        sources.extend((differs && sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
+        let bias = target.bias;
         let branches = Branches { all: in_file(&followed.branches, bias), entries: followed.entries, end: None };
-        Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, written: written.clone(), branches })
+        self.reads_outside = !sources.is_empty();
+        self.sources.extend(sources);
+        Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, undo: undo.clone(), left: None, branches })
     }
 
     /// A partial call as a row, if it adds information and can be run.
@@ -286,10 +356,10 @@ impl<'a> Session<'a> {
         self.partial_rows += 1;
         let trial = whole.up_to(partial.until);
         stub.run(&mut started.process, &trial, 1, 1)?;
-        let written = snapshot.written(&started.process);
-        let call = stub.prepare(&mut started.process, started.target.entry(), Some(partial.until), &written)?;
-        put_back(&started.process, &written)?;
-        Ok(Some(Row { call, counts, written, branches }))
+        let undo = snapshot.undo(&started.process, &stub.areas())?;
+        let call = stub.prepare(&mut started.process, started.target.entry(), Some(partial.until), &undo)?;
+        put_back(&mut started.process, stub.code(), &undo)?;
+        Ok(Some(Row { call, counts, undo, left: None, branches }))
     }
 
     fn count(&self, branches: &Branches) -> Option<CountRow> {
@@ -322,8 +392,31 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Follows a call as it is repeated; a call that reads the clock gets one that hardly moves.
+fn repeated(
+    program: &Program,
+    (process, stub): (&mut Process, &mut Stub),
+    target: &Target,
+    call: &Call,
+    reads_outside: bool,
+) -> Result<Followed> {
+    stub.begin(process, call, target.entry())?;
+    let no_ends = BTreeSet::new();
+    let follower = Follower::new(program, process, target, &stub.guard, &no_ends);
+    if reads_outside { follower.with_slow_clock()?.run() } else { follower.run() }
+}
+
+/// Checks that a repeated call took the path of the first one.
+fn same_path(first: u64, again: u64) -> Result<()> {
+    if first == again {
+        return Ok(());
+    }
+    let reason = "its path differs from one repeat to the next, so its counts are those of no other call: it depends on the time, on random numbers or on another process; time a function that is given such values, or an input that does not use them";
+    Err(Error::PathDiffers(reason.to_owned()))
+}
+
 /// The contents of memory that a call wrote.
-fn contents(process: &Process, patches: &Patches) -> Vec<Vec<u8>> {
+fn contents(process: &Process, patches: &[(u64, Vec<u8>)]) -> Vec<Vec<u8>> {
     let read = |(address, before): &(u64, Vec<u8>)| {
         let mut now = vec![0; before.len()];
         process.read(*address, &mut now);

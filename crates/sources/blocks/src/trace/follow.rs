@@ -5,21 +5,27 @@
 //! is fixed, so this sees what single steps would see with a fraction of the stops. Called functions run at full speed.
 
 use super::emulate::emulate;
+use super::guard::Guard;
 use super::process::{BREAKPOINT, Process, Resume, Stop};
-use super::start::{MULTI_THREADED, Program, Target, is_unchanged};
-use crate::binary::{Flow, flow, taken};
+use super::start::{Program, Target, is_unchanged};
+use super::system::SystemCall;
+use super::tripwire::Tripwire;
+use crate::binary::{Flow, taken};
 use crate::error::{Error, Result};
-use iced_x86::Instruction;
+use iced_x86::{Instruction, Mnemonic};
 use nix::sys::signal::Signal;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Counts of branches by (address of the branch, target).
 pub type Branches = BTreeMap<(u64, u64), u64>;
 
+/// The target of a return to the caller.
+pub const CALLER: u64 = 0;
+
 /// The record of one call.
 #[derive(Debug, Clone, Default)]
 pub struct Followed {
-    /// How often conditional and indirect branches went to each target.
+    /// How often conditional and indirect branches, jumps out and returns went to each target.
     pub branches: Branches,
     /// Times that the function was entered: more than 1 if it calls itself.
     pub entries: u64,
@@ -27,6 +33,10 @@ pub struct Followed {
     pub partials: Vec<Partial>,
     /// System calls that were made, by number.
     pub system_calls: BTreeSet<i64>,
+    /// What it read that differs from time to time: the clock, random numbers.
+    pub sources: BTreeSet<String>,
+    /// A number that stands for its path: the branches and their targets in their order.
+    pub path: u64,
     /// Times that the process was stopped.
     pub stops: u64,
 }
@@ -53,79 +63,110 @@ struct Way {
     ends: Vec<u64>,
 }
 
-struct Frame {
-    expected: Option<u64>,
+/// An activation of the function.
+pub(super) struct Frame {
+    /// The next branch on its path.
+    pub(super) expected: Option<u64>,
+    /// The stack pointer at its entry.
+    pub(super) stack: u64,
+    /// The jump by which it was left, and where that led, while control is outside.
+    pub(super) left: Option<(u64, u64)>,
 }
+
+/// Where the number of a path begins, and by what it is multiplied at each step (the constants of FNV-1a).
+const FIRST: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0100_0000_01b3;
 
 /// Follows a call from its first instruction to its return.
 pub struct Follower<'a> {
-    program: &'a Program,
-    process: &'a mut Process,
-    target: &'a Target,
+    pub(super) program: &'a Program,
+    pub(super) process: &'a mut Process,
+    pub(super) target: &'a Target,
+    guard: &'a Guard,
     ends: &'a BTreeSet<u64>,
+    tripwire: Tripwire,
     /// Landing pads, where exceptions return control into the function.
-    handlers: BTreeSet<u64>,
-    planted: HashMap<u64, Instruction>,
+    pub(super) handlers: BTreeSet<u64>,
+    pub(super) planted: HashMap<u64, Instruction>,
     ways: HashMap<u64, Way>,
     counts: HashMap<(u64, u64), u64>,
-    frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame>,
     reached: BTreeSet<u64>,
-    found: Followed,
-    in_system: bool,
+    pub(super) found: Followed,
+    /// The system call that is being made.
+    in_system: Option<SystemCall>,
+    /// Where the call returns to, and the stack pointer after it.
+    pub(super) back: u64,
+    pub(super) top: u64,
 }
 
 /// Where control went after a site.
-enum Onward {
+pub(super) enum Onward {
     /// Inside of the function, to an address.
     To(u64),
     /// Out of the function by a return.
     Returned,
-    /// Out of the function by a jump.
-    JumpedOut,
+    /// Out of the function by a jump from an address to another.
+    JumpedOut(u64, u64),
 }
 
 impl<'a> Follower<'a> {
     /// A follower for a process at the function's entry; it also counts the call's beginnings up to each of `ends`.
-    pub fn new(program: &'a Program, process: &'a mut Process, target: &'a Target, ends: &'a BTreeSet<u64>) -> Follower<'a> {
+    pub fn new(
+        program: &'a Program,
+        process: &'a mut Process,
+        target: &'a Target,
+        guard: &'a Guard,
+        ends: &'a BTreeSet<u64>,
+    ) -> Follower<'a> {
+        let handlers = target.function.handlers.iter().map(|at| at.wrapping_add(target.bias));
         Follower {
             program,
             process,
             target,
+            guard,
             ends,
-            handlers: target
-                .function
-                .handlers
-                .iter()
-                .map(|at| at.wrapping_add(target.bias))
-                .filter(|at| target.code.contains(*at))
-                .collect(),
+            tripwire: Tripwire::default(),
+            handlers: handlers.filter(|at| target.code.contains(*at)).collect(),
             planted: HashMap::new(),
             ways: HashMap::new(),
             counts: HashMap::new(),
             frames: Vec::new(),
             reached: BTreeSet::new(),
-            found: Followed::default(),
-            in_system: false,
+            found: Followed { path: FIRST, ..Followed::default() },
+            in_system: None,
+            back: 0,
+            top: 0,
         }
+    }
+
+    /// Makes the clock hardly move for the first reads.
+    ///
+    /// # Errors
+    /// A process that is gone.
+    pub fn with_slow_clock(mut self) -> Result<Follower<'a>> {
+        self.tripwire = Tripwire::slow(self.process, self.target.entry())?;
+        Ok(self)
     }
 
     /// Follows the call to its end; the process is then after the call.
     ///
     /// # Errors
-    /// The program crashes, ends, makes threads or changes its code, or control leaves the function in an unknown way.
+    /// The program crashes, ends, changes its code or does what cannot be repeated, or control leaves the function in an unknown way.
     pub fn run(mut self) -> Result<Followed> {
         self.program.deadline(self.process);
         let entry = self.target.entry();
-        let original = self.process.registers()?;
         let mut back = [0u8; 8];
-        if !self.process.read(original.rsp, &mut back) {
+        self.top = self.process.stack()?.wrapping_add(8);
+        if !self.process.read(self.top.wrapping_sub(8), &mut back) {
             return Err(failed("the stack cannot be read"));
         }
+        self.back = u64::from_ne_bytes(back);
         self.plant(entry)?;
         for handler in self.handlers.clone() {
             self.plant(handler)?;
         }
-        self.enter();
+        self.enter()?;
         let mut onward = self.arrive(entry)?;
         while !self.frames.is_empty() {
             onward = match onward {
@@ -134,22 +175,22 @@ impl<'a> Follower<'a> {
                     self.frames.pop();
                     None
                 }
-                Some(Onward::JumpedOut) => {
-                    self.frames.pop();
-                    if self.frames.is_empty() {
-                        self.run_back(u64::from_ne_bytes(back), original.rsp + 8)?;
-                    }
+                Some(Onward::JumpedOut(site, to)) => {
+                    self.frames.last_mut().into_iter().for_each(|frame| frame.left = Some((site, to)));
                     None
                 }
+                None if self.is_outside() => self.wander()?,
                 None => self.next_site()?,
             };
         }
         self.finish()
     }
 
-    fn enter(&mut self) {
+    pub(super) fn enter(&mut self) -> Result<()> {
         self.found.entries += 1;
-        self.frames.push(Frame { expected: None });
+        let stack = self.process.stack()?;
+        self.frames.push(Frame { expected: None, stack, left: None });
+        Ok(())
     }
 
     fn finish(mut self) -> Result<Followed> {
@@ -162,6 +203,7 @@ impl<'a> Follower<'a> {
         if overwritten || !is_unchanged(self.process, &self.target.code) {
             return Err(failed("the function changes its own code: its blocks are not those of the file"));
         }
+        self.tripwire.disarm(self.process)?;
         self.found.branches = self.counts.into_iter().collect();
         self.program.watchdog.watch(None);
         Ok(self.found)
@@ -169,7 +211,7 @@ impl<'a> Follower<'a> {
 
     /// Control has reached an address in the function: continues the process to the next site, or passes the site at once
     /// if it is the next instruction.
-    fn arrive(&mut self, address: u64) -> Result<Option<Onward>> {
+    pub(super) fn arrive(&mut self, address: u64) -> Result<Option<Onward>> {
         let site = self.way(address)?;
         if let Some(frame) = self.frames.last_mut() {
             frame.expected = site;
@@ -219,8 +261,9 @@ impl<'a> Follower<'a> {
                 Err(_) if behind_call => return Ok(Way { site: None, ends }),
                 Err(error) => return Err(error),
             };
-            behind_call = matches!(flow(&instruction), Flow::Call);
-            match flow(&instruction) {
+            let kind = self.target.code.flow(&instruction, self.target.entry());
+            behind_call = matches!(kind, Flow::Call);
+            match kind {
                 Flow::Next | Flow::Call => at = instruction.next_ip(),
                 Flow::Jump(to) if self.target.code.contains(to) && seen.insert(to) => at = to,
                 _ => return Ok(Way { site: Some(at), ends }),
@@ -239,9 +282,9 @@ impl<'a> Follower<'a> {
     }
 
     /// Passes the branch at a site, where the process is stopped.
-    fn pass(&mut self, site: u64) -> Result<Onward> {
+    pub(super) fn pass(&mut self, site: u64) -> Result<Onward> {
         let instruction = self.decode(site)?;
-        let kind = flow(&instruction);
+        let kind = self.target.code.flow(&instruction, self.target.entry());
         if let Flow::Conditional(to) = kind {
             if let Some(is_taken) = taken(&instruction, self.process.flags()?) {
                 let to = if is_taken { to } else { instruction.next_ip() };
@@ -255,20 +298,38 @@ impl<'a> Follower<'a> {
         self.step_over(site)?;
         let to = self.process.instruction()?;
         match kind {
-            Flow::Return => Ok(Onward::Returned),
+            Flow::Return => self.returned(site, to),
             Flow::Conditional(_) | Flow::Indirect => self.went(site, to),
             _ if self.target.code.contains(to) => Ok(Onward::To(to)),
-            _ => Ok(Onward::JumpedOut),
+            _ => Ok(Onward::JumpedOut(site, to)),
         }
     }
 
-    fn went(&mut self, site: u64, to: u64) -> Result<Onward> {
-        let inside = self.target.code.contains(to);
-        *self.counts.entry((site, to)).or_insert(0) += 1;
-        if !inside {
-            self.process.go_to(to)?;
+    /// A return leads to the caller, or to a computed address of the function if its own code put that on the stack.
+    fn returned(&mut self, site: u64, to: u64) -> Result<Onward> {
+        let frame = self.frames.last().map_or(u64::MAX, |frame| frame.stack);
+        if self.target.code.contains(to) && self.process.stack()? <= frame {
+            return self.went(site, to);
         }
-        Ok(if inside { Onward::To(to) } else { Onward::JumpedOut })
+        self.tally(site, CALLER);
+        Ok(Onward::Returned)
+    }
+
+    pub(super) fn went(&mut self, site: u64, to: u64) -> Result<Onward> {
+        if self.target.code.contains(to) {
+            self.tally(site, to);
+            return Ok(Onward::To(to));
+        }
+        self.process.go_to(to)?;
+        Ok(Onward::JumpedOut(site, to))
+    }
+
+    /// Counts a branch, and adds it to the path.
+    pub(super) fn tally(&mut self, site: u64, to: u64) {
+        *self.counts.entry((site, to)).or_insert(0) += 1;
+        for word in [site.wrapping_sub(self.target.bias), to.wrapping_sub(self.target.bias)] {
+            self.found.path = (self.found.path ^ word).wrapping_mul(PRIME).rotate_left(23);
+        }
     }
 
     /// Lets the process run to the next site.
@@ -280,7 +341,7 @@ impl<'a> Follower<'a> {
             return self.pass(stopped).map(Some);
         }
         if stopped == self.target.entry() {
-            self.enter();
+            self.enter()?;
             return self.arrive(stopped);
         }
         if self.handlers.contains(&stopped) {
@@ -290,64 +351,48 @@ impl<'a> Follower<'a> {
     }
 
     fn run_to_breakpoint(&mut self) -> Result<u64> {
+        self.run_to(|at, follower| follower.planted.contains_key(&at))
+    }
+
+    /// Runs to a breakpoint at a place that is known; returns its address.
+    pub(super) fn run_to(&mut self, is_known: impl Fn(u64, &Self) -> bool) -> Result<u64> {
         loop {
             self.found.stops += 1;
             let stop = self.process.run(Resume::RunToSystemCall)?;
             if stop == Stop::Trap {
                 let at = self.process.instruction()?.wrapping_sub(1);
-                if self.planted.contains_key(&at) {
+                if is_known(at, self) {
                     return Ok(at);
                 }
             }
-            self.pass_by(stop, |follower| {
-                let code = &follower.target.code;
-                follower.planted.keys().filter_map(|at| Some((*at, code.byte(*at)?))).collect()
-            })?;
+            self.pass_by(stop)?;
         }
     }
 
-    /// Handles any stop but the expected one: system calls are recorded, and a child process continues untraced, without the
-    /// breakpoints.
-    fn pass_by(&mut self, stop: Stop, breakpoints: impl FnOnce(&Self) -> Vec<(u64, u8)>) -> Result<()> {
+    /// Handles any stop but the expected one: system calls are checked before they happen.
+    fn pass_by(&mut self, stop: Stop) -> Result<()> {
         match stop {
             Stop::SystemCall => {
-                self.in_system = !self.in_system;
-                if self.in_system {
-                    self.found.system_calls.insert(self.process.registers()?.orig_rax as i64);
+                if let Some(call) = self.in_system.take() {
+                    return self.tripwire.answer(self.process, &call);
                 }
+                let call = self.guard.check(self.process)?;
+                self.in_system = Some(call);
+                self.found.system_calls.insert(call.number);
+                self.found.sources.extend(call.varies().then(|| format!("the system call {}", call.name())));
             }
-            Stop::Trap | Stop::Signal(_) | Stop::VforkDone => {}
-            Stop::NewProcess { thread: true, .. } => return Err(failed(MULTI_THREADED)),
-            Stop::NewProcess { id, .. } => {
-                let bytes = breakpoints(self);
-                self.process.release(id, &bytes);
+            Stop::Signal(signal) => {
+                let tripped = self.tripwire.tripped(self.process, signal)?;
+                if tripped.is_none() {
+                    self.guard.blame(self.process, signal).map_or(Ok(()), Err)?;
+                }
+                self.found.sources.extend(tripped);
             }
+            Stop::Filtered => self.guard.check_repeat(self.process)?,
+            Stop::Trap | Stop::VforkDone => {}
             other => return Err(failed(&other.as_end())),
         }
         Ok(())
-    }
-
-    /// Runs to the return address of the outermost call, which was left by a jump.
-    fn run_back(&mut self, address: u64, stack: u64) -> Result<()> {
-        let mut original = [0u8];
-        if !self.process.read(address, &mut original) {
-            return Err(failed("the return address cannot be read"));
-        }
-        self.process.poke(address, &[BREAKPOINT])?;
-        loop {
-            let stop = self.process.run(Resume::RunToSystemCall)?;
-            if stop != Stop::Trap || self.process.instruction()? != address + 1 {
-                self.pass_by(stop, |_| vec![(address, original[0])])?;
-                continue;
-            }
-            self.process.poke(address, &original)?;
-            self.process.go_to(address)?;
-            if self.process.registers()?.rsp == stack {
-                return Ok(());
-            }
-            self.process.run(Resume::Step)?;
-            self.process.poke(address, &[BREAKPOINT])?;
-        }
     }
 
     fn plant(&mut self, site: u64) -> Result<()> {
@@ -365,8 +410,12 @@ impl<'a> Follower<'a> {
     }
 
     /// Runs the one instruction at a site.
-    fn step_over(&mut self, site: u64) -> Result<()> {
-        if emulate(self.process, &self.decode(site)?)? {
+    pub(super) fn step_over(&mut self, site: u64) -> Result<()> {
+        let instruction = self.decode(site)?;
+        if matches!(instruction.mnemonic(), Mnemonic::Syscall | Mnemonic::Int | Mnemonic::Sysenter) {
+            return Err(failed("it calls the system where a branch leads, which cannot be checked before it happens"));
+        }
+        if emulate(self.process, &instruction)? {
             return Ok(());
         }
         let planted = self.planted.contains_key(&site);
@@ -392,6 +441,6 @@ impl<'a> Follower<'a> {
     }
 }
 
-fn failed(reason: &str) -> Error {
+pub(super) fn failed(reason: &str) -> Error {
     Error::system("follow the call", reason)
 }

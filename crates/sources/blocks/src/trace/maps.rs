@@ -13,6 +13,10 @@ pub struct Mapping {
     pub writable: bool,
     /// Whether the process may run code there.
     pub executable: bool,
+    /// Whether the process may read there.
+    pub readable: bool,
+    /// Whether other processes, a file or a device see what is written there.
+    pub shared: bool,
     /// Offset in the file.
     pub offset: u64,
     /// The file, or a name in brackets.
@@ -23,6 +27,17 @@ impl Mapping {
     /// The file that is mapped.
     pub fn file(&self) -> Option<PathBuf> {
         self.name.starts_with('/').then(|| PathBuf::from(&self.name))
+    }
+
+    /// Whether it holds nothing but what the process itself wrote: it can be made anew.
+    pub fn is_own(&self) -> bool {
+        !self.shared && (self.name.is_empty() || self.name == "[heap]" || self.name.starts_with("[anon:"))
+    }
+
+    /// The rights, as mmap(2) takes them.
+    pub fn protection(&self) -> u64 {
+        let right = |has: bool, bit: i32| if has { bit as u64 } else { 0 };
+        right(self.readable, libc::PROT_READ) | right(self.writable, libc::PROT_WRITE) | right(self.executable, libc::PROT_EXEC)
     }
 }
 
@@ -39,7 +54,15 @@ fn parse(line: &str) -> Option<Mapping> {
     let number = |text: &str| u64::from_str_radix(text, 16).ok();
     let name = words.nth(2).unwrap_or("").trim().to_owned();
     let right = |letter: char| rights.contains(letter);
-    Some(Mapping { range: number(from)?..number(to)?, writable: right('w'), executable: right('x'), offset: number(offset)?, name })
+    Some(Mapping {
+        range: number(from)?..number(to)?,
+        writable: right('w'),
+        executable: right('x'),
+        readable: right('r'),
+        shared: right('s'),
+        offset: number(offset)?,
+        name,
+    })
 }
 
 /// The entry point that the kernel gave to the program (getauxval(3), `AT_ENTRY`).
@@ -80,6 +103,9 @@ mod tests {
         assert_eq!((mapping.range.start, mapping.offset, mapping.executable, mapping.writable), (0x7fff_f7d0_0000, 0x28000, true, false));
         assert_eq!(mapping.file(), Some(PathBuf::from("/usr/lib/a file.so")));
         assert_eq!(parse("55-66 rw-p 00000000 00:00 0    [heap]").unwrap().file(), None);
+        let shared = parse("77-88 rw-s 00000000 00:01 7    /dev/zero (deleted)").unwrap();
+        assert!(shared.shared && shared.readable && !shared.is_own() && !mapping.shared);
+        assert_eq!(shared.protection(), 3);
         assert!(parse("nonsense").is_none());
     }
 

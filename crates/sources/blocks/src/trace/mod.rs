@@ -2,16 +2,20 @@
 
 mod emulate;
 mod follow;
+mod guard;
 mod maps;
 mod memory;
+mod outside;
+mod pages;
 mod process;
 mod start;
 mod stub;
 mod system;
+mod tripwire;
 
 pub use follow::{Followed, Follower, Partial};
-pub use memory::{Patches, Snapshot, put_back};
+pub use guard::Guard;
+pub use memory::{Snapshot, Undo, put_back};
 pub use process::Process;
 pub use start::{Program, Started, Target, start};
 pub use stub::{Call, JUMP, Stub};
-pub use system::repeatable;

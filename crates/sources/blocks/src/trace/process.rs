@@ -17,6 +17,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, IoSlice, IoSliceMut};
 use std::mem::offset_of;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -37,6 +38,8 @@ pub enum Stop {
     Trap,
     /// At the beginning or end of a system call.
     SystemCall,
+    /// Before a system call that the filter does not let through.
+    Filtered,
     /// It started another process or thread.
     NewProcess {
         /// Its number.
@@ -61,6 +64,7 @@ impl Stop {
     pub fn as_end(self) -> String {
         match self {
             Stop::Killed(Signal::SIGKILL) => "something killed it during the call (SIGKILL)".to_owned(),
+            Stop::Killed(Signal::SIGSYS) => "it makes system calls of 32-bit programs, which are not repeated".to_owned(),
             Stop::Killed(signal) => format!("it crashed during the call ({signal})"),
             Stop::Exited(code) => {
                 format!(
@@ -69,7 +73,7 @@ impl Stop {
             }
             Stop::NewProcess { .. } => "it started another process or thread during the call".to_owned(),
             Stop::Exec => "it started another program during the call".to_owned(),
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::VforkDone => "it stopped unexpectedly".to_owned(),
+            Stop::Trap | Stop::SystemCall | Stop::Filtered | Stop::Signal(_) | Stop::VforkDone => "it stopped unexpectedly".to_owned(),
         }
     }
 }
@@ -201,6 +205,7 @@ impl Process {
             | Options::PTRACE_O_TRACEVFORK
             | Options::PTRACE_O_TRACEVFORKDONE
             | Options::PTRACE_O_TRACECLONE
+            | Options::PTRACE_O_TRACESECCOMP
             | Options::PTRACE_O_TRACEEXEC;
         ptrace::setoptions(process.pid, options).map_err(|e| fail(format!("it cannot be traced: {e}")))?;
         Ok(process)
@@ -236,6 +241,7 @@ impl Process {
             }
             WaitStatus::PtraceSyscall(_) => Stop::SystemCall,
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Exec,
+            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_SECCOMP => Stop::Filtered,
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_VFORK_DONE => {
                 for address in std::mem::take(&mut self.lent) {
                     self.poke(address, &[BREAKPOINT])?;
@@ -247,11 +253,12 @@ impl Process {
                 let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
                 if thread {
                     self.threads.push(Pid::from_raw(id));
-                } else {
-                    self.forked = true;
-                    self.shares = event == libc::PTRACE_EVENT_VFORK;
+                    return Ok(Stop::NewProcess { id, thread });
                 }
-                Stop::NewProcess { id, thread }
+                self.forked = true;
+                self.shares = event == libc::PTRACE_EVENT_VFORK;
+                // A process that shares its memory for good is as bad as a thread.
+                Stop::NewProcess { id, thread: !self.shares && share_memory(self.pid.as_raw(), id) }
             }
             WaitStatus::Stopped(_, Signal::SIGTRAP) => Stop::Trap,
             WaitStatus::Stopped(_, signal) => {
@@ -260,6 +267,11 @@ impl Process {
             }
             _ => Stop::Trap,
         })
+    }
+
+    /// Whether it started other processes.
+    pub fn has_forked(&self) -> bool {
+        self.forked
     }
 
     /// Takes the signal that stopped it, so that it is not delivered.
@@ -305,6 +317,24 @@ impl Process {
     /// The address of its next instruction.
     pub fn instruction(&self) -> Result<u64> {
         self.user(offset_of!(Registers, rip))
+    }
+
+    /// The stack pointer.
+    pub fn stack(&self) -> Result<u64> {
+        self.user(offset_of!(Registers, rsp))
+    }
+
+    /// The address whose use raised the signal that stopped it.
+    pub fn fault(&self) -> Option<u64> {
+        let about = ptrace::getsiginfo(self.pid).ok()?;
+        // SAFETY: the kernel fills in this field for the signals of faults, and it is a plain number for others.
+        Some(unsafe { about.si_addr() } as u64)
+    }
+
+    /// Makes the system call before which it is stopped fail: it is not done even if the process goes on.
+    pub fn cancel_system_call(&self) -> Result<()> {
+        let set = ptrace::write_user(self.pid, offset_of!(Registers, orig_rax) as ptrace::AddressType, -1);
+        set.map_err(|e| refused("cancel a system call", e))
     }
 
     /// The flags register.
@@ -374,6 +404,15 @@ impl Process {
         poke(self.pid, address, bytes)
     }
 
+    /// Writes much to code: at once if the kernel allows it, else a word at a time.
+    pub fn poke_all(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        let file = std::fs::OpenOptions::new().write(true).open(format!("/proc/{}/mem", self.pid));
+        match file.and_then(|file| file.write_all_at(bytes, address)) {
+            Ok(()) => Ok(()),
+            Err(_) => self.poke(address, bytes),
+        }
+    }
+
     /// Makes the program do a system call at an address in its code, whose bytes are restored afterwards.
     pub fn system_call(&mut self, from: u64, number: i64, arguments: [u64; 6]) -> Result<u64> {
         const SYSCALL: [u8; 2] = [0x0f, 0x05];
@@ -386,9 +425,13 @@ impl Process {
         let call = Registers { rip: from, rax: number as u64, orig_rax: u64::MAX, rdi, rsi, rdx, r10, r8, r9, ..before };
         self.poke(from, &SYSCALL)?;
         self.set_registers(call)?;
-        let stop = self.run(Resume::Step)?;
-        if stop != Stop::Trap {
-            return Err(Error::system("prepare the program", format!("it stopped with {stop:?}")));
+        loop {
+            match self.run(Resume::Step)? {
+                Stop::Trap => break,
+                // The filter is for the program's own system calls.
+                Stop::Filtered => {}
+                stop => return Err(Error::system("prepare the program", format!("it stopped with {stop:?}"))),
+            }
         }
         let answer = self.registers()?.rax;
         self.poke(from, &bytes)?;
@@ -398,6 +441,13 @@ impl Process {
             _ => Ok(answer),
         }
     }
+}
+
+/// Whether two processes share their memory; `false` if the kernel does not tell.
+fn share_memory(one: i32, other: i32) -> bool {
+    const KCMP_VM: libc::c_int = 1;
+    // SAFETY: the system call takes numbers only.
+    unsafe { libc::syscall(libc::SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0 }
 }
 
 impl Drop for Process {

@@ -26,6 +26,14 @@ impl Target {
     pub fn entry(&self) -> u64 {
         self.function.entry.wrapping_add(self.bias)
     }
+
+    /// The same function in a process that has it elsewhere.
+    #[must_use]
+    pub fn moved_to(&self, bias: u64) -> Target {
+        let moved = |address: u64| address.wrapping_sub(self.bias).wrapping_add(bias);
+        let parts = self.code.parts().iter().map(|(start, bytes)| (moved(*start), bytes.clone())).collect();
+        Target { function: self.function.clone(), code: Code::new(parts), bias }
+    }
 }
 
 /// The state shared by all inputs.
@@ -299,11 +307,14 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
     loop {
         match process.run(Resume::Run)? {
             Stop::Trap if process.instruction()? == address + 1 => break,
-            Stop::Trap | Stop::SystemCall | Stop::Signal(_) | Stop::VforkDone => {}
+            Stop::Trap | Stop::SystemCall | Stop::Filtered | Stop::Signal(_) | Stop::VforkDone => {}
             Stop::NewProcess { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
             Stop::NewProcess { id, .. } => process.release(id, &[(address, original)]),
             Stop::Exec => return Err(ended("it replaces itself with another program: give that program instead".into())),
-            Stop::Exited(code) => return Err(ended(format!("the program ended before, with status {code}"))),
+            Stop::Exited(code) => {
+                let hint = if process.has_forked() { IN_THE_CHILD } else { "" };
+                return Err(ended(format!("the program ended before, with status {code}{hint}")));
+            }
             Stop::Killed(signal) => return Err(ended(format!("the program was killed by {signal} before"))),
         }
     }
@@ -311,6 +322,8 @@ fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(Stri
     process.go_to(address)
 }
 
+/// The hint for a program that started others, which are not followed.
+const IN_THE_CHILD: &str = "; it started other processes, and only calls of the first one are followed: let it work without them (in the foreground, with one job)";
+
 /// The message for a program that makes threads.
-pub const MULTI_THREADED: &str =
-    "the program is multi-threaded: the work of other threads would be in the times but not in the counts; run it with one thread";
+pub const MULTI_THREADED: &str = "the program is multi-threaded: the work of other threads would be in the times but not in the counts; run it with one thread (the runtime of Go always makes several: call the function from a program in C)";

@@ -5,18 +5,26 @@
 //! the compiler made it, without instrumentation.
 #![allow(unsafe_code, reason = "the page is assembly, and taking its bytes from this program's own image has no safe form")]
 
+use super::guard::Guard;
 use super::maps::{Mapping, free_near};
-use super::memory::Patches;
-use super::process::{Process, Registers, Resume, Stop};
+use super::memory::Undo;
+use super::process::{BREAKPOINT, Process, Registers, Resume, Stop};
+use super::tripwire::Tripwire;
 use crate::error::{Error, Result};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Readings that the page has room for.
 const MOST_READINGS: usize = 64;
 /// Bytes of the page of code, and of the data after it.
 const CODE: u64 = 4096;
 const DATA: u64 = 16 << 10;
+const PAGE: u64 = 4096;
+/// Where the memory begins that undoes calls.
+const FAR: u64 = 0x2000_0000_0000;
 /// Where things lie in the data: see the assembly.
 const REGISTERS: u64 = 0x80;
+const CALLS: u64 = 0x100;
 const READINGS: u64 = 0x200;
 const VECTOR_MASK: u64 = 0x4c0;
 const VECTORS: u64 = 0x500;
@@ -30,6 +38,24 @@ std::arch::global_asm!(
     "hairspring_blocks_stub_start:",
     ".set hairspring_blocks_data, hairspring_blocks_stub_start + 4096",
     "20:",
+    // Map again what the call unmapped, and the reverse.
+    "mov r14, [rip + hairspring_blocks_data + 0x100]",
+    "mov r15, [rip + hairspring_blocks_data + 0x108]",
+    "25:",
+    "test r15, r15",
+    "jz 27f",
+    "mov rax, [r14]",
+    "mov rdi, [r14 + 8]",
+    "mov rsi, [r14 + 16]",
+    "mov rdx, [r14 + 24]",
+    "mov r10, [r14 + 32]",
+    "mov r8, [r14 + 40]",
+    "mov r9, [r14 + 48]",
+    "syscall",
+    "add r14, 56",
+    "dec r15",
+    "jmp 25b",
+    "27:",
     // Put back what the call wrote.
     "mov r12, [rip + hairspring_blocks_data + 0]",
     "mov r13, [rip + hairspring_blocks_data + 8]",
@@ -124,12 +150,14 @@ fn page() -> (&'static [u8], u64) {
 pub type Ticks = u64;
 
 /// The call to run: up to its end, or up to an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Call {
     /// Where the call ends; `None` for a whole call.
     pub until: Option<u64>,
     patches: u64,
     count: u64,
+    calls: u64,
+    calls_count: u64,
 }
 
 impl Call {
@@ -147,6 +175,12 @@ pub struct Stub {
     spread: u64,
     /// The bytes below a jump that is planted at the end of a partial call.
     planted: Option<(u64, [u8; JUMP])>,
+    /// What undoes calls, far away from where the program's own memory is placed.
+    kept: Range<u64>,
+    /// What a call may do to the world.
+    pub guard: Guard,
+    /// The registers that the last repeat left: those that the page itself does not change.
+    pub left: [u64; 13],
 }
 
 /// Bytes of a near jump.
@@ -166,7 +200,12 @@ impl Stub {
         process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
         process.write(base, page().0)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
-        Ok(Stub { base, spread, planted: None })
+        Ok(Stub { base, spread, planted: None, kept: FAR..FAR, guard: Guard::default(), left: [0; 13] })
+    }
+
+    /// Address of its code, which waits while the program is stopped.
+    pub fn code(&self) -> u64 {
+        self.base
     }
 
     /// Address of its writable memory.
@@ -196,55 +235,121 @@ impl Stub {
         process.write(self.data() + VECTORS, &vectors)
     }
 
-    /// Copies the patches into the process, so that the page can undo what a call writes.
+    /// Copies what undoes a call into the process, so that the page can do it before each repeat.
     ///
     /// # Errors
     /// The system's error.
-    pub fn prepare(&self, process: &mut Process, from: u64, until: Option<u64>, patches: &Patches) -> Result<Call> {
-        if patches.is_empty() {
-            return Ok(Call { until, patches: 0, count: 0 });
+    pub fn prepare(&mut self, process: &mut Process, from: u64, until: Option<u64>, undo: &Undo) -> Result<Call> {
+        if undo.memory.is_empty() && undo.calls.is_empty() {
+            return Ok(Call { until, ..Call::default() });
         }
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
-        const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
-        let list = 24 * patches.len();
-        let bytes: usize = patches.iter().map(|(_, bytes)| bytes.len()).sum();
-        let at = process.system_call(from, libc::SYS_mmap, [0, (list + bytes) as u64, READ_WRITE, PLACE, u64::MAX, 0])?;
-        let (mut entries, mut contents) = (Vec::with_capacity(list), Vec::with_capacity(bytes));
-        for (address, before) in patches {
-            let source = at + (list + contents.len()) as u64;
-            [*address, before.len() as u64, source].iter().for_each(|word| entries.extend_from_slice(&word.to_ne_bytes()));
-            contents.extend_from_slice(before);
+        const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as u64;
+        let before: usize = 56 * undo.calls.len();
+        let list = before + 24 * undo.memory.len();
+        let size = list + undo.memory.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        let at = self.kept.end;
+        process.system_call(from, libc::SYS_mmap, [at, size as u64, READ_WRITE, PLACE, u64::MAX, 0])?;
+        self.kept.end += (size as u64).next_multiple_of(PAGE);
+        let words = undo.calls.iter().flat_map(|call| std::iter::once(call.number as u64).chain(call.arguments));
+        let mut all: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
+        let mut source = at + list as u64;
+        for (address, before) in &undo.memory {
+            all.extend([*address, before.len() as u64, source].iter().flat_map(|word| word.to_ne_bytes()));
+            source += before.len() as u64;
         }
-        entries.extend_from_slice(&contents);
-        process.write(at, &entries)?;
-        Ok(Call { until, patches: at, count: patches.len() as u64 })
+        undo.memory.iter().for_each(|(_, before)| all.extend_from_slice(before));
+        process.write(at, &all)?;
+        Ok(Call { until, patches: at + before as u64, count: undo.memory.len() as u64, calls: at, calls_count: undo.calls.len() as u64 })
+    }
+
+    /// Ranges of addresses that hold the timing code and what it needs.
+    pub fn areas(&self) -> [Range<u64>; 2] {
+        [self.base..self.base + CODE + DATA, self.kept.clone()]
+    }
+
+    /// Sets the process to the beginning of the page.
+    fn set(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<()> {
+        self.plant(process, call.until)?;
+        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        process.write(self.data(), &words(&[call.patches, call.count, seed, self.spread]))?;
+        process.write(self.data() + CALLS, &words(&[call.calls, call.calls_count]))?;
+        process.write(self.data() + 56, &words(&[repeats as u64, 0]))?;
+        let now = process.registers()?;
+        process.set_registers(Registers { rip: self.base, orig_rax: u64::MAX, ..now })
+    }
+
+    /// Begins a call as a repeat does, and stops the process at the function's entry.
+    ///
+    /// # Errors
+    /// The process ends or does not get there.
+    pub fn begin(&mut self, process: &mut Process, call: &Call, entry: u64) -> Result<()> {
+        self.set(process, call, 1, 1)?;
+        let mut original = [0u8];
+        if !process.read(entry, &mut original) {
+            return Err(Error::system("repeat the call", "the function's code cannot be read"));
+        }
+        process.poke(entry, &[BREAKPOINT])?;
+        self.run_until(process, entry + 1)?;
+        process.poke(entry, &original)?;
+        process.go_to(entry)
+    }
+
+    /// Runs a call once and returns what it read that differs from time to time.
+    ///
+    /// # Errors
+    /// The process ends or does not return, or it is about to do what cannot be repeated.
+    pub fn watch(&mut self, process: &mut Process, call: &Call, entry: u64) -> Result<BTreeSet<String>> {
+        self.begin(process, call, entry)?;
+        let (back, mut original, mut sources) = (self.base + page().1, [0u8], BTreeSet::new());
+        if !process.read(back, &mut original) {
+            return Err(Error::system("repeat the call", "the timing code cannot be read"));
+        }
+        let mut tripwire = Tripwire::arm(process, self.base)?;
+        process.poke(back, &[BREAKPOINT])?;
+        loop {
+            match process.run(Resume::Run)? {
+                Stop::Trap if process.instruction()? == back + 1 => break,
+                Stop::Filtered => self.guard.check_repeat(process)?,
+                Stop::Signal(signal) => match tripwire.tripped(process, signal)? {
+                    Some(source) => drop(sources.insert(source)),
+                    None => self.guard.blame(process, signal).map_or(Ok(()), Err)?,
+                },
+                other => return Err(Error::system("repeat the call", other.as_end())),
+            }
+        }
+        process.poke(back, &original)?;
+        tripwire.disarm(process)?;
+        Ok(sources)
     }
 
     /// Makes the process run a call `repeats` times, and returns the ticks of each.
     ///
     /// # Errors
-    /// The process ends or does not return.
+    /// The process ends or does not return, or it is about to do what cannot be repeated.
     pub fn run(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<Vec<Ticks>> {
         let repeats = repeats.clamp(1, MOST_READINGS);
-        self.plant(process, call.until)?;
-        let head = [call.patches, call.count, seed, self.spread];
-        process.write(self.data(), &head.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())?;
-        process.write(self.data() + 56, &[repeats as u64, 0].iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())?;
+        self.set(process, call, repeats, seed)?;
+        self.run_until(process, self.base + page().0.len() as u64)?;
         let now = process.registers()?;
-        process.set_registers(Registers { rip: self.base, orig_rax: u64::MAX, ..now })?;
-        let end = self.base + page().0.len() as u64;
-        loop {
-            match process.run(Resume::Run)? {
-                Stop::Trap if process.instruction()? == end => break,
-                Stop::Signal(_) => {}
-                other => return Err(Error::system("repeat the call", other.as_end())),
-            }
-        }
+        self.left = [now.rbx, now.rsi, now.rdi, now.rbp, now.rsp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14, now.r15];
         let mut readings = vec![0u8; 8 * repeats];
         if !process.read(self.data() + READINGS, &mut readings) {
             return Err(Error::system("read the times", "the memory cannot be read"));
         }
         Ok(readings.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes)).collect())
+    }
+
+    /// Runs up to a breakpoint, behind which an address is.
+    fn run_until(&self, process: &mut Process, behind: u64) -> Result<()> {
+        loop {
+            match process.run(Resume::Run)? {
+                Stop::Trap if process.instruction()? == behind => return Ok(()),
+                Stop::Filtered => self.guard.check_repeat(process)?,
+                Stop::Signal(signal) => self.guard.blame(process, signal).map_or(Ok(()), Err)?,
+                other => return Err(Error::system("repeat the call", other.as_end())),
+            }
+        }
     }
 
     /// Puts a jump to the end of the timing at an address, and removes the previous one.

@@ -1,0 +1,206 @@
+//! Keeps a repeated call inside of its process: a filter in the kernel refuses system calls, and memory that others share cannot be
+//! written.
+
+use super::maps::{Mapping, of_process};
+use super::process::Process;
+use super::system::{OF_MEMORY, OWN_ADVICE, Policy, SystemCall, nowhere};
+use crate::error::{Error, Result};
+use nix::sys::signal::Signal;
+use seccompiler::{BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a call may do to the world.
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    policy: Policy,
+    /// Numbers of the system calls that the followed call made.
+    seen: BTreeSet<i64>,
+}
+
+impl Guard {
+    /// Takes away the right to write memory that others share: plain stores reach them without a system call. Devices must not even
+    /// be read, because that can change them, too.
+    ///
+    /// # Errors
+    /// Memory whose rights cannot be changed.
+    pub fn protect(process: &mut Process, from: u64) -> Result<Guard> {
+        let is_open = |mapping: &Mapping| mapping.shared && (mapping.writable || is_device(mapping));
+        let shared: Vec<Mapping> = of_process(process.id())?.into_iter().filter(is_open).collect();
+        for mapping in &shared {
+            let rights = if is_device(mapping) { 0 } else { mapping.protection() & !(libc::PROT_WRITE as u64) };
+            let size = mapping.range.end - mapping.range.start;
+            let done = process.system_call(from, libc::SYS_mprotect, [mapping.range.start, size, rights, 0, 0, 0]);
+            done.map_err(|e| Error::system(&format!("protect {} from repeated calls", named(mapping)), e))?;
+        }
+        let policy = Policy { nowhere: nowhere(process.id()), shared };
+        Ok(Guard { policy, seen: BTreeSet::new() })
+    }
+
+    /// Checks a system call before it happens, and cancels it if it is refused.
+    ///
+    /// # Errors
+    /// Why it cannot be repeated.
+    pub fn check(&self, process: &Process) -> Result<SystemCall> {
+        const SYSCALL: [u8; 2] = [0x0f, 0x05];
+        let registers = process.registers()?;
+        let call = SystemCall::of(&registers);
+        let mut instruction = [0u8; 2];
+        // Others number the calls as 32-bit programs do.
+        let is_native = process.read(registers.rip.wrapping_sub(2), &mut instruction) && instruction == SYSCALL;
+        let checked = match (is_native, call.ends()) {
+            (false, _) => Err("it makes system calls of 32-bit programs, which are not repeated".to_owned()),
+            // The program's end is seen as such.
+            (true, true) => Ok(()),
+            (true, false) => self.policy.check(process.id(), &call, || of_process(process.id()).unwrap_or_default()),
+        };
+        match checked {
+            Ok(()) => Ok(call),
+            Err(reason) => {
+                process.cancel_system_call()?;
+                Err(Error::system("repeat the call", reason))
+            }
+        }
+    }
+
+    /// Lets a system call of a repeat through that the filter stopped, if the followed call made it, too.
+    ///
+    /// # Errors
+    /// Why it cannot be repeated.
+    pub fn check_repeat(&self, process: &Process) -> Result<()> {
+        let call = self.check(process)?;
+        if self.seen.contains(&call.number) {
+            return Ok(());
+        }
+        process.cancel_system_call()?;
+        let reason = format!("a repeat made the system call {}, which the followed call did not: its path differs", call.name());
+        Err(Error::system("repeat the call", reason))
+    }
+
+    /// The reason if a fault is a write to memory that others share.
+    pub fn blame(&self, process: &Process, signal: Signal) -> Option<Error> {
+        if !matches!(signal, Signal::SIGSEGV | Signal::SIGBUS) {
+            return None;
+        }
+        let address = process.fault()?;
+        let mapping = self.policy.shared.iter().find(|mapping| mapping.range.contains(&address))?;
+        let does = if is_device(mapping) { "uses" } else { "writes to" };
+        let reason = format!(
+            "it {does} {} at {address:#x}, which others see: a repeated call would do it again and nothing can undo it; time a function that does not, or let the program keep this memory to itself (MAP_PRIVATE)",
+            named(mapping)
+        );
+        Some(Error::system("repeat the call", reason))
+    }
+
+    /// From here on the kernel stops every system call that the followed call did not make, before it happens.
+    ///
+    /// # Errors
+    /// A kernel without such filters.
+    pub fn restrict(&mut self, process: &mut Process, from: u64, seen: &BTreeSet<i64>) -> Result<()> {
+        self.seen.extend(seen);
+        let program = self.program().map_err(|e| Error::system("make the filter of system calls", e))?;
+        install(process, from, &program).map_err(|e| Error::system("keep the repeated call inside of its process (seccomp)", e))
+    }
+
+    fn program(&self) -> std::result::Result<BpfProgram, seccompiler::BackendError> {
+        let changes_memory = OF_MEMORY.iter().any(|number| self.seen.contains(number));
+        // Undoing what the call did to its memory takes the others of these, too.
+        let wanted = self.seen.iter().chain(OF_MEMORY.iter().filter(|_| changes_memory));
+        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+        for number in wanted.filter(|number| !self.needs_a_look(**number)) {
+            rules.insert(*number, self.conditions(*number)?);
+        }
+        let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
+        SeccompFilter::new(rules, SeccompAction::Trace(0), SeccompAction::Allow, architecture)?.try_into()
+    }
+
+    /// Whether the tracer decides each time: the filter knows no ranges, and nothing of descriptors that are not open.
+    fn needs_a_look(&self, number: i64) -> bool {
+        match number {
+            libc::SYS_exit | libc::SYS_exit_group => true,
+            libc::SYS_munmap | libc::SYS_mprotect | libc::SYS_mremap => !self.policy.shared.is_empty(),
+            libc::SYS_write | libc::SYS_writev | libc::SYS_ioctl => self.policy.nowhere.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// The conditions of which one must hold; none if the number decides.
+    fn conditions(&self, number: i64) -> std::result::Result<Vec<SeccompRule>, seccompiler::BackendError> {
+        let one =
+            |argument, operator, value| SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?]);
+        match number {
+            libc::SYS_write | libc::SYS_writev | libc::SYS_ioctl => {
+                self.policy.nowhere.iter().map(|descriptor| one(0, SeccompCmpOp::Eq, u64::from(*descriptor))).collect()
+            }
+            libc::SYS_futex => {
+                let private = libc::FUTEX_PRIVATE_FLAG as u64;
+                Ok(vec![one(1, SeccompCmpOp::MaskedEq(private), private)?])
+            }
+            libc::SYS_madvise => OWN_ADVICE.iter().map(|advice| one(2, SeccompCmpOp::Eq, *advice as u64)).collect(),
+            libc::SYS_mmap => {
+                let own = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
+                Ok(vec![one(3, SeccompCmpOp::MaskedEq(own | 0x0f), own)?])
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Puts a filter into a process.
+fn install(process: &mut Process, from: u64, program: &BpfProgram) -> Result<()> {
+    const SET_MODE_FILTER: u64 = 1;
+    const HEAD: usize = 16;
+    const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
+    const OWN: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
+    let size = (HEAD + 8 * program.len()) as u64;
+    let at = process.system_call(from, libc::SYS_mmap, [0, size, READ_WRITE, OWN, u64::MAX, 0])?;
+    let mut bytes = (program.len() as u64).to_ne_bytes().to_vec();
+    bytes.extend((at + HEAD as u64).to_ne_bytes());
+    for step in program {
+        bytes.extend(step.code.to_ne_bytes());
+        bytes.extend([step.jt, step.jf]);
+        bytes.extend(step.k.to_ne_bytes());
+    }
+    process.write(at, &bytes)?;
+    process.system_call(from, libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as u64, 1, 0, 0, 0, 0])?;
+    // Without the flag, older kernels take a filter as a reason to slow the process's loads down (speculative store bypass).
+    process.system_call(from, libc::SYS_seccomp, [SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW, at, 0, 0, 0])?;
+    process.system_call(from, libc::SYS_munmap, [at, size, 0, 0, 0, 0]).map(drop)
+}
+
+/// Whether a mapping leads to a device, apart from those that only stand for memory.
+fn is_device(mapping: &Mapping) -> bool {
+    const MEMORY: [&str; 3] = ["/dev/shm/", "/dev/zero", "/dev/hugepages/"];
+    mapping.name.starts_with("/dev/") && !MEMORY.iter().any(|memory| mapping.name.starts_with(memory))
+}
+
+fn named(mapping: &Mapping) -> String {
+    match mapping.name.as_str() {
+        "" | "/dev/zero (deleted)" => "memory that it shares with other processes".to_owned(),
+        name => format!("shared memory ({name})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_short_and_devices_are_told_from_memory() {
+        let mut guard = Guard::default();
+        guard.seen.extend([libc::SYS_write, libc::SYS_mmap, libc::SYS_exit_group]);
+        guard.policy.nowhere.extend([1, 2]);
+        let program = guard.program().unwrap();
+        assert!(program.len() > 10 && program.len() < 200, "{}", program.len());
+        let mapping = |name: &str| Mapping {
+            range: 0..4096,
+            writable: true,
+            executable: false,
+            readable: true,
+            shared: true,
+            offset: 0,
+            name: name.into(),
+        };
+        assert!(is_device(&mapping("/dev/mem")) && is_device(&mapping("/dev/dri/card0")));
+        assert!(!is_device(&mapping("/dev/shm/x")) && !is_device(&mapping("/dev/zero (deleted)")) && !is_device(&mapping("/tmp/file")));
+    }
+}
