@@ -9,6 +9,7 @@ mod between;
 mod blocks;
 mod commensurate;
 mod departure;
+mod ends;
 mod groups;
 mod interval;
 mod linear;
@@ -29,6 +30,7 @@ pub mod solution;
 
 pub use between::between_runs;
 pub use blocks::variance_of_mean;
+pub use ends::Ending;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub use method::{Departure, Measured, Method, Shown};
 pub use quiet::Quiet;
@@ -66,11 +68,13 @@ pub struct Options {
     /// Whether the rows' departure from the plane may follow their counts, as with parts that overlap: the intervals then
     /// treat rows with similar counts as one. Applies only to repeated rows.
     pub departure_follows_counts: bool,
+    /// Rows that may be longer than their parts, because of how they begin and end. Applies only to repeated rows.
+    pub ends: Vec<Ending>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { level: 0.95, leave_rows_out: true, departure_follows_counts: false }
+        Options { level: 0.95, leave_rows_out: true, departure_follows_counts: false, ends: Vec::new() }
     }
 }
 

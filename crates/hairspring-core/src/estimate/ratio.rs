@@ -38,7 +38,7 @@ pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<U
             .uncertain
             .budget
             .iter()
-            .filter(|entry| matches!(entry.source, Source::LackOfFit | Source::Granularity | Source::Readings));
+            .filter(|entry| matches!(entry.source, Source::LackOfFit | Source::Granularity | Source::Readings | Source::Ends));
         carried.map(|entry| entry.scaled(factor)).collect()
     };
     budget.extend(systematic(a.1, 1.0 / b.1.ticks.value));

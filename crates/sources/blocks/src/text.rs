@@ -174,7 +174,6 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
 fn summary(page: &mut Page, measured: &MeasuredFunction) {
     let analysis = &measured.analysis;
     let quality = &analysis.quality;
-    let solution = &analysis.series().solution;
     let factor = measured.run.table.origin.ns_per_unit();
     let mean = factor.map_or_else(
         || format!("{} ticks", significant(analysis.mean_call, 4)),
@@ -189,7 +188,7 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
     );
     page.item("call", &format!("{mean} on average; {overhead}"), Tone::Plain);
     let (text, tone) = model(quality);
-    let (rank, unknowns) = (solution.rank.pivots.len(), solution.columns.len());
+    let (rank, unknowns) = (analysis.told_apart, analysis.unknown_count);
     page.item("model", &format!("{text}; {rank} of {unknowns} unknowns can be told apart"), tone);
     let needs = &analysis.undetermined;
     if !needs.is_empty() {

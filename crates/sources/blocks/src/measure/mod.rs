@@ -1,10 +1,11 @@
 //! Measures a request: every input is followed once, all are timed in rounds, and the table is solved.
 
+mod overhead;
 mod prepare;
 mod rounds;
 mod until;
 
-use crate::analysis::{CountRow, SERIES, Structure, Unknowns, analyse, depends_on_data};
+use crate::analysis::{CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, depends_on_data};
 use crate::binary::{Code, Flow, Image, Lines, callee, flow};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
@@ -19,6 +20,7 @@ use hairspring_measure::cpu::settle_where_quiet;
 use hairspring_measure::ruler::find_ruler;
 use hairspring_measure::{Run, Stop};
 use iced_x86::Instruction;
+use overhead::{OWN, Overhead};
 use prepare::{Prepared, Session};
 use rounds::{Readings, Timing};
 use std::time::Instant;
@@ -53,8 +55,10 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         ..Origin::default()
     };
     let table = tabulate(&graph, &rows, unknowns, &readings, &chains, origin);
-    let question =
-        Question { options: Options { level: request.level, departure_follows_counts: true, ..Options::default() }, ..Question::default() };
+    let overhead = Overhead::new(&readings);
+    let ends = overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(&graph, &rows, &readings));
+    let options = Options { level: request.level, departure_follows_counts: true, ends, ..Options::default() };
+    let question = Question { options, ..Question::default() };
     let mut analysis = analyse(&graph, &structure, &rows, unknowns, &table, &question)?;
     let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     analysis.doubt(doubt);
@@ -103,13 +107,25 @@ fn tabulate(
     chains: &[Companion],
     origin: Origin,
 ) -> Observations {
-    let mut table = Observations::new(unknowns.names(graph));
+    let names = unknowns.names(graph);
+    let own: Vec<usize> = if readings.own.is_empty() { Vec::new() } else { overhead::long().collect() };
+    let chain = (!own.is_empty()).then(|| PAGE_CHAIN.to_owned());
+    let mut table = Observations::new(names.iter().cloned().chain(chain).collect());
     table.origin = origin;
     let series = table.series(SERIES);
-    let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &unknowns.counts(&row.counts))).collect();
+    let with_chain = |counts: Vec<f64>, copies: f64| counts.into_iter().chain((!own.is_empty()).then_some(copies)).collect::<Vec<f64>>();
+    let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &with_chain(unknowns.counts(&row.counts), 0.0))).collect();
+    let none = vec![0.0; names.len()];
+    let own_ids: Vec<(usize, u32)> =
+        own.iter().map(|at| (*at, table.row_apart(series, &with_chain(none.clone(), f64::from(OWN[*at].copies))))).collect();
     let chain_ids: Vec<u32> = chains.iter().flat_map(|chain| chain.declare(&mut table)).collect();
     for reading in &readings.function {
         table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
+    }
+    for reading in &readings.own {
+        if let Some((_, id)) = own_ids.iter().find(|(at, _)| *at == reading.row as usize) {
+            table.push_flagged(*id, reading.round, reading.ticks, reading.flags);
+        }
     }
     for reading in &readings.chains {
         table.push_flagged(chain_ids[reading.row as usize], reading.round, reading.ticks, reading.flags);

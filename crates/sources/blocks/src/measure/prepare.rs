@@ -10,7 +10,7 @@ use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
 use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
-    Call, Followed, Follower, Partial, Patches, Process, Program, Snapshot, Started, Stub, Target, put_back, repeatable, start,
+    Call, Followed, Follower, Own, Partial, Patches, Process, Program, Snapshot, Started, Stub, Target, put_back, repeatable, start,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -69,6 +69,17 @@ impl Prepared {
             self.last = row;
         }
         self.stub.run(&mut self.process, &self.rows[row].call, repeats, seed)
+    }
+
+    /// Runs a function of the page `repeats` times from the state of the whole call.
+    ///
+    /// # Errors
+    /// The process ends or does not return.
+    pub fn run_own(&mut self, own: Own, repeats: usize, seed: u64) -> Result<Vec<u64>> {
+        put_back(&self.process, &self.rows[self.last].written)?;
+        self.last = 0;
+        let call = self.stub.own(&self.rows[0].call, own);
+        self.stub.run(&mut self.process, &call, repeats, seed)
     }
 }
 

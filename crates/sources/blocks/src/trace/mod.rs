@@ -13,5 +13,5 @@ pub use follow::{Followed, Follower, Partial};
 pub use memory::{Patches, Snapshot, put_back};
 pub use process::Process;
 pub use start::{Program, Started, Target, start};
-pub use stub::{Call, JUMP, Stub};
+pub use stub::{Call, JUMP, Own, Stub};
 pub use system::repeatable;

@@ -25,8 +25,10 @@ std::arch::global_asm!(
     ".pushsection .rodata.hairspring_blocks_stub, \"a\"",
     ".p2align 6",
     // The compiler may put the assembly and the references to it into different objects.
-    ".globl hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_end",
-    ".hidden hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_end",
+    ".globl hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_stop",
+    ".globl hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_end",
+    ".hidden hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_stop",
+    ".hidden hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_end",
     "hairspring_blocks_stub_start:",
     ".set hairspring_blocks_data, hairspring_blocks_stub_start + 4096",
     "20:",
@@ -102,6 +104,20 @@ std::arch::global_asm!(
     "cmp rcx, [rip + hairspring_blocks_data + 56]",
     "jb 20b",
     "int3",
+    "hairspring_blocks_stub_stop:",
+    // Functions of known length, called in place of the program's: each begins a number of copies before its end.
+    ".p2align 4, 0xcc",
+    ".rept 64",
+    "imul rax, rax",
+    ".endr",
+    "hairspring_blocks_stub_return:",
+    "ret",
+    ".p2align 4, 0xcc",
+    ".rept 64",
+    "imul rax, rax",
+    ".endr",
+    "hairspring_blocks_stub_jump:",
+    "jmp hairspring_blocks_stub_back",
     "hairspring_blocks_stub_end:",
     ".popsection",
 );
@@ -109,15 +125,49 @@ std::arch::global_asm!(
 unsafe extern "C" {
     static hairspring_blocks_stub_start: u8;
     static hairspring_blocks_stub_back: u8;
+    static hairspring_blocks_stub_stop: u8;
+    static hairspring_blocks_stub_return: u8;
+    static hairspring_blocks_stub_jump: u8;
     static hairspring_blocks_stub_end: u8;
 }
 
-/// The bytes of the page, and the offset to which the call returns.
-fn page() -> (&'static [u8], u64) {
-    let (start, back, end) =
-        (&raw const hairspring_blocks_stub_start, &raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_end);
-    // SAFETY: the three symbols are in this order in one read-only section that the assembly above makes.
-    unsafe { (std::slice::from_raw_parts(start, end.offset_from(start) as usize), back.offset_from(start) as u64) }
+/// The page of code.
+struct Page {
+    bytes: &'static [u8],
+    /// Offset to which the call returns.
+    back: u64,
+    /// Offset after the breakpoint at which the repeats end.
+    stop: u64,
+    /// Offsets of the ends of the functions of known length: by a return, and by a jump as calls are ended early.
+    returns: u64,
+    jumps: u64,
+}
+
+fn page() -> Page {
+    let start = &raw const hairspring_blocks_stub_start;
+    let (back, stop, end) =
+        (&raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_stop, &raw const hairspring_blocks_stub_end);
+    let (returns, jumps) = (&raw const hairspring_blocks_stub_return, &raw const hairspring_blocks_stub_jump);
+    // SAFETY: the symbols are in one read-only section that the assembly above makes, all after `start` and none after `end`.
+    unsafe {
+        let offset = |symbol: *const u8| symbol.offset_from(start) as u64;
+        let bytes = std::slice::from_raw_parts(start, offset(end) as usize);
+        Page { bytes, back: offset(back), stop: offset(stop), returns: offset(returns), jumps: offset(jumps) }
+    }
+}
+
+/// Bytes of one copy in a function of known length.
+const COPY: u64 = 4;
+/// Most copies of it.
+pub const MOST_COPIES: u32 = 64;
+
+/// A function of the page: a number of multiplications that wait for each other, and its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Own {
+    /// Multiplications.
+    pub copies: u32,
+    /// Whether it returns; else it ends as a call that is ended early.
+    pub returns: bool,
 }
 
 /// Ticks of one call.
@@ -128,6 +178,8 @@ pub type Ticks = u64;
 pub struct Call {
     /// Where the call ends; `None` for a whole call.
     pub until: Option<u64>,
+    /// The function that is called.
+    entry: u64,
     patches: u64,
     count: u64,
 }
@@ -164,7 +216,7 @@ impl Stub {
         let base = free_near(mappings, near, CODE + DATA)
             .ok_or_else(|| Error::system("prepare the program", "there is no room for the timing code near the function"))?;
         process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
-        process.write(base, page().0)?;
+        process.write(base, page().bytes)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
         Ok(Stub { base, spread, planted: None })
     }
@@ -202,7 +254,7 @@ impl Stub {
     /// The system's error.
     pub fn prepare(&self, process: &mut Process, from: u64, until: Option<u64>, patches: &Patches) -> Result<Call> {
         if patches.is_empty() {
-            return Ok(Call { until, patches: 0, count: 0 });
+            return Ok(Call { until, entry: from, patches: 0, count: 0 });
         }
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
@@ -217,7 +269,13 @@ impl Stub {
         }
         entries.extend_from_slice(&contents);
         process.write(at, &entries)?;
-        Ok(Call { until, patches: at, count: patches.len() as u64 })
+        Ok(Call { until, entry: from, patches: at, count: patches.len() as u64 })
+    }
+
+    /// The call of a function of the page from the same state as another call.
+    pub fn own(&self, call: &Call, own: Own) -> Call {
+        let end = if own.returns { page().returns } else { page().jumps };
+        Call { until: None, entry: self.base + end - COPY * u64::from(own.copies.min(MOST_COPIES)), ..*call }
     }
 
     /// Makes the process run a call `repeats` times, and returns the ticks of each.
@@ -227,12 +285,12 @@ impl Stub {
     pub fn run(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<Vec<Ticks>> {
         let repeats = repeats.clamp(1, MOST_READINGS);
         self.plant(process, call.until)?;
-        let head = [call.patches, call.count, seed, self.spread];
+        let head = [call.patches, call.count, seed, self.spread, call.entry];
         process.write(self.data(), &head.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())?;
         process.write(self.data() + 56, &[repeats as u64, 0].iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>())?;
         let now = process.registers()?;
         process.set_registers(Registers { rip: self.base, orig_rax: u64::MAX, ..now })?;
-        let end = self.base + page().0.len() as u64;
+        let end = self.base + page().stop;
         loop {
             match process.run(Resume::Run)? {
                 Stop::Trap if process.instruction()? == end => break,
@@ -260,7 +318,7 @@ impl Stub {
         if !process.read(address, &mut bytes) {
             return Err(Error::system("end the call early", "the code there cannot be read"));
         }
-        let distance = (self.base + page().1).wrapping_sub(address + JUMP as u64) as u32;
+        let distance = (self.base + page().back).wrapping_sub(address + JUMP as u64) as u32;
         let mut jump = [0xe9; JUMP];
         jump[1..].copy_from_slice(&distance.to_le_bytes());
         process.poke(address, &jump)?;
@@ -274,10 +332,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_fits_and_ends_with_a_breakpoint() {
-        let (bytes, back) = page();
-        assert!(bytes.len() < CODE as usize && (back as usize) < bytes.len());
-        assert_eq!(bytes.last(), Some(&0xcc));
+    fn the_page_fits_and_its_places_are_in_order() {
+        let Page { bytes, back, stop, returns, jumps } = page();
+        assert!(bytes.len() < CODE as usize && back < stop && stop < returns && returns < jumps && jumps < bytes.len() as u64);
+        assert_eq!((bytes[stop as usize - 1], bytes[returns as usize]), (0xcc, 0xc3));
+        // All copies are there, and as long as is assumed.
+        let copy = |end: u64, n: u64| &bytes[(end - COPY * n) as usize..(end - COPY * (n - 1)) as usize];
+        for end in [returns, jumps] {
+            assert!((1..=u64::from(MOST_COPIES)).all(|n| copy(end, n) == [0x48, 0x0f, 0xaf, 0xc0]));
+        }
         assert_eq!(READINGS + 8 * MOST_READINGS as u64, 0x400);
     }
 }
