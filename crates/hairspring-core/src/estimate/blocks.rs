@@ -6,6 +6,9 @@ use super::location::Grouped;
 /// Blocks that a run is divided into, if it has at least as many rounds.
 const BLOCKS: usize = 32;
 
+/// Fewest blocks into which a run is divided so that they are complete.
+const FEWEST_BLOCKS: usize = 6;
+
 /// Least sum of weights for the mean of a row in a block.
 const LEAST_WEIGHT: f64 = 0.9;
 
@@ -23,7 +26,23 @@ pub struct BlockMeans {
 impl BlockMeans {
     /// Divides the rounds into blocks and averages the usable readings of each row in each block.
     pub fn new(grouped: &Grouped, rounds: u32) -> BlockMeans {
-        let count = BLOCKS.min(rounds as usize).max(1);
+        BlockMeans::of(grouped, rounds, BLOCKS.min(rounds as usize).max(1))
+    }
+
+    /// The same in fewer and longer blocks, if rows have no usable reading in many of the shorter ones: left out they would leave rounds
+    /// of all rows unused because of single rows.
+    pub fn complete(grouped: &Grouped, rounds: u32) -> BlockMeans {
+        let mut count = BLOCKS.min(rounds as usize).max(1);
+        loop {
+            let blocks = BlockMeans::of(grouped, rounds, count);
+            if blocks.incomplete == 0 || count / 2 < FEWEST_BLOCKS {
+                return blocks;
+            }
+            count /= 2;
+        }
+    }
+
+    fn of(grouped: &Grouped, rounds: u32, count: usize) -> BlockMeans {
         let rows = grouped.rows.len();
         let mut sums = vec![vec![(0.0, 0.0); rows]; count];
         for (row, readings) in grouped.readings.iter().enumerate() {
@@ -71,6 +90,9 @@ pub fn variance(values: &[f64]) -> f64 {
 /// chance correlation of independent blocks).
 const CORRELATED: f64 = 0.15;
 
+/// Fewer blocks than this do not show a correlation below the limit.
+const FEW: usize = 16;
+
 /// Variance of the mean of block values, and its degrees of freedom. Where neighbouring blocks are correlated (noise slower
 /// than a block, a frequency step) fewer of them are independent: the variance is larger and the degrees of freedom fewer.
 pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
@@ -78,11 +100,19 @@ pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
     let plain = variance(values) / n;
     let correlation = neighbour_correlation(values);
     if values.len() < 8 || correlation < CORRELATED {
-        return (plain, n - 1.0);
+        let floor = if values.len() < FEW { variance_by_halves(values) } else { 0.0 };
+        return (plain.max(floor), n - 1.0);
     }
     // The sum of the autocorrelations of a first-order process; bounded, because the estimate is poor near 1.
     let inflation = ((1.0 + correlation) / (1.0 - correlation)).min(n / 2.0);
     (plain * inflation, ((n - 1.0) / inflation).max(1.0))
+}
+
+/// Variance of the mean by the difference between the halves of the run: few blocks do not show how far their neighbours are correlated.
+fn variance_by_halves(values: &[f64]) -> f64 {
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
+    let (first, second) = values.split_at(values.len() / 2);
+    ((mean(first) - mean(second)) / 2.0).powi(2)
 }
 
 fn neighbour_correlation(values: &[f64]) -> f64 {
@@ -103,5 +133,7 @@ mod tests {
         let (fast, slow) = (variance_of_mean(&alternating), variance_of_mean(&step));
         assert!(slow.0 > 5.0 * fast.0);
         assert!(slow.1 < 6.0 && fast.1 == 31.0);
+        // Few blocks: the halves differ by 1, so the mean may be off by a half.
+        assert_eq!(variance_of_mean(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]).0, 0.25);
     }
 }

@@ -45,7 +45,8 @@ const DITHERED: f64 = 0.05;
 pub fn solve(mut grouped: Grouped, table: &Observations, options: &Options) -> Result<Solution> {
     take_off(&mut grouped, &options.ends);
     let starved = split_starved(&mut grouped);
-    let blocks = BlockMeans::new(&grouped, table.rounds());
+    let blocks =
+        if options.calm_visits { BlockMeans::complete(&grouped, table.rounds()) } else { BlockMeans::new(&grouped, table.rounds()) };
     if blocks.len() < MIN_ROUNDS {
         return regression::solve(&grouped, table, options);
     }

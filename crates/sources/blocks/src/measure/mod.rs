@@ -5,14 +5,14 @@ mod prepare;
 mod rounds;
 mod until;
 
-use crate::analysis::{CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, depends_on_data};
+use crate::analysis::{BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, depends_on_data};
 use crate::binary::{Code, Flow, Image, Lines, callee, flow};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
 use crate::result::{FunctionInfo, MeasuredFunction, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
 use hairspring_core::estimate::{Options, exact_rank};
-use hairspring_core::judge::Question;
+use hairspring_core::judge::{Finding, Question, Severity};
 use hairspring_core::observations::{Observations, Origin};
 use hairspring_host::clock::{RateMeter, find, granularity};
 use hairspring_measure::companions::{Companion, companions};
@@ -57,11 +57,12 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let table = tabulate(&graph, &rows, unknowns, &readings, &chains, origin);
     let overhead = Overhead::new(&readings);
     let ends = overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(&graph, &rows, &readings));
-    let options = Options { level: request.level, departure_follows_counts: true, ends, ..Options::default() };
+    let options = Options { level: request.level, departure_follows_counts: true, calm_visits: true, ends, ..Options::default() };
     let question = Question { options, ..Question::default() };
     let mut analysis = analyse(&graph, &structure, &rows, unknowns, &table, &question)?;
     let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     analysis.doubt(doubt);
+    analysis.doubt(few_rounds(readings.rounds));
     Ok(MeasuredFunction {
         function: session.function(),
         inputs: request.inputs.len(),
@@ -76,6 +77,16 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         settled,
         ruler,
     })
+}
+
+/// In simulation with a neighbour that stays for some rounds, this many still gave intervals that held in 92 of 100 cases, and this many
+/// hardly ever did.
+const ENOUGH_ROUNDS: u32 = 24;
+const TOO_FEW_ROUNDS: u32 = 16;
+
+fn few_rounds(rounds: u32) -> Option<Finding> {
+    let severity = if rounds < TOO_FEW_ROUNDS { Severity::Untrusted } else { Severity::Warning };
+    (rounds < ENOUGH_ROUNDS).then(|| Finding::new(severity, BlocksFinding::FewRounds { rounds }))
 }
 
 /// Blocks, unless the counts of edges are independent of theirs and determine more unknowns with these rows.

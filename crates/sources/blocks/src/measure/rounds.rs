@@ -27,7 +27,9 @@ const MOST_TIMED: u64 = 24;
 /// Ticks around a call in the timing code.
 const AROUND: u64 = 400;
 /// Rows between two rounds of the chains.
-const ROWS_BETWEEN: usize = 64;
+const ROWS_BETWEEN: usize = 32;
+/// Readings of each of their rows in one such round: fewer do not show that something slowed the core meanwhile.
+const OF_CHAINS: usize = 8;
 
 /// The settings of the rounds.
 pub struct Timing<'a> {
@@ -111,7 +113,7 @@ impl Timing<'_> {
             plans.shuffle(&mut random);
             for (place, (row, plan)) in plans.iter_mut().enumerate() {
                 if place % ROWS_BETWEEN == 0 {
-                    readings.push_chains(chains.round(&mut rig));
+                    (0..OF_CHAINS).for_each(|_| readings.push_chains(chains.round(&mut rig)));
                 }
                 if !readings.lost.contains_key(&rows[*row].0) {
                     match self.visit(prepared, rows[*row], plan, (timed, random.next_u64()), program) {

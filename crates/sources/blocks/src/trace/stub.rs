@@ -108,13 +108,13 @@ std::arch::global_asm!(
     // Functions of known length, called in place of the program's: each begins a number of copies before its end.
     ".p2align 4, 0xcc",
     ".rept 64",
-    "imul rax, rax",
+    "imul rdx, rcx",
     ".endr",
     "hairspring_blocks_stub_return:",
     "ret",
     ".p2align 4, 0xcc",
     ".rept 64",
-    "imul rax, rax",
+    "imul rdx, rcx",
     ".endr",
     "hairspring_blocks_stub_jump:",
     "jmp hairspring_blocks_stub_back",
@@ -339,7 +339,7 @@ mod tests {
         // All copies are there, and as long as is assumed.
         let copy = |end: u64, n: u64| &bytes[(end - COPY * n) as usize..(end - COPY * (n - 1)) as usize];
         for end in [returns, jumps] {
-            assert!((1..=u64::from(MOST_COPIES)).all(|n| copy(end, n) == [0x48, 0x0f, 0xaf, 0xc0]));
+            assert!((1..=u64::from(MOST_COPIES)).all(|n| copy(end, n) == [0x48, 0x0f, 0xaf, 0xd1]));
         }
         assert_eq!(READINGS + 8 * MOST_READINGS as u64, 0x400);
     }
