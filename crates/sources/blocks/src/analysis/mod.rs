@@ -4,6 +4,7 @@ mod data;
 mod kinds;
 mod missing;
 mod negative;
+mod paths;
 mod quality;
 mod regions;
 mod structure;
@@ -12,6 +13,7 @@ pub use data::depends_on_data;
 pub use kinds::BlocksFinding;
 pub use missing::{Missing, missing};
 pub use negative::family_level;
+pub use paths::{Path, paths};
 pub use quality::Quality;
 pub use regions::{Region, regions};
 pub use structure::{Structure, identical};
@@ -105,6 +107,8 @@ pub struct Analysis {
     pub calls: usize,
     /// Mean time of a whole call, in the table's unit, including the overhead.
     pub mean_call: f64,
+    /// Times of whole calls by their path.
+    pub paths: Vec<Path>,
     /// Coarser parts, if they add up.
     pub regions: Vec<Region>,
     /// What is missing.
@@ -191,6 +195,7 @@ pub fn analyse(
         totals,
         calls: rows.iter().filter(|row| row.until.is_none()).count(),
         mean_call: mean_call(solution, rows),
+        paths: paths(solution, rows),
         regions: Vec::new(),
         missing: missing(graph, rows, structure),
         findings: Vec::new(),

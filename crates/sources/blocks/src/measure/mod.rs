@@ -23,6 +23,7 @@ use iced_x86::Instruction;
 use overhead::{OWN, Overhead};
 use prepare::{Prepared, Session};
 use rounds::{Readings, Timing};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Follows, times and solves.
@@ -174,6 +175,7 @@ impl Session<'_> {
         lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));
         for block in &mut graph.blocks {
             block.calls = self.calls(block, image);
+            block.hottest = hottest(&code, block);
         }
         graph
     }
@@ -213,6 +215,36 @@ impl Session<'_> {
             has_lines: self.graph.blocks.iter().any(|block| block.source.is_some()),
         }
     }
+}
+
+/// The instructions of a block by what they are likely to cost: their number, times a rough latency. It orders a list, no more.
+fn hottest(code: &Code, block: &Block) -> Vec<(String, u32)> {
+    const SHOWN: usize = 3;
+    let mut known: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    for instruction in instructions(code, block.start, block.end).into_iter().filter_map(|address| code.decode(address)) {
+        let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
+        let entry = known.entry(name).or_insert((0, 0));
+        *entry = (entry.0 + 1, entry.1 + likely_cycles(&instruction));
+    }
+    let mut all: Vec<(String, (u32, u32))> = known.into_iter().collect();
+    all.sort_by_key(|(_, (_, cycles))| std::cmp::Reverse(*cycles));
+    all.into_iter().take(SHOWN).map(|(name, (number, _))| (name, number)).collect()
+}
+
+fn likely_cycles(instruction: &Instruction) -> u32 {
+    use iced_x86::Mnemonic::{Call, Div, Divpd, Divps, Divsd, Divss, Idiv, Imul, Mul, Sqrtpd, Sqrtsd};
+    const MEMORY: u32 = 4;
+    let memory = u32::from((0..instruction.op_count()).any(|at| instruction.op_kind(at) == iced_x86::OpKind::Memory)) * MEMORY;
+    let repeated = instruction.has_rep_prefix() || instruction.has_repne_prefix();
+    memory
+        + match instruction.mnemonic() {
+            _ if repeated => 30,
+            Call => 30,
+            Div | Idiv | Divsd | Divpd | Divss | Divps | Sqrtsd | Sqrtpd => 15,
+            Imul | Mul => 3,
+            _ if instruction.is_string_instruction() => 5,
+            _ => 1,
+        }
 }
 
 /// Addresses of the instructions in a range.
