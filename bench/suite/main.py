@@ -16,6 +16,7 @@ import instructions
 import languages
 import latency
 import mhz
+import parts
 import recordings
 import repeat
 import same

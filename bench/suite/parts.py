@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def instructions(program: str) -> list[Instruction]:
 def truths(program: str, document: dict[str, Any]) -> dict[str, float]:
     """Cycles of every block: its copies of the chains. The operands of a chain are those of two equal instructions in a row."""
     every = instructions(program)
-    chain = {a[2] for a, b in zip(every, every[1:], strict=False) if a[1:] == b[1:] and a[1] in CYCLES}
+    chain = {a[2] for a, b in pairwise(every) if a[1:] == b[1:] and a[1] in CYCLES}
     copies = [(address, CYCLES[name]) for address, name, operands in every if name in CYCLES and operands in chain]
 
     def cycles(block: dict[str, Any]) -> float:
@@ -145,5 +146,7 @@ def run(record: Record, settings: Settings) -> None:
     record.table("times of parts against the truth", header, [*lines, ("all", "", *total.cells(), "")])
     record.csv(("program", "inputs", "options", "part", "truth", "cycles", "low", "high"), raw)
     share = 100 * (total.right + total.doubted) / max(total.told, 1)
-    record.target(f"{RIGHT_PERCENT:.0f} % within 3 % or 1.5 cycles, or doubted", share >= RIGHT_PERCENT, f"{share:.1f} %")
+    record.target(
+        f"{RIGHT_PERCENT:.0f} % within 3 % or 1.5 cycles, or doubted", share >= RIGHT_PERCENT, f"{share:.1f} %"
+    )
     record.target("none off by more than twice its interval", total.wrong == 0, f"{total.wrong} of {total.told}")

@@ -7,6 +7,7 @@
 use super::interval::{Contribution, Source};
 use super::location::Grouped;
 use crate::observations::RowId;
+use std::collections::{BTreeMap, HashMap};
 
 /// A row that may be longer than its parts and the overhead.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Ending {
     pub low: f64,
     /// By how much at the most.
     pub high: f64,
+    /// Standard deviation between kinds beyond that: code that takes other paths is followed by other waits.
+    pub sd: f64,
 }
 
 impl Ending {
@@ -40,20 +43,23 @@ pub(super) fn take_off(grouped: &mut Grouped, endings: &[Ending]) {
     }
 }
 
-/// The bound of what is left for an unknown, whose weights are those of `rows`: kinds are off independently, in the worst case all in
-/// the direction that moves the unknown. `None` if nothing is left.
-pub(super) fn left(rows: &[RowId], weights: &[f64], endings: &[Ending]) -> Option<Contribution> {
-    let mut kinds: Vec<(u32, f64)> = Vec::new();
+/// Degrees of freedom of the standard deviation between kinds, which a few functions of known length show.
+const FEW: f64 = 4.0;
+
+/// What is left for an unknown, whose weights are those of `rows`: kinds are off independently, by their bounds in the worst case all in
+/// the direction that moves the unknown.
+pub(super) fn left(rows: &[RowId], weights: &[f64], endings: &[Ending]) -> Vec<Contribution> {
+    let mut kinds: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    let places: HashMap<RowId, usize> = rows.iter().enumerate().map(|(at, row)| (*row, at)).collect();
     for ending in endings {
-        let Some(at) = rows.iter().position(|row| *row == ending.row) else { continue };
-        let moves = weights[at] * ending.half();
-        match kinds.iter_mut().find(|(kind, _)| *kind == ending.kind) {
-            Some((_, sum)) => *sum += moves,
-            None => kinds.push((ending.kind, moves)),
-        }
+        let Some(at) = places.get(&ending.row) else { continue };
+        let sums = kinds.entry(ending.kind).or_insert((0.0, 0.0));
+        *sums = (sums.0 + weights[*at] * ending.half(), sums.1 + weights[*at] * ending.sd);
     }
-    let bound: f64 = kinds.iter().map(|(_, sum)| sum.abs()).sum();
-    (bound > 0.0).then(|| Contribution::bound(Source::Ends, bound))
+    let bound: f64 = kinds.values().map(|(sum, _)| sum.abs()).sum();
+    let sd = kinds.values().map(|(_, sum)| sum * sum).sum::<f64>().sqrt();
+    let entries = [Contribution::bound(Source::Ends, bound), Contribution::standard(Source::Ends, sd, FEW)];
+    entries.into_iter().zip([bound, sd]).filter(|(_, size)| *size > 0.0).map(|(entry, _)| entry).collect()
 }
 
 #[cfg(test)]
@@ -80,17 +86,17 @@ mod tests {
             |ends: Vec<Ending>| solve(&table, series, &Options { ends, ..Options::default() }).unwrap().component("rest").unwrap().clone();
         let plain = rest(Vec::new());
         assert!(plain.ticks.high < 0.0, "{:?}", plain.ticks);
-        let known = rest(vec![Ending { row: rows[0], kind: 1, low: 0.0, high: 10.0 }]);
+        let known = rest(vec![Ending { row: rows[0], kind: 1, low: 0.0, high: 10.0, sd: 0.0 }]);
         assert!(known.ticks.contains(0.0) && known.ticks.half_width() < 8.0, "{:?}", known.ticks);
         assert!((known.uncertain.part(Source::Ends, 0.95) - 5.0).abs() < 0.5, "{:?}", known.uncertain);
     }
 
     #[test]
     fn rows_of_a_kind_are_off_together() {
-        let off = |kind: u32, row: u32| Ending { row, kind, low: 0.0, high: 4.0 };
+        let off = |kind: u32, row: u32| Ending { row, kind, low: 0.0, high: 4.0, sd: 0.0 };
         let bound = |kinds: [u32; 2]| {
             let all = [off(kinds[0], 0), off(kinds[1], 1)];
-            super::left(&[0, 1], &[1.0, -0.5], &all).map_or(0.0, |entry| entry.half_width(0.95))
+            super::left(&[0, 1], &[1.0, -0.5], &all).iter().map(|entry| entry.half_width(0.95)).sum::<f64>()
         };
         assert!((bound([1, 1]) - 1.0).abs() < 1e-12 && (bound([1, 2]) - 3.0).abs() < 1e-12);
     }

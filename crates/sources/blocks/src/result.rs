@@ -149,7 +149,8 @@ impl MeasuredFunction {
     fn share_of(&self, block: usize, runs: impl Fn(&Counts) -> u64) -> f64 {
         let blocks = &self.graph.blocks;
         let whole = || self.rows.iter().filter(|row| row.until.is_none());
-        let of_row = |row: &CountRow| row.counts.blocks.iter().zip(blocks).map(|(n, one)| *n as f64 * f64::from(one.instructions)).sum::<f64>();
+        let of_row =
+            |row: &CountRow| row.counts.blocks.iter().zip(blocks).map(|(n, one)| *n as f64 * f64::from(one.instructions)).sum::<f64>();
         let all: f64 = whole().map(of_row).sum();
         let own: f64 = whole().map(|row| runs(&row.counts) as f64).sum::<f64>() * f64::from(blocks[block].instructions);
         if all > 0.0 { own / all } else { 0.0 }

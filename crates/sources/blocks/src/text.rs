@@ -185,7 +185,11 @@ fn paths(page: &mut Page, measured: &MeasuredFunction) {
     for path in analysis.paths.iter().take(MOST_PATHS) {
         let time = |ticks: f64| significant(ticks * factor, 4);
         let range = if path.calls > 1 { format!(" ({} to {})", time(path.low), time(path.high)) } else { String::new() };
-        page.item(&many(path.calls, "call"), &format!("{} {unit}{range}: {}", time(path.mean), cut(&ran(&path.blocks), MOST_NAMES)), Tone::Plain);
+        page.item(
+            &many(path.calls, "call"),
+            &format!("{} {unit}{range}: {}", time(path.mean), cut(&ran(&path.blocks), MOST_NAMES)),
+            Tone::Plain,
+        );
     }
     if analysis.paths.len() > MOST_PATHS {
         page.marked("", &format!("and {} more paths, in the JSON document", count(analysis.paths.len() - MOST_PATHS)));

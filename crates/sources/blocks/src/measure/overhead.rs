@@ -45,6 +45,8 @@ const LONG: u32 = 16;
 const SOONER: f64 = 1.6;
 /// The kind of all calls of the program: they may differ together from those of the page.
 const ENTRY: u32 = u32::MAX;
+/// Kinds from here on are calls with the same counts.
+const PATHS: u32 = 1 << 30;
 
 /// The places of the functions that show the overhead of long calls.
 pub fn long() -> impl Iterator<Item = usize> {
@@ -62,6 +64,8 @@ pub struct Overhead {
     hidden: Vec<(f64, f64)>,
     /// How much longer a call is that is ended early.
     early: f64,
+    /// How the overhead of long functions differs from one to the other, as a standard deviation.
+    scatter: f64,
 }
 
 impl Overhead {
@@ -103,7 +107,11 @@ impl Overhead {
         }
         let early: Vec<f64> = all(false).filter(|at| OWN[*at].copies >= LONG).filter_map(beyond).map(|(time, own)| time - own).collect();
         let early = if early.is_empty() { 0.0 } else { early.iter().sum::<f64>() / early.len() as f64 };
-        Overhead { common, copy, hidden, early }
+        let long: Vec<f64> = long().filter_map(beyond).map(|(time, own)| time - own).collect();
+        let squares: f64 = long.iter().map(|off| off * off).sum();
+        // The line takes two degrees of freedom.
+        let scatter = (squares / (long.len().saturating_sub(2).max(1)) as f64).sqrt();
+        Overhead { common, copy, hidden, early, scatter }
     }
 
     /// How much of a call's time may be hidden at the most: as much as of a function that is not shorter. Functions below the hidden
@@ -118,6 +126,7 @@ impl Overhead {
     pub fn ends(&self, graph: &Graph, rows: &[CountRow], readings: &Readings) -> Vec<Ending> {
         let typical = typical(rows.len(), &readings.function);
         let mut kinds: HashMap<(Option<usize>, Vec<usize>), u32> = HashMap::new();
+        let mut paths: HashMap<(Option<usize>, &Vec<u64>), u32> = HashMap::new();
         let mut all = Vec::new();
         for (at, row) in rows.iter().enumerate() {
             let Some(ticks) = typical[at] else { continue };
@@ -127,10 +136,13 @@ impl Overhead {
             let exits = (0..graph.edges.len()).filter(leaves).collect();
             let next = kinds.len() as u32;
             let kind = *kinds.entry((row.until, exits)).or_insert(next);
-            all.push(Ending { row: at as u32, kind: ENTRY, low: -SOONER * self.copy, high: 0.0 });
+            all.push(Ending { row: at as u32, kind: ENTRY, low: -SOONER * self.copy, high: 0.0, sd: 0.0 });
             if low < high {
-                all.push(Ending { row: at as u32, kind, low, high });
+                all.push(Ending { row: at as u32, kind, low, high, sd: 0.0 });
             }
+            let next = paths.len() as u32;
+            let path = *paths.entry((row.until, &row.counts.blocks)).or_insert(next);
+            all.push(Ending { row: at as u32, kind: PATHS + path, low: 0.0, high: 0.0, sd: self.scatter });
         }
         all
     }
@@ -180,7 +192,7 @@ mod tests {
         let reading = |(row, ticks)| Reading { row, round: 0, ticks, flags: hairspring_core::observations::Flags::default(), guard: None };
         let function = [(0, 500.0), (1, 110.0), (2, 500.0), (3, 110.0)].map(reading).to_vec();
         let ends = overhead().ends(&graph, &rows, &Readings { function, ..Readings::default() });
-        let of = |row: u32| ends.iter().find(|ending| ending.row == row && ending.kind != ENTRY).copied();
+        let of = |row: u32| ends.iter().find(|ending| ending.row == row && ending.kind < PATHS).copied();
         assert!(rows.iter().enumerate().all(|(at, _)| ends.iter().any(|ending| ending.row as usize == at && ending.kind == ENTRY)));
         assert!(of(0).is_none() && of(1).unwrap().kind == of(3).unwrap().kind && of(2).unwrap().kind != of(1).unwrap().kind);
         assert!(of(1).unwrap().high > 0.0 && (of(2).unwrap().high - 2.0).abs() < 1e-9);
