@@ -64,7 +64,7 @@ pub struct Overhead {
     hidden: Vec<(f64, f64)>,
     /// How much longer a call is that is ended early.
     early: f64,
-    /// How the overhead of long functions differs from one to the other, as a standard deviation.
+    /// How the overhead of long functions differs from one to the other beyond their noise, as a standard deviation; at most a copy.
     scatter: f64,
 }
 
@@ -87,13 +87,14 @@ impl Overhead {
                 table.push_flagged(row, reading.round, reading.ticks, reading.flags);
             }
         }
-        let options = Options { leave_rows_out: false, ..Options::default() };
+        let options = Options { leave_rows_out: false, calm_visits: true, ..Options::default() };
         let line = solve(&table, long_rows, &options).ok()?;
         let (common, copy) = (line.overhead?.value, line.component("copies")?.ticks.value);
         let all = solve(&table, all_rows, &options).ok()?;
         let time = |id: RowId| all.rows.iter().find(|row| row.row == id && row.location.is_finite()).map(|row| row.location);
         let times: Vec<Option<f64>> = ids.into_iter().map(|id| time(id?)).collect();
-        Some(Overhead::from_times(common, copy, &times))
+        let scatter = line.lack_of_fit.map_or(0.0, |lack| lack.sd).min(copy);
+        Some(Overhead { scatter, ..Overhead::from_times(common, copy, &times) })
     }
 
     /// From the time of each function, the overhead of the long ones and the time of a copy.
@@ -107,11 +108,7 @@ impl Overhead {
         }
         let early: Vec<f64> = all(false).filter(|at| OWN[*at].copies >= LONG).filter_map(beyond).map(|(time, own)| time - own).collect();
         let early = if early.is_empty() { 0.0 } else { early.iter().sum::<f64>() / early.len() as f64 };
-        let long: Vec<f64> = long().filter_map(beyond).map(|(time, own)| time - own).collect();
-        let squares: f64 = long.iter().map(|off| off * off).sum();
-        // The line takes two degrees of freedom.
-        let scatter = (squares / (long.len().saturating_sub(2).max(1)) as f64).sqrt();
-        Overhead { common, copy, hidden, early, scatter }
+        Overhead { common, copy, hidden, early, scatter: 0.0 }
     }
 
     /// How much of a call's time may be hidden at the most: as much as of a function that is not shorter. Functions below the hidden
