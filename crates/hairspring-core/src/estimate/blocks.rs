@@ -1,7 +1,7 @@
 //! Means of the rows within blocks of consecutive rounds (batch means): their variation shows the real uncertainty,
 //! including correlated noise and frequency steps.
 
-use super::location::Grouped;
+use super::location::{Grouped, Sample, total_weight};
 
 /// Blocks that a run is divided into, if it has at least as many rounds.
 const BLOCKS: usize = 32;
@@ -35,29 +35,34 @@ impl BlockMeans {
         let mut count = BLOCKS.min(rounds as usize).max(1);
         loop {
             let blocks = BlockMeans::of(grouped, rounds, count);
-            if blocks.incomplete == 0 || count / 2 < FEWEST_BLOCKS {
+            if blocks.incomplete == 0 {
                 return blocks;
+            }
+            if count / 2 < FEWEST_BLOCKS {
+                return BlockMeans::filled(grouped, rounds, count);
             }
             count /= 2;
         }
     }
 
+    /// Blocks in which a row without a usable reading has the mean of all its readings: among many rows some always lack one.
+    fn filled(grouped: &Grouped, rounds: u32, count: usize) -> BlockMeans {
+        let overall: Vec<f64> = grouped.readings.iter().map(|row| mean_of(row)).collect();
+        let sums = sums(grouped, rounds, count);
+        let mean = |(cell, overall): (&(f64, f64), &f64)| if cell.1 < LEAST_WEIGHT { *overall } else { cell.0 / cell.1 };
+        let means = sums.iter().map(|cells| cells.iter().zip(&overall).map(mean).collect()).collect();
+        BlockMeans { means, from_round: (0..count).map(|block| first_round(block, rounds, count)).collect(), incomplete: 0 }
+    }
+
     fn of(grouped: &Grouped, rounds: u32, count: usize) -> BlockMeans {
-        let rows = grouped.rows.len();
-        let mut sums = vec![vec![(0.0, 0.0); rows]; count];
-        for (row, readings) in grouped.readings.iter().enumerate() {
-            for sample in readings.iter().filter(|sample| sample.is_used()) {
-                let (cell, weight) = (&mut sums[block_of(sample.round, rounds, count)][row], f64::from(sample.weight));
-                *cell = (cell.0 + weight * sample.ticks, cell.1 + weight);
-            }
-        }
+        let sums = sums(grouped, rounds, count);
         let mut blocks = BlockMeans { means: Vec::new(), from_round: Vec::new(), incomplete: 0 };
         for (block, cells) in sums.into_iter().enumerate() {
             if cells.iter().any(|cell| cell.1 < LEAST_WEIGHT) {
                 blocks.incomplete += 1;
             } else {
                 blocks.means.push(cells.iter().map(|cell| cell.0 / cell.1).collect());
-                blocks.from_round.push((block as u64 * u64::from(rounds)).div_ceil(count as u64) as u32);
+                blocks.from_round.push(first_round(block, rounds, count));
             }
         }
         blocks
@@ -73,6 +78,27 @@ impl BlockMeans {
         let rows = self.means.first().map_or(0, Vec::len);
         (0..rows).map(|row| self.means.iter().map(|block| block[row]).sum::<f64>() / self.len() as f64).collect()
     }
+}
+
+/// Sum and weight of the usable readings of each row in each block.
+fn sums(grouped: &Grouped, rounds: u32, count: usize) -> Vec<Vec<(f64, f64)>> {
+    let mut sums = vec![vec![(0.0, 0.0); grouped.rows.len()]; count];
+    for (row, readings) in grouped.readings.iter().enumerate() {
+        for sample in readings.iter().filter(|sample| sample.is_used()) {
+            let (cell, weight) = (&mut sums[block_of(sample.round, rounds, count)][row], f64::from(sample.weight));
+            *cell = (cell.0 + weight * sample.ticks, cell.1 + weight);
+        }
+    }
+    sums
+}
+
+fn mean_of(readings: &[Sample]) -> f64 {
+    let sum: f64 = readings.iter().map(|sample| f64::from(sample.weight) * sample.ticks).sum();
+    sum / total_weight(readings)
+}
+
+fn first_round(block: usize, rounds: u32, count: usize) -> u32 {
+    (block as u64 * u64::from(rounds)).div_ceil(count as u64) as u32
 }
 
 fn block_of(round: u32, rounds: u32, count: usize) -> usize {

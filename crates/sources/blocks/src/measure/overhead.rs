@@ -45,6 +45,9 @@ const LONG: u32 = 16;
 const SOONER: f64 = 1.6;
 /// The kind of all calls of the program: they may differ together from those of the page.
 const ENTRY: u32 = u32::MAX;
+/// Most scatter of the overhead, in copies: on a calm machine it is about this, and more is noise of a loaded one, which the rounds of the
+/// calls themselves show.
+const MOST_SCATTER: f64 = 0.3;
 /// Kinds from here on are calls with the same counts.
 const PATHS: u32 = 1 << 30;
 
@@ -64,7 +67,7 @@ pub struct Overhead {
     hidden: Vec<(f64, f64)>,
     /// How much longer a call is that is ended early.
     early: f64,
-    /// How the overhead of long functions differs from one to the other beyond their noise, as a standard deviation; at most a copy.
+    /// How the overhead of long functions differs from one to the other beyond their noise, as a standard deviation.
     scatter: f64,
 }
 
@@ -93,7 +96,7 @@ impl Overhead {
         let all = solve(&table, all_rows, &options).ok()?;
         let time = |id: RowId| all.rows.iter().find(|row| row.row == id && row.location.is_finite()).map(|row| row.location);
         let times: Vec<Option<f64>> = ids.into_iter().map(|id| time(id?)).collect();
-        let scatter = line.lack_of_fit.map_or(0.0, |lack| lack.sd).min(copy);
+        let scatter = line.lack_of_fit.map_or(0.0, |lack| lack.sd).min(MOST_SCATTER * copy);
         Some(Overhead { scatter, ..Overhead::from_times(common, copy, &times) })
     }
 
