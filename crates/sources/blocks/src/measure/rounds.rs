@@ -138,17 +138,17 @@ impl Timing<'_> {
         (timed, random): (usize, &mut Pcg64Mcg),
         program: &Program,
     ) {
-        for at in 0..own.shortest.len() {
+        for (at, (function, shortest)) in OWN.iter().zip(&mut own.shortest).enumerate() {
             let process = random.random_range(0..prepared.len());
             if readings.lost.contains_key(&process) {
                 continue;
             }
             program.watchdog.watch(Some((prepared[process].process.id(), Instant::now() + self.timeout)));
-            let ticks = prepared[process].run_own(OWN[at], MOST_WARM as usize + timed, random.next_u64());
+            let ticks = prepared[process].run_own(*function, MOST_WARM as usize + timed, random.next_u64());
             match ticks.map_err(|e| program.explain("measure the overhead", e)) {
                 Ok(ticks) => {
                     let flagged =
-                        ticks.into_iter().skip(MOST_WARM as usize).map(|ticks| Raw::new(ticks, own.shortest[at].check(ticks, Width::FULL)));
+                        ticks.into_iter().skip(MOST_WARM as usize).map(|ticks| Raw::new(ticks, shortest.check(ticks, Width::FULL)));
                     let round = readings.rounds;
                     readings.own.extend(flagged.map(|raw| reading(at, round, raw)));
                 }
