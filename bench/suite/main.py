@@ -17,6 +17,7 @@ import instructions
 import languages
 import latency
 import mhz
+import parts
 import recordings
 import repeat
 import same
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "capture": (capture.run, "edges and intervals of simulated captures; an hour of sound; a dump beside wellen"),
     "recordings": (recordings.run, "500 recordings of each kind of device: how often the intervals hold"),
     "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
+    "parts": (parts.run, "eleven small programs of known blocks: how many times are right, doubted or wrong"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
     "instructions": (
         instructions.run,

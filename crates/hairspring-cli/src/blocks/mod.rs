@@ -37,6 +37,7 @@ const REMEDIES: Remedies = Remedies {
         ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
         ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
         ("wide_interval", "give it more time (--budget), or add inputs that run this part more often"),
+        ("few_rounds", "give it more time (--budget), or fewer inputs"),
         ("not_checked", "add inputs that take other paths through the function"),
         (
             "not_additive",

@@ -1,10 +1,13 @@
 //! Means of the rows within blocks of consecutive rounds (batch means): their variation shows the real uncertainty,
 //! including correlated noise and frequency steps.
 
-use super::location::Grouped;
+use super::location::{Grouped, Sample, total_weight};
 
 /// Blocks that a run is divided into, if it has at least as many rounds.
 const BLOCKS: usize = 32;
+
+/// Fewest blocks into which a run is divided so that they are complete.
+const FEWEST_BLOCKS: usize = 6;
 
 /// Least sum of weights for the mean of a row in a block.
 const LEAST_WEIGHT: f64 = 0.9;
@@ -23,22 +26,43 @@ pub struct BlockMeans {
 impl BlockMeans {
     /// Divides the rounds into blocks and averages the usable readings of each row in each block.
     pub fn new(grouped: &Grouped, rounds: u32) -> BlockMeans {
-        let count = BLOCKS.min(rounds as usize).max(1);
-        let rows = grouped.rows.len();
-        let mut sums = vec![vec![(0.0, 0.0); rows]; count];
-        for (row, readings) in grouped.readings.iter().enumerate() {
-            for sample in readings.iter().filter(|sample| sample.is_used()) {
-                let (cell, weight) = (&mut sums[block_of(sample.round, rounds, count)][row], f64::from(sample.weight));
-                *cell = (cell.0 + weight * sample.ticks, cell.1 + weight);
+        BlockMeans::of(grouped, rounds, BLOCKS.min(rounds as usize).max(1))
+    }
+
+    /// The same in fewer and longer blocks, if rows have no usable reading in many of the shorter ones: left out they would leave rounds
+    /// of all rows unused because of single rows.
+    pub fn complete(grouped: &Grouped, rounds: u32) -> BlockMeans {
+        let mut count = BLOCKS.min(rounds as usize).max(1);
+        loop {
+            let blocks = BlockMeans::of(grouped, rounds, count);
+            if blocks.incomplete == 0 {
+                return blocks;
             }
+            if count / 2 < FEWEST_BLOCKS {
+                return BlockMeans::filled(grouped, rounds, count);
+            }
+            count /= 2;
         }
+    }
+
+    /// Blocks in which a row without a usable reading has the mean of all its readings: among many rows some always lack one.
+    fn filled(grouped: &Grouped, rounds: u32, count: usize) -> BlockMeans {
+        let overall: Vec<f64> = grouped.readings.iter().map(|row| mean_of(row)).collect();
+        let sums = sums(grouped, rounds, count);
+        let mean = |(cell, overall): (&(f64, f64), &f64)| if cell.1 < LEAST_WEIGHT { *overall } else { cell.0 / cell.1 };
+        let means = sums.iter().map(|cells| cells.iter().zip(&overall).map(mean).collect()).collect();
+        BlockMeans { means, from_round: (0..count).map(|block| first_round(block, rounds, count)).collect(), incomplete: 0 }
+    }
+
+    fn of(grouped: &Grouped, rounds: u32, count: usize) -> BlockMeans {
+        let sums = sums(grouped, rounds, count);
         let mut blocks = BlockMeans { means: Vec::new(), from_round: Vec::new(), incomplete: 0 };
         for (block, cells) in sums.into_iter().enumerate() {
             if cells.iter().any(|cell| cell.1 < LEAST_WEIGHT) {
                 blocks.incomplete += 1;
             } else {
                 blocks.means.push(cells.iter().map(|cell| cell.0 / cell.1).collect());
-                blocks.from_round.push((block as u64 * u64::from(rounds)).div_ceil(count as u64) as u32);
+                blocks.from_round.push(first_round(block, rounds, count));
             }
         }
         blocks
@@ -56,6 +80,27 @@ impl BlockMeans {
     }
 }
 
+/// Sum and weight of the usable readings of each row in each block.
+fn sums(grouped: &Grouped, rounds: u32, count: usize) -> Vec<Vec<(f64, f64)>> {
+    let mut sums = vec![vec![(0.0, 0.0); grouped.rows.len()]; count];
+    for (row, readings) in grouped.readings.iter().enumerate() {
+        for sample in readings.iter().filter(|sample| sample.is_used()) {
+            let (cell, weight) = (&mut sums[block_of(sample.round, rounds, count)][row], f64::from(sample.weight));
+            *cell = (cell.0 + weight * sample.ticks, cell.1 + weight);
+        }
+    }
+    sums
+}
+
+fn mean_of(readings: &[Sample]) -> f64 {
+    let sum: f64 = readings.iter().map(|sample| f64::from(sample.weight) * sample.ticks).sum();
+    sum / total_weight(readings)
+}
+
+fn first_round(block: usize, rounds: u32, count: usize) -> u32 {
+    (block as u64 * u64::from(rounds)).div_ceil(count as u64) as u32
+}
+
 fn block_of(round: u32, rounds: u32, count: usize) -> usize {
     (u64::from(round) * count as u64 / u64::from(rounds.max(1))) as usize
 }
@@ -71,6 +116,9 @@ pub fn variance(values: &[f64]) -> f64 {
 /// chance correlation of independent blocks).
 const CORRELATED: f64 = 0.15;
 
+/// Fewer blocks than this do not show a correlation below the limit.
+const FEW: usize = 16;
+
 /// Variance of the mean of block values, and its degrees of freedom. Where neighbouring blocks are correlated (noise slower
 /// than a block, a frequency step) fewer of them are independent: the variance is larger and the degrees of freedom fewer.
 pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
@@ -78,11 +126,19 @@ pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
     let plain = variance(values) / n;
     let correlation = neighbour_correlation(values);
     if values.len() < 8 || correlation < CORRELATED {
-        return (plain, n - 1.0);
+        let floor = if values.len() < FEW { variance_by_halves(values) } else { 0.0 };
+        return (plain.max(floor), n - 1.0);
     }
     // The sum of the autocorrelations of a first-order process; bounded, because the estimate is poor near 1.
     let inflation = ((1.0 + correlation) / (1.0 - correlation)).min(n / 2.0);
     (plain * inflation, ((n - 1.0) / inflation).max(1.0))
+}
+
+/// Variance of the mean by the difference between the halves of the run: few blocks do not show how far their neighbours are correlated.
+fn variance_by_halves(values: &[f64]) -> f64 {
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
+    let (first, second) = values.split_at(values.len() / 2);
+    ((mean(first) - mean(second)) / 2.0).powi(2)
 }
 
 fn neighbour_correlation(values: &[f64]) -> f64 {
@@ -103,5 +159,7 @@ mod tests {
         let (fast, slow) = (variance_of_mean(&alternating), variance_of_mean(&step));
         assert!(slow.0 > 5.0 * fast.0);
         assert!(slow.1 < 6.0 && fast.1 == 31.0);
+        // Few blocks: the halves differ by 1, so the mean may be off by a half.
+        assert_eq!(variance_of_mean(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]).0, 0.25);
     }
 }

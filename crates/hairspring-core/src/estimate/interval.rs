@@ -127,6 +127,8 @@ pub enum Source {
     Neighbour,
     /// Errors of the readings themselves that their source doubts, such as an overloaded recorder: they may follow the counts.
     Readings,
+    /// How calls begin and end: what the reads of the clock hide or add there differs between rows.
+    Ends,
     /// Movement of the core clock, during this run or between runs: the next run may have any of these clocks.
     CoreClock,
 }

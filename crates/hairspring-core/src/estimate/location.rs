@@ -1,5 +1,6 @@
 //! Grouping of raw readings by row and round, and detection of spikes over time.
 
+use super::visits::leave_out_slow;
 use crate::observations::{Observations, Reading, RowId, SeriesId};
 
 /// Rounds in one chunk of the spike filter; its window is three chunks.
@@ -68,6 +69,11 @@ pub struct Grouped {
 impl Grouped {
     /// Groups the readings of one series, and marks flagged readings and spikes as unusable.
     pub fn new(table: &Observations, series: SeriesId) -> Grouped {
+        Grouped::of(table, series, false)
+    }
+
+    /// The same; the slow visits of a row are unusable, too, if `calm_visits`.
+    pub fn of(table: &Observations, series: SeriesId, calm_visits: bool) -> Grouped {
         let (rows, readings) = by_row(table, series);
         let sample = |one: &Reading| Sample { round: one.round, weight: if one.flags.any() { 0.0 } else { 1.0 }, ticks: one.ticks };
         let mut readings: Vec<Vec<Sample>> = readings.into_iter().map(|row| row.into_iter().map(sample).collect()).collect();
@@ -78,6 +84,9 @@ impl Grouped {
         let quantum = table.origin.quantum();
         for row in &mut readings {
             row.sort_by_key(|sample| sample.round);
+            if calm_visits {
+                leave_out_slow(row, quantum);
+            }
             mark_spikes(row, quantum);
         }
         Grouped { rows, readings, quantum, is_quantum_stated: table.origin.granularity.is_some() }

@@ -9,6 +9,7 @@ mod between;
 mod blocks;
 mod commensurate;
 mod departure;
+mod ends;
 mod groups;
 mod interval;
 mod linear;
@@ -20,6 +21,7 @@ mod rank;
 mod regression;
 mod replicated;
 mod scatter;
+mod visits;
 
 pub mod experiments;
 pub mod lattice;
@@ -29,6 +31,7 @@ pub mod solution;
 
 pub use between::between_runs;
 pub use blocks::variance_of_mean;
+pub use ends::Ending;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub use method::{Departure, Measured, Method, Shown};
 pub use quiet::Quiet;
@@ -66,11 +69,16 @@ pub struct Options {
     /// Whether the rows' departure from the plane may follow their counts, as with parts that overlap: the intervals then
     /// treat rows with similar counts as one. Applies only to repeated rows.
     pub departure_follows_counts: bool,
+    /// Whether the readings of a row in one round were taken one after the other, so that what slows the core slows them together:
+    /// slow visits are then left out, and there may be fewer blocks of rounds. Applies only to repeated rows.
+    pub calm_visits: bool,
+    /// Rows that may be longer than their parts, because of how they begin and end. Applies only to repeated rows.
+    pub ends: Vec<Ending>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { level: 0.95, leave_rows_out: true, departure_follows_counts: false }
+        Options { level: 0.95, leave_rows_out: true, departure_follows_counts: false, calm_visits: false, ends: Vec::new() }
     }
 }
 
@@ -93,7 +101,7 @@ const MOST_REPEATED_ROWS: usize = 2_000;
 /// # Cost
 /// About 50 ns for each reading and `rows * unknowns^2` for the factorisation.
 pub fn solve(table: &Observations, series: SeriesId, options: &Options) -> Result<Solution> {
-    let grouped = location::Grouped::new(table, series);
+    let grouped = location::Grouped::of(table, series, options.calm_visits);
     if grouped.typical_repeats() >= MIN_ROUNDS && grouped.rows.len() <= MOST_REPEATED_ROWS {
         replicated::solve(grouped, table, options)
     } else {

@@ -38,7 +38,7 @@ pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<U
             .uncertain
             .budget
             .iter()
-            .filter(|entry| matches!(entry.source, Source::LackOfFit | Source::Granularity | Source::Readings));
+            .filter(|entry| matches!(entry.source, Source::LackOfFit | Source::Granularity | Source::Readings | Source::Ends));
         carried.map(|entry| entry.scaled(factor)).collect()
     };
     budget.extend(systematic(a.1, 1.0 / b.1.ticks.value));
@@ -153,8 +153,25 @@ fn index(solution: &Solution, component: &Component) -> Option<usize> {
     solution.rank.identifiable.iter().position(|combination| alone(combination) == component.parts)
 }
 
-fn shared_blocks<'s>(a: &'s Solution, b: &'s Solution) -> impl Iterator<Item = (&'s Vec<f64>, &'s Vec<f64>)> {
-    a.blocks.iter().filter_map(move |(round, x)| b.blocks.iter().find(|(other, _)| other == round).map(|(_, y)| (x, y)))
+/// The unknowns of two solutions in blocks of the same rounds. One may have fewer and longer blocks, whose ends are also ends of the
+/// other's: the shorter ones are then averaged.
+fn shared_blocks<'s>(a: &'s Solution, b: &'s Solution) -> impl Iterator<Item = (Vec<f64>, Vec<f64>)> + 's {
+    let longer = if length(a) >= length(b) { a } else { b };
+    let rounds = length(longer);
+    longer.blocks.iter().filter_map(move |(from, _)| Some((within(a, *from, rounds)?, within(b, *from, rounds)?)))
+}
+
+/// Rounds of the shortest block.
+fn length(solution: &Solution) -> u32 {
+    solution.blocks.windows(2).map(|pair| pair[1].0 - pair[0].0).min().unwrap_or(u32::MAX)
+}
+
+/// The mean unknowns of the blocks that begin within some rounds; `None` for none.
+fn within(solution: &Solution, from: u32, rounds: u32) -> Option<Vec<f64>> {
+    let inside: Vec<&Vec<f64>> =
+        solution.blocks.iter().filter(|(start, _)| *start >= from && *start - from < rounds).map(|(_, unknowns)| unknowns).collect();
+    let first = inside.first()?;
+    Some((0..first.len()).map(|at| inside.iter().map(|unknowns| unknowns[at]).sum::<f64>() / inside.len() as f64).collect())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 use super::blocks::{BlockMeans, variance_of_mean};
 use super::commensurate::{is_commensurate, largest_error};
+use super::ends::{left, take_off};
 use super::groups::by_neighbours;
 use super::interval::{Contribution, Source, Uncertain};
 use super::linear::LinearMap;
@@ -42,8 +43,10 @@ const DITHERED: f64 = 0.05;
 
 /// Solves a series whose rows were repeated. Uses the regression instead if there are too few complete blocks of rounds.
 pub fn solve(mut grouped: Grouped, table: &Observations, options: &Options) -> Result<Solution> {
+    take_off(&mut grouped, &options.ends);
     let starved = split_starved(&mut grouped);
-    let blocks = BlockMeans::new(&grouped, table.rounds());
+    let blocks =
+        if options.calm_visits { BlockMeans::complete(&grouped, table.rounds()) } else { BlockMeans::new(&grouped, table.rounds()) };
     if blocks.len() < MIN_ROUNDS {
         return regression::solve(&grouped, table, options);
     }
@@ -210,6 +213,8 @@ impl<'a> System<'a> {
         // The worst case: every reading is off by the bound, in the direction that moves the unknown.
         let doubted = self.table.origin.reading_bound.map(|bound| bound * weights.iter().map(|weight| weight.abs()).sum::<f64>());
         budget.extend(doubted.map(|bound| Contribution::bound(Source::Readings, bound)));
+        let rows: Vec<RowId> = active.iter().map(|at| self.grouped.rows[*at]).collect();
+        budget.extend(left(&rows, &weights, &options.ends));
         Uncertain { value: fit.unknowns[unknown], budget }
     }
 

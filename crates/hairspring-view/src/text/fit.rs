@@ -94,6 +94,7 @@ fn source_name(source: Source) -> &'static str {
         Source::Runs => "runs",
         Source::Neighbour => "a neighbour on the core",
         Source::Readings => "doubted readings",
+        Source::Ends => "how calls begin and end",
         Source::CoreClock => "core clock",
     }
 }

@@ -3,9 +3,11 @@
 use crate::MeasuredFunction;
 use crate::analysis::{Analysis, Missing, Place, Quality, Unknowns};
 use crate::graph::{EdgeKind, block_name};
+use hairspring_core::estimate::Contribution;
 use hairspring_result::Environment;
 use hairspring_result::Figure;
 use hairspring_result::Finding;
+use hairspring_result::document::BudgetEntry;
 use hairspring_result::document::finite;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,6 +54,8 @@ pub struct BlocksDocument {
     pub edges: Vec<EdgeJson>,
     /// Where to find the time of each block or edge.
     pub parts: Vec<PlaceJson>,
+    /// Times of whole calls by their path, those with the most time first; known also where the parts do not add up.
+    pub paths: Vec<PathJson>,
     /// Times, or sums and differences of times, that the counts can tell apart.
     pub components: Vec<BlockComponentJson>,
     /// The time that all rows have in common; `null` if it cannot be separated from a part.
@@ -155,6 +159,36 @@ pub struct BlockJson {
     pub runs: f64,
     /// Its share of all runs of blocks.
     pub count_share: Option<f64>,
+    /// Its share of all instructions of the function that ran.
+    pub instruction_share: Option<f64>,
+    /// Its instructions that are likely to cost most, with their number.
+    pub hottest: Vec<InstructionJson>,
+}
+
+/// An instruction of a block.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct InstructionJson {
+    /// Its name.
+    pub name: String,
+    /// How many of the block's instructions have it.
+    pub number: u32,
+}
+
+/// Calls with the same counts.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PathJson {
+    /// How often each block ran; blocks that did not are left out.
+    pub blocks: Vec<TermJson>,
+    /// Number of calls.
+    pub calls: usize,
+    /// Their mean time in ticks, without the overhead where that is known.
+    pub ticks: Option<f64>,
+    /// The same in core cycles.
+    pub cycles: Option<f64>,
+    /// Time of the shortest call in ticks.
+    pub low_ticks: Option<f64>,
+    /// Time of the longest call in ticks.
+    pub high_ticks: Option<f64>,
 }
 
 /// An edge.
@@ -195,6 +229,8 @@ pub struct BlockComponentJson {
     pub time: Option<Figure>,
     /// Share of the time of all whole calls; `null` for a difference of times.
     pub share: Option<f64>,
+    /// What its uncertainty consists of; `ends` is what calls begin and end with.
+    pub budget: Vec<BudgetEntry>,
 }
 
 /// A part with its coefficient.
@@ -267,6 +303,7 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
         blocks: block_list(measured),
         edges: edge_list(measured),
         parts: analysis.names.iter().zip(&analysis.places).map(|(name, place)| placed(name, *place, analysis)).collect(),
+        paths: analysis.paths.iter().map(|path| path_json(path, measured)).collect(),
         components: (0..analysis.series().components.len()).map(|at| component(at, measured, circumstances)).collect(),
         overhead: analysis.series().overhead.as_ref().map(|time| figure(time, measured, circumstances)),
         dependencies: dependencies(analysis),
@@ -318,9 +355,23 @@ fn block_list(measured: &MeasuredFunction) -> Vec<BlockJson> {
             calls: block.calls.clone(),
             runs,
             count_share: finite(runs / all),
+            instruction_share: finite(measured.block_instruction_share(at)),
+            hottest: block.hottest.iter().map(|(name, number)| InstructionJson { name: name.clone(), number: *number }).collect(),
         }
     };
     measured.graph.blocks.iter().enumerate().map(block).collect()
+}
+
+fn path_json(path: &crate::analysis::Path, measured: &MeasuredFunction) -> PathJson {
+    let ran = path.blocks.iter().enumerate().filter(|(_, count)| **count > 0);
+    PathJson {
+        blocks: ran.map(|(at, count)| TermJson { name: block_name(at), coefficient: *count as f64 }).collect(),
+        calls: path.calls,
+        ticks: finite(path.mean),
+        cycles: measured.cycles_per_tick().and_then(|factor| finite(path.mean * factor)),
+        low_ticks: finite(path.low),
+        high_ticks: finite(path.high),
+    }
 }
 
 fn edge_list(measured: &MeasuredFunction) -> Vec<EdgeJson> {
@@ -366,7 +417,17 @@ fn component(at: usize, measured: &MeasuredFunction, circumstances: &Environment
             .collect(),
         time: carried.then(|| figure(&part.time, measured, circumstances)),
         share: analysis.share(at).and_then(finite).filter(|_| carried),
+        budget: budget(at, measured),
     }
+}
+
+fn budget(at: usize, measured: &MeasuredFunction) -> Vec<BudgetEntry> {
+    let part = &measured.analysis.series().solution.components[at];
+    let entry = |entry: &Contribution| {
+        let half = finite(entry.half_width(part.ticks.level));
+        BudgetEntry { source: entry.source, half_width_ns: None, half_width_ticks: Some(half) }
+    };
+    part.uncertain.budget.iter().map(entry).collect()
 }
 
 fn dependencies(analysis: &Analysis) -> Vec<String> {

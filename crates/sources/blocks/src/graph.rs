@@ -26,6 +26,8 @@ pub struct Block {
     pub source: Option<Source>,
     /// Functions that it calls: their time is part of the block's.
     pub calls: Vec<String>,
+    /// Its instructions by what they are likely to cost, most first: name and number.
+    pub hottest: Vec<(String, u32)>,
     /// Whether no known edge leads here: code after an indirect jump that no input took.
     pub unlinked: bool,
 }
@@ -176,6 +178,7 @@ pub(crate) mod tests {
             instructions: 1,
             source: None,
             calls: Vec::new(),
+            hottest: Vec::new(),
             unlinked: false,
         };
         let edge = |(from, to): &(usize, Option<usize>)| Edge { from: *from, to: *to, kind: EdgeKind::Jump };

@@ -1,7 +1,7 @@
 //! Requests and results: plain data.
 
-use crate::analysis::{Analysis, CountRow};
-use crate::graph::Graph;
+use crate::analysis::{Analysis, CountRow, Unknowns};
+use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
 use hairspring_host::thread::Settled;
 use hairspring_measure::Run;
@@ -132,4 +132,34 @@ pub struct MeasuredFunction {
     pub settled: Settled,
     /// The ruler, or the reason why there is none.
     pub ruler: std::result::Result<Ruler, String>,
+}
+
+impl MeasuredFunction {
+    /// Share of the instructions of a block, or of an edge, in all that ran in whole calls; instructions of callees are not counted.
+    pub fn instruction_share(&self, index: usize) -> f64 {
+        match self.analysis.unknowns {
+            Unknowns::Blocks => self.block_instruction_share(index),
+            Unknowns::Edges => self.share_of(self.graph.edges[index].from, |counts| counts.edges[index]),
+        }
+    }
+
+    /// The same of a block, whatever was solved for.
+    pub fn block_instruction_share(&self, block: usize) -> f64 {
+        self.share_of(block, |counts| counts.blocks[block])
+    }
+
+    fn share_of(&self, block: usize, runs: impl Fn(&Counts) -> u64) -> f64 {
+        let blocks = &self.graph.blocks;
+        let whole = || self.rows.iter().filter(|row| row.until.is_none());
+        let of_row =
+            |row: &CountRow| row.counts.blocks.iter().zip(blocks).map(|(n, one)| *n as f64 * f64::from(one.instructions)).sum::<f64>();
+        let all: f64 = whole().map(of_row).sum();
+        let own: f64 = whole().map(|row| runs(&row.counts) as f64).sum::<f64>() * f64::from(blocks[block].instructions);
+        if all > 0.0 { own / all } else { 0.0 }
+    }
+
+    /// Core cycles of a tick, where both clocks are known.
+    pub fn cycles_per_tick(&self) -> Option<f64> {
+        Some(self.analysis.assessment.core_hz.as_ref()?.value * self.run.table.origin.ns_per_unit()? * 1e-9)
+    }
 }

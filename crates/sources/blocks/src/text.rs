@@ -20,6 +20,7 @@ const MOST_MISSING: usize = 8;
 const MOST_SKIPPED: usize = 20;
 const MOST_COMBINATIONS: usize = 60;
 const MOST_LOOPS: usize = 40;
+const MOST_PATHS: usize = 8;
 /// Width of a text that names blocks, in columns.
 const MOST_NAMES: usize = 300;
 
@@ -32,6 +33,7 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &
     listing.write(&mut page);
     combinations(&mut page, &listing);
     loops(&mut page, measured);
+    paths(&mut page, measured);
     page.gap();
     summary(&mut page, measured);
     missing(&mut page, measured);
@@ -171,10 +173,38 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
     }
 }
 
+/// Times of whole calls by their path, where times of parts cannot be told.
+fn paths(page: &mut Page, measured: &MeasuredFunction) {
+    let analysis = &measured.analysis;
+    if analysis.quality.is_carried() || analysis.paths.is_empty() {
+        return;
+    }
+    page.gap();
+    page.line("time of whole calls by their path (calls with the same counts), most time first:", Tone::Quiet);
+    let (factor, unit) = measured.cycles_per_tick().map_or((1.0, "ticks"), |factor| (factor, "cycles"));
+    for path in analysis.paths.iter().take(MOST_PATHS) {
+        let time = |ticks: f64| significant(ticks * factor, 4);
+        let range = if path.calls > 1 { format!(" ({} to {})", time(path.low), time(path.high)) } else { String::new() };
+        page.item(
+            &many(path.calls, "call"),
+            &format!("{} {unit}{range}: {}", time(path.mean), cut(&ran(&path.blocks), MOST_NAMES)),
+            Tone::Plain,
+        );
+    }
+    if analysis.paths.len() > MOST_PATHS {
+        page.marked("", &format!("and {} more paths, in the JSON document", count(analysis.paths.len() - MOST_PATHS)));
+    }
+}
+
+/// `B1 3 B2 B4`: the blocks that ran, with their counts.
+fn ran(blocks: &[u64]) -> String {
+    let block = |(at, times): (usize, &u64)| if *times == 1 { block_name(at) } else { format!("{times} {}", block_name(at)) };
+    blocks.iter().enumerate().filter(|(_, times)| **times > 0).map(block).collect::<Vec<_>>().join(" ")
+}
+
 fn summary(page: &mut Page, measured: &MeasuredFunction) {
     let analysis = &measured.analysis;
     let quality = &analysis.quality;
-    let solution = &analysis.series().solution;
     let factor = measured.run.table.origin.ns_per_unit();
     let mean = factor.map_or_else(
         || format!("{} ticks", significant(analysis.mean_call, 4)),
@@ -189,7 +219,7 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
     );
     page.item("call", &format!("{mean} on average; {overhead}"), Tone::Plain);
     let (text, tone) = model(quality);
-    let (rank, unknowns) = (solution.rank.pivots.len(), solution.columns.len());
+    let (rank, unknowns) = (analysis.told_apart, analysis.unknown_count);
     page.item("model", &format!("{text}; {rank} of {unknowns} unknowns can be told apart"), tone);
     let needs = &analysis.undetermined;
     if !needs.is_empty() {

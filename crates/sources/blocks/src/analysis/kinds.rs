@@ -11,6 +11,10 @@ use hairspring_core::numbers;
 pub enum BlocksFinding {
     /// The times of the parts do not add up to those of the rows.
     NotAdditive { explained_percent: Option<f64>, departure_percent: Option<f64> },
+    /// Parts are surely negative, but make up little of a call.
+    NegativeParts { parts: Vec<String>, share_percent: f64 },
+    /// Too few rounds to show how noise lasts.
+    FewRounds { rounds: u32 },
     /// Rows depart from the sum of their parts, and the time of some parts may depend on the data.
     DependsOnData { blocks: Vec<String>, departure_percent: f64, lack_of_fit_f: f64 },
 }
@@ -23,6 +27,24 @@ impl Kind for BlocksFinding {
                 numbers: numbers! { explained_percent, departure_percent },
                 message: format!("the parts do not add up: {}", not_additive(explained_percent, departure_percent)),
                 remedy: "times of single parts are meaningless here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges",
+            },
+            BlocksFinding::FewRounds { rounds } => Description {
+                code: "few_rounds",
+                numbers: numbers! { rounds },
+                message: format!(
+                    "only {rounds} rounds: noise that lasts for some of them moves all times together, and the intervals are too narrow"
+                ),
+                remedy: "measure longer, or with fewer inputs",
+            },
+            BlocksFinding::NegativeParts { parts, share_percent } => Description {
+                code: "negative_parts",
+                message: format!(
+                    "below zero by more than the interval at the level of all parts together: {} ({} of a call)",
+                    shortened(&parts),
+                    in_percent(share_percent)
+                ),
+                numbers: numbers! { parts, share_percent },
+                remedy: "what these parts lack, parts that run as often have too much: read the times of short parts with this in mind",
             },
             BlocksFinding::DependsOnData { blocks, departure_percent, lack_of_fit_f } => Description {
                 code: "depends_on_data",

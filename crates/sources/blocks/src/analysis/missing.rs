@@ -46,10 +46,10 @@ impl Missing {
         match self {
             Missing::NotReached { blocks, .. } => format!("no input reached {}", list(blocks)),
             Missing::Inseparable { blocks, once: true } if blocks.len() == 1 => {
-                format!("{} runs once in every call, as the timing overhead does: its time includes both", list(blocks))
+                format!("{} runs once in every whole call", list(blocks))
             }
             Missing::Inseparable { blocks, once: true } => {
-                format!("{} run once in every whole call, as the timing overhead does", list(blocks))
+                format!("{} run once in every whole call: their sum is known", list(blocks))
             }
             Missing::Inseparable { blocks, once: false } => format!("{} run equally often in every whole call", list(blocks)),
             Missing::NotSeparated { blocks } => format!("{} ran as often as {} in all inputs", list(&blocks[1..]), block_name(blocks[0])),
@@ -121,7 +121,7 @@ fn missing_within(group: &[usize], once: bool, structure: &Structure) -> Vec<Mis
     let mut all = Vec::new();
     for part in &parts {
         let with_overhead = once && structure.always_once(part[0]);
-        if part.len() > 1 || with_overhead {
+        if part.len() > 1 {
             all.push(Missing::Inseparable { blocks: part.clone(), once: with_overhead });
         }
     }

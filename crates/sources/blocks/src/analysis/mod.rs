@@ -3,6 +3,8 @@
 mod data;
 mod kinds;
 mod missing;
+mod negative;
+mod paths;
 mod quality;
 mod regions;
 mod structure;
@@ -10,19 +12,25 @@ mod structure;
 pub use data::depends_on_data;
 pub use kinds::BlocksFinding;
 pub use missing::{Missing, missing};
+pub use negative::family_level;
+pub use paths::{Path, paths};
 pub use quality::Quality;
 pub use regions::{Region, regions};
 pub use structure::{Structure, identical};
 
 use crate::error::Result;
 use crate::graph::{Counts, Graph, block_name};
-use hairspring_core::estimate::{Component, RowFit, Solution, Source};
-use hairspring_core::judge::{Assessment, Finding, FindingKind, Question, SeriesResult, Severity, assess, code};
+use hairspring_core::estimate::{RowFit, Solution};
+use hairspring_core::judge::{Assessment, Finding, Question, SeriesResult, Severity, assess, code};
 use hairspring_core::observations::Observations;
+use negative::negative;
 use std::collections::{HashMap, HashSet};
 
 /// Series that holds the function.
 pub const SERIES: &str = "function";
+
+/// Name of the column for the functions of known length that measure the overhead.
+pub const PAGE_CHAIN: &str = "chain of the page";
 
 /// What is solved for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +107,8 @@ pub struct Analysis {
     pub calls: usize,
     /// Mean time of a whole call, in the table's unit, including the overhead.
     pub mean_call: f64,
+    /// Times of whole calls by their path.
+    pub paths: Vec<Path>,
     /// Coarser parts, if they add up.
     pub regions: Vec<Region>,
     /// What is missing.
@@ -107,6 +117,10 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
     /// Names of the unknowns.
     pub names: Vec<String>,
+    /// Unknowns that can be told apart, with the overhead ...
+    pub told_apart: usize,
+    /// ... and all of them.
+    pub unknown_count: usize,
 }
 
 impl Analysis {
@@ -131,21 +145,11 @@ impl Analysis {
         self.names.iter().position(|known| known == name).map_or(self.calls as f64, |at| self.totals[at])
     }
 
-    /// A finding about a time that is significantly negative, or negative by more than noise and a large part of a call: the
-    /// sum is then wrong even if it fits well, and other times are too large.
-    fn negative(&self) -> Option<Finding> {
-        const GOOD_PART: f64 = 0.05;
-        let wrong = |(at, part): &(usize, &Component)| {
-            let noise = part.uncertain.part(Source::Stochastic, part.ticks.level);
-            let share = self.share(*at).unwrap_or(0.0);
-            !part.is_difference() && (part.ticks.high < 0.0 || share < -GOOD_PART && part.ticks.value + noise < 0.0)
-        };
-        let all = self.series().solution.components.iter().enumerate().filter(wrong);
-        let (at, part) = all.min_by(|a, b| a.1.ticks.value.total_cmp(&b.1.ticks.value))?;
-        let time = &self.series().components[at].time;
-        let (value, unit) = time.ns.as_ref().map_or((part.ticks.value, "ticks"), |ns| (ns.value, "ns"));
-        let kind = FindingKind::Negative { component: part.name.clone(), value, unit: unit.to_owned() };
-        Some(Finding::new(Severity::Untrusted, kind))
+    /// The size of a component as a share of the time of all whole calls, whatever its sign; of one run in each call where it does not
+    /// run in proportion to them.
+    pub fn size(&self, component: usize) -> f64 {
+        let value = self.series().solution.components[component].ticks.value;
+        self.share(component).unwrap_or(value / self.mean_call).abs()
     }
 
     /// Adds a finding, if there is one.
@@ -167,10 +171,11 @@ pub fn analyse(
     table: &Observations,
     question: &Question,
 ) -> Result<Analysis> {
-    let assessment = assess(table, question)?;
+    let mut assessment = assess(table, question)?;
+    let (told_apart, of) = without_page_chain(&mut assessment.series[0]);
     let names = unknowns.names(graph);
     let solution = &assessment.series[0].solution;
-    let quality = Quality::from_solution(solution);
+    let quality = Quality::from_solution(solution, rows.len());
     let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
     let mut totals = vec![0.0; names.len()];
     for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.until.is_none()) {
@@ -190,22 +195,35 @@ pub fn analyse(
         totals,
         calls: rows.iter().filter(|row| row.until.is_none()).count(),
         mean_call: mean_call(solution, rows),
+        paths: paths(solution, rows),
         regions: Vec::new(),
         missing: missing(graph, rows, structure),
         findings: Vec::new(),
         names,
+        told_apart,
+        unknown_count: of,
         assessment,
     };
     let all_calls = analysis.mean_call * analysis.calls as f64;
     analysis.regions = regions(graph, (rows, table), unknowns, question, all_calls);
-    let negative = analysis.negative();
-    if negative.is_some() {
+    let negative = negative(&analysis);
+    if negative.as_ref().is_some_and(|finding| finding.severity == Severity::Untrusted) {
         analysis.quality = analysis.quality.with_negative();
     }
     analysis.findings = findings(analysis.series(), &analysis.quality);
-    let is_said = analysis.findings.iter().any(|finding| finding.is(code::NEGATIVE));
-    analysis.doubt(negative.filter(|_| !is_said));
+    analysis.doubt(negative);
     Ok(analysis)
+}
+
+/// Drops the column of the functions that measure the overhead from the components; returns how many unknowns can be told apart without
+/// it, and how many there are.
+fn without_page_chain(result: &mut SeriesResult) -> (usize, usize) {
+    let solution = &mut result.solution;
+    let had = solution.columns.iter().any(|column| column == PAGE_CHAIN);
+    solution.components.retain(|component| component.name != PAGE_CHAIN);
+    result.components.retain(|component| component.name != PAGE_CHAIN);
+    let less = usize::from(had);
+    (solution.rank.pivots.len() - less, solution.columns.len() - less)
 }
 
 /// Where the parts of a solution are, by name.
@@ -258,8 +276,8 @@ fn mean_call(solution: &Solution, rows: &[CountRow]) -> f64 {
 
 /// The engine's findings, without those that this model reports itself.
 fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
-    const SHOWN_ELSEWHERE: [&str; 5] =
-        [code::NON_LINEAR, code::RANK_DEFICIENT, code::NEVER_RAN, code::BELOW_RESOLUTION, code::WIDE_INTERVAL];
+    const SHOWN_ELSEWHERE: [&str; 6] =
+        [code::NON_LINEAR, code::RANK_DEFICIENT, code::NEVER_RAN, code::BELOW_RESOLUTION, code::WIDE_INTERVAL, code::NEGATIVE];
     let shown_elsewhere = |finding: &&Finding| SHOWN_ELSEWHERE.contains(&finding.code.as_ref());
     let mut all: Vec<Finding> =
         result.findings.iter().filter(|finding| !shown_elsewhere(finding)).cloned().map(with_lenient_control).collect();
@@ -290,6 +308,7 @@ fn with_lenient_control(finding: Finding) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hairspring_core::judge::FindingKind;
 
     /// Rows of a straight line of three blocks that are also ended early, the last two of which overlap.
     fn overlapping(by: f64) -> Analysis {

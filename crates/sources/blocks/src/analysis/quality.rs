@@ -1,6 +1,6 @@
 //! How well a sum of the parts describes the rows.
 
-use hairspring_core::estimate::{LeftOut, Solution};
+use hairspring_core::estimate::{LeftOut, Solution, exact_rank};
 use std::collections::HashSet;
 
 /// How well a sum of the parts describes the rows.
@@ -29,8 +29,8 @@ const EXPLAINED: f64 = 0.9;
 const NO_VARIATION: f64 = 0.02;
 
 impl Quality {
-    /// The quality of a solution.
-    pub fn from_solution(solution: &Solution) -> Quality {
+    /// The quality of a solution whose first rows are those of the function; the others measure the overhead alone.
+    pub fn from_solution(solution: &Solution, rows: usize) -> Quality {
         if solution.rows.is_empty() {
             // Too many rows to list: a sample.
             let departure = solution.lack_of_fit.map_or(0.0, |lack| lack.sd) / solution.largest;
@@ -43,13 +43,15 @@ impl Quality {
             };
         }
         // Rows that were left out of the fit are included: the sum must describe them, too.
-        let seen = solution.rows.iter().filter(|row| row.left_out != Some(LeftOut::Interference) && row.residual.is_finite());
+        let of_function = solution.rows.iter().filter(|row| (row.row as usize) < rows);
+        let seen = of_function.filter(|row| row.left_out != Some(LeftOut::Interference) && row.residual.is_finite());
         let different: HashSet<Vec<u64>> = seen.clone().map(|row| row.counts.iter().map(|count| count.to_bits()).collect()).collect();
-        let rows: Vec<(f64, f64)> = seen.map(|row| (row.location, row.residual)).collect();
-        let unknowns = solution.rank.pivots.len();
+        let times: Vec<(f64, f64)> = seen.clone().map(|row| (row.location, row.residual)).collect();
+        let counts: Vec<Vec<f64>> = seen.clone().map(|row| row.counts.iter().copied().chain([1.0]).collect()).collect();
+        let unknowns = exact_rank(&counts).pivots.len();
         match different.len().saturating_sub(unknowns) {
             0 => Quality { explained: None, departure: None, spare: 0, carried: None, negative: false },
-            spare => from_rows(&rows, unknowns, spare),
+            spare => from_rows(&times, unknowns, spare),
         }
     }
 
@@ -107,7 +109,7 @@ mod tests {
             let row = table.row_apart(series, counts);
             (0..8).for_each(|round| table.push(row, round, ticks + 0.5 * f64::from(round % 2)));
         }
-        Quality::from_solution(&solve(&table, series, &Options::default()).unwrap())
+        Quality::from_solution(&solve(&table, series, &Options::default()).unwrap(), rows.len())
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use super::{CountRow, Quality, SERIES, Unknowns};
 use crate::graph::{Graph, Loop, block_name};
+use hairspring_core::estimate::{Ending, Options};
 use hairspring_core::judge::{ComponentResult, Question, assess};
-use hairspring_core::observations::Observations;
+use hairspring_core::observations::{Observations, RowId};
 
 /// A part of the function with its time.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,10 +39,10 @@ pub fn regions(
     all_calls: f64,
 ) -> Vec<Region> {
     let loops = graph.loops();
-    let Some(coarse) = coarser(graph, &loops, (rows, table), unknowns) else { return Vec::new() };
-    let Ok(assessment) = assess(&coarse, question) else { return Vec::new() };
+    let Some((coarse, ids)) = coarser(graph, &loops, (rows, table), unknowns) else { return Vec::new() };
+    let Ok(assessment) = assess(&coarse, &question_of(question, &ids)) else { return Vec::new() };
     let Some(series) = assessment.series.first() else { return Vec::new() };
-    let quality = Quality::from_solution(&series.solution);
+    let quality = Quality::from_solution(&series.solution, coarse.rows().len());
     let whole = || rows.iter().filter(|row| row.until.is_none());
     let trips = |found: &Loop| whole().map(|row| row.counts.blocks[found.header] as f64).sum::<f64>();
     let time = |found: &Loop| series.components.iter().find(|part| part.name == loop_name(found));
@@ -64,8 +65,11 @@ fn loop_name(found: &Loop) -> String {
     format!("loop at {}", block_name(found.header))
 }
 
+/// A table, and for each row of the other one its row in this.
+type Coarser = (Observations, Vec<Option<RowId>>);
+
 /// The same readings, with trips of loops as counts; `None` where there are no loops.
-fn coarser(graph: &Graph, loops: &[Loop], (rows, table): (&[CountRow], &Observations), unknowns: Unknowns) -> Option<Observations> {
+fn coarser(graph: &Graph, loops: &[Loop], (rows, table): (&[CountRow], &Observations), unknowns: Unknowns) -> Option<Coarser> {
     let main = table.find_series(SERIES)?;
     if loops.is_empty() {
         return None;
@@ -78,8 +82,9 @@ fn coarser(graph: &Graph, loops: &[Loop], (rows, table): (&[CountRow], &Observat
     };
     let mut ids = Vec::with_capacity(table.rows().len());
     for (at, row) in table.rows().iter().enumerate() {
-        if rows.get(at).is_some_and(|row| row.until.is_some()) {
-            // A trip that was ended early does not count.
+        let is_own = row.series == main && at >= rows.len();
+        if is_own || rows.get(at).is_some_and(|row| row.until.is_some()) {
+            // A trip that was ended early does not count; a function of the page has no trips, and not what calls have in common.
             ids.push(None);
             continue;
         }
@@ -99,5 +104,12 @@ fn coarser(graph: &Graph, loops: &[Loop], (rows, table): (&[CountRow], &Observat
             coarse.push_flagged(id, reading.round, reading.ticks, reading.flags);
         }
     }
-    Some(coarse)
+    Some((coarse, ids))
+}
+
+/// The same question about the rows of the coarser table.
+fn question_of(question: &Question, ids: &[Option<RowId>]) -> Question {
+    let row = |ending: &Ending| Some(Ending { row: ids.get(ending.row as usize).copied()??, ..*ending });
+    let ends = question.options.ends.iter().filter_map(row).collect();
+    Question { options: Options { ends, ..question.options.clone() }, ..question.clone() }
 }

@@ -152,6 +152,7 @@ fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed)
             instructions: stretch.instructions,
             source: None,
             calls: Vec::new(),
+            hottest: Vec::new(),
             unlinked: !stretch.linked,
         });
     }

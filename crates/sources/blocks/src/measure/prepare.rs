@@ -9,7 +9,9 @@ use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
 use crate::result::{Progress, Request, Skipped, Traced};
-use crate::trace::{Call, Followed, Follower, Guard, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo, put_back, start};
+use crate::trace::{
+    Call, Followed, Follower, Guard, Own, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo, put_back, start,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -98,6 +100,17 @@ impl Prepared {
         let again = repeated(program, (&mut self.process, &mut self.stub), &target, &self.rows[0].call, self.reads_outside)?;
         program.watchdog.watch(None);
         same_path(self.path, again.path)
+    }
+
+    /// Runs a function of the page `repeats` times from the state of the whole call.
+    ///
+    /// # Errors
+    /// The process ends or does not return.
+    pub fn run_own(&mut self, own: Own, repeats: usize, seed: u64) -> Result<Vec<u64>> {
+        put_back(&mut self.process, self.stub.code(), &self.rows[self.last].undo)?;
+        self.last = 0;
+        let call = self.stub.own(&self.rows[0].call, own);
+        self.stub.run(&mut self.process, &call, repeats, seed)
     }
 }
 

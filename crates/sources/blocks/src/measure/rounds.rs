@@ -1,5 +1,6 @@
 //! Rounds over all rows, in random order, with the chains of known length in between.
 
+use super::overhead::OWN;
 use super::prepare::Prepared;
 use super::rows_of;
 use crate::error::{Error, Result};
@@ -11,7 +12,7 @@ use hairspring_measure::companions::Companion;
 use hairspring_measure::limits::{MOST_READINGS, fits};
 use hairspring_measure::rounds::{Dither, Functions, Raw, Rounds, Shortest};
 use rand::seq::SliceRandom;
-use rand::{RngCore, SeedableRng};
+use rand::{Rng, RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -26,7 +27,9 @@ const MOST_TIMED: u64 = 24;
 /// Ticks around a call in the timing code.
 const AROUND: u64 = 400;
 /// Rows between two rounds of the chains.
-const ROWS_BETWEEN: usize = 64;
+const ROWS_BETWEEN: usize = 32;
+/// Readings of each of their rows in one such round: fewer do not show that something slowed the core meanwhile.
+const OF_CHAINS: usize = 8;
 
 /// The settings of the rounds.
 pub struct Timing<'a> {
@@ -51,10 +54,26 @@ pub struct Readings {
     pub function: Vec<Reading>,
     /// Of the chains.
     pub chains: Vec<Reading>,
+    /// Of the functions of the page, by their place in [`OWN`].
+    pub own: Vec<Reading>,
     /// Rounds.
     pub rounds: u32,
     /// Processes that were lost, with the reason.
     pub lost: BTreeMap<usize, String>,
+}
+
+/// The functions of the page that run in every round.
+struct Owns {
+    shortest: Vec<Shortest>,
+}
+
+impl Owns {
+    /// All of them, or without those that end early if no call does.
+    fn new(rows: &[(usize, usize)], quantum: u64) -> Owns {
+        let is_any_early = rows.iter().any(|(_, row)| *row > 0);
+        let used = OWN.iter().filter(|own| own.returns || is_any_early).count();
+        Owns { shortest: vec![Shortest::new(quantum); used] }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -86,13 +105,15 @@ impl Timing<'_> {
         let mut rig = Functions { now: self.clock.read, rows: self.chains.iter().flat_map(Companion::code).collect() };
         let dither = Dither::over(&self.clock, self.quantum);
         let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_clock(&self.clock);
+        let mut own = Owns::new(&rows, self.quantum);
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
         while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
             (self.progress)(Progress::Timing { elapsed: begin.elapsed(), budget: self.budget });
+            self.run_own(prepared, &mut own, &mut readings, (timed, &mut random), program);
             plans.shuffle(&mut random);
             for (place, (row, plan)) in plans.iter_mut().enumerate() {
                 if place % ROWS_BETWEEN == 0 {
-                    readings.push_chains(chains.round(&mut rig));
+                    (0..OF_CHAINS).for_each(|_| readings.push_chains(chains.round(&mut rig)));
                 }
                 if !readings.lost.contains_key(&rows[*row].0) {
                     match self.visit(prepared, rows[*row], plan, (timed, random.next_u64()), program) {
@@ -106,6 +127,34 @@ impl Timing<'_> {
         }
         program.watchdog.watch(None);
         readings
+    }
+
+    /// One visit for each function of the page, each in another process.
+    fn run_own(
+        &self,
+        prepared: &mut [Prepared],
+        own: &mut Owns,
+        readings: &mut Readings,
+        (timed, random): (usize, &mut Pcg64Mcg),
+        program: &Program,
+    ) {
+        for (at, (function, shortest)) in OWN.iter().zip(&mut own.shortest).enumerate() {
+            let process = random.random_range(0..prepared.len());
+            if readings.lost.contains_key(&process) {
+                continue;
+            }
+            program.watchdog.watch(Some((prepared[process].process.id(), Instant::now() + self.timeout)));
+            let ticks = prepared[process].run_own(*function, MOST_WARM as usize + timed, random.next_u64());
+            match ticks.map_err(|e| program.explain("measure the overhead", e)) {
+                Ok(ticks) => {
+                    let flagged =
+                        ticks.into_iter().skip(MOST_WARM as usize).map(|ticks| Raw::new(ticks, shortest.check(ticks, Width::FULL)));
+                    let round = readings.rounds;
+                    readings.own.extend(flagged.map(|raw| reading(at, round, raw)));
+                }
+                Err(error) => readings.lose(process, &error),
+            }
+        }
     }
 
     fn goes_on(&self, readings: &Readings, elapsed: Duration) -> bool {

@@ -12,6 +12,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Maximum number of lines; if there are more parts, those with the largest times are shown.
 const MOST_LISTED: usize = 200;
+/// Columns of the bar.
+const BAR: usize = 6;
 /// Largest widths of a name, a place and a time, in columns.
 const MOST_COLUMNS: [usize; 3] = [16, 24, 32];
 
@@ -31,10 +33,34 @@ pub struct Listing<'a> {
 struct Line {
     cells: [String; 3],
     runs: String,
-    share: String,
+    share: Share,
     text: String,
-    /// Its share of the time of all calls, if known; then how often it ran.
-    weight: (f64, f64),
+    address: String,
+}
+
+/// The share of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Share {
+    /// Of the time of all calls.
+    Time(f64),
+    /// Of the instructions, where the time of this line alone is not known.
+    Instructions(f64),
+}
+
+impl Share {
+    fn value(self) -> f64 {
+        match self {
+            Share::Time(share) | Share::Instructions(share) => share,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Share::Time(share) => percent(share),
+            Share::Instructions(0.0) => String::new(),
+            Share::Instructions(share) => format!("({})", percent(share)),
+        }
+    }
 }
 
 impl<'a> Listing<'a> {
@@ -88,18 +114,28 @@ impl<'a> Listing<'a> {
         let chosen = chosen(&lines);
         let widths = widths(&lines, &chosen);
         let title = if analysis.unknowns == Unknowns::Blocks { "block" } else { "edge" };
-        let (at, source) = if self.main_file.is_some() { ("line", "source") } else { ("address", "") };
+        let (at, source) = if self.main_file.is_some() { ("line", "source") } else { ("", "") };
         let head = [title, at, "time each"].map(str::to_owned);
-        page.table_line(&with_source(row(widths, &head, "runs/call", "of total"), source, page.table_width()), Tone::Quiet);
-        let largest = lines.iter().map(|line| line.weight.0).fold(0.0, f64::max);
+        page.table_line(&with_source(row(widths, &head, "runs/call", "of total", ""), source, "", page.table_width()), Tone::Quiet);
+        let largest = lines.iter().map(|line| line.share.value()).fold(0.0, f64::max);
         for line in chosen.iter().map(|at| &lines[*at]) {
-            let tone = if line.weight.0 > 0.0 && line.weight.0 == largest { Tone::Strong } else { Tone::Plain };
-            let times = row(widths, &line.cells, &line.runs, &line.share);
-            page.table_line(&with_source(times, &line.text, page.table_width()), tone);
+            let share = line.share.value();
+            let tone = if share > 0.0 && share == largest { Tone::Strong } else { Tone::Plain };
+            let times = row(widths, &line.cells, &line.runs, &line.share.text(), &bar(share, largest));
+            page.table_line(&with_source(times, &line.text, &line.address, page.table_width()), tone);
         }
-        if lines.len() > chosen.len() {
-            let more = count(lines.len() - chosen.len());
+        self.footnotes(page, &lines, chosen.len());
+    }
+
+    fn footnotes(&self, page: &mut Page, lines: &[Line], shown: usize) {
+        let analysis = &self.measured.analysis;
+        if lines.len() > shown {
+            let more = count(lines.len() - shown);
             page.line(&format!("and {more} more, which take less or never ran: all are in the document (--json)"), Tone::Quiet);
+        }
+        if lines.iter().any(|line| matches!(line.share, Share::Instructions(share) if share > 0.0)) {
+            let why = if analysis.quality.is_carried() { "its own time cannot be told" } else { "no time of a part can be told" };
+            page.line(&format!("( ) share of the instructions that ran: {why}"), Tone::Quiet);
         }
         if analysis.quality.is_carried() && (0..analysis.series().components.len()).any(|at| self.holds_overhead(at)) {
             page.line("* includes the timing overhead of every call", Tone::Quiet);
@@ -112,27 +148,30 @@ impl<'a> Listing<'a> {
             Unknowns::Blocks => index,
             Unknowns::Edges => measured.graph.edges[index].from,
         };
-        let (place, text) = self.place_of(&measured.graph.blocks[block]);
+        let block = &measured.graph.blocks[block];
+        let (place, text) = self.place_of(block);
         let (time, share) = self.time_of(index);
-        let per_call = analysis.totals[index] / analysis.calls.max(1) as f64;
         Line {
             cells: [analysis.names[index].clone(), place, time],
-            runs: runs(per_call),
-            share: share.map_or_else(String::new, percent),
+            runs: runs(analysis.totals[index] / analysis.calls.max(1) as f64),
+            share: share.map_or_else(|| Share::Instructions(measured.instruction_share(index)), Share::Time),
             text,
-            weight: (share.unwrap_or(0.0), per_call),
+            address: format!("{:#x}", block.start),
         }
     }
 
-    /// A block's place in the source or in the file, and the statement there.
+    /// A block's place in the source, what it calls, the statement there, and its hottest instructions.
     fn place_of(&self, block: &Block) -> (String, String) {
+        const NAMED: usize = 2;
+        let number = |(name, times): &(String, u32)| if *times > 1 { format!("{times} {name}") } else { name.clone() };
+        let hottest = block.hottest.iter().take(NAMED).map(number).collect::<Vec<_>>().join(" ");
         let calls = if block.calls.is_empty() { String::new() } else { format!("calls {}; ", block.calls.join(", ")) };
-        let Some(source) = &block.source else {
-            return (format!("{:#x}", block.start), calls.trim_end_matches("; ").to_owned());
-        };
+        let Some(source) = &block.source else { return (String::new(), calls + &hottest) };
         let file = if Some(source.file.as_str()) == self.main_file { String::new() } else { format!("{}:", base(&source.file)) };
         let last = if source.last_line > source.line { format!("-{}", source.last_line) } else { String::new() };
-        (format!("{file}{}{last}", source.line), calls + &statement(source))
+        let statement = statement(source);
+        let text = if statement.is_empty() { hottest } else { format!("{statement}  [{hottest}]") };
+        (format!("{file}{}{last}", source.line), calls + &text)
     }
 
     /// The time of an unknown and its share, or where to find it.
@@ -153,37 +192,45 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// The lines to show, in code order: those with the largest share, then those that run most often.
+/// The lines to show: those with the largest share first, those that never ran last.
 fn chosen(lines: &[Line]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..lines.len()).collect();
-    if lines.len() > MOST_LISTED {
-        let weight = |at: usize| lines[at].weight;
-        order.sort_by(|a, b| weight(*b).0.total_cmp(&weight(*a).0).then(weight(*b).1.total_cmp(&weight(*a).1)));
-        order.truncate(MOST_LISTED);
-        order.sort_unstable();
-    }
+    // Equal shares stay in the order of the code.
+    order.sort_by(|a, b| lines[*b].share.value().total_cmp(&lines[*a].share.value()));
+    order.truncate(MOST_LISTED);
     order
+}
+
+/// A bar for a share, the longest for the largest one.
+fn bar(share: f64, largest: f64) -> String {
+    let length = if largest > 0.0 { (BAR as f64 * share.max(0.0) / largest).round() as usize } else { 0 };
+    "#".repeat(length.min(BAR))
 }
 
 /// Widths of name, place and time, in columns.
 fn widths(lines: &[Line], chosen: &[usize]) -> [usize; 3] {
-    const HEADS: [usize; 3] = [5, 7, 9];
+    const HEADS: [usize; 3] = [5, 4, 9];
     std::array::from_fn(|column| {
         let widest = chosen.iter().map(|at| width(&lines[*at].cells[column])).max().unwrap_or(0);
         widest.clamp(HEADS[column], MOST_COLUMNS[column])
     })
 }
 
-fn row(widths: [usize; 3], [name, place, time]: &[String; 3], runs: &str, share: &str) -> String {
+fn row(widths: [usize; 3], [name, place, time]: &[String; 3], runs: &str, share: &str, bar: &str) -> String {
     let (name, place, time) = (pad(name, widths[0]), pad(place, widths[1]), pad(time, widths[2]));
-    format!("{name}  {place} {runs:>9}  {time} {share:>8}")
+    format!("{name}  {place} {runs:>9}  {time} {share:>9} {bar:BAR$}")
 }
 
-/// The line followed by its source, if there is room for some of it.
-fn with_source(line: String, source: &str, columns: usize) -> String {
+/// The line followed by its source and its address, as far as there is room for them.
+fn with_source(line: String, source: &str, address: &str, columns: usize) -> String {
     const SOME: usize = 8;
     let room = columns.saturating_sub(width(&line) + 2);
-    if room < SOME { line } else { format!("{line}  {}", cut(&clean(source), room)) }
+    let line = match room {
+        0..SOME => line.trim_end().to_owned(),
+        _ => format!("{line}  {}", cut(&clean(source), room)),
+    };
+    let left = columns.saturating_sub(width(&line) + 2);
+    if address.is_empty() || left < address.len() { line } else { format!("{line}  {address}") }
 }
 
 /// How often something runs in a call.
@@ -236,27 +283,33 @@ pub fn shown(time: &Time) -> String {
 mod tests {
     use super::*;
 
-    fn line(share: f64, per_call: f64) -> Line {
+    fn line(share: Share) -> Line {
         let cells = [String::new(), String::new(), String::new()];
-        Line { cells, runs: String::new(), share: String::new(), text: String::new(), weight: (share, per_call) }
+        Line { cells, runs: String::new(), share, text: String::new(), address: String::new() }
     }
 
     #[test]
-    fn largest_blocks_are_shown_in_code_order() {
-        let mut lines: Vec<Line> = (0..9_000).map(|at| line(0.0, f64::from(at % 7))).collect();
-        lines[4_711] = line(0.9, 1.0);
-        lines[17] = line(0.05, 1.0);
+    fn the_largest_shares_come_first_and_equal_ones_in_code_order() {
+        let mut lines: Vec<Line> = (0..9_000).map(|_| line(Share::Instructions(0.0))).collect();
+        lines[4_711] = line(Share::Time(0.9));
+        lines[17] = line(Share::Instructions(0.05));
         let chosen = chosen(&lines);
-        assert!(chosen.len() == MOST_LISTED && chosen.contains(&4_711) && chosen.contains(&17) && chosen.is_sorted());
-        assert!(chosen.iter().all(|at| lines[*at].weight.0 > 0.0 || lines[*at].weight.1 == 6.0));
+        assert!(chosen.len() == MOST_LISTED && chosen[..4] == [4_711, 17, 0, 1], "{chosen:?}");
+        assert_eq!((bar(0.9, 0.9), bar(0.05, 0.9), bar(-0.1, 0.9)), ("#".repeat(BAR), String::new(), String::new()));
     }
 
     #[test]
-    fn source_lines_fill_the_remaining_columns_only() {
+    fn a_share_of_instructions_is_marked() {
+        assert_eq!((Share::Time(0.25).text(), Share::Instructions(0.25).text()), ("25.0 %".into(), "(25.0 %)".into()));
+    }
+
+    #[test]
+    fn source_lines_fill_the_remaining_columns_only_and_addresses_come_last() {
         let line = || "B1     7          1  118.0 cycles    99.9 %".to_owned();
-        assert_eq!(with_source(line(), "switch (*s) {", 50), line());
-        assert_eq!(with_source(line(), "switch (*s) {", 54), line() + "  switch...");
-        assert_eq!(with_source(line(), "switch (*s) {", 80), line() + "  switch (*s) {");
+        assert_eq!(with_source(line(), "switch (*s) {", "0x11e0", 50), line());
+        assert_eq!(with_source(line(), "switch (*s) {", "0x11e0", 54), line() + "  switch...");
+        assert_eq!(with_source(line(), "switch (*s) {", "0x11e0", 80), line() + "  switch (*s) {  0x11e0");
+        assert_eq!(with_source(line(), "", "0x11e0", 60), line() + "    0x11e0");
     }
 
     #[test]

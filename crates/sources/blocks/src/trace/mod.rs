@@ -18,4 +18,4 @@ pub use guard::Guard;
 pub use memory::{Snapshot, Undo, put_back};
 pub use process::Process;
 pub use start::{Program, Started, Target, start};
-pub use stub::{Call, JUMP, Stub};
+pub use stub::{Call, JUMP, Own, Stub};

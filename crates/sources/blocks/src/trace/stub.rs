@@ -33,8 +33,10 @@ std::arch::global_asm!(
     ".pushsection .rodata.hairspring_blocks_stub, \"a\"",
     ".p2align 6",
     // The compiler may put the assembly and the references to it into different objects.
-    ".globl hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_end",
-    ".hidden hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_end",
+    ".globl hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_stop",
+    ".globl hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_end",
+    ".hidden hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_stop",
+    ".hidden hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_end",
     "hairspring_blocks_stub_start:",
     ".set hairspring_blocks_data, hairspring_blocks_stub_start + 4096",
     "20:",
@@ -128,6 +130,20 @@ std::arch::global_asm!(
     "cmp rcx, [rip + hairspring_blocks_data + 56]",
     "jb 20b",
     "int3",
+    "hairspring_blocks_stub_stop:",
+    // Functions of known length, called in place of the program's: each begins a number of copies before its end.
+    ".p2align 4, 0xcc",
+    ".rept 64",
+    "imul rdx, rcx",
+    ".endr",
+    "hairspring_blocks_stub_return:",
+    "ret",
+    ".p2align 4, 0xcc",
+    ".rept 64",
+    "imul rdx, rcx",
+    ".endr",
+    "hairspring_blocks_stub_jump:",
+    "jmp hairspring_blocks_stub_back",
     "hairspring_blocks_stub_end:",
     ".popsection",
 );
@@ -135,15 +151,49 @@ std::arch::global_asm!(
 unsafe extern "C" {
     static hairspring_blocks_stub_start: u8;
     static hairspring_blocks_stub_back: u8;
+    static hairspring_blocks_stub_stop: u8;
+    static hairspring_blocks_stub_return: u8;
+    static hairspring_blocks_stub_jump: u8;
     static hairspring_blocks_stub_end: u8;
 }
 
-/// The bytes of the page, and the offset to which the call returns.
-fn page() -> (&'static [u8], u64) {
-    let (start, back, end) =
-        (&raw const hairspring_blocks_stub_start, &raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_end);
-    // SAFETY: the three symbols are in this order in one read-only section that the assembly above makes.
-    unsafe { (std::slice::from_raw_parts(start, end.offset_from(start) as usize), back.offset_from(start) as u64) }
+/// The page of code.
+struct Page {
+    bytes: &'static [u8],
+    /// Offset to which the call returns.
+    back: u64,
+    /// Offset after the breakpoint at which the repeats end.
+    stop: u64,
+    /// Offsets of the ends of the functions of known length: by a return, and by a jump as calls are ended early.
+    returns: u64,
+    jumps: u64,
+}
+
+fn page() -> Page {
+    let start = &raw const hairspring_blocks_stub_start;
+    let (back, stop, end) =
+        (&raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_stop, &raw const hairspring_blocks_stub_end);
+    let (returns, jumps) = (&raw const hairspring_blocks_stub_return, &raw const hairspring_blocks_stub_jump);
+    // SAFETY: the symbols are in one read-only section that the assembly above makes, all after `start` and none after `end`.
+    unsafe {
+        let offset = |symbol: *const u8| symbol.offset_from(start) as u64;
+        let bytes = std::slice::from_raw_parts(start, offset(end) as usize);
+        Page { bytes, back: offset(back), stop: offset(stop), returns: offset(returns), jumps: offset(jumps) }
+    }
+}
+
+/// Bytes of one copy in a function of known length.
+const COPY: u64 = 4;
+/// Most copies of it.
+pub const MOST_COPIES: u32 = 64;
+
+/// A function of the page: a number of multiplications that wait for each other, and its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Own {
+    /// Multiplications.
+    pub copies: u32,
+    /// Whether it returns; else it ends as a call that is ended early.
+    pub returns: bool,
 }
 
 /// Ticks of one call.
@@ -154,6 +204,8 @@ pub type Ticks = u64;
 pub struct Call {
     /// Where the call ends; `None` for a whole call.
     pub until: Option<u64>,
+    /// The function that is called.
+    entry: u64,
     patches: u64,
     count: u64,
     calls: u64,
@@ -198,7 +250,7 @@ impl Stub {
         let base = free_near(mappings, near, CODE + DATA)
             .ok_or_else(|| Error::system("prepare the program", "there is no room for the timing code near the function"))?;
         process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
-        process.write(base, page().0)?;
+        process.write(base, page().bytes)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
         Ok(Stub { base, spread, planted: None, kept: FAR..FAR, guard: Guard::default(), left: [0; 13] })
     }
@@ -241,7 +293,7 @@ impl Stub {
     /// The system's error.
     pub fn prepare(&mut self, process: &mut Process, from: u64, until: Option<u64>, undo: &Undo) -> Result<Call> {
         if undo.memory.is_empty() && undo.calls.is_empty() {
-            return Ok(Call { until, ..Call::default() });
+            return Ok(Call { until, entry: from, ..Call::default() });
         }
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as u64;
@@ -260,7 +312,8 @@ impl Stub {
         }
         undo.memory.iter().for_each(|(_, before)| all.extend_from_slice(before));
         process.write(at, &all)?;
-        Ok(Call { until, patches: at + before as u64, count: undo.memory.len() as u64, calls: at, calls_count: undo.calls.len() as u64 })
+        let (patches, count, calls_count) = (at + before as u64, undo.memory.len() as u64, undo.calls.len() as u64);
+        Ok(Call { until, entry: from, patches, count, calls: at, calls_count })
     }
 
     /// Ranges of addresses that hold the timing code and what it needs.
@@ -272,7 +325,7 @@ impl Stub {
     fn set(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<()> {
         self.plant(process, call.until)?;
         let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
-        process.write(self.data(), &words(&[call.patches, call.count, seed, self.spread]))?;
+        process.write(self.data(), &words(&[call.patches, call.count, seed, self.spread, call.entry]))?;
         process.write(self.data() + CALLS, &words(&[call.calls, call.calls_count]))?;
         process.write(self.data() + 56, &words(&[repeats as u64, 0]))?;
         let now = process.registers()?;
@@ -301,7 +354,7 @@ impl Stub {
     /// The process ends or does not return, or it is about to do what cannot be repeated.
     pub fn watch(&mut self, process: &mut Process, call: &Call, entry: u64) -> Result<BTreeSet<String>> {
         self.begin(process, call, entry)?;
-        let (back, mut original, mut sources) = (self.base + page().1, [0u8], BTreeSet::new());
+        let (back, mut original, mut sources) = (self.base + page().back, [0u8], BTreeSet::new());
         if !process.read(back, &mut original) {
             return Err(Error::system("repeat the call", "the timing code cannot be read"));
         }
@@ -323,6 +376,12 @@ impl Stub {
         Ok(sources)
     }
 
+    /// The call of a function of the page from the same state as another call.
+    pub fn own(&self, call: &Call, own: Own) -> Call {
+        let end = if own.returns { page().returns } else { page().jumps };
+        Call { until: None, entry: self.base + end - COPY * u64::from(own.copies.min(MOST_COPIES)), ..*call }
+    }
+
     /// Makes the process run a call `repeats` times, and returns the ticks of each.
     ///
     /// # Errors
@@ -330,7 +389,7 @@ impl Stub {
     pub fn run(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<Vec<Ticks>> {
         let repeats = repeats.clamp(1, MOST_READINGS);
         self.set(process, call, repeats, seed)?;
-        self.run_until(process, self.base + page().0.len() as u64)?;
+        self.run_until(process, self.base + page().stop)?;
         let now = process.registers()?;
         self.left = [now.rbx, now.rsi, now.rdi, now.rbp, now.rsp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14, now.r15];
         let mut readings = vec![0u8; 8 * repeats];
@@ -365,7 +424,7 @@ impl Stub {
         if !process.read(address, &mut bytes) {
             return Err(Error::system("end the call early", "the code there cannot be read"));
         }
-        let distance = (self.base + page().1).wrapping_sub(address + JUMP as u64) as u32;
+        let distance = (self.base + page().back).wrapping_sub(address + JUMP as u64) as u32;
         let mut jump = [0xe9; JUMP];
         jump[1..].copy_from_slice(&distance.to_le_bytes());
         process.poke(address, &jump)?;
@@ -379,10 +438,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_fits_and_ends_with_a_breakpoint() {
-        let (bytes, back) = page();
-        assert!(bytes.len() < CODE as usize && (back as usize) < bytes.len());
-        assert_eq!(bytes.last(), Some(&0xcc));
+    fn the_page_fits_and_its_places_are_in_order() {
+        let Page { bytes, back, stop, returns, jumps } = page();
+        assert!(bytes.len() < CODE as usize && back < stop && stop < returns && returns < jumps && jumps < bytes.len() as u64);
+        assert_eq!((bytes[stop as usize - 1], bytes[returns as usize]), (0xcc, 0xc3));
+        // All copies are there, and as long as is assumed.
+        let copy = |end: u64, n: u64| &bytes[(end - COPY * n) as usize..(end - COPY * (n - 1)) as usize];
+        for end in [returns, jumps] {
+            assert!((1..=u64::from(MOST_COPIES)).all(|n| copy(end, n) == [0x48, 0x0f, 0xaf, 0xd1]));
+        }
         assert_eq!(READINGS + 8 * MOST_READINGS as u64, 0x400);
     }
 }

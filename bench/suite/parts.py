@@ -1,0 +1,152 @@
+"""Parts of known length: small programs whose blocks are chains of multiplications and additions, and what `blocks` says of them."""
+
+import random
+import re
+import subprocess
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from harness import BENCH, Record, Settings, run_json
+
+DATA = BENCH / "target/parts"
+SOURCES = BENCH / "programs/parts"
+SHARE, CYCLE = 0.03, 1.5  # a time is right within 3 % or 1.5 cycles
+WRONG = 2  # ... and wrong if it is off by more than this many half-widths
+RIGHT_PERCENT = 99.0
+SAYS_LITTLE = 0.5  # an interval as wide as this share of the value doubts it
+CYCLES = {"imul": 3, "add": 1}
+FIXED = {"ladder": 12, "early": 7}  # programs that read this many codes
+
+Instruction = tuple[int, str, str]
+
+
+@dataclass
+class Count:
+    """How many of the times are what."""
+
+    told: int = 0
+    right: int = 0
+    doubted: int = 0
+    off: int = 0
+    outside: int = 0
+    wrong: int = 0
+    hidden: int = 0
+
+    def add(self, other: "Count") -> None:
+        """Adds another count."""
+        for name in vars(self):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def cells(self) -> tuple[int, ...]:
+        """The cells of a table."""
+        return (self.told, self.right, self.doubted, self.off, self.outside, self.wrong, self.hidden)
+
+
+def compiled(source: Path) -> str:
+    """The program of a C file."""
+    DATA.mkdir(parents=True, exist_ok=True)
+    program = DATA / source.stem
+    subprocess.run(["gcc", "-g", "-O2", source, "-o", program], check=True)
+    return str(program)
+
+
+def line(name: str, dice: random.Random) -> str:
+    """One input: the codes that choose the arms."""
+    codes = [dice.randrange(256) for _ in range(FIXED.get(name, dice.randint(1, 24)))]
+    if name == "early":
+        codes = [int(dice.randrange(4) == 0) for _ in range(6)] + [dice.randrange(8)]
+    if name == "search":
+        codes = [code if code != 7 else 8 for code in codes]
+        codes[dice.randrange(len(codes))] = dice.choice([7, 8])
+    return " ".join(map(str, codes))
+
+
+def inputs(name: str, seed: int) -> str:
+    """Sixty inputs, and an empty one where the program takes any number of codes."""
+    dice = random.Random(seed)
+    lines = [line(name, dice) for _ in range(60)]
+    path = DATA / f"{name}-{seed}.txt"
+    path.write_text("\n".join(lines if name in FIXED else ["--", *lines]) + "\n")
+    return str(path)
+
+
+def instructions(program: str) -> list[Instruction]:
+    """Address, name and operands of the function's instructions."""
+    given = ["objdump", "-d", program, "--disassemble=work"]
+    listing = subprocess.run(given, capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^\s+([0-9a-f]+):\t[^\t\n]+\t(\w+)[ ]*([^\n]*)$", listing, re.MULTILINE)
+    return [(int(address, 16), name, operands.strip()) for address, name, operands in found]
+
+
+def truths(program: str, document: dict[str, Any]) -> dict[str, float]:
+    """Cycles of every block: its copies of the chains. The operands of a chain are those of two equal instructions in a row."""
+    every = instructions(program)
+    chain = {a[2] for a, b in pairwise(every) if a[1:] == b[1:] and a[1] in CYCLES}
+    copies = [(address, CYCLES[name]) for address, name, operands in every if name in CYCLES and operands in chain]
+
+    def cycles(block: dict[str, Any]) -> float:
+        start, end = int(block["address"], 16), int(block["end"], 16)
+        return float(sum(cycles for address, cycles in copies if start <= address < end))
+
+    return {block["name"]: cycles(block) for block in document["blocks"]}
+
+
+def judged(component: dict[str, Any], known: dict[str, float], doubted: bool) -> tuple[Count, tuple[object, ...]]:
+    """One time against the truth."""
+    parts = [(part["name"].split("->")[0], part["coefficient"]) for part in component["parts"]]
+    truth = sum(coefficient * known[name] for name, coefficient in parts)
+    time = component["time"]
+    if time is None or time["cycles"] is None:
+        return Count(told=1, hidden=1, doubted=1), (component["name"], truth, "", "", "")
+    value, low, high = (time["cycles"][key] for key in ("value", "low", "high"))
+    half, error = (high - low) / 2, abs(value - truth)
+    right = error <= max(SHARE * abs(truth), CYCLE)
+    wide = time["below_resolution"] or half > SAYS_LITTLE * abs(value) or half > max(SHARE * abs(truth), CYCLE)
+    off = not (right or doubted or wide)
+    count = Count(1, int(right), int(not right and not off), int(off), int(error > half), int(error > WRONG * half))
+    return count, (component["name"], truth, value, low, high)
+
+
+def one(name: str, seed: int, extra: list[str], settings: Settings) -> tuple[Count, str, list[tuple[object, ...]]]:
+    """One run: the count, how the run went, and the figures."""
+    program = compiled(SOURCES / f"{name}.c")
+    given = ["--function", "work", "--inputs", inputs(name, seed), "--cpu", str(settings.cpu)]
+    document, error, _ = run_json("blocks", program, *given, *extra)
+    if document is None:
+        return Count(), error, []
+    known = truths(program, document)
+    doubts = [finding["kind"] for finding in document["findings"] if finding["severity"] == "untrusted"]
+    count, rows = Count(), []
+    for component in document["components"]:
+        if all(part["name"] != "overhead" for part in component["parts"]):
+            found, row = judged(component, known, bool(doubts))
+            count.add(found)
+            rows.append((name, seed, " ".join(extra), *row))
+    return count, f"{document['rounds']} rounds {' '.join(doubts)}", rows
+
+
+def run(record: Record, settings: Settings) -> None:
+    """All programs, whole calls and calls ended early, with several sets of inputs."""
+    lines: list[tuple[object, ...]] = []
+    raw: list[tuple[object, ...]] = []
+    total = Count()
+    for name in sorted(path.stem for path in SOURCES.glob("*.c")):
+        for extra in ([], ["--until", "each"]):
+            count, states = Count(), []
+            for seed in range(settings.times(3)):
+                found, state, rows = one(name, seed, extra, settings)
+                count.add(found)
+                states.append(state)
+                raw += rows
+            total.add(count)
+            lines.append((name, " ".join(extra), *count.cells(), "; ".join(states)))
+    header = ("program", "", "times", "right", "doubted", "off", "outside", "wrong", "hidden", "runs")
+    record.table("times of parts against the truth", header, [*lines, ("all", "", *total.cells(), "")])
+    record.csv(("program", "inputs", "options", "part", "truth", "cycles", "low", "high"), raw)
+    share = 100 * (total.right + total.doubted) / max(total.told, 1)
+    record.target(
+        f"{RIGHT_PERCENT:.0f} % within 3 % or 1.5 cycles, or doubted", share >= RIGHT_PERCENT, f"{share:.1f} %"
+    )
+    record.target("none off by more than twice its interval", total.wrong == 0, f"{total.wrong} of {total.told}")

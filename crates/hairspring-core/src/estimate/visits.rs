@@ -1,0 +1,84 @@
+//! Visits: the readings of a row in one round, taken one after the other. Whatever slows the core slows a visit as a whole, and all
+//! visits meanwhile, but never makes one faster. So the slow visits of a row are left out by the row's own quick ones.
+//!
+//! Single readings do not show it where the clock's quantum is larger than the slowing, and the filter of spikes keeps what lasts.
+
+use super::location::{Sample, median};
+
+/// Visits that show how long a row takes: the quickest quarter.
+const QUICK: usize = 4;
+/// Fewest visits of which a quarter is more than one.
+const FEWEST: usize = 5;
+/// A visit is slow if it is above the quick ones by more than this many standard errors, and this share of them.
+const ERRORS: f64 = 4.0;
+const SHARE: f64 = 0.003;
+
+/// Gives the readings of a row's slow visits no weight. The readings are in the order of their rounds.
+pub(super) fn leave_out_slow(row: &mut [Sample], quantum: f64) {
+    let visits: Vec<(f64, f64)> = row.chunk_by(|a, b| a.round == b.round).map(mean_and_error).collect();
+    let mut means: Vec<f64> = visits.iter().map(|visit| visit.0).filter(|mean| mean.is_finite()).collect();
+    if means.len() < FEWEST {
+        return;
+    }
+    means.sort_by(f64::total_cmp);
+    let quick = means[means.len() / QUICK];
+    let mut errors: Vec<f64> = visits.iter().map(|visit| visit.1).filter(|error| error.is_finite()).collect();
+    let readings = row.len() as f64 / visits.len() as f64;
+    // Few readings may be equal by chance; the phases of the clock have at least this error.
+    let least = quantum / (6.0 * readings).sqrt();
+    let error = if errors.is_empty() { least } else { median(&mut errors).max(least) };
+    let limit = quick + ERRORS * error + SHARE * quick.abs();
+    let mut slow = visits.iter().map(|visit| visit.0 > limit);
+    for visit in row.chunk_by_mut(|a, b| a.round == b.round) {
+        if slow.next().unwrap_or(false) {
+            visit.iter_mut().for_each(|sample| sample.weight = 0.0);
+        }
+    }
+}
+
+/// Mean of a visit's readings without the longest, which a single interruption does not move, and its standard error; NaN for none.
+fn mean_and_error(visit: &[Sample]) -> (f64, f64) {
+    let mut ticks: Vec<f64> = visit.iter().filter(|sample| sample.is_used()).map(|sample| sample.ticks).collect();
+    if ticks.is_empty() {
+        return (f64::NAN, f64::NAN);
+    }
+    ticks.sort_by(f64::total_cmp);
+    let kept = &ticks[..ticks.len() - ticks.len() / 8];
+    let count = kept.len() as f64;
+    let mean = kept.iter().sum::<f64>() / count;
+    let variance = kept.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean, if kept.len() > 2 { (variance / count).sqrt() } else { f64::NAN })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visits(factors: &[f64]) -> Vec<Sample> {
+        let reading = |round: usize, at: usize| {
+            let ticks = 1000.0 * factors[round] + f64::from((round as u32 * 7 + at as u32 * 5) % 11);
+            Sample { round: round as u32, weight: 1.0, ticks }
+        };
+        (0..factors.len()).flat_map(|round| (0..12).map(move |at| reading(round, at))).collect()
+    }
+
+    #[test]
+    fn slow_visits_are_left_out_as_a_whole_and_calm_ones_kept() {
+        let mut factors = vec![1.0; 24];
+        factors[4..14].fill(1.05);
+        let mut row = visits(&factors);
+        leave_out_slow(&mut row, 0.0);
+        assert!(row.iter().all(|sample| sample.is_used() == (factors[sample.round as usize] == 1.0)));
+        let mut calm = visits(&[1.0; 24]);
+        leave_out_slow(&mut calm, 0.0);
+        assert!(calm.iter().all(Sample::is_used));
+    }
+
+    #[test]
+    fn an_interruption_does_not_make_a_visit_slow() {
+        let mut row = visits(&[1.0; 8]);
+        row[30].ticks += 9_000.0;
+        leave_out_slow(&mut row, 0.0);
+        assert!(row.iter().all(Sample::is_used));
+    }
+}

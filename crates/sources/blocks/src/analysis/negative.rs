@@ -1,0 +1,113 @@
+//! Negative times: they show that a sum is wrong, unless noise explains them. All parts are judged together, and by their size.
+
+use super::{Analysis, BlocksFinding};
+use hairspring_core::estimate::{Component, Source};
+use hairspring_core::judge::{Finding, FindingKind, Severity};
+
+/// Size of what is negative, as a share of a call, above which the sum is wrong, and above which it is doubtful.
+const WRONG: f64 = 0.05;
+const DOUBTFUL: f64 = 0.01;
+
+/// The level at which `parts` intervals hold together as often as one does at `level`.
+pub fn family_level(level: f64, parts: usize) -> f64 {
+    1.0 - (1.0 - level) / parts.max(1) as f64
+}
+
+/// A part that is surely negative, and its size as a share of all calls.
+struct Negative {
+    component: usize,
+    share: f64,
+}
+
+/// A finding if parts are surely negative: untrusted if they make up a good part of a call, since other times are then too large by as
+/// much; else with the severity of their size.
+pub fn negative(analysis: &Analysis) -> Option<Finding> {
+    let all = surely_negative(analysis);
+    let worst = all.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
+    let share: f64 = all.iter().map(|one| one.share).sum();
+    if share > WRONG {
+        return Some(Finding::new(Severity::Untrusted, worst_of(analysis, worst.component)));
+    }
+    let severity = if share > DOUBTFUL { Severity::Warning } else { Severity::Note };
+    let parts = all.iter().map(|one| analysis.series().components[one.component].name.clone()).collect();
+    Some(Finding::new(severity, BlocksFinding::NegativeParts { parts, share_percent: 100.0 * share }))
+}
+
+fn worst_of(analysis: &Analysis, component: usize) -> FindingKind {
+    let part = &analysis.series().components[component];
+    let (value, unit) = part.time.ns.as_ref().map_or((part.time.ticks.value, "ticks"), |ns| (ns.value, "ns"));
+    FindingKind::Negative { component: part.name.clone(), value, unit: unit.to_owned() }
+}
+
+/// The parts whose interval at the level of the whole family is below zero; and those that are negative by a good part of a call, if
+/// noise alone does not explain it: a departure of that size makes every interval wide.
+fn surely_negative(analysis: &Analysis) -> Vec<Negative> {
+    let components = &analysis.series().solution.components;
+    let parts = components.iter().filter(|part| !part.is_difference()).count();
+    let found = |(component, part): (usize, &Component)| {
+        let level = family_level(part.ticks.level, parts);
+        let share = analysis.size(component);
+        let beyond_noise =
+            part.ticks.value + part.uncertain.part(Source::Stochastic, level) + part.uncertain.part(Source::Ends, level) < 0.0;
+        let is_negative = part.uncertain.estimate(level).high < 0.0 || share > WRONG && beyond_noise;
+        (!part.is_difference() && is_negative).then_some(Negative { component, share })
+    };
+    components.iter().enumerate().filter_map(found).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse};
+    use crate::graph::{Counts, tests::graph};
+    use hairspring_core::judge::{Question, code};
+    use hairspring_core::observations::Observations;
+    use rand::{Rng, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    /// Sixteen arms in a row that take nothing beside a block of 400 ticks, but the first one, which takes `first`.
+    fn arms(seed: u64, first: f64) -> Analysis {
+        const ARMS: usize = 16;
+        let edges: Vec<(usize, Option<usize>)> = (0..=ARMS).map(|at| (at, (at < ARMS).then_some(at + 1))).collect();
+        let graph = graph(ARMS + 1, &edges);
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let names = Unknowns::Blocks.names(&graph).into_iter().chain([PAGE_CHAIN.to_owned()]).collect();
+        let mut table = Observations::new(names);
+        let series = table.series(SERIES);
+        let mut rows = Vec::new();
+        for at in 0..80 {
+            let trips = 1 + at % 9;
+            let blocks: Vec<u64> = std::iter::once(trips).chain((0..ARMS).map(|_| random.random_range(0..=trips))).collect();
+            let counts: Vec<f64> = blocks.iter().map(|count| *count as f64).chain([0.0]).collect();
+            let row = table.row_apart(series, &counts);
+            let exact = 80.0 + 400.0 * counts[0] + first * counts[1];
+            (0..12).for_each(|round| table.push(row, round, exact + (0..4).map(|_| random.random_range(-9.0..9.0)).sum::<f64>()));
+            rows.push(CountRow { counts: Counts { edges: vec![0; graph.edges.len()], blocks }, until: None });
+        }
+        for copies in [16.0, 32.0, 64.0] {
+            let row = table.row_apart(series, &[vec![0.0; ARMS + 1], vec![copies]].concat());
+            (0..12).for_each(|round| table.push(row, round, 80.0 + 3.0 * copies + f64::from(round % 3)));
+        }
+        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()
+    }
+
+    #[test]
+    fn sixteen_parts_of_nothing_are_hardly_ever_refused() {
+        let all: Vec<Analysis> = (0..60).map(|seed| arms(seed, 0.0)).collect();
+        let found = |code: &str| all.iter().filter(|one| one.findings.iter().any(|finding| finding.is(code))).count();
+        assert!(all.iter().all(|one| one.quality.is_carried()));
+        assert!(found("negative_parts") <= 5 && found(code::NEGATIVE) == 0, "{}", found("negative_parts"));
+    }
+
+    #[test]
+    fn size_decides_what_a_negative_time_means() {
+        let worst = |first: f64| {
+            let found = arms(1, first);
+            let is_about = |finding: &&Finding| finding.is(code::NEGATIVE) || finding.is("negative_parts");
+            (found.quality.is_carried(), found.findings.iter().find(is_about).map(|finding| finding.severity))
+        };
+        assert_eq!(worst(-5.0), (true, Some(Severity::Note)));
+        assert_eq!(worst(-20.0), (true, Some(Severity::Warning)));
+        assert_eq!(worst(-120.0), (false, Some(Severity::Untrusted)));
+    }
+}

@@ -1,0 +1,200 @@
+//! The overhead of a call, measured by itself: functions of known length that the page calls in place of the program's, in the same
+//! rounds. What they have in common is the overhead, so that a block that runs once in every call can be told apart from it.
+//!
+//! The overhead is not the same for all calls. A fence lets the first instructions of a call run beside the end of the read before
+//! it, so the shortest functions take longer than the line through the long ones; and a call that is ended early has no return. Both
+//! differences are measured here, for calls of every length.
+
+use super::rounds::Readings;
+use crate::analysis::CountRow;
+use crate::graph::{EdgeKind, Graph};
+use crate::trace::Own;
+use hairspring_core::estimate::{Ending, Options, solve};
+use hairspring_core::observations::{Observations, Reading, RowId};
+use std::collections::HashMap;
+
+const fn returning(copies: u32) -> Own {
+    Own { copies, returns: true }
+}
+
+const fn ended_early(copies: u32) -> Own {
+    Own { copies, returns: false }
+}
+
+/// The functions; those that end early come last, because they run only where calls do.
+pub const OWN: [Own; 13] = [
+    returning(0),
+    returning(1),
+    returning(2),
+    returning(4),
+    returning(8),
+    returning(16),
+    returning(24),
+    returning(32),
+    returning(64),
+    ended_early(0),
+    ended_early(16),
+    ended_early(32),
+    ended_early(64),
+];
+/// Fewest copies of a function that is surely longer than what a fence hides.
+const LONG: u32 = 16;
+
+/// Copies by which a function of a program may begin sooner than one of the page: chains of known length did by 0.9 to 1.6 (EPYC, family
+/// 25), for reasons that are not known.
+const SOONER: f64 = 1.6;
+/// The kind of all calls of the program: they may differ together from those of the page.
+const ENTRY: u32 = u32::MAX;
+/// Most scatter of the overhead, in copies: on a calm machine it is about this, and more is noise of a loaded one, which the rounds of the
+/// calls themselves show.
+const MOST_SCATTER: f64 = 0.3;
+/// Kinds from here on are calls with the same counts.
+const PATHS: u32 = 1 << 30;
+
+/// The places of the functions that show the overhead of long calls.
+pub fn long() -> impl Iterator<Item = usize> {
+    (0..OWN.len()).filter(|at| OWN[*at].returns && OWN[*at].copies >= LONG)
+}
+
+/// The overhead and how it differs between calls, in ticks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Overhead {
+    /// That of long calls that return.
+    common: f64,
+    /// The time of a copy.
+    copy: f64,
+    /// For the short functions: their time beyond the common overhead, and how much of it is not their own.
+    hidden: Vec<(f64, f64)>,
+    /// How much longer a call is that is ended early.
+    early: f64,
+    /// How the overhead of long functions differs from one to the other beyond their noise, as a standard deviation.
+    scatter: f64,
+}
+
+impl Overhead {
+    /// The overhead by the readings of the page's functions; `None` without enough of them.
+    pub fn new(readings: &Readings) -> Option<Overhead> {
+        let mut table = Observations::new(vec!["copies".into()]);
+        let (long_rows, all_rows) = (table.series("long"), table.series("all"));
+        let mut ids = vec![None; OWN.len()];
+        for (at, own) in OWN.iter().enumerate() {
+            let mine: Vec<&Reading> = readings.own.iter().filter(|reading| reading.row as usize == at).collect();
+            if mine.is_empty() {
+                continue;
+            }
+            let counts = [f64::from(own.copies)];
+            let row = table.row_apart(all_rows, &counts);
+            ids[at] = Some(row);
+            let twice = (own.returns && own.copies >= LONG).then(|| table.row_apart(long_rows, &counts));
+            for (reading, row) in mine.iter().flat_map(|reading| [Some(row), twice].into_iter().flatten().map(move |row| (reading, row))) {
+                table.push_flagged(row, reading.round, reading.ticks, reading.flags);
+            }
+        }
+        let options = Options { leave_rows_out: false, calm_visits: true, ..Options::default() };
+        let line = solve(&table, long_rows, &options).ok()?;
+        let (common, copy) = (line.overhead?.value, line.component("copies")?.ticks.value);
+        let all = solve(&table, all_rows, &options).ok()?;
+        let time = |id: RowId| all.rows.iter().find(|row| row.row == id && row.location.is_finite()).map(|row| row.location);
+        let times: Vec<Option<f64>> = ids.into_iter().map(|id| time(id?)).collect();
+        let scatter = line.lack_of_fit.map_or(0.0, |lack| lack.sd).min(MOST_SCATTER * copy);
+        Some(Overhead { scatter, ..Overhead::from_times(common, copy, &times) })
+    }
+
+    /// From the time of each function, the overhead of the long ones and the time of a copy.
+    fn from_times(common: f64, copy: f64, times: &[Option<f64>]) -> Overhead {
+        let beyond = |at: usize| Some((times.get(at).copied().flatten()? - common, f64::from(OWN[at].copies) * copy));
+        let all = |returns: bool| (0..OWN.len()).filter(move |at| OWN[*at].returns == returns);
+        let mut hidden: Vec<(f64, f64)> = all(true).filter_map(beyond).map(|(time, own)| (time, (time - own).max(0.0))).collect();
+        // What is hidden does not grow with the length; readings that say so are noise.
+        for at in (1..hidden.len()).rev() {
+            hidden[at - 1].1 = hidden[at - 1].1.max(hidden[at].1);
+        }
+        let early: Vec<f64> = all(false).filter(|at| OWN[*at].copies >= LONG).filter_map(beyond).map(|(time, own)| time - own).collect();
+        let early = if early.is_empty() { 0.0 } else { early.iter().sum::<f64>() / early.len() as f64 };
+        Overhead { common, copy, hidden, early, scatter: 0.0 }
+    }
+
+    /// How much of a call's time may be hidden at the most: as much as of a function that is not shorter. Functions below the hidden
+    /// time all take the same, and a call between two functions counts as the shorter one.
+    fn hidden(&self, ticks: f64) -> f64 {
+        let beyond = ticks - self.common - self.copy;
+        self.hidden.iter().find(|point| point.0 >= beyond).map_or(0.0, |point| point.1)
+    }
+
+    /// The rows that may be longer than their parts. Those that leave the function by the same edge, or are ended at the same place,
+    /// are of a kind.
+    pub fn ends(&self, graph: &Graph, rows: &[CountRow], readings: &Readings) -> Vec<Ending> {
+        let typical = typical(rows.len(), &readings.function);
+        let mut kinds: HashMap<(Option<usize>, Vec<usize>), u32> = HashMap::new();
+        let mut paths: HashMap<(Option<usize>, &Vec<u64>), u32> = HashMap::new();
+        let mut all = Vec::new();
+        for (at, row) in rows.iter().enumerate() {
+            let Some(ticks) = typical[at] else { continue };
+            let early = if row.until.is_some() { self.early } else { 0.0 };
+            let (low, high) = (early.min(0.0), early.max(0.0) + self.hidden(ticks));
+            let leaves = |edge: &usize| graph.edges[*edge].kind == EdgeKind::Leave && row.counts.edges[*edge] > 0;
+            let exits = (0..graph.edges.len()).filter(leaves).collect();
+            let next = kinds.len() as u32;
+            let kind = *kinds.entry((row.until, exits)).or_insert(next);
+            all.push(Ending { row: at as u32, kind: ENTRY, low: -SOONER * self.copy, high: 0.0, sd: 0.0 });
+            if low < high {
+                all.push(Ending { row: at as u32, kind, low, high, sd: 0.0 });
+            }
+            let next = paths.len() as u32;
+            let path = *paths.entry((row.until, &row.counts.blocks)).or_insert(next);
+            all.push(Ending { row: at as u32, kind: PATHS + path, low: 0.0, high: 0.0, sd: self.scatter });
+        }
+        all
+    }
+}
+
+/// The median time of each row; `None` for a row without readings.
+fn typical(rows: usize, readings: &[Reading]) -> Vec<Option<f64>> {
+    let mut all: Vec<Vec<f64>> = vec![Vec::new(); rows];
+    for reading in readings.iter().filter(|reading| !reading.flags.any()) {
+        all[reading.row as usize].push(reading.ticks);
+    }
+    let median = |mut ticks: Vec<f64>| {
+        let middle = ticks.len() / 2;
+        (!ticks.is_empty()).then(|| *ticks.select_nth_unstable_by(middle, f64::total_cmp).1)
+    };
+    all.into_iter().map(median).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Counts, tests::graph};
+
+    /// Functions of 3 ticks a copy beside an overhead of 100 of which the fence hides up to 10, and early ends that cost 2.
+    fn overhead() -> Overhead {
+        let time = |own: &Own| {
+            let work = 3.0 * f64::from(own.copies);
+            Some(if own.returns { (100.0 + work).max(110.0) } else { (102.0 + work).max(110.0) })
+        };
+        Overhead::from_times(100.0, 3.0, &OWN.iter().map(time).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn only_short_calls_may_hide_their_time() {
+        let found = overhead();
+        assert_eq!((found.hidden(95.0), found.hidden(110.0), found.hidden(112.0)), (10.0, 10.0, 10.0));
+        assert_eq!((found.hidden(117.0), found.hidden(200.0), found.hidden(1e6)), (0.0, 0.0, 0.0));
+        assert!((found.early - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rows_that_end_alike_are_of_a_kind() {
+        let mut graph = graph(3, &[(0, Some(1)), (0, None), (1, None)]);
+        graph.edges.iter_mut().for_each(|edge| edge.kind = if edge.to.is_none() { EdgeKind::Leave } else { edge.kind });
+        let row = |edges: [u64; 3], until| CountRow { counts: Counts { blocks: vec![1, edges[0], 0], edges: edges.to_vec() }, until };
+        let rows = [row([1, 0, 1], None), row([0, 1, 0], None), row([1, 0, 0], Some(1)), row([0, 1, 0], None)];
+        let reading = |(row, ticks)| Reading { row, round: 0, ticks, flags: hairspring_core::observations::Flags::default(), guard: None };
+        let function = [(0, 500.0), (1, 110.0), (2, 500.0), (3, 110.0)].map(reading).to_vec();
+        let ends = overhead().ends(&graph, &rows, &Readings { function, ..Readings::default() });
+        let of = |row: u32| ends.iter().find(|ending| ending.row == row && ending.kind < PATHS).copied();
+        assert!(rows.iter().enumerate().all(|(at, _)| ends.iter().any(|ending| ending.row as usize == at && ending.kind == ENTRY)));
+        assert!(of(0).is_none() && of(1).unwrap().kind == of(3).unwrap().kind && of(2).unwrap().kind != of(1).unwrap().kind);
+        assert!(of(1).unwrap().high > 0.0 && (of(2).unwrap().high - 2.0).abs() < 1e-9);
+    }
+}
