@@ -52,7 +52,7 @@ pub fn documents(bytes: &[u8]) -> bool {
     let printed = json::print(&document);
     let again = || read::read(&printed).unwrap_or_else(|error| panic!("what was printed {error}:\n{printed}"));
     assert_eq!(json::print(&again()), printed);
-    for document in [joined([again(), again()]), between(vec![document, again()])].into_iter().flatten() {
+    for document in [joined([again(), again()]), between(vec![document, again()], None)].into_iter().flatten() {
         harmless(&text::table(&document, &Style::default()));
         harmless(&text::report(&document, &Style::default()));
     }
