@@ -1,4 +1,5 @@
-"""Error budgets of experiments: how often the total of a run's budget covers its distance from the middle of all runs."""
+"""Error budgets of experiments: how often the total of a run's budget covers its distance from the middle of
+all runs."""
 
 import statistics
 import tempfile

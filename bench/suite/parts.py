@@ -1,4 +1,5 @@
-"""Parts of known length: small programs whose blocks are chains of multiplications and additions, and what `blocks` says of them."""
+"""Parts of known length: small programs whose blocks are chains of multiplications and additions, and what
+`blocks` says of them."""
 
 import random
 import re
@@ -81,7 +82,7 @@ def instructions(program: str) -> list[Instruction]:
 
 
 def truths(program: str, document: dict[str, Any]) -> dict[str, float]:
-    """Cycles of every block: its copies of the chains. The operands of a chain are those of two equal instructions in a row."""
+    """Cycles of every block: its copies of the chains. Two equal instructions in a row show a chain's operands."""
     every = instructions(program)
     chain = {a[2] for a, b in pairwise(every) if a[1:] == b[1:] and a[1] in CYCLES}
     copies = [(address, CYCLES[name]) for address, name, operands in every if name in CYCLES and operands in chain]

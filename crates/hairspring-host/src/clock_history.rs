@@ -223,7 +223,7 @@ mod tests {
         added(&path, NOW + 4, with_guard("perf", 400.0));
         added(&path, NOW + 5, at_hz(3.1e9));
         let run = (NOW, Seen { hz: 3.1e9, ..with_guard("perf", 400.0) });
-        assert_eq!(read(&path, NOW + 60), [run.clone()]);
+        assert_eq!(read(&path, NOW + 60), vec![run.clone()]);
         added(&path, NOW + ONE_RUN_SECONDS, at_hz(3.2e9));
         assert_eq!(read(&path, NOW + 60), [run, (NOW + ONE_RUN_SECONDS, at_hz(3.2e9))]);
     }
