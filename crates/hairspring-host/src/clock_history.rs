@@ -7,24 +7,19 @@
 //! `1795000000 3694100000 tsc-0.1.0=173.4`. `HAIRSPRING_HISTORY` names another folder, or is `off`. Without a
 //! folder that can be written there is no history, and nothing fails.
 
+use crate::history_file::{counts, folder, keep, key, now, text_of};
 use crate::identity::fingerprint;
+use hairspring_core::estimate::variance;
 use hairspring_core::observations::ClockSpread;
-use std::fs;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs that count: this many of the latest ...
 const MOST_RUNS: usize = 100;
 /// ... of which those within this many seconds count as one. A program has many benchmarks, and runs in several processes: their clocks
 /// are nearly the same, and would displace those of all other runs.
 const ONE_RUN_SECONDS: u64 = 10;
-/// ... and none older than a week, because cooling, power limits and neighbours change.
-pub(crate) const MOST_SECONDS: u64 = 7 * 24 * 3600;
 /// Fewest runs whose spread is used: with fewer, Student's quantile is so large that the interval says nothing.
 const FEWEST_RUNS: usize = 4;
-/// A longer file is cut to the runs that count.
-pub(crate) const MOST_BYTES: u64 = 16 * 1024;
 /// Two guards agree if one is longer by at most this share.
 const AGREE: f64 = 0.015;
 /// Core clocks outside of these are not believed, in hertz.
@@ -53,31 +48,8 @@ pub fn quiet_guard(clock: &str) -> Option<f64> {
     lowest_guard(&read(&path()?, now()?), &key(clock))
 }
 
-/// The name of a clock in the file. The guards of another version of the program, or of one without optimisation, may be longer.
-fn key(clock: &str) -> String {
-    format!("{clock}-{}{}", env!("CARGO_PKG_VERSION"), if cfg!(debug_assertions) { "-debug" } else { "" })
-}
-
 fn path() -> Option<PathBuf> {
     Some(folder()?.join(format!("core-clock-{}", fingerprint())))
-}
-
-pub(crate) fn now() -> Option<u64> {
-    Some(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs())
-}
-
-/// The folder of the history, if it is wanted.
-pub(crate) fn folder() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    match variable("HAIRSPRING_HISTORY") {
-        Some(off) if off == "off" => None,
-        Some(folder) => Some(folder.into()),
-        None => {
-            let state = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-            let state = state.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".local/state")))?;
-            Some(state.join("hairspring"))
-        }
-    }
 }
 
 fn added(path: &Path, now: u64, seen: Seen) -> Option<ClockSpread> {
@@ -86,9 +58,7 @@ fn added(path: &Path, now: u64, seen: Seen) -> Option<ClockSpread> {
     }
     let line_of_run = line(&(now, seen.clone()));
     let runs = with_line(read(path, now), (now, seen));
-    let is_long = fs::metadata(path).is_ok_and(|file| file.len() > MOST_BYTES);
-    // A history that cannot be kept is no reason to fail: this run still has the runs that were read.
-    let _ = if is_long { replace(path, &runs.iter().map(line).collect::<String>()) } else { append(path, &line_of_run) };
+    keep(path, &line_of_run, || runs.iter().map(line).collect());
     spread(&runs.iter().map(|(_, seen)| seen.hz).collect::<Vec<f64>>())
 }
 
@@ -99,11 +69,8 @@ fn line((time, seen): &(u64, Seen)) -> String {
 
 /// The latest runs in the file, oldest first. Lines that are no run are skipped; those of one program are one run.
 fn read(path: &Path, now: u64) -> Vec<(u64, Seen)> {
-    let mut text = Vec::new();
-    let _ = fs::File::open(path).and_then(|file| file.take(2 * MOST_BYTES).read_to_end(&mut text));
-    let run = |line: &str| parsed(line).filter(|(time, seen)| *time <= now && now - time <= MOST_SECONDS && BELIEVED.contains(&seen.hz));
-    let runs: Vec<(u64, Seen)> = String::from_utf8_lossy(&text).lines().filter_map(run).collect();
-    let runs = runs.into_iter().fold(Vec::new(), with_line);
+    let run = |line: &str| parsed(line).filter(|(time, seen)| counts(*time, now) && BELIEVED.contains(&seen.hz));
+    let runs = text_of(path).lines().filter_map(run).fold(Vec::new(), with_line);
     runs[runs.len().saturating_sub(MOST_RUNS - 1)..].to_vec()
 }
 
@@ -143,30 +110,18 @@ fn lowest_guard(runs: &[(u64, Seen)], clock: &str) -> Option<f64> {
     guards.windows(2).find(|two| two[1] <= (1.0 + AGREE) * two[0]).map(|two| two[0])
 }
 
-/// Adds a line in one write, so that lines of several processes do not mix.
-pub(crate) fn append(path: &Path, line: &str) -> std::io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
-}
-
-/// Writes the file anew; a reader sees the old one or the new one.
-pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let new = path.with_extension(std::process::id().to_string());
-    fs::write(&new, text)?;
-    fs::rename(&new, path)
-}
-
 /// The spread of the runs, if there are enough of them.
 fn spread(hz: &[f64]) -> Option<ClockSpread> {
     let runs = hz.len();
     let mean = hz.iter().sum::<f64>() / runs as f64;
-    let squares: f64 = hz.iter().map(|hz| (hz / mean - 1.0).powi(2)).sum();
-    (runs >= FEWEST_RUNS).then(|| ClockSpread { sd: (squares / (runs - 1) as f64).sqrt(), runs: runs as u32 })
+    (runs >= FEWEST_RUNS).then(|| ClockSpread { sd: variance(hz).sqrt() / mean, runs: runs as u32 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history_file::{MOST_BYTES, MOST_SECONDS};
+    use std::fs;
 
     const NOW: u64 = 2_000_000_000;
 

@@ -7,6 +7,7 @@ pub mod clock_history;
 pub mod environment;
 pub mod error;
 pub mod fence;
+mod history_file;
 pub mod identity;
 pub mod interference;
 pub mod other_threads;

@@ -4,10 +4,8 @@
 //! The file is `runs-FINGERPRINT` beside that of [`crate::clock_history`], under the same rules. Each line has the time of a run in
 //! seconds since 1970, what it measured, and the value: `1795000000 switch-futex-processes-0-0.1.0 9487.2`.
 
-use crate::clock_history::{MOST_BYTES, MOST_SECONDS, append, folder, now, replace};
+use crate::history_file::{MOST_BYTES, counts, folder, keep, key, now, text_of};
 use crate::identity::fingerprint;
-use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 /// Runs that count: this many of the latest.
@@ -17,7 +15,7 @@ const MOST_RUNS: usize = 20;
 /// history there are none.
 pub fn with_value(name: &str, value: f64) -> Vec<f64> {
     let file = folder().map(|folder| folder.join(format!("runs-{}", fingerprint())));
-    file.zip(now()).map_or_else(Vec::new, |(path, now)| added(&path, now, name, value))
+    file.zip(now()).map_or_else(Vec::new, |(path, now)| added(&path, now, &key(name), value))
 }
 
 fn added(path: &Path, now: u64, name: &str, value: f64) -> Vec<f64> {
@@ -26,25 +24,22 @@ fn added(path: &Path, now: u64, name: &str, value: f64) -> Vec<f64> {
     }
     let runs = read(path, now);
     let line = format!("{now} {name} {value:.6e}\n");
-    let is_long = fs::metadata(path).is_ok_and(|file| file.len() > MOST_BYTES);
     let kept = || runs.iter().map(|(time, name, value)| format!("{time} {name} {value:.6e}\n")).collect::<String>();
-    // A history that cannot be kept is no reason to fail.
-    let _ = if is_long { replace(path, &(kept() + &line)) } else { append(path, &line) };
+    keep(path, &line, || kept() + &line);
     let same: Vec<f64> = runs.iter().filter(|(_, own, _)| own == name).map(|(_, _, value)| *value).collect();
     same[same.len().saturating_sub(MOST_RUNS)..].to_vec()
 }
 
 /// The runs of the last week in the file. Lines that are no run are skipped.
 fn read(path: &Path, now: u64) -> Vec<(u64, String, f64)> {
-    let mut text = Vec::new();
-    let _ = fs::File::open(path).and_then(|file| file.take(2 * MOST_BYTES).read_to_end(&mut text));
+    let text = text_of(path);
     let run = |line: &str| {
         let mut words = line.split(' ');
         let (time, name, value) = (words.next()?.parse::<u64>().ok()?, words.next()?, words.next()?.parse::<f64>().ok()?);
-        (time <= now && now - time <= MOST_SECONDS && value.is_finite()).then(|| (time, name.to_owned(), value))
+        (counts(time, now) && value.is_finite()).then(|| (time, name.to_owned(), value))
     };
     // Half of a long file is dropped, so that it is not written anew at every run.
-    let runs: Vec<(u64, String, f64)> = String::from_utf8_lossy(&text).lines().filter_map(run).collect();
+    let runs: Vec<(u64, String, f64)> = text.lines().filter_map(run).collect();
     let skipped = if text.len() as u64 > MOST_BYTES { runs.len() / 2 } else { 0 };
     runs[skipped..].to_vec()
 }
@@ -52,6 +47,8 @@ fn read(path: &Path, now: u64) -> Vec<(u64, String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history_file::MOST_SECONDS;
+    use std::fs;
 
     const NOW: u64 = 2_000_000_000;
 

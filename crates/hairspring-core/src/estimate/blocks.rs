@@ -105,7 +105,11 @@ fn block_of(round: u32, rounds: u32, count: usize) -> usize {
     (u64::from(round) * count as u64 / u64::from(rounds.max(1))) as usize
 }
 
-/// Sample variance.
+/// Sample variance, with one degree of freedom less than values; NaN for fewer than two.
+///
+/// ```
+/// assert_eq!(hairspring_core::estimate::variance(&[1.0, 2.0, 3.0]), 1.0);
+/// ```
 pub fn variance(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

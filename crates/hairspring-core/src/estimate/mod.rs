@@ -30,7 +30,7 @@ pub mod ratio;
 pub mod solution;
 
 pub use between::between_runs;
-pub use blocks::variance_of_mean;
+pub use blocks::{variance, variance_of_mean};
 pub use ends::Ending;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub use method::{Departure, Measured, Method, Shown};

@@ -114,8 +114,7 @@ impl Session<'_> {
         let Some(warm) = found.warm() else { return found };
         let (value, unit) = warm.cycles.map_or((warm.ns.value, "ns"), |cycles| (cycles.value, "cycles"));
         let sides = if self.request.program.is_some() { "processes" } else { "threads" };
-        let build = format!("{}{}", env!("CARGO_PKG_VERSION"), if cfg!(debug_assertions) { "-debug" } else { "" });
-        let name = format!("switch-{}-{sides}-{}-{unit}-{build}", found.mechanism.name(), self.request.bytes);
+        let name = format!("switch-{}-{sides}-{}-{unit}", found.mechanism.name(), self.request.bytes);
         found.with_earlier(&with_value(&name, value), value, unit)
     }
 

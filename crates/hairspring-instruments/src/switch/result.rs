@@ -5,7 +5,7 @@ use super::kinds::SwitchFinding;
 use super::mechanism::Mechanism;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::in_cycles;
-use hairspring_core::estimate::{Contribution, Options, Source, Uncertain, coverage_factor, solve};
+use hairspring_core::estimate::{Contribution, Options, Source, Uncertain, coverage_factor, solve, variance};
 use hairspring_core::judge::{Assessment, Finding, Question, Severity, assess};
 use hairspring_core::observations::{Flags, Observations};
 use std::time::Duration;
@@ -131,10 +131,9 @@ pub struct Scatter {
 impl Scatter {
     /// The scatter of the costs of earlier runs and of this one; `None` with too few.
     fn new(earlier: &[f64], value: f64) -> Option<Scatter> {
-        let runs = (earlier.len() + 1) as f64;
-        let all = || earlier.iter().copied().chain([value]);
-        let mean = all().sum::<f64>() / runs;
-        let sd = (all().map(|one| (one / mean - 1.0).powi(2)).sum::<f64>() / (runs - 1.0)).sqrt();
+        let all = [earlier, &[value]].concat();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let sd = variance(&all).sqrt() / mean.abs();
         (earlier.len() >= FEWEST_EARLIER && sd.is_finite()).then_some(Scatter { earlier: earlier.len(), sd })
     }
 
