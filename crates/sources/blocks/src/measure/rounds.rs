@@ -62,18 +62,11 @@ pub struct Readings {
     pub lost: BTreeMap<usize, String>,
 }
 
-/// The functions of the page that run in every round.
-struct Owns {
-    shortest: Vec<Shortest>,
-}
-
-impl Owns {
-    /// All of them, or without those that end early if no call does.
-    fn new(rows: &[(usize, usize)], quantum: u64) -> Owns {
-        let is_any_early = rows.iter().any(|(_, row)| *row > 0);
-        let used = OWN.iter().filter(|own| own.returns || is_any_early).count();
-        Owns { shortest: vec![Shortest::new(quantum); used] }
-    }
+/// The shortest readings of the functions of the page that run in every round: all, or without those that end early if no call does.
+fn shortest_of_own(rows: &[(usize, usize)], quantum: u64) -> Vec<Shortest> {
+    let is_any_early = rows.iter().any(|(_, row)| *row > 0);
+    let used = OWN.iter().filter(|own| own.returns || is_any_early).count();
+    vec![Shortest::new(quantum); used]
 }
 
 #[derive(Clone, Copy)]
@@ -105,7 +98,7 @@ impl Timing<'_> {
         let mut rig = Functions { now: self.clock.read, rows: self.chains.iter().flat_map(Companion::code).collect() };
         let dither = Dither::over(&self.clock, self.quantum);
         let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_clock(&self.clock);
-        let mut own = Owns::new(&rows, self.quantum);
+        let mut own = shortest_of_own(&rows, self.quantum);
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
         while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
             (self.progress)(Progress::Timing { elapsed: begin.elapsed(), budget: self.budget });
@@ -133,12 +126,12 @@ impl Timing<'_> {
     fn run_own(
         &self,
         prepared: &mut [Prepared],
-        own: &mut Owns,
+        own: &mut [Shortest],
         readings: &mut Readings,
         (timed, random): (usize, &mut Pcg64Mcg),
         program: &Program,
     ) {
-        for (at, (function, shortest)) in OWN.iter().zip(&mut own.shortest).enumerate() {
+        for (at, (function, shortest)) in OWN.iter().zip(own).enumerate() {
             let process = random.random_range(0..prepared.len());
             if readings.lost.contains_key(&process) {
                 continue;

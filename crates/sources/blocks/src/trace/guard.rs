@@ -28,8 +28,7 @@ impl Guard {
         let shared: Vec<Mapping> = of_process(process.id())?.into_iter().filter(is_open).collect();
         for mapping in &shared {
             let rights = if is_device(mapping) { 0 } else { mapping.protection() & !(libc::PROT_WRITE as u64) };
-            let size = mapping.range.end - mapping.range.start;
-            let done = process.system_call(from, libc::SYS_mprotect, [mapping.range.start, size, rights, 0, 0, 0]);
+            let done = process.protect(from, mapping, rights);
             done.map_err(|e| Error::system(&format!("protect {} from repeated calls", named(mapping)), e))?;
         }
         let policy = Policy { nowhere: nowhere(process.id()), shared };

@@ -110,11 +110,15 @@ impl Snapshot {
 
     /// Adds pages that were used since: they held zeros.
     fn newly_used(&self, process: &Process, patches: &mut Patches) {
-        let known = |at: u64| self.parts.iter().any(|(start, bytes)| (*start..start + bytes.len() as u64).contains(&at));
+        // The parts are in the order of their addresses, as mappings are.
+        let known = |at: u64| {
+            let before = &self.parts[..self.parts.partition_point(|(start, _)| *start <= at)];
+            before.last().is_some_and(|(start, bytes)| at < start + bytes.len() as u64)
+        };
+        let zeros = [0; PAGE];
         for pages in self.sparse.iter().filter_map(|range| used(process.id(), range)).flatten() {
             for at in (pages.start..pages.end).step_by(PAGE).filter(|at| !known(*at)) {
                 let mut now = vec![0; PAGE];
-                let zeros = vec![0; PAGE];
                 if process.read(at, &mut now) {
                     let changed = differing(&zeros, &now);
                     patches.extend(changed.into_iter().map(|(from, to)| (at + from as u64, vec![0; to - from])));

@@ -4,6 +4,7 @@
     reason = "what runs between fork and exec has no safe form, nor has the request for the state of the vector registers; the pointers are to live values"
 )]
 
+use super::maps::Mapping;
 use crate::error::{Error, Result};
 use hairspring_host::process::Group;
 use nix::errno::Errno;
@@ -411,6 +412,15 @@ impl Process {
             Ok(()) => Ok(()),
             Err(_) => self.poke(address, bytes),
         }
+    }
+
+    /// Changes the rights of a mapping, with a system call from an address of code.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn protect(&mut self, from: u64, mapping: &Mapping, rights: u64) -> Result<u64> {
+        let size = mapping.range.end - mapping.range.start;
+        self.system_call(from, libc::SYS_mprotect, [mapping.range.start, size, rights, 0, 0, 0])
     }
 
     /// Makes the program do a system call at an address in its code, whose bytes are restored afterwards.

@@ -11,6 +11,7 @@ use super::memory::Undo;
 use super::process::{BREAKPOINT, Process, Registers, Resume, Stop};
 use super::tripwire::Tripwire;
 use crate::error::{Error, Result};
+use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -343,7 +344,7 @@ impl Stub {
             return Err(Error::system("repeat the call", "the function's code cannot be read"));
         }
         process.poke(entry, &[BREAKPOINT])?;
-        self.run_until(process, entry + 1)?;
+        self.run_until(process, entry + 1, |_, _| Ok(false))?;
         process.poke(entry, &original)?;
         process.go_to(entry)
     }
@@ -360,17 +361,12 @@ impl Stub {
         }
         let mut tripwire = Tripwire::arm(process, self.base)?;
         process.poke(back, &[BREAKPOINT])?;
-        loop {
-            match process.run(Resume::Run)? {
-                Stop::Trap if process.instruction()? == back + 1 => break,
-                Stop::Filtered => self.guard.check_repeat(process)?,
-                Stop::Signal(signal) => match tripwire.tripped(process, signal)? {
-                    Some(source) => drop(sources.insert(source)),
-                    None => self.guard.blame(process, signal).map_or(Ok(()), Err)?,
-                },
-                other => return Err(Error::system("repeat the call", other.as_end())),
-            }
-        }
+        self.run_until(process, back + 1, |process, signal| {
+            let source = tripwire.tripped(process, signal)?;
+            let is_known = source.is_some();
+            sources.extend(source);
+            Ok(is_known)
+        })?;
         process.poke(back, &original)?;
         tripwire.disarm(process)?;
         Ok(sources)
@@ -389,7 +385,7 @@ impl Stub {
     pub fn run(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<Vec<Ticks>> {
         let repeats = repeats.clamp(1, MOST_READINGS);
         self.set(process, call, repeats, seed)?;
-        self.run_until(process, self.base + page().stop)?;
+        self.run_until(process, self.base + page().stop, |_, _| Ok(false))?;
         let now = process.registers()?;
         self.left = [now.rbx, now.rsi, now.rdi, now.rbp, now.rsp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14, now.r15];
         let mut readings = vec![0u8; 8 * repeats];
@@ -399,12 +395,13 @@ impl Stub {
         Ok(readings.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes)).collect())
     }
 
-    /// Runs up to a breakpoint, behind which an address is.
-    fn run_until(&self, process: &mut Process, behind: u64) -> Result<()> {
+    /// Runs up to a breakpoint, behind which an address is. Signals that `knows` does not explain are looked into.
+    fn run_until(&self, process: &mut Process, behind: u64, mut knows: impl FnMut(&mut Process, Signal) -> Result<bool>) -> Result<()> {
         loop {
             match process.run(Resume::Run)? {
                 Stop::Trap if process.instruction()? == behind => return Ok(()),
                 Stop::Filtered => self.guard.check_repeat(process)?,
+                Stop::Signal(signal) if knows(process, signal)? => {}
                 Stop::Signal(signal) => self.guard.blame(process, signal).map_or(Ok(()), Err)?,
                 other => return Err(Error::system("repeat the call", other.as_end())),
             }

@@ -54,7 +54,7 @@ impl Tripwire {
     /// A memory map that cannot be read.
     pub fn arm(process: &mut Process, from: u64) -> Result<Tripwire> {
         let mut clock: Vec<Mapping> = of_process(process.id())?.into_iter().filter(|mapping| mapping.name.starts_with("[vvar")).collect();
-        clock.retain(|mapping| protect(process, from, mapping, 0).is_ok());
+        clock.retain(|mapping| process.protect(from, mapping, 0).is_ok());
         let counter = set_counter(process, from, TSC_FAULTS);
         Ok(Tripwire { from, armed: counter.is_ok() || !clock.is_empty(), clock, slow: None })
     }
@@ -117,7 +117,7 @@ impl Tripwire {
         if std::mem::take(&mut self.armed) {
             set_counter(process, self.from, TSC_WORKS)?;
             for mapping in std::mem::take(&mut self.clock) {
-                protect(process, self.from, &mapping, mapping.protection())?;
+                process.protect(self.from, &mapping, mapping.protection())?;
             }
         }
         Ok(())
@@ -150,10 +150,6 @@ impl Slow {
 /// Lets the time stamp counter work, or fault.
 fn set_counter(process: &mut Process, from: u64, to: u64) -> Result<u64> {
     process.system_call(from, libc::SYS_prctl, [libc::PR_SET_TSC as u64, to, 0, 0, 0, 0])
-}
-
-fn protect(process: &mut Process, from: u64, mapping: &Mapping, rights: u64) -> Result<u64> {
-    process.system_call(from, libc::SYS_mprotect, [mapping.range.start, mapping.range.end - mapping.range.start, rights, 0, 0, 0])
 }
 
 /// Whether the instruction at an address is `rdtsc` or `rdtscp`.
