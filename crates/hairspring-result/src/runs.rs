@@ -140,10 +140,14 @@ fn findings(used: &[&Series], left_out: usize, runs: usize) -> Vec<Finding> {
     all
 }
 
+/// Whether a finding is about the width of an interval. In the document of several runs it is about that of the mean.
+pub fn is_about_width(finding: &Finding) -> bool {
+    finding.is(code::WIDE_INTERVAL) || finding.is(code::PRECISION_MISSED)
+}
+
 /// Replaces the findings about the widths of the runs' intervals by those about the interval of their mean.
 fn judge_widths(series: &mut Series, precision: Option<f64>) {
-    let is_width = |finding: &Finding| finding.is(code::WIDE_INTERVAL) || finding.is(code::PRECISION_MISSED);
-    let (of_runs, others): (Vec<Finding>, Vec<Finding>) = std::mem::take(&mut series.findings).into_iter().partition(is_width);
+    let (of_runs, others): (Vec<Finding>, Vec<Finding>) = std::mem::take(&mut series.findings).into_iter().partition(is_about_width);
     let asked = precision.or_else(|| of_runs.iter().find_map(asked));
     series.findings = others;
     for (name, component) in &series.components {

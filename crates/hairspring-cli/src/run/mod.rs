@@ -11,9 +11,9 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome};
 use arguments::RunArguments;
 use child::Limits;
-use hairspring_core::judge::{Finding, Remedies, Severity, code};
+use hairspring_core::judge::{Finding, Remedies, Severity};
 use hairspring_program::output;
-use hairspring_result::runs::{between, misses_precision};
+use hairspring_result::runs::{between, is_about_width, misses_precision};
 use hairspring_result::{ResultDocument, ResultFinding, document, json};
 use hairspring_view::text;
 use program::Program;
@@ -98,9 +98,8 @@ fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) 
     let Some(mut all) = between(ran.documents, arguments.precision) else { return Ok(Outcome::Failed) };
     let missed = if several { misses_precision(&all) && arguments.precision.is_some() } else { ran.missed };
     if several {
-        // These findings are about the mean of the processes. All others have the words of the program.
-        let widths = all.results.iter_mut().flat_map(|series| &mut series.findings);
-        REMEDIES.apply(widths.filter(|finding| [code::WIDE_INTERVAL, code::PRECISION_MISSED].iter().any(|code| finding.is(code))));
+        // All other findings have the words of the program.
+        REMEDIES.apply(all.results.iter_mut().flat_map(|series| &mut series.findings).filter(|finding| is_about_width(finding)));
     }
     all.results.iter_mut().for_each(|series| series.findings.extend(ran.fewer.clone()));
     let (mut all, expected) = arguments.expect.judge(arguments.stated.state(all))?;
