@@ -5,6 +5,7 @@ import random
 import re
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +34,18 @@ def codes(number: int, seed: int) -> str:
     return str(path)
 
 
-def copies(program: str) -> list[int]:
-    """Addresses of the multiplications."""
+def copies(program: str) -> list[tuple[int, int]]:
+    """Addresses and cycles of the multiplications."""
     listing = subprocess.run(["objdump", "-d", program], capture_output=True, text=True, check=True).stdout
-    return [int(line.split(":")[0], 16) for line in listing.splitlines() if re.search(r"\bimul\b", line)]
+    return [(int(line.split(":")[0], 16), CYCLES) for line in listing.splitlines() if re.search(r"\bimul\b", line)]
 
 
-def truths(program: str, document: dict[str, Any]) -> dict[str, float]:
-    """Cycles of every block: its copies of the chain."""
-    addresses = copies(program)
+def truths(copies: Sequence[tuple[int, int]], document: dict[str, Any]) -> dict[str, float]:
+    """Cycles of every block: those of its copies of chains, which are given by their addresses."""
 
     def cycles(block: dict[str, Any]) -> float:
         start, end = int(block["address"], 16), int(block["end"], 16)
-        return float(CYCLES * sum(start <= address < end for address in addresses))
+        return float(sum(cycles for address, cycles in copies if start <= address < end))
 
     return {block["name"]: cycles(block) for block in document["blocks"]}
 
@@ -70,7 +70,7 @@ def chains(record: Record, settings: Settings, until: bool) -> None:
         if document is None:
             record.say(f"- **missed**: run {run} failed: {error}")
             continue
-        known = truths(program, document)
+        known = truths(copies(program), document)
         worst = 0.0
         for component in document["components"]:
             parts = {part["name"]: part["coefficient"] for part in component["parts"]}

@@ -6,9 +6,9 @@ import re
 import subprocess
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
+from blocks import compiled, truths
 from harness import BENCH, Record, Settings, run_json
 
 DATA = BENCH / "target/parts"
@@ -45,14 +45,6 @@ class Count:
         return (self.told, self.right, self.doubted, self.off, self.outside, self.wrong, self.hidden)
 
 
-def compiled(source: Path) -> str:
-    """The program of a C file."""
-    DATA.mkdir(parents=True, exist_ok=True)
-    program = DATA / source.stem
-    subprocess.run(["gcc", "-g", "-O2", source, "-o", program], check=True)
-    return str(program)
-
-
 def line(name: str, dice: random.Random) -> str:
     """One input: the codes that choose the arms."""
     codes = [dice.randrange(256) for _ in range(FIXED.get(name, dice.randint(1, 24)))]
@@ -68,6 +60,7 @@ def inputs(name: str, seed: int) -> str:
     """Sixty inputs, and an empty one where the program takes any number of codes."""
     dice = random.Random(seed)
     lines = [line(name, dice) for _ in range(60)]
+    DATA.mkdir(parents=True, exist_ok=True)
     path = DATA / f"{name}-{seed}.txt"
     path.write_text("\n".join(lines if name in FIXED else ["--", *lines]) + "\n")
     return str(path)
@@ -81,17 +74,11 @@ def instructions(program: str) -> list[Instruction]:
     return [(int(address, 16), name, operands.strip()) for address, name, operands in found]
 
 
-def truths(program: str, document: dict[str, Any]) -> dict[str, float]:
-    """Cycles of every block: its copies of the chains. Two equal instructions in a row show a chain's operands."""
+def copies(program: str) -> list[tuple[int, int]]:
+    """Addresses and cycles of the copies of the chains. Two equal instructions in a row show a chain's operands."""
     every = instructions(program)
     chain = {a[2] for a, b in pairwise(every) if a[1:] == b[1:] and a[1] in CYCLES}
-    copies = [(address, CYCLES[name]) for address, name, operands in every if name in CYCLES and operands in chain]
-
-    def cycles(block: dict[str, Any]) -> float:
-        start, end = int(block["address"], 16), int(block["end"], 16)
-        return float(sum(cycles for address, cycles in copies if start <= address < end))
-
-    return {block["name"]: cycles(block) for block in document["blocks"]}
+    return [(address, CYCLES[name]) for address, name, operands in every if name in CYCLES and operands in chain]
 
 
 def judged(component: dict[str, Any], known: dict[str, float], doubted: bool) -> tuple[Count, tuple[object, ...]]:
@@ -112,12 +99,12 @@ def judged(component: dict[str, Any], known: dict[str, float], doubted: bool) ->
 
 def one(name: str, seed: int, extra: list[str], settings: Settings) -> tuple[Count, str, list[tuple[object, ...]]]:
     """One run: the count, how the run went, and the figures."""
-    program = compiled(SOURCES / f"{name}.c")
+    program = compiled(SOURCES / f"{name}.c", "-O2")
     given = ["--function", "work", "--inputs", inputs(name, seed), "--cpu", str(settings.cpu)]
     document, error, _ = run_json("blocks", program, *given, *extra)
     if document is None:
         return Count(), error, []
-    known = truths(program, document)
+    known = truths(copies(program), document)
     doubts = [finding["kind"] for finding in document["findings"] if finding["severity"] == "untrusted"]
     count, rows = Count(), []
     for component in document["components"]:
