@@ -96,6 +96,12 @@ impl Estimate {
         Estimate { value: self.value * factor, low: a.min(b), high: a.max(b), level: self.level }
     }
 
+    /// The estimate with this added to the value and to both ends.
+    #[must_use]
+    pub fn shifted(&self, by: f64) -> Estimate {
+        Estimate { value: self.value + by, low: self.low + by, high: self.high + by, level: self.level }
+    }
+
     /// Whether the interval contains a number.
     pub fn contains(&self, number: f64) -> bool {
         self.low <= number && number <= self.high

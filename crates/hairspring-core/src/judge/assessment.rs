@@ -2,7 +2,7 @@
 //! with the first one.
 
 use super::denormals::denormals;
-use super::overlap::{Alone, bounded_by, out_of_shadow, overlap, shadow};
+use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
 use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Slowed, Solver};
@@ -283,17 +283,19 @@ fn in_series(error: Error, name: &str, series: usize) -> Error {
     }
 }
 
-/// The time of the code after a fence that the fence hides, in the table's unit.
-fn shadow_of(table: &Observations, ruler: &Ruler, solver: &Solver, options: &Options) -> Option<f64> {
+/// What fences do to the time of the code between them, in the table's unit.
+fn shadow_of(table: &Observations, ruler: &Ruler, solver: &Solver, options: &Options) -> Option<Shadow> {
     let (name, cycles) = table.origin.shadow.as_ref()?;
     let solution = solver.solve(table.find_series(name)?, options).ok()?;
     // A combination is of no use: the rows cannot tell the chain from the other parts of it.
     let chain = solution.components.first().filter(|chain| chain.parts.len() == 1)?;
-    Some(shadow(&ruler.component().uncertain.scaled(cycles / ruler.cycles), chain))
+    let further = solution.components.get(1).filter(|further| further.parts.len() == 1);
+    let expected = ruler.component().uncertain.scaled(cycles / ruler.cycles).estimate(options.level);
+    Some(shadow(&expected, &chain.ticks, further.map(|further| &further.ticks)))
 }
 
 /// The body of a series measured from a standing start, where rows with fences check it.
-fn standing_start(table: &Observations, name: &str, shadow: Option<f64>, solver: &Solver, options: &Options) -> Option<Alone> {
+fn standing_start(table: &Observations, name: &str, shadow: Option<Shadow>, solver: &Solver, options: &Options) -> Option<Alone> {
     let series = table.find_series(table.origin.variant(name, Role::Fenced)?)?;
     let measured = solver.solve(series, options).ok()?.components.first()?.ticks;
     Some(Alone { measured, shadow: shadow? })
@@ -315,7 +317,7 @@ fn overlapping(
 
 /// Adds back what the fences of a series hid of its body. A body that cannot be told from zero gets the upper bound that
 /// it has from a standing start.
-fn correct(solution: &mut Solution, fenced: bool, shadow: Option<f64>, alone: Option<&Alone>, level: f64) {
+fn correct(solution: &mut Solution, fenced: bool, shadow: Option<Shadow>, alone: Option<&Alone>, level: f64) {
     let Some(body) = solution.components.first_mut() else { return };
     let better = match (fenced, shadow) {
         (true, Some(shadow)) => Some(out_of_shadow(&body.uncertain, shadow)),
