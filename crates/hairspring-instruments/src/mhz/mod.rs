@@ -308,4 +308,7 @@ fn findings(solved: &Solved, factor_known: bool) -> Vec<Finding> {
 }
 
 #[cfg(test)]
+#[cfg(target_arch = "x86_64")]
+mod coverage;
+#[cfg(test)]
 mod tests;
