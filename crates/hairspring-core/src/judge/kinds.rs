@@ -32,6 +32,7 @@ pub mod code {
     pub const UNORDERED_CLOCK: &str = "unordered_clock";
     pub const DENORMALS: &str = "denormals";
     pub const NOT_OPTIMISED: &str = "not_optimised";
+    pub const OTHER_PLACEMENTS: &str = "other_placements";
 }
 
 /// The findings of the checks of this crate, with their numbers.
@@ -95,6 +96,9 @@ pub enum FindingKind {
     Denormals { share_percent: f64, operands: bool, results: bool, some_rows: bool },
     /// The rows were compiled without optimisation.
     NotOptimised,
+    /// In a few placements the code takes another time than in all the others, by far; they were left out. The factors are their
+    /// shortest and their longest time over the middle one of all placements.
+    OtherPlacements { component: String, others: usize, placements: usize, least_factor: f64, most_factor: f64 },
 }
 
 impl Kind for FindingKind {
@@ -314,6 +318,19 @@ impl Kind for FindingKind {
                     "the code was compiled without optimisation: most of the time may be that of moves between registers and the stack"
                         .to_owned(),
                 remedy: "compile it with optimisation (-O2), unless unoptimised code is what you want to time",
+            },
+            OtherPlacements { component, others, placements, least_factor, most_factor } => Description {
+                code: code::OTHER_PLACEMENTS,
+                message: format!(
+                    "in {others} of {placements} placements {component} takes {} times as long as in the others; the time is that of the others",
+                    if most_factor - least_factor < 0.01 {
+                        format!("{most_factor:.2}")
+                    } else {
+                        format!("{least_factor:.2} to {most_factor:.2}")
+                    },
+                ),
+                numbers: numbers! { component, others, placements, least_factor, most_factor },
+                remedy: "the addresses of code and data, or other work at that moment, make the difference: align the data, or expect the other time in as many processes",
             },
         }
     }

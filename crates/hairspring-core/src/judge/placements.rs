@@ -5,21 +5,48 @@
 //! budget it takes the place of the variance between all rounds, in two parts: what the rounds of one placement show, and the
 //! rest, which is due to the placements.
 
-use super::assessment::{Assessment, Question, assess_by};
+use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, assess_by};
 use super::solver::Solver;
-use crate::estimate::{Contribution, Options, Source, Spread, Uncertain};
-use crate::observations::Observations;
+use super::{Finding, FindingKind, Severity};
+use crate::estimate::{Contribution, Options, Source, Spread, Uncertain, median};
+use crate::observations::{Flags, Observations};
 use std::ops::Range;
 
 /// Fewest placements whose differences are of use: with fewer, Student's quantile is above 4.
 const FEWEST: usize = 3;
 
-/// Most groups of neighbouring placements that are solved separately: each costs a pass over the table.
-const MOST: u32 = 64;
+/// Most groups of neighbouring placements that are solved separately: each costs a tenth of a millisecond and more.
+const MOST: u32 = 256;
 
 /// Fewest rounds that are solved separately. The variation between fewer is hardly known; code that takes long may have only one
 /// round in a placement.
 const FEWEST_ROUNDS: u32 = 8;
+
+/// A placement is of another kind if the code takes this share more or less than in the middle one ...
+const OTHER: f64 = 0.25;
+/// ... and if it is so many robust standard deviations away from it.
+const OTHER_DEVIATIONS: f64 = 8.0;
+/// Placements of another kind are left out if there are at most this share of them. More are a part of what the next run will meet.
+const MOST_OTHERS: f64 = 0.2;
+/// Fewest placements among which some count as of another kind.
+const FEWEST_WITH_OTHERS: usize = 8;
+/// A median deviation in standard deviations of a normal distribution.
+const NORMAL: f64 = 1.4826;
+
+/// Placements in which the code takes another time than in most of them, by far.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    /// Their rounds.
+    pub rounds: Vec<Range<u32>>,
+    /// For every series: what they are.
+    pub findings: Vec<Option<Finding>>,
+}
+
+impl Others {
+    pub fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+}
 
 /// The placements of a table, each solved separately.
 #[derive(Debug, Default)]
@@ -27,8 +54,7 @@ pub(super) struct Placements(Vec<Solved>);
 
 #[derive(Debug)]
 struct Solved {
-    /// Share of all rounds.
-    weight: f64,
+    rounds: Range<u32>,
     found: Assessment,
 }
 
@@ -39,23 +65,57 @@ impl Placements {
         if spans.len() < FEWEST {
             return Placements::default();
         }
-        let solved = |rounds: &Range<u32>| {
-            let part = table.in_rounds(rounds);
+        let solved = |(rounds, part): (&Range<u32>, Observations)| {
             let solver = if whole.leaves_out_rounds() {
                 whole.in_rounds(&part, rounds, chains)?
             } else {
                 let all = Solver::new(&part, chains);
-                if all.is_disturbed() { all.undisturbed(chains)? } else { all }
+                if all.is_surely_disturbed() { all.undisturbed(chains)? } else { all }
             };
-            Some(Solved { weight: rounds.len() as f64, found: assess_by(&solver, &part, question, chains).ok()? })
+            Some(Solved { rounds: rounds.clone(), found: assess_by(&solver, &part, question, chains).ok()? })
         };
-        Placements(spans.iter().filter_map(solved).collect())
+        // A placement that is left out would be solved from all its readings, as if they were merely disturbed.
+        let is_in = |part: &Observations| !part.readings().iter().all(|reading| reading.flags.contains(Flags::EXCLUDED));
+        Placements(spans.iter().zip(table.in_each(&spans)).filter(|(_, part)| is_in(part)).filter_map(solved).collect())
+    }
+
+    /// Placements of another kind: for example those in which two arrays lie so that each load waits for a store. Their number in a run is
+    /// left to chance, so a mean over them would not hold for the next run, and neither does the interval of a run without any.
+    pub fn others(&self, whole: &Assessment) -> Others {
+        let of_series = |at: usize| self.others_of(at, &whole.series[at]).unwrap_or_default();
+        let found: Vec<(Vec<Range<u32>>, Option<Finding>)> = (0..whole.series.len()).map(of_series).collect();
+        let (rounds, findings): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let mut rounds = rounds.concat();
+        rounds.sort_unstable_by_key(|rounds| rounds.start);
+        rounds.dedup();
+        if rounds.len() as f64 > MOST_OTHERS * self.0.len() as f64 { Others::default() } else { Others { rounds, findings } }
+    }
+
+    /// The rounds of the placements in which the body of a series is of another kind; `None` if there are none, or too many.
+    fn others_of(&self, at: usize, series: &SeriesResult) -> Option<(Vec<Range<u32>>, Option<Finding>)> {
+        let body = series.components.first()?;
+        let same = |one: &Solved| one.found.series.get(at)?.components.iter().find(|other| other.name == body.name).and_then(time_of);
+        let times: Vec<(&Solved, f64)> = self.0.iter().filter_map(|one| Some((one, same(one)?))).collect();
+        let middle = median(&mut times.iter().map(|(_, time)| *time).collect::<Vec<f64>>());
+        let deviation = NORMAL * median(&mut times.iter().map(|(_, time)| (time - middle).abs()).collect::<Vec<f64>>());
+        let limit = (OTHER * middle.abs()).max(OTHER_DEVIATIONS * deviation);
+        let others: Vec<(&Solved, f64)> = times.iter().copied().filter(|(_, time)| (time - middle).abs() > limit).collect();
+        let few = (1..=(MOST_OTHERS * times.len() as f64) as usize).contains(&others.len());
+        let finding = || {
+            let factors = || others.iter().map(|(_, time)| time / middle);
+            let (least_factor, most_factor) = (factors().fold(f64::INFINITY, f64::min), factors().fold(f64::NEG_INFINITY, f64::max));
+            let (component, placements) = (body.name.clone(), times.len());
+            let kind = FindingKind::OtherPlacements { component, others: others.len(), placements, least_factor, most_factor };
+            Finding::new(Severity::Warning, kind)
+        };
+        let rounds = || others.iter().map(|(one, _)| one.rounds.clone()).collect();
+        (few && times.len() >= FEWEST_WITH_OTHERS).then(|| (rounds(), Some(finding())))
     }
 
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
     /// placement. `value_in` gives the same value in one placement.
     pub fn divided(&self, value: Uncertain, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
-        let usable = |one: &Solved| Some((one.weight, value_in(&one.found).filter(|value| value.value.is_finite())?));
+        let usable = |one: &Solved| Some((one.rounds.len() as f64, value_in(&one.found).filter(|value| value.value.is_finite())?));
         let values: Vec<(f64, Uncertain)> = self.0.iter().filter_map(usable).collect();
         if values.len() < FEWEST || stochastic(&value).variance == 0.0 {
             return value;
@@ -69,6 +129,12 @@ impl Placements {
         }
         divided
     }
+}
+
+/// The time of a component in core cycles, or in ticks where there are none; `None` if it is not finite.
+fn time_of(component: &ComponentResult) -> Option<f64> {
+    let cycles = component.time.cycles.as_ref().map(|cycles| cycles.value);
+    Some(cycles.unwrap_or(component.time.ticks.value)).filter(|time| time.is_finite())
 }
 
 /// Groups of neighbouring placements with enough rounds each.
@@ -128,6 +194,7 @@ fn stochastic(value: &Uncertain) -> Variance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::simulated::{CALM, Core};
     use crate::judge::{Time, assess};
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
@@ -198,6 +265,61 @@ mod tests {
         };
         let (with, without) = (widths(true), widths(false));
         assert!(with < 1.4 * without, "{with} and {without}");
+    }
+
+    /// Placements in which the body takes 100 ticks, but for those with another time.
+    fn with_others(placements: u32, others: &[(u32, f64)]) -> Observations {
+        let mut table = table(placements, 0.0, 3);
+        let spans = table.placements();
+        let mut other = Observations::new(vec!["body".into()]);
+        other.origin = table.origin.clone();
+        let series = other.series("code");
+        for reading in table.readings() {
+            let copies = table.rows()[reading.row as usize].counts[0];
+            let placement = spans.iter().position(|span| span.contains(&reading.round)).unwrap() as u32;
+            let further = others.iter().find(|(at, _)| *at == placement).map_or(0.0, |(_, further)| further * copies);
+            let row = other.row(series, &[copies]);
+            other.push(row, reading.round, reading.ticks + further);
+        }
+        table = other;
+        table
+    }
+
+    fn kinds(found: &Assessment) -> Vec<&str> {
+        found.series[0].findings.iter().map(|finding| &*finding.code).collect()
+    }
+
+    #[test]
+    fn few_placements_of_another_kind_are_left_out_and_named() {
+        let found = assess(&with_others(20, &[(4, 180.0), (11, 200.0)]), &Question::default()).unwrap();
+        let time = found.series[0].components[0].time.ticks;
+        assert!((time.value - 100.0).abs() < 1.0 && time.half_width() < 1.0, "{time:?}");
+        let finding = found.series[0].findings.iter().find(|finding| finding.code == "other_placements").unwrap();
+        assert!(finding.message.starts_with("in 2 of 20 placements body takes 2.8"), "{}", finding.message);
+    }
+
+    #[test]
+    fn many_placements_of_another_kind_and_close_ones_are_a_part_of_the_time() {
+        let many: Vec<(u32, f64)> = (0..6).map(|at| (3 * at, 200.0)).collect();
+        let near = [(4, 15.0), (9, -15.0)];
+        for others in [&many[..], &near] {
+            let table = with_others(20, others);
+            let found = assess(&table, &Question::default()).unwrap();
+            assert!(!kinds(&found).contains(&"other_placements"), "{:?}", kinds(&found));
+        }
+        let few = with_others(6, &[(1, 200.0)]);
+        assert!(!kinds(&assess(&few, &Question::default()).unwrap()).contains(&"other_placements"));
+    }
+
+    #[test]
+    fn short_placements_are_solved_although_their_control_chains_are_uncertain() {
+        let mut table = Core { quantum: 26.0, ..CALM }.table(1.0, 5);
+        let rounds = table.rounds();
+        table.origin.placements = (1..20).map(|at| at * rounds / 20).collect();
+        let (question, chains) = (Question::default(), Options::default());
+        let whole = Solver::new(&table, &chains);
+        let solved = Placements::new(&table, &question, &chains, &whole).0.len();
+        assert!(solved >= 18, "{solved} of 20 placements of {} rounds", rounds / 20);
     }
 
     #[test]

@@ -14,6 +14,9 @@ const DISTURBED: f64 = 0.001;
 /// ... and so does one whose interval is wider than this share: on a calm core it is narrower within the first batch.
 const WIDE: f64 = 0.005;
 
+/// Half-widths that a control chain in a part of a run is off, for a neighbour to be sure.
+const SURELY: f64 = 2.0;
+
 /// Code that is surely longer by more than this share beside a neighbour is not to be trusted ...
 const SLOWED: f64 = 0.02;
 /// ... nor is code that seems longer by more than this share, whatever its interval, if a control chain shows the neighbour, too.
@@ -129,6 +132,16 @@ impl<'a> Solver<'a> {
     /// Whether a control chain shows a neighbour on the core.
     pub fn is_disturbed(&self) -> bool {
         self.controls.iter().any(is_off)
+    }
+
+    /// Whether a control chain shows a neighbour on the core in a part of a run, which is so short that the chains have wide intervals and
+    /// that one of several is often off its length by chance.
+    pub fn is_surely_disturbed(&self) -> bool {
+        let is_far = |(cycles, expected): &(Estimate, f64)| {
+            let off = (cycles.value - expected).abs();
+            off > WIDE * expected && off > SURELY * cycles.half_width()
+        };
+        self.controls.iter().any(is_far)
     }
 
     /// For each series, given with its reported core cycles: how much a neighbour on the core lengthens it, whatever the control

@@ -166,6 +166,29 @@ impl Observations {
         firsts.zip(ends).filter(|(first, end)| first < end).map(|(first, end)| first..end).collect()
     }
 
+    /// Flags all readings of these rounds as excluded.
+    pub fn exclude_rounds(&mut self, rounds: &[Range<u32>]) {
+        for reading in self.readings.iter_mut().filter(|reading| rounds.iter().any(|range| range.contains(&reading.round))) {
+            reading.flags = reading.flags.with(Flags::EXCLUDED);
+        }
+    }
+
+    /// [`Observations::in_rounds`] for each of these ranges, which are in ascending order and do not overlap.
+    ///
+    /// # Cost
+    /// One pass over the readings for all of them.
+    pub fn in_each(&self, ranges: &[Range<u32>]) -> Vec<Observations> {
+        let nothing = 0..0;
+        let mut parts: Vec<Observations> = ranges.iter().map(|_| self.in_rounds(&nothing)).collect();
+        for reading in &self.readings {
+            let at = ranges.partition_point(|range| range.end <= reading.round);
+            if let Some(range) = ranges.get(at).filter(|range| range.contains(&reading.round)) {
+                parts[at].readings.push(Reading { round: reading.round - range.start, ..*reading });
+            }
+        }
+        parts
+    }
+
     /// The table with the readings of these rounds only, as one placement.
     #[must_use]
     pub fn in_rounds(&self, rounds: &Range<u32>) -> Observations {
