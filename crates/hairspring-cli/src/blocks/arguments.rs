@@ -68,6 +68,13 @@ pub struct BlocksArguments {
     /// Write the raw observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// Also show source and assembly side by side, with the time of each line, or its share of the instructions where no
+    /// time can be told
+    #[arg(long)]
+    pub annotate: bool,
+    /// Write the graph of blocks to a file, for Graphviz (`dot -Tsvg`)
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
     #[command(flatten)]
     pub report: ReportArguments,
 }

@@ -8,6 +8,7 @@ pub mod analysis;
 pub mod graph;
 
 pub mod document;
+pub mod dot;
 pub mod text;
 
 mod error;

@@ -1,5 +1,6 @@
 //! The report of `blocks`: a listing with a line for each block, the combinations that can be told apart, what is missing.
 
+mod annotate;
 mod listing;
 
 use crate::MeasuredFunction;
@@ -12,7 +13,8 @@ use hairspring_view::clean::{clean, cut};
 use hairspring_view::format::{count, fixed, significant};
 use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::{environment, findings};
-use listing::{Listing, base, percent, runs, shown};
+pub use listing::shown;
+use listing::{Listing, base, percent, runs};
 use std::collections::HashMap;
 
 /// Lines about what is missing, inputs left out, combinations and loops; more are in the JSON document.
@@ -24,8 +26,8 @@ const MOST_PATHS: usize = 8;
 /// Width of a text that names blocks, in columns.
 const MOST_NAMES: usize = 300;
 
-/// The report.
-pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &Style) -> String {
+/// The report; with source and assembly side by side if asked.
+pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &Style, annotate: bool) -> String {
     let mut page = Page::new(*style);
     let listing = Listing::new(measured);
     head(&mut page, &listing);
@@ -34,6 +36,9 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &
     combinations(&mut page, &listing);
     loops(&mut page, measured);
     paths(&mut page, measured);
+    if annotate {
+        annotate::write(&mut page, &listing);
+    }
     page.gap();
     summary(&mut page, measured);
     missing(&mut page, measured);

@@ -1,5 +1,6 @@
 //! Computes the times of the parts from counts and times of rows.
 
+mod by_line;
 mod data;
 mod kinds;
 mod missing;
@@ -9,6 +10,7 @@ mod quality;
 mod regions;
 mod structure;
 
+pub use by_line::{At, Line, by_line};
 pub use data::depends_on_data;
 pub use kinds::BlocksFinding;
 pub use missing::{Missing, missing};

@@ -3,6 +3,7 @@
 mod callee;
 mod code;
 mod cut;
+mod disassembly;
 mod handlers;
 mod image;
 mod lines;
@@ -11,5 +12,6 @@ mod names;
 pub use callee::callee;
 pub use code::{Code, Flow, taken};
 pub use cut::{Observed, cut, is_padding};
+pub use disassembly::Disassembly;
 pub use image::{Function, Image};
 pub use lines::Lines;

@@ -7,7 +7,7 @@ mod rounds;
 mod until;
 
 use crate::analysis::{BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, depends_on_data};
-use crate::binary::{Code, Flow, Image, Lines, callee};
+use crate::binary::{Code, Disassembly, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
 use crate::result::{FunctionInfo, MeasuredFunction, Progress, Request, Skipped, Wanted};
@@ -176,9 +176,15 @@ impl Session<'_> {
         let code = self.code.clone();
         let blocks = graph.blocks.clone();
         lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));
+        let mut disassembly = Disassembly::new(image.clone(), &blocks);
         for block in &mut graph.blocks {
             block.calls = self.calls(block, image);
             block.hottest = hottest(&code, block);
+            block.code = disassembly.steps(&code, &instructions(&code, block.start, block.end), &lines);
+            for (file, line) in block.code.iter().filter_map(|step| step.place.clone()) {
+                let text = lines.statement(&file, line).unwrap_or_default();
+                graph.statements.insert((file, line), text);
+            }
         }
         graph
     }
