@@ -45,9 +45,18 @@ pub struct BlocksArguments {
     /// A command that prints such lines
     #[arg(long, value_name = "COMMAND")]
     pub generate: Option<String>,
-    /// Number of calls of the function that are taken from each run, from the first on
+    /// Number of calls of the function that are taken from each run, one after the other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub calls: u64,
+    /// Number of calls before these that are not taken
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
+    pub skip: u64,
+    /// Take the calls evenly over the whole run: the program runs once more, to count them
+    #[arg(long)]
+    pub sample: bool,
+    /// Most memory of the program's copies that wait to be timed, in MiB; calls beyond are left out
+    #[arg(long, value_name = "MIB", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub memory: u64,
     /// Also end calls early, before a block: `each`, a block as B4, an address, or a line (repeatable); a line
     /// means the first block that begins on it
     #[arg(long, value_name = "PLACE")]

@@ -61,6 +61,9 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         function: arguments.function.clone(),
         inputs: lines::inputs(arguments)?,
         calls: arguments.calls,
+        skip: arguments.skip,
+        sample: arguments.sample,
+        memory: arguments.memory << 20,
         until: arguments.until.clone(),
         unknowns: match arguments.unknowns {
             UnknownsArgument::Blocks => Wanted::Blocks,

@@ -29,8 +29,14 @@ pub struct Request {
     pub function: String,
     /// One run of the program for each.
     pub inputs: Vec<Input>,
-    /// Calls of the function that are taken from each run, the first ones.
+    /// Calls of the function that are taken from each run, one after the other.
     pub calls: u64,
+    /// Calls before these that are not taken.
+    pub skip: u64,
+    /// Whether the calls are a sample over the whole run.
+    pub sample: bool,
+    /// Most memory of the processes that wait to be timed, in bytes.
+    pub memory: u64,
     /// Where calls are also ended early: `each`, a block (`B4`), an address (`0x1160`), or a line (`12` or `file.c:12`).
     pub until: Vec<String>,
     /// Unknowns.

@@ -10,7 +10,7 @@ use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
 use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
-    Call, Followed, Follower, Guard, Own, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo, put_back, start,
+    Call, Followed, Follower, Guard, Journey, Own, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo, put_back,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -161,6 +161,8 @@ pub struct Session<'a> {
     alike: HashMap<(u64, Vec<u64>), usize>,
     partial_rows: usize,
     spread: u64,
+    /// Memory of the calls that wait to be timed, in bytes.
+    held: u64,
 }
 
 impl<'a> Session<'a> {
@@ -186,6 +188,7 @@ impl<'a> Session<'a> {
             alike: HashMap::new(),
             partial_rows: 0,
             spread: (3 * quantum).clamp(64, 4096),
+            held: 0,
         })
     }
 
@@ -197,18 +200,10 @@ impl<'a> Session<'a> {
         let mut all = Vec::new();
         for (at, input) in self.request.inputs.iter().enumerate() {
             (self.request.progress)(Progress::Following { input: at + 1, of: self.request.inputs.len() });
-            for call in 1..=self.request.calls {
-                match self.prepare(at, input, call) {
-                    Ok(prepared) => all.push(prepared),
-                    Err(error) if is_general(&error) => return Err(error),
-                    // An input may make fewer calls than requested.
-                    Err(_) if call > 1 => break,
-                    Err(error) => {
-                        self.differ.extend(matches!(error, Error::PathDiffers(_)).then_some(at));
-                        self.skipped.push(Skipped { input: at + 1, text: input.text.clone(), reason: error.to_string() });
-                        break;
-                    }
-                }
+            match self.prepare_calls(at, input, &mut all) {
+                Err(error) if is_general(&error) => return Err(error),
+                Err(error) => self.skip(at, None, &error),
+                Ok(()) => {}
             }
         }
         let mut all = self.require_any(all)?;
@@ -227,17 +222,95 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn prepare(&mut self, at: usize, input: &Input, call: u64) -> Result<Prepared> {
-        let (mut stub, spread) = (None, self.spread);
-        let started = start(&mut self.program, input, call, |started, from| {
-            let near = started.target.entry();
-            stub = Some(Stub::install(&mut started.process, &started.mappings, from, near, spread)?);
-            Ok(())
-        });
-        let started = started.map_err(|e| self.program.explain("reach the call", e))?;
-        let Some(stub) = stub else { return Err(Error::system("prepare the program", "no timing code")) };
-        self.learn(&started)?;
+    /// Runs the program with an input once, and prepares its calls: each in a copy of the process, the last one in the process itself.
+    fn prepare_calls(&mut self, at: usize, input: &Input, all: &mut Vec<Prepared>) -> Result<()> {
+        let journey = Journey::begin(&mut self.program, input);
+        let mut journey = journey.map_err(|e| self.program.explain("start the program", e))?;
+        let (from, near) = (journey.from, journey.target.entry());
+        let mappings = std::mem::take(&mut journey.mappings);
+        let stub = Stub::install(journey.process(), &mappings, from, near, self.spread)?;
+        self.learn(&journey)?;
+        let wanted = self.wanted_calls(input)?;
+        let (first, last) = (wanted[0], wanted[wanted.len() - 1]);
+        for call in 1..=last {
+            match journey.next_call(&self.program).map_err(|e| self.program.explain("reach the call", e)) {
+                // An input may make fewer calls than requested.
+                Err(_) if call > first => return Ok(()),
+                reached => reached?,
+            }
+            if wanted.binary_search(&call).is_err() {
+                continue;
+            }
+            let started = if call == last { return self.add(at, call, journey.end()?, stub, all) } else { journey.copy()? };
+            self.add(at, call, started, stub.clone(), all)?;
+        }
+        Ok(())
+    }
+
+    /// The numbers of the calls to take: the first ones after those that are skipped, or a sample over the whole run, which is then made once
+    /// more to count them.
+    fn wanted_calls(&mut self, input: &Input) -> Result<Vec<u64>> {
+        let Request { calls, skip, timeout, .. } = *self.request;
+        if !self.request.sample {
+            return Ok((skip + 1..=skip + calls).collect());
+        }
+        let mut journey = Journey::begin(&mut self.program, input).map_err(|e| self.program.explain("start the program", e))?;
+        let (mut seen, begin) = (0, Instant::now());
+        while begin.elapsed() < timeout {
+            match journey.next_call(&self.program) {
+                Ok(()) => seen += 1,
+                Err(error) if seen == 0 => return Err(self.program.explain("reach the call", error)),
+                Err(_) => break,
+            }
+        }
+        Ok(evenly(calls, skip, seen.max(skip + 1)))
+    }
+
+    /// Prepares a call. One that cannot be repeated is left out.
+    fn add(&mut self, at: usize, call: u64, started: Started, stub: Stub, all: &mut Vec<Prepared>) -> Result<()> {
+        match self.prepare(at, started, stub) {
+            Ok(prepared) => match self.room_for(&prepared, all) {
+                Ok(()) => all.push(prepared),
+                Err(error) => self.skip(at, (self.request.calls > 1).then_some(call), &error),
+            },
+            Err(error) if is_general(&error) => return Err(error),
+            Err(error) => self.skip(at, (self.request.calls > 1).then_some(call), &error),
+        }
+        Ok(())
+    }
+
+    /// Checks that the memory of all calls that wait to be timed is within the limit.
+    fn room_for(&mut self, prepared: &Prepared, all: &[Prepared]) -> Result<()> {
+        let own = prepared.process.holds();
+        if self.held + own > self.request.memory {
+            // Copies share what they do not write, and hold less when one of them is gone.
+            self.held = all.iter().map(|one| one.process.holds()).sum();
+        }
+        if self.held + own > self.request.memory {
+            let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+            let reason = format!(
+                "it holds {} MiB beside the {} MiB of the {} calls before it, and {} MiB is the limit: raise it (--memory), or take several calls of one run (--calls), which share memory",
+                mib(own),
+                mib(self.held),
+                all.len(),
+                mib(self.request.memory)
+            );
+            return Err(Error::system("keep the call for the rounds", reason));
+        }
+        self.held += own;
+        Ok(())
+    }
+
+    /// Records an input, or a call of it, that is left out.
+    fn skip(&mut self, at: usize, call: Option<u64>, error: &Error) {
+        self.differ.extend(matches!(error, Error::PathDiffers(_)).then_some(at));
+        let reason = call.map_or_else(|| error.to_string(), |call| format!("call {call}: {error}"));
+        self.skipped.push(Skipped { input: at + 1, text: self.request.inputs[at].text.clone(), reason });
+    }
+
+    fn prepare(&mut self, at: usize, started: Started, stub: Stub) -> Result<Prepared> {
         let mut ready = Ready { started, stub };
+        self.program.deadline(&ready.started.process);
         let followed = self.follow(&mut ready).map_err(|e| self.program.explain("follow the call", e))?;
         let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
         self.program.watchdog.watch(None);
@@ -260,7 +333,7 @@ impl<'a> Session<'a> {
     /// Follows the call, and records what it wrote.
     fn follow(&mut self, ready: &mut Ready) -> Result<Traces> {
         let Ready { started, stub } = ready;
-        let Started { process, target, .. } = started;
+        let Started { process, target } = started;
         let (entry, bias) = (target.entry(), target.bias);
         process.hold();
         process.hold_signals()?;
@@ -292,16 +365,16 @@ impl<'a> Session<'a> {
     }
 
     /// Takes the function and its file from the first process.
-    fn learn(&mut self, started: &Started) -> Result<()> {
+    fn learn(&mut self, journey: &Journey) -> Result<()> {
         if self.target.is_none() {
-            self.code = code_of_file(&started.target);
-            self.graph = cut(&self.code, started.target.function.entry, &self.observed);
-            let lines = Lines::open(&started.target.function.object);
+            self.code = code_of_file(&journey.target);
+            self.graph = cut(&self.code, journey.target.function.entry, &self.observed);
+            let lines = Lines::open(&journey.target.function.object);
             let mut annotated = self.graph.clone();
             lines.annotate(&mut annotated, |at| instructions(&self.code, self.graph.blocks[at].start, self.graph.blocks[at].end));
             self.ends = resolve(&self.request.until, &annotated)?;
-            self.target = Some(started.target.clone());
-            self.image = Some(started.image.clone());
+            self.target = Some(journey.target.clone());
+            self.image = Some(journey.image.clone());
         }
         Ok(())
     }
@@ -328,7 +401,7 @@ impl<'a> Session<'a> {
     /// The whole call as a row, after a check that a repeated call takes the same path and leaves the same memory.
     fn whole(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Row> {
         let Ready { started, stub } = ready;
-        let Started { process, target, .. } = started;
+        let Started { process, target } = started;
         let Traces { followed, undo, snapshot, .. } = traces;
         let entry = target.entry();
         let after = contents(process, &undo.memory);
@@ -405,6 +478,13 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Numbers of calls, evenly over those from `skip` to `seen`: the middle of each part.
+fn evenly(calls: u64, skip: u64, seen: u64) -> Vec<u64> {
+    let all = seen - skip;
+    let parts = calls.min(all);
+    (0..parts).map(|part| skip + 1 + (2 * part + 1) * all / (2 * parts)).collect()
+}
+
 /// Follows a call as it is repeated; a call that reads the clock gets one that hardly moves.
 fn repeated(
     program: &Program,
@@ -440,4 +520,19 @@ fn contents(process: &Process, patches: &[(u64, Vec<u8>)]) -> Vec<Vec<u8>> {
 
 fn in_file(branches: &BTreeMap<(u64, u64), u64>, bias: u64) -> BTreeMap<(u64, u64), u64> {
     branches.iter().map(|((site, to), times)| ((site.wrapping_sub(bias), to.wrapping_sub(bias)), *times)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_even_and_has_no_more_calls_than_there_are() {
+        assert_eq!(evenly(4, 0, 20), [3, 8, 13, 18]);
+        assert_eq!(evenly(4, 10, 20), [12, 14, 17, 19]);
+        assert_eq!(evenly(9, 0, 3), [1, 2, 3]);
+        assert_eq!(evenly(1, 5, 6), [6]);
+        assert!((1..50).all(|seen| evenly(7, 0, seen).windows(2).all(|pair| pair[0] < pair[1])
+            && evenly(7, 0, seen).iter().all(|at| (1..=seen).contains(at))));
+    }
 }

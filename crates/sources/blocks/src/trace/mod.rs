@@ -1,5 +1,6 @@
 //! The running program: stopped, followed and timed through ptrace.
 
+mod crowd;
 mod emulate;
 mod follow;
 mod guard;
@@ -17,5 +18,5 @@ pub use follow::{Followed, Follower, Partial};
 pub use guard::Guard;
 pub use memory::{Snapshot, Undo, put_back};
 pub use process::Process;
-pub use start::{Program, Started, Target, start};
+pub use start::{Journey, Program, Started, Target};
 pub use stub::{Call, JUMP, Own, Stub};

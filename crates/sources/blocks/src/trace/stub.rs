@@ -221,8 +221,8 @@ impl Call {
     }
 }
 
-/// The page in a process.
-#[derive(Debug)]
+/// The page in a process; a copy of it belongs to a copy of the process.
+#[derive(Debug, Clone)]
 pub struct Stub {
     base: u64,
     spread: u64,
