@@ -57,8 +57,13 @@ pub struct BlocksArguments {
     /// Most memory of the program's copies that wait to be timed, in MiB; calls beyond are left out
     #[arg(long, value_name = "MIB", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub memory: u64,
-    /// Also end calls early, before a block: `each`, a block as B4, an address, or a line (repeatable); a line
-    /// means the first block that begins on it
+    /// Begin calls inside of the function, at a place as for --until: only what follows is timed. B4@3 is the third arrival
+    /// at B4 in a call, and B4@3-8 are six parts of it, each timed by itself
+    #[arg(long, value_name = "PLACE")]
+    pub from: Option<String>,
+    /// Also end calls early, before a block (repeatable): a block as B4, an address, or a line, which means the first block
+    /// that begins on it; `each` block; `merged` for blocks that run as often as another. B4@3 is the third arrival at B4,
+    /// and B4@3-8 are six ends
     #[arg(long, value_name = "PLACE")]
     pub until: Vec<String>,
     /// What to solve for

@@ -64,6 +64,7 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         skip: arguments.skip,
         sample: arguments.sample,
         memory: arguments.memory << 20,
+        from: arguments.from.clone(),
         until: arguments.until.clone(),
         unknowns: match arguments.unknowns {
             UnknownsArgument::Blocks => Wanted::Blocks,

@@ -94,6 +94,8 @@ pub struct InputsJson {
     pub calls: usize,
     /// Calls that were ended early.
     pub partial: usize,
+    /// The place inside of the function where calls are begun; `null` for whole calls.
+    pub from: Option<String>,
     /// Inputs left out, with the reason.
     pub skipped: Vec<SkippedJson>,
 }
@@ -307,7 +309,7 @@ pub struct MissingJson {
 /// The document.
 pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> BlocksDocument {
     let analysis = &measured.analysis;
-    let whole = measured.rows.iter().filter(|row| row.until.is_none()).count();
+    let whole = measured.rows.iter().filter(|row| row.is_whole()).count();
     BlocksDocument {
         schema: BlocksSchema::V1,
         command: "blocks".into(),
@@ -322,6 +324,7 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
             given: measured.inputs,
             calls: whole,
             partial: measured.rows.len() - whole,
+            from: measured.from.clone(),
             skipped: measured.skipped.iter().map(skipped).collect(),
         },
         trace: TraceJson {
@@ -374,7 +377,7 @@ fn figure(time: &hairspring_core::judge::Time, measured: &MeasuredFunction, circ
 }
 
 fn runs(measured: &MeasuredFunction, count: impl Fn(&crate::graph::Counts) -> u64) -> f64 {
-    measured.rows.iter().filter(|row| row.until.is_none()).map(|row| count(&row.counts) as f64).sum()
+    measured.rows.iter().filter(|row| row.is_whole()).map(|row| count(&row.counts) as f64).sum()
 }
 
 fn block_list(measured: &MeasuredFunction) -> Vec<BlockJson> {

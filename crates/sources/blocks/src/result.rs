@@ -37,7 +37,10 @@ pub struct Request {
     pub sample: bool,
     /// Most memory of the processes that wait to be timed, in bytes.
     pub memory: u64,
-    /// Where calls are also ended early: `each`, a block (`B4`), an address (`0x1160`), or a line (`12` or `file.c:12`).
+    /// Where rows begin inside of a call: a block (`B4`), an address (`0x1160`), or a line (`12` or `file.c:12`), each with `@k` or `@k-m`
+    /// for the k-th arrival there.
+    pub from: Option<String>,
+    /// Where calls are also ended early: `each`, `merged`, or such places.
     pub until: Vec<String>,
     /// Unknowns.
     pub unknowns: Wanted,
@@ -118,8 +121,10 @@ pub struct Traced {
 pub struct MeasuredFunction {
     /// The function.
     pub function: FunctionInfo,
-    /// Its graph.
+    /// Its graph. Its entry is where rows begin.
     pub graph: Graph,
+    /// The place where rows begin, if it is inside of the function.
+    pub from: Option<String>,
     /// Inputs that were given.
     pub inputs: usize,
     /// Inputs left out, with the reason.
@@ -156,7 +161,7 @@ impl MeasuredFunction {
 
     fn share_of(&self, block: usize, runs: impl Fn(&Counts) -> u64) -> f64 {
         let blocks = &self.graph.blocks;
-        let whole = || self.rows.iter().filter(|row| row.until.is_none());
+        let whole = || self.rows.iter().filter(|row| row.is_whole());
         let of_row =
             |row: &CountRow| row.counts.blocks.iter().zip(blocks).map(|(n, one)| *n as f64 * f64::from(one.instructions)).sum::<f64>();
         let all: f64 = whole().map(of_row).sum();

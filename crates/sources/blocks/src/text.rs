@@ -67,7 +67,10 @@ fn head(page: &mut Page, listing: &Listing) {
         };
         page.item("source", &format!("{main}{others}"), Tone::Quiet);
     }
-    let partial = measured.rows.iter().filter(|row| row.until.is_some()).count();
+    if let Some(from) = &measured.from {
+        page.item("from", &format!("{}: each call is begun at this place, and what comes before is not timed", clean(from)), Tone::Quiet);
+    }
+    let partial = measured.rows.iter().filter(|row| !row.is_whole()).count();
     let ended_early = if partial > 0 { format!(", {} ended early", count(partial)) } else { String::new() };
     page.item(
         "rows",
@@ -181,7 +184,8 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
 /// Times of whole calls by their path, where times of parts cannot be told.
 fn paths(page: &mut Page, measured: &MeasuredFunction) {
     let analysis = &measured.analysis;
-    if analysis.quality.is_carried() || analysis.paths.is_empty() {
+    let are_few = (2..=MOST_PATHS).contains(&analysis.paths.len());
+    if (analysis.quality.is_carried() && !are_few) || analysis.paths.is_empty() {
         return;
     }
     page.gap();
@@ -307,7 +311,7 @@ fn messages_and_remedies(all: &[Missing]) -> Vec<(String, String)> {
             let names = |blocks: &&Vec<usize>| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ");
             let groups: Vec<String> = together.iter().map(names).collect();
             let message = format!("run equally often in every whole call: {}", groups.join("; "));
-            said.push((message, "--until with the last of these blocks (a run that stops before it), or --until each".to_owned()));
+            said.push((message, "--until with the last of these blocks (a run that stops before it), or --until merged".to_owned()));
         }
     }
     said

@@ -55,7 +55,7 @@ pub fn by_line(graph: &Graph, rows: &[CountRow], analysis: &Analysis) -> Vec<Lin
 
 /// How often each block ran in all whole calls.
 fn block_runs(graph: &Graph, rows: &[CountRow]) -> Vec<f64> {
-    let whole = || rows.iter().filter(|row| row.until.is_none());
+    let whole = || rows.iter().filter(|row| row.is_whole());
     (0..graph.blocks.len()).map(|at| whole().map(|row| row.counts.blocks[at] as f64).sum()).collect()
 }
 

@@ -1,12 +1,13 @@
 //! Measures a request: every input is followed twice, all are timed in rounds, followed again, and the table is solved.
 
 mod again;
+mod calls;
 mod overhead;
 mod prepare;
 mod rounds;
 mod until;
 
-use crate::analysis::{BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, depends_on_data};
+use crate::analysis::{BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data};
 use crate::binary::{Code, Disassembly, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
@@ -69,6 +70,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     analysis.doubt(few_rounds(readings.rounds));
     Ok(MeasuredFunction {
         function: session.function(),
+        from: request.from.clone(),
         inputs: request.inputs.len(),
         notes: until::notes(&request.until, &graph),
         graph,
@@ -125,14 +127,22 @@ fn tabulate(
     let names = unknowns.names(graph);
     let own: Vec<usize> = if readings.own.is_empty() { Vec::new() } else { overhead::long().collect() };
     let chain = (!own.is_empty()).then(|| PAGE_CHAIN.to_owned());
-    let mut table = Observations::new(names.iter().cloned().chain(chain).collect());
+    let mut counters: Vec<usize> = rows.iter().filter_map(|row| Some(row.counted?.0)).collect();
+    counters.sort_unstable();
+    counters.dedup();
+    let columns = names.iter().cloned().chain(chain).chain(counters.iter().map(|block| counter_name(*block)));
+    let mut table = Observations::new(columns.collect());
     table.origin = origin;
     let series = table.series(SERIES);
-    let with_chain = |counts: Vec<f64>, copies: f64| counts.into_iter().chain((!own.is_empty()).then_some(copies)).collect::<Vec<f64>>();
-    let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &with_chain(unknowns.counts(&row.counts), 0.0))).collect();
+    let with_rest = |counts: Vec<f64>, copies: f64, counted: Option<(usize, u64)>| {
+        let arrivals = counters.iter().map(|block| counted.filter(|(at, _)| at == block).map_or(0.0, |(_, passes)| passes as f64));
+        counts.into_iter().chain((!own.is_empty()).then_some(copies)).chain(arrivals).collect::<Vec<f64>>()
+    };
+    let of_row = |row: &CountRow| with_rest(unknowns.counts(&row.counts), 0.0, row.counted);
+    let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &of_row(row))).collect();
     let none = vec![0.0; names.len()];
-    let own_ids: Vec<(usize, u32)> =
-        own.iter().map(|at| (*at, table.row_apart(series, &with_chain(none.clone(), f64::from(OWN[*at].copies))))).collect();
+    let of_own = |at: usize| with_rest(none.clone(), f64::from(OWN[at].copies), None);
+    let own_ids: Vec<(usize, u32)> = own.iter().map(|at| (*at, table.row_apart(series, &of_own(*at)))).collect();
     let chain_ids: Vec<u32> = chains.iter().flat_map(|chain| chain.declare(&mut table)).collect();
     for reading in &readings.function {
         table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
@@ -172,6 +182,9 @@ impl Session<'_> {
     fn annotated_graph(&self) -> Graph {
         let mut graph = self.graph.clone();
         let (Some(target), Some(image)) = (&self.target, &self.image) else { return graph };
+        if let Some(start) = self.from.as_ref().and_then(|(place, _)| graph.block_at(*place)) {
+            graph.entry = start;
+        }
         let lines = Lines::open(&target.function.object);
         let code = self.code.clone();
         let blocks = graph.blocks.clone();

@@ -1,5 +1,6 @@
 //! The running program: stopped, followed and timed through ptrace.
 
+mod counter;
 mod crowd;
 mod emulate;
 mod follow;
@@ -14,7 +15,7 @@ mod stub;
 mod system;
 mod tripwire;
 
-pub use follow::{Followed, Follower, Partial};
+pub use follow::{Begin, Followed, Follower, Partial};
 pub use guard::Guard;
 pub use memory::{Snapshot, Undo, put_back};
 pub use process::Process;

@@ -1,6 +1,7 @@
 //! Starts a program with an input, and stops it at the first instruction of the function.
 
 use super::crowd::Crowd;
+use super::follow::Begin;
 use super::maps::{Mapping, entry_point, of_process};
 use super::process::{BREAKPOINT, Process, Resume, Stop, Watchdog};
 use crate::binary::{Code, Function, Image};
@@ -62,6 +63,8 @@ pub struct Started {
     pub process: Process,
     /// The function in it.
     pub target: Target,
+    /// Where its call begins.
+    pub begin: Begin,
 }
 
 impl Program {
@@ -195,6 +198,10 @@ pub struct Journey {
     pub from: u64,
     /// Calls that were reached.
     calls: u64,
+    /// Where the last one begins.
+    begin: Begin,
+    /// Arrivals at a place inside of it.
+    arrivals: u64,
 }
 
 impl Journey {
@@ -233,6 +240,42 @@ impl Journey {
         }
         self.crowd.run_to(&[(entry, original)], &ended)?;
         self.calls += 1;
+        (self.begin, self.arrivals) = (Begin { at: entry, slot: self.crowd.process.stack()? }, 0);
+        Ok(())
+    }
+
+    /// Runs on in the call up to the next arrival at a place in the function.
+    ///
+    /// # Errors
+    /// The call ends before, or the function calls itself.
+    pub fn next_arrival(&mut self, place: u64) -> Result<()> {
+        let number = self.arrivals + 1;
+        let shown = place.wrapping_sub(self.target.bias);
+        let ended = |how: String| Error::system(&format!("reach arrival {number} at {shown:#x} in the call"), how);
+        let process = &mut self.crowd.process;
+        let (mut back, mut under) = ([0u8; 8], [0u8]);
+        if !process.read(self.begin.slot, &mut back) || !process.read(u64::from_ne_bytes(back), &mut under) {
+            return Err(ended("the return address cannot be read".into()));
+        }
+        let (back, entry) = (u64::from_ne_bytes(back), self.target.entry());
+        let byte = |address: u64| self.target.code.byte(address).ok_or_else(|| ended("no byte there".into()));
+        let places = [(place, byte(place)?), (entry, byte(entry)?), (back, under[0])];
+        loop {
+            self.crowd.step(&ended)?;
+            let at = match self.crowd.process.instruction()? {
+                at if at == place || at == entry || at == back => at,
+                _ => self.crowd.run_to(&places, &ended)?,
+            };
+            match at {
+                at if at == place => break,
+                at if at == entry => {
+                    return Err(ended("the function calls itself before, and a part of such a call cannot be told from another".into()));
+                }
+                _ if self.crowd.process.stack()? == self.begin.slot.wrapping_add(8) => return Err(ended("the call ends before".into())),
+                _ => {}
+            }
+        }
+        (self.begin.at, self.arrivals) = (place, number);
         Ok(())
     }
 
@@ -242,7 +285,7 @@ impl Journey {
     /// The system's error.
     pub fn copy(&mut self) -> Result<Started> {
         let process = self.crowd.process.fork(self.from)?;
-        Ok(Started { process, target: self.target.clone() })
+        Ok(Started { process, target: self.target.clone(), begin: self.begin })
     }
 
     /// The process where it is stopped. Its other threads and processes end.
@@ -250,7 +293,7 @@ impl Journey {
     /// # Errors
     /// The system's error.
     pub fn end(self) -> Result<Started> {
-        Ok(Started { process: self.crowd.into_process(self.from)?, target: self.target })
+        Ok(Started { process: self.crowd.into_process(self.from)?, target: self.target, begin: self.begin })
     }
 }
 
@@ -285,7 +328,16 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Journey> {
     for range in &function.ranges {
         parts.push((range.start.wrapping_add(bias), image.bytes(range)?));
     }
-    Ok(Journey { crowd, target: Target { function, code: Code::new(parts), bias }, image, mappings, from: start, calls: 0 })
+    Ok(Journey {
+        crowd,
+        target: Target { function, code: Code::new(parts), bias },
+        image,
+        mappings,
+        from: start,
+        calls: 0,
+        begin: Begin { at: 0, slot: 0 },
+        arrivals: 0,
+    })
 }
 
 /// The function, once a library that has it is loaded.
