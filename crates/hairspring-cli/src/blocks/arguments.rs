@@ -37,14 +37,20 @@ pub struct BlocksArguments {
     #[arg(value_name = "PROGRAM")]
     pub program: PathBuf,
     /// The function, in the program or in a library that it loads; or its address, as 0x1149 or libz.so.1:0x3400
-    #[arg(long, value_name = "NAME|ADDRESS")]
-    pub function: String,
+    #[arg(long, value_name = "NAME|ADDRESS", required_unless_present = "list")]
+    pub function: Option<String>,
     /// A file with one line of arguments for each run; - for standard input
-    #[arg(long, value_name = "FILE", required_unless_present = "generate", conflicts_with = "generate")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["generate", "list"], conflicts_with = "generate")]
     pub inputs: Option<PathBuf>,
     /// A command that prints such lines
     #[arg(long, value_name = "COMMAND")]
     pub generate: Option<String>,
+    /// Only list the functions of the program or library, with address and size: of a stripped one by its unwind table
+    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot"])]
+    pub list: bool,
+    /// The folder with files of names and lines that were moved out of programs (build-id, .gnu_debuglink)
+    #[arg(long, value_name = "FOLDER", default_value = "/usr/lib/debug")]
+    pub debug_files: PathBuf,
     /// Number of calls of the function that are taken from each run, one after the other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub calls: u64,

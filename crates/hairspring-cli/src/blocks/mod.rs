@@ -7,11 +7,12 @@ mod progress;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use arguments::{BlocksArguments, UnknownsArgument};
-use hairspring_blocks::{Error, MeasuredFunction, Request, Wanted, measure};
+use hairspring_blocks::{Error, MeasuredFunction, Request, Wanted, functions, measure};
 use hairspring_blocks::{document, dot, text};
 use hairspring_core::judge::Remedies;
 use hairspring_program::circumstances::here;
 use hairspring_result::{Clock, Environment, Reference, json};
+use hairspring_view::clean::clean;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -54,11 +55,17 @@ const REMEDIES: Remedies = Remedies {
 
 /// Runs the verb.
 fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
+    if arguments.list {
+        output::print(&list(arguments)?)?;
+        return Ok(Outcome::Done);
+    }
     let mut save = arguments.save.as_deref().map(|path| create("--save", path)).transpose()?;
     let mut dot = arguments.dot.as_deref().map(|path| create("--dot", path)).transpose()?;
     let request = Request {
         program: program(arguments)?,
-        function: arguments.function.clone(),
+        // The command line asks for it unless functions are listed.
+        function: arguments.function.clone().unwrap_or_default(),
+        debug_files: arguments.debug_files.clone(),
         inputs: lines::inputs(arguments)?,
         calls: arguments.calls,
         skip: arguments.skip,
@@ -98,6 +105,16 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         text::blocks(&measured, &circumstances, &output::style(), arguments.annotate)
     })?;
     Ok(Outcome::Done)
+}
+
+/// The functions of the program, one a line.
+fn list(arguments: &BlocksArguments) -> Result<String, AnyError> {
+    let mut out = format!("{:>12} {:>9}  {}\n", "address", "bytes", "function");
+    for function in functions(&program(arguments)?, &arguments.debug_files)? {
+        let name = clean(function.name.as_deref().unwrap_or("(no name)"));
+        out += &format!("{:>#12x} {:>9}  {name}\n", function.address, function.bytes);
+    }
+    Ok(out)
 }
 
 /// The error with the remedy of this verb.

@@ -27,6 +27,8 @@ pub struct Request {
     pub program: PathBuf,
     /// Name of the function, or its address in the file, such as `0x1149`.
     pub function: String,
+    /// The folder of files with names and lines, such as `/usr/lib/debug`.
+    pub debug_files: PathBuf,
     /// One run of the program for each.
     pub inputs: Vec<Input>,
     /// Calls of the function that are taken from each run, one after the other.
@@ -90,6 +92,17 @@ pub struct FunctionInfo {
     pub bytes: u64,
     /// Whether there are source lines.
     pub has_lines: bool,
+}
+
+/// A function of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedFunction {
+    /// Its address in the file.
+    pub address: u64,
+    /// Its bytes; 0 if they are not known.
+    pub bytes: u64,
+    /// Its name, if there is one.
+    pub name: Option<String>,
 }
 
 /// An input that gave no row, or fewer than requested.

@@ -1,10 +1,10 @@
 //! Source lines of code addresses, from the debug information of the file.
 
+use super::image::Image;
 use crate::graph::{Graph, Source};
 use addr2line::Loader;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// The debug information of a file; empty where there is none.
 pub struct Lines {
@@ -13,9 +13,13 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Reads the debug information; a file without any has no lines.
-    pub fn open(path: &Path) -> Lines {
-        Lines { loader: Loader::new(path).ok(), sources: RefCell::default() }
+    /// Reads the debug information of an image, or of the file into which it was moved; without any there are no lines.
+    pub fn open(image: &Image) -> Lines {
+        let loader = match &image.separate {
+            Some((path, shared)) => Loader::new_with_sup(path, shared.as_ref()).ok(),
+            None => Loader::new(&image.path).ok(),
+        };
+        Lines { loader, sources: RefCell::default() }
     }
 
     /// The file and the line of an address.

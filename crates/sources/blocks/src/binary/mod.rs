@@ -8,6 +8,7 @@ mod handlers;
 mod image;
 mod lines;
 mod names;
+mod separate;
 
 pub use callee::callee;
 pub use code::{Code, Flow, taken};

@@ -47,7 +47,8 @@ pub fn common(path: &Path, data: &[u8], folder: &Path) -> Option<PathBuf> {
 /// The checksum of these sections: CRC-32 of IEEE 802.3.
 fn crc32(data: &[u8]) -> u32 {
     const POLYNOMIAL: u32 = 0xedb8_8320;
-    let table: [u32; 256] = std::array::from_fn(|at| (0..8).fold(at as u32, |crc, _| if crc & 1 == 1 { crc >> 1 ^ POLYNOMIAL } else { crc >> 1 }));
+    let table: [u32; 256] =
+        std::array::from_fn(|at| (0..8).fold(at as u32, |crc, _| if crc & 1 == 1 { crc >> 1 ^ POLYNOMIAL } else { crc >> 1 }));
     !data.iter().fold(u32::MAX, |crc, byte| crc >> 8 ^ table[((crc ^ u32::from(*byte)) & 0xff) as usize])
 }
 

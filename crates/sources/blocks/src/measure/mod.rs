@@ -11,7 +11,7 @@ use crate::analysis::{BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Un
 use crate::binary::{Code, Disassembly, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
-use crate::result::{FunctionInfo, MeasuredFunction, Progress, Request, Skipped, Wanted};
+use crate::result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
 use hairspring_core::estimate::{Options, exact_rank};
 use hairspring_core::judge::{Finding, Question, Severity};
@@ -26,6 +26,7 @@ use overhead::{OWN, Overhead};
 use prepare::{Prepared, Session};
 use rounds::{Readings, Timing};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 /// Follows, times and solves.
@@ -181,11 +182,11 @@ impl Session<'_> {
     /// The final graph with its source lines and the names of the functions that blocks call.
     fn annotated_graph(&self) -> Graph {
         let mut graph = self.graph.clone();
-        let (Some(target), Some(image)) = (&self.target, &self.image) else { return graph };
+        let Some(image) = &self.image else { return graph };
         if let Some(start) = self.from.as_ref().and_then(|(place, _)| graph.block_at(*place)) {
             graph.entry = start;
         }
-        let lines = Lines::open(&target.function.object);
+        let lines = Lines::open(image);
         let code = self.code.clone();
         let blocks = graph.blocks.clone();
         lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));
@@ -290,6 +291,15 @@ fn code_of_file(target: &Target) -> Code {
 /// Process and row indices of all rows.
 fn rows_of(prepared: &[Prepared]) -> Vec<(usize, usize)> {
     prepared.iter().enumerate().flat_map(|(process, one)| (0..one.rows.len()).map(move |row| (process, row))).collect()
+}
+
+/// The functions of a program or library: by its names, and by its unwind table if it is stripped.
+///
+/// # Errors
+/// A file that is not a program for x86-64.
+pub fn functions(program: &Path, debug_files: &Path) -> Result<Vec<ListedFunction>> {
+    let all = Image::open(program, debug_files)?.all_functions();
+    Ok(all.into_iter().map(|(address, (bytes, name))| ListedFunction { address, bytes, name }).collect())
 }
 
 /// Whether an error concerns all inputs rather than one.

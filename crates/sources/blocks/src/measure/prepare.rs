@@ -184,7 +184,7 @@ impl<'a> Session<'a> {
     pub fn new(request: &'a Request, cpu: usize, quantum: u64) -> Result<Session<'a>> {
         Ok(Session {
             request,
-            program: Program::new(&request.program, &request.function, cpu, request.timeout)?,
+            program: Program::new((&request.program, &request.debug_files), &request.function, cpu, request.timeout)?,
             target: None,
             image: None,
             code: Code::new(Vec::new()),
@@ -331,7 +331,7 @@ impl<'a> Session<'a> {
         if self.target.is_none() {
             self.code = code_of_file(&journey.target);
             self.graph = cut(&self.code, journey.target.function.entry, &self.observed);
-            let lines = Lines::open(&journey.target.function.object);
+            let lines = Lines::open(&journey.image);
             let mut annotated = self.graph.clone();
             lines.annotate(&mut annotated, |at| instructions(&self.code, self.graph.blocks[at].start, self.graph.blocks[at].end));
             self.ends = resolve(&self.request.until, &annotated)?;

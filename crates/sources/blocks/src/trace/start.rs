@@ -7,6 +7,7 @@ use super::process::{BREAKPOINT, Process, Resume, Stop, Watchdog};
 use crate::binary::{Code, Function, Image};
 use crate::error::{Error, Result};
 use crate::inputs::Input;
+use hairspring_core::alike::alike;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -43,6 +44,8 @@ impl Target {
 pub struct Program {
     /// The program.
     pub path: PathBuf,
+    /// The folder of files with names and lines.
+    debug_files: PathBuf,
     /// The requested function.
     pub wanted: String,
     /// CPU to run on.
@@ -72,9 +75,11 @@ impl Program {
     ///
     /// # Errors
     /// A program that cannot be traced.
-    pub fn new(path: &Path, wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
+    pub fn new((path, debug_files): (&Path, &Path), wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
         let (path, wanted, watchdog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
-        let mut program = Program { path: path.clone(), wanted, cpu, timeout, watchdog, images: HashMap::new(), located: None };
+        let debug_files = debug_files.to_owned();
+        let mut program =
+            Program { path: path.clone(), debug_files, wanted, cpu, timeout, watchdog, images: HashMap::new(), located: None };
         program.image(&path)?;
         Ok(program)
     }
@@ -83,7 +88,7 @@ impl Program {
         if let Some(known) = self.images.get(path) {
             return Ok(known.clone());
         }
-        let image = Rc::new(Image::open(path)?);
+        let image = Rc::new(Image::open(path, &self.debug_files)?);
         self.images.insert(path.to_owned(), image.clone());
         Ok(image)
     }
@@ -145,11 +150,12 @@ impl Program {
         let Some(program) = self.images.get(&self.path) else { return Error::Function("the program was not read".into()) };
         let mut near = program.similar(&self.wanted);
         near.extend(self.images.values().filter(|image| image.path != self.path).flat_map(|image| image.similar(&self.wanted)));
-        // The nearest names come first.
         let mut seen = HashSet::new();
         near.retain(|name| seen.insert(name.clone()));
+        // The nearest names of all files come first.
+        let near = alike(&self.wanted, near);
         let hint = match (near.is_empty(), program.has_symbols()) {
-            (_, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149".to_owned(),
+            (_, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149 (--list shows all), or install its debug symbols".to_owned(),
             (false, true) => format!("; there is {}", near[..near.len().min(5)].join(", ")),
             (true, true) => "; the compiler may have put it into its callers: compile with __attribute__((noinline))".to_owned(),
         };
