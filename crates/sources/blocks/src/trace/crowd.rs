@@ -91,14 +91,20 @@ impl Crowd {
     /// # Errors
     /// The thread ends there.
     pub fn step(&mut self, ended: &dyn Fn(String) -> Error) -> Result<()> {
+        let mut held = None;
         loop {
             match self.process.run(Resume::Step)? {
-                Stop::Trap => return Ok(()),
-                Stop::Signal(_) | Stop::Filtered | Stop::SystemCall | Stop::VforkDone => {}
+                Stop::Trap => break,
+                // Delivered when the thread runs on: a handler that begins here would come back to the same instruction.
+                Stop::Signal(Signal::SIGSEGV | Signal::SIGBUS | Signal::SIGFPE | Signal::SIGILL) => {}
+                Stop::Signal(_) => held = held.or(self.process.hold()),
+                Stop::Filtered | Stop::SystemCall | Stop::VforkDone => {}
                 Stop::NewProcess { id, .. } => self.joined(Pid::from_raw(id), false),
                 other => return Err(ended(other.as_end())),
             }
         }
+        self.process.deliver_later(held);
+        Ok(())
     }
 
     /// Makes another thread the one that is looked at.

@@ -4,9 +4,9 @@
 //! condition is computed from the flags, and the program continues at the branch's target. Between two branches the path
 //! is fixed, so this sees what single steps would see with a fraction of the stops. Called functions run at full speed.
 
-use super::emulate::emulate;
+use super::emulate::{emulate, jump_target};
 use super::guard::Guard;
-use super::process::{BREAKPOINT, Process, Resume, Stop};
+use super::process::{BREAKPOINT, Process, Registers, Resume, Stop};
 use super::start::{Program, Target, is_unchanged};
 use super::system::SystemCall;
 use super::tripwire::Tripwire;
@@ -114,6 +114,8 @@ pub struct Follower<'a> {
     /// Whether the first instruction is behind.
     has_begun: bool,
     pub(super) found: Followed,
+    /// The registers at the last stop, until something runs again.
+    now: Option<Registers>,
     /// The system call that is being made.
     in_system: Option<SystemCall>,
     /// Where the call returns to, and the stack pointer after it.
@@ -158,6 +160,7 @@ impl<'a> Follower<'a> {
             cuts: BTreeSet::new(),
             has_begun: false,
             found: Followed { path: FIRST, ..Followed::default() },
+            now: None,
             in_system: None,
             back: 0,
             top: 0,
@@ -337,11 +340,20 @@ impl<'a> Follower<'a> {
 
     /// Passes the branch at a site, where the process is stopped.
     pub(super) fn pass(&mut self, site: u64) -> Result<Onward> {
-        let instruction = self.decode(site)?;
+        let instruction = match self.planted.get(&site) {
+            Some(instruction) => *instruction,
+            None => self.decode(site)?,
+        };
         let kind = self.target.code.flow(&instruction, self.target.entry());
         if let Flow::Conditional(to) = kind {
-            if let Some(is_taken) = taken(&instruction, self.process.flags()?) {
+            if let Some(is_taken) = taken(&instruction, self.registers()?.eflags) {
                 let to = if is_taken { to } else { instruction.next_ip() };
+                return self.went(site, to);
+            }
+        }
+        if kind == Flow::Indirect {
+            let registers = self.registers()?;
+            if let Some(to) = jump_target(self.process, &instruction, &registers) {
                 return self.went(site, to);
             }
         }
@@ -356,6 +368,18 @@ impl<'a> Follower<'a> {
             Flow::Conditional(_) | Flow::Indirect => self.went(site, to),
             _ if self.target.code.contains(to) => Ok(Onward::To(to)),
             _ => Ok(Onward::JumpedOut(site, to)),
+        }
+    }
+
+    /// The registers where the process is stopped; only the place where it goes on may have been set since.
+    fn registers(&mut self) -> Result<Registers> {
+        match self.now {
+            Some(now) => Ok(now),
+            None => {
+                let now = self.process.registers()?;
+                self.now = Some(now);
+                Ok(now)
+            }
         }
     }
 
@@ -390,10 +414,10 @@ impl<'a> Follower<'a> {
     fn next_site(&mut self) -> Result<Option<Onward>> {
         let stopped = self.run_to_breakpoint()?;
         let expected = self.frames.last().and_then(|frame| frame.expected);
-        self.process.go_to(stopped)?;
         if Some(stopped) == expected {
             return self.at_site(stopped);
         }
+        self.process.go_to(stopped)?;
         if self.cuts.contains(&stopped) {
             // An end that matters behind a call only, and this way leads there without one.
             self.step_over(stopped)?;
@@ -418,9 +442,10 @@ impl<'a> Follower<'a> {
     pub(super) fn run_to(&mut self, is_known: impl Fn(u64, &Self) -> bool) -> Result<u64> {
         loop {
             self.found.stops += 1;
+            self.now = None;
             let stop = self.process.run(Resume::RunToSystemCall)?;
             if stop == Stop::Trap {
-                let at = self.process.instruction()?.wrapping_sub(1);
+                let at = self.registers()?.rip.wrapping_sub(1);
                 if is_known(at, self) {
                     return Ok(at);
                 }
@@ -475,6 +500,7 @@ impl<'a> Follower<'a> {
         if matches!(instruction.mnemonic(), Mnemonic::Syscall | Mnemonic::Int | Mnemonic::Sysenter) {
             return Err(failed("it calls the system where a branch leads, which cannot be checked before it happens"));
         }
+        self.now = None;
         if emulate(self.process, &instruction)? {
             return Ok(());
         }

@@ -34,6 +34,9 @@ const SYSCALL: [u8; 2] = [0x0f, 0x05];
 /// The one-byte breakpoint instruction.
 pub const BREAKPOINT: u8 = 0xcc;
 
+/// The flag with which a processor stops after each instruction.
+pub const TRAP_FLAG: u64 = 0x100;
+
 /// Registers of the program.
 pub type Registers = libc::user_regs_struct;
 
@@ -317,7 +320,8 @@ impl Process {
         let copy = Process { pid, owner: self.owner.clone(), pending: None, ended: false, threads: Vec::new(), newest: None };
         waitpid(pid, Some(WaitPidFlag::__WALL)).map_err(|e| refused("wait for the copy of the program", e))?;
         copy.poke(from, &bytes)?;
-        copy.set_registers(Registers { orig_rax: u64::MAX, ..before })?;
+        // A thread that was stepped may keep this flag.
+        copy.set_registers(Registers { orig_rax: u64::MAX, eflags: before.eflags & !TRAP_FLAG, ..before })?;
         Ok(copy)
     }
 
@@ -375,11 +379,6 @@ impl Process {
     pub fn cancel_system_call(&self) -> Result<()> {
         let set = ptrace::write_user(self.pid, offset_of!(Registers, orig_rax) as ptrace::AddressType, -1);
         set.map_err(|e| refused("cancel a system call", e))
-    }
-
-    /// The flags register.
-    pub fn flags(&self) -> Result<u64> {
-        self.user(offset_of!(Registers, eflags))
     }
 
     fn user(&self, offset: usize) -> Result<u64> {

@@ -9,7 +9,7 @@ use super::counter::{Counter, Words};
 use super::guard::Guard;
 use super::maps::{Mapping, free_near};
 use super::memory::Undo;
-use super::process::{BREAKPOINT, Process, Registers, Resume, Stop};
+use super::process::{BREAKPOINT, Process, Registers, Resume, Stop, TRAP_FLAG};
 use super::tripwire::Tripwire;
 use crate::binary::Code;
 use crate::error::{Error, Result};
@@ -327,7 +327,7 @@ impl Stub {
         self.inside = is_inside.then_some(now.rsp);
         // The call itself puts the return address on the stack: on that of the page if the function has its own already.
         let stack = if is_inside { self.data() + SCRATCH } else { now.rsp + 8 };
-        process.write(self.data() + 32, &words(&[begin, stack, now.eflags & !0x100]))?;
+        process.write(self.data() + 32, &words(&[begin, stack, now.eflags & !TRAP_FLAG]))?;
         let general = [
             now.rax, now.rbx, now.rcx, now.rdx, now.rsi, now.rdi, now.rbp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14,
             now.r15,
@@ -387,7 +387,7 @@ impl Stub {
         process.write(self.data() + COUNTER, &words(&[call.passes]))?;
         process.write(self.data() + 56, &words(&[repeats as u64, 0]))?;
         let now = process.registers()?;
-        process.set_registers(Registers { rip: self.base, orig_rax: u64::MAX, ..now })
+        process.set_registers(Registers { rip: self.base, orig_rax: u64::MAX, eflags: now.eflags & !TRAP_FLAG, ..now })
     }
 
     /// Begins a call as a repeat does, and stops the process at the function's entry.
@@ -460,6 +460,10 @@ impl Stub {
                 Stop::Filtered => self.guard.check_repeat(process)?,
                 Stop::Signal(signal) if knows(process, signal)? => {}
                 Stop::Signal(signal) => self.guard.blame(process, signal).map_or(Ok(()), Err)?,
+                Stop::Trap => {
+                    let reason = format!("it stopped at {:#x}, where no breakpoint is", process.instruction()?);
+                    return Err(Error::system("repeat the call", reason));
+                }
                 other => return Err(Error::system("repeat the call", other.as_end())),
             }
         }
