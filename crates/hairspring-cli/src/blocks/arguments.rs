@@ -37,19 +37,39 @@ pub struct BlocksArguments {
     #[arg(value_name = "PROGRAM")]
     pub program: PathBuf,
     /// The function, in the program or in a library that it loads; or its address, as 0x1149 or libz.so.1:0x3400
-    #[arg(long, value_name = "NAME|ADDRESS")]
-    pub function: String,
+    #[arg(long, value_name = "NAME|ADDRESS", required_unless_present = "list")]
+    pub function: Option<String>,
     /// A file with one line of arguments for each run; - for standard input
-    #[arg(long, value_name = "FILE", required_unless_present = "generate", conflicts_with = "generate")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["generate", "list"], conflicts_with = "generate")]
     pub inputs: Option<PathBuf>,
     /// A command that prints such lines
     #[arg(long, value_name = "COMMAND")]
     pub generate: Option<String>,
-    /// Number of calls of the function that are taken from each run, from the first on
+    /// Only list the functions of the program or library, with address and size: of a stripped one by its unwind table
+    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot"])]
+    pub list: bool,
+    /// The folder with files of names and lines that were moved out of programs (build-id, .gnu_debuglink)
+    #[arg(long, value_name = "FOLDER", default_value = "/usr/lib/debug")]
+    pub debug_files: PathBuf,
+    /// Number of calls of the function that are taken from each run, one after the other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub calls: u64,
-    /// Also end calls early, before a block: `each`, a block as B4, an address, or a line (repeatable); a line
-    /// means the first block that begins on it
+    /// Number of calls before these that are not taken
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
+    pub skip: u64,
+    /// Take the calls evenly over the whole run: the program runs once more, to count them
+    #[arg(long)]
+    pub sample: bool,
+    /// Most memory of the program's copies that wait to be timed, in MiB; calls beyond are left out
+    #[arg(long, value_name = "MIB", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub memory: u64,
+    /// Begin calls inside of the function, at a place as for --until: only what follows is timed. B4@3 is the third arrival
+    /// at B4 in a call, and B4@3-8 are six parts of it, each timed by itself
+    #[arg(long, value_name = "PLACE")]
+    pub from: Option<String>,
+    /// Also end calls early, before a block (repeatable): a block as B4, an address, or a line, which means the first block
+    /// that begins on it; `each` block; `merged` for blocks that run as often as another. B4@3 is the third arrival at B4,
+    /// and B4@3-8 are six ends
     #[arg(long, value_name = "PLACE")]
     pub until: Vec<String>,
     /// What to solve for
@@ -68,6 +88,13 @@ pub struct BlocksArguments {
     /// Write the raw observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// Also show source and assembly side by side, with the time of each line, or its share of the instructions where no
+    /// time can be told
+    #[arg(long)]
+    pub annotate: bool,
+    /// Write the graph of blocks to a file, for Graphviz (`dot -Tsvg`)
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
     #[command(flatten)]
     pub report: ReportArguments,
 }

@@ -7,12 +7,14 @@ mod progress;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use arguments::{BlocksArguments, UnknownsArgument};
-use hairspring_blocks::{Error, MeasuredFunction, Request, Wanted, measure};
-use hairspring_blocks::{document, text};
+use hairspring_blocks::{Error, MeasuredFunction, Request, Wanted, functions, measure};
+use hairspring_blocks::{document, dot, text};
 use hairspring_core::judge::Remedies;
 use hairspring_program::circumstances::here;
 use hairspring_result::{Clock, Environment, Reference, json};
+use hairspring_view::clean::clean;
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 /// The verb.
@@ -53,12 +55,23 @@ const REMEDIES: Remedies = Remedies {
 
 /// Runs the verb.
 fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
-    let mut save = arguments.save.as_deref().map(create_save_file).transpose()?;
+    if arguments.list {
+        output::print(&list(arguments)?)?;
+        return Ok(Outcome::Done);
+    }
+    let mut save = arguments.save.as_deref().map(|path| create("--save", path)).transpose()?;
+    let mut dot = arguments.dot.as_deref().map(|path| create("--dot", path)).transpose()?;
     let request = Request {
         program: program(arguments)?,
-        function: arguments.function.clone(),
+        // The command line asks for it unless functions are listed.
+        function: arguments.function.clone().unwrap_or_default(),
+        debug_files: arguments.debug_files.clone(),
         inputs: lines::inputs(arguments)?,
         calls: arguments.calls,
+        skip: arguments.skip,
+        sample: arguments.sample,
+        memory: arguments.memory << 20,
+        from: arguments.from.clone(),
         until: arguments.until.clone(),
         unknowns: match arguments.unknowns {
             UnknownsArgument::Blocks => Wanted::Blocks,
@@ -82,13 +95,26 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     if let Some(file) = save.take() {
         hairspring_core::observations::write_csv(&measured.run.table, std::io::BufWriter::new(file)).map_err(|e| format!("--save: {e}"))?;
     }
+    if let Some(mut file) = dot.take() {
+        file.write_all(dot::dot(&measured).as_bytes()).map_err(|e| format!("--dot: {e}"))?;
+    }
     let circumstances = circumstances(&measured);
     output::print(&if arguments.report.json {
         json::print(&document::blocks(&measured, &circumstances))
     } else {
-        text::blocks(&measured, &circumstances, &output::style())
+        text::blocks(&measured, &circumstances, &output::style(), arguments.annotate)
     })?;
     Ok(Outcome::Done)
+}
+
+/// The functions of the program, one a line.
+fn list(arguments: &BlocksArguments) -> Result<String, AnyError> {
+    let mut out = format!("{:>12} {:>9}  {}\n", "address", "bytes", "function");
+    for function in functions(&program(arguments)?, &arguments.debug_files)? {
+        let name = clean(function.name.as_deref().unwrap_or("(no name)"));
+        out += &format!("{:>#12x} {:>9}  {name}\n", function.address, function.bytes);
+    }
+    Ok(out)
 }
 
 /// The error with the remedy of this verb.
@@ -99,13 +125,13 @@ fn with_remedy(error: Error) -> Error {
     }
 }
 
-/// Creates the file for the observations, before anything is measured.
-fn create_save_file(path: &Path) -> Result<File, AnyError> {
+/// Creates the file of an option, before anything is measured.
+fn create(option: &str, path: &Path) -> Result<File, AnyError> {
     if path == Path::new("-") {
-        let reason = "--save -: the report goes to standard output; give a file (./- for one of that name)";
-        return Err(Error::BadRequest(reason.into()).into());
+        let reason = format!("{option} -: the report goes to standard output; give a file (./- for one of that name)");
+        return Err(Error::BadRequest(reason).into());
     }
-    Ok(File::create(path).map_err(|e| format!("--save {}: {e}", path.display()))?)
+    Ok(File::create(path).map_err(|e| format!("{option} {}: {e}", path.display()))?)
 }
 
 /// The program's path; a name without a slash is looked up in the current folder first, then in PATH.

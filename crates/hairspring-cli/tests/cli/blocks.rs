@@ -223,10 +223,10 @@ fn bad_inputs_are_left_out_by_name_and_the_rest_is_solved() {
     assert!(reason(7).contains("read"), "{skipped:#?}");
     assert!(reason(8).contains("ended during the call, with status 3"), "{skipped:#?}");
     assert!(reason(9).contains("changes its own code") || reason(9).contains("bytes") || reason(9).contains("SIG"), "{skipped:#?}");
-    assert!(reason(10).contains("multi-threaded"), "{skipped:#?}");
     assert!(reason(11).contains("replaces itself with another program"), "{skipped:#?}");
     assert!(reason(12).contains("ended before, with status 4"), "{skipped:#?}");
-    assert_eq!(document["inputs"]["calls"], 6);
+    // A thread that sleeps does no harm.
+    assert_eq!(document["inputs"]["calls"], 7);
     assert!(done.stderr.contains("input 3 (13) left out"), "{}", done.stderr);
 }
 

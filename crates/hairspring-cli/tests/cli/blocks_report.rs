@@ -172,3 +172,80 @@ fn a_line_with_several_blocks_says_where_calls_end() {
     assert!(done.status == 0, "{}", done.stderr);
     assert!(done.stderr.contains(&format!("--until {line}: calls end before B")), "{}", done.stderr);
 }
+
+/// A line of its own for a loop, and a line that shares its block with others.
+const LINES: &str = r#"
+#include <stdlib.h>
+#define CHAIN(n) __asm__ volatile(".rept " #n "\n imul %0, %0\n .endr" : "+r"(x))
+__attribute__((noinline)) long work(long n, long odd) {
+  long x = n;
+  CHAIN(7);
+  CHAIN(9);
+  do CHAIN(30); while (--n > 0);
+  if (odd & 1) CHAIN(20);
+  return x;
+}
+int main(int argc, char **argv) { return argc > 2 ? (int)work(atol(argv[1]), atol(argv[2])) & 1 : 3; }
+"#;
+
+#[test]
+fn lines_have_a_time_only_where_no_block_has_several_lines() {
+    let document = compile(LINES).blocks(inputs(12).as_bytes(), &["--json"]).json();
+    let number = |text: &str| LINES.lines().position(|line| line.contains(text)).unwrap() as u64 + 1;
+    let of = |text: &str| document["lines"].as_array().unwrap().iter().find(|line| line["line"] == number(text)).unwrap();
+    let alone = of("do CHAIN(30)");
+    let block = document["blocks"].as_array().unwrap().iter().find(|block| block["line"] == number("do CHAIN(30)")).unwrap();
+    let component = document["components"].as_array().unwrap().iter().find(|part| part["name"] == block["name"]).unwrap();
+    let per_call = block["runs"].as_f64().unwrap() / document["inputs"]["calls"].as_f64().unwrap();
+    for key in ["value", "low", "high"] {
+        let (line, once) = (&alone["time"]["time_ns"][key], component["time"]["time_ns"][key].as_f64().unwrap());
+        assert!((line.as_f64().unwrap() / (once * per_call) - 1.0).abs() < 1e-9, "{key}: {alone} {component}");
+    }
+    assert!(alone["share"].as_f64() == component["share"].as_f64() && alone["text"].as_str().unwrap().contains("do CHAIN(30)"));
+    // Both are in the block that runs once in every call.
+    for shared in [of("  CHAIN(7)"), of("  CHAIN(9)")] {
+        assert!(shared["time"].is_null() && shared["share"].is_null() && shared["instruction_share"].as_f64().unwrap() > 0.0, "{shared}");
+    }
+    let all: f64 = document["lines"].as_array().unwrap().iter().filter_map(|line| line["instruction_share"].as_f64()).sum();
+    assert!((all - 1.0).abs() < 1e-9, "{all}");
+    let steps = block["code"].as_array().unwrap();
+    let jump = steps.last().unwrap();
+    assert_eq!(
+        (steps.len(), &jump["text"]),
+        (block["instructions"].as_u64().unwrap() as usize, &format!("jg {}", block["name"].as_str().unwrap()).into())
+    );
+    assert!(jump["line"] == number("do CHAIN(30)") && jump["file"].as_str().unwrap().ends_with("program.c"), "{jump}");
+}
+
+#[test]
+fn source_and_assembly_stand_side_by_side_and_the_graph_is_written() {
+    let rig = compile(LINES);
+    let done = rig.blocks(inputs(12).as_bytes(), &["--annotate", "--dot", "graph.dot"]);
+    assert!(done.status == 0, "{}", done.stderr);
+    let line = |words: &[&str]| done.stdout.lines().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(line(&["% time", "cycles", "do CHAIN(30)"]) || line(&["% time", " ns ", "do CHAIN(30)"]), "{}", done.stdout);
+    assert!(line(&["% instr.", "CHAIN(9);"]) && line(&["jg B2"]) && line(&["instr.: share of the instructions"]), "{}", done.stdout);
+    let graph = std::fs::read_to_string(rig.folder.path().join("graph.dot")).unwrap();
+    assert!(graph.starts_with("digraph \"work\" {") && graph.contains("B2 -> B2 [label=") && graph.contains("do CHAIN(30)"), "{graph}");
+    let plain = rig.blocks(inputs(3).as_bytes(), &[]).stdout;
+    assert!(!plain.contains("instr."), "{plain}");
+    for (file, expected) in
+        [("-", "--dot -: the report goes to standard output"), ("/nonexistent/graph", "--dot /nonexistent/graph: No such file")]
+    {
+        let done = rig.blocks(inputs(3).as_bytes(), &["--dot", file]);
+        assert!(done.status != 0 && done.stderr.contains(expected), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn without_debug_information_there_is_assembly_and_no_line() {
+    let rig = compile(LINES);
+    let stripped = Command::new("strip").arg(&rig.program).arg("-g").status().unwrap();
+    assert!(stripped.success());
+    let done = rig.blocks(inputs(6).as_bytes(), &["--annotate"]);
+    assert!(
+        done.stdout.contains("no source lines: the program has no debug information") && done.stdout.contains("jg B2"),
+        "{}",
+        done.stdout
+    );
+}

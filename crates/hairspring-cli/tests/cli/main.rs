@@ -4,7 +4,13 @@
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod blocks_calls;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks_harm;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod blocks_names;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod blocks_parts;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks_paths;
 mod blocks_report;

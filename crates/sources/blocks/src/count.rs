@@ -12,6 +12,15 @@ pub struct Cut {
     pub until: usize,
 }
 
+/// Where counting begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begun {
+    /// Block that runs first.
+    pub block: usize,
+    /// Times that the function was entered, this one included.
+    pub entries: u64,
+}
+
 /// A graph with the edges of every block, and the last instruction of each.
 #[derive(Debug)]
 pub struct Counter<'a> {
@@ -31,12 +40,12 @@ impl<'a> Counter<'a> {
         Counter { graph, out, by_branch, by_start }
     }
 
-    /// Counts of a call from its branches (address of the branch, target) and the number of entries; `None` if a branch is
-    /// not in the graph.
-    pub fn count(&self, branches: &BTreeMap<(u64, u64), u64>, entries: u64, cut: Option<Cut>) -> Option<Counts> {
+    /// Counts of a call from its branches (address of the branch, target) and where it began; `None` if a branch is not in the graph.
+    pub fn count(&self, branches: &BTreeMap<(u64, u64), u64>, begun: Begun, cut: Option<Cut>) -> Option<Counts> {
         let mut counts = Counts { blocks: vec![0; self.graph.blocks.len()], edges: vec![0; self.graph.edges.len()] };
         let mut led_to = vec![0u64; self.graph.blocks.len()];
-        led_to[self.graph.entry] += entries;
+        led_to[begun.block] += 1;
+        led_to[self.graph.entry] += begun.entries - 1;
         for ((branch, to), times) in branches {
             let from = *self.by_branch.get(branch)?;
             let to = self.by_start.get(to).copied();
@@ -91,6 +100,8 @@ mod tests {
     use super::*;
     use crate::graph::{Edge, tests::graph};
 
+    const ENTERED: Begun = Begun { block: 0, entries: 1 };
+
     /// 0 -> loop 1 (if: 2 or 3) -> 4 -> back to 1 or out by 5.
     fn sample() -> Graph {
         let mut all =
@@ -106,7 +117,7 @@ mod tests {
         let graph = sample();
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         let branches = BTreeMap::from([((18, 32), 2), ((18, 48), 1), ((66, 16), 2), ((66, 80), 1)]);
-        let counts = counter.count(&branches, 1, None).unwrap();
+        let counts = counter.count(&branches, ENTERED, None).unwrap();
         assert_eq!(counts.blocks, [1, 3, 2, 1, 3, 1]);
         assert_eq!(counts.edges, [1, 2, 1, 2, 1, 2, 1, 1]);
     }
@@ -117,10 +128,19 @@ mod tests {
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         // Up to block 4, reached by 0, 1, 2.
         let cut = Some(Cut { from: 2, until: 4 });
-        assert_eq!(counter.count(&BTreeMap::from([((18, 32), 1)]), 1, cut).unwrap().blocks, [1, 1, 1, 0, 0, 0]);
+        assert_eq!(counter.count(&BTreeMap::from([((18, 32), 1)]), ENTERED, cut).unwrap().blocks, [1, 1, 1, 0, 0, 0]);
         // Up to block 1, on the way from the entry.
-        assert_eq!(counter.count(&BTreeMap::new(), 1, Some(Cut { from: 0, until: 1 })).unwrap().blocks, [1, 0, 0, 0, 0, 0]);
-        assert!(counter.count(&BTreeMap::from([((7, 32), 1)]), 1, None).is_none());
+        assert_eq!(counter.count(&BTreeMap::new(), ENTERED, Some(Cut { from: 0, until: 1 })).unwrap().blocks, [1, 0, 0, 0, 0, 0]);
+        assert!(counter.count(&BTreeMap::from([((7, 32), 1)]), ENTERED, None).is_none());
+    }
+
+    #[test]
+    fn a_part_of_a_call_begins_at_its_block() {
+        let graph = sample();
+        let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
+        let begun = Begun { block: 4, entries: 1 };
+        let counts = counter.count(&BTreeMap::from([((66, 16), 1), ((18, 48), 1), ((66, 80), 1)]), begun, None).unwrap();
+        assert_eq!(counts.blocks, [0, 1, 0, 1, 2, 1]);
     }
 
     #[test]
@@ -129,7 +149,7 @@ mod tests {
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         // The return of block 5, to the caller, and the only way from block 2 to block 4.
         let branches = BTreeMap::from([((18, 32), 2), ((18, 48), 1), ((66, 16), 2), ((66, 80), 1), ((82, 0), 1), ((34, 64), 2)]);
-        let counts = counter.count(&branches, 1, None).unwrap();
+        let counts = counter.count(&branches, ENTERED, None).unwrap();
         assert_eq!((counts.blocks, counts.edges), (vec![1, 3, 2, 1, 3, 1], vec![1, 2, 1, 2, 1, 2, 1, 1]));
     }
 }

@@ -1,7 +1,7 @@
 //! The document of `blocks`: the function's graph, what each part takes, and what is missing.
 
 use crate::MeasuredFunction;
-use crate::analysis::{Analysis, Missing, Place, Quality, Unknowns};
+use crate::analysis::{Analysis, Missing, Place, Quality, Unknowns, by_line};
 use crate::graph::{EdgeKind, block_name};
 use hairspring_core::estimate::Contribution;
 use hairspring_result::Environment;
@@ -52,6 +52,8 @@ pub struct BlocksDocument {
     pub blocks: Vec<BlockJson>,
     /// The edges.
     pub edges: Vec<EdgeJson>,
+    /// The source lines, those with the largest share first.
+    pub lines: Vec<LineJson>,
     /// Where to find the time of each block or edge.
     pub parts: Vec<PlaceJson>,
     /// Times of whole calls by their path, those with the most time first; known also where the parts do not add up.
@@ -92,6 +94,8 @@ pub struct InputsJson {
     pub calls: usize,
     /// Calls that were ended early.
     pub partial: usize,
+    /// The place inside of the function where calls are begun; `null` for whole calls.
+    pub from: Option<String>,
     /// Inputs left out, with the reason.
     pub skipped: Vec<SkippedJson>,
 }
@@ -163,6 +167,40 @@ pub struct BlockJson {
     pub instruction_share: Option<f64>,
     /// Its instructions that are likely to cost most, with their number.
     pub hottest: Vec<InstructionJson>,
+    /// Its instructions in their order.
+    pub code: Vec<StepJson>,
+}
+
+/// An instruction with its place in the source.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct StepJson {
+    /// Its address in the file.
+    pub address: String,
+    /// The disassembly.
+    pub text: String,
+    /// Source file.
+    pub file: Option<String>,
+    /// Source line.
+    pub line: Option<u32>,
+}
+
+/// A source line of the function.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LineJson {
+    /// Source file.
+    pub file: String,
+    /// Its number.
+    pub line: u32,
+    /// Its text; empty if the file cannot be read.
+    pub text: String,
+    /// Its instructions in the function.
+    pub instructions: u32,
+    /// Its share of all instructions of the function that ran.
+    pub instruction_share: Option<f64>,
+    /// Its time in a call; `null` where a block has several lines or no time of its own.
+    pub time: Option<Figure>,
+    /// Share of the time of all whole calls; `null` as `time`.
+    pub share: Option<f64>,
 }
 
 /// An instruction of a block.
@@ -271,7 +309,7 @@ pub struct MissingJson {
 /// The document.
 pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> BlocksDocument {
     let analysis = &measured.analysis;
-    let whole = measured.rows.iter().filter(|row| row.until.is_none()).count();
+    let whole = measured.rows.iter().filter(|row| row.is_whole()).count();
     BlocksDocument {
         schema: BlocksSchema::V1,
         command: "blocks".into(),
@@ -286,6 +324,7 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
             given: measured.inputs,
             calls: whole,
             partial: measured.rows.len() - whole,
+            from: measured.from.clone(),
             skipped: measured.skipped.iter().map(skipped).collect(),
         },
         trace: TraceJson {
@@ -302,6 +341,7 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
         mean_call_ticks: finite(analysis.mean_call),
         blocks: block_list(measured),
         edges: edge_list(measured),
+        lines: line_list(measured, circumstances),
         parts: analysis.names.iter().zip(&analysis.places).map(|(name, place)| placed(name, *place, analysis)).collect(),
         paths: analysis.paths.iter().map(|path| path_json(path, measured)).collect(),
         components: (0..analysis.series().components.len()).map(|at| component(at, measured, circumstances)).collect(),
@@ -337,7 +377,7 @@ fn figure(time: &hairspring_core::judge::Time, measured: &MeasuredFunction, circ
 }
 
 fn runs(measured: &MeasuredFunction, count: impl Fn(&crate::graph::Counts) -> u64) -> f64 {
-    measured.rows.iter().filter(|row| row.until.is_none()).map(|row| count(&row.counts) as f64).sum()
+    measured.rows.iter().filter(|row| row.is_whole()).map(|row| count(&row.counts) as f64).sum()
 }
 
 fn block_list(measured: &MeasuredFunction) -> Vec<BlockJson> {
@@ -356,10 +396,31 @@ fn block_list(measured: &MeasuredFunction) -> Vec<BlockJson> {
             runs,
             count_share: finite(runs / all),
             instruction_share: finite(measured.block_instruction_share(at)),
+            code: block.code.iter().map(step).collect(),
             hottest: block.hottest.iter().map(|(name, number)| InstructionJson { name: name.clone(), number: *number }).collect(),
         }
     };
     measured.graph.blocks.iter().enumerate().map(block).collect()
+}
+
+fn step(step: &crate::graph::Step) -> StepJson {
+    let (file, line) = step.place.clone().unzip();
+    StepJson { address: format!("{:#x}", step.address), text: step.text.clone(), file, line }
+}
+
+fn line_list(measured: &MeasuredFunction, circumstances: &Environment) -> Vec<LineJson> {
+    let lines = by_line(&measured.graph, &measured.rows, &measured.analysis);
+    let text = |at: &crate::analysis::At| measured.graph.statements.get(at).cloned().unwrap_or_default();
+    let line = |line: crate::analysis::Line| LineJson {
+        text: text(&line.at),
+        file: line.at.0,
+        line: line.at.1,
+        instructions: line.instructions,
+        instruction_share: finite(line.instruction_share),
+        time: line.time.as_ref().map(|(time, _)| figure(time, measured, circumstances)),
+        share: line.time.and_then(|(_, share)| finite(share)),
+    };
+    lines.into_iter().map(line).collect()
 }
 
 fn path_json(path: &crate::analysis::Path, measured: &MeasuredFunction) -> PathJson {

@@ -1,5 +1,7 @@
 //! The control-flow graph of a function: plain data.
 
+use std::collections::BTreeMap;
+
 /// Where a piece of code comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -11,6 +13,17 @@ pub struct Source {
     pub last_line: u32,
     /// The text of the lowest line; empty if the file cannot be read.
     pub text: String,
+}
+
+/// An instruction of a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Its address, as in the file.
+    pub address: u64,
+    /// The disassembly.
+    pub text: String,
+    /// The source file and line, where the file has debug information.
+    pub place: Option<(String, u32)>,
 }
 
 /// A basic block: instructions that run one after the other, always all of them.
@@ -28,6 +41,8 @@ pub struct Block {
     pub calls: Vec<String>,
     /// Its instructions by what they are likely to cost, most first: name and number.
     pub hottest: Vec<(String, u32)>,
+    /// Its instructions in their order.
+    pub code: Vec<Step>,
     /// Whether no known edge leads here: code after an indirect jump that no input took.
     pub unlinked: bool,
 }
@@ -69,6 +84,8 @@ pub struct Graph {
     pub entry: usize,
     /// Blocks that end with an indirect jump.
     pub indirect: Vec<usize>,
+    /// The text of the source lines of its instructions, by file and line; empty if the file cannot be read.
+    pub statements: BTreeMap<(String, u32), String>,
 }
 
 /// Name of a block: B1 is the one with the lowest address.
@@ -179,10 +196,11 @@ pub(crate) mod tests {
             source: None,
             calls: Vec::new(),
             hottest: Vec::new(),
+            code: Vec::new(),
             unlinked: false,
         };
         let edge = |(from, to): &(usize, Option<usize>)| Edge { from: *from, to: *to, kind: EdgeKind::Jump };
-        Graph { blocks: (0..blocks).map(block).collect(), edges: edges.iter().map(edge).collect(), entry: 0, indirect: Vec::new() }
+        Graph { blocks: (0..blocks).map(block).collect(), edges: edges.iter().map(edge).collect(), entry: 0, ..Graph::default() }
     }
 
     #[test]

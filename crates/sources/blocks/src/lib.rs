@@ -8,6 +8,7 @@ pub mod analysis;
 pub mod graph;
 
 pub mod document;
+pub mod dot;
 pub mod text;
 
 mod error;
@@ -26,12 +27,12 @@ mod measure;
 mod trace;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub use elsewhere::measure;
+pub use elsewhere::{functions, measure};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[doc(hidden)]
 pub mod fuzzing;
 pub use error::{Error, Result};
 pub use inputs::{Input, read as read_inputs};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use measure::measure;
-pub use result::{FunctionInfo, MeasuredFunction, Progress, Request, Skipped, Traced, Wanted};
+pub use measure::{functions, measure};
+pub use result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Traced, Wanted};

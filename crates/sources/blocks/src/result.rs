@@ -27,11 +27,22 @@ pub struct Request {
     pub program: PathBuf,
     /// Name of the function, or its address in the file, such as `0x1149`.
     pub function: String,
+    /// The folder of files with names and lines, such as `/usr/lib/debug`.
+    pub debug_files: PathBuf,
     /// One run of the program for each.
     pub inputs: Vec<Input>,
-    /// Calls of the function that are taken from each run, the first ones.
+    /// Calls of the function that are taken from each run, one after the other.
     pub calls: u64,
-    /// Where calls are also ended early: `each`, a block (`B4`), an address (`0x1160`), or a line (`12` or `file.c:12`).
+    /// Calls before these that are not taken.
+    pub skip: u64,
+    /// Whether the calls are a sample over the whole run.
+    pub sample: bool,
+    /// Most memory of the processes that wait to be timed, in bytes.
+    pub memory: u64,
+    /// Where rows begin inside of a call: a block (`B4`), an address (`0x1160`), or a line (`12` or `file.c:12`), each with `@k` or `@k-m`
+    /// for the k-th arrival there.
+    pub from: Option<String>,
+    /// Where calls are also ended early: `each`, `merged`, or such places.
     pub until: Vec<String>,
     /// Unknowns.
     pub unknowns: Wanted,
@@ -83,6 +94,17 @@ pub struct FunctionInfo {
     pub has_lines: bool,
 }
 
+/// A function of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedFunction {
+    /// Its address in the file.
+    pub address: u64,
+    /// Its bytes; 0 if they are not known.
+    pub bytes: u64,
+    /// Its name, if there is one.
+    pub name: Option<String>,
+}
+
 /// An input that gave no row, or fewer than requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
@@ -112,8 +134,10 @@ pub struct Traced {
 pub struct MeasuredFunction {
     /// The function.
     pub function: FunctionInfo,
-    /// Its graph.
+    /// Its graph. Its entry is where rows begin.
     pub graph: Graph,
+    /// The place where rows begin, if it is inside of the function.
+    pub from: Option<String>,
     /// Inputs that were given.
     pub inputs: usize,
     /// Inputs left out, with the reason.
@@ -150,7 +174,7 @@ impl MeasuredFunction {
 
     fn share_of(&self, block: usize, runs: impl Fn(&Counts) -> u64) -> f64 {
         let blocks = &self.graph.blocks;
-        let whole = || self.rows.iter().filter(|row| row.until.is_none());
+        let whole = || self.rows.iter().filter(|row| row.is_whole());
         let of_row =
             |row: &CountRow| row.counts.blocks.iter().zip(blocks).map(|(n, one)| *n as f64 * f64::from(one.instructions)).sum::<f64>();
         let all: f64 = whole().map(of_row).sum();

@@ -1,5 +1,6 @@
 //! The report of `blocks`: a listing with a line for each block, the combinations that can be told apart, what is missing.
 
+mod annotate;
 mod listing;
 
 use crate::MeasuredFunction;
@@ -12,7 +13,8 @@ use hairspring_view::clean::{clean, cut};
 use hairspring_view::format::{count, fixed, significant};
 use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::{environment, findings};
-use listing::{Listing, base, percent, runs, shown};
+pub use listing::shown;
+use listing::{Listing, base, percent, runs};
 use std::collections::HashMap;
 
 /// Lines about what is missing, inputs left out, combinations and loops; more are in the JSON document.
@@ -24,8 +26,8 @@ const MOST_PATHS: usize = 8;
 /// Width of a text that names blocks, in columns.
 const MOST_NAMES: usize = 300;
 
-/// The report.
-pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &Style) -> String {
+/// The report; with source and assembly side by side if asked.
+pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &Style, annotate: bool) -> String {
     let mut page = Page::new(*style);
     let listing = Listing::new(measured);
     head(&mut page, &listing);
@@ -34,6 +36,9 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &
     combinations(&mut page, &listing);
     loops(&mut page, measured);
     paths(&mut page, measured);
+    if annotate {
+        annotate::write(&mut page, &listing);
+    }
     page.gap();
     summary(&mut page, measured);
     missing(&mut page, measured);
@@ -62,7 +67,10 @@ fn head(page: &mut Page, listing: &Listing) {
         };
         page.item("source", &format!("{main}{others}"), Tone::Quiet);
     }
-    let partial = measured.rows.iter().filter(|row| row.until.is_some()).count();
+    if let Some(from) = &measured.from {
+        page.item("from", &format!("{}: each call is begun at this place, and what comes before is not timed", clean(from)), Tone::Quiet);
+    }
+    let partial = measured.rows.iter().filter(|row| !row.is_whole()).count();
     let ended_early = if partial > 0 { format!(", {} ended early", count(partial)) } else { String::new() };
     page.item(
         "rows",
@@ -176,7 +184,8 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
 /// Times of whole calls by their path, where times of parts cannot be told.
 fn paths(page: &mut Page, measured: &MeasuredFunction) {
     let analysis = &measured.analysis;
-    if analysis.quality.is_carried() || analysis.paths.is_empty() {
+    let are_few = (2..=MOST_PATHS).contains(&analysis.paths.len());
+    if (analysis.quality.is_carried() && !are_few) || analysis.paths.is_empty() {
         return;
     }
     page.gap();
@@ -302,7 +311,7 @@ fn messages_and_remedies(all: &[Missing]) -> Vec<(String, String)> {
             let names = |blocks: &&Vec<usize>| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ");
             let groups: Vec<String> = together.iter().map(names).collect();
             let message = format!("run equally often in every whole call: {}", groups.join("; "));
-            said.push((message, "--until with the last of these blocks (a run that stops before it), or --until each".to_owned()));
+            said.push((message, "--until with the last of these blocks (a run that stops before it), or --until merged".to_owned()));
         }
     }
     said

@@ -71,7 +71,7 @@ impl Missing {
             }
             Missing::Inseparable { blocks, .. } if blocks.len() == 1 => String::new(),
             Missing::Inseparable { blocks, .. } => match blocks.iter().max() {
-                Some(last) => format!("--until {} (a run that stops before it), or --until each", block_name(*last)),
+                Some(last) => format!("--until {} (a run that stops before it), or --until merged", block_name(*last)),
                 None => String::new(),
             },
             Missing::NotSeparated { blocks } => {
@@ -102,11 +102,25 @@ pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<M
 /// Blocks that did not run; those to which the same blocks lead are grouped.
 fn not_reached(graph: &Graph, ran: &[bool]) -> Vec<Missing> {
     let mut by_source: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
-    for block in (0..ran.len()).filter(|at| !ran[*at]) {
+    let behind = behind(graph);
+    // What comes before the place where calls are begun is no part of them.
+    let counts = |at: &usize| !ran[*at] && (behind[*at] || graph.blocks[*at].unlinked);
+    for block in (0..ran.len()).filter(counts) {
         let into = graph.edges.iter().filter(|edge| edge.to == Some(block) && ran[edge.from]).map(|edge| edge.from);
         by_source.entry(into.collect()).or_default().push(block);
     }
     by_source.into_iter().map(|(from, blocks)| Missing::NotReached { blocks, from }).collect()
+}
+
+/// Blocks to which known edges lead from where calls begin.
+fn behind(graph: &Graph) -> Vec<bool> {
+    let (mut known, mut open) = (vec![false; graph.blocks.len()], vec![graph.entry]);
+    while let Some(block) = open.pop() {
+        if !std::mem::replace(&mut known[block], true) {
+            open.extend(graph.edges.iter().filter(|edge| edge.from == block).filter_map(|edge| edge.to));
+        }
+    }
+    known
 }
 
 /// Splits a group of blocks into parts that no input can separate and parts that an input could.
@@ -134,7 +148,7 @@ fn missing_within(group: &[usize], once: bool, structure: &Structure) -> Vec<Mis
 fn not_varied(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Option<Missing> {
     let whole: Vec<Vec<f64>> = rows
         .iter()
-        .filter(|row| row.until.is_none())
+        .filter(|row| row.is_whole())
         .map(|row| row.counts.blocks.iter().map(|count| *count as f64).chain([1.0]).collect())
         .collect();
     let rank = exact_rank(&whole).pivots.len();
@@ -155,7 +169,7 @@ mod tests {
     use crate::graph::{Counts, tests::graph};
 
     fn row(graph: &Graph, blocks: &[u64]) -> CountRow {
-        CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; graph.edges.len()] }, until: None }
+        CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; graph.edges.len()] }, until: None, counted: None }
     }
 
     #[test]
@@ -171,7 +185,16 @@ mod tests {
         // Both arms are taken: only the common blocks stay together.
         let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1]), row(&graph, &[1, 0, 1, 1])], &structure);
         assert_eq!(all, [Missing::Inseparable { blocks: vec![0, 3], once: true }]);
-        assert!(all[0].remedy().contains("--until B4"));
+        assert!(all[0].remedy().contains("--until B4") && all[0].remedy().contains("--until merged"));
+    }
+
+    #[test]
+    fn blocks_before_the_place_where_calls_begin_are_not_missing() {
+        let mut graph = graph(3, &[(0, Some(1)), (1, Some(2)), (1, Some(1)), (2, None)]);
+        graph.entry = 1;
+        let all = missing(&graph, &[row(&graph, &[0, 2, 0])], &Structure::from_graph(&graph));
+        assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![1] }), "{all:?}");
+        assert!(!all.iter().any(|missing| missing.message().contains("B1")), "{all:?}");
     }
 
     #[test]

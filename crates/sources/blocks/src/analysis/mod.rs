@@ -1,5 +1,6 @@
 //! Computes the times of the parts from counts and times of rows.
 
+mod by_line;
 mod data;
 mod kinds;
 mod missing;
@@ -9,6 +10,7 @@ mod quality;
 mod regions;
 mod structure;
 
+pub use by_line::{At, Line, by_line};
 pub use data::depends_on_data;
 pub use kinds::BlocksFinding;
 pub use missing::{Missing, missing};
@@ -48,6 +50,25 @@ pub struct CountRow {
     pub counts: Counts,
     /// The block where it ended early; `None` for a whole call.
     pub until: Option<usize>,
+    /// A block at which arrivals were counted while it ran, and how many there were.
+    pub counted: Option<(usize, u64)>,
+}
+
+impl CountRow {
+    /// Whether it is a call as the program makes it.
+    pub fn is_whole(&self) -> bool {
+        self.until.is_none() && self.counted.is_none()
+    }
+}
+
+/// Name of the column for the time that counting an arrival at a block takes.
+pub fn counter_name(block: usize) -> String {
+    format!("counter at {}", block_name(block))
+}
+
+/// Whether a column is of what the page runs, not of the function.
+fn is_of_page(column: &str) -> bool {
+    column == PAGE_CHAIN || column.starts_with("counter at ")
 }
 
 impl Unknowns {
@@ -178,7 +199,7 @@ pub fn analyse(
     let quality = Quality::from_solution(solution, rows.len());
     let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
     let mut totals = vec![0.0; names.len()];
-    for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.until.is_none()) {
+    for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.is_whole()) {
         totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
     }
     let finder = Finder::new(solution);
@@ -193,7 +214,7 @@ pub fn analyse(
         leads,
         groups: identical(&columns),
         totals,
-        calls: rows.iter().filter(|row| row.until.is_none()).count(),
+        calls: rows.iter().filter(|row| row.is_whole()).count(),
         mean_call: mean_call(solution, rows),
         paths: paths(solution, rows),
         regions: Vec::new(),
@@ -215,15 +236,18 @@ pub fn analyse(
     Ok(analysis)
 }
 
-/// Drops the column of the functions that measure the overhead from the components; returns how many unknowns can be told apart without
+/// Drops the columns of what the page runs from the components; returns how many unknowns can be told apart without
 /// it, and how many there are.
 fn without_page_chain(result: &mut SeriesResult) -> (usize, usize) {
     let solution = &mut result.solution;
-    let had = solution.columns.iter().any(|column| column == PAGE_CHAIN);
-    solution.components.retain(|component| component.name != PAGE_CHAIN);
-    result.components.retain(|component| component.name != PAGE_CHAIN);
-    let less = usize::from(had);
-    (solution.rank.pivots.len() - less, solution.columns.len() - less)
+    let less = solution.columns.iter().filter(|column| is_of_page(column)).count();
+    let is_kept: Vec<bool> =
+        solution.components.iter().map(|component| component.parts.iter().any(|(name, _)| !is_of_page(name))).collect();
+    let mut kept = is_kept.iter();
+    solution.components.retain(|_| *kept.next().unwrap_or(&true));
+    let mut kept = is_kept.iter();
+    result.components.retain(|_| *kept.next().unwrap_or(&true));
+    (solution.rank.pivots.len().saturating_sub(less), solution.columns.len() - less)
 }
 
 /// Where the parts of a solution are, by name.
@@ -269,7 +293,7 @@ impl<'a> Finder<'a> {
 
 /// Mean over the whole calls, in the table's unit. The table has its rows in the order of the calls.
 fn mean_call(solution: &Solution, rows: &[CountRow]) -> f64 {
-    let is_whole = |row: &RowFit| rows.get(row.row as usize).is_some_and(|row| row.until.is_none());
+    let is_whole = |row: &RowFit| rows.get(row.row as usize).is_some_and(|row| row.is_whole());
     let whole: Vec<f64> = solution.rows.iter().filter(|row| row.location.is_finite() && is_whole(row)).map(|row| row.location).collect();
     whole.iter().sum::<f64>() / whole.len().max(1) as f64
 }
@@ -323,7 +347,7 @@ mod tests {
                 // Ended early, the last trip of block 1 takes long.
                 let ticks = 80.0 + 10.0 * counts[1] + if until.is_some() { by } else { 0.0 };
                 (0..8).for_each(|round| table.push(row, round, ticks + 0.2 * f64::from(round % 2) + 0.1 * (trips % 3) as f64));
-                rows.push(CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; 4] }, until });
+                rows.push(CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; 4] }, until, counted: None });
             }
         }
         analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()

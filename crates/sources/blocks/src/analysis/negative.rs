@@ -82,7 +82,7 @@ mod tests {
             let row = table.row_apart(series, &counts);
             let exact = 80.0 + 400.0 * counts[0] + first * counts[1];
             (0..12).for_each(|round| table.push(row, round, exact + (0..4).map(|_| random.random_range(-9.0..9.0)).sum::<f64>()));
-            rows.push(CountRow { counts: Counts { edges: vec![0; graph.edges.len()], blocks }, until: None });
+            rows.push(CountRow { counts: Counts { edges: vec![0; graph.edges.len()], blocks }, until: None, counted: None });
         }
         for copies in [16.0, 32.0, 64.0] {
             let row = table.row_apart(series, &[vec![0.0; ARMS + 1], vec![copies]].concat());

@@ -24,7 +24,7 @@ pub fn paths(solution: &Solution, rows: &[CountRow]) -> Vec<Path> {
     let overhead = solution.overhead.map_or(0.0, |overhead| overhead.value);
     let mut known: BTreeMap<&[u64], Vec<f64>> = BTreeMap::new();
     for fit in solution.rows.iter().filter(|fit| fit.location.is_finite()) {
-        if let Some(row) = rows.get(fit.row as usize).filter(|row| row.until.is_none()) {
+        if let Some(row) = rows.get(fit.row as usize).filter(|row| row.is_whole()) {
             known.entry(&row.counts.blocks).or_default().push(fit.location - overhead);
         }
     }
@@ -55,7 +55,7 @@ mod tests {
         for (count, ticks, until) in [(1u64, 110.0, None), (2, 210.0, None), (2, 214.0, None), (3, 310.0, None), (2, 500.0, Some(0))] {
             let row = table.row_apart(series, &[count as f64]);
             (0..8).for_each(|round| table.push(row, round, ticks + f64::from(round % 2)));
-            rows.push(CountRow { counts: Counts { blocks: vec![count], edges: Vec::new() }, until });
+            rows.push(CountRow { counts: Counts { blocks: vec![count], edges: Vec::new() }, until, counted: None });
         }
         let all = paths(&solve(&table, series, &Options::default()).unwrap(), &rows);
         let found: Vec<(u64, usize)> = all.iter().map(|path| (path.blocks[0], path.calls)).collect();

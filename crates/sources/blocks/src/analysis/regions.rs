@@ -43,7 +43,7 @@ pub fn regions(
     let Ok(assessment) = assess(&coarse, &question_of(question, &ids)) else { return Vec::new() };
     let Some(series) = assessment.series.first() else { return Vec::new() };
     let quality = Quality::from_solution(&series.solution, coarse.rows().len());
-    let whole = || rows.iter().filter(|row| row.until.is_none());
+    let whole = || rows.iter().filter(|row| row.is_whole());
     let trips = |found: &Loop| whole().map(|row| row.counts.blocks[found.header] as f64).sum::<f64>();
     let time = |found: &Loop| series.components.iter().find(|part| part.name == loop_name(found));
     let in_loops: f64 = loops.iter().filter_map(|found| Some(trips(found) * time(found)?.time.ticks.value)).sum();
@@ -83,7 +83,7 @@ fn coarser(graph: &Graph, loops: &[Loop], (rows, table): (&[CountRow], &Observat
     let mut ids = Vec::with_capacity(table.rows().len());
     for (at, row) in table.rows().iter().enumerate() {
         let is_own = row.series == main && at >= rows.len();
-        if is_own || rows.get(at).is_some_and(|row| row.until.is_some()) {
+        if is_own || rows.get(at).is_some_and(|row| !row.is_whole()) {
             // A trip that was ended early does not count; a function of the page has no trips, and not what calls have in common.
             ids.push(None);
             continue;

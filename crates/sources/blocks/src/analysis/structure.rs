@@ -31,6 +31,12 @@ impl Structure {
         self.classes[a] == self.classes[b]
     }
 
+    /// Blocks that run equally often as one before them in every whole call.
+    pub fn merged(&self) -> Vec<usize> {
+        let blocks = self.classes.len().saturating_sub(1);
+        (0..blocks).filter(|at| (0..*at).any(|before| self.always_equal(before, *at))).collect()
+    }
+
     /// Whether a block runs once in every whole call.
     pub fn always_once(&self, block: usize) -> bool {
         Some(&self.classes[block]) == self.classes.last()

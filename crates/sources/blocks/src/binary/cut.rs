@@ -153,6 +153,7 @@ fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed)
             source: None,
             calls: Vec::new(),
             hottest: Vec::new(),
+            code: Vec::new(),
             unlinked: !stretch.linked,
         });
     }

@@ -2,10 +2,11 @@
 
 use super::handlers::landing_pads;
 use super::names::{demangled, forms, is_part, last_name, similar};
+use super::separate;
 use crate::error::{Error, Result};
 use gimli::{BaseAddresses, EhFrame, NativeEndian, UnwindSection};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable, SymbolKind};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,8 @@ pub struct Image {
     symbols: Vec<Symbol>,
     /// Names of the functions whose addresses the loader writes to slots, by the slot's address.
     slots: HashMap<u64, String>,
+    /// The file into which its names and lines were moved, and the one that this shares with others.
+    pub separate: Option<(PathBuf, Option<PathBuf>)>,
 }
 
 /// A function in a file, by the addresses of the file.
@@ -50,13 +53,24 @@ pub struct Function {
 }
 
 impl Image {
-    /// Reads a file.
+    /// Reads a file, and the one into which its names and lines were moved: beside it, or in a folder of such files.
     ///
     /// # Errors
     /// A file that cannot be read, or that is not an ELF file for x86-64.
-    pub fn open(path: &Path) -> Result<Image> {
+    pub fn open(path: &Path, folder: &Path) -> Result<Image> {
         let data = std::fs::read(path).map_err(|e| Error::Program { program: path.display().to_string(), reason: e.to_string() })?;
-        Image::parse(path, data)
+        let mut image = Image::parse(path, data)?;
+        let found = image.file().ok().and_then(|file| separate::find(path, &file, folder));
+        if let Some((path, data)) = found {
+            let shared = separate::common(&path, &data, folder);
+            // A damaged file of names is as good as none.
+            if let Ok(file) = object::File::parse(&*data) {
+                let own = std::mem::take(&mut image.symbols);
+                image.symbols = sorted(own.into_iter().chain(code_symbols(&file)).collect());
+                image.separate = Some((path, shared));
+            }
+        }
+        Ok(image)
     }
 
     /// The image in the bytes of a file.
@@ -71,12 +85,9 @@ impl Image {
             if file.architecture() != object::Architecture::X86_64 || file.format() != object::BinaryFormat::Elf {
                 return Err(fail(format!("this program is for {:?}: only ELF programs for x86-64 can be traced", file.architecture())));
             }
-            let mut symbols: Vec<Symbol> = file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| code_symbol(&symbol)).collect();
-            symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
-            symbols.dedup_by(|a, b| a.address == b.address && a.name == b.name);
-            (symbols, slots(&file))
+            (sorted(code_symbols(&file)), slots(&file))
         };
-        Ok(Image { path: path.to_owned(), data, symbols, slots })
+        Ok(Image { path: path.to_owned(), data, symbols, slots, separate: None })
     }
 
     /// Whether it imports a function of that name.
@@ -101,6 +112,18 @@ impl Image {
     /// Names and addresses of all its functions.
     pub fn functions(&self) -> Vec<(String, u64)> {
         self.symbols.iter().map(|symbol| (symbol.name.clone(), symbol.address)).collect()
+    }
+
+    /// All its functions, by name or by the unwind table, which stripped programs have too: address, bytes and name.
+    pub fn all_functions(&self) -> BTreeMap<u64, (u64, Option<String>)> {
+        let unwound = self.file().map(|file| unwind_ranges(&file)).unwrap_or_default();
+        let mut all: BTreeMap<u64, (u64, Option<String>)> =
+            unwound.into_iter().map(|range| (range.start, (range.end - range.start, None))).collect();
+        for symbol in &self.symbols {
+            let known = all.entry(symbol.address).or_insert((symbol.size, None));
+            known.1.get_or_insert_with(|| demangled(&symbol.name));
+        }
+        all
     }
 
     /// Whether it names any function.
@@ -245,6 +268,16 @@ impl Image {
     }
 }
 
+fn code_symbols(file: &object::File<'_>) -> Vec<Symbol> {
+    file.symbols().chain(file.dynamic_symbols()).filter_map(|symbol| code_symbol(&symbol)).collect()
+}
+
+fn sorted(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
+    symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+    symbols.dedup_by(|a, b| a.address == b.address && a.name == b.name);
+    symbols
+}
+
 /// Names by the slots that relocations fill with the address of a symbol of another file.
 fn slots(file: &object::File<'_>) -> HashMap<u64, String> {
     let (Some(relocations), Some(symbols)) = (file.dynamic_relocations(), file.dynamic_symbol_table()) else { return HashMap::new() };
@@ -275,14 +308,34 @@ fn unwind_range(file: &object::File<'_>, address: u64) -> Option<Range<u64>> {
     described(file, address, |entry| Some(entry.initial_address()..entry.initial_address().saturating_add(entry.len())))
 }
 
+/// The ranges of code in the unwind table.
+fn unwind_ranges(file: &object::File<'_>) -> Vec<Range<u64>> {
+    let Some(section) = file.section_by_name(".eh_frame") else { return Vec::new() };
+    let Ok(data) = section.uncompressed_data() else { return Vec::new() };
+    let frames = EhFrame::new(&data, NativeEndian);
+    let bases = bases(file, &section);
+    let (mut entries, mut found) = (frames.entries(&bases), Vec::new());
+    // Entries before the damage of a table are valid.
+    while let Ok(Some(entry)) = entries.next() {
+        if let gimli::CieOrFde::Fde(partial) = entry {
+            if let Ok(entry) = partial.parse(EhFrame::cie_from_offset) {
+                found.push(entry.initial_address()..entry.initial_address().saturating_add(entry.len()));
+            }
+        }
+    }
+    found
+}
+
+fn bases(file: &object::File<'_>, frames: &object::Section<'_, '_>) -> BaseAddresses {
+    let bases = BaseAddresses::default().set_eh_frame(frames.address());
+    file.section_by_name(".text").map_or(bases.clone(), |text| bases.set_text(text.address()))
+}
+
 /// A property of the unwind table's entry for an address.
 fn described<T>(file: &object::File<'_>, address: u64, what: impl Fn(&Entry<'_>) -> Option<T>) -> Option<T> {
     let section = file.section_by_name(".eh_frame")?;
     let data = section.uncompressed_data().ok()?;
     let frames = EhFrame::new(&data, NativeEndian);
-    let mut bases = BaseAddresses::default().set_eh_frame(section.address());
-    if let Some(text) = file.section_by_name(".text") {
-        bases = bases.set_text(text.address());
-    }
+    let bases = bases(file, &section);
     what(&frames.fde_for_address(&bases, address, EhFrame::cie_from_offset).ok()?)
 }

@@ -1,10 +1,10 @@
 //! Source lines of code addresses, from the debug information of the file.
 
+use super::image::Image;
 use crate::graph::{Graph, Source};
 use addr2line::Loader;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// The debug information of a file; empty where there is none.
 pub struct Lines {
@@ -13,12 +13,17 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Reads the debug information; a file without any has no lines.
-    pub fn open(path: &Path) -> Lines {
-        Lines { loader: Loader::new(path).ok(), sources: RefCell::default() }
+    /// Reads the debug information of an image, or of the file into which it was moved; without any there are no lines.
+    pub fn open(image: &Image) -> Lines {
+        let loader = match &image.separate {
+            Some((path, shared)) => Loader::new_with_sup(path, shared.as_ref()).ok(),
+            None => Loader::new(&image.path).ok(),
+        };
+        Lines { loader, sources: RefCell::default() }
     }
 
-    fn at(&self, address: u64) -> Option<(String, u32)> {
+    /// The file and the line of an address.
+    pub fn at(&self, address: u64) -> Option<(String, u32)> {
         let location = self.loader.as_ref()?.find_location(address).ok()??;
         Some((location.file?.to_owned(), location.line.filter(|line| *line > 0)?))
     }
@@ -36,8 +41,14 @@ impl Lines {
         let file = all.first()?.0.clone();
         let lines = || all.iter().filter(|(other, _)| *other == file).map(|(_, line)| *line);
         let (line, last_line) = (lines().min()?, lines().max()?);
-        let text = self.sources.borrow_mut().entry(file.clone()).or_insert_with(|| read(&file)).get(line as usize - 1).cloned();
-        Some(Source { line, last_line, text: text.unwrap_or_default(), file })
+        Some(Source { line, last_line, text: self.statement(&file, line).unwrap_or_default(), file })
+    }
+
+    /// The text of a line; `None` if the file cannot be read or is shorter.
+    pub fn statement(&self, file: &str, line: u32) -> Option<String> {
+        let mut sources = self.sources.borrow_mut();
+        let lines = sources.entry(file.to_owned()).or_insert_with(|| read(file));
+        lines.get((line as usize).checked_sub(1)?).cloned()
     }
 }
 

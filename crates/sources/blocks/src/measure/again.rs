@@ -95,7 +95,7 @@ impl Session<'_> {
         let inputs: Vec<String> = self.differ.iter().map(name).collect();
         let left_out = (!inputs.is_empty()).then(|| Finding::new(Severity::Warning, PathFinding::PathsDiffer { inputs }));
         let sources = self.outside(graph, rows);
-        let calls = rows.iter().filter(|row| row.until.is_none()).count();
+        let calls = rows.iter().filter(|row| row.is_whole()).count();
         let kind = PathFinding::ReadsOutside { sources: sources.clone(), again: self.traced.again.min(calls), calls };
         let reads = (!sources.is_empty()).then(|| Finding::new(Severity::Note, kind));
         left_out.into_iter().chain(reads).collect()

@@ -1,16 +1,17 @@
 //! Measures a request: every input is followed twice, all are timed in rounds, followed again, and the table is solved.
 
 mod again;
+mod calls;
 mod overhead;
 mod prepare;
 mod rounds;
 mod until;
 
-use crate::analysis::{BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, depends_on_data};
-use crate::binary::{Code, Flow, Image, Lines, callee};
+use crate::analysis::{BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data};
+use crate::binary::{Code, Disassembly, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph};
-use crate::result::{FunctionInfo, MeasuredFunction, Progress, Request, Skipped, Wanted};
+use crate::result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
 use hairspring_core::estimate::{Options, exact_rank};
 use hairspring_core::judge::{Finding, Question, Severity};
@@ -25,6 +26,7 @@ use overhead::{OWN, Overhead};
 use prepare::{Prepared, Session};
 use rounds::{Readings, Timing};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 /// Follows, times and solves.
@@ -69,6 +71,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     analysis.doubt(few_rounds(readings.rounds));
     Ok(MeasuredFunction {
         function: session.function(),
+        from: request.from.clone(),
         inputs: request.inputs.len(),
         notes: until::notes(&request.until, &graph),
         graph,
@@ -125,14 +128,22 @@ fn tabulate(
     let names = unknowns.names(graph);
     let own: Vec<usize> = if readings.own.is_empty() { Vec::new() } else { overhead::long().collect() };
     let chain = (!own.is_empty()).then(|| PAGE_CHAIN.to_owned());
-    let mut table = Observations::new(names.iter().cloned().chain(chain).collect());
+    let mut counters: Vec<usize> = rows.iter().filter_map(|row| Some(row.counted?.0)).collect();
+    counters.sort_unstable();
+    counters.dedup();
+    let columns = names.iter().cloned().chain(chain).chain(counters.iter().map(|block| counter_name(*block)));
+    let mut table = Observations::new(columns.collect());
     table.origin = origin;
     let series = table.series(SERIES);
-    let with_chain = |counts: Vec<f64>, copies: f64| counts.into_iter().chain((!own.is_empty()).then_some(copies)).collect::<Vec<f64>>();
-    let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &with_chain(unknowns.counts(&row.counts), 0.0))).collect();
+    let with_rest = |counts: Vec<f64>, copies: f64, counted: Option<(usize, u64)>| {
+        let arrivals = counters.iter().map(|block| counted.filter(|(at, _)| at == block).map_or(0.0, |(_, passes)| passes as f64));
+        counts.into_iter().chain((!own.is_empty()).then_some(copies)).chain(arrivals).collect::<Vec<f64>>()
+    };
+    let of_row = |row: &CountRow| with_rest(unknowns.counts(&row.counts), 0.0, row.counted);
+    let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &of_row(row))).collect();
     let none = vec![0.0; names.len()];
-    let own_ids: Vec<(usize, u32)> =
-        own.iter().map(|at| (*at, table.row_apart(series, &with_chain(none.clone(), f64::from(OWN[*at].copies))))).collect();
+    let of_own = |at: usize| with_rest(none.clone(), f64::from(OWN[at].copies), None);
+    let own_ids: Vec<(usize, u32)> = own.iter().map(|at| (*at, table.row_apart(series, &of_own(*at)))).collect();
     let chain_ids: Vec<u32> = chains.iter().flat_map(|chain| chain.declare(&mut table)).collect();
     for reading in &readings.function {
         table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
@@ -171,14 +182,23 @@ impl Session<'_> {
     /// The final graph with its source lines and the names of the functions that blocks call.
     fn annotated_graph(&self) -> Graph {
         let mut graph = self.graph.clone();
-        let (Some(target), Some(image)) = (&self.target, &self.image) else { return graph };
-        let lines = Lines::open(&target.function.object);
+        let Some(image) = &self.image else { return graph };
+        if let Some(start) = self.from.as_ref().and_then(|(place, _)| graph.block_at(*place)) {
+            graph.entry = start;
+        }
+        let lines = Lines::open(image);
         let code = self.code.clone();
         let blocks = graph.blocks.clone();
         lines.annotate(&mut graph, |at| instructions(&code, blocks[at].start, blocks[at].end));
+        let mut disassembly = Disassembly::new(image.clone(), &blocks);
         for block in &mut graph.blocks {
             block.calls = self.calls(block, image);
             block.hottest = hottest(&code, block);
+            block.code = disassembly.steps(&code, &instructions(&code, block.start, block.end), &lines);
+            for (file, line) in block.code.iter().filter_map(|step| step.place.clone()) {
+                let text = lines.statement(&file, line).unwrap_or_default();
+                graph.statements.insert((file, line), text);
+            }
         }
         graph
     }
@@ -271,6 +291,15 @@ fn code_of_file(target: &Target) -> Code {
 /// Process and row indices of all rows.
 fn rows_of(prepared: &[Prepared]) -> Vec<(usize, usize)> {
     prepared.iter().enumerate().flat_map(|(process, one)| (0..one.rows.len()).map(move |row| (process, row))).collect()
+}
+
+/// The functions of a program or library: by its names, and by its unwind table if it is stripped.
+///
+/// # Errors
+/// A file that is not a program for x86-64.
+pub fn functions(program: &Path, debug_files: &Path) -> Result<Vec<ListedFunction>> {
+    let all = Image::open(program, debug_files)?.all_functions();
+    Ok(all.into_iter().map(|(address, (bytes, name))| ListedFunction { address, bytes, name }).collect())
 }
 
 /// Whether an error concerns all inputs rather than one.

@@ -187,7 +187,11 @@ mod tests {
     fn rows_that_end_alike_are_of_a_kind() {
         let mut graph = graph(3, &[(0, Some(1)), (0, None), (1, None)]);
         graph.edges.iter_mut().for_each(|edge| edge.kind = if edge.to.is_none() { EdgeKind::Leave } else { edge.kind });
-        let row = |edges: [u64; 3], until| CountRow { counts: Counts { blocks: vec![1, edges[0], 0], edges: edges.to_vec() }, until };
+        let row = |edges: [u64; 3], until| CountRow {
+            counts: Counts { blocks: vec![1, edges[0], 0], edges: edges.to_vec() },
+            until,
+            counted: None,
+        };
         let rows = [row([1, 0, 1], None), row([0, 1, 0], None), row([1, 0, 0], Some(1)), row([0, 1, 0], None)];
         let reading = |(row, ticks)| Reading { row, round: 0, ticks, flags: hairspring_core::observations::Flags::default(), guard: None };
         let function = [(0, 500.0), (1, 110.0), (2, 500.0), (3, 110.0)].map(reading).to_vec();

@@ -1,16 +1,15 @@
 //! Prepares every input: runs it up to the function, follows the call, and makes it repeatable.
 
-use super::until::{Ends, resolve};
+use super::until::{Arrivals, Ends, place_and_arrivals, resolve};
 use super::{code_of_file, instructions, is_general};
 use crate::analysis::CountRow;
 use crate::binary::{Code, Flow, Image, Lines, Observed, cut};
-use crate::count::{Counter, Cut};
+use crate::count::{Begun, Counter, Cut};
 use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
-use crate::inputs::Input;
 use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
-    Call, Followed, Follower, Guard, Own, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo, put_back, start,
+    Begin, Call, Followed, Follower, Guard, Journey, Own, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo, put_back,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -40,6 +39,10 @@ pub struct Row {
 struct Branches {
     all: BTreeMap<(u64, u64), u64>,
     entries: u64,
+    /// Where the call begins.
+    begin: u64,
+    /// Where arrivals are counted, and how many there are.
+    counted: Option<(u64, u64)>,
     /// The path after the last branch of a partial run: its start and its end.
     end: Option<(u64, u64)>,
 }
@@ -64,6 +67,8 @@ pub struct Prepared {
     pub varies: bool,
     /// Offset from addresses of the file to those of the process.
     bias: u64,
+    /// Where its calls begin.
+    begin: Begin,
     /// The row that ran last.
     last: usize,
 }
@@ -97,7 +102,8 @@ impl Prepared {
         self.change_to(0)?;
         program.deadline(&self.process);
         let target = target.moved_to(self.bias);
-        let again = repeated(program, (&mut self.process, &mut self.stub), &target, &self.rows[0].call, self.reads_outside)?;
+        let what = (&target, self.begin);
+        let again = repeated(program, (&mut self.process, &mut self.stub), what, &self.rows[0].call, self.reads_outside)?;
         program.watchdog.watch(None);
         same_path(self.path, again.path)
     }
@@ -156,11 +162,18 @@ pub struct Session<'a> {
     reads_outside: bool,
     /// Inputs whose path differs from one repeat to the next.
     pub differ: BTreeSet<usize>,
+    /// The place where rows begin, by its address in the file, and at which arrivals; `None` for the function's entry.
+    pub from: Option<(u64, BTreeSet<u64>)>,
     observed: Observed,
     ends: Ends,
+    /// Where calls are ended in the graph that is known.
+    arrivals: Option<Arrivals>,
     alike: HashMap<(u64, Vec<u64>), usize>,
     partial_rows: usize,
-    spread: u64,
+    /// Longest random wait before a repeat, in ticks.
+    pub spread: u64,
+    /// Memory of the calls that wait to be timed, in bytes.
+    pub held: u64,
 }
 
 impl<'a> Session<'a> {
@@ -171,7 +184,7 @@ impl<'a> Session<'a> {
     pub fn new(request: &'a Request, cpu: usize, quantum: u64) -> Result<Session<'a>> {
         Ok(Session {
             request,
-            program: Program::new(&request.program, &request.function, cpu, request.timeout)?,
+            program: Program::new((&request.program, &request.debug_files), &request.function, cpu, request.timeout)?,
             target: None,
             image: None,
             code: Code::new(Vec::new()),
@@ -181,11 +194,14 @@ impl<'a> Session<'a> {
             sources: BTreeSet::new(),
             reads_outside: false,
             differ: BTreeSet::new(),
+            from: None,
             observed: Observed::new(),
             ends: Ends::default(),
+            arrivals: None,
             alike: HashMap::new(),
             partial_rows: 0,
             spread: (3 * quantum).clamp(64, 4096),
+            held: 0,
         })
     }
 
@@ -197,18 +213,10 @@ impl<'a> Session<'a> {
         let mut all = Vec::new();
         for (at, input) in self.request.inputs.iter().enumerate() {
             (self.request.progress)(Progress::Following { input: at + 1, of: self.request.inputs.len() });
-            for call in 1..=self.request.calls {
-                match self.prepare(at, input, call) {
-                    Ok(prepared) => all.push(prepared),
-                    Err(error) if is_general(&error) => return Err(error),
-                    // An input may make fewer calls than requested.
-                    Err(_) if call > 1 => break,
-                    Err(error) => {
-                        self.differ.extend(matches!(error, Error::PathDiffers(_)).then_some(at));
-                        self.skipped.push(Skipped { input: at + 1, text: input.text.clone(), reason: error.to_string() });
-                        break;
-                    }
-                }
+            match self.prepare_calls(at, input, &mut all) {
+                Err(error) if is_general(&error) => return Err(error),
+                Err(error) => self.skip(at, None, &error),
+                Ok(()) => {}
             }
         }
         let mut all = self.require_any(all)?;
@@ -227,22 +235,18 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn prepare(&mut self, at: usize, input: &Input, call: u64) -> Result<Prepared> {
-        let (mut stub, spread) = (None, self.spread);
-        let started = start(&mut self.program, input, call, |started, from| {
-            let near = started.target.entry();
-            stub = Some(Stub::install(&mut started.process, &started.mappings, from, near, spread)?);
-            Ok(())
-        });
-        let started = started.map_err(|e| self.program.explain("reach the call", e))?;
-        let Some(stub) = stub else { return Err(Error::system("prepare the program", "no timing code")) };
-        self.learn(&started)?;
+    /// Follows a call and makes it repeatable.
+    ///
+    /// # Errors
+    /// A call that cannot be repeated.
+    pub fn prepare(&mut self, at: usize, started: Started, stub: Stub) -> Result<Prepared> {
         let mut ready = Ready { started, stub };
+        self.program.deadline(&ready.started.process);
         let followed = self.follow(&mut ready).map_err(|e| self.program.explain("follow the call", e))?;
         let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
         self.program.watchdog.watch(None);
         let took = followed.took;
-        let (path, bias) = (followed.followed.path, ready.started.target.bias);
+        let (path, bias, begin) = (followed.followed.path, ready.started.target.bias, ready.started.begin);
         Ok(Prepared {
             input: at,
             process: ready.started.process,
@@ -253,6 +257,7 @@ impl<'a> Session<'a> {
             took,
             varies: false,
             bias,
+            begin,
             last: 0,
         })
     }
@@ -260,18 +265,25 @@ impl<'a> Session<'a> {
     /// Follows the call, and records what it wrote.
     fn follow(&mut self, ready: &mut Ready) -> Result<Traces> {
         let Ready { started, stub } = ready;
-        let Started { process, target, .. } = started;
+        const RED_ZONE: u64 = 128;
+        let Started { process, target, begin } = started;
         let (entry, bias) = (target.entry(), target.bias);
+        let is_inside = begin.at != entry;
         process.hold();
         process.hold_signals()?;
-        stub.remember(process, entry)?;
+        stub.remember(process, begin.at, is_inside)?;
+        if is_inside {
+            process.write(begin.slot, &stub.back().to_ne_bytes())?;
+        }
         stub.guard = Guard::protect(process, entry)?;
-        let stack = process.stack()?;
-        let snapshot = Snapshot::take(process, entry, stack + 8, &stub.areas())?;
-        let ends: BTreeSet<u64> = self.ends.addresses(&self.graph).into_iter().map(|end| end.wrapping_add(bias)).collect();
-        let begin = Instant::now();
-        let followed = Follower::new(&self.program, process, target, &stub.guard, &ends).run()?;
-        let took = begin.elapsed();
+        let stack = if is_inside { process.stack()? - RED_ZONE } else { begin.slot + 8 };
+        let snapshot = Snapshot::take(process, entry, stack, &stub.areas())?;
+        let ends = self.arrivals.get_or_insert_with(|| self.ends.arrivals(&self.graph));
+        let ends: Arrivals = ends.iter().map(|(end, numbers)| (end.wrapping_add(bias), numbers.clone())).collect();
+        let place = (&*target, *begin);
+        let begun = Instant::now();
+        let followed = Follower::new(&self.program, process, place, &stub.guard, &ends).run()?;
+        let took = begun.elapsed();
         self.traced.seconds += took.as_secs_f64();
         self.traced.stops += followed.stops;
         stub.guard.restrict(process, entry, &followed.system_calls)?;
@@ -284,24 +296,48 @@ impl<'a> Session<'a> {
     fn rows(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Vec<Row>> {
         self.program.deadline(&ready.started.process);
         let mut rows = vec![self.whole(ready, traces)?];
+        let whole = rows[0].call;
         for partial in &traces.followed.partials {
             self.program.deadline(&ready.started.process);
-            rows.extend(self.partial(ready, &traces.snapshot, &rows[0].call.clone(), partial)?);
+            rows.extend(self.partial(ready, &traces.snapshot, &whole, partial)?);
+        }
+        let mut counted: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.branches.counted).collect();
+        counted.sort_unstable();
+        counted.dedup_by_key(|(address, _)| *address);
+        for (address, _) in counted {
+            rows.extend(self.counted(&rows[0], address, ready.started.target.bias));
         }
         Ok(rows)
     }
 
+    /// The whole call with its arrivals counted: beside the call itself it tells what counting takes.
+    fn counted(&self, whole: &Row, address: u64, bias: u64) -> Option<Row> {
+        let at = self.graph.blocks.iter().position(|block| block.start == address)?;
+        let counts = self.count(&whole.branches)?;
+        let passes = counts.counts.blocks[at];
+        if !self.ends.can_end(&self.graph, &self.code, &counts.counts, address) {
+            return None;
+        }
+        let branches = Branches { counted: Some((address, passes)), ..whole.branches.clone() };
+        let call = whole.call.counted_at(address.wrapping_add(bias));
+        Some(Row { call, counts: self.count(&branches)?, undo: whole.undo.clone(), left: None, branches })
+    }
+
     /// Takes the function and its file from the first process.
-    fn learn(&mut self, started: &Started) -> Result<()> {
+    ///
+    /// # Errors
+    /// Places that do not exist.
+    pub fn learn(&mut self, journey: &Journey) -> Result<()> {
         if self.target.is_none() {
-            self.code = code_of_file(&started.target);
-            self.graph = cut(&self.code, started.target.function.entry, &self.observed);
-            let lines = Lines::open(&started.target.function.object);
+            self.code = code_of_file(&journey.target);
+            self.graph = cut(&self.code, journey.target.function.entry, &self.observed);
+            let lines = Lines::open(&journey.image);
             let mut annotated = self.graph.clone();
             lines.annotate(&mut annotated, |at| instructions(&self.code, self.graph.blocks[at].start, self.graph.blocks[at].end));
             self.ends = resolve(&self.request.until, &annotated)?;
-            self.target = Some(started.target.clone());
-            self.image = Some(started.image.clone());
+            self.from = self.request.from.as_ref().map(|place| from(place, &annotated)).transpose()?;
+            self.target = Some(journey.target.clone());
+            self.image = Some(journey.image.clone());
         }
         Ok(())
     }
@@ -322,24 +358,24 @@ impl<'a> Session<'a> {
         }
         if self.observed.len() > before {
             self.graph = cut(&self.code, entry, &self.observed);
+            self.arrivals = None;
         }
     }
 
     /// The whole call as a row, after a check that a repeated call takes the same path and leaves the same memory.
     fn whole(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Row> {
         let Ready { started, stub } = ready;
-        let Started { process, target, .. } = started;
+        let Started { process, target, begin } = started;
         let Traces { followed, undo, snapshot, .. } = traces;
-        let entry = target.entry();
         let after = contents(process, &undo.memory);
-        let call = stub.prepare(process, entry, None, undo)?;
-        let mut sources = stub.watch(process, &call, entry)?;
+        let call = stub.prepare(process, begin.at, undo)?;
+        let mut sources = stub.watch(process, &call, begin.at)?;
         sources.extend(followed.sources.iter().cloned());
         let differs = contents(process, &undo.memory) != after;
-        let again = repeated(&self.program, (&mut *process, &mut *stub), target, &call, !sources.is_empty())?;
+        let again = repeated(&self.program, (&mut *process, &mut *stub), (target, *begin), &call, !sources.is_empty())?;
         same_path(followed.path, again.path)?;
         self.program.deadline(process);
-        put_back(process, entry, undo)?;
+        put_back(process, stub.code(), undo)?;
         // What is written may differ, where it is written may not: each repeat must begin from the same state.
         if differs && snapshot.undo(process, &stub.areas())? != Undo::default() {
             let reason = "a repeated call writes to other memory than the first one: it depends on something outside its memory (the time, random numbers), or it runs code that it generates; time a later call (--calls), or a function that is given such values";
@@ -347,30 +383,45 @@ impl<'a> Session<'a> {
         }
         sources.extend((differs && sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
         let bias = target.bias;
-        let branches = Branches { all: in_file(&followed.branches, bias), entries: followed.entries, end: None };
+        let all = in_file(&followed.branches, bias);
+        let branches = Branches { all, entries: followed.entries, begin: begin.at.wrapping_sub(bias), counted: None, end: None };
         self.reads_outside = !sources.is_empty();
         self.sources.extend(sources);
-        Ok(Row { call, counts: CountRow { counts: Counts::default(), until: None }, undo: undo.clone(), left: None, branches })
+        Ok(Row {
+            call,
+            counts: CountRow { counts: Counts::default(), until: None, counted: None },
+            undo: undo.clone(),
+            left: None,
+            branches,
+        })
     }
 
     /// A partial call as a row, if it adds information and can be run.
     fn partial(&mut self, ready: &mut Ready, snapshot: &Snapshot, whole: &Call, partial: &Partial) -> Result<Option<Row>> {
         let Ready { started, stub } = ready;
         let bias = started.target.bias;
-        let end = Some((partial.from.wrapping_sub(bias), partial.until.wrapping_sub(bias)));
-        let branches = Branches { all: in_file(&partial.branches, bias), entries: partial.entries, end };
+        let until = partial.until.wrapping_sub(bias);
+        let branches = Branches {
+            all: in_file(&partial.branches, bias),
+            entries: partial.entries,
+            begin: started.begin.at.wrapping_sub(bias),
+            counted: (partial.passes > 1).then_some((until, partial.passes)),
+            end: Some((partial.from.wrapping_sub(bias), until)),
+        };
         let Some(counts) = self.count(&branches) else { return Ok(None) };
-        let known = self.alike.entry((partial.until.wrapping_sub(bias), counts.counts.blocks.clone())).or_insert(0);
+        let known = self.alike.entry((until, counts.counts.blocks.clone())).or_insert(0);
         let room = self.partial_rows + self.request.inputs.len() * (self.request.calls as usize) < MOST_ROWS;
-        if *known >= MOST_ALIKE || !room || !self.ends.can_end(&self.graph, &self.code, &counts.counts, partial.until.wrapping_sub(bias)) {
+        if *known >= MOST_ALIKE || !room || !self.ends.can_end(&self.graph, &self.code, &counts.counts, until) {
             return Ok(None);
         }
         *known += 1;
         self.partial_rows += 1;
-        let trial = whole.up_to(partial.until);
-        stub.run(&mut started.process, &trial, 1, 1)?;
+        if partial.passes > 1 {
+            stub.count_at(partial.until, &started.target.code)?;
+        }
+        stub.run(&mut started.process, &whole.up_to(partial.until, partial.passes), 1, 1)?;
         let undo = snapshot.undo(&started.process, &stub.areas())?;
-        let call = stub.prepare(&mut started.process, started.target.entry(), Some(partial.until), &undo)?;
+        let call = stub.prepare(&mut started.process, started.begin.at, &undo)?.up_to(partial.until, partial.passes);
         put_back(&mut started.process, stub.code(), &undo)?;
         Ok(Some(Row { call, counts, undo, left: None, branches }))
     }
@@ -380,13 +431,15 @@ impl<'a> Session<'a> {
             let block = &self.graph.blocks[at];
             instructions(&self.code, block.start, block.end).last().copied().unwrap_or(block.start)
         };
-        let start_of = |address: u64| self.graph.blocks.iter().position(|block| block.start == address);
+        let start_of = |address: u64| self.graph.blocks.binary_search_by_key(&address, |block| block.start).ok();
         let cut = match branches.end {
             Some((from, until)) => Some(Cut { from: start_of(from)?, until: start_of(until)? }),
             None => None,
         };
-        let counts = Counter::new(&self.graph, last).count(&branches.all, branches.entries, cut)?;
-        Some(CountRow { counts, until: cut.map(|cut| cut.until) })
+        let begun = Begun { block: start_of(branches.begin)?, entries: branches.entries };
+        let counts = Counter::new(&self.graph, last).count(&branches.all, begun, cut)?;
+        let counted = branches.counted.and_then(|(address, passes)| Some((start_of(address)?, passes)));
+        Some(CountRow { counts, until: cut.map(|cut| cut.until), counted })
     }
 
     /// The counts of all rows by the final graph.
@@ -396,7 +449,7 @@ impl<'a> Session<'a> {
                 .count(&row.branches)
                 .ok_or_else(|| Error::system("count the blocks", "a branch led to an address where no block begins"))?;
         }
-        let whole = all.iter().flat_map(|one| &one.rows).filter(|row| row.counts.until.is_none());
+        let whole = all.iter().flat_map(|one| &one.rows).filter(|row| row.counts.is_whole());
         let instructions = |row: &Row| -> u64 {
             row.counts.counts.blocks.iter().zip(&self.graph.blocks).map(|(count, block)| count * u64::from(block.instructions)).sum()
         };
@@ -405,17 +458,28 @@ impl<'a> Session<'a> {
     }
 }
 
+/// The place where rows begin; the entry of the function is no such place.
+fn from(place: &str, graph: &Graph) -> Result<(u64, BTreeSet<u64>)> {
+    let (address, numbers) = place_and_arrivals("--from", place, graph)?;
+    match graph.blocks.get(graph.entry) {
+        Some(block) if block.start == address => Err(Error::BadRequest(format!(
+            "--from {place}: whole calls begin there; leave the option out, or give a block inside of the function"
+        ))),
+        _ => Ok((address, numbers)),
+    }
+}
+
 /// Follows a call as it is repeated; a call that reads the clock gets one that hardly moves.
 fn repeated(
     program: &Program,
     (process, stub): (&mut Process, &mut Stub),
-    target: &Target,
+    (target, begin): (&Target, Begin),
     call: &Call,
     reads_outside: bool,
 ) -> Result<Followed> {
-    stub.begin(process, call, target.entry())?;
-    let no_ends = BTreeSet::new();
-    let follower = Follower::new(program, process, target, &stub.guard, &no_ends);
+    stub.begin(process, call, begin.at)?;
+    let no_ends = Arrivals::new();
+    let follower = Follower::new(program, process, (target, begin), &stub.guard, &no_ends);
     if reads_outside { follower.with_slow_clock()?.run() } else { follower.run() }
 }
 

@@ -1,36 +1,72 @@
 //! Where calls are ended early.
 
+use crate::analysis::Structure;
 use crate::binary::{Code, is_padding};
 use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph, block_name};
 use crate::trace::JUMP;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most numbers of arrivals at the places of one option, and the largest of them.
+const MOST_ARRIVALS: u64 = 1_000;
+const LAST_ARRIVAL: u64 = 1_000_000_000;
+
+/// Numbers of arrivals at addresses.
+pub type Arrivals = BTreeMap<u64, BTreeSet<u64>>;
 
 /// Blocks before which calls are ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ends {
     each: bool,
-    named: BTreeSet<u64>,
+    merged: bool,
+    named: Arrivals,
 }
 
-/// Parses places: `each`, `B4`, `0x1160`, `12` or `file.c:12`.
+/// Parses places: `each`, `merged`, or `B4`, `0x1160`, `12` or `file.c:12`, each with `@k` or `@k-m` for the k-th arrival there.
 ///
 /// # Errors
-/// A place where no block begins, or an unknown line.
+/// A place where no block begins, an unknown line, or bad numbers.
 pub fn resolve(wanted: &[String], graph: &Graph) -> Result<Ends> {
     let mut ends = Ends::default();
     for place in wanted {
-        if place == "each" {
-            ends.each = true;
-        } else {
-            ends.named.insert(one(place, graph)?);
+        match place.as_str() {
+            "each" => ends.each = true,
+            "merged" => ends.merged = true,
+            _ => {
+                let (address, arrivals) = place_and_arrivals("--until", place, graph)?;
+                ends.named.entry(address).or_default().extend(arrivals);
+            }
         }
+    }
+    let all: usize = ends.named.values().map(BTreeSet::len).sum();
+    if all as u64 > MOST_ARRIVALS {
+        return Err(Error::BadRequest(format!("--until: {MOST_ARRIVALS} arrivals at the most, and these are {all}")));
     }
     Ok(ends)
 }
 
-fn one(place: &str, graph: &Graph) -> Result<u64> {
-    let bad = |reason: String| Error::BadRequest(format!("--until {place}: {reason}"));
+/// A place with the numbers of arrivals there; without any, the first one.
+///
+/// # Errors
+/// A place where no block begins, an unknown line, or bad numbers.
+pub fn place_and_arrivals(option: &str, text: &str, graph: &Graph) -> Result<(u64, BTreeSet<u64>)> {
+    let Some((place, numbers)) = text.rsplit_once('@') else { return Ok((one(option, text, graph)?, BTreeSet::from([1]))) };
+    let bad = || {
+        let forms = format!(
+            "behind the @, give the number of an arrival as 3 or a range as 3-8, from 1 to {LAST_ARRIVAL} and {MOST_ARRIVALS} at the most"
+        );
+        Error::BadRequest(format!("{option} {text}: {forms}"))
+    };
+    let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+    let (first, last): (u64, u64) = (first.parse().map_err(|_| bad())?, last.parse().map_err(|_| bad())?);
+    if first < 1 || last < first || last > LAST_ARRIVAL || last - first >= MOST_ARRIVALS {
+        return Err(bad());
+    }
+    Ok((one(option, place, graph)?, (first..=last).collect()))
+}
+
+fn one(option: &str, place: &str, graph: &Graph) -> Result<u64> {
+    let bad = |reason: String| Error::BadRequest(format!("{option} {place}: {reason}"));
     if let Some(number) = place.strip_prefix('B').and_then(|digits| digits.parse::<usize>().ok()) {
         let block = number.checked_sub(1).and_then(|at| graph.blocks.get(at));
         return block
@@ -42,8 +78,9 @@ fn one(place: &str, graph: &Graph) -> Result<u64> {
         let block = block.ok_or_else(|| bad("the function has no block there".into()))?;
         return if block.start == address { Ok(address) } else { Err(bad(format!("the block there begins at {:#x}", block.start))) };
     }
-    let (file, line) =
-        as_line(place).ok_or_else(|| bad("give `each`, a block as B4, an address as 0x1160, or a line as 12 or file.c:12".into()))?;
+    let (file, line) = as_line(place).ok_or_else(|| {
+        bad("give a block as B4, an address as 0x1160, a line as 12 or file.c:12; for --until also `each` or `merged`".into())
+    })?;
     let found = on_line(file, line, graph).next().map(|at| graph.blocks[at].start);
     found.ok_or_else(|| match graph.blocks.iter().any(|block| block.source.is_some()) {
         true => bad("no block begins on that line".into()),
@@ -67,7 +104,7 @@ fn on_line<'a>(file: &'a str, line: u32, graph: &'a Graph) -> impl Iterator<Item
 /// Messages about lines on which several blocks begin.
 pub fn notes(wanted: &[String], graph: &Graph) -> Vec<String> {
     let note = |place: &String| {
-        let (file, line) = as_line(place)?;
+        let (file, line) = as_line(place.rsplit_once('@').map_or(place.as_str(), |(place, _)| place))?;
         let all: Vec<String> = on_line(file, line, graph).map(block_name).collect();
         let (first, others) = all.split_first().filter(|(_, others)| !others.is_empty())?;
         Some(format!("--until {place}: calls end before {first}; {} begin on that line, too, and can be given by name", others.join(", ")))
@@ -76,11 +113,16 @@ pub fn notes(wanted: &[String], graph: &Graph) -> Vec<String> {
 }
 
 impl Ends {
-    /// Addresses of the file where calls are ended.
-    pub fn addresses(&self, graph: &Graph) -> BTreeSet<u64> {
-        let entry = graph.blocks.get(graph.entry).map(|block| block.start);
-        let each = graph.blocks.iter().map(|block| block.start).filter(|_| self.each);
-        each.chain(self.named.iter().copied()).filter(|address| Some(*address) != entry).collect()
+    /// Addresses of the file where calls are ended, and at which arrivals.
+    pub fn arrivals(&self, graph: &Graph) -> Arrivals {
+        let start = |at: usize| graph.blocks[at].start;
+        let merged = if self.merged { Structure::from_graph(graph).merged() } else { Vec::new() };
+        let each = (0..graph.blocks.len()).filter(|_| self.each);
+        let mut all = self.named.clone();
+        for at in each.chain(merged).filter(|at| *at != graph.entry) {
+            all.entry(start(at)).or_default().insert(1);
+        }
+        all
     }
 
     /// Whether the jump that ends a call can be put at an address: it must not overwrite code that runs earlier.
@@ -109,13 +151,22 @@ mod tests {
     fn places_are_parsed_and_errors_name_valid_ones() {
         let graph = graph(3, &[(0, Some(1)), (1, Some(2)), (2, None)]);
         let at = |place: &str| resolve(&[place.to_owned()], &graph);
-        assert_eq!(at("B3").unwrap().addresses(&graph), BTreeSet::from([32]));
-        assert_eq!(at("0x10").unwrap().addresses(&graph), BTreeSet::from([16]));
-        assert_eq!(at("each").unwrap().addresses(&graph), BTreeSet::from([16, 32]));
+        let once = |addresses: &[u64]| addresses.iter().map(|address| (*address, BTreeSet::from([1]))).collect::<Arrivals>();
+        assert_eq!(at("B3").unwrap().arrivals(&graph), once(&[32]));
+        assert_eq!(at("0x10").unwrap().arrivals(&graph), once(&[16]));
+        assert_eq!(at("each").unwrap().arrivals(&graph), once(&[16, 32]));
+        // All three run once in every call.
+        assert_eq!(at("merged").unwrap().arrivals(&graph), once(&[16, 32]));
+        assert_eq!(at("B3@2-4").unwrap().arrivals(&graph), Arrivals::from([(32, BTreeSet::from([2, 3, 4]))]));
+        for bad in ["B3@", "B3@0", "B3@4-2", "B3@1-2000", "B3@x", "B3@-1", "B3@2000000000"] {
+            assert!(at(bad).unwrap_err().to_string().contains("behind the @"), "{bad}");
+        }
+        let many: Vec<String> = ["B2@1-600", "B3@1-600"].map(str::to_owned).to_vec();
+        assert!(resolve(&many, &graph).unwrap_err().to_string().contains("1000 arrivals at the most, and these are 1200"));
         assert!(at("B9").unwrap_err().to_string().contains("B1 to B3"));
         assert!(at("0x11").unwrap_err().to_string().contains("begins at 0x10"));
         assert!(at("12").unwrap_err().to_string().contains("no line numbers"));
-        assert!(at("there").unwrap_err().to_string().contains("give `each`"));
+        assert!(at("there").unwrap_err().to_string().contains("`each` or `merged`"));
     }
 
     #[test]
@@ -126,7 +177,7 @@ mod tests {
             graph.blocks[at].source = Some(crate::graph::Source { file, line, last_line: line, text });
         }
         let wanted = |place: &str| [place.to_owned()];
-        assert_eq!(resolve(&wanted("a.c:8"), &graph).unwrap().addresses(&graph), BTreeSet::from([16]));
+        assert_eq!(resolve(&wanted("a.c:8"), &graph).unwrap().arrivals(&graph), Arrivals::from([(16, BTreeSet::from([1]))]));
         let said = notes(&wanted("8"), &graph);
         assert!(said.len() == 1 && said[0].contains("before B2; B3 begin"), "{said:?}");
         assert!(notes(&["9".to_owned(), "each".to_owned(), "B2".to_owned()], &graph).is_empty());

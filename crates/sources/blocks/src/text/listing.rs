@@ -26,7 +26,7 @@ pub struct Listing<'a> {
     /// The numbers that these have in the report.
     numbers: HashMap<usize, usize>,
     /// The file of the function's first block.
-    main_file: Option<&'a str>,
+    pub main_file: Option<&'a str>,
 }
 
 /// One line.
@@ -175,7 +175,7 @@ impl<'a> Listing<'a> {
     }
 
     /// The time of an unknown and its share, or where to find it.
-    fn time_of(&self, index: usize) -> (String, Option<f64>) {
+    pub fn time_of(&self, index: usize) -> (String, Option<f64>) {
         let analysis = &self.measured.analysis;
         if !analysis.quality.is_carried() {
             return (if analysis.places[index] == Place::NeverRan { "-".into() } else { "?".into() }, None);
@@ -202,7 +202,7 @@ fn chosen(lines: &[Line]) -> Vec<usize> {
 }
 
 /// A bar for a share, the longest for the largest one.
-fn bar(share: f64, largest: f64) -> String {
+pub fn bar(share: f64, largest: f64) -> String {
     let length = if largest > 0.0 { (BAR as f64 * share.max(0.0) / largest).round() as usize } else { 0 };
     "#".repeat(length.min(BAR))
 }
@@ -252,10 +252,15 @@ pub fn base(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
-/// A line of source without leading attributes.
+/// The first line of a block.
 fn statement(source: &Source) -> String {
+    without_attributes(&source.text)
+}
+
+/// A line of source without leading attributes.
+pub fn without_attributes(text: &str) -> String {
     const ATTRIBUTE: &str = "__attribute__((";
-    let text = source.text.trim();
+    let text = text.trim();
     let Some(rest) = text.strip_prefix(ATTRIBUTE) else { return text.to_owned() };
     rest.split_once("))").map_or(text, |(_, rest)| rest.trim()).to_owned()
 }

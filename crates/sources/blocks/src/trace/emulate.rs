@@ -40,6 +40,26 @@ pub fn emulate(process: &Process, instruction: &Instruction) -> Result<bool> {
     Ok(true)
 }
 
+/// Where an indirect jump leads, from the registers and the memory of the process; `None` for other instructions.
+pub fn jump_target(process: &Process, instruction: &Instruction, registers: &Registers) -> Option<u64> {
+    if instruction.code() != Code::Jmp_rm64 {
+        return None;
+    }
+    let mut registers = *registers;
+    if instruction.op0_kind() == OpKind::Register {
+        return general(&mut registers, instruction.op0_register()).map(|value| *value);
+    }
+    let address = instruction.virtual_address(0, 0, |register, _, _| match register {
+        Register::CS | Register::DS | Register::ES | Register::SS => Some(0),
+        Register::FS => Some(registers.fs_base),
+        Register::GS => Some(registers.gs_base),
+        // A 32-bit address uses the lower half.
+        other => general(&mut registers, other).map(|value| if other.is_gpr32() { *value & 0xffff_ffff } else { *value }),
+    })?;
+    let mut to = [0u8; 8];
+    process.read(address, &mut to).then(|| u64::from_ne_bytes(to))
+}
+
 fn is_known(instruction: &Instruction) -> bool {
     let of_registers = instruction.op0_kind() == OpKind::Register && instruction.op1_kind() == OpKind::Register;
     match instruction.code() {

@@ -4,9 +4,9 @@
 //! condition is computed from the flags, and the program continues at the branch's target. Between two branches the path
 //! is fixed, so this sees what single steps would see with a fraction of the stops. Called functions run at full speed.
 
-use super::emulate::emulate;
+use super::emulate::{emulate, jump_target};
 use super::guard::Guard;
-use super::process::{BREAKPOINT, Process, Resume, Stop};
+use super::process::{BREAKPOINT, Process, Registers, Resume, Stop};
 use super::start::{Program, Target, is_unchanged};
 use super::system::SystemCall;
 use super::tripwire::Tripwire;
@@ -46,6 +46,8 @@ pub struct Followed {
 pub struct Partial {
     /// Where it ends: the instruction there did not run.
     pub until: u64,
+    /// Times that control got there, the last one and the beginning of the call included.
+    pub passes: u64,
     /// Branches before.
     pub branches: Branches,
     /// Times that the function was entered before.
@@ -59,14 +61,27 @@ pub struct Partial {
 struct Way {
     /// The next branch; `None` if the path ends with a call that never returns.
     site: Option<u64>,
-    /// Addresses on it where a partial run may end, not yet reached.
+    /// Addresses on it where a partial run may still end.
     ends: Vec<u64>,
+    /// Whether the site is no branch, but an end behind a call: whatever that reaches comes before.
+    is_cut: bool,
+}
+
+/// Where a call begins: at the function's entry, or inside of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begin {
+    /// The address.
+    pub at: u64,
+    /// Where the return address is on the stack.
+    pub slot: u64,
 }
 
 /// An activation of the function.
 pub(super) struct Frame {
-    /// The next branch on its path.
+    /// The next branch on its path, or an end behind a call.
     pub(super) expected: Option<u64>,
+    /// Whether it is such an end.
+    pub(super) is_cut: bool,
     /// The stack pointer at its entry.
     pub(super) stack: u64,
     /// The jump by which it was left, and where that led, while control is outside.
@@ -83,7 +98,8 @@ pub struct Follower<'a> {
     pub(super) process: &'a mut Process,
     pub(super) target: &'a Target,
     guard: &'a Guard,
-    ends: &'a BTreeSet<u64>,
+    ends: &'a BTreeMap<u64, BTreeSet<u64>>,
+    begin: Begin,
     tripwire: Tripwire,
     /// Landing pads, where exceptions return control into the function.
     pub(super) handlers: BTreeSet<u64>,
@@ -91,8 +107,15 @@ pub struct Follower<'a> {
     ways: HashMap<u64, Way>,
     counts: HashMap<(u64, u64), u64>,
     pub(super) frames: Vec<Frame>,
-    reached: BTreeSet<u64>,
+    /// How often each end was reached.
+    arrivals: HashMap<u64, u64>,
+    /// Sites that are no branches.
+    cuts: BTreeSet<u64>,
+    /// Whether the first instruction is behind.
+    has_begun: bool,
     pub(super) found: Followed,
+    /// The registers at the last stop, until something runs again.
+    now: Option<Registers>,
     /// The system call that is being made.
     in_system: Option<SystemCall>,
     /// Where the call returns to, and the stack pointer after it.
@@ -111,13 +134,13 @@ pub(super) enum Onward {
 }
 
 impl<'a> Follower<'a> {
-    /// A follower for a process at the function's entry; it also counts the call's beginnings up to each of `ends`.
+    /// A follower for a process at the beginning of a call; it also counts the call's own beginnings, up to the arrivals in `ends`.
     pub fn new(
         program: &'a Program,
         process: &'a mut Process,
-        target: &'a Target,
+        (target, begin): (&'a Target, Begin),
         guard: &'a Guard,
-        ends: &'a BTreeSet<u64>,
+        ends: &'a BTreeMap<u64, BTreeSet<u64>>,
     ) -> Follower<'a> {
         let handlers = target.function.handlers.iter().map(|at| at.wrapping_add(target.bias));
         Follower {
@@ -126,14 +149,18 @@ impl<'a> Follower<'a> {
             target,
             guard,
             ends,
+            begin,
             tripwire: Tripwire::default(),
             handlers: handlers.filter(|at| target.code.contains(*at)).collect(),
             planted: HashMap::new(),
             ways: HashMap::new(),
             counts: HashMap::new(),
             frames: Vec::new(),
-            reached: BTreeSet::new(),
+            arrivals: HashMap::new(),
+            cuts: BTreeSet::new(),
+            has_begun: false,
             found: Followed { path: FIRST, ..Followed::default() },
+            now: None,
             in_system: None,
             back: 0,
             top: 0,
@@ -157,7 +184,7 @@ impl<'a> Follower<'a> {
         self.program.deadline(self.process);
         let entry = self.target.entry();
         let mut back = [0u8; 8];
-        self.top = self.process.stack()?.wrapping_add(8);
+        self.top = self.begin.slot.wrapping_add(8);
         if !self.process.read(self.top.wrapping_sub(8), &mut back) {
             return Err(failed("the stack cannot be read"));
         }
@@ -166,8 +193,9 @@ impl<'a> Follower<'a> {
         for handler in self.handlers.clone() {
             self.plant(handler)?;
         }
-        self.enter()?;
-        let mut onward = self.arrive(entry)?;
+        self.found.entries = 1;
+        self.frames.push(Frame { expected: None, is_cut: false, stack: self.begin.slot, left: None });
+        let mut onward = self.arrive(self.begin.at)?;
         while !self.frames.is_empty() {
             onward = match onward {
                 Some(Onward::To(address)) => self.arrive(address)?,
@@ -189,7 +217,7 @@ impl<'a> Follower<'a> {
     pub(super) fn enter(&mut self) -> Result<()> {
         self.found.entries += 1;
         let stack = self.process.stack()?;
-        self.frames.push(Frame { expected: None, stack, left: None });
+        self.frames.push(Frame { expected: None, is_cut: false, stack, left: None });
         Ok(())
     }
 
@@ -212,9 +240,10 @@ impl<'a> Follower<'a> {
     /// Control has reached an address in the function: continues the process to the next site, or passes the site at once
     /// if it is the next instruction.
     pub(super) fn arrive(&mut self, address: u64) -> Result<Option<Onward>> {
-        let site = self.way(address)?;
+        let (site, is_cut) = self.way(address)?;
+        self.has_begun = true;
         if let Some(frame) = self.frames.last_mut() {
-            frame.expected = site;
+            (frame.expected, frame.is_cut) = (site, is_cut);
         }
         self.process.go_to(address)?;
         if site == Some(address) {
@@ -224,49 +253,77 @@ impl<'a> Follower<'a> {
         if self.planted.contains_key(&address) {
             self.step_over(address)?;
             if let Some(site) = site.filter(|site| self.process.instruction().is_ok_and(|at| at == *site)) {
-                return self.pass(site).map(Some);
+                return self.at_site(site);
             }
         }
         Ok(None)
     }
 
-    /// The next branch from an address on; records the ends of partial runs that are passed for the first time.
-    fn way(&mut self, address: u64) -> Result<Option<u64>> {
+    /// Control has reached the site that was expected.
+    pub(super) fn at_site(&mut self, site: u64) -> Result<Option<Onward>> {
+        match self.frames.last().is_some_and(|frame| frame.is_cut) {
+            true => self.arrive(site),
+            false => self.pass(site).map(Some),
+        }
+    }
+
+    /// The next site from an address on, and whether it is a cut; counts arrivals at the ends of partial runs.
+    fn way(&mut self, address: u64) -> Result<(Option<u64>, bool)> {
         if !self.ways.contains_key(&address) {
             let way = self.look_ahead(address)?;
+            self.cuts.extend(way.site.filter(|_| way.is_cut));
             self.ways.insert(address, way);
         }
         let Some(way) = self.ways.get_mut(&address) else { return Err(failed("a path through the function was lost")) };
-        let site = way.site;
-        for until in std::mem::take(&mut way.ends) {
-            if self.reached.insert(until) && self.frames.len() == 1 && until != self.target.entry() {
-                let branches = self.counts.iter().map(|(branch, count)| (*branch, *count)).collect();
-                self.found.partials.push(Partial { until, branches, entries: self.found.entries, from: address });
-            }
+        let (site, is_cut, ends) = (way.site, way.is_cut, std::mem::take(&mut way.ends));
+        if !ends.is_empty() {
+            let left = ends.into_iter().filter(|until| self.reach(*until, address)).collect();
+            self.ways.entry(address).and_modify(|way| way.ends = left);
         }
-        Ok(site)
+        Ok((site, is_cut))
+    }
+
+    /// Control reaches the end of a partial run on the way from an address; returns whether later arrivals matter.
+    fn reach(&mut self, until: u64, from: u64) -> bool {
+        let Some(wanted) = self.ends.get(&until) else { return false };
+        let is_beginning = until == self.begin.at;
+        if !self.has_begun && is_beginning {
+            return true;
+        }
+        let seen = self.arrivals.entry(until).or_insert(0);
+        *seen += 1;
+        if wanted.contains(seen) && self.frames.len() == 1 {
+            let branches = self.counts.iter().map(|(branch, count)| (*branch, *count)).collect();
+            let passes = *seen + u64::from(is_beginning);
+            self.found.partials.push(Partial { until, passes, branches, entries: self.found.entries, from });
+        }
+        wanted.last().is_some_and(|last| last > seen)
     }
 
     fn look_ahead(&self, address: u64) -> Result<Way> {
-        let (mut at, mut ends, mut seen, mut behind_call) = (address, Vec::new(), BTreeSet::new(), false);
+        let (mut at, mut ends, mut seen, mut behind_call, mut calls) = (address, Vec::new(), BTreeSet::new(), false, false);
         loop {
-            if self.ends.contains(&at) {
-                ends.push(at);
-            }
             if self.is_watched(at) && at != address {
-                return Ok(Way { site: Some(at), ends });
+                return Ok(Way { site: Some(at), ends, is_cut: false });
+            }
+            if self.ends.contains_key(&at) {
+                if calls {
+                    return Ok(Way { site: Some(at), ends, is_cut: true });
+                }
+                ends.push(at);
             }
             let instruction = match self.decode(at) {
                 Ok(instruction) => instruction,
-                Err(_) if behind_call => return Ok(Way { site: None, ends }),
+                Err(_) if behind_call => return Ok(Way { site: None, ends, is_cut: false }),
                 Err(error) => return Err(error),
             };
             let kind = self.target.code.flow(&instruction, self.target.entry());
             behind_call = matches!(kind, Flow::Call);
+            calls |= behind_call;
             match kind {
                 Flow::Next | Flow::Call => at = instruction.next_ip(),
                 Flow::Jump(to) if self.target.code.contains(to) && seen.insert(to) => at = to,
-                _ => return Ok(Way { site: Some(at), ends }),
+                _ => return Ok(Way { site: Some(at), ends, is_cut: false }),
             }
         }
     }
@@ -283,11 +340,20 @@ impl<'a> Follower<'a> {
 
     /// Passes the branch at a site, where the process is stopped.
     pub(super) fn pass(&mut self, site: u64) -> Result<Onward> {
-        let instruction = self.decode(site)?;
+        let instruction = match self.planted.get(&site) {
+            Some(instruction) => *instruction,
+            None => self.decode(site)?,
+        };
         let kind = self.target.code.flow(&instruction, self.target.entry());
         if let Flow::Conditional(to) = kind {
-            if let Some(is_taken) = taken(&instruction, self.process.flags()?) {
+            if let Some(is_taken) = taken(&instruction, self.registers()?.eflags) {
                 let to = if is_taken { to } else { instruction.next_ip() };
+                return self.went(site, to);
+            }
+        }
+        if kind == Flow::Indirect {
+            let registers = self.registers()?;
+            if let Some(to) = jump_target(self.process, &instruction, &registers) {
                 return self.went(site, to);
             }
         }
@@ -302,6 +368,18 @@ impl<'a> Follower<'a> {
             Flow::Conditional(_) | Flow::Indirect => self.went(site, to),
             _ if self.target.code.contains(to) => Ok(Onward::To(to)),
             _ => Ok(Onward::JumpedOut(site, to)),
+        }
+    }
+
+    /// The registers where the process is stopped; only the place where it goes on may have been set since.
+    fn registers(&mut self) -> Result<Registers> {
+        match self.now {
+            Some(now) => Ok(now),
+            None => {
+                let now = self.process.registers()?;
+                self.now = Some(now);
+                Ok(now)
+            }
         }
     }
 
@@ -336,9 +414,15 @@ impl<'a> Follower<'a> {
     fn next_site(&mut self) -> Result<Option<Onward>> {
         let stopped = self.run_to_breakpoint()?;
         let expected = self.frames.last().and_then(|frame| frame.expected);
-        self.process.go_to(stopped)?;
         if Some(stopped) == expected {
-            return self.pass(stopped).map(Some);
+            return self.at_site(stopped);
+        }
+        self.process.go_to(stopped)?;
+        if self.cuts.contains(&stopped) {
+            // An end that matters behind a call only, and this way leads there without one.
+            self.step_over(stopped)?;
+            let now = self.process.instruction()?;
+            return if expected == Some(now) { self.at_site(now) } else { Ok(None) };
         }
         if stopped == self.target.entry() {
             self.enter()?;
@@ -358,9 +442,10 @@ impl<'a> Follower<'a> {
     pub(super) fn run_to(&mut self, is_known: impl Fn(u64, &Self) -> bool) -> Result<u64> {
         loop {
             self.found.stops += 1;
+            self.now = None;
             let stop = self.process.run(Resume::RunToSystemCall)?;
             if stop == Stop::Trap {
-                let at = self.process.instruction()?.wrapping_sub(1);
+                let at = self.registers()?.rip.wrapping_sub(1);
                 if is_known(at, self) {
                     return Ok(at);
                 }
@@ -415,6 +500,7 @@ impl<'a> Follower<'a> {
         if matches!(instruction.mnemonic(), Mnemonic::Syscall | Mnemonic::Int | Mnemonic::Sysenter) {
             return Err(failed("it calls the system where a branch leads, which cannot be checked before it happens"));
         }
+        self.now = None;
         if emulate(self.process, &instruction)? {
             return Ok(());
         }

@@ -1,5 +1,7 @@
 //! The running program: stopped, followed and timed through ptrace.
 
+mod counter;
+mod crowd;
 mod emulate;
 mod follow;
 mod guard;
@@ -13,9 +15,9 @@ mod stub;
 mod system;
 mod tripwire;
 
-pub use follow::{Followed, Follower, Partial};
+pub use follow::{Begin, Followed, Follower, Partial};
 pub use guard::Guard;
 pub use memory::{Snapshot, Undo, put_back};
 pub use process::Process;
-pub use start::{Program, Started, Target, start};
+pub use start::{Journey, Program, Started, Target};
 pub use stub::{Call, JUMP, Own, Stub};

@@ -64,13 +64,13 @@ impl Follower<'_> {
     fn go_on(&mut self, at: u64) -> Result<Option<Onward>> {
         let expected = self.frames.last().and_then(|frame| frame.expected);
         if expected == Some(at) {
-            return self.pass(at).map(Some);
+            return self.at_site(at);
         }
         if self.planted.contains_key(&at) {
             self.step_over(at)?;
             let now = self.process.instruction()?;
             if expected == Some(now) {
-                return self.pass(now).map(Some);
+                return self.at_site(now);
             }
         }
         Ok(None)

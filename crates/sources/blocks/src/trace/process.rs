@@ -14,6 +14,7 @@ use nix::sys::signal::Signal;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv, process_vm_writev};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, IoSlice, IoSliceMut};
@@ -21,13 +22,20 @@ use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The instruction that calls the system.
+const SYSCALL: [u8; 2] = [0x0f, 0x05];
+
 /// The one-byte breakpoint instruction.
 pub const BREAKPOINT: u8 = 0xcc;
+
+/// The flag with which a processor stops after each instruction.
+pub const TRAP_FLAG: u64 = 0x100;
 
 /// Registers of the program.
 pub type Registers = libc::user_regs_struct;
@@ -133,22 +141,33 @@ impl Watchdog {
     }
 }
 
+/// The process group of a program, which ends with the last process that is looked at.
+#[derive(Debug)]
+struct Owner {
+    group: RefCell<Group>,
+    /// Whether the program started other processes.
+    forked: Cell<bool>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if !self.forked.get() {
+            self.group.borrow_mut().has_no_children();
+        }
+    }
+}
+
 /// A traced process that is killed when this goes out of scope.
 #[derive(Debug)]
 pub struct Process {
     pid: Pid,
-    child: Child,
-    group: Group,
+    owner: Rc<Owner>,
     pending: Option<Signal>,
     ended: bool,
-    /// Whether it started other processes.
-    forked: bool,
-    /// Whether the last of them still shares its memory (vfork) ...
-    shares: bool,
-    /// ... and the breakpoints that are removed meanwhile.
-    lent: Vec<u64>,
     /// Threads that it started: its end is reported only after theirs.
     threads: Vec<Pid>,
+    /// The process that it started last.
+    newest: Option<Pid>,
 }
 
 impl Process {
@@ -186,14 +205,11 @@ impl Process {
         })?;
         let mut process = Process {
             pid: Pid::from_raw(child.id() as i32),
-            child,
-            group,
+            owner: Rc::new(Owner { group: RefCell::new(group), forked: Cell::new(false) }),
             pending: None,
             ended: false,
-            forked: false,
-            shares: false,
-            lent: Vec::new(),
             threads: Vec::new(),
+            newest: None,
         };
         match process.wait()? {
             Stop::Trap => {}
@@ -243,12 +259,7 @@ impl Process {
             WaitStatus::PtraceSyscall(_) => Stop::SystemCall,
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Exec,
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_SECCOMP => Stop::Filtered,
-            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_VFORK_DONE => {
-                for address in std::mem::take(&mut self.lent) {
-                    self.poke(address, &[BREAKPOINT])?;
-                }
-                Stop::VforkDone
-            }
+            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_VFORK_DONE => Stop::VforkDone,
             WaitStatus::PtraceEvent(_, _, event) => {
                 let id = ptrace::getevent(self.pid).map_err(|e| refused("identify the process that the program started", e))? as i32;
                 let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
@@ -256,10 +267,9 @@ impl Process {
                     self.threads.push(Pid::from_raw(id));
                     return Ok(Stop::NewProcess { id, thread });
                 }
-                self.forked = true;
-                self.shares = event == libc::PTRACE_EVENT_VFORK;
-                // A process that shares its memory for good is as bad as a thread.
-                Stop::NewProcess { id, thread: !self.shares && share_memory(self.pid.as_raw(), id) }
+                self.newest = Some(Pid::from_raw(id));
+                self.owner.forked.set(true);
+                Stop::NewProcess { id, thread: false }
             }
             WaitStatus::Stopped(_, Signal::SIGTRAP) => Stop::Trap,
             WaitStatus::Stopped(_, signal) => {
@@ -270,9 +280,56 @@ impl Process {
         })
     }
 
-    /// Whether it started other processes.
-    pub fn has_forked(&self) -> bool {
-        self.forked
+    /// Notes that it started others.
+    pub fn has_started_others(&self) {
+        self.owner.forked.set(true);
+    }
+
+    /// Notes that it has ended and was waited for.
+    pub fn has_ended(&mut self) {
+        self.ended = true;
+    }
+
+    /// Looks at another thread from here on.
+    pub fn change_to(&mut self, thread: Pid) {
+        (self.pid, self.pending) = (thread, None);
+    }
+
+    /// This process, which is no longer killed when `self` goes out of scope.
+    #[must_use]
+    pub fn hand_over(&mut self) -> Process {
+        let ended = std::mem::replace(&mut self.ended, true);
+        Process { pid: self.pid, owner: self.owner.clone(), pending: self.pending.take(), ended, threads: Vec::new(), newest: None }
+    }
+
+    /// A copy of the process as it is, with this thread only. It is a sibling, of which the program knows nothing. The system call is made
+    /// from an address of code.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn fork(&mut self, from: u64) -> Result<Process> {
+        const SIBLING: u64 = (libc::CLONE_PARENT | libc::SIGCHLD) as u64;
+        let before = self.registers()?;
+        let mut bytes = [0u8; SYSCALL.len()];
+        if !self.read(from, &mut bytes) {
+            return Err(Error::system("copy the program", "its code is not readable"));
+        }
+        self.newest = None;
+        self.system_call(from, libc::SYS_clone, [SIBLING, 0, 0, 0, 0, 0])?;
+        let pid = self.newest.take().ok_or_else(|| Error::system("copy the program", "the copy is not traced"))?;
+        let copy = Process { pid, owner: self.owner.clone(), pending: None, ended: false, threads: Vec::new(), newest: None };
+        waitpid(pid, Some(WaitPidFlag::__WALL)).map_err(|e| refused("wait for the copy of the program", e))?;
+        copy.poke(from, &bytes)?;
+        // A thread that was stepped may keep this flag.
+        copy.set_registers(Registers { orig_rax: u64::MAX, eflags: before.eflags & !TRAP_FLAG, ..before })?;
+        Ok(copy)
+    }
+
+    /// Memory that it holds for itself, in bytes, with its part of what it shares; 0 if the kernel does not tell.
+    pub fn holds(&self) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+        line.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()).map_or(0, |kib| kib << 10)
     }
 
     /// Takes the signal that stopped it, so that it is not delivered.
@@ -289,20 +346,6 @@ impl Process {
     pub fn run(&mut self, how: Resume) -> Result<Stop> {
         self.resume(how)?;
         self.wait()
-    }
-
-    /// Continues a child process untraced, without the breakpoints set here.
-    pub fn release(&mut self, id: i32, bytes: &[(u64, u8)]) {
-        if self.shares {
-            self.lent = bytes.iter().map(|(address, _)| *address).collect();
-        }
-        let child = Pid::from_raw(id);
-        if waitpid(child, Some(WaitPidFlag::__WALL)).is_ok() {
-            for (address, byte) in bytes {
-                let _ = poke(child, *address, &[*byte]);
-            }
-            let _ = ptrace::detach(child, None);
-        }
     }
 
     /// Its registers.
@@ -336,11 +379,6 @@ impl Process {
     pub fn cancel_system_call(&self) -> Result<()> {
         let set = ptrace::write_user(self.pid, offset_of!(Registers, orig_rax) as ptrace::AddressType, -1);
         set.map_err(|e| refused("cancel a system call", e))
-    }
-
-    /// The flags register.
-    pub fn flags(&self) -> Result<u64> {
-        self.user(offset_of!(Registers, eflags))
     }
 
     fn user(&self, offset: usize) -> Result<u64> {
@@ -385,6 +423,14 @@ impl Process {
 
     /// Reads memory; `false` where it cannot be read.
     pub fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        const MUCH: usize = 4096;
+        if into.len() > MUCH {
+            // The system call below pins pages, for which the kernel copies those that copies of a process share.
+            let file = File::open(format!("/proc/{}/mem", self.pid));
+            if file.and_then(|file| file.read_exact_at(into, address)).is_ok() {
+                return true;
+            }
+        }
         let remote = [RemoteIoVec { base: address as usize, len: into.len() }];
         let length = into.len();
         process_vm_readv(self.pid, &mut [IoSliceMut::new(into)], &remote) == Ok(length)
@@ -425,7 +471,6 @@ impl Process {
 
     /// Makes the program do a system call at an address in its code, whose bytes are restored afterwards.
     pub fn system_call(&mut self, from: u64, number: i64, arguments: [u64; 6]) -> Result<u64> {
-        const SYSCALL: [u8; 2] = [0x0f, 0x05];
         let before = self.registers()?;
         let mut bytes = [0u8; 2];
         if !self.read(from, &mut bytes) {
@@ -439,7 +484,7 @@ impl Process {
             match self.run(Resume::Step)? {
                 Stop::Trap => break,
                 // The filter is for the program's own system calls.
-                Stop::Filtered => {}
+                Stop::Filtered | Stop::NewProcess { thread: false, .. } => {}
                 stop => return Err(Error::system("prepare the program", format!("it stopped with {stop:?}"))),
             }
         }
@@ -454,26 +499,35 @@ impl Process {
 }
 
 /// Whether two processes share their memory; `false` if the kernel does not tell.
-fn share_memory(one: i32, other: i32) -> bool {
+pub(super) fn share_memory(one: i32, other: i32) -> bool {
     const KCMP_VM: libc::c_int = 1;
     // SAFETY: the system call takes numbers only.
     unsafe { libc::syscall(libc::SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0 }
 }
 
+impl Process {
+    /// Kills it, if it has not ended; it is still to be waited for.
+    pub fn kill(&mut self) {
+        if !self.ended {
+            let _ = nix::sys::signal::kill(self.pid, Signal::SIGKILL);
+        }
+    }
+
+    /// Waits for its end for as long as that takes no time; returns whether it has ended.
+    pub fn reap(&mut self) -> bool {
+        let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
+        let look = Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG);
+        self.threads.retain(|thread| !over(waitpid(*thread, look)));
+        self.ended = self.ended || over(waitpid(self.pid, look));
+        self.ended
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         const LOOK: Duration = Duration::from_millis(1);
-        let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
-        let look = Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG);
-        if !self.forked {
-            self.group.has_no_children();
-        }
-        if self.ended {
-            return;
-        }
-        let _ = self.child.kill();
-        while !over(waitpid(self.pid, look)) {
-            self.threads.retain(|thread| !over(waitpid(*thread, look)));
+        self.kill();
+        while !self.ended && !self.reap() {
             std::thread::sleep(LOOK);
         }
     }
@@ -495,7 +549,7 @@ fn refused(what: &str, error: Errno) -> Error {
 }
 
 /// Writes to code, a word at a time.
-fn poke(pid: Pid, address: u64, bytes: &[u8]) -> Result<()> {
+pub(super) fn poke(pid: Pid, address: u64, bytes: &[u8]) -> Result<()> {
     let fail = |e| refused("write to the program's code", e);
     let (mut at, mut rest) = (address, bytes);
     while !rest.is_empty() {

@@ -1,10 +1,13 @@
 //! Starts a program with an input, and stops it at the first instruction of the function.
 
+use super::crowd::Crowd;
+use super::follow::Begin;
 use super::maps::{Mapping, entry_point, of_process};
 use super::process::{BREAKPOINT, Process, Resume, Stop, Watchdog};
 use crate::binary::{Code, Function, Image};
 use crate::error::{Error, Result};
 use crate::inputs::Input;
+use hairspring_core::alike::alike;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -41,6 +44,8 @@ impl Target {
 pub struct Program {
     /// The program.
     pub path: PathBuf,
+    /// The folder of files with names and lines.
+    debug_files: PathBuf,
     /// The requested function.
     pub wanted: String,
     /// CPU to run on.
@@ -61,10 +66,8 @@ pub struct Started {
     pub process: Process,
     /// The function in it.
     pub target: Target,
-    /// The file that the function is in.
-    pub image: Rc<Image>,
-    /// Its memory map.
-    pub mappings: Vec<Mapping>,
+    /// Where its call begins.
+    pub begin: Begin,
 }
 
 impl Program {
@@ -72,9 +75,11 @@ impl Program {
     ///
     /// # Errors
     /// A program that cannot be traced.
-    pub fn new(path: &Path, wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
+    pub fn new((path, debug_files): (&Path, &Path), wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
         let (path, wanted, watchdog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
-        let mut program = Program { path: path.clone(), wanted, cpu, timeout, watchdog, images: HashMap::new(), located: None };
+        let debug_files = debug_files.to_owned();
+        let mut program =
+            Program { path: path.clone(), debug_files, wanted, cpu, timeout, watchdog, images: HashMap::new(), located: None };
         program.image(&path)?;
         Ok(program)
     }
@@ -83,7 +88,7 @@ impl Program {
         if let Some(known) = self.images.get(path) {
             return Ok(known.clone());
         }
-        let image = Rc::new(Image::open(path)?);
+        let image = Rc::new(Image::open(path, &self.debug_files)?);
         self.images.insert(path.to_owned(), image.clone());
         Ok(image)
     }
@@ -145,11 +150,12 @@ impl Program {
         let Some(program) = self.images.get(&self.path) else { return Error::Function("the program was not read".into()) };
         let mut near = program.similar(&self.wanted);
         near.extend(self.images.values().filter(|image| image.path != self.path).flat_map(|image| image.similar(&self.wanted)));
-        // The nearest names come first.
         let mut seen = HashSet::new();
         near.retain(|name| seen.insert(name.clone()));
+        // The nearest names of all files come first.
+        let near = alike(&self.wanted, near);
         let hint = match (near.is_empty(), program.has_symbols()) {
-            (_, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149".to_owned(),
+            (_, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149 (--list shows all), or install its debug symbols".to_owned(),
             (false, true) => format!("; there is {}", near[..near.len().min(5)].join(", ")),
             (true, true) => "; the compiler may have put it into its callers: compile with __attribute__((noinline))".to_owned(),
         };
@@ -184,33 +190,121 @@ fn bias(image: &Image, mappings: &[Mapping]) -> Result<u64> {
     found.ok_or_else(|| Error::system("find the function in the running program", format!("{} is not mapped", path.display())))
 }
 
-/// Runs the program with an input up to its `number`th call of the function, from 1.
-///
-/// # Errors
-/// The function does not exist, or the program ends earlier, makes threads, or replaces itself with another program.
-pub fn start(program: &mut Program, input: &Input, number: u64, install: impl FnOnce(&mut Started, u64) -> Result<()>) -> Result<Started> {
-    let process = Process::start(&program.path, &input.arguments, input.stdin.as_deref(), program.cpu)?;
-    program.deadline(&process);
-    let mut started = loaded(program, process)?;
-    let from = entry_point(started.process.id())?;
-    install(&mut started, from)?;
-    check_bytes(&started)?;
-    let (entry, name) = (started.target.entry(), started.target.function.name.clone());
-    let Started { process, target, .. } = &mut started;
-    for call in 1..=number {
-        let ended = |how: String| Error::system(&format!("reach call {call} of `{name}`"), how);
-        let original = target.code.byte(entry).ok_or_else(|| ended("no byte there".into()))?;
-        run_to(process, entry, original, &ended)?;
-        if call < number {
-            process.run(Resume::Step)?;
-        }
+/// The program with an input, on its way from call to call.
+#[derive(Debug)]
+pub struct Journey {
+    crowd: Crowd,
+    /// The function in it.
+    pub target: Target,
+    /// The file that the function is in.
+    pub image: Rc<Image>,
+    /// Its memory map when the function was found.
+    pub mappings: Vec<Mapping>,
+    /// An address of code that runs no more, for system calls.
+    pub from: u64,
+    /// Calls that were reached.
+    calls: u64,
+    /// Where the last one begins.
+    begin: Begin,
+    /// Arrivals at a place inside of it.
+    arrivals: u64,
+}
+
+impl Journey {
+    /// Starts the program, and runs it until the function is loaded.
+    ///
+    /// # Errors
+    /// The function does not exist, or it is changed when the program starts.
+    pub fn begin(program: &mut Program, input: &Input) -> Result<Journey> {
+        let process = Process::start(&program.path, &input.arguments, input.stdin.as_deref(), program.cpu)?;
+        program.deadline(&process);
+        let journey = loaded(program, process)?;
+        check_bytes(&journey.crowd.process, &journey.target)?;
+        Ok(journey)
     }
-    program.watchdog.watch(None);
-    Ok(started)
+
+    /// The thread that runs.
+    pub fn process(&mut self) -> &mut Process {
+        &mut self.crowd.process
+    }
+
+    /// Runs up to the next call of the function, and stops at its first instruction.
+    ///
+    /// # Errors
+    /// The program ends before, or replaces itself with another one.
+    pub fn next_call(&mut self, program: &Program) -> Result<()> {
+        program.deadline(&self.crowd.process);
+        let (entry, name, number) = (self.target.entry(), &self.target.function.name, self.calls + 1);
+        let others = !self.crowd.is_alone();
+        let ended = |how: String| {
+            let hint = if others { IN_OTHERS } else { "" };
+            Error::system(&format!("reach call {number} of `{name}`"), how + hint)
+        };
+        let original = self.target.code.byte(entry).ok_or_else(|| ended("no byte there".into()))?;
+        if self.calls > 0 {
+            self.crowd.step(&ended)?;
+        }
+        self.crowd.run_to(&[(entry, original)], &ended)?;
+        self.calls += 1;
+        (self.begin, self.arrivals) = (Begin { at: entry, slot: self.crowd.process.stack()? }, 0);
+        Ok(())
+    }
+
+    /// Runs on in the call up to the next arrival at a place in the function.
+    ///
+    /// # Errors
+    /// The call ends before, or the function calls itself.
+    pub fn next_arrival(&mut self, place: u64) -> Result<()> {
+        let number = self.arrivals + 1;
+        let shown = place.wrapping_sub(self.target.bias);
+        let ended = |how: String| Error::system(&format!("reach arrival {number} at {shown:#x} in the call"), how);
+        let process = &mut self.crowd.process;
+        let (mut back, mut under) = ([0u8; 8], [0u8]);
+        if !process.read(self.begin.slot, &mut back) || !process.read(u64::from_ne_bytes(back), &mut under) {
+            return Err(ended("the return address cannot be read".into()));
+        }
+        let (back, entry) = (u64::from_ne_bytes(back), self.target.entry());
+        let byte = |address: u64| self.target.code.byte(address).ok_or_else(|| ended("no byte there".into()));
+        let places = [(place, byte(place)?), (entry, byte(entry)?), (back, under[0])];
+        loop {
+            self.crowd.step(&ended)?;
+            let at = match self.crowd.process.instruction()? {
+                at if at == place || at == entry || at == back => at,
+                _ => self.crowd.run_to(&places, &ended)?,
+            };
+            match at {
+                at if at == place => break,
+                at if at == entry => {
+                    return Err(ended("the function calls itself before, and a part of such a call cannot be told from another".into()));
+                }
+                _ if self.crowd.process.stack()? == self.begin.slot.wrapping_add(8) => return Err(ended("the call ends before".into())),
+                _ => {}
+            }
+        }
+        (self.begin.at, self.arrivals) = (place, number);
+        Ok(())
+    }
+
+    /// A copy of the process where it is stopped; the journey can go on.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn copy(&mut self) -> Result<Started> {
+        let process = self.crowd.process.fork(self.from)?;
+        Ok(Started { process, target: self.target.clone(), begin: self.begin })
+    }
+
+    /// The process where it is stopped. Its other threads and processes end.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn end(self) -> Result<Started> {
+        Ok(Started { process: self.crowd.into_process(self.from)?, target: self.target, begin: self.begin })
+    }
 }
 
 /// Runs the loader, and finds the function.
-fn loaded(program: &mut Program, mut process: Process) -> Result<Started> {
+fn loaded(program: &mut Program, mut process: Process) -> Result<Journey> {
     let start = entry_point(process.id())?;
     let mut original = [0u8];
     if !process.read(start, &mut original) {
@@ -232,19 +326,29 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Started> {
     }
     process.poke(start, &original)?;
     process.go_to(start)?;
-    let (image, function, mappings) = find(program, &mut process)?;
+    let mut crowd = Crowd::new(process);
+    let (image, function, mappings) = find(program, &mut crowd)?;
     program.located = Some((image.clone(), function.clone()));
     let bias = bias(&image, &mappings)?;
     let mut parts = Vec::new();
     for range in &function.ranges {
         parts.push((range.start.wrapping_add(bias), image.bytes(range)?));
     }
-    Ok(Started { process, target: Target { function, code: Code::new(parts), bias }, image, mappings })
+    Ok(Journey {
+        crowd,
+        target: Target { function, code: Code::new(parts), bias },
+        image,
+        mappings,
+        from: start,
+        calls: 0,
+        begin: Begin { at: 0, slot: 0 },
+        arrivals: 0,
+    })
 }
 
 /// The function, once a library that has it is loaded.
-fn find(program: &mut Program, process: &mut Process) -> Result<(Rc<Image>, Function, Vec<Mapping>)> {
-    let mut mappings = of_process(process.id())?;
+fn find(program: &mut Program, crowd: &mut Crowd) -> Result<(Rc<Image>, Function, Vec<Mapping>)> {
+    let mut mappings = of_process(crowd.process.id())?;
     let mut hook = None;
     loop {
         if let Some((image, function)) = program.locate(&mappings)? {
@@ -252,17 +356,18 @@ fn find(program: &mut Program, process: &mut Process) -> Result<(Rc<Image>, Func
         }
         if hook.is_none() && program.loads_later() {
             let image = program.image(&program.path.clone())?;
-            hook = bias(&image, &mappings).ok().and_then(|bias| loader_hook(process, image.dynamic()?.wrapping_add(bias)));
+            hook = bias(&image, &mappings).ok().and_then(|bias| loader_hook(&crowd.process, image.dynamic()?.wrapping_add(bias)));
         }
         let Some(hook) = hook else { return Err(program.not_found()) };
-        if process.instruction()? == hook {
-            process.run(Resume::Step)?;
+        // The program ended without loading it.
+        let ended = |_| program.not_found();
+        if crowd.process.instruction()? == hook {
+            crowd.step(&ended)?;
         }
         let mut original = [0u8];
-        process.read(hook, &mut original);
-        // The program ended without loading it.
-        run_to(process, hook, original[0], &|_| program.not_found())?;
-        mappings = of_process(process.id())?;
+        crowd.process.read(hook, &mut original);
+        crowd.run_to(&[(hook, original[0])], &ended)?;
+        mappings = of_process(crowd.process.id())?;
     }
 }
 
@@ -283,12 +388,12 @@ fn loader_hook(process: &Process, dynamic: u64) -> Option<u64> {
 }
 
 /// Whether the bytes in memory are those of the file.
-fn check_bytes(started: &Started) -> Result<()> {
-    match is_unchanged(&started.process, &started.target.code) {
+fn check_bytes(process: &Process, target: &Target) -> Result<()> {
+    match is_unchanged(process, &target.code) {
         true => Ok(()),
         false => Err(Error::Function(format!(
             "the bytes of `{}` in memory are not those of the file: it is changed when the program starts (relocations in the text, a packer)",
-            started.target.function.name
+            target.function.name
         ))),
     }
 }
@@ -301,29 +406,5 @@ pub fn is_unchanged(process: &Process, code: &Code) -> bool {
     })
 }
 
-/// Runs up to an address, whose byte is `original`, and removes the breakpoint there.
-fn run_to(process: &mut Process, address: u64, original: u8, ended: &dyn Fn(String) -> Error) -> Result<()> {
-    process.poke(address, &[BREAKPOINT])?;
-    loop {
-        match process.run(Resume::Run)? {
-            Stop::Trap if process.instruction()? == address + 1 => break,
-            Stop::Trap | Stop::SystemCall | Stop::Filtered | Stop::Signal(_) | Stop::VforkDone => {}
-            Stop::NewProcess { thread: true, .. } => return Err(ended(MULTI_THREADED.into())),
-            Stop::NewProcess { id, .. } => process.release(id, &[(address, original)]),
-            Stop::Exec => return Err(ended("it replaces itself with another program: give that program instead".into())),
-            Stop::Exited(code) => {
-                let hint = if process.has_forked() { IN_THE_CHILD } else { "" };
-                return Err(ended(format!("the program ended before, with status {code}{hint}")));
-            }
-            Stop::Killed(signal) => return Err(ended(format!("the program was killed by {signal} before"))),
-        }
-    }
-    process.poke(address, &[original])?;
-    process.go_to(address)
-}
-
-/// The hint for a program that started others, which are not followed.
-const IN_THE_CHILD: &str = "; it started other processes, and only calls of the first one are followed: let it work without them (in the foreground, with one job)";
-
-/// The message for a program that makes threads.
-pub const MULTI_THREADED: &str = "the program is multi-threaded: the work of other threads would be in the times but not in the counts; run it with one thread (the runtime of Go always makes several: call the function from a program in C)";
+/// The hint for a program that has threads or starts others.
+const IN_OTHERS: &str = "; it has threads or starts other processes, and no call was seen in any: a program that another process runs (exec) is another one, give that";

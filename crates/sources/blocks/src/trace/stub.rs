@@ -5,14 +5,16 @@
 //! the compiler made it, without instrumentation.
 #![allow(unsafe_code, reason = "the page is assembly, and taking its bytes from this program's own image has no safe form")]
 
+use super::counter::{Counter, Words};
 use super::guard::Guard;
 use super::maps::{Mapping, free_near};
 use super::memory::Undo;
-use super::process::{BREAKPOINT, Process, Registers, Resume, Stop};
+use super::process::{BREAKPOINT, Process, Registers, Resume, Stop, TRAP_FLAG};
 use super::tripwire::Tripwire;
+use crate::binary::Code;
 use crate::error::{Error, Result};
 use nix::sys::signal::Signal;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Readings that the page has room for.
@@ -26,6 +28,11 @@ const FAR: u64 = 0x2000_0000_0000;
 /// Where things lie in the data: see the assembly.
 const REGISTERS: u64 = 0x80;
 const CALLS: u64 = 0x100;
+const INSIDE: u64 = 0x110;
+const COUNTER: u64 = 0x120;
+const COUNTED: u64 = 0x128;
+const SAVED: u64 = 0x130;
+const SCRATCH: u64 = 0x480;
 const READINGS: u64 = 0x200;
 const VECTOR_MASK: u64 = 0x4c0;
 const VECTORS: u64 = 0x500;
@@ -35,12 +42,15 @@ std::arch::global_asm!(
     ".p2align 6",
     // The compiler may put the assembly and the references to it into different objects.
     ".globl hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_stop",
-    ".globl hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_end",
+    ".globl hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_inside, hairspring_blocks_stub_end",
     ".hidden hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_stop",
-    ".hidden hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_end",
+    ".hidden hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_inside, hairspring_blocks_stub_end",
     "hairspring_blocks_stub_start:",
     ".set hairspring_blocks_data, hairspring_blocks_stub_start + 4096",
     "20:",
+    // Count the arrivals at a place anew.
+    "mov rax, [rip + hairspring_blocks_data + 0x120]",
+    "mov [rip + hairspring_blocks_data + 0x128], rax",
     // Map again what the call unmapped, and the reverse.
     "mov r14, [rip + hairspring_blocks_data + 0x100]",
     "mov r15, [rip + hairspring_blocks_data + 0x108]",
@@ -145,6 +155,11 @@ std::arch::global_asm!(
     ".endr",
     "hairspring_blocks_stub_jump:",
     "jmp hairspring_blocks_stub_back",
+    // Begins inside of the function: with its stack, on which it has its own return address.
+    ".p2align 4, 0xcc",
+    "hairspring_blocks_stub_inside:",
+    "mov rsp, [rip + hairspring_blocks_data + 0x110]",
+    "jmp qword ptr [rip + hairspring_blocks_data + 0x118]",
     "hairspring_blocks_stub_end:",
     ".popsection",
 );
@@ -155,6 +170,7 @@ unsafe extern "C" {
     static hairspring_blocks_stub_stop: u8;
     static hairspring_blocks_stub_return: u8;
     static hairspring_blocks_stub_jump: u8;
+    static hairspring_blocks_stub_inside: u8;
     static hairspring_blocks_stub_end: u8;
 }
 
@@ -168,6 +184,8 @@ struct Page {
     /// Offsets of the ends of the functions of known length: by a return, and by a jump as calls are ended early.
     returns: u64,
     jumps: u64,
+    /// Offset of what begins a call inside of a function.
+    inside: u64,
 }
 
 fn page() -> Page {
@@ -175,11 +193,12 @@ fn page() -> Page {
     let (back, stop, end) =
         (&raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_stop, &raw const hairspring_blocks_stub_end);
     let (returns, jumps) = (&raw const hairspring_blocks_stub_return, &raw const hairspring_blocks_stub_jump);
+    let inside = &raw const hairspring_blocks_stub_inside;
     // SAFETY: the symbols are in one read-only section that the assembly above makes, all after `start` and none after `end`.
     unsafe {
         let offset = |symbol: *const u8| symbol.offset_from(start) as u64;
         let bytes = std::slice::from_raw_parts(start, offset(end) as usize);
-        Page { bytes, back: offset(back), stop: offset(stop), returns: offset(returns), jumps: offset(jumps) }
+        Page { bytes, back: offset(back), stop: offset(stop), returns: offset(returns), jumps: offset(jumps), inside: offset(inside) }
     }
 }
 
@@ -205,6 +224,8 @@ pub type Ticks = u64;
 pub struct Call {
     /// Where the call ends; `None` for a whole call.
     pub until: Option<u64>,
+    /// At which arrival there.
+    passes: u64,
     /// The function that is called.
     entry: u64,
     patches: u64,
@@ -214,30 +235,42 @@ pub struct Call {
 }
 
 impl Call {
-    /// This call from the same state, up to an address.
+    /// This call from the same state, up to an arrival at an address.
     #[must_use]
-    pub fn up_to(self, until: u64) -> Call {
-        Call { until: Some(until), ..self }
+    pub fn up_to(self, until: u64, passes: u64) -> Call {
+        Call { until: Some(until), passes, ..self }
+    }
+
+    /// This call to its end, with the arrivals at an address counted.
+    #[must_use]
+    pub fn counted_at(self, address: u64) -> Call {
+        self.up_to(address, u64::MAX)
     }
 }
 
-/// The page in a process.
-#[derive(Debug)]
+/// The page in a process; a copy of it belongs to a copy of the process.
+#[derive(Debug, Clone)]
 pub struct Stub {
     base: u64,
     spread: u64,
     /// The bytes below a jump that is planted at the end of a partial call.
-    planted: Option<(u64, [u8; JUMP])>,
+    planted: Option<(u64, bool, [u8; JUMP])>,
     /// What undoes calls, far away from where the program's own memory is placed.
     kept: Range<u64>,
     /// What a call may do to the world.
     pub guard: Guard,
+    /// The jump at the end of a partial call, where arrivals are counted, by its address.
+    counters: BTreeMap<u64, Counter>,
+    /// The stack pointer with which calls begin inside of the function.
+    inside: Option<u64>,
     /// The registers that the last repeat left: those that the page itself does not change.
     pub left: [u64; 13],
 }
 
 /// Bytes of a near jump.
 pub const JUMP: usize = 5;
+/// Where in the page arrivals are counted.
+const COUNTING: u64 = 0xc00;
 
 impl Stub {
     /// Puts the page into a process, near a function. The process is made to call the system from an address of its code.
@@ -253,7 +286,16 @@ impl Stub {
         process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
         process.write(base, page().bytes)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
-        Ok(Stub { base, spread, planted: None, kept: FAR..FAR, guard: Guard::default(), left: [0; 13] })
+        Ok(Stub {
+            base,
+            spread,
+            planted: None,
+            kept: FAR..FAR,
+            guard: Guard::default(),
+            counters: BTreeMap::new(),
+            inside: None,
+            left: [0; 13],
+        })
     }
 
     /// Address of its code, which waits while the program is stopped.
@@ -266,19 +308,26 @@ impl Stub {
         self.base + CODE
     }
 
-    /// Takes the initial state of calls from a process that is stopped at the function's entry.
+    /// Where calls return to.
+    pub fn back(&self) -> u64 {
+        self.base + page().back
+    }
+
+    /// Takes the initial state of calls from a process that is stopped where they begin: at the function's entry, or inside of it.
     ///
     /// # Errors
     /// Registers that cannot be read.
-    pub fn remember(&self, process: &Process, entry: u64) -> Result<()> {
+    pub fn remember(&mut self, process: &Process, begin: u64, is_inside: bool) -> Result<()> {
         let now = process.registers()?;
         let vectors = process.vector_state()?;
         if vectors.len() as u64 > DATA - VECTORS {
             return Err(Error::system("prepare the program", "the state of the vector registers is too large"));
         }
         let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
-        // The call itself puts the return address on the stack.
-        process.write(self.data() + 32, &words(&[entry, now.rsp + 8, now.eflags & !0x100]))?;
+        self.inside = is_inside.then_some(now.rsp);
+        // The call itself puts the return address on the stack: on that of the page if the function has its own already.
+        let stack = if is_inside { self.data() + SCRATCH } else { now.rsp + 8 };
+        process.write(self.data() + 32, &words(&[begin, stack, now.eflags & !TRAP_FLAG]))?;
         let general = [
             now.rax, now.rbx, now.rcx, now.rdx, now.rsi, now.rdi, now.rbp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14,
             now.r15,
@@ -292,9 +341,9 @@ impl Stub {
     ///
     /// # Errors
     /// The system's error.
-    pub fn prepare(&mut self, process: &mut Process, from: u64, until: Option<u64>, undo: &Undo) -> Result<Call> {
+    pub fn prepare(&mut self, process: &mut Process, from: u64, undo: &Undo) -> Result<Call> {
         if undo.memory.is_empty() && undo.calls.is_empty() {
-            return Ok(Call { until, entry: from, ..Call::default() });
+            return Ok(Call { entry: from, ..Call::default() });
         }
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as u64;
@@ -314,7 +363,7 @@ impl Stub {
         undo.memory.iter().for_each(|(_, before)| all.extend_from_slice(before));
         process.write(at, &all)?;
         let (patches, count, calls_count) = (at + before as u64, undo.memory.len() as u64, undo.calls.len() as u64);
-        Ok(Call { until, entry: from, patches, count, calls: at, calls_count })
+        Ok(Call { until: None, passes: 0, entry: from, patches, count, calls: at, calls_count })
     }
 
     /// Ranges of addresses that hold the timing code and what it needs.
@@ -324,13 +373,21 @@ impl Stub {
 
     /// Sets the process to the beginning of the page.
     fn set(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<()> {
-        self.plant(process, call.until)?;
+        self.plant(process, call.until.map(|until| (until, call.passes > 1)))?;
         let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
-        process.write(self.data(), &words(&[call.patches, call.count, seed, self.spread, call.entry]))?;
+        let entry = if self.inside.is_some() { self.base + page().inside } else { call.entry };
+        process.write(self.data(), &words(&[call.patches, call.count, seed, self.spread, entry]))?;
         process.write(self.data() + CALLS, &words(&[call.calls, call.calls_count]))?;
+        if let Some(stack) = self.inside {
+            // A function of the page returns to where the page called it.
+            let is_own = (self.base..self.base + CODE).contains(&call.entry);
+            let stack = if is_own { self.data() + SCRATCH - 8 } else { stack };
+            process.write(self.data() + INSIDE, &words(&[stack, call.entry]))?;
+        }
+        process.write(self.data() + COUNTER, &words(&[call.passes]))?;
         process.write(self.data() + 56, &words(&[repeats as u64, 0]))?;
         let now = process.registers()?;
-        process.set_registers(Registers { rip: self.base, orig_rax: u64::MAX, ..now })
+        process.set_registers(Registers { rip: self.base, orig_rax: u64::MAX, eflags: now.eflags & !TRAP_FLAG, ..now })
     }
 
     /// Begins a call as a repeat does, and stops the process at the function's entry.
@@ -403,29 +460,53 @@ impl Stub {
                 Stop::Filtered => self.guard.check_repeat(process)?,
                 Stop::Signal(signal) if knows(process, signal)? => {}
                 Stop::Signal(signal) => self.guard.blame(process, signal).map_or(Ok(()), Err)?,
+                Stop::Trap => {
+                    let reason = format!("it stopped at {:#x}, where no breakpoint is", process.instruction()?);
+                    return Err(Error::system("repeat the call", reason));
+                }
                 other => return Err(Error::system("repeat the call", other.as_end())),
             }
         }
     }
 
-    /// Puts a jump to the end of the timing at an address, and removes the previous one.
-    fn plant(&mut self, process: &Process, until: Option<u64>) -> Result<()> {
-        if self.planted.map(|(address, _)| address) == until {
+    /// Allows calls to be ended at a later arrival at an address than the first one.
+    ///
+    /// # Errors
+    /// Instructions there that cannot be moved.
+    pub fn count_at(&mut self, address: u64, code: &Code) -> Result<()> {
+        if !self.counters.contains_key(&address) {
+            let data = self.data();
+            let words = Words { count: data + COUNTED, saved: data + SAVED, back: self.back() };
+            self.counters.insert(address, Counter::new(address, code, self.base + COUNTING, words)?);
+        }
+        Ok(())
+    }
+
+    /// Puts a jump to the end of the timing at an address, or to what counts arrivals there, and removes the previous one.
+    fn plant(&mut self, process: &Process, until: Option<(u64, bool)>) -> Result<()> {
+        if self.planted.map(|(address, is_counted, _)| (address, is_counted)) == until {
             return Ok(());
         }
-        if let Some((address, bytes)) = self.planted.take() {
+        if let Some((address, _, bytes)) = self.planted.take() {
             process.poke(address, &bytes)?;
         }
-        let Some(address) = until else { return Ok(()) };
+        let Some((address, is_counted)) = until else { return Ok(()) };
         let mut bytes = [0u8; JUMP];
         if !process.read(address, &mut bytes) {
             return Err(Error::system("end the call early", "the code there cannot be read"));
         }
-        let distance = (self.base + page().back).wrapping_sub(address + JUMP as u64) as u32;
+        let mut to = self.back();
+        if is_counted {
+            let counter =
+                self.counters.get(&address).ok_or_else(|| Error::system("end the call early", "nothing counts arrivals there"))?;
+            to = self.base + COUNTING;
+            process.poke_all(to, counter.bytes())?;
+        }
+        let distance = to.wrapping_sub(address + JUMP as u64) as u32;
         let mut jump = [0xe9; JUMP];
         jump[1..].copy_from_slice(&distance.to_le_bytes());
         process.poke(address, &jump)?;
-        self.planted = Some((address, bytes));
+        self.planted = Some((address, is_counted, bytes));
         Ok(())
     }
 }
@@ -436,8 +517,10 @@ mod tests {
 
     #[test]
     fn the_page_fits_and_its_places_are_in_order() {
-        let Page { bytes, back, stop, returns, jumps } = page();
-        assert!(bytes.len() < CODE as usize && back < stop && stop < returns && returns < jumps && jumps < bytes.len() as u64);
+        let Page { bytes, back, stop, returns, jumps, inside } = page();
+        assert!(jumps < inside && bytes[inside as usize..].starts_with(&[0x48, 0x8b, 0x25]));
+        assert!(bytes.len() < COUNTING as usize && COUNTING + crate::trace::counter::MOST_BYTES <= CODE);
+        assert!(back < stop && stop < returns && returns < jumps && jumps < bytes.len() as u64);
         assert_eq!((bytes[stop as usize - 1], bytes[returns as usize]), (0xcc, 0xc3));
         // All copies are there, and as long as is assumed.
         let copy = |end: u64, n: u64| &bytes[(end - COPY * n) as usize..(end - COPY * (n - 1)) as usize];

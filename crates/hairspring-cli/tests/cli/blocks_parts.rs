@@ -1,0 +1,119 @@
+//! Parts of a call: begun inside of the function, ended at later arrivals, so that one input tells what many whole calls cannot.
+
+use crate::blocks::{Rig, compile, json};
+use serde_json::Value;
+
+const WORK: &str = include_str!("../../../../bench/programs/blocks.c");
+
+/// One input whose 22 trips take all cases and arms.
+const ONE: &str = "1 2 3 11 27 35 6 7 4 5 8 9 10 20 30 31 22 13 14 15 16 17\n";
+const TRIPS: usize = 22;
+
+fn rig() -> Rig {
+    compile(WORK, &["-O2", "-g"])
+}
+
+fn line_of(text: &str) -> usize {
+    WORK.lines().position(|line| line.contains(text)).unwrap() + 1
+}
+
+/// The first block that begins on a line.
+fn block(document: &Value, line: usize) -> &Value {
+    document["blocks"].as_array().unwrap().iter().find(|block| block["line"] == line).unwrap()
+}
+
+fn places(document: &Value) -> Vec<&str> {
+    document["parts"].as_array().unwrap().iter().map(|part| part["place"].as_str().unwrap()).collect()
+}
+
+fn cycles(document: &Value, line: usize) -> Option<f64> {
+    let name = &block(document, line)["name"];
+    let component = document["components"].as_array().unwrap().iter().find(|part| part["name"] == *name)?;
+    component["time"]["cycles"]["value"].as_f64().or_else(|| component["time"]["time_ns"]["value"].as_f64())
+}
+
+#[test]
+fn one_input_tells_blocks_apart_when_calls_begin_at_each_trip() {
+    let place = format!("{}@1-{TRIPS}", line_of("CHAIN(10)"));
+    let document = json(&rig().blocks("work", ONE, &["--json", "--from", &place, "--until", "each", "--budget", "1s"]));
+    let schema: Value = serde_json::from_str(include_str!("../../../../spec/blocks.schema.json")).unwrap();
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&document));
+    assert_eq!((&document["inputs"]["from"], &document["inputs"]["calls"]), (&place.into(), &TRIPS.into()));
+    // The k-th part has all trips but the first k - 1.
+    assert_eq!(block(&document, line_of("CHAIN(10)"))["runs"], (TRIPS * (TRIPS + 1) / 2) as f64);
+    let alone = places(&document).iter().filter(|place| **place == "alone").count();
+    let ran = document["blocks"].as_array().unwrap().iter().filter(|block| block["runs"] != 0.0).count();
+    assert_eq!(alone, ran, "{}", document["parts"]);
+    let before = block(&document, line_of("CHAIN(20);"))["name"].as_str().unwrap();
+    assert!(
+        !document["missing"].as_array().unwrap().iter().any(|one| one["message"].as_str().unwrap() == format!("no input reached {before}"))
+    );
+    // 48 copies against 20, with the jumps around them.
+    if let (Some(long), Some(short)) = (cycles(&document, line_of("case 7")), cycles(&document, line_of("case 0"))) {
+        assert!(long / short > 1.2 && long / short < 5.0, "{long} {short}");
+    }
+}
+
+#[test]
+fn calls_end_at_the_arrival_that_was_asked_for() {
+    let rig = rig();
+    let place = format!("{}@1-{}", line_of("CHAIN(10)"), TRIPS + 5);
+    let saved = rig.folder.path().join("saved.csv");
+    let document = json(&rig.blocks("work", ONE, &["--json", "--until", &place, "--save", saved.to_str().unwrap()]));
+    // One row for each arrival there is, and the whole call with its arrivals counted.
+    assert_eq!((&document["inputs"]["calls"], &document["inputs"]["partial"]), (&1.into(), &(TRIPS + 1).into()));
+    let name = block(&document, line_of("CHAIN(10)"))["name"].as_str().unwrap();
+    let text = std::fs::read_to_string(saved).unwrap();
+    assert!(text.contains(&format!("counter at {name}")), "{}", &text[..500]);
+    assert!(!document["components"].as_array().unwrap().iter().any(|part| part["name"].as_str().unwrap().contains("counter")));
+    assert!(
+        document["model"]["spare_rows"].as_u64().unwrap() > 0 && document["model"]["departure"].as_f64().unwrap() < 0.05,
+        "{}",
+        document["model"]
+    );
+}
+
+#[test]
+fn a_call_of_itself_is_not_taken_for_an_end() {
+    let source = "#include <stdlib.h>\n__attribute__((noinline)) int fib(int n) {\n if (n < 2)\n  return n;\n int a = fib(n - 1);\n return a + fib(n - 2);\n}\nint main(int c, char **v) { return fib(atoi(v[1])) & c; }\n";
+    let rig = compile(source, &["-O1", "-g", "-fno-optimize-sibling-calls"]);
+    let inputs = "4\n5\n6\n7\n8\n9\n10\n";
+    let whole = json(&rig.blocks("fib", inputs, &["--json"]));
+    let document = json(&rig.blocks("fib", inputs, &["--json", "--until", "each", "--until", "B2@1-40"]));
+    for (one, other) in whole["blocks"].as_array().unwrap().iter().zip(document["blocks"].as_array().unwrap()) {
+        assert_eq!(one["runs"], other["runs"]);
+    }
+    let departure = document["model"]["departure"].as_f64().unwrap();
+    assert!(departure < 0.1, "{}", document["model"]);
+    let done = rig.blocks("fib", "6\n", &["--from", "B2@2"]);
+    assert!(done.status == 1 && done.stderr.contains("the function calls itself"), "{}", done.stderr);
+}
+
+#[test]
+fn blocks_that_always_run_together_are_told_apart_on_request() {
+    let rig = rig();
+    let inputs = "1 2 3\n1 2\n9 25\n25 9 1\n2\n3 3\n";
+    let merged = |document: &Value| places(document).iter().filter(|place| **place == "merged").count();
+    let plain = json(&rig.blocks("work", inputs, &["--json"]));
+    let parts = json(&rig.blocks("work", inputs, &["--json", "--until", "merged"]));
+    assert!(merged(&parts) < merged(&plain), "{} {}", plain["parts"], parts["parts"]);
+    let each = json(&rig.blocks("work", inputs, &["--json", "--until", "each"]));
+    assert!(parts["inputs"]["partial"].as_u64() < each["inputs"]["partial"].as_u64());
+}
+
+#[test]
+fn places_and_numbers_that_are_wrong_are_named() {
+    let rig = rig();
+    for (more, status, expected) in [
+        (["--from", "B1"], 2, "--from B1: whole calls begin there"),
+        (["--from", "B999"], 2, "--from B999: the function has the blocks B1 to"),
+        (["--from", "each"], 2, "--from each: give a block as B4"),
+        (["--from", "B3@0"], 2, "behind the @, give the number of an arrival as 3 or a range as 3-8"),
+        (["--until", "B3@5-2"], 2, "--until B3@5-2: behind the @"),
+        (["--until", "B3@1-5000"], 2, "1000 at the most"),
+        (["--from", "B3@23"], 1, "reach arrival 23 at 0x"),
+    ] {
+        let done = rig.blocks("work", ONE, &more);
+        assert!(done.status == status && done.stderr.contains(expected), "{more:?}: {} {}", done.status, done.stderr);
+    }
+}

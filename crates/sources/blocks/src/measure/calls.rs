@@ -1,0 +1,151 @@
+//! Which calls of a run are taken, and where in them the rows begin.
+
+use super::is_general;
+use super::prepare::{Prepared, Session};
+use crate::error::{Error, Result};
+use crate::inputs::Input;
+use crate::result::{Request, Skipped};
+use crate::trace::{Journey, Started, Stub};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+impl Session<'_> {
+    /// Runs the program with an input once, and prepares its calls: each in a copy of the process, the last one in the process itself.
+    ///
+    /// # Errors
+    /// A program that does not get to the first call, or an error that concerns all inputs.
+    pub fn prepare_calls(&mut self, at: usize, input: &Input, all: &mut Vec<Prepared>) -> Result<()> {
+        let journey = Journey::begin(&mut self.program, input);
+        let mut journey = journey.map_err(|e| self.program.explain("start the program", e))?;
+        let (from, near) = (journey.from, journey.target.entry());
+        let mappings = std::mem::take(&mut journey.mappings);
+        let stub = Stub::install(journey.process(), &mappings, from, near, self.spread)?;
+        self.learn(&journey)?;
+        let wanted = self.wanted_calls(input)?;
+        let (first, last) = (wanted[0], wanted[wanted.len() - 1]);
+        for call in 1..=last {
+            match journey.next_call(&self.program).map_err(|e| self.program.explain("reach the call", e)) {
+                // An input may make fewer calls than requested.
+                Err(_) if call > first => return Ok(()),
+                reached => reached?,
+            }
+            if wanted.binary_search(&call).is_err() {
+                continue;
+            }
+            match self.from.clone() {
+                Some((place, arrivals)) => self.add_parts((at, call), &mut journey, (place, &arrivals), &stub, all)?,
+                None if call == last => return self.add(at, call, journey.end()?, stub, all),
+                None => self.add(at, call, journey.copy()?, stub.clone(), all)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares the parts of a call that begin at a place inside of it, each in a copy of the process.
+    fn add_parts(
+        &mut self,
+        (at, call): (usize, u64),
+        journey: &mut Journey,
+        (place, wanted): (u64, &BTreeSet<u64>),
+        stub: &Stub,
+        all: &mut Vec<Prepared>,
+    ) -> Result<()> {
+        let place = place.wrapping_add(journey.target.bias);
+        for arrival in 1..=wanted.last().copied().unwrap_or(0) {
+            match journey.next_arrival(place).map_err(|e| self.program.explain("reach the place", e)) {
+                Ok(()) if wanted.contains(&arrival) => self.add(at, call, journey.copy()?, stub.clone(), all)?,
+                Ok(()) => {}
+                // A call may get there less often than requested.
+                Err(_) if wanted.first().is_some_and(|first| *first < arrival) => break,
+                Err(error) => {
+                    self.skip(at, (self.request.calls > 1).then_some(call), &error);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of the calls to take: the first ones after those that are skipped, or a sample over the whole run, which is then made once
+    /// more to count them.
+    fn wanted_calls(&mut self, input: &Input) -> Result<Vec<u64>> {
+        let Request { calls, skip, timeout, .. } = *self.request;
+        if !self.request.sample {
+            return Ok((skip + 1..=skip + calls).collect());
+        }
+        let mut journey = Journey::begin(&mut self.program, input).map_err(|e| self.program.explain("start the program", e))?;
+        let (mut seen, begin) = (0, Instant::now());
+        while begin.elapsed() < timeout {
+            match journey.next_call(&self.program) {
+                Ok(()) => seen += 1,
+                Err(error) if seen == 0 => return Err(self.program.explain("reach the call", error)),
+                Err(_) => break,
+            }
+        }
+        Ok(evenly(calls, skip, seen.max(skip + 1)))
+    }
+
+    /// Prepares a call. One that cannot be repeated is left out.
+    fn add(&mut self, at: usize, call: u64, started: Started, stub: Stub, all: &mut Vec<Prepared>) -> Result<()> {
+        match self.prepare(at, started, stub) {
+            Ok(prepared) => match self.room_for(&prepared, all) {
+                Ok(()) => all.push(prepared),
+                Err(error) => self.skip(at, (self.request.calls > 1).then_some(call), &error),
+            },
+            Err(error) if is_general(&error) => return Err(error),
+            Err(error) => self.skip(at, (self.request.calls > 1).then_some(call), &error),
+        }
+        Ok(())
+    }
+
+    /// Checks that the memory of all calls that wait to be timed is within the limit.
+    fn room_for(&mut self, prepared: &Prepared, all: &[Prepared]) -> Result<()> {
+        let own = prepared.process.holds();
+        if self.held + own > self.request.memory {
+            // Copies share what they do not write, and hold less when one of them is gone.
+            self.held = all.iter().map(|one| one.process.holds()).sum();
+        }
+        if self.held + own > self.request.memory {
+            let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+            let reason = format!(
+                "it holds {} MiB beside the {} MiB of the {} calls before it, and {} MiB is the limit: raise it (--memory), or take several calls of one run (--calls), which share memory",
+                mib(own),
+                mib(self.held),
+                all.len(),
+                mib(self.request.memory)
+            );
+            return Err(Error::system("keep the call for the rounds", reason));
+        }
+        self.held += own;
+        Ok(())
+    }
+
+    /// Records an input, or a call of it, that is left out.
+    pub fn skip(&mut self, at: usize, call: Option<u64>, error: &Error) {
+        self.differ.extend(matches!(error, Error::PathDiffers(_)).then_some(at));
+        let reason = call.map_or_else(|| error.to_string(), |call| format!("call {call}: {error}"));
+        self.skipped.push(Skipped { input: at + 1, text: self.request.inputs[at].text.clone(), reason });
+    }
+}
+
+/// Numbers of calls, evenly over those from `skip` to `seen`: the middle of each part.
+fn evenly(calls: u64, skip: u64, seen: u64) -> Vec<u64> {
+    let all = seen - skip;
+    let parts = calls.min(all);
+    (0..parts).map(|part| skip + 1 + (2 * part + 1) * all / (2 * parts)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_even_and_has_no_more_calls_than_there_are() {
+        assert_eq!(evenly(4, 0, 20), [3, 8, 13, 18]);
+        assert_eq!(evenly(4, 10, 20), [12, 14, 17, 19]);
+        assert_eq!(evenly(9, 0, 3), [1, 2, 3]);
+        assert_eq!(evenly(1, 5, 6), [6]);
+        assert!((1..50).all(|seen| evenly(7, 0, seen).windows(2).all(|pair| pair[0] < pair[1])
+            && evenly(7, 0, seen).iter().all(|at| (1..=seen).contains(at))));
+    }
+}

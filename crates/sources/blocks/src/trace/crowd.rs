@@ -1,0 +1,323 @@
+//! The program on its way to the function, with all of its threads and the processes that it starts: any of its threads may make the call.
+//!
+//! All are traced, because a breakpoint in memory that is copied or shared would end one that is not. Calls of the first process count. A
+//! process that it starts is held at the function, and its calls count if the first one ends or waits for it.
+
+use super::process::{BREAKPOINT, Process, Resume, Stop};
+use crate::error::{Error, Result};
+use nix::errno::Errno;
+use nix::sys::ptrace;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Time between two looks whether the first process waits, and how long it must for a call of another one to count.
+const LOOK: Duration = Duration::from_millis(5);
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Another thread or process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Other {
+    /// Whether its first stop is still to come, which has no meaning.
+    is_new: bool,
+    /// Whether it uses the memory of the process that started it until it runs another program (vfork).
+    borrows: bool,
+}
+
+/// The first process with all that it starts.
+#[derive(Debug)]
+pub struct Crowd {
+    /// The thread that runs, and that is stopped at the function afterwards.
+    pub process: Process,
+    /// The process whose calls count.
+    first: Pid,
+    /// How it ended.
+    ended: Option<String>,
+    others: BTreeMap<Pid, Other>,
+    /// Those of which the first stop came before the news of them.
+    early: BTreeSet<Pid>,
+    /// Processes that are stopped at the function.
+    held: Vec<Pid>,
+}
+
+/// An address to stop at, and the byte there.
+type Place = (u64, u8);
+
+/// What came of an event.
+enum Event {
+    /// A thread whose calls count has reached the place.
+    Reached(Pid),
+    /// Nothing of interest.
+    Passed,
+}
+
+impl Crowd {
+    /// A program that has not run yet.
+    pub fn new(process: Process) -> Crowd {
+        let first = Pid::from_raw(process.id());
+        Crowd { process, first, ended: None, others: BTreeMap::new(), early: BTreeSet::new(), held: Vec::new() }
+    }
+
+    /// Whether there is nothing but one thread of one process.
+    pub fn is_alone(&self) -> bool {
+        self.others.is_empty()
+    }
+
+    /// Runs up to the first of some addresses, each with the byte there, and removes the breakpoints; returns which.
+    ///
+    /// # Errors
+    /// By `ended`: the program ends before, or replaces itself.
+    pub fn run_to(&mut self, places: &[Place], ended: &dyn Fn(String) -> Error) -> Result<u64> {
+        places.iter().try_for_each(|(address, _)| self.process.poke(*address, &[BREAKPOINT]))?;
+        self.process.resume(Resume::Run)?;
+        let reached = loop {
+            let status = self.wait(ended)?;
+            if let Event::Reached(thread) = self.handle(status, places, ended)? {
+                break thread;
+            }
+        };
+        self.change_to(reached);
+        let at = self.process.instruction()?.wrapping_sub(1);
+        places.iter().try_for_each(|(address, original)| self.process.poke(*address, &[*original]))?;
+        self.process.go_to(at)?;
+        Ok(at)
+    }
+
+    /// Runs one instruction of the thread that is stopped.
+    ///
+    /// # Errors
+    /// The thread ends there.
+    pub fn step(&mut self, ended: &dyn Fn(String) -> Error) -> Result<()> {
+        let mut held = None;
+        loop {
+            match self.process.run(Resume::Step)? {
+                Stop::Trap => break,
+                // Delivered when the thread runs on: a handler that begins here would come back to the same instruction.
+                Stop::Signal(Signal::SIGSEGV | Signal::SIGBUS | Signal::SIGFPE | Signal::SIGILL) => {}
+                Stop::Signal(_) => held = held.or(self.process.hold()),
+                Stop::Filtered | Stop::SystemCall | Stop::VforkDone => {}
+                Stop::NewProcess { id, .. } => self.joined(Pid::from_raw(id), false),
+                other => return Err(ended(other.as_end())),
+            }
+        }
+        self.process.deliver_later(held);
+        Ok(())
+    }
+
+    /// Makes another thread the one that is looked at.
+    fn change_to(&mut self, thread: Pid) {
+        let before = Pid::from_raw(self.process.id());
+        if before != thread {
+            self.others.remove(&thread);
+            self.others.insert(before, Other { is_new: false, borrows: false });
+            self.process.change_to(thread);
+        }
+    }
+
+    /// The next event of any of them.
+    fn wait(&mut self, ended: &dyn Fn(String) -> Error) -> Result<WaitStatus> {
+        let mut since = Instant::now();
+        loop {
+            // Alone it is asked for by its number: others of this command are not looked at.
+            let whom = if self.others.is_empty() { Pid::from_raw(self.process.id()) } else { Pid::from_raw(-1) };
+            let flags = if self.held.is_empty() { WaitPidFlag::__WALL } else { WaitPidFlag::__WALL | WaitPidFlag::WNOHANG };
+            let status = match waitpid(whom, Some(flags)) {
+                Ok(WaitStatus::StillAlive) => {
+                    if !is_asleep(self.first) && self.ended.is_none() {
+                        since = Instant::now();
+                    }
+                    if since.elapsed() > PATIENCE {
+                        return Ok(self.take_held());
+                    }
+                    std::thread::sleep(LOOK);
+                    continue;
+                }
+                Ok(status) => status,
+                Err(Errno::ECHILD) if !self.held.is_empty() => return Ok(self.take_held()),
+                Err(error) => return Err(Error::system("wait for the program", error)),
+            };
+            let Some(id) = status.pid() else { continue };
+            if self.others.contains_key(&id) || id.as_raw() == self.process.id() {
+                return Ok(status);
+            }
+            if matches!(status, WaitStatus::Stopped(_, Signal::SIGSTOP)) {
+                self.early.insert(id);
+            }
+            if self.others.is_empty() && self.ended.is_some() {
+                return Err(ended(self.ended.clone().unwrap_or_default()));
+            }
+        }
+    }
+
+    /// The stop of a process that was held: from here on, its calls count.
+    fn take_held(&mut self) -> WaitStatus {
+        let thread = self.held.remove(0);
+        self.first = thread;
+        WaitStatus::Stopped(thread, Signal::SIGTRAP)
+    }
+
+    fn handle(&mut self, status: WaitStatus, places: &[Place], ended: &dyn Fn(String) -> Error) -> Result<Event> {
+        match status {
+            WaitStatus::Exited(id, code) => self.gone(id, format!("the program ended before, with status {code}"), ended)?,
+            WaitStatus::Signaled(id, Signal::SIGKILL, _) if id == self.first => {
+                self.process.has_ended();
+                return Err(ended(format!("the program was killed by {} before", Signal::SIGKILL)));
+            }
+            WaitStatus::Signaled(id, signal, _) => self.gone(id, format!("the program was killed by {signal} before"), ended)?,
+            WaitStatus::PtraceEvent(id, _, libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE) => {
+                let borrows = matches!(status, WaitStatus::PtraceEvent(_, _, libc::PTRACE_EVENT_VFORK));
+                if let Ok(new) = ptrace::getevent(id) {
+                    self.joined(Pid::from_raw(new as i32), borrows);
+                }
+                go_on(id, None);
+            }
+            WaitStatus::PtraceEvent(id, _, libc::PTRACE_EVENT_EXEC) => {
+                if is_of(id, self.first) {
+                    return Err(ended("it replaces itself with another program: give that program instead".into()));
+                }
+                let _ = ptrace::detach(id, None);
+                self.others.remove(&id);
+            }
+            WaitStatus::Stopped(id, Signal::SIGTRAP) => return self.trapped(id, places),
+            WaitStatus::Stopped(id, signal) => {
+                let is_first = signal == Signal::SIGSTOP && self.others.get(&id).is_some_and(|other| other.is_new);
+                if let Some(other) = self.others.get_mut(&id).filter(|_| is_first) {
+                    other.is_new = false;
+                }
+                go_on(id, (!is_first).then_some(signal));
+            }
+            WaitStatus::PtraceEvent(id, ..) | WaitStatus::PtraceSyscall(id) => go_on(id, None),
+            WaitStatus::Continued(_) | WaitStatus::StillAlive => {}
+        }
+        Ok(Event::Passed)
+    }
+
+    /// A thread or a process that was started.
+    fn joined(&mut self, new: Pid, borrows: bool) {
+        let is_new = !self.early.remove(&new);
+        self.others.insert(new, Other { is_new, borrows });
+        self.process.has_started_others();
+        if !is_new {
+            go_on(new, None);
+        }
+    }
+
+    /// One of them has ended.
+    fn gone(&mut self, id: Pid, how: String, ended: &dyn Fn(String) -> Error) -> Result<()> {
+        if id == self.first {
+            self.ended = Some(how);
+        }
+        self.held.retain(|held| *held != id);
+        if id.as_raw() == self.process.id() {
+            match self.others.keys().next().copied() {
+                // Any other will do until one reaches the function.
+                Some(other) => {
+                    self.others.remove(&other);
+                    self.process.change_to(other);
+                }
+                None => self.process.has_ended(),
+            }
+        } else {
+            self.others.remove(&id);
+        }
+        let is_left = !self.others.is_empty() || id.as_raw() != self.process.id();
+        if is_left && !(self.ended.is_some() && self.others.is_empty() && self.held.is_empty() && self.process.id() == id.as_raw()) {
+            return Ok(());
+        }
+        Err(ended(self.ended.clone().unwrap_or_else(|| "the program ended before".to_owned())))
+    }
+
+    /// A thread stopped at a breakpoint, or for a reason of its own.
+    fn trapped(&mut self, id: Pid, places: &[Place]) -> Result<Event> {
+        let at = instruction(id)?.wrapping_sub(1);
+        let Some((_, original)) = places.iter().find(|(address, _)| *address == at) else {
+            go_on(id, None);
+            return Ok(Event::Passed);
+        };
+        if self.others.get(&id).is_some_and(|other| other.borrows) && shares_memory(id, self.first) {
+            pass(id, at, *original)?;
+            return Ok(Event::Passed);
+        }
+        if is_of(id, self.first) {
+            return Ok(Event::Reached(id));
+        }
+        self.held.push(id);
+        Ok(Event::Passed)
+    }
+
+    /// Ends all of them.
+    fn end(&mut self) {
+        let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
+        let mut left: Vec<Pid> = self.others.keys().copied().chain(std::mem::take(&mut self.early)).collect();
+        for id in &left {
+            let _ = kill(*id, Signal::SIGKILL);
+        }
+        self.process.kill();
+        while !left.is_empty() {
+            left.retain(|id| !over(waitpid(*id, Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG))));
+            self.process.reap();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.others.clear();
+    }
+
+    /// The process at the call, alone; all others end.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn into_process(mut self, from: u64) -> Result<Process> {
+        if self.is_alone() { Ok(self.process.hand_over()) } else { self.process.fork(from) }
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Continues a thread; one that is gone meanwhile is seen by its end.
+fn go_on(id: Pid, signal: Option<Signal>) {
+    let _ = ptrace::cont(id, signal);
+}
+
+/// Lets a thread pass a breakpoint.
+fn pass(id: Pid, at: u64, original: u8) -> Result<()> {
+    let failed = |e| Error::system("pass the function in another process", e);
+    super::process::poke(id, at, &[original])?;
+    let mut registers = ptrace::getregs(id).map_err(failed)?;
+    registers.rip = at;
+    ptrace::setregs(id, registers).map_err(failed)?;
+    ptrace::step(id, None).map_err(failed)?;
+    waitpid(id, Some(WaitPidFlag::__WALL)).map_err(failed)?;
+    super::process::poke(id, at, &[BREAKPOINT])?;
+    go_on(id, None);
+    Ok(())
+}
+
+fn instruction(id: Pid) -> Result<u64> {
+    ptrace::getregs(id).map(|registers| registers.rip).map_err(|e| Error::system("read the program's registers", e))
+}
+
+/// Whether a thread belongs to a process.
+fn is_of(thread: Pid, process: Pid) -> bool {
+    thread == process || Path::new(&format!("/proc/{process}/task/{thread}")).exists()
+}
+
+fn shares_memory(one: Pid, other: Pid) -> bool {
+    super::process::share_memory(one.as_raw(), other.as_raw())
+}
+
+/// Whether all threads of a process sleep.
+fn is_asleep(process: Pid) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return true };
+    let state = |thread: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        // The name before it, in brackets, may contain anything.
+        text.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next())
+    };
+    threads.filter_map(std::io::Result::ok).all(|thread| matches!(state(thread), Some('S' | 'D' | 'Z' | 'X') | None))
+}
