@@ -252,8 +252,23 @@ fn number(document: &Value, figure: &str, level: f64) -> Result<Estimate, String
 /// Findings that a message about a missing figure quotes.
 const QUOTED: usize = 3;
 
-/// The message about a figure that a document does not have: its findings may say why.
+/// The reason that a document gives for what is `null` on the way to a figure: `check_reason` stands beside `check`.
+fn reason_for(document: &Value, figure: &str) -> Option<String> {
+    let mut object = document;
+    for name in figure.split('/').skip(1) {
+        match object.pointer(&format!("/{name}")).filter(|found| !found.is_null()) {
+            Some(found) => object = found,
+            None => return object.get(format!("{name}_reason"))?.as_str().map(str::to_owned),
+        }
+    }
+    None
+}
+
+/// The message about a figure that a document does not have: the document has the reason, or its findings may say why.
 fn nothing(document: &Value, figure: &str) -> String {
+    if let Some(reason) = reason_for(document, figure) {
+        return format!("the document has nothing at {figure}: {reason}");
+    }
     let messages: Vec<&str> = findings(document).filter_map(|finding| finding["message"].as_str()).take(QUOTED).collect();
     let said = if messages.is_empty() { String::new() } else { format!("; its findings: {}", messages.join("; ")) };
     format!("the document has nothing at {figure}{said}")
@@ -302,6 +317,9 @@ mod tests {
         let none = r#"{"results": [{"check": null, "findings": [{"severity": "note", "message": "too few windows"}]}]}"#;
         let error = measured(&[none.into()], &setup(Some("/results/0/check/time_ns")), Dimension::TIME, 0.95).unwrap_err();
         assert_eq!(error, "the document has nothing at /results/0/check/time_ns; its findings: too few windows");
+        let none = r#"{"results": [{"check": null, "check_reason": "the CPU is never idle", "findings": []}]}"#;
+        let error = measured(&[none.into()], &setup(Some("/results/0/check/time_ns")), Dimension::TIME, 0.95).unwrap_err();
+        assert_eq!(error, "the document has nothing at /results/0/check/time_ns: the CPU is never idle");
         assert!(measured(&["{".into()], &setup(Some("/x_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no JSON document"));
         assert!(measured(&[r#"{"a_ns": "5"}"#.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no number"));
         let open = r#"{"a_ns": {"value": 1.0, "low": null, "high": 2.0, "level": 0.95}}"#;
