@@ -69,20 +69,7 @@ impl Kind for SwitchFinding {
                 numbers: numbers! { spread_percent, limit_percent, lowest_ns, highest_ns, placements },
                 remedy: "give more time, or use a CPU that has nothing else to do",
             },
-            SwitchFinding::PartnersUnknown { known, placements } => Description {
-                code: code::PARTNERS_UNKNOWN,
-                message: match (known, placements) {
-                    (_, 1) => "there was time for one partner only: how partners differ is not in the interval".into(),
-                    (0 | 1, _) => format!(
-                        "only {known} of {placements} partners had enough undisturbed windows for a cost of their own: how partners differ is not in the interval"
-                    ),
-                    _ => format!(
-                        "only {known} of {placements} partners had enough undisturbed windows for a cost of their own: the interval includes how these differ, and not the others"
-                    ),
-                },
-                numbers: numbers! { known, placements },
-                remedy: "give more time, or use a CPU that has nothing else to do",
-            },
+            SwitchFinding::PartnersUnknown { known, placements } => partners_unknown(known, placements),
             SwitchFinding::DiffersFromEarlier { runs, earlier, now, unit, off_percent, limit_percent } => Description {
                 code: code::DIFFERS_FROM_EARLIER_RUNS,
                 message: format!(
@@ -119,5 +106,19 @@ impl Kind for SwitchFinding {
                 remedy: "run with the privilege to raise the priority, for steadier readings",
             },
         }
+    }
+}
+
+fn partners_unknown(known: usize, placements: usize) -> Description {
+    let few = format!("only {known} of {placements} partners had enough undisturbed windows for a cost of their own");
+    Description {
+        code: code::PARTNERS_UNKNOWN,
+        message: match (known, placements) {
+            (_, 1) => "there was time for one partner only: how partners differ is not in the interval".into(),
+            (0 | 1, _) => format!("{few}: how partners differ is not in the interval"),
+            _ => format!("{few}: the interval includes how these differ, and not the others"),
+        },
+        numbers: numbers! { known, placements },
+        remedy: "give more time, or use a CPU that has nothing else to do",
     }
 }
