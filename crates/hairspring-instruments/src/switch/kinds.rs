@@ -110,7 +110,8 @@ impl Kind for SwitchFinding {
 }
 
 fn partners_unknown(known: usize, placements: usize) -> Description {
-    let few = format!("only {known} of {placements} partners had enough undisturbed windows for a cost of their own");
+    let of = if known == 0 { "none of".to_owned() } else { format!("only {known} of") };
+    let few = format!("{of} {placements} partners had enough undisturbed windows for a cost of their own");
     Description {
         code: code::PARTNERS_UNKNOWN,
         message: match (known, placements) {
