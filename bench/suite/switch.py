@@ -33,6 +33,7 @@ class Switch:
         """Whether a warning says that a repeat may differ, or that the figure is not to be trusted."""
         kinds = {
             "placements_differ",
+            "partners_unknown",
             "differs_from_earlier_runs",
             "wide_interval",
             "core_shared",

@@ -88,6 +88,16 @@ linked() {
   says -- run "$program.sh" multiply --json --budget 100ms --no-pin && holds "d['results'][0]['name'] == 'multiply'"
 }
 
+# Benchmarks in Rust: a program whose `body` has a time, and a filter.
+rust_benchmarks() {
+  local program
+  cross build --quiet -p hairspring-example --benches || return
+  # The newest one: earlier builds leave theirs.
+  program="$(find "${HAIRSPRING%/*}/deps" -maxdepth 1 -name 'alternatives-*' -type f -executable -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2)"
+  cross --emulate "$program" --bench multiply --json --budget 100ms --no-pin >"$BUILT/said.txt" &&
+    holds "d['environment']['clock']['name'] == '$STEADY' and d['results'][0]['components']['body']['time_ns']['value'] > 0"
+}
+
 # Programs in C++ and Fortran, on the same library.
 other_languages() {
   local libraries=("${HAIRSPRING%/*}/libhairspring_capi.a" -lutil -lrt -lpthread -ldl -lm)
@@ -127,6 +137,8 @@ check() { # ARCHITECTURE TARGET TOOLS STEADY-CLOCK [FLAVOUR CORE]
   step "$1: an unknown clock" says 'there is no clock of this name' "$STEADY" -- ! time --clock sundial '1'
   step "$1: readings of a C program" program
   step "$1: a program of the C library" linked
+  # For 32-bit ARM the example does not compile without optimisation (LLVM: out of range pc-relative fixup value).
+  [ "$1" != arm64 ] || step "$1: benchmarks in Rust" rust_benchmarks
   [ "${HAIRSPRING_CROSS:-}" != all ] || step "$1: programs in C++ and Fortran" other_languages
   step "$1: period" says "error by monotonic" -- period 1ms --duration 200ms
   step "$1: mhz" core_clock

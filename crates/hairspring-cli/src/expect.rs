@@ -4,6 +4,7 @@ mod llvm;
 
 use crate::{AnyError, Outcome};
 use clap::Args;
+use hairspring_core::alike::nearest;
 use hairspring_core::judge::Agreement;
 use hairspring_expect::{Dimension, Quantity, evaluate};
 use hairspring_result::document::Wanted;
@@ -40,7 +41,8 @@ fn expectation(text: &str) -> Result<Expected, String> {
     if text == "llvm" {
         return Ok(Expected::Llvm);
     }
-    let quantity = evaluate(text).map_err(|fault| match text.to_lowercase().contains("llvm") {
+    let is_about_llvm = || text.to_lowercase().contains("llvm") || nearest(text, ["llvm"]).is_some();
+    let quantity = evaluate(text).map_err(|fault| match is_about_llvm() {
         true => "LLVM's scheduling model is called `llvm`".to_owned(),
         false => fault.to_string(),
     })?;

@@ -74,6 +74,7 @@ const REMEDIES: Remedies = Remedies {
         ("below_resolution", MORE_TIME),
         ("other_switches", QUIETER),
         ("placements_differ", MORE_TIME),
+        ("partners_unknown", MORE_TIME),
         (
             "differs_from_earlier_runs",
             "repeat it on a CPU that has nothing else to do (--cpu): one of the runs is not what a switch costs here",

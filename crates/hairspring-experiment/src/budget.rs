@@ -30,31 +30,30 @@ impl Entry {
     }
 }
 
-/// A source that every budget of a line fit lists.
+/// How a source adds to others, and whether every budget lists it.
 pub(crate) struct Known {
     pub source: Source,
-    pub name: &'static str,
     pub kind: ErrorKind,
     /// Whether it has a line also where it adds nothing.
     pub always: bool,
 }
 
-const fn known(source: Source, name: &'static str, kind: ErrorKind, always: bool) -> Known {
-    Known { source, name, kind, always }
+const fn known(source: Source, kind: ErrorKind, always: bool) -> Known {
+    Known { source, kind, always }
 }
 
 /// The sources, in the order in which they are listed. What is the same for all readings counts as systematic.
 pub(crate) const KNOWN: [Known; 10] = [
-    known(Source::Granularity, "clock resolution", ErrorKind::Systematic, true),
-    known(Source::Rate, "clock rate", ErrorKind::Systematic, true),
-    known(Source::Fence, "overhead", ErrorKind::Systematic, true),
-    known(Source::Stochastic, "noise", ErrorKind::Stochastic, true),
-    known(Source::LackOfFit, "lack of fit", ErrorKind::Systematic, true),
-    known(Source::Neighbour, "interference", ErrorKind::Systematic, true),
-    known(Source::Readings, "doubted readings", ErrorKind::Systematic, false),
-    known(Source::Reference, "reference chain", ErrorKind::Systematic, false),
-    known(Source::Placement, "placement", ErrorKind::Stochastic, false),
-    known(Source::Runs, "runs", ErrorKind::Stochastic, false),
+    known(Source::Granularity, ErrorKind::Systematic, true),
+    known(Source::Rate, ErrorKind::Systematic, true),
+    known(Source::Fence, ErrorKind::Systematic, true),
+    known(Source::Stochastic, ErrorKind::Stochastic, true),
+    known(Source::LackOfFit, ErrorKind::Systematic, true),
+    known(Source::Neighbour, ErrorKind::Systematic, true),
+    known(Source::Readings, ErrorKind::Systematic, false),
+    known(Source::Reference, ErrorKind::Systematic, false),
+    known(Source::Placement, ErrorKind::Stochastic, false),
+    known(Source::Runs, ErrorKind::Stochastic, false),
 ];
 
 /// Total of a budget: stochastic entries in quadrature, plus systematic ones.

@@ -65,17 +65,22 @@ fn code(text: &str) -> String {
     format!("{fence}{gap}{text}{gap}{fence}")
 }
 
+/// A unit as it stands behind a number; a plain number has none.
+fn behind(unit: &str) -> String {
+    if unit.is_empty() { String::new() } else { format!(" {unit}") }
+}
+
 fn summary(record: &Record) -> String {
-    let (unit, measured) = (&record.unit, &record.measurement.value);
+    let (unit, measured) = (behind(&record.unit), &record.measurement.value);
     let identity = record.environment.identity.as_ref();
     let made = identity.map_or_else(String::new, |identity| format!(" Made {} by hairspring {}.", identity.created, identity.version));
     let second = record.check.as_ref().map(|check| {
         let other = plus_minus(&check.measurement.value);
-        format!(" The second method gives {other} {unit}; the first one against it: {}.", verdict(&check.comparison))
+        format!(" The second method gives {other}{unit}; the first one against it: {}.", verdict(&check.comparison))
     });
     let none = record.no_check.as_ref().map(|_| " The second method gave no figure.".to_owned());
     format!(
-        "**Measured {} {unit}, expected {} {unit}: {}.{} The required accuracy was {}.**{made}",
+        "**Measured {}{unit}, expected {}{unit}: {}.{} The required accuracy was {}.**{made}",
         plus_minus(measured),
         with_interval(&record.expectation.value),
         verdict(&record.sanity),
@@ -98,9 +103,9 @@ pub fn verdict(comparison: &Comparison) -> String {
 }
 
 fn accuracy(record: &Record) -> String {
-    let (accuracy, unit) = (&record.accuracy, &record.unit);
+    let (accuracy, unit) = (&record.accuracy, behind(&record.unit));
     format!(
-        "{}: +- {} {unit} at {} % confidence. Reached: +- {} {unit}, {}.",
+        "{}: +- {}{unit} at {} % confidence. Reached: +- {}{unit}, {}.",
         inline(&record.definition.accuracy.required),
         significant(accuracy.required, 3),
         significant(100.0 * record.measurement.value.level, 4),
@@ -130,9 +135,9 @@ fn circumstances(record: &Record) -> String {
 }
 
 fn expectation(record: &Record) -> String {
-    let (expected, unit) = (&record.expectation, &record.unit);
-    let mut text = format!("{} = {} {unit}", code(&record.definition.expectation.model), with_interval(&expected.value));
-    let part = |half: Option<f64>| half.map_or_else(|| "without bounds".to_owned(), |half| format!("{} {unit}", significant(half, 2)));
+    let (expected, unit) = (&record.expectation, behind(&record.unit));
+    let mut text = format!("{} = {}{unit}", code(&record.definition.expectation.model), with_interval(&expected.value));
+    let part = |half: Option<f64>| half.map_or_else(|| "without bounds".to_owned(), |half| format!("{}{unit}", significant(half, 2)));
     let parts = match (expected.is_stated, expected.propagations_agree) {
         (true, true) => format!(": stochastic {}, systematic {}", part(expected.stochastic), part(expected.systematic)),
         (true, false) => format!(" (to first order stochastic {}, systematic {})", part(expected.stochastic), part(expected.systematic)),
@@ -152,7 +157,7 @@ fn expectation(record: &Record) -> String {
             true => "which agrees",
             false => "which does not agree: the model is not straight within its uncertainties, so these ends count, each on its side",
         };
-        text += &format!("\n\nBy Monte Carlo: {} to {} {unit}, {agree}.", significant(low, 5), significant(high, 5));
+        text += &format!("\n\nBy Monte Carlo: {} to {}{unit}, {agree}.", significant(low, 5), significant(high, 5));
     }
     let because =
         record.definition.expectation.because.as_ref().map_or_else(String::new, |because| format!("\n\nFrom: {}", inline(because)));
@@ -167,7 +172,8 @@ fn setup(measurement: &MeasurementRecord) -> String {
 }
 
 fn budget(measurement: &MeasurementRecord, unit: &str) -> String {
-    let mut table = format!("| source | kind | half-width ({unit}) | share | note |\n|---|---|---|---|---|\n");
+    let of_unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+    let mut table = format!("| source | kind | half-width{of_unit} | share | note |\n|---|---|---|---|---|\n");
     for entry in &measurement.budget {
         let note = entry.note.as_deref().map_or_else(String::new, inline);
         table += &format!(
@@ -183,7 +189,7 @@ fn budget(measurement: &MeasurementRecord, unit: &str) -> String {
 }
 
 fn measurement(measurement: &MeasurementRecord, unit: &str) -> String {
-    let mut text = format!("{} {unit}", plus_minus(&measurement.value));
+    let mut text = format!("{}{}", plus_minus(&measurement.value), behind(unit));
     text += if measurement.trusted { "." } else { ", **not to be trusted**." };
     for finding in &measurement.findings {
         text += &format!("\n\n- {}", inline(finding));
@@ -195,9 +201,9 @@ fn sanity(record: &Record) -> String {
     let mut text = format!("Measurement against expectation: **{}**.", verdict(&record.sanity));
     if let Some(check) = &record.check {
         text += &format!(
-            "\n\nThe second method gives {} {}{}The first method against it: **{}**.\n\n{}",
+            "\n\nThe second method gives {}{}{}The first method against it: **{}**.\n\n{}",
             plus_minus(&check.measurement.value),
-            record.unit,
+            behind(&record.unit),
             if check.same_runs { ", from the same runs.\n\n".to_owned() } else { format!(":\n\n{}\n\n", setup(&check.measurement)) },
             verdict(&check.comparison),
             budget(&check.measurement, &record.unit),

@@ -3,15 +3,16 @@
 use crate::budget::{Entry, total};
 use crate::definition::{ErrorKind, Setup};
 use crate::plan::unit_of;
-use crate::sources::{CORE_CLOCK, SHARED, lines, of_shared_core, untold};
+use crate::sources::{SHARED, figure_lines, lines, of_shared_core, untold};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source};
 use hairspring_core::judge::Severity;
 use hairspring_expect::Dimension;
 use hairspring_expect::unit::Unit;
-use hairspring_result::document::BudgetEntry;
+use hairspring_result::document::{BudgetEntry, FigureEntry};
 use hairspring_result::runs::between;
 use hairspring_result::{Component, ResultDocument, Series, Unit as Kind, read::read};
+use hairspring_view::source_name;
 use serde_json::Value;
 
 /// Share of the interval that the entries of the budget may leave unexplained without a line of its own.
@@ -73,10 +74,10 @@ fn of_series(texts: &[String], setup: &Setup, dimension: Dimension) -> Result<Me
     let is_shared = series.findings.iter().any(|finding| finding.is(SHARED));
     let budget = if is_shared { of_shared_core(budget) } else { budget };
     let mut budget = if unit == Kind::Cycles { without_clock_steps(budget, &estimate) } else { budget };
-    let is_listed = budget.iter().any(|entry| entry.source == CORE_CLOCK);
+    let is_listed = budget.iter().any(|entry| entry.source == source_name(Source::CoreClock));
     if unit == Kind::Nanoseconds && component.figure.cycles.is_some() && runs == 1 && !is_listed {
         let note = "unknown from one run: the core clock differs from run to run; expect core cycles, or `repeat` the set-up";
-        budget.push(Entry::new(CORE_CLOCK, ErrorKind::Systematic, 0.0, Some(note.into())));
+        budget.push(Entry::new(source_name(Source::CoreClock), ErrorKind::Systematic, 0.0, Some(note.into())));
     }
     Ok(Measured { budget: explained(budget, &estimate), estimate, trusted: component.trusted, findings, runs, environment })
 }
@@ -151,7 +152,7 @@ fn of_figure(texts: &[String], setup: &Setup, figure: &str, level: f64) -> Resul
     if all.len() > 1 {
         let sd = (all.iter().map(|one| (one.value - mean).powi(2)).sum::<f64>() / (runs - 1.0)).sqrt();
         let between = Contribution::standard(Source::Runs, sd / runs.sqrt(), runs - 1.0).half_width(level);
-        budget.push(Entry::new("runs", ErrorKind::Stochastic, between * unit.size, None));
+        budget.push(Entry::new(source_name(Source::Runs), ErrorKind::Stochastic, between * unit.size, None));
     }
     let half = total(&budget);
     let is_bare = all.len() == 1 && documents.iter().any(|document| document.pointer(figure).is_some_and(Value::is_number));
@@ -208,10 +209,19 @@ fn one_budget(document: &Value, own: &Estimate, figure: &str, unit: Unit) -> Vec
         let budget = if unit.dimension == Dimension::CYCLES { without_clock_steps(budget, &estimate) } else { budget };
         return explained(budget, &estimate);
     }
+    if let Some(entries) = entries_beside(document, figure) {
+        return explained(figure_lines(&entries, unit.size), &estimate);
+    }
     let half = estimate.half_width();
     let note = (half == 0.0).then(|| "the document gives no interval".to_owned());
     let whole = Entry::new("interval of the document", ErrorKind::Stochastic, half, note);
     std::iter::once(whole).chain(untold().into_iter().filter(|_| half > 0.0)).collect()
+}
+
+/// The budget in the unit of a figure that stands beside it: `core_hz_budget` is that of `core_hz`.
+fn entries_beside(document: &Value, figure: &str) -> Option<Vec<FigureEntry>> {
+    let entries = document.pointer(&format!("{figure}_budget"))?;
+    serde_json::from_value(entries.clone()).ok().filter(|entries: &Vec<FigureEntry>| !entries.is_empty())
 }
 
 /// The budget that stands beside a figure, and the factor that brings it into the unit of the figure: `time_budget` is that of `time_ns`
@@ -242,11 +252,37 @@ fn number(document: &Value, figure: &str, level: f64) -> Result<Estimate, String
 /// Findings that a message about a missing figure quotes.
 const QUOTED: usize = 3;
 
-/// The message about a figure that a document does not have: its findings may say why.
+/// The reason that a document gives for what is `null` on the way to a figure: `check_reason` stands beside `check`.
+fn reason_for(document: &Value, figure: &str) -> Option<String> {
+    let mut object = document;
+    for name in figure.split('/').skip(1) {
+        match object.pointer(&format!("/{name}")).filter(|found| !found.is_null()) {
+            Some(found) => object = found,
+            None => return object.get(format!("{name}_reason"))?.as_str().map(str::to_owned),
+        }
+    }
+    None
+}
+
+/// The message about a figure that a document does not have: the document has the reason, or its findings may say why.
 fn nothing(document: &Value, figure: &str) -> String {
+    if let Some(reason) = reason_for(document, figure) {
+        return format!("the document has nothing at {figure}: {reason}");
+    }
     let messages: Vec<&str> = findings(document).filter_map(|finding| finding["message"].as_str()).take(QUOTED).collect();
     let said = if messages.is_empty() { String::new() } else { format!("; its findings: {}", messages.join("; ")) };
     format!("the document has nothing at {figure}{said}")
+}
+
+/// Why a document has no result: the first reason that its results give.
+pub fn reason(text: &str) -> Option<String> {
+    let document: Value = serde_json::from_str(text).ok()?;
+    let results = document.get("results")?.as_array()?;
+    let of = |result: &Value| {
+        let reasons = result.as_object()?.iter().filter(|(name, _)| name.as_str() == "reason" || name.ends_with("_reason"));
+        reasons.filter_map(|(_, reason)| reason.as_str()).next().map(str::to_owned)
+    };
+    results.iter().find_map(of)
 }
 
 /// The findings of a document, at its top and of its results.
@@ -281,6 +317,9 @@ mod tests {
         let none = r#"{"results": [{"check": null, "findings": [{"severity": "note", "message": "too few windows"}]}]}"#;
         let error = measured(&[none.into()], &setup(Some("/results/0/check/time_ns")), Dimension::TIME, 0.95).unwrap_err();
         assert_eq!(error, "the document has nothing at /results/0/check/time_ns; its findings: too few windows");
+        let none = r#"{"results": [{"check": null, "check_reason": "the CPU is never idle", "findings": []}]}"#;
+        let error = measured(&[none.into()], &setup(Some("/results/0/check/time_ns")), Dimension::TIME, 0.95).unwrap_err();
+        assert_eq!(error, "the document has nothing at /results/0/check/time_ns: the CPU is never idle");
         assert!(measured(&["{".into()], &setup(Some("/x_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no JSON document"));
         assert!(measured(&[r#"{"a_ns": "5"}"#.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no number"));
         let open = r#"{"a_ns": {"value": 1.0, "low": null, "high": 2.0, "level": 0.95}}"#;
@@ -319,6 +358,13 @@ mod tests {
         let six = ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "interference"];
         assert_eq!(names, [&["interval of the document"][..], &six].concat());
         assert!(found.budget[1..].iter().all(|entry| entry.note.is_some()) && (total(&found.budget) - 0.5).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn documents_without_a_result_give_their_reason() {
+        let text = r#"{"results": [{"cpu": 0, "core_hz": null, "core_hz_reason": "system too busy"}, {"reason": "other"}]}"#;
+        assert_eq!(reason(text).as_deref(), Some("system too busy"));
+        assert_eq!([reason(r#"{"results": [{"cpu": 0}]}"#), reason(r#"{"results": 5}"#), reason("mhz:")], [None, None, None]);
     }
 
     #[test]

@@ -4,14 +4,10 @@ use crate::budget::{Entry, KNOWN, Known};
 use crate::definition::ErrorKind;
 use hairspring_core::estimate::Source;
 use hairspring_expect::Dimension;
-use hairspring_result::document::BudgetEntry;
+use hairspring_result::document::{BudgetEntry, FigureEntry};
 use hairspring_view::format::significant;
+use hairspring_view::source_name;
 use serde_json::Value;
-
-/// Name of the line about neighbours.
-const INTERFERENCE: &str = "interference";
-/// Name of the line about the core clock.
-pub const CORE_CLOCK: &str = "core clock";
 
 /// The entries as lines. Their half-widths are in nanoseconds or ticks; `factor` brings them into the unit of the figure.
 pub fn lines(entries: &[BudgetEntry], factor: f64, dimension: Dimension, environment: &Value) -> Vec<Entry> {
@@ -23,13 +19,34 @@ pub fn lines(entries: &[BudgetEntry], factor: f64, dimension: Dimension, environ
     let line = |known: &Known| {
         let size = if is_cycles && known.source == Source::Rate { 0.0 } else { half(known.source) };
         let note = (size == 0.0).then(|| absent(known.source, dimension, environment));
-        (size > 0.0 || known.always).then(|| Entry::new(known.name, known.kind, size, note))
+        (size > 0.0 || known.always).then(|| Entry::new(source_name(known.source), known.kind, size, note))
     };
-    let others = entries.iter().filter(|entry| KNOWN.iter().all(|known| known.source != entry.source));
-    let other = |entry: &BudgetEntry| Entry::new(name_of(entry.source), ErrorKind::Systematic, half(entry.source), None);
     // Core cycles do not change with the core clock.
-    let is_counted = |entry: &Entry| !is_cycles || entry.source != CORE_CLOCK;
-    KNOWN.iter().filter_map(line).chain(others.map(other).filter(is_counted)).collect()
+    let is_counted = |entry: &&BudgetEntry| is_unlisted(entry.source) && !(is_cycles && entry.source == Source::CoreClock);
+    let other = |entry: &BudgetEntry| Entry::new(source_name(entry.source), ErrorKind::Systematic, half(entry.source), None);
+    KNOWN.iter().filter_map(line).chain(entries.iter().filter(is_counted).map(other)).collect()
+}
+
+/// Whether a source is none of those that every budget knows.
+fn is_unlisted(source: Source) -> bool {
+    KNOWN.iter().all(|known| known.source != source)
+}
+
+/// The entries that stand beside a figure as lines; `factor` brings them into the unit of the record.
+pub fn figure_lines(entries: &[FigureEntry], factor: f64) -> Vec<Entry> {
+    let half = |entry: &FigureEntry| entry.half_width.unwrap_or(f64::INFINITY) * factor.abs();
+    let of = |entry: &FigureEntry, kind| Entry::new(source_name(entry.source), kind, half(entry), entry.note.clone());
+    let line = |known: &Known| match entries.iter().find(|entry| entry.source == known.source) {
+        Some(entry) => Some(of(entry, known.kind)),
+        None => known.always.then(|| unstated(known, "not known: the document does not state it")),
+    };
+    let others = entries.iter().filter(|entry| is_unlisted(entry.source));
+    KNOWN.iter().filter_map(line).chain(others.map(|entry| of(entry, ErrorKind::Systematic))).collect()
+}
+
+/// A line of a source that the document does not state.
+fn unstated(known: &Known, note: &str) -> Entry {
+    Entry::new(source_name(known.source), known.kind, 0.0, Some(note.to_owned()))
 }
 
 /// The code of the finding that something else used the core.
@@ -37,7 +54,7 @@ pub const SHARED: &str = "core_shared";
 
 /// The lines with what a finding about the core says: interference that is seen and in no line is not known.
 pub fn of_shared_core(mut budget: Vec<Entry>) -> Vec<Entry> {
-    let is_none = |entry: &&mut Entry| entry.source == INTERFERENCE && entry.half_width == 0.0;
+    let is_none = |entry: &&mut Entry| entry.source == source_name(Source::Neighbour) && entry.half_width == 0.0;
     if let Some(entry) = budget.iter_mut().find(is_none) {
         entry.note = Some("not known: something else used the core, as a finding says, and no line has its effect".into());
     }
@@ -47,13 +64,7 @@ pub fn of_shared_core(mut budget: Vec<Entry>) -> Vec<Entry> {
 /// The lines of a document that gives an interval without its parts.
 pub fn untold() -> Vec<Entry> {
     let note = "in the interval of the document, which does not tell its parts";
-    KNOWN.iter().filter(|known| known.always).map(|known| Entry::new(known.name, known.kind, 0.0, Some(note.into()))).collect()
-}
-
-/// The name of a source that has no line of its own: `core clock`.
-fn name_of(source: Source) -> String {
-    let name = serde_json::to_value(source).ok().and_then(|value| value.as_str().map(|name| name.replace('_', " ")));
-    name.unwrap_or_else(|| "another source".to_owned())
+    KNOWN.iter().filter(|known| known.always).map(|known| unstated(known, note)).collect()
 }
 
 /// Why a source adds nothing.
@@ -94,11 +105,6 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_named_as_in_the_documents() {
-        assert_eq!((name_of(Source::LackOfFit).as_str(), name_of(Source::Runs).as_str()), ("lack of fit", "runs"));
-    }
-
-    #[test]
     fn every_source_has_a_line_and_an_absent_one_its_reason() {
         let environment = json!({"clock": {"granularity_ticks": 26.0, "rate_hz": 2.6e9, "rate_uncertainty_ppm": 1.0}, "reference": {}});
         let entries = [entry(Source::Stochastic, 2.0), entry(Source::Rate, 1.0), entry(Source::CoreClock, 3.0)];
@@ -112,7 +118,7 @@ mod tests {
             ("lack of fit", 0.0),
             ("interference", 0.0),
         ];
-        assert_eq!(found, [&six[..], &[(CORE_CLOCK, 6.0)]].concat());
+        assert_eq!(found, [&six[..], &[(source_name(Source::CoreClock), 6.0)]].concat());
         assert!(all.iter().all(|entry| (entry.half_width > 0.0) != entry.note.is_some() && entry.half_width.is_sign_positive()), "{all:?}");
         assert!(all[0].note.as_ref().unwrap().ends_with("whose step is 10 ns"), "{all:?}");
         let shared = of_shared_core(all);
@@ -120,5 +126,23 @@ mod tests {
         let cycles = lines(&entries, 1.0, Dimension::CYCLES, &Value::Null);
         assert!(cycles.len() == 6 && cycles[0].note.as_ref().unwrap().starts_with("not known"), "{cycles:?}");
         assert!(cycles[1].note.as_ref().unwrap().starts_with("core cycles do not"), "{cycles:?}");
+    }
+
+    #[test]
+    fn entries_beside_a_figure_keep_their_notes_and_missing_ones_are_not_known() {
+        let entry = |source, half, note: Option<&str>| FigureEntry { source, half_width: half, note: note.map(str::to_owned) };
+        let entries = [
+            entry(Source::Rate, Some(2.0), Some("compared")),
+            entry(Source::Fence, Some(0.0), Some("cancels")),
+            entry(Source::CoreClock, Some(3.0), None),
+            entry(Source::Stochastic, None, None),
+        ];
+        let found = figure_lines(&entries, 0.5);
+        let of = |name: &str| found.iter().find(|line| line.source == name).map(|line| (line.half_width, line.note.as_deref()));
+        assert_eq!(of("clock rate"), Some((1.0, Some("compared"))));
+        assert_eq!(of("overhead"), Some((0.0, Some("cancels"))));
+        assert_eq!((of("core clock"), of("noise")), (Some((1.5, None)), Some((f64::INFINITY, None))));
+        assert_eq!(of("lack of fit"), Some((0.0, Some("not known: the document does not state it"))));
+        assert_eq!(found.len(), 7);
     }
 }

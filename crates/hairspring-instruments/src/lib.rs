@@ -7,5 +7,6 @@ pub mod period;
 pub mod switch;
 pub mod verify;
 
+mod budget;
 mod lines;
 mod timer;

@@ -130,11 +130,12 @@ fn latency_matches_the_golden_file() {
     let values = |base: f64, step: f64| -> Vec<f64> { (0..1_000).map(|at| base + step * f64::from(at * at % 7 / 2)).collect() };
     let clock = |name: &str, base| ClockLatency {
         clock: name.into(),
-        ns: Summary::new(&values(base, 10.0), 10.0, 0.95),
+        ns: Summary::new(&values(base, 10.0), 10.0, &rate(2.6e9, 1.0), 0.95),
         tick_ns: 0.385,
         quantum: 26,
     };
-    let still = ClockLatency { clock: "times".into(), ns: Summary::new(&[0.0; 1_000], 1e7, 0.95), tick_ns: 1e7, quantum: 1 };
+    let still =
+        ClockLatency { clock: "times".into(), ns: Summary::new(&[0.0; 1_000], 1e7, &rate(1e2, 0.0), 0.95), tick_ns: 1e7, quantum: 1 };
     let experiment = |name: &str, pauses_ms: &[f64], base| Experiment {
         name: name.into(),
         pauses_ms: pauses_ms.to_vec(),

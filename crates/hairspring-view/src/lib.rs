@@ -19,6 +19,8 @@ pub mod export;
 pub mod format;
 pub mod page;
 pub mod plot;
+mod source;
 pub mod text;
 
 pub use page::Style;
+pub use source::source_name;

@@ -3,7 +3,7 @@
 !>
 !>   hairspring run cam.f90
 !>
-!> The series are those of cam.c.
+!> The series are those of cam.c. Without a fence, evaluations that follow each other in `single` may overlap.
 include 'cam_functions.f90'
 
 module cam_measured

@@ -5,7 +5,7 @@ use crate::run::child::{Limits, complaint, run};
 use hairspring_core::alike::nearest;
 use hairspring_core::named::Named;
 use hairspring_expect::Dimension;
-use hairspring_experiment::measured::measured;
+use hairspring_experiment::measured::{measured, reason};
 use hairspring_experiment::plan::input_unit;
 use hairspring_experiment::plan::timeout_seconds;
 use hairspring_experiment::record::{Ran, Runs};
@@ -127,7 +127,9 @@ fn output(folder: &Path, program: &Path, words: &[String], limits: &Limits, name
     command.args(words).current_dir(folder);
     let ended = run(command, limits).map_err(|error| format!("{name} {error}"))?;
     if let Some(complaint) = complaint(ended.status) {
-        return Err(format!("{name} {complaint}"));
+        // A verb that fails may have printed a document that says why.
+        let why = std::str::from_utf8(&ended.output).ok().and_then(reason);
+        return Err(why.map_or_else(|| format!("{name} {complaint}"), |why| format!("{name} {complaint}: {why}")));
     }
     String::from_utf8(ended.output).map_err(|_| format!("{name} printed what is not UTF-8 text"))
 }

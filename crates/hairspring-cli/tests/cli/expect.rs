@@ -56,6 +56,10 @@ fn expectation_is_about_one_benchmark_that_is_run() {
     run().ends_with(2).complains("2 are chosen: add a filter");
     run().with("a").succeeds().says("agrees: ");
     body_of_100_ns().option("--expect", "llvm").ends_with(2).complains("compiled copy");
+    for misspelt in ["llvn", "LLVM", "llvm-mca"] {
+        body_of_100_ns().option("--expect", misspelt).ends_with(2).complains("is called `llvm`");
+    }
+    body_of_100_ns().option("--expect", "1 m").ends_with(2).complains("did you mean `ms`?");
 }
 
 #[test]

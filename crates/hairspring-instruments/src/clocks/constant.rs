@@ -1,7 +1,6 @@
 //! The constant part of the differences of two clocks: the rest of the cost of their reads, not a difference of the clocks.
 
 use super::SpanPoint;
-use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 
 /// Fewest points for a line with a constant and a degree of freedom.
@@ -9,8 +8,8 @@ const FEWEST: usize = 3;
 
 /// The constant part of the differences in nanoseconds: the intercept of the weighted line (difference in nanoseconds
 /// over length) through all resolved points, with their intervals as weights. Its interval is wider if the points lie
-/// further off the line than their intervals allow. `None` for fewer than three points.
-pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Estimate> {
+/// further off the line than their intervals allow; then its source is the lack of fit. `None` for fewer than three points.
+pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Uncertain> {
     let resolved: Vec<[f64; 3]> = points.iter().filter_map(|point| weighted(point, level)).collect();
     if resolved.len() < FEWEST {
         return None;
@@ -22,9 +21,9 @@ pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Estimate> {
     let (intercept, slope) = ((xx * y - x * xy) / determinant, (w * xy - x * y) / determinant);
     let freedom = (resolved.len() - 2) as f64;
     let scatter = resolved.iter().map(|p| p[2] * (p[1] - intercept - slope * p[0]).powi(2)).sum::<f64>() / freedom;
-    let standard = (xx / determinant * scatter.max(1.0)).sqrt();
-    let found = Uncertain { value: intercept, budget: vec![Contribution::standard(Source::Stochastic, standard, freedom)] };
-    found.value.is_finite().then(|| found.estimate(level))
+    let source = if scatter > 1.0 { Source::LackOfFit } else { Source::Stochastic };
+    let entry = Contribution::standard(source, (xx / determinant * scatter.max(1.0)).sqrt(), freedom);
+    intercept.is_finite().then(|| Uncertain { value: intercept, budget: vec![entry] })
 }
 
 /// Length and difference in nanoseconds, and the difference's weight.
@@ -58,16 +57,16 @@ mod tests {
     #[test]
     fn a_constant_is_separate_from_a_rate_difference() {
         for (constant, ppm) in [(0.0, 0.0), (-4.0, 0.0), (7.0, 30.0)] {
-            let found = constant_ns(&points(constant, ppm), 0.95).unwrap();
+            let found = constant_ns(&points(constant, ppm), 0.95).unwrap().estimate(0.95);
             assert!((found.value - constant).abs() < 1e-6 && found.half_width() < 1.0, "{found:?}");
         }
     }
 
     #[test]
     fn the_constant_is_not_a_difference_of_the_clocks() {
-        let constant = constant_ns(&points(-4.0, 0.0), 0.95);
+        let constant = constant_ns(&points(-4.0, 0.0), 0.95).map(|found| found.estimate(0.95));
         assert!(points(-4.0, 0.0).iter().all(|point| !point.differs(constant.as_ref(), 0.95) && point.differs(None, 0.95)));
-        let constant = constant_ns(&points(-4.0, 30.0), 0.95);
+        let constant = constant_ns(&points(-4.0, 30.0), 0.95).map(|found| found.estimate(0.95));
         assert!(points(-4.0, 30.0)[4].differs(constant.as_ref(), 0.95));
     }
 

@@ -2,6 +2,7 @@
 //! second; a pair every one and five seconds in turn. Pauses let the caches cool and the scheduler step in.
 
 use super::Summary;
+use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, RateMeter, granularity};
 use std::time::Duration;
 
@@ -71,11 +72,12 @@ pub fn latency(clocks: &[Clock], plan: LatencyPlan, mut rest: impl FnMut(Duratio
     let meters: Vec<RateMeter> = clocks.iter().map(|clock| RateMeter::start(*clock)).collect();
     let quanta: Vec<u64> = clocks.iter().map(|clock| granularity(clock).quantum).collect();
     let ticks: Vec<Vec<Vec<i64>>> = PAUSES_S.iter().map(|pauses| differences(clocks, pauses, plan, &mut rest)).collect();
-    let tick_ns: Vec<f64> = meters.iter().map(|meter| 1e9 / meter.rate().hz).collect();
+    let rates: Vec<Rate> = meters.iter().map(RateMeter::rate).collect();
     let summed = |clock: usize, ticks: &[i64]| {
-        let ns: Vec<f64> = ticks.iter().map(|ticks| *ticks as f64 * tick_ns[clock]).collect();
-        let (tick_ns, quantum) = (tick_ns[clock], quanta[clock]);
-        ClockLatency { clock: clocks[clock].name.to_owned(), ns: Summary::new(&ns, quantum as f64 * tick_ns, plan.level), tick_ns, quantum }
+        let (tick_ns, quantum, rate) = (1e9 / rates[clock].hz, quanta[clock], &rates[clock]);
+        let ns: Vec<f64> = ticks.iter().map(|ticks| *ticks as f64 * tick_ns).collect();
+        let ns = Summary::new(&ns, quantum as f64 * tick_ns, rate, plan.level);
+        ClockLatency { clock: clocks[clock].name.to_owned(), ns, tick_ns, quantum }
     };
     let experiments = (0..NAMES.len())
         .map(|at| Experiment {

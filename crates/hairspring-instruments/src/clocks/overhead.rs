@@ -1,6 +1,5 @@
 //! The overhead of the stopwatch on some clocks (StopWatch, Table 2): five times ten thousand runs.
 
-use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, RateMeter, granularity};
@@ -29,7 +28,7 @@ impl ClockOverhead {
     /// A mean of the steadiest repetition in ticks. Its interval comes from the spread of the same mean over all repetitions,
     /// which includes disturbances of several neighbouring runs. A clock that showed no step in n runs may still step once in
     /// every n / -ln(1 - level) of them.
-    pub fn mean(&self, of: fn(&Overhead) -> &Moments, level: f64) -> Option<Estimate> {
+    pub fn mean(&self, of: fn(&Overhead) -> &Moments, level: f64) -> Option<Uncertain> {
         let steadiest = of(self.steadiest()?);
         let means: Vec<f64> = self.repetitions.iter().map(|repetition| of(repetition).mean).collect();
         let freedom = means.len() as f64 - 1.0;
@@ -40,7 +39,7 @@ impl ClockOverhead {
             Contribution::standard(Source::Stochastic, sd, freedom.max(1.0)),
             Contribution::bound(Source::Granularity, unseen.min(self.quantum as f64)),
         ];
-        Some(Uncertain { value: steadiest.mean, budget }.estimate(level))
+        Some(Uncertain { value: steadiest.mean, budget })
     }
 
     /// Smallest and largest mean of the total over the repetitions, in ticks.
@@ -98,10 +97,10 @@ mod tests {
     fn interval_of_a_mean_comes_from_its_repetitions_or_the_bound_of_a_coarse_clock() {
         fake::set(fake::Settings { quantum: 1_000, per_read: 1, ..fake::Settings::default() });
         let found = overheads(&[fake::clock(64)], 200, false);
-        let total = found.clocks[0].mean(|overhead| &overhead.total, 0.95).unwrap();
+        let total = found.clocks[0].mean(|overhead| &overhead.total, 0.95).unwrap().estimate(0.95);
         assert!(total.contains(1.0) && total.half_width() >= 14.0, "{total:?}");
         fake::set(fake::Settings { per_read: 40, ..fake::Settings::default() });
-        let steady = overheads(&[fake::clock(64)], 200, false).clocks[0].mean(|overhead| &overhead.read, 0.95).unwrap();
+        let steady = overheads(&[fake::clock(64)], 200, false).clocks[0].mean(|overhead| &overhead.read, 0.95).unwrap().estimate(0.95);
         assert!(steady.contains(40.0) && steady.half_width() < 1.0, "{steady:?}");
     }
 }

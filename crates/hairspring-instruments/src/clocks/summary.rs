@@ -2,6 +2,7 @@
 
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
+use hairspring_core::observations::Rate;
 
 /// A bin of a histogram, from its low end (inclusive) to its high end (exclusive).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Summary {
     pub count: usize,
     /// Their mean.
     pub mean: Estimate,
+    /// The error budget of the mean.
+    pub budget: Vec<Contribution>,
     /// Standard deviation of a single value.
     pub sd: f64,
     /// Smallest, median, 99 % quantile, largest.
@@ -38,15 +41,18 @@ const SHOWN: f64 = 0.99;
 
 impl Summary {
     /// Summarizes at least one value, in the order of measurement. `quantum` is the clock's, in the unit of the values; it limits
-    /// the precision of the mean.
-    pub fn new(values: &[f64], quantum: f64, level: f64) -> Summary {
+    /// the precision of the mean. `rate` is that of the clock, by which the values were converted.
+    pub fn new(values: &[f64], quantum: f64, rate: &Rate, level: f64) -> Summary {
         let (mean, sd) = mean_sd(values);
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
+        let mut budget = budget(values, quantum, level);
+        budget.push(Contribution::rate(mean, rate));
         Summary {
             count: values.len(),
-            mean: Uncertain { value: mean, budget: budget(values, quantum, level) }.estimate(level),
+            mean: Uncertain { value: mean, budget: budget.clone() }.estimate(level),
+            budget,
             sd,
             quantiles: [at(0.0), at(0.5), at(SHOWN), at(1.0)],
             histogram: histogram(&sorted, at(SHOWN), quantum),
@@ -95,10 +101,14 @@ fn histogram(sorted: &[f64], end: f64, quantum: f64) -> Vec<Bin> {
 mod tests {
     use super::*;
 
+    fn exact() -> Rate {
+        Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "invented".into() }
+    }
+
     #[test]
     fn known_values_have_the_expected_summary() {
         let values: Vec<f64> = (0..1_000).map(|at| [20.0, 30.0, 30.0, 40.0][at % 4]).collect();
-        let found = Summary::new(&values, 10.0, 0.95);
+        let found = Summary::new(&values, 10.0, &exact(), 0.95);
         assert!((found.mean.value - 30.0).abs() < 1e-9 && (found.sd - 7.074).abs() < 0.01);
         assert_eq!(found.quantiles, [20.0, 30.0, 40.0, 40.0]);
         let counts: Vec<usize> = found.histogram.iter().map(|bin| bin.count).collect();
@@ -108,16 +118,16 @@ mod tests {
     #[test]
     fn every_value_is_in_one_bin() {
         let values: Vec<f64> = (0..1_000u32).map(|at| f64::from(at * at % 977) + if at % 200 == 3 { 1e5 } else { 0.0 }).collect();
-        let found = Summary::new(&values, 0.0, 0.95);
+        let found = Summary::new(&values, 0.0, &exact(), 0.95);
         assert_eq!(found.histogram.iter().map(|bin| bin.count).sum::<usize>(), 1_000);
         assert!(found.histogram.len() <= 12 && found.histogram.last().unwrap().high.is_infinite());
     }
 
     #[test]
     fn a_clock_without_steps_has_a_bound() {
-        let found = Summary::new(&[0.0; 1_000], 1_000.0, 0.95);
+        let found = Summary::new(&[0.0; 1_000], 1_000.0, &exact(), 0.95);
         assert!((found.mean.high - 3.0).abs() < 0.01 && found.mean.low <= 0.0, "{found:?}");
         assert_eq!(found.histogram.len(), 1);
-        assert_eq!(Summary::new(&[5.0], 1.0, 0.95).count, 1);
+        assert_eq!(Summary::new(&[5.0], 1.0, &exact(), 0.95).count, 1);
     }
 }

@@ -1,11 +1,14 @@
 //! The document of `mhz`: the core clock of every requested CPU, and the rate of the clock.
 
+use crate::budget::rate_budget;
 use crate::mhz::classic::ClassicResult;
 use crate::mhz::{ChainUnits, CoreClock};
 use hairspring_core::Estimate;
+use hairspring_core::estimate::Source;
 use hairspring_core::estimate::levels::Level;
 use hairspring_result::Environment;
 use hairspring_result::Finding;
+use hairspring_result::document::{FigureEntry, figure_budget};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -42,11 +45,15 @@ pub struct CoreClockJson {
     pub cpu: usize,
     /// Core clock in Hz; if it stepped, the level with the longest time.
     pub core_hz: Option<Estimate>,
+    /// The error budget of the core clock, in Hz.
+    pub core_hz_budget: Vec<FigureEntry>,
     /// Why there is no core clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_hz_reason: Option<String>,
     /// Ticks per second of the clock that the chains were timed with: not the core's clock.
     pub tick_hz: Option<Estimate>,
+    /// The error budget of that rate.
+    pub tick_hz_budget: Vec<FigureEntry>,
     /// Name of that clock.
     pub clock: Option<String>,
     /// Where its rate comes from.
@@ -110,13 +117,31 @@ pub fn mhz(cpus: &[(usize, Result<CoreClock, String>)], classic: Option<&Classic
     }
 }
 
+/// The error budget of a core clock.
+fn budget(found: &CoreClock) -> Vec<FigureEntry> {
+    let clock = match found.levels.len() {
+        0 | 1 => "one level in this run; another run may have another one",
+        _ => "stepped in this run: the figure is its most frequent level, and another run may have another one",
+    };
+    let absent = [
+        (Source::Granularity, "averages out: readings begin at all phases of the clock"),
+        (Source::Fence, "the line fit separates it from the lengths of the chains"),
+        (Source::LackOfFit, "the chains lie on their lattice as closely as their noise allows"),
+        (Source::Neighbour, "disturbed stretches are left out, and the chains show no further effect"),
+        (Source::CoreClock, clock),
+    ];
+    figure_budget(&found.budget, found.core_hz.level, &absent)
+}
+
 fn core_clock(cpu: usize, found: Result<&CoreClock, &String>) -> CoreClockJson {
     let known = found.ok();
     CoreClockJson {
         cpu,
         core_hz: known.and_then(|found| found.core_hz.if_finite()),
+        core_hz_budget: known.map_or_else(Vec::new, budget),
         core_hz_reason: found.err().cloned(),
         tick_hz: known.and_then(|found| Estimate::of_rate(&found.rate, found.core_hz.level).if_finite()),
+        tick_hz_budget: known.map_or_else(Vec::new, |found| rate_budget(&found.rate, found.rate.hz, found.core_hz.level)),
         clock: known.map(|found| found.clock.clone()),
         tick_provenance: known.map(|found| found.rate.provenance.clone()),
         cycles_per_tick: known.map(|found| found.core_hz.value / found.rate.hz),

@@ -83,6 +83,8 @@ pub struct CoreClock {
     pub cpu: usize,
     /// Core clock in Hz; if it stepped, the level with the longest time.
     pub core_hz: Estimate,
+    /// Its error budget, in Hz.
+    pub budget: Vec<Contribution>,
     /// Name of the clock that the chains were timed with.
     pub clock: String,
     /// Rate of that clock.
@@ -154,8 +156,8 @@ impl CoreClock {
     /// still on the lattice.
     fn doubted(mut self, shared: Option<(f64, f64)>) -> CoreClock {
         let Some((control_cycles, expected_cycles)) = shared else { return self };
-        let half = self.core_hz.half_width() + SHARED * self.core_hz.value;
-        self.core_hz = Estimate { low: self.core_hz.value - half, high: self.core_hz.value + half, ..self.core_hz };
+        self.budget.push(Contribution::bound(Source::Neighbour, SHARED * self.core_hz.value));
+        self.core_hz = Uncertain { value: self.core_hz.value, budget: self.budget.clone() }.estimate(self.core_hz.level);
         self.findings.retain(|finding| !finding.is(OFF_LATTICE) && !finding.is(FACTOR_UNKNOWN));
         self.findings.insert(0, Finding::new(Severity::Warning, FindingKind::CoreShared { control_cycles, expected_cycles }));
         self
@@ -200,6 +202,7 @@ fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> 
     Ok(CoreClock {
         cpu: 0,
         core_hz: core_hz.estimate(level),
+        budget: core_hz.budget,
         clock: String::new(),
         findings: findings(&solved, factor_known),
         rate,

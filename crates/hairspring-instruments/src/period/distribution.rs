@@ -38,7 +38,7 @@ impl Stream {
         let (sd, dof) = self.batches.sd_of_mean().unwrap_or((f64::INFINITY, 1.0));
         let mut mean = Uncertain { value: self.moments.mean(), budget: vec![Contribution::standard(Source::Stochastic, sd, dof)] };
         mean.budget.extend_from_slice(more);
-        Some(Distribution::new(self, bounded(&mean, level)))
+        Some(Distribution::new(self, mean, level))
     }
 }
 
@@ -55,6 +55,8 @@ pub struct Distribution {
     pub count: u64,
     /// Mean with its interval.
     pub mean_ns: Estimate,
+    /// The error budget of the mean.
+    pub budget: Vec<Contribution>,
     /// Standard deviation of a single value.
     pub sd_ns: f64,
     /// Smallest value and its cycle.
@@ -67,11 +69,12 @@ pub struct Distribution {
 
 impl Distribution {
     /// The distribution of a stream, with a mean that was computed elsewhere.
-    pub fn new(stream: &Stream, mean_ns: Estimate) -> Distribution {
+    pub fn new(stream: &Stream, mean: Uncertain, level: f64) -> Distribution {
         let moments = &stream.moments;
         Distribution {
             count: moments.count(),
-            mean_ns,
+            mean_ns: bounded(&mean, level),
+            budget: mean.budget,
             sd_ns: moments.variance().sqrt(),
             least_ns: moments.least(),
             most_ns: moments.most(),

@@ -1,5 +1,6 @@
 //! The documents of `period`: a cyclic task, and the partner that answers its frames.
 
+use crate::budget::{IN_THE_NOISE, NO_LINE};
 use crate::period::PeriodReport;
 use crate::period::distribution::Distribution;
 use crate::period::exchange::Ignored;
@@ -8,8 +9,9 @@ use crate::period::partner::Responded;
 use crate::period::summary::{ClockPeriods, Disagreement, Exchange};
 use crate::period::task::Stop;
 use hairspring_core::Estimate;
+use hairspring_core::estimate::Source;
 use hairspring_result::Finding;
-use hairspring_result::document::finite;
+use hairspring_result::document::{FigureEntry, figure_budget, finite};
 use hairspring_result::{Clock, Environment};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,6 +71,8 @@ pub struct DistributionJson {
     pub count: u64,
     /// Mean; its ends are `null` if there were too few values.
     pub mean_ns: Option<Estimate>,
+    /// The error budget of the mean.
+    pub mean_ns_budget: Vec<FigureEntry>,
     /// Standard deviation of a single value.
     pub sd_ns: Option<f64>,
     /// Smallest value.
@@ -133,6 +137,8 @@ pub struct ClockPeriodsJson {
     pub clock: Option<Clock>,
     /// Mean period.
     pub period_ns: Option<Estimate>,
+    /// Its error budget.
+    pub period_ns_budget: Vec<FigureEntry>,
     /// Errors of the periods: measured minus due.
     pub error: DistributionJson,
     /// Times that the clock went backwards.
@@ -144,6 +150,8 @@ pub struct ClockPeriodsJson {
 pub struct DisagreementJson {
     /// How much longer the run was by the first clock.
     pub ppm: Option<Estimate>,
+    /// Its error budget.
+    pub ppm_budget: Vec<FigureEntry>,
     /// Standard deviation of the difference of one period.
     pub sd_ns: Option<f64>,
     /// Smallest difference of a period.
@@ -241,12 +249,31 @@ impl From<Stop> for StopWord {
     }
 }
 
-impl From<&Distribution> for DistributionJson {
-    fn from(of: &Distribution) -> Self {
+/// Sources that add nothing to the mean of single times.
+const OF_TIMES: [(Source, &str); 5] = [
+    (Source::Granularity, "the clock steps by a nanosecond or less"),
+    (Source::Rate, "the system defines the rate of its clock"),
+    (Source::Fence, "the reads of the clocks are part of what is measured"),
+    (Source::LackOfFit, NO_LINE),
+    (Source::Neighbour, IN_THE_NOISE),
+];
+
+/// Sources that add nothing to a figure of the two ends of the run.
+const OF_ENDS: [(Source, &str); 5] = [
+    (Source::Granularity, "the clock steps by less than it can show"),
+    (Source::Rate, "the rate of the clock is defined"),
+    (Source::Fence, "both ends have the same reads of the clocks, so their cost cancels"),
+    (Source::LackOfFit, "no line is fitted: the figure is that of the two ends of the run"),
+    (Source::Neighbour, "only that at both ends matters, and it is in the noise"),
+];
+
+impl DistributionJson {
+    fn new(of: &Distribution, absent: &[(Source, &str)]) -> Self {
         let at = |share: f64| of.histogram.quantile(share);
         DistributionJson {
             count: of.count,
             mean_ns: of.mean_ns.if_finite(),
+            mean_ns_budget: figure_budget(&of.budget, of.mean_ns.level, absent),
             sd_ns: finite(of.sd_ns),
             least_ns: finite(of.least_ns.value),
             least_cycle: of.least_ns.cycle,
@@ -277,7 +304,7 @@ impl From<&Exchange> for ExchangeJson {
             late: of.late,
             lost: of.lost,
             ignored: IgnoredJson { duplicates, stale, foreign, short },
-            round_trip: of.round_trip.as_ref().map(DistributionJson::from),
+            round_trip: of.round_trip.as_ref().map(|times| DistributionJson::new(times, &OF_TIMES)),
         }
     }
 }
@@ -287,6 +314,7 @@ impl From<&Disagreement> for DisagreementJson {
         let [least, most] = of.extremes_ns;
         DisagreementJson {
             ppm: of.ppm.if_finite(),
+            ppm_budget: figure_budget(&of.budget, of.ppm.level, &OF_ENDS),
             sd_ns: finite(of.sd_ns),
             least_ns: finite(least.value),
             least_cycle: least.cycle,
@@ -297,7 +325,15 @@ impl From<&Disagreement> for DisagreementJson {
 }
 
 fn clock(of: &ClockPeriods, clock: Option<Clock>) -> ClockPeriodsJson {
-    ClockPeriodsJson { clock, period_ns: of.period_ns.if_finite(), error: (&of.error).into(), backward: of.backward }
+    let error = DistributionJson::new(&of.error, &OF_ENDS);
+    // The period is the error plus the requested period, which is exact.
+    ClockPeriodsJson {
+        clock,
+        period_ns: of.period_ns.if_finite(),
+        period_ns_budget: error.mean_ns_budget.clone(),
+        error,
+        backward: of.backward,
+    }
 }
 
 fn run(report: &PeriodReport) -> PeriodRunJson {
@@ -325,7 +361,7 @@ pub fn period(report: &PeriodReport) -> PeriodDocument {
         missed: summary.missed,
         longest_gap_ns: finite(summary.longest_gap_ns.value),
         longest_gap_cycle: summary.longest_gap_ns.cycle,
-        latency: (&summary.latency).into(),
+        latency: DistributionJson::new(&summary.latency, &OF_TIMES),
         outliers: summary.outliers.iter().map(|o| OutlierJson { cycle: o.cycle, latency_ns: o.latency_ns }).collect(),
         outliers_not_listed: summary.outliers_not_listed,
         clocks: vec![clock(&summary.clocks[0], first), clock(&summary.clocks[1], Some(report.second_clock.clone()))],

@@ -41,6 +41,8 @@ pub struct ClockPeriods {
 pub struct Disagreement {
     /// How much longer the run was by the first clock, in parts per million.
     pub ppm: Estimate,
+    /// Its error budget.
+    pub budget: Vec<Contribution>,
     /// Standard deviation of the difference of one period, in nanoseconds.
     pub sd_ns: f64,
     /// Smallest and largest difference of a period, in nanoseconds.
@@ -196,7 +198,7 @@ fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
     // The tally used the rate from before the run.
     let shift = due * (ns_per_tick / clock.ns_per_tick() - 1.0);
     let moved = |extreme: Extreme| Extreme { value: extreme.value + shift, ..extreme };
-    let seen = Distribution::new(&clock.errors, error);
+    let seen = Distribution::new(&clock.errors, mean, ended.level);
     ClockPeriods {
         name: known.clock.name.to_owned(),
         period_ns: Estimate { value, low: error.low + due, high: error.high + due, level: ended.level },
@@ -223,7 +225,7 @@ fn disagreement(tally: &Tally, ended: &Ended) -> Disagreement {
     let shift = (span(0) - span(1)) / tally.periods() as f64 - tally.disagreement.mean();
     let extremes = [tally.disagreement.least(), tally.disagreement.most()];
     let extremes_ns = extremes.map(|extreme| Extreme { value: extreme.value + shift, ..extreme });
-    Disagreement { ppm: ppm.estimate(ended.level), sd_ns, extremes_ns }
+    Disagreement { ppm: ppm.estimate(ended.level), budget: ppm.budget, sd_ns, extremes_ns }
 }
 
 fn missed(tally: &Tally) -> Option<Finding> {

@@ -63,6 +63,9 @@ pub struct SwitchedJson {
     pub components: Vec<PartJson>,
     /// The second method; `null` with the finding `no_second_method`.
     pub check: Option<CheckJson>,
+    /// Why there is no second method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_reason: Option<String>,
     /// What the switches take of the CPU at some rates, for each of the costs.
     pub overhead: Vec<OverheadJson>,
     /// How far the placements differ; `null` with fewer than two.
@@ -199,6 +202,7 @@ fn switched(mechanism: Mechanism, found: Result<&Switched, &String>, asked: &Ask
         costs: known.map_or_else(Vec::new, |found| found.costs.iter().map(|one| cost(one, asked.bytes)).collect()),
         components: known.map_or_else(Vec::new, |found| found.parts.iter().map(part).collect()),
         check: known.and_then(|found| found.check.as_ref().ok()).map(check),
+        check_reason: known.and_then(|found| found.check.as_ref().err()).cloned(),
         overhead: known.map_or_else(Vec::new, |found| found.costs.iter().flat_map(|cost| overheads(cost, asked)).collect()),
         placements: known.and_then(|found| found.placed.as_ref()).map(placed),
         earlier_runs: known.and_then(|found| found.scatter.as_ref()).map(scatter),

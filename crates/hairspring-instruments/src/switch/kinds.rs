@@ -13,6 +13,8 @@ pub enum SwitchFinding {
     OtherSwitches { windows: usize, of: usize, share_percent: f64 },
     /// The placements differ by more than the limit.
     PlacementsDiffer { spread_percent: f64, limit_percent: f64, lowest_ns: f64, highest_ns: f64, placements: usize },
+    /// Not all placements have enough undisturbed windows for a cost of their own.
+    PartnersUnknown { known: usize, placements: usize },
     /// The run is off from earlier ones on this machine by more than the limit.
     DiffersFromEarlier { runs: usize, earlier: f64, now: f64, unit: String, off_percent: f64, limit_percent: f64 },
     /// A time that is added to another is clearly negative.
@@ -31,6 +33,8 @@ pub mod code {
     pub const OTHER_SWITCHES: &str = "other_switches";
     /// [`SwitchFinding::PlacementsDiffer`](super::SwitchFinding::PlacementsDiffer).
     pub const PLACEMENTS_DIFFER: &str = "placements_differ";
+    /// [`SwitchFinding::PartnersUnknown`](super::SwitchFinding::PartnersUnknown).
+    pub const PARTNERS_UNKNOWN: &str = "partners_unknown";
     /// [`SwitchFinding::DiffersFromEarlier`](super::SwitchFinding::DiffersFromEarlier).
     pub const DIFFERS_FROM_EARLIER_RUNS: &str = "differs_from_earlier_runs";
     /// [`SwitchFinding::NegativePart`](super::SwitchFinding::NegativePart).
@@ -65,6 +69,7 @@ impl Kind for SwitchFinding {
                 numbers: numbers! { spread_percent, limit_percent, lowest_ns, highest_ns, placements },
                 remedy: "give more time, or use a CPU that has nothing else to do",
             },
+            SwitchFinding::PartnersUnknown { known, placements } => partners_unknown(known, placements),
             SwitchFinding::DiffersFromEarlier { runs, earlier, now, unit, off_percent, limit_percent } => Description {
                 code: code::DIFFERS_FROM_EARLIER_RUNS,
                 message: format!(
@@ -101,5 +106,20 @@ impl Kind for SwitchFinding {
                 remedy: "run with the privilege to raise the priority, for steadier readings",
             },
         }
+    }
+}
+
+fn partners_unknown(known: usize, placements: usize) -> Description {
+    let of = if known == 0 { "none of".to_owned() } else { format!("only {known} of") };
+    let few = format!("{of} {placements} partners had enough undisturbed windows for a cost of their own");
+    Description {
+        code: code::PARTNERS_UNKNOWN,
+        message: match (known, placements) {
+            (_, 1) => "there was time for one partner only: how partners differ is not in the interval".into(),
+            (0 | 1, _) => format!("{few}: how partners differ is not in the interval"),
+            _ => format!("{few}: the interval includes how these differ, and not the others"),
+        },
+        numbers: numbers! { known, placements },
+        remedy: "give more time, or use a CPU that has nothing else to do",
     }
 }

@@ -232,14 +232,14 @@ pub fn switched(mechanism: Mechanism, table: &Observations, question: &Question,
             costs.extend(cost(&found, cache, level));
         }
     }
-    let placed = placed(&total, &question.options, &costs[0]);
+    let partners = Partners::new(&total, &question.options, &costs[0]);
     let mut findings = warm.series.iter().flat_map(|series| &series.findings).filter(|finding| is_about_sum(finding)).cloned().collect();
-    add_findings(&mut findings, table, &parts, placed.as_ref());
+    add_findings(&mut findings, table, &parts, &partners);
     Ok(Switched {
         mechanism,
         parts,
         costs,
-        placed: placed.map(|(placed, _)| placed),
+        placed: partners.placed,
         scatter: None,
         check: Err("it was not run".into()),
         rounds: table.rounds(),
@@ -277,31 +277,60 @@ fn is_about_sum(finding: &Finding) -> bool {
     !by_refill && finding.component().is_none_or(|component| component == TOTAL)
 }
 
-/// How far the placements differ, and whether one is off by more than the limit. Its own uncertainty is no excuse: a run that is too short
-/// to tell whether its placements differ does not promise that the next run is near. Times are compared in core cycles where a reference
-/// chain ran: placements must not differ because the core clock moved.
-fn placed(total: &Observations, options: &Options, warm: &Cost) -> Option<(Placed, bool)> {
-    let level = options.level;
-    let of = |rounds: &std::ops::Range<u32>| {
-        let part = total.in_rounds(rounds);
-        let solution = solve(&part, 0, options).ok()?;
-        let sum = solution.component(TOTAL)?;
-        let Some((name, cycles)) = &part.origin.reference else { return Some(sum.ticks) };
-        let reference = solve(&part, part.find_series(name)?, options).ok()?;
-        Some(in_cycles((&solution, sum), (&reference, &reference.components[0]), *cycles)?.estimate(level))
-    };
-    let times: Vec<Estimate> = total.placements().iter().filter_map(of).filter(|time| time.value.is_finite()).collect();
-    if times.len() < 2 {
-        return None;
+/// What the placements say, each with a partner of its own.
+struct Partners {
+    /// How many there were.
+    all: usize,
+    /// How many have a cost.
+    known: usize,
+    /// How far these differ; `None` for fewer than two.
+    placed: Option<Placed>,
+    /// Whether one is off from their median by more than the limit. Its own uncertainty is no excuse: a run that is too short to tell
+    /// whether its placements differ does not promise that the next run is near.
+    is_off: bool,
+}
+
+impl Partners {
+    /// Times are compared in core cycles where a reference chain ran: placements must not differ because the core clock moved.
+    fn new(total: &Observations, options: &Options, warm: &Cost) -> Partners {
+        let rounds = total.placements();
+        let times = rounds.iter().filter_map(|rounds| total_of(total, rounds, options)).filter(|time| time.is_finite());
+        let mut values: Vec<f64> = times.collect();
+        values.sort_by(f64::total_cmp);
+        let (all, known) = (rounds.len(), values.len());
+        if known < 2 {
+            return Partners { all, known, placed: None, is_off: false };
+        }
+        let (low, median, high) = (values[0], values[known / 2], values[known - 1]);
+        let reach = median.abs() * MOST_SPREAD / 100.0;
+        let ns = |value: f64| value / median * warm.ns.value;
+        let spread_percent = 100.0 * (high - low) / median.abs();
+        let placed = Placed { placements: known, range_ns: (ns(low), ns(high)), spread_percent };
+        Partners { all, known, placed: Some(placed), is_off: high > median + reach || low < median - reach }
     }
-    let mut values: Vec<f64> = times.iter().map(|time| time.value).collect();
-    values.sort_by(f64::total_cmp);
-    let (low, median, high) = (values[0], values[values.len() / 2], values[values.len() - 1]);
-    let reach = median.abs() * MOST_SPREAD / 100.0;
-    let is_off = high > median + reach || low < median - reach;
-    let ns = |value: f64| value / median * warm.ns.value;
-    let spread_percent = 100.0 * (high - low) / median.abs();
-    Some((Placed { placements: times.len(), range_ns: (ns(low), ns(high)), spread_percent }, is_off))
+
+    fn findings(&self) -> impl Iterator<Item = Finding> {
+        let unknown = SwitchFinding::PartnersUnknown { known: self.known, placements: self.all };
+        let differ = self.placed.as_ref().filter(|_| self.is_off).map(|placed| SwitchFinding::PlacementsDiffer {
+            spread_percent: placed.spread_percent,
+            limit_percent: MOST_SPREAD,
+            lowest_ns: placed.range_ns.0,
+            highest_ns: placed.range_ns.1,
+            placements: placed.placements,
+        });
+        let unknown = Some(unknown).filter(|_| self.known < self.all.max(2));
+        unknown.into_iter().chain(differ).map(|kind| Finding::new(Severity::Warning, kind))
+    }
+}
+
+/// The cost of a warm switch in these rounds alone, in core cycles or else in ticks.
+fn total_of(total: &Observations, rounds: &std::ops::Range<u32>, options: &Options) -> Option<f64> {
+    let part = total.in_rounds(rounds);
+    let solution = solve(&part, 0, options).ok()?;
+    let sum = solution.component(TOTAL)?;
+    let Some((name, cycles)) = &part.origin.reference else { return Some(sum.ticks.value) };
+    let reference = solve(&part, part.find_series(name)?, options).ok()?;
+    Some(in_cycles((&solution, sum), (&reference, &reference.components[0]), *cycles)?.value)
 }
 
 /// The finding about a run that is off from the earlier ones of the same kind on this machine: their values and that of this run.
@@ -321,20 +350,11 @@ fn off_from_earlier(earlier: &[f64], value: f64, unit: &str) -> Option<Finding> 
     (off_percent.abs() > MOST_SPREAD).then(|| Finding::new(Severity::Warning, kind))
 }
 
-fn add_findings(findings: &mut Vec<Finding>, table: &Observations, parts: &[Part], placed: Option<&(Placed, bool)>) {
+fn add_findings(findings: &mut Vec<Finding>, table: &Observations, parts: &[Part], partners: &Partners) {
     findings.extend(other_switches(table));
+    findings.extend(partners.findings());
     for part in parts.iter().filter(|part| part.ns.high < 0.0) {
         let kind = SwitchFinding::NegativePart { component: part.name.clone(), ns: part.ns.value };
-        findings.push(Finding::new(Severity::Warning, kind));
-    }
-    if let Some((placed, true)) = placed {
-        let kind = SwitchFinding::PlacementsDiffer {
-            spread_percent: placed.spread_percent,
-            limit_percent: MOST_SPREAD,
-            lowest_ns: placed.range_ns.0,
-            highest_ns: placed.range_ns.1,
-            placements: placed.placements,
-        };
         findings.push(Finding::new(Severity::Warning, kind));
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -410,6 +430,22 @@ mod tests {
         assert!(half(&differ) > 10.0 * half(&same) && half(&differ) > 75.0, "{} {}", half(&differ), half(&same));
         let placed = differ.placed.unwrap();
         assert!((placed.spread_percent - 20.0).abs() < 2.0, "{placed:?}");
+    }
+
+    #[test]
+    fn partners_without_a_cost_are_a_finding() {
+        let all = windows(&[800.0; 4], 0.0, 0.0);
+        let mut table = all.in_rounds(&(0..0));
+        table.origin = all.origin.clone();
+        // Of the third partner one window remains.
+        for one in all.readings().iter().filter(|one| !(40..60).contains(&one.round) || one.row == 0) {
+            table.push(one.row, one.round, one.ticks);
+        }
+        let some = found(&table);
+        let message = some.findings.iter().find(|finding| finding.is("partners_unknown")).map(|finding| finding.message.to_string());
+        assert!(message.unwrap().starts_with("only 3 of 4 partners"), "{:?}", some.findings);
+        let one = found(&windows(&[800.0], 0.0, 0.0));
+        assert!(one.placed.is_none() && one.findings[0].message.contains("one partner only"), "{:?}", one.findings);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub use loops::Loops;
 use fastrand::Rng;
 use hairspring_core::observations::Flags;
 use hairspring_host::chains::RowFn;
-use hairspring_host::clock::{Clock, CountsWhen, ReadFn, Width};
+use hairspring_host::clock::{Clock, CounterWatch, CountsWhen, ReadFn, Width};
 use hairspring_host::interference::Switches;
 use hairspring_host::thread::current_cpu;
 use hairspring_host::thread::floating::{denormals, forget_denormals};
@@ -88,6 +88,8 @@ pub struct Rounds {
     width: Width,
     /// Whether every CPU has its own clock.
     per_cpu: bool,
+    /// Sees whether something else took a counter that programs share with perf.
+    counter: Option<CounterWatch>,
     guard: Option<ReadFn>,
 }
 
@@ -103,17 +105,19 @@ impl Rounds {
             switches: Switches::start(),
             width: Width::FULL,
             per_cpu: false,
+            counter: None,
             guard: None,
         }
     }
 
     /// Sets the clock that the rows read. They subtract in 64 bits, and its width corrects the difference if the counter wrapped: a
-    /// row must take less than half of the counter's period. A reading that begins and ends on different CPUs is flagged if every
-    /// CPU has its own clock.
+    /// row must take less than half of the counter's period. If every CPU has its own clock, a reading that begins and ends on different
+    /// CPUs is flagged, and so are the readings of a round in which something else, such as perf, took the counter from its module.
     #[must_use]
     pub fn with_clock(mut self, clock: &Clock) -> Rounds {
         self.width = clock.width;
         self.per_cpu = clock.counts == CountsWhen::WhileCoreRuns;
+        self.counter = self.per_cpu.then(CounterWatch::start).flatten();
         self
     }
 
@@ -127,6 +131,12 @@ impl Rounds {
     /// Begins a batch: ignores switches of the thread since the last round.
     pub(crate) fn resume(&mut self) {
         self.switches.since_last();
+        self.is_counter_lost();
+    }
+
+    /// Whether something else used the counter since the last call.
+    fn is_counter_lost(&mut self) -> bool {
+        self.counter.as_mut().is_some_and(|counter| !counter.is_intact())
     }
 
     /// Runs every row once, in random order, and returns the readings in the order of the rows.
@@ -141,7 +151,8 @@ impl Rounds {
             watched_singly |= long;
         }
         // A switch in a round of short rows also disturbs the rows after it.
-        if !watched_singly && self.switches.since_last() > 0 {
+        let is_switched = !watched_singly && self.switches.since_last() > 0;
+        if self.is_counter_lost() || is_switched {
             readings.iter_mut().for_each(|reading| reading.flags = reading.flags.with(Flags::SWITCHED));
         }
         readings

@@ -1,5 +1,6 @@
 //! The document of a measurement: the one model of a result, for writing and for reading.
 
+mod beside;
 mod build;
 mod environment;
 mod expectation;
@@ -7,6 +8,7 @@ mod figure;
 mod joined;
 mod time;
 
+pub use beside::{FigureEntry, figure_budget};
 pub use build::part_budget;
 pub use environment::{Clock, Cpu, Environment, Reference};
 pub use expectation::{Expectation, Scheduling, Wanted};

@@ -3,7 +3,7 @@
 use crate::format::{count, probability, significant, time_unit};
 use crate::page::{INDENT, Page, Tone};
 use crate::plot::{Plot, ROUNDING, line_plot, residual_plot};
-use hairspring_core::estimate::Source;
+use crate::source::source_name;
 use hairspring_result::document::{BudgetEntry, Fit};
 use hairspring_result::{Component, Run, Series};
 
@@ -79,24 +79,6 @@ fn influence(part: &Component) -> String {
     let influence = part.row_influence_ns.or(part.row_influence_ticks).flatten();
     let text = influence.map(|change| in_unit(change, part.row_influence_ns.is_some()));
     text.map_or_else(String::new, |text| format!("; leaving any one row out changes it by {text} at most"))
-}
-
-/// The name of a source in the line `budget`.
-fn source_name(source: Source) -> &'static str {
-    match source {
-        Source::Stochastic => "noise",
-        Source::LackOfFit => "lack of fit",
-        Source::Placement => "placement",
-        Source::Granularity => "quantum",
-        Source::Rate => "clock rate",
-        Source::Fence => "the fence's shadow",
-        Source::Reference => "reference",
-        Source::Runs => "runs",
-        Source::Neighbour => "a neighbour on the core",
-        Source::Readings => "doubted readings",
-        Source::Ends => "how calls begin and end",
-        Source::CoreClock => "core clock",
-    }
 }
 
 /// `noise 0.0005 ns, lack of fit 0.0002 ns`: the half-width that each source alone would give.

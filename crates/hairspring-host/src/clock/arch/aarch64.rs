@@ -32,7 +32,7 @@ pub use here::clocks;
 #[allow(unsafe_code, reason = "the instructions that read the counters have no safe form in Rust; none of them accesses memory")]
 mod here {
     use crate::clock::arch::{ENABLE, permission};
-    use crate::clock::{Clock, CountsWhen, Ordering};
+    use crate::clock::{Clock, CountsWhen, Ordering, module};
     use std::arch::asm;
 
     /// The counters, the finest first; those that the system forbids have the reason.
@@ -47,7 +47,10 @@ mod here {
         let cntvct_here = permission(cntvct, "the virtual counter (CNTKCTL_EL1)");
         let nominal_hz = cntvct_here.is_ok().then(cntfrq).filter(|hz| *hz > 0.0);
         vec![
-            (ordered(cycles), permission(pmccntr, "the cycle counter (PMUSERENR_EL0): load the module, or use `perf`")),
+            (
+                ordered(cycles),
+                permission(pmccntr, "the cycle counter (PMUSERENR_EL0): load the module, or use `perf`").and_then(|()| module::is_free()),
+            ),
             (Clock { nominal_hz, ..ordered(virtual_counter) }, cntvct_here),
         ]
     }

@@ -8,7 +8,7 @@ pub use here::clocks;
 #[allow(unsafe_code, reason = "the instructions that read the counters have no safe form in Rust; none of them accesses memory")]
 mod here {
     use crate::clock::arch::{ENABLE, permission};
-    use crate::clock::{Clock, CountsWhen, Ordering, Width};
+    use crate::clock::{Clock, CountsWhen, Ordering, Width, module};
     use std::arch::asm;
 
     /// The counters, the finest first; those that the system forbids have the reason.
@@ -24,7 +24,10 @@ mod here {
         let cntvct_here = permission(cntvct, "the virtual counter (CNTKCTL), or the core has no generic timer");
         let nominal_hz = cntvct_here.is_ok().then(cntfrq).filter(|hz| *hz > 0.0);
         vec![
-            (ordered(cycles), permission(pmccntr, "the cycle counter (PMUSERENR): load the module, or use `perf_read`")),
+            (
+                ordered(cycles),
+                permission(pmccntr, "the cycle counter (PMUSERENR): load the module, or use `perf_read`").and_then(|()| module::is_free()),
+            ),
             (Clock { nominal_hz, ..ordered(virtual_counter) }, cntvct_here),
         ]
     }

@@ -2,10 +2,12 @@
 
 use super::COMMAND;
 use super::survey::CountsWord;
+use crate::budget::{NO_LINE, rate_budget};
 use crate::clocks::{Compared, Comparison, SpanPoint, constant_ns};
 use hairspring_core::Estimate;
+use hairspring_core::estimate::Source;
 use hairspring_result::Environment;
-use hairspring_result::document::finite;
+use hairspring_result::document::{FigureEntry, figure_budget, finite};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,6 +39,8 @@ pub struct ClockComparisonDocument {
     pub too_short_ns: Vec<f64>,
     /// The constant part of all differences: what remains of the cost of the reads, not a difference of the clocks.
     pub constant_ns: Option<Estimate>,
+    /// Its error budget.
+    pub constant_ns_budget: Vec<FigureEntry>,
     /// One entry for each length of span that could be measured.
     pub spans: Vec<SpanJson>,
 }
@@ -48,6 +52,8 @@ pub struct ComparedJson {
     pub clock: String,
     /// Ticks per second, by which its ticks were converted to time.
     pub rate_hz: Option<Estimate>,
+    /// Its error budget.
+    pub rate_hz_budget: Vec<FigureEntry>,
     /// How the rate is known.
     pub rate_provenance: String,
     /// Its quantum.
@@ -65,6 +71,8 @@ pub struct SpanJson {
     pub seen_ns: Option<f64>,
     /// Mean difference of the first clock from the second; `null` where a clock is too coarse to resolve it.
     pub difference_percent: Option<Estimate>,
+    /// Its error budget.
+    pub difference_percent_budget: Vec<FigureEntry>,
     /// Whether it is more than the constant explains.
     pub differs: bool,
     /// Bound of the difference, where it is not resolved.
@@ -83,6 +91,7 @@ pub struct SpanJson {
 /// The document of a comparison.
 pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Environment) -> ClockComparisonDocument {
     let constant = constant_ns(&comparison.points, level);
+    let interval = constant.as_ref().map(|found| found.estimate(level));
     ClockComparisonDocument {
         schema: ClockComparisonSchema::V1,
         command: COMMAND.into(),
@@ -91,8 +100,9 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
         b: compared(&comparison.b, level),
         least_span_ns: finite(comparison.least_span_ns),
         too_short_ns: comparison.too_short_ns.clone(),
-        constant_ns: constant.and_then(Estimate::if_finite),
-        spans: comparison.points.iter().map(|point| span(point, constant.as_ref(), level)).collect(),
+        constant_ns: interval.and_then(Estimate::if_finite),
+        constant_ns_budget: constant.map_or_else(Vec::new, |found| figure_budget(&found.budget, level, &OF_CONSTANT)),
+        spans: comparison.points.iter().map(|point| span(point, interval.as_ref(), level)).collect(),
     }
 }
 
@@ -100,11 +110,36 @@ fn compared(of: &Compared, level: f64) -> ComparedJson {
     ComparedJson {
         clock: of.name.clone(),
         rate_hz: Estimate::of_rate(&of.rate, level).if_finite(),
+        rate_hz_budget: rate_budget(&of.rate, of.rate.hz, level),
         rate_provenance: of.rate.provenance.clone(),
         granularity_ns: finite(of.step_ns),
         counts: of.counts.into(),
     }
 }
+
+/// Why the reads of both clocks add nothing to a difference.
+const NESTED: &str = "each clock is read outside of the other equally often, so the cost of the reads cancels";
+/// What was done about disturbed spans.
+const LEFT_OUT: &str = "disturbed spans are left out";
+
+/// Sources that add nothing to a difference.
+const OF_DIFFERENCE: [(Source, &str); 5] = [
+    (Source::Granularity, "the clocks step by less than they can show"),
+    (Source::Rate, "the rates of both clocks are defined"),
+    (Source::Fence, NESTED),
+    (Source::LackOfFit, NO_LINE),
+    (Source::Neighbour, LEFT_OUT),
+];
+
+/// Sources that add nothing to the constant.
+const OF_CONSTANT: [(Source, &str); 6] = [
+    (Source::Granularity, "in the intervals of the spans, through which the line goes"),
+    (Source::Rate, "in the slope of the line, and not in the constant"),
+    (Source::Fence, NESTED),
+    (Source::Stochastic, "in the lack of fit: the spans lie further off the line than their intervals allow"),
+    (Source::LackOfFit, "the spans lie on the line as closely as their intervals allow"),
+    (Source::Neighbour, LEFT_OUT),
+];
 
 fn span(point: &SpanPoint, constant: Option<&Estimate>, level: f64) -> SpanJson {
     let bound = point.bound_percent(level);
@@ -117,6 +152,7 @@ fn span(point: &SpanPoint, constant: Option<&Estimate>, level: f64) -> SpanJson 
         aimed_ns: point.aimed_ns,
         seen_ns: finite(point.seen_ns).filter(|_| point.used > 0),
         difference_percent: resolved.and_then(|percent| percent.estimate(level).if_finite()),
+        difference_percent_budget: resolved.map_or_else(Vec::new, |percent| figure_budget(&percent.budget, level, &OF_DIFFERENCE)),
         differs: point.differs(constant, level),
         bound_percent: bound.and_then(finite),
         difference_reason: resolved.is_none().then(|| reason.to_owned()),

@@ -1,10 +1,12 @@
 //! The document of the latency experiments.
 
 use super::COMMAND;
+use crate::budget::{IN_THE_NOISE, NO_LINE};
 use crate::clocks::{Bin, ClockLatency, Experiment, Latency};
 use hairspring_core::Estimate;
+use hairspring_core::estimate::Source;
 use hairspring_result::Environment;
-use hairspring_result::document::finite;
+use hairspring_result::document::{FigureEntry, figure_budget, finite};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,6 +54,8 @@ pub struct ClockLatencyJson {
     pub clock: String,
     /// Mean difference of two reads.
     pub mean_ns: Option<Estimate>,
+    /// The error budget of the mean.
+    pub mean_ns_budget: Vec<FigureEntry>,
     /// Standard deviation of a single difference.
     pub sd_ns: Option<f64>,
     /// Smallest difference; negative where the clock was set back.
@@ -107,11 +111,21 @@ fn experiment(experiment: &Experiment) -> ExperimentJson {
     }
 }
 
+/// Sources that add nothing to the mean difference of two reads.
+const ABSENT: [(Source, &str); 5] = [
+    (Source::Granularity, "the clock steps by less than it can show"),
+    (Source::Rate, "the rate of the clock is defined"),
+    (Source::Fence, "the reads are what is measured"),
+    (Source::LackOfFit, NO_LINE),
+    (Source::Neighbour, IN_THE_NOISE),
+];
+
 fn clock(clock: &ClockLatency) -> ClockLatencyJson {
     let [least, median, most, largest] = clock.ns.quantiles.map(finite);
     ClockLatencyJson {
         clock: clock.clock.clone(),
         mean_ns: clock.ns.mean.if_finite(),
+        mean_ns_budget: figure_budget(&clock.ns.budget, clock.ns.mean.level, &ABSENT),
         sd_ns: finite(clock.ns.sd),
         least_ns: least,
         median_ns: median,

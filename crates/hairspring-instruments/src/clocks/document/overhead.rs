@@ -1,11 +1,13 @@
 //! The document of the stopwatch's overhead.
 
 use super::COMMAND;
+use crate::budget::{NO_LINE, rate_budget};
 use crate::clocks::{ClockOverhead, OverheadReport};
 use hairspring_core::Estimate;
+use hairspring_core::estimate::Source;
 use hairspring_measure::stopwatch::{Moments, Overhead};
 use hairspring_result::Environment;
-use hairspring_result::document::finite;
+use hairspring_result::document::{FigureEntry, figure_budget, finite};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -42,6 +44,8 @@ pub struct ClockOverheadJson {
     pub clock: String,
     /// Ticks per second.
     pub rate_hz: Option<Estimate>,
+    /// Its error budget.
+    pub rate_hz_budget: Vec<FigureEntry>,
     /// Index of the repetition with the smallest standard deviation, from 0.
     pub steadiest: Option<usize>,
     /// Quantum.
@@ -57,10 +61,16 @@ pub struct ClockOverheadJson {
 pub struct OverheadMeansJson {
     /// Between start and stop.
     pub total_ticks: Option<Estimate>,
+    /// Its error budget.
+    pub total_ticks_budget: Vec<FigureEntry>,
     /// Between two reads in a row.
     pub read_ticks: Option<Estimate>,
+    /// Its error budget.
+    pub read_ticks_budget: Vec<FigureEntry>,
     /// Total minus read.
     pub calibrator_ticks: Option<Estimate>,
+    /// Its error budget.
+    pub calibrator_ticks_budget: Vec<FigureEntry>,
 }
 
 /// One repetition.
@@ -103,19 +113,35 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
 
 fn clock(clock: &ClockOverhead, level: f64) -> ClockOverheadJson {
     let steadiest = clock.steadiest().and_then(|best| clock.repetitions.iter().position(|repetition| std::ptr::eq(repetition, best)));
-    let mean = |of| clock.mean(of, level).and_then(Estimate::if_finite);
     ClockOverheadJson {
         clock: clock.clock.clone(),
         rate_hz: Estimate::of_rate(&clock.rate, level).if_finite(),
+        rate_hz_budget: rate_budget(&clock.rate, clock.rate.hz, level),
         steadiest,
         granularity_ticks: clock.quantum,
-        means: OverheadMeansJson {
-            total_ticks: mean(|o| &o.total),
-            read_ticks: mean(|o| &o.read),
-            calibrator_ticks: mean(|o| &o.calibrator),
-        },
+        means: means(clock, level),
         repetitions: clock.repetitions.iter().map(overhead).collect(),
     }
+}
+
+/// Sources that add nothing to a mean in ticks.
+const ABSENT: [(Source, &str); 5] = [
+    (Source::Granularity, "the clock steps by less than it can show"),
+    (Source::Rate, "ticks do not depend on the rate of the clock"),
+    (Source::Fence, "the reads and calls are what is measured"),
+    (Source::LackOfFit, NO_LINE),
+    (Source::Neighbour, "interrupted runs are left out; what else disturbs them is in the noise, which is that of the repetitions"),
+];
+
+fn means(clock: &ClockOverhead, level: f64) -> OverheadMeansJson {
+    let one = |of: fn(&Overhead) -> &Moments| match clock.mean(of, level) {
+        Some(mean) => (mean.estimate(level).if_finite(), figure_budget(&mean.budget, level, &ABSENT)),
+        None => (None, Vec::new()),
+    };
+    let (total_ticks, total_ticks_budget) = one(|o| &o.total);
+    let (read_ticks, read_ticks_budget) = one(|o| &o.read);
+    let (calibrator_ticks, calibrator_ticks_budget) = one(|o| &o.calibrator);
+    OverheadMeansJson { total_ticks, total_ticks_budget, read_ticks, read_ticks_budget, calibrator_ticks, calibrator_ticks_budget }
 }
 
 fn overhead(overhead: &Overhead) -> OverheadJson {

@@ -1,13 +1,15 @@
 //! The document of the survey of all clocks.
 
 use super::COMMAND;
+use crate::budget::rate_budget;
 use crate::clocks::{Across, HandOver, MeasuredClock, RateSeen, Report, Survey};
 use hairspring_core::Estimate;
+use hairspring_core::estimate::Source;
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Choice, Clock, CountsWhen};
 use hairspring_result::Environment;
 use hairspring_result::Finding;
-use hairspring_result::document::finite;
+use hairspring_result::document::{FigureEntry, figure_budget, finite};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -140,13 +142,19 @@ pub struct MeasuredJson {
     pub backward: usize,
     /// Cost of a read by the line fit, in nanoseconds.
     pub read_cost_ns: Option<Estimate>,
+    /// Its error budget.
+    pub read_cost_ns_budget: Vec<FigureEntry>,
     /// Why the cost is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_cost_reason: Option<String>,
     /// Ticks per second as measured.
     pub rate_hz: Option<Estimate>,
+    /// Its error budget.
+    pub rate_hz_budget: Vec<FigureEntry>,
     /// Distance of the measured rate from the nominal one, in parts per million.
     pub rate_off_ppm: Option<Estimate>,
+    /// Its error budget.
+    pub rate_off_ppm_budget: Vec<FigureEntry>,
     /// How the rate was measured, or why it was not.
     pub rate_provenance: String,
     /// Hand-overs of a reading between CPUs.
@@ -217,10 +225,19 @@ fn clock(report: &Report, level: f64) -> ClockFoundJson {
     }
 }
 
+/// Sources that add nothing to the cost of a read.
+const OF_READ_COST: [(Source, &str); 5] = [
+    (Source::Granularity, "averages out: readings begin at all phases of the clock"),
+    (Source::Rate, "the rate of the clock is defined"),
+    (Source::Fence, "the line fit separates it from the cost"),
+    (Source::LackOfFit, "the rows lie on the line as closely as their noise allows"),
+    (Source::Neighbour, "not known: no chain of known length ran beside the reads"),
+];
+
 fn measured(clock: &Clock, found: &MeasuredClock, level: f64) -> MeasuredJson {
     let reading = &found.reading;
     let quantum = (reading.quantum > 0).then_some(reading.quantum);
-    let cost = found.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref().map(|ns| ns.estimate(level)));
+    let cost = found.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref());
     let (rate, rate_provenance) = match &found.rate {
         RateSeen::Measured(rate) => (Some(rate), rate.provenance.clone()),
         RateSeen::Reference => (None, "rates are measured against it".to_owned()),
@@ -238,10 +255,13 @@ fn measured(clock: &Clock, found: &MeasuredClock, level: f64) -> MeasuredJson {
         back_to_back_ticks: finite(reading.back_to_back_mean),
         back_to_back_min_ticks: reading.back_to_back_min,
         backward: reading.backward,
-        read_cost_ns: cost.and_then(Estimate::if_finite),
+        read_cost_ns: cost.and_then(|ns| ns.estimate(level).if_finite()),
+        read_cost_ns_budget: cost.map_or_else(Vec::new, |ns| figure_budget(&ns.budget, level, &OF_READ_COST)),
         read_cost_reason: cost.is_none().then(reason),
         rate_hz: rate.and_then(|rate| Estimate::of_rate(rate, level).if_finite()),
+        rate_hz_budget: rate.map_or_else(Vec::new, |rate| rate_budget(rate, rate.hz, level)),
         rate_off_ppm: rate.zip(clock.nominal_hz).and_then(|(rate, hz)| off_ppm(rate, hz, level).if_finite()),
+        rate_off_ppm_budget: rate.zip(clock.nominal_hz).map_or_else(Vec::new, |(rate, hz)| rate_budget(rate, 1e6 * rate.hz / hz, level)),
         rate_provenance,
         across_cpus: pairs,
         across_cpus_reason,

@@ -19,7 +19,7 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
     let difference = pad("difference in percent", DIFFERENCE);
     let head = format!("  {:>7}  {:>8}  {difference}  {:>10}  {:>6}  {:>8}", "aimed", "seen", "single, sd", "used", "left out");
     page.line(&head, Tone::Strong);
-    let constant = constant_ns(&comparison.points, level);
+    let constant = constant_ns(&comparison.points, level).map(|found| found.estimate(level));
     for point in &comparison.points {
         line(&mut page, point, constant.as_ref(), level);
     }

@@ -20,7 +20,8 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
         report.clocks.iter().map(|clock| clock.steadiest().map_or_else(String::new, |o| both(what(of(o)), clock))).collect::<Vec<_>>()
     };
     let half = |of: fn(&Overhead) -> &Moments| {
-        let text = |clock: &ClockOverhead| clock.mean(of, level).map_or_else(String::new, |mean| both(mean.half_width(), clock));
+        let text =
+            |clock: &ClockOverhead| clock.mean(of, level).map_or_else(String::new, |mean| both(mean.estimate(level).half_width(), clock));
         report.clocks.iter().map(text).collect::<Vec<_>>()
     };
     let hertz = report.clocks.iter().map(|clock| format!("{} MHz", significant(clock.rate.hz / 1e6, 7))).collect();

@@ -1,6 +1,6 @@
 //! perf's counter of core cycles, read by a system call: for machines whose kernel lets no program read the counter itself.
 
-use super::open::{Opened, open_file};
+use super::open::{Opened, count, open_file};
 use crate::clock::{Clock, CountsWhen, Ordering};
 use std::cell::Cell;
 
@@ -19,22 +19,19 @@ pub fn clock() -> (Clock, Result<(), String>) {
         enable: Some(enable),
         ..Clock::new("perf_read", DESCRIPTION, read)
     };
-    let available = if FILE.get().is_some() { Ok(()) } else { open_file().map(drop) };
+    let available = if FILE.get().is_some() { Ok(()) } else { open_file().and_then(Opened::counting).map(drop) };
     (clock, available)
 }
 
-/// Core cycles of this thread; 0 where it was not enabled in this thread.
+/// Core cycles of this thread; 0 where it was not enabled in this thread, or where something else holds the counter meanwhile.
 extern "C" fn read() -> u64 {
-    let mut count = 0u64;
-    // SAFETY: writes at most 8 bytes to a live number; the file is open until the process ends.
-    FILE.get().map(|file| unsafe { libc::read(file, (&raw mut count).cast(), size_of::<u64>()) });
-    count
+    FILE.get().and_then(count).unwrap_or(0)
 }
 
 /// Opens the counter for this thread, unless it is already open.
 fn enable() -> Result<(), String> {
     if FILE.get().is_none() {
-        FILE.set(Some(open_file().map(Opened::keep)?));
+        FILE.set(Some(open_file()?.counting()?.keep()));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Opening perf's counter of core cycles, and why the kernel may refuse it.
 
 use super::Page;
+use crate::clock::module::DEVICE as MODULE;
 
 /// Bytes of the page that are mapped: the smallest page size of the supported machines.
 const PAGE_BYTES: usize = 4096;
@@ -31,10 +32,6 @@ const CONFIG1: &[u64] = if cfg!(target_arch = "aarch64") { &[3, 2] } else { &[0]
 
 const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 
-/// The device of the kernel module that gives programs the cycle counter (probe/linux/). An event of perf would take the counter from
-/// the module, even if it is closed at once.
-const MODULE: &str = "/dev/hairspring_cycles";
-
 /// An open counter of this thread. It is closed when this is dropped.
 pub struct Opened(i32);
 
@@ -46,6 +43,28 @@ impl Opened {
         std::mem::forget(self);
         file
     }
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+impl Opened {
+    /// Whether the counter counts for this thread.
+    ///
+    /// # Errors
+    /// The kernel has no hardware counter for it. It opens a pinned event also then, and reads of it give nothing.
+    pub fn counting(self) -> Result<Opened, String> {
+        let taken = "another perf event holds the cycle counter, so this thread's counts nothing: end what uses perf (perf, a watchdog), or \
+                     choose another clock";
+        count(self.0).map(|_| self).ok_or_else(|| taken.to_owned())
+    }
+}
+
+/// The number of cycles by a system call; `None` while the kernel has no hardware counter for it.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub fn count(file: i32) -> Option<u64> {
+    let mut count = 0u64;
+    // SAFETY: writes at most 8 bytes to a live number; a file that is not open is an error.
+    let bytes = unsafe { libc::read(file, (&raw mut count).cast(), size_of::<u64>()) };
+    (bytes == size_of::<u64>() as isize).then_some(count)
 }
 
 impl Drop for Opened {
@@ -60,6 +79,7 @@ impl Drop for Opened {
 /// # Errors
 /// Why the kernel refuses it, and the setting that this depends on.
 pub fn open_file() -> Result<Opened, String> {
+    // An event of perf would take the counter from the module, even if it is closed at once.
     if std::path::Path::new(MODULE).exists() {
         return Err(format!(
             "the kernel module of {MODULE} has the cycle counter, and perf would take it: use that clock, or unload the module"
@@ -160,6 +180,22 @@ mod tests {
     #[test]
     fn attributes_have_the_size_of_their_first_form() {
         assert_eq!(size_of::<Attributes>(), 64);
+    }
+
+    #[test]
+    fn counter_that_something_else_holds_gives_nothing_and_says_so() {
+        use std::io::{Seek, Write};
+        use std::os::fd::{AsRawFd, IntoRawFd};
+        let path = std::env::temp_dir().join(format!("hairspring-count-{}", std::process::id()));
+        let mut file = std::fs::File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(count(file.as_raw_fd()), None);
+        file.write_all(&7u64.to_ne_bytes()).unwrap();
+        file.rewind().unwrap();
+        assert_eq!(count(file.as_raw_fd()), Some(7));
+        // The file has ended, as a pinned event without a counter has.
+        let error = Opened(file.into_raw_fd()).counting().map(drop).unwrap_err();
+        assert!(error.contains("another perf event holds") && error.contains("choose another clock"), "{error}");
     }
 
     #[test]

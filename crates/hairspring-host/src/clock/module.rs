@@ -1,0 +1,108 @@
+//! The kernel module that gives programs the cycle counter of ARM (`probe/linux/`): whether something else, such as perf, uses or has
+//! changed the counter meanwhile. The module says so in its device, a line for each CPU.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+/// The module's device.
+pub const DEVICE: &str = "/dev/hairspring_cycles";
+/// What the line of a CPU says whose counter can be read.
+const ON: &str = ": on,";
+
+/// Watches the counter of the CPU that the thread is on.
+#[derive(Debug)]
+pub struct CounterWatch {
+    device: File,
+    seen: Option<String>,
+}
+
+impl CounterWatch {
+    /// Begins to watch; `None` without the module.
+    pub fn start() -> Option<CounterWatch> {
+        CounterWatch::of(Path::new(DEVICE))
+    }
+
+    fn of(device: &Path) -> Option<CounterWatch> {
+        let mut watch = CounterWatch { device: File::open(device).ok()?, seen: None };
+        watch.seen = watch.line();
+        Some(watch)
+    }
+
+    /// Whether the counter was on, and nobody else's, since the last call or the start.
+    pub fn is_intact(&mut self) -> bool {
+        let now = self.line();
+        let is_intact = now.as_ref().is_some_and(|line| line.contains(ON)) && now == self.seen;
+        self.seen = now;
+        is_intact
+    }
+
+    /// What the module says about this CPU, after it has looked.
+    fn line(&mut self) -> Option<String> {
+        look(&self.device);
+        let mut text = String::new();
+        self.device.rewind().and_then(|()| self.device.read_to_string(&mut text)).ok()?;
+        let own = format!("cpu {}: ", crate::thread::current_cpu());
+        text.lines().find(|line| line.starts_with(&own)).map(str::to_owned)
+    }
+}
+
+/// Why the counter cannot be used although programs may read it: something else has it.
+///
+/// # Errors
+/// The reason, with what the module says.
+#[cfg(any(target_arch = "aarch64", target_arch = "arm"))]
+pub fn is_free() -> Result<(), String> {
+    CounterWatch::start().and_then(|watch| watch.seen).map_or(Ok(()), |line| free(&line))
+}
+
+#[cfg(any(test, target_arch = "aarch64", target_arch = "arm"))]
+fn free(line: &str) -> Result<(), String> {
+    if line.contains(ON) { Ok(()) } else { Err(format!("the module gives the cycle counter to nobody now ({line}): end what uses perf")) }
+}
+
+/// `HAIRSPRING_CYCLES_CHECK` of `probe/arm/page.h`: the module looks at the counter of this CPU now.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "ioctl has no safe form in the libraries used; this request has no argument")]
+fn look(device: &File) {
+    use std::os::fd::AsRawFd;
+    const CHECK: u32 = 0x6800;
+    // SAFETY: the file is open, and the request reads and writes no memory. Another kind of file refuses it.
+    unsafe { libc::ioctl(device.as_raw_fd(), CHECK as _) };
+}
+
+/// There is no module for other systems.
+#[cfg(not(target_os = "linux"))]
+fn look(_: &File) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::thread::{allowed_cpus, pin};
+
+    #[test]
+    fn counter_that_somebody_else_used_is_not_intact() {
+        pin(allowed_cpus()[0]).unwrap();
+        let cpu = allowed_cpus()[0];
+        let path = std::env::temp_dir().join(format!("hairspring-module-{}", std::process::id()));
+        let says =
+            |what: &str| std::fs::write(&path, format!("one tick in 1 cycles, wraps added up every 1000 ms\ncpu {cpu}: {what}\n")).unwrap();
+        says("on, disturbed 0 times, powered down 0 times");
+        let mut watch = CounterWatch::of(&path).unwrap();
+        assert!(watch.is_intact() && watch.is_intact());
+        says("on, disturbed 1 times, powered down 0 times");
+        assert_eq!([watch.is_intact(), watch.is_intact()], [false, true]);
+        says("taken by perf, disturbed 2 times, powered down 0 times");
+        assert_eq!([watch.is_intact(), watch.is_intact()], [false, false]);
+        std::fs::write(&path, "").unwrap();
+        assert!(!watch.is_intact());
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn taken_counter_is_refused_with_what_the_module_says() {
+        assert_eq!(free("cpu 0: on, disturbed 0 times, powered down 0 times"), Ok(()));
+        assert!(free("cpu 0: taken by perf, disturbed 1 times, powered down 0 times").unwrap_err().contains("taken by perf"));
+        assert!(CounterWatch::of(Path::new("/nonexistent/module")).is_none());
+    }
+}
