@@ -109,7 +109,7 @@ impl Placements {
             Finding::new(Severity::Warning, kind)
         };
         let rounds = || others.iter().map(|(one, _)| one.rounds.clone()).collect();
-        (few && times.len() >= FEWEST_WITH_OTHERS).then(|| (rounds(), Some(finding())))
+        (few && middle > 0.0 && times.len() >= FEWEST_WITH_OTHERS).then(|| (rounds(), Some(finding())))
     }
 
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
