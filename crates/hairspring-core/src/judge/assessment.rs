@@ -390,7 +390,7 @@ fn not_optimised(origin: &Origin, series: &str) -> Option<Finding> {
     unoptimised.then(|| Finding::new(Severity::Warning, FindingKind::NotOptimised))
 }
 
-/// Disturbed readings of a series, and those that are left out, among those that its author did not exclude. Where the
+/// Disturbed readings of a series, and those that are left out, among those that are not excluded. Where the
 /// undisturbed part of the readings is used, only those with a flag of their own are disturbed: all others were judged singly or by their round.
 fn disturbed(solution: &Solution, table: &Observations, id: SeriesId, by_part: bool) -> Disturbed {
     let of_series = |reading: &&Reading| table.rows()[reading.row as usize].series == id;

@@ -55,13 +55,16 @@ pub(super) struct Placements(Vec<Solved>);
 #[derive(Debug)]
 struct Solved {
     rounds: Range<u32>,
+    /// Placements that share these rounds: more than one if they have few rounds, or if there are many.
+    placements: usize,
     found: Assessment,
 }
 
 impl Placements {
     /// Solves every placement as the whole run is solved. Leaves out those in which a neighbour disturbed too many readings.
     pub fn new(table: &Observations, question: &Question, chains: &Options, whole: &Solver) -> Placements {
-        let spans = spans(&table.placements());
+        let placements = table.placements();
+        let spans = spans(&placements);
         if spans.len() < FEWEST {
             return Placements::default();
         }
@@ -72,7 +75,8 @@ impl Placements {
                 let all = Solver::new(&part, chains);
                 if all.is_surely_disturbed() { all.undisturbed(chains)? } else { all }
             };
-            Some(Solved { rounds: rounds.clone(), found: assess_by(&solver, &part, question, chains).ok()? })
+            let within = placements.iter().filter(|one| rounds.contains(&one.start)).count();
+            Some(Solved { rounds: rounds.clone(), placements: within, found: assess_by(&solver, &part, question, chains).ok()? })
         };
         // A placement that is left out would be solved from all its readings, as if they were merely disturbed.
         let is_in = |part: &Observations| !part.readings().iter().all(|reading| reading.flags.contains(Flags::EXCLUDED));
@@ -94,7 +98,11 @@ impl Placements {
     /// The rounds of the placements in which the body of a series is of another kind; `None` if there are none, or too many.
     fn others_of(&self, at: usize, series: &SeriesResult) -> Option<(Vec<Range<u32>>, Option<Finding>)> {
         let body = series.components.first()?;
-        let same = |one: &Solved| one.found.series.get(at)?.components.iter().find(|other| other.name == body.name).and_then(time_of);
+        let in_cycles = body.time.cycles.is_some();
+        let same = |one: &Solved| {
+            let body = one.found.series.get(at)?.components.iter().find(|other| other.name == body.name)?;
+            time_of(body, in_cycles)
+        };
         let times: Vec<(&Solved, f64)> = self.0.iter().filter_map(|one| Some((one, same(one)?))).collect();
         let middle = median(&mut times.iter().map(|(_, time)| *time).collect::<Vec<f64>>());
         let deviation = NORMAL * median(&mut times.iter().map(|(_, time)| (time - middle).abs()).collect::<Vec<f64>>());
@@ -104,8 +112,9 @@ impl Placements {
         let finding = || {
             let factors = || others.iter().map(|(_, time)| time / middle);
             let (least_factor, most_factor) = (factors().fold(f64::INFINITY, f64::min), factors().fold(f64::NEG_INFINITY, f64::max));
-            let (component, placements) = (body.name.clone(), times.len());
-            let kind = FindingKind::OtherPlacements { component, others: others.len(), placements, least_factor, most_factor };
+            let count = |times: &[(&Solved, f64)]| times.iter().map(|(one, _)| one.placements).sum::<usize>();
+            let (component, placements) = (body.name.clone(), count(&times));
+            let kind = FindingKind::OtherPlacements { component, others: count(&others), placements, least_factor, most_factor };
             Finding::new(Severity::Warning, kind)
         };
         let rounds = || others.iter().map(|(one, _)| one.rounds.clone()).collect();
@@ -131,10 +140,10 @@ impl Placements {
     }
 }
 
-/// The time of a component in core cycles, or in ticks where there are none; `None` if it is not finite.
-fn time_of(component: &ComponentResult) -> Option<f64> {
-    let cycles = component.time.cycles.as_ref().map(|cycles| cycles.value);
-    Some(cycles.unwrap_or(component.time.ticks.value)).filter(|time| time.is_finite())
+/// The time of a component in core cycles or in ticks; `None` if there is none, or if it is not finite.
+fn time_of(component: &ComponentResult, in_cycles: bool) -> Option<f64> {
+    let time = if in_cycles { component.time.cycles.as_ref()?.value } else { component.time.ticks.value };
+    Some(time).filter(|time| time.is_finite())
 }
 
 /// Groups of neighbouring placements with enough rounds each.

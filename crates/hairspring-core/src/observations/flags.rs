@@ -16,7 +16,7 @@ impl Flags {
     pub const GAP: Flags = Flags(2);
     /// The clock went backwards.
     pub const BACKWARD: Flags = Flags(4);
-    /// The author of the file excluded this reading.
+    /// The author of the file excluded this reading, or its placement is left out.
     pub const EXCLUDED: Flags = Flags(8);
     /// A control chain was off its known length in this stretch of time: something else used the core.
     pub const SHARED: Flags = Flags(16);
