@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 /// Ways to the calls, by the first argument.
 const WAYS: &str = r#"
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,17 @@ __attribute__((noinline)) long work(long n) {
   for (volatile long i = 0; i < n || lasting; i++) kept += i;
   return n;
 }
+__attribute__((noinline)) static void give_way(void) { sched_yield(); }
+__attribute__((noinline)) long turn(long n) {
+  long sum = 0;
+  for (long i = 0; i < n; i++) {
+    sum += i ^ n;
+    give_way();
+  }
+  return sum;
+}
 static void *one(void *a) { work(5); return a; }
-static void *many(void *a) { for (;;) work(7); return a; }
+static void *many(void *a) { for (;;) turn(7); return a; }
 int main(int argc, char **argv) {
   const char *how = argc > 1 ? argv[1] : "";
   pthread_t thread;
@@ -27,13 +37,14 @@ int main(int argc, char **argv) {
   if (!strcmp(how, "daemon")) { if (fork()) return 0; for (;;) pause(); }
   if (!strcmp(how, "thread")) { pthread_create(&thread, 0, one, 0); for (;;) pause(); }
   if (!strcmp(how, "crash")) { for (long i = 1; i <= 3; i++) work(i); abort(); }
-  if (!strcmp(how, "two")) { pthread_create(&thread, 0, many, 0); usleep(20000); for (;;) work(7); }
+  if (!strcmp(how, "two")) { pthread_create(&thread, 0, many, 0); usleep(20000); for (;;) turn(7); }
   if (!strcmp(how, "timer")) {
     struct itimerval often = {{0, 200}, {0, 200}};
     signal(SIGALRM, tick);
     setitimer(ITIMER_REAL, &often, 0);
   }
   if (!strcmp(how, "endless")) for (;;) { work(3); usleep(1000); }
+  if (!strcmp(how, "turns")) turn(7);
   for (long i = 1; i <= 30; i++) work(i);
   return 0;
 }
@@ -85,13 +96,11 @@ fn only_an_end_of_the_program_makes_fewer_calls() {
 #[test]
 fn parts_are_those_of_one_thread() {
     let rig = compile(WAYS, &["-O1", "-g"]);
-    let line = WAYS.lines().position(|line| line.contains("volatile long i = 0;")).unwrap() + 1;
-    let plain = json(&rig.blocks("work", "--\n", &["--json", "--skip", "6"]));
-    // The block of the loop's body.
-    let blocks = plain["blocks"].as_array().unwrap();
-    let body = blocks.iter().find(|block| block["line"] == line && block["runs"] == 7.0).unwrap();
+    let plain = json(&rig.blocks("turn", "turns\n", &["--json"]));
+    // The first block of the loop's body.
+    let body = plain["blocks"].as_array().unwrap().iter().find(|block| block["runs"] == 7.0).unwrap();
     let place = format!("{}@1-5", body["name"].as_str().unwrap());
-    let document = json(&rig.blocks("work", "two\n", &["--json", "--from", &place, "--calls", "3"]));
+    let document = json(&rig.blocks("turn", "two\n", &["--json", "--from", &place, "--calls", "3"]));
     assert_eq!((&document["inputs"]["calls"], &document["inputs"]["skipped"]), (&15.into(), &serde_json::json!([])));
     // Each call has seven trips: its five parts have 7, 6, 5, 4 and 3 of them.
     let again = document["blocks"].as_array().unwrap().iter().find(|block| block["name"] == body["name"]).unwrap();
