@@ -142,7 +142,7 @@ fn options_without_a_meaning_are_refused_or_named() {
         (&["--list"], "cannot be used with"),
         (&["--until", "each@2"], "`each` and `merged` end calls at the first arrival"),
         (&["--until", "c:13"], "no block begins on that line"),
-        (&["--from", "B2@1-1000", "--calls", "3"], "3000 parts (1000 arrivals, 3 calls of a run, 1 inputs), and 2000 is the limit"),
+        (&["--from", "B2@1-1000", "--calls", "3"], "3000 parts (arrivals x calls x inputs: 1000 x 3 x 1), and 2000 is the limit"),
     ] {
         let done = rig.blocks("work", "--\n", more);
         assert!(done.status == 2 && done.stderr.contains(expected), "{more:?}: {} {}", done.status, done.stderr);

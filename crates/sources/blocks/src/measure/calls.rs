@@ -158,7 +158,7 @@ impl Remarks {
     pub fn notes(&self) -> Vec<String> {
         let note = |what: &str, all: &[String]| {
             let (first, others) = all.split_first()?;
-            let others = if others.is_empty() { String::new() } else { format!("; the same holds for {} more inputs", others.len()) };
+            let others = if others.is_empty() { String::new() } else { format!("; likewise {} more", others.len()) };
             Some(format!("{what}: {first}{others}"))
         };
         let fewer = note("a run ended after fewer calls than requested (--calls), and all that it made were taken", &self.fewer);
@@ -183,7 +183,7 @@ mod tests {
         assert!(Remarks::default().notes().is_empty());
         let fewer = vec!["input 1 (a): 2 of 5".to_owned(), "input 2 (b): 1 of 5".to_owned()];
         let notes = Remarks { fewer, counting: Vec::new() }.notes();
-        assert!(notes.len() == 1 && notes[0].ends_with("input 1 (a): 2 of 5; the same holds for 1 more inputs"), "{notes:?}");
+        assert!(notes.len() == 1 && notes[0].ends_with("input 1 (a): 2 of 5; likewise 1 more"), "{notes:?}");
     }
 
     #[test]

@@ -357,7 +357,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         Err(Error::BadRequest(format!(
-            "--from {place}: {parts} parts ({each} arrivals, {calls} calls of a run, {inputs} inputs), and {MOST_ROWS} is the limit: give fewer arrivals, calls (--calls) or inputs"
+            "--from {place}: {parts} parts (arrivals x calls x inputs: {each} x {calls} x {inputs}), and {MOST_ROWS} is the limit: give fewer arrivals, calls (--calls) or inputs"
         )))
     }
 

@@ -88,3 +88,30 @@ impl Watchdog {
         self.expired.load(Ordering::SeqCst)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+
+    fn sleeper() -> (Child, Pid) {
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_raw(child.id() as i32);
+        (child, pid)
+    }
+
+    #[test]
+    fn all_members_end_at_the_deadline_but_none_that_has_left() {
+        let (mut first, mut second, mut left) = (sleeper(), sleeper(), sleeper());
+        let members = Members::of(first.1);
+        members.add(second.1);
+        members.add(left.1);
+        let watchdog = Watchdog::start();
+        watchdog.watch(Some((members.clone(), Instant::now() + Duration::from_millis(50))));
+        members.remove(left.1);
+        assert!(!first.0.wait().unwrap().success() && !second.0.wait().unwrap().success());
+        assert!(watchdog.expired() && left.0.try_wait().unwrap().is_none());
+        left.0.kill().unwrap();
+        left.0.wait().unwrap();
+    }
+}
