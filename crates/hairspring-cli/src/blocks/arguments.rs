@@ -18,6 +18,9 @@ Examples:
   hairspring blocks ./stripped --function 0x1149 --inputs -
   hairspring blocks /usr/bin/python3 --function adler32_z --inputs calls.txt";
 
+/// Where distributions put files of names and lines.
+pub const DEBUG_FILES: &str = "/usr/lib/debug";
+
 /// What to solve for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum UnknownsArgument {
@@ -46,10 +49,10 @@ pub struct BlocksArguments {
     #[arg(long, value_name = "COMMAND")]
     pub generate: Option<String>,
     /// Only list the functions of the program or library, with address and size: of a stripped one by its unwind table
-    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot"])]
+    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot", "annotate", "until", "from", "sample", "calls", "skip", "memory"])]
     pub list: bool,
     /// The folder with files of names and lines that were moved out of programs (build-id, .gnu_debuglink)
-    #[arg(long, value_name = "FOLDER", default_value = "/usr/lib/debug")]
+    #[arg(long, value_name = "FOLDER", default_value = DEBUG_FILES)]
     pub debug_files: PathBuf,
     /// Number of calls of the function that are taken from each run, one after the other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -81,8 +84,8 @@ pub struct BlocksArguments {
     /// Time for the rounds
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Duration,
-    /// Time limit for one run of the program, followed to the end of the call; an input that takes longer is left out. Also
-    /// the time limit for the command of --generate
+    /// Time limit for each step: up to the next call, and following it; what takes longer is left out. Also the time limit
+    /// for the command of --generate
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
     /// Write the raw observations to a file, for `hairspring fit`

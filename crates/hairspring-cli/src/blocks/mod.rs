@@ -2,19 +2,18 @@
 
 mod arguments;
 mod lines;
+mod outputs;
 mod progress;
 
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
-use arguments::{BlocksArguments, UnknownsArgument};
+use arguments::{BlocksArguments, DEBUG_FILES, UnknownsArgument};
 use hairspring_blocks::{Error, MeasuredFunction, Request, Wanted, functions, measure};
 use hairspring_blocks::{document, dot, text};
 use hairspring_core::judge::Remedies;
 use hairspring_program::circumstances::here;
 use hairspring_result::{Clock, Environment, Reference, json};
 use hairspring_view::clean::clean;
-use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 
 /// The verb.
@@ -59,13 +58,39 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         output::print(&list(arguments)?)?;
         return Ok(Outcome::Done);
     }
-    let mut save = arguments.save.as_deref().map(|path| create("--save", path)).transpose()?;
-    let mut dot = arguments.dot.as_deref().map(|path| create("--dot", path)).transpose()?;
-    let request = Request {
+    let request = request(arguments)?;
+    let (save, dot) = outputs::outputs(arguments, &request.program, &request.inputs)?;
+    let measured = measure(&request);
+    progress::clear();
+    let mut measured = measured.map_err(with_remedy)?;
+    REMEDIES.apply(&mut measured.analysis.findings);
+    for skipped in &measured.skipped {
+        output::complain(&format!("input {} ({}) left out: {}", skipped.input, skipped.text, skipped.reason));
+    }
+    measured.notes.iter().for_each(|note| output::complain(note));
+    if let Some(save) = save {
+        let table = &measured.run.table;
+        save.fill(|file| Ok(hairspring_core::observations::write_csv(table, std::io::BufWriter::new(file))?))?;
+    }
+    if let Some(dot) = dot {
+        dot.fill(|file| Ok(file.write_all(dot::dot(&measured).as_bytes())?))?;
+    }
+    let circumstances = circumstances(&measured);
+    output::print(&if arguments.report.json {
+        json::print(&document::blocks(&measured, &circumstances))
+    } else {
+        text::blocks(&measured, &circumstances, &output::style(), arguments.annotate)
+    })?;
+    Ok(Outcome::Done)
+}
+
+/// The request of the command line.
+fn request(arguments: &BlocksArguments) -> Result<Request, AnyError> {
+    Ok(Request {
         program: program(arguments)?,
         // The command line asks for it unless functions are listed.
         function: arguments.function.clone().unwrap_or_default(),
-        debug_files: arguments.debug_files.clone(),
+        debug_files: debug_files(arguments)?.to_owned(),
         inputs: lines::inputs(arguments)?,
         calls: arguments.calls,
         skip: arguments.skip,
@@ -83,34 +108,13 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         timeout: arguments.timeout,
         level: arguments.report.confidence_level,
         progress: progress::show,
-    };
-    let measured = measure(&request);
-    progress::clear();
-    let mut measured = measured.map_err(with_remedy)?;
-    REMEDIES.apply(&mut measured.analysis.findings);
-    for skipped in &measured.skipped {
-        output::complain(&format!("input {} ({}) left out: {}", skipped.input, skipped.text, skipped.reason));
-    }
-    measured.notes.iter().for_each(|note| output::complain(note));
-    if let Some(file) = save.take() {
-        hairspring_core::observations::write_csv(&measured.run.table, std::io::BufWriter::new(file)).map_err(|e| format!("--save: {e}"))?;
-    }
-    if let Some(mut file) = dot.take() {
-        file.write_all(dot::dot(&measured).as_bytes()).map_err(|e| format!("--dot: {e}"))?;
-    }
-    let circumstances = circumstances(&measured);
-    output::print(&if arguments.report.json {
-        json::print(&document::blocks(&measured, &circumstances))
-    } else {
-        text::blocks(&measured, &circumstances, &output::style(), arguments.annotate)
-    })?;
-    Ok(Outcome::Done)
+    })
 }
 
 /// The functions of the program, one a line.
 fn list(arguments: &BlocksArguments) -> Result<String, AnyError> {
     let mut out = format!("{:>12} {:>9}  {}\n", "address", "bytes", "function");
-    for function in functions(&program(arguments)?, &arguments.debug_files)? {
+    for function in functions(&program(arguments)?, debug_files(arguments)?)? {
         let name = clean(function.name.as_deref().unwrap_or("(no name)"));
         out += &format!("{:>#12x} {:>9}  {name}\n", function.address, function.bytes);
     }
@@ -125,13 +129,14 @@ fn with_remedy(error: Error) -> Error {
     }
 }
 
-/// Creates the file of an option, before anything is measured.
-fn create(option: &str, path: &Path) -> Result<File, AnyError> {
-    if path == Path::new("-") {
-        let reason = format!("{option} -: the report goes to standard output; give a file (./- for one of that name)");
+/// The folder with names and lines. The default one need not exist.
+fn debug_files(arguments: &BlocksArguments) -> Result<&Path, AnyError> {
+    let folder = arguments.debug_files.as_path();
+    if folder != Path::new(DEBUG_FILES) && !folder.is_dir() {
+        let reason = format!("--debug-files {}: there is no such folder; leave the option out for {DEBUG_FILES}", folder.display());
         return Err(Error::BadRequest(reason).into());
     }
-    Ok(File::create(path).map_err(|e| format!("{option} {}: {e}", path.display()))?)
+    Ok(folder)
 }
 
 /// The program's path; a name without a slash is looked up in the current folder first, then in PATH.

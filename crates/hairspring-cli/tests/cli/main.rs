@@ -6,6 +6,8 @@ mod blocks;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks_calls;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod blocks_ends;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks_harm;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks_names;

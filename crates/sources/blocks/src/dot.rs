@@ -1,7 +1,7 @@
 //! The graph of blocks as a file for Graphviz (the DOT language).
 
 use crate::MeasuredFunction;
-use crate::analysis::{Analysis, Place, Unknowns};
+use crate::analysis::{Analysis, Place, Unknowns, runs_in_whole_calls};
 use crate::graph::{Block, block_name};
 use crate::text::shown;
 use hairspring_view::clean::clean;
@@ -20,7 +20,7 @@ pub fn dot(measured: &MeasuredFunction) -> String {
         out += &node(measured, at, block, calls);
     }
     for (at, edge) in measured.graph.edges.iter().enumerate() {
-        let runs = measured.rows.iter().filter(|row| row.is_whole()).map(|row| row.counts.edges[at] as f64).sum::<f64>() / calls;
+        let runs = runs_in_whole_calls(&measured.rows, |counts| counts.edges[at]) / calls;
         let to = edge.to.map_or_else(|| "out".to_owned(), block_name);
         let style = if runs == 0.0 { ", style=dashed".to_owned() } else { format!(", penwidth={}", fixed(1.0 + (1.0 + runs).log10(), 1)) };
         out += &format!("  {} -> {to} [label={}{style}];\n", block_name(edge.from), quoted(&per_call(runs)));
@@ -29,7 +29,7 @@ pub fn dot(measured: &MeasuredFunction) -> String {
 }
 
 fn node(measured: &MeasuredFunction, at: usize, block: &Block, calls: f64) -> String {
-    let runs = measured.rows.iter().filter(|row| row.is_whole()).map(|row| row.counts.blocks[at] as f64).sum::<f64>() / calls;
+    let runs = runs_in_whole_calls(&measured.rows, |counts| counts.blocks[at]) / calls;
     let name = block_name(at);
     let (time, share) = time(measured, at);
     let (share, word) = share.map_or((measured.block_instruction_share(at), "instructions"), |share| (share, "time"));

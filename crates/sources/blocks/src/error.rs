@@ -48,6 +48,14 @@ pub enum Error {
         /// The system's error.
         reason: String,
     },
+    /// A step was not reached, because the program or the call ended in its own way before.
+    #[error("{what}: {reason}")]
+    Ended {
+        /// What was being done.
+        what: String,
+        /// How it ended.
+        reason: String,
+    },
     /// The observations cannot be solved.
     #[error(transparent)]
     Core(#[from] hairspring_core::Error),
@@ -60,5 +68,14 @@ impl Error {
     /// The error of a failed step.
     pub fn system(what: &str, reason: impl std::fmt::Display) -> Error {
         Error::System { what: what.to_owned(), reason: reason.to_string() }
+    }
+
+    /// The failure of a step as an end before it.
+    #[must_use]
+    pub fn into_ended(self) -> Error {
+        match self {
+            Error::System { what, reason } => Error::Ended { what, reason },
+            other => other,
+        }
     }
 }

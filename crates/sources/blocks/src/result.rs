@@ -1,6 +1,6 @@
 //! Requests and results: plain data.
 
-use crate::analysis::{Analysis, CountRow, Unknowns};
+use crate::analysis::{Analysis, CountRow, Unknowns, runs_in_whole_calls};
 use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
 use hairspring_host::thread::Settled;
@@ -142,7 +142,7 @@ pub struct MeasuredFunction {
     pub inputs: usize,
     /// Inputs left out, with the reason.
     pub skipped: Vec<Skipped>,
-    /// Messages about `until` places that match several blocks.
+    /// Messages about what was not as requested: fewer calls, places that match several blocks or none.
     pub notes: Vec<String>,
     /// What ran in each row.
     pub rows: Vec<CountRow>,
@@ -178,7 +178,7 @@ impl MeasuredFunction {
         let of_row =
             |row: &CountRow| row.counts.blocks.iter().zip(blocks).map(|(n, one)| *n as f64 * f64::from(one.instructions)).sum::<f64>();
         let all: f64 = whole().map(of_row).sum();
-        let own: f64 = whole().map(|row| runs(&row.counts) as f64).sum::<f64>() * f64::from(blocks[block].instructions);
+        let own: f64 = runs_in_whole_calls(&self.rows, runs) * f64::from(blocks[block].instructions);
         if all > 0.0 { own / all } else { 0.0 }
     }
 

@@ -1,6 +1,6 @@
 //! What each source line takes: the times of its blocks where they belong to it alone, else its share of the instructions.
 
-use super::{Analysis, CountRow, Place, Unknowns};
+use super::{Analysis, CountRow, Place, Unknowns, runs_in_whole_calls};
 use crate::graph::Graph;
 use hairspring_core::estimate::{Contribution, Estimate, Source, Spread, Uncertain};
 use hairspring_core::judge::{Bound, Time};
@@ -55,8 +55,7 @@ pub fn by_line(graph: &Graph, rows: &[CountRow], analysis: &Analysis) -> Vec<Lin
 
 /// How often each block ran in all whole calls.
 fn block_runs(graph: &Graph, rows: &[CountRow]) -> Vec<f64> {
-    let whole = || rows.iter().filter(|row| row.is_whole());
-    (0..graph.blocks.len()).map(|at| whole().map(|row| row.counts.blocks[at] as f64).sum()).collect()
+    (0..graph.blocks.len()).map(|at| runs_in_whole_calls(rows, |counts| counts.blocks[at])).collect()
 }
 
 /// Whether all instructions of a block are of one line.

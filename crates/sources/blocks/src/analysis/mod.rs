@@ -236,6 +236,11 @@ pub fn analyse(
     Ok(analysis)
 }
 
+/// How often something ran in all whole calls.
+pub fn runs_in_whole_calls(rows: &[CountRow], runs: impl Fn(&Counts) -> u64) -> f64 {
+    rows.iter().filter(|row| row.is_whole()).map(|row| runs(&row.counts) as f64).sum()
+}
+
 /// Drops the columns of what the page runs from the components; returns how many unknowns can be told apart without
 /// it, and how many there are.
 fn without_page_chain(result: &mut SeriesResult) -> (usize, usize) {
@@ -247,7 +252,9 @@ fn without_page_chain(result: &mut SeriesResult) -> (usize, usize) {
     solution.components.retain(|_| *kept.next().unwrap_or(&true));
     let mut kept = is_kept.iter();
     result.components.retain(|_| *kept.next().unwrap_or(&true));
-    (solution.rank.pivots.len().saturating_sub(less), solution.columns.len() - less)
+    // A column of the page that depends on others is no pivot.
+    let told_apart = solution.rank.pivots.iter().filter(|column| !is_of_page(&solution.columns[**column])).count();
+    (told_apart, solution.columns.len() - less)
 }
 
 /// Where the parts of a solution are, by name.

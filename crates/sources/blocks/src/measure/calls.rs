@@ -21,12 +21,19 @@ impl Session<'_> {
         let mappings = std::mem::take(&mut journey.mappings);
         let stub = Stub::install(journey.process(), &mappings, from, near, self.spread)?;
         self.learn(&journey)?;
-        let wanted = self.wanted_calls(input)?;
+        let wanted = self.wanted_calls(at, input)?;
         let (first, last) = (wanted[0], wanted[wanted.len() - 1]);
         for call in 1..=last {
             match journey.next_call(&self.program).map_err(|e| self.program.explain("reach the call", e)) {
                 // An input may make fewer calls than requested.
-                Err(_) if call > first => return Ok(()),
+                Err(Error::Ended { .. }) if call > first => {
+                    self.remarks.fewer.push(format!("input {} ({}): {} of {}", at + 1, input.text, call - first, wanted.len()));
+                    return Ok(());
+                }
+                Err(error) if call > first => {
+                    self.skip(at, Some(call), &error);
+                    return Ok(());
+                }
                 reached => reached?,
             }
             if wanted.binary_search(&call).is_err() {
@@ -36,6 +43,9 @@ impl Session<'_> {
                 Some((place, arrivals)) => self.add_parts((at, call), &mut journey, (place, &arrivals), &stub, all)?,
                 None if call == last => return self.add(at, call, journey.end()?, stub, all),
                 None => self.add(at, call, journey.copy()?, stub.clone(), all)?,
+            }
+            if journey.failed {
+                return Ok(());
             }
         }
         Ok(())
@@ -52,11 +62,11 @@ impl Session<'_> {
     ) -> Result<()> {
         let place = place.wrapping_add(journey.target.bias);
         for arrival in 1..=wanted.last().copied().unwrap_or(0) {
-            match journey.next_arrival(place).map_err(|e| self.program.explain("reach the place", e)) {
+            match journey.next_arrival(&self.program, place).map_err(|e| self.program.explain("reach the place", e)) {
                 Ok(()) if wanted.contains(&arrival) => self.add(at, call, journey.copy()?, stub.clone(), all)?,
                 Ok(()) => {}
                 // A call may get there less often than requested.
-                Err(_) if wanted.first().is_some_and(|first| *first < arrival) => break,
+                Err(Error::Ended { .. }) if wanted.first().is_some_and(|first| *first < arrival) => break,
                 Err(error) => {
                     self.skip(at, (self.request.calls > 1).then_some(call), &error);
                     break;
@@ -68,20 +78,26 @@ impl Session<'_> {
 
     /// The numbers of the calls to take: the first ones after those that are skipped, or a sample over the whole run, which is then made once
     /// more to count them.
-    fn wanted_calls(&mut self, input: &Input) -> Result<Vec<u64>> {
+    fn wanted_calls(&mut self, at: usize, input: &Input) -> Result<Vec<u64>> {
         let Request { calls, skip, timeout, .. } = *self.request;
         if !self.request.sample {
             return Ok((skip + 1..=skip + calls).collect());
         }
         let mut journey = Journey::begin(&mut self.program, input).map_err(|e| self.program.explain("start the program", e))?;
         let (mut seen, begin) = (0, Instant::now());
-        while begin.elapsed() < timeout {
-            match journey.next_call(&self.program) {
-                Ok(()) => seen += 1,
-                Err(error) if seen == 0 => return Err(self.program.explain("reach the call", error)),
-                Err(_) => break,
+        let stopped = loop {
+            if begin.elapsed() > timeout {
+                break Some(format!("not finished after {} s (--timeout)", timeout.as_secs_f64()));
             }
-        }
+            match journey.next_call(&self.program).map_err(|e| self.program.explain("reach the call", e)) {
+                Ok(()) => seen += 1,
+                Err(error) if seen == 0 => return Err(error),
+                Err(Error::Ended { .. }) => break None,
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        let remark = |reason| format!("input {} ({}): {seen} calls, then {reason}", at + 1, input.text);
+        self.remarks.counting.extend(stopped.map(remark));
         Ok(evenly(calls, skip, seen.max(skip + 1)))
     }
 
@@ -128,6 +144,29 @@ impl Session<'_> {
     }
 }
 
+/// What is worth a message about runs that were not as requested.
+#[derive(Debug, Default)]
+pub struct Remarks {
+    /// Inputs that made fewer calls than requested.
+    fewer: Vec<String>,
+    /// Inputs whose calls were not counted to the end.
+    counting: Vec<String>,
+}
+
+impl Remarks {
+    /// The messages: the first input of each kind, and how many others there are.
+    pub fn notes(&self) -> Vec<String> {
+        let note = |what: &str, all: &[String]| {
+            let (first, others) = all.split_first()?;
+            let others = if others.is_empty() { String::new() } else { format!("; likewise {} more", others.len()) };
+            Some(format!("{what}: {first}{others}"))
+        };
+        let fewer = note("a run ended after fewer calls than requested (--calls), and all that it made were taken", &self.fewer);
+        let counting = note("the sample is over a part of the run, because counting its calls stopped (raise --timeout)", &self.counting);
+        fewer.into_iter().chain(counting).collect()
+    }
+}
+
 /// Numbers of calls, evenly over those from `skip` to `seen`: the middle of each part.
 fn evenly(calls: u64, skip: u64, seen: u64) -> Vec<u64> {
     let all = seen - skip;
@@ -138,6 +177,14 @@ fn evenly(calls: u64, skip: u64, seen: u64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn remarks_name_the_first_input_and_count_the_others() {
+        assert!(Remarks::default().notes().is_empty());
+        let fewer = vec!["input 1 (a): 2 of 5".to_owned(), "input 2 (b): 1 of 5".to_owned()];
+        let notes = Remarks { fewer, counting: Vec::new() }.notes();
+        assert!(notes.len() == 1 && notes[0].ends_with("input 1 (a): 2 of 5; likewise 1 more"), "{notes:?}");
+    }
 
     #[test]
     fn a_sample_is_even_and_has_no_more_calls_than_there_are() {

@@ -73,7 +73,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         function: session.function(),
         from: request.from.clone(),
         inputs: request.inputs.len(),
-        notes: until::notes(&request.until, &graph),
+        notes: session.notes(&graph, &rows),
         graph,
         skipped: session.skipped,
         rows,
@@ -226,6 +226,15 @@ impl Session<'_> {
                 .any(|instruction| instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix()))
         };
         (0..graph.blocks.len()).filter(repeats).collect()
+    }
+
+    /// Messages about the runs, and about places that match several blocks or none.
+    fn notes(&self, graph: &Graph, rows: &[CountRow]) -> Vec<String> {
+        let mut notes = self.remarks.notes();
+        notes.extend(until::notes("--until", "calls end before", &self.request.until, graph));
+        notes.extend(until::notes("--from", "calls begin at", self.request.from.as_slice(), graph));
+        notes.extend(self.ends.unreached(graph, rows));
+        notes
     }
 
     fn function(&self) -> FunctionInfo {

@@ -1,5 +1,6 @@
 //! Prepares every input: runs it up to the function, follows the call, and makes it repeatable.
 
+use super::calls::Remarks;
 use super::until::{Arrivals, Ends, place_and_arrivals, resolve};
 use super::{code_of_file, instructions, is_general};
 use crate::analysis::CountRow;
@@ -154,6 +155,8 @@ pub struct Session<'a> {
     pub graph: Graph,
     /// Inputs left out.
     pub skipped: Vec<Skipped>,
+    /// What is worth a message about the runs.
+    pub remarks: Remarks,
     /// Statistics of following the calls.
     pub traced: Traced,
     /// What calls read that differs from time to time.
@@ -165,7 +168,8 @@ pub struct Session<'a> {
     /// The place where rows begin, by its address in the file, and at which arrivals; `None` for the function's entry.
     pub from: Option<(u64, BTreeSet<u64>)>,
     observed: Observed,
-    ends: Ends,
+    /// Where calls are ended early.
+    pub ends: Ends,
     /// Where calls are ended in the graph that is known.
     arrivals: Option<Arrivals>,
     alike: HashMap<(u64, Vec<u64>), usize>,
@@ -190,6 +194,7 @@ impl<'a> Session<'a> {
             code: Code::new(Vec::new()),
             graph: Graph::default(),
             skipped: Vec::new(),
+            remarks: Remarks::default(),
             traced: Traced::default(),
             sources: BTreeSet::new(),
             reads_outside: false,
@@ -336,10 +341,24 @@ impl<'a> Session<'a> {
             lines.annotate(&mut annotated, |at| instructions(&self.code, self.graph.blocks[at].start, self.graph.blocks[at].end));
             self.ends = resolve(&self.request.until, &annotated)?;
             self.from = self.request.from.as_ref().map(|place| from(place, &annotated)).transpose()?;
+            self.limit_parts()?;
             self.target = Some(journey.target.clone());
             self.image = Some(journey.image.clone());
         }
         Ok(())
+    }
+
+    /// Checks that the parts of all calls are not too many: each waits in a process of its own.
+    fn limit_parts(&self) -> Result<()> {
+        let (Some((_, arrivals)), Some(place)) = (&self.from, &self.request.from) else { return Ok(()) };
+        let (each, calls, inputs) = (arrivals.len(), self.request.calls as usize, self.request.inputs.len());
+        let parts = each.saturating_mul(calls).saturating_mul(inputs);
+        if each == 1 || parts <= MOST_ROWS {
+            return Ok(());
+        }
+        Err(Error::BadRequest(format!(
+            "--from {place}: {parts} parts (arrivals x calls x inputs: {each} x {calls} x {inputs}), and {MOST_ROWS} is the limit: give fewer arrivals, calls (--calls) or inputs"
+        )))
     }
 
     /// Adds observed targets of branches that the disassembly cannot follow.

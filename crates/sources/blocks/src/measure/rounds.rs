@@ -136,7 +136,7 @@ impl Timing<'_> {
             if readings.lost.contains_key(&process) {
                 continue;
             }
-            program.watchdog.watch(Some((prepared[process].process.id(), Instant::now() + self.timeout)));
+            program.deadline_after(&prepared[process].process, self.timeout);
             let ticks = prepared[process].run_own(*function, MOST_WARM as usize + timed, random.next_u64());
             match ticks.map_err(|e| program.explain("measure the overhead", e)) {
                 Ok(ticks) => {
@@ -195,7 +195,7 @@ impl Timing<'_> {
         program: &Program,
     ) -> Result<Vec<u64>> {
         let one = &mut prepared[process];
-        program.watchdog.watch(Some((one.process.id(), Instant::now() + limit)));
+        program.deadline_after(&one.process, limit);
         one.run(row, repeats, seed).map_err(|e| program.explain("repeat the call", e))
     }
 

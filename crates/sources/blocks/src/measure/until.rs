@@ -1,11 +1,12 @@
 //! Where calls are ended early.
 
-use crate::analysis::Structure;
+use crate::analysis::{CountRow, Structure};
 use crate::binary::{Code, is_padding};
 use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph, block_name};
 use crate::trace::JUMP;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Most numbers of arrivals at the places of one option, and the largest of them.
 const MOST_ARRIVALS: u64 = 1_000;
@@ -20,6 +21,8 @@ pub struct Ends {
     each: bool,
     merged: bool,
     named: Arrivals,
+    /// The named ones as they were requested, with their address and arrivals.
+    requested: Vec<(String, u64, BTreeSet<u64>)>,
 }
 
 /// Parses places: `each`, `merged`, or `B4`, `0x1160`, `12` or `file.c:12`, each with `@k` or `@k-m` for the k-th arrival there.
@@ -34,7 +37,8 @@ pub fn resolve(wanted: &[String], graph: &Graph) -> Result<Ends> {
             "merged" => ends.merged = true,
             _ => {
                 let (address, arrivals) = place_and_arrivals("--until", place, graph)?;
-                ends.named.entry(address).or_default().extend(arrivals);
+                ends.named.entry(address).or_default().extend(&arrivals);
+                ends.requested.push((place.clone(), address, arrivals));
             }
         }
     }
@@ -57,6 +61,11 @@ pub fn place_and_arrivals(option: &str, text: &str, graph: &Graph) -> Result<(u6
         );
         Error::BadRequest(format!("{option} {text}: {forms}"))
     };
+    if option == "--until" && matches!(place, "each" | "merged") {
+        return Err(Error::BadRequest(format!(
+            "{option} {text}: `each` and `merged` end calls at the first arrival and take no number; give a block for others, as B4@3"
+        )));
+    }
     let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
     let (first, last): (u64, u64) = (first.parse().map_err(|_| bad())?, last.parse().map_err(|_| bad())?);
     if first < 1 || last < first || last > LAST_ARRIVAL || last - first >= MOST_ARRIVALS {
@@ -96,18 +105,19 @@ fn as_line(place: &str) -> Option<(&str, u32)> {
 
 /// Blocks that begin on a line.
 fn on_line<'a>(file: &'a str, line: u32, graph: &'a Graph) -> impl Iterator<Item = usize> + 'a {
-    let begins =
-        move |at: &usize| graph.blocks[*at].source.as_ref().is_some_and(|source| source.file.ends_with(file) && source.line == line);
+    // Whole parts of the path: `c:3` does not mean `a.c:3`.
+    let is_file = move |path: &str| file.is_empty() || Path::new(path).ends_with(file);
+    let begins = move |at: &usize| graph.blocks[*at].source.as_ref().is_some_and(|source| is_file(&source.file) && source.line == line);
     (0..graph.blocks.len()).filter(begins)
 }
 
-/// Messages about lines on which several blocks begin.
-pub fn notes(wanted: &[String], graph: &Graph) -> Vec<String> {
+/// Messages about lines on which several blocks begin, of `--until` or `--from`, and what happens there.
+pub fn notes(option: &str, what: &str, wanted: &[String], graph: &Graph) -> Vec<String> {
     let note = |place: &String| {
         let (file, line) = as_line(place.rsplit_once('@').map_or(place.as_str(), |(place, _)| place))?;
         let all: Vec<String> = on_line(file, line, graph).map(block_name).collect();
         let (first, others) = all.split_first().filter(|(_, others)| !others.is_empty())?;
-        Some(format!("--until {place}: calls end before {first}; {} begin on that line, too, and can be given by name", others.join(", ")))
+        Some(format!("{option} {place}: {what} {first}; {} begin on that line, too, and can be given by name", others.join(", ")))
     };
     wanted.iter().filter_map(note).collect()
 }
@@ -123,6 +133,21 @@ impl Ends {
             all.entry(start(at)).or_default().insert(1);
         }
         all
+    }
+
+    /// Messages about named ends where no row ends.
+    pub fn unreached(&self, graph: &Graph, rows: &[CountRow]) -> Vec<String> {
+        let ends_at = |row: &CountRow, address: u64, arrivals: &BTreeSet<u64>| {
+            let is_there = row.until.is_some_and(|until| graph.blocks[until].start == address);
+            is_there && arrivals.contains(&row.counted.map_or(1, |(_, arrival)| arrival))
+        };
+        let missing = self.requested.iter().filter(|(_, address, arrivals)| !rows.iter().any(|row| ends_at(row, *address, arrivals)));
+        let note = |(place, ..): &(String, u64, BTreeSet<u64>)| {
+            format!(
+                "--until {place}: no call was ended there: none got there that often, or the jump that ends a call would overwrite code that runs before; give another block or arrival, or inputs that get there"
+            )
+        };
+        missing.map(note).collect()
     }
 
     /// Whether the jump that ends a call can be put at an address: it must not overwrite code that runs earlier.
@@ -166,6 +191,7 @@ mod tests {
         assert!(at("B9").unwrap_err().to_string().contains("B1 to B3"));
         assert!(at("0x11").unwrap_err().to_string().contains("begins at 0x10"));
         assert!(at("12").unwrap_err().to_string().contains("no line numbers"));
+        assert!(at("each@2").unwrap_err().to_string().contains("take no number"));
         assert!(at("there").unwrap_err().to_string().contains("`each` or `merged`"));
     }
 
@@ -178,8 +204,21 @@ mod tests {
         }
         let wanted = |place: &str| [place.to_owned()];
         assert_eq!(resolve(&wanted("a.c:8"), &graph).unwrap().arrivals(&graph), Arrivals::from([(16, BTreeSet::from([1]))]));
-        let said = notes(&wanted("8"), &graph);
+        let said = notes("--until", "calls end before", &wanted("8"), &graph);
         assert!(said.len() == 1 && said[0].contains("before B2; B3 begin"), "{said:?}");
-        assert!(notes(&["9".to_owned(), "each".to_owned(), "B2".to_owned()], &graph).is_empty());
+        assert!(notes("--until", "", &["9".to_owned(), "each".to_owned(), "B2".to_owned()], &graph).is_empty());
+        // A file is given by whole parts of its path.
+        assert!(resolve(&wanted("src/a.c:8"), &graph).is_ok());
+        assert!(resolve(&wanted("c:8"), &graph).unwrap_err().to_string().contains("no block begins on that line"));
+    }
+
+    #[test]
+    fn ends_without_a_row_are_named() {
+        let graph = graph(3, &[(0, Some(1)), (1, Some(2)), (2, None)]);
+        let wanted: Vec<String> = ["each", "B2", "B2@3", "B3", "B3@2-4"].map(str::to_owned).to_vec();
+        let ends = resolve(&wanted, &graph).unwrap();
+        let row = |until, counted| CountRow { counts: Counts::default(), until, counted };
+        let notes = ends.unreached(&graph, &[row(None, Some((1, 3))), row(Some(1), None), row(Some(2), Some((2, 4)))]);
+        assert!(notes.len() == 2 && notes[0].starts_with("--until B2@3: no call") && notes[1].starts_with("--until B3: "), "{notes:?}");
     }
 }

@@ -3,7 +3,7 @@
 //! All are traced, because a breakpoint in memory that is copied or shared would end one that is not. Calls of the first process count. A
 //! process that it starts is held at the function, and its calls count if the first one ends or waits for it.
 
-use super::process::{BREAKPOINT, Process, Resume, Stop};
+use super::process::{BREAKPOINT, FAULTS, Process, Resume, Stop};
 use crate::error::{Error, Result};
 use nix::errno::Errno;
 use nix::sys::ptrace;
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 /// Time between two looks whether the first process waits, and how long it must for a call of another one to count.
 const LOOK: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_millis(200);
+/// The same for a thread that others, which are parked, may keep waiting.
+const PATIENCE_OF_ONE: Duration = Duration::from_millis(20);
 
 /// Another thread or process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +41,15 @@ pub struct Crowd {
     others: BTreeMap<Pid, Other>,
     /// Those of which the first stop came before the news of them.
     early: BTreeSet<Pid>,
+    /// Whether the process whose calls count ended by itself.
+    pub exited: bool,
     /// Processes that are stopped at the function.
     held: Vec<Pid>,
+    /// The only thread that is waited for, if there is one.
+    only: Option<Pid>,
+    /// Threads that stopped at a place where only that one is waited for, and the byte there. They wait until the breakpoints are removed: if they
+    /// were to step over one, that thread might pass it meanwhile.
+    parked: Vec<(Pid, u64, u8)>,
 }
 
 /// An address to stop at, and the byte there.
@@ -58,7 +67,17 @@ impl Crowd {
     /// A program that has not run yet.
     pub fn new(process: Process) -> Crowd {
         let first = Pid::from_raw(process.id());
-        Crowd { process, first, ended: None, others: BTreeMap::new(), early: BTreeSet::new(), held: Vec::new() }
+        Crowd {
+            process,
+            first,
+            ended: None,
+            others: BTreeMap::new(),
+            early: BTreeSet::new(),
+            exited: false,
+            held: Vec::new(),
+            only: None,
+            parked: Vec::new(),
+        }
     }
 
     /// Whether there is nothing but one thread of one process.
@@ -66,11 +85,13 @@ impl Crowd {
         self.others.is_empty()
     }
 
-    /// Runs up to the first of some addresses, each with the byte there, and removes the breakpoints; returns which.
+    /// Runs up to the first of some addresses, each with the byte there, and removes the breakpoints; returns which. It is any thread that
+    /// gets there, or `only` one.
     ///
     /// # Errors
     /// By `ended`: the program ends before, or replaces itself.
-    pub fn run_to(&mut self, places: &[Place], ended: &dyn Fn(String) -> Error) -> Result<u64> {
+    pub fn run_to(&mut self, places: &[Place], only: Option<i32>, ended: &dyn Fn(String) -> Error) -> Result<u64> {
+        self.only = only.map(Pid::from_raw);
         places.iter().try_for_each(|(address, _)| self.process.poke(*address, &[BREAKPOINT]))?;
         self.process.resume(Resume::Run)?;
         let reached = loop {
@@ -83,6 +104,7 @@ impl Crowd {
         let at = self.process.instruction()?.wrapping_sub(1);
         places.iter().try_for_each(|(address, original)| self.process.poke(*address, &[*original]))?;
         self.process.go_to(at)?;
+        std::mem::take(&mut self.parked).into_iter().for_each(|(id, ..)| go_on(id, None));
         Ok(at)
     }
 
@@ -91,12 +113,13 @@ impl Crowd {
     /// # Errors
     /// The thread ends there.
     pub fn step(&mut self, ended: &dyn Fn(String) -> Error) -> Result<()> {
-        let mut held = None;
+        // A signal from before would be delivered in place of the step.
+        let mut held = self.process.hold();
         loop {
             match self.process.run(Resume::Step)? {
                 Stop::Trap => break,
                 // Delivered when the thread runs on: a handler that begins here would come back to the same instruction.
-                Stop::Signal(Signal::SIGSEGV | Signal::SIGBUS | Signal::SIGFPE | Signal::SIGILL) => {}
+                Stop::Signal(signal) if FAULTS.contains(&signal) => {}
                 Stop::Signal(_) => held = held.or(self.process.hold()),
                 Stop::Filtered | Stop::SystemCall | Stop::VforkDone => {}
                 Stop::NewProcess { id, .. } => self.joined(Pid::from_raw(id), false),
@@ -105,6 +128,19 @@ impl Crowd {
         }
         self.process.deliver_later(held);
         Ok(())
+    }
+
+    /// Runs the thread that is stopped for one instruction at least, up to the first of some addresses.
+    ///
+    /// # Errors
+    /// By `ended`: the program ends before.
+    pub fn step_to(&mut self, places: &[Place], ended: &dyn Fn(String) -> Error) -> Result<u64> {
+        self.step(ended)?;
+        let at = self.process.instruction()?;
+        if places.iter().any(|(place, _)| *place == at) {
+            return Ok(at);
+        }
+        self.run_to(places, Some(self.process.id()), ended)
     }
 
     /// Makes another thread the one that is looked at.
@@ -123,8 +159,13 @@ impl Crowd {
         loop {
             // Alone it is asked for by its number: others of this command are not looked at.
             let whom = if self.others.is_empty() { Pid::from_raw(self.process.id()) } else { Pid::from_raw(-1) };
-            let flags = if self.held.is_empty() { WaitPidFlag::__WALL } else { WaitPidFlag::__WALL | WaitPidFlag::WNOHANG };
+            let must_look = self.parked.len() + self.held.len() > 0;
+            let flags = if must_look { WaitPidFlag::__WALL | WaitPidFlag::WNOHANG } else { WaitPidFlag::__WALL };
             let status = match waitpid(whom, Some(flags)) {
+                Ok(WaitStatus::StillAlive) if self.only.is_some() => {
+                    self.let_parked_pass(&mut since)?;
+                    continue;
+                }
                 Ok(WaitStatus::StillAlive) => {
                     if !is_asleep(self.first) && self.ended.is_none() {
                         since = Instant::now();
@@ -152,16 +193,32 @@ impl Crowd {
         }
     }
 
+    /// Waits a moment; if the only thread that is waited for sleeps on, a parked thread may keep it waiting, and passes.
+    fn let_parked_pass(&mut self, since: &mut Instant) -> Result<()> {
+        if !self.only.is_some_and(|only| sleeps(self.first, only)) {
+            *since = Instant::now();
+        }
+        if since.elapsed() > PATIENCE_OF_ONE && !self.parked.is_empty() {
+            let (id, at, original) = self.parked.remove(0);
+            pass(id, at, original)?;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+        Ok(())
+    }
+
     /// The stop of a process that was held: from here on, its calls count.
     fn take_held(&mut self) -> WaitStatus {
         let thread = self.held.remove(0);
-        self.first = thread;
+        (self.first, self.exited) = (thread, false);
         WaitStatus::Stopped(thread, Signal::SIGTRAP)
     }
 
     fn handle(&mut self, status: WaitStatus, places: &[Place], ended: &dyn Fn(String) -> Error) -> Result<Event> {
         match status {
-            WaitStatus::Exited(id, code) => self.gone(id, format!("the program ended before, with status {code}"), ended)?,
+            WaitStatus::Exited(id, code) => {
+                self.exited |= id == self.first;
+                self.gone(id, format!("the program ended before, with status {code}"), ended)?;
+            }
             WaitStatus::Signaled(id, Signal::SIGKILL, _) if id == self.first => {
                 self.process.has_ended();
                 return Err(ended(format!("the program was killed by {} before", Signal::SIGKILL)));
@@ -179,6 +236,7 @@ impl Crowd {
                     return Err(ended("it replaces itself with another program: give that program instead".into()));
                 }
                 let _ = ptrace::detach(id, None);
+                self.process.members.remove(id);
                 self.others.remove(&id);
             }
             WaitStatus::Stopped(id, Signal::SIGTRAP) => return self.trapped(id, places),
@@ -199,6 +257,7 @@ impl Crowd {
     fn joined(&mut self, new: Pid, borrows: bool) {
         let is_new = !self.early.remove(&new);
         self.others.insert(new, Other { is_new, borrows });
+        self.process.members.add(new);
         self.process.has_started_others();
         if !is_new {
             go_on(new, None);
@@ -210,7 +269,9 @@ impl Crowd {
         if id == self.first {
             self.ended = Some(how);
         }
+        self.process.members.remove(id);
         self.held.retain(|held| *held != id);
+        self.parked.retain(|(parked, ..)| *parked != id);
         if id.as_raw() == self.process.id() {
             match self.others.keys().next().copied() {
                 // Any other will do until one reaches the function.
@@ -241,15 +302,34 @@ impl Crowd {
             pass(id, at, *original)?;
             return Ok(Event::Passed);
         }
-        if is_of(id, self.first) {
-            return Ok(Event::Reached(id));
+        match (self.only, is_of(id, self.first)) {
+            (None, true) => return Ok(Event::Reached(id)),
+            (Some(only), true) if only == id => return Ok(Event::Reached(id)),
+            (Some(_), true) => {
+                self.park(id, at, *original)?;
+                return Ok(Event::Passed);
+            }
+            // It has a copy of the memory, with breakpoints of its own.
+            (Some(_), false) => {
+                pass(id, at, *original)?;
+                return Ok(Event::Passed);
+            }
+            (None, false) => {}
         }
         self.held.push(id);
         Ok(Event::Passed)
     }
 
+    /// Keeps a thread at the instruction of a breakpoint.
+    fn park(&mut self, id: Pid, at: u64, original: u8) -> Result<()> {
+        go_back(id, at)?;
+        self.parked.push((id, at, original));
+        Ok(())
+    }
+
     /// Ends all of them.
     fn end(&mut self) {
+        self.process.members.clear();
         let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
         let mut left: Vec<Pid> = self.others.keys().copied().chain(std::mem::take(&mut self.early)).collect();
         for id in &left {
@@ -288,14 +368,19 @@ fn go_on(id: Pid, signal: Option<Signal>) {
 fn pass(id: Pid, at: u64, original: u8) -> Result<()> {
     let failed = |e| Error::system("pass the function in another process", e);
     super::process::poke(id, at, &[original])?;
-    let mut registers = ptrace::getregs(id).map_err(failed)?;
-    registers.rip = at;
-    ptrace::setregs(id, registers).map_err(failed)?;
+    go_back(id, at)?;
     ptrace::step(id, None).map_err(failed)?;
     waitpid(id, Some(WaitPidFlag::__WALL)).map_err(failed)?;
     super::process::poke(id, at, &[BREAKPOINT])?;
     go_on(id, None);
     Ok(())
+}
+
+/// Sets the address where a thread continues.
+fn go_back(id: Pid, at: u64) -> Result<()> {
+    let failed = |e| Error::system("pass the function in another thread", e);
+    let registers = ptrace::getregs(id).map_err(failed)?;
+    ptrace::setregs(id, libc::user_regs_struct { rip: at, ..registers }).map_err(failed)
 }
 
 fn instruction(id: Pid) -> Result<u64> {
@@ -314,10 +399,17 @@ fn shares_memory(one: Pid, other: Pid) -> bool {
 /// Whether all threads of a process sleep.
 fn is_asleep(process: Pid) -> bool {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return true };
-    let state = |thread: std::fs::DirEntry| {
-        let text = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-        // The name before it, in brackets, may contain anything.
-        text.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next())
-    };
-    threads.filter_map(std::io::Result::ok).all(|thread| matches!(state(thread), Some('S' | 'D' | 'Z' | 'X') | None))
+    threads.filter_map(std::io::Result::ok).all(|thread| matches!(state(&thread.path()), Some('S' | 'D' | 'Z' | 'X') | None))
+}
+
+/// Whether a thread of a process sleeps.
+fn sleeps(process: Pid, thread: Pid) -> bool {
+    matches!(state(Path::new(&format!("/proc/{process}/task/{thread}"))), Some('S' | 'D'))
+}
+
+/// The state of a thread, by its folder in /proc.
+fn state(thread: &Path) -> Option<char> {
+    let text = std::fs::read_to_string(thread.join("stat")).unwrap_or_default();
+    // The name before it, in brackets, may contain anything.
+    text.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next())
 }

@@ -14,6 +14,7 @@ mod start;
 mod stub;
 mod system;
 mod tripwire;
+mod watchdog;
 
 pub use follow::{Begin, Followed, Follower, Partial};
 pub use guard::Guard;

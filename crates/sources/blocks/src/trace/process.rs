@@ -5,6 +5,7 @@
 )]
 
 use super::maps::Mapping;
+use super::watchdog::Members;
 use crate::error::{Error, Result};
 use hairspring_host::process::Group;
 use nix::errno::Errno;
@@ -24,9 +25,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The instruction that calls the system.
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
@@ -36,6 +35,9 @@ pub const BREAKPOINT: u8 = 0xcc;
 
 /// The flag with which a processor stops after each instruction.
 pub const TRAP_FLAG: u64 = 0x100;
+
+/// Signals of the instruction itself, which come again if they are held.
+pub const FAULTS: [Signal; 4] = [Signal::SIGSEGV, Signal::SIGBUS, Signal::SIGFPE, Signal::SIGILL];
 
 /// Registers of the program.
 pub type Registers = libc::user_regs_struct;
@@ -98,49 +100,6 @@ pub enum Resume {
     Step,
 }
 
-/// Kills a program that runs for too long.
-#[derive(Debug, Clone)]
-pub struct Watchdog {
-    watched: Arc<Mutex<Option<(i32, Instant)>>>,
-    expired: Arc<AtomicBool>,
-}
-
-impl Watchdog {
-    /// Starts a watchdog; its thread ends with the last copy of this.
-    pub fn start() -> Watchdog {
-        const LOOK: Duration = Duration::from_millis(20);
-        let watchdog = Watchdog { watched: Arc::default(), expired: Arc::default() };
-        let (watched, expired) = (Arc::downgrade(&watchdog.watched), watchdog.expired.clone());
-        std::thread::spawn(move || {
-            while let Some(watched) = watched.upgrade() {
-                // The lock is held during the kill: a process that is no longer watched must not be killed.
-                let mut due = watched.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some((pid, _)) = due.take_if(|(_, deadline)| Instant::now() > *deadline) {
-                    expired.store(true, Ordering::SeqCst);
-                    let _ = nix::sys::signal::kill(Pid::from_raw(pid), Signal::SIGKILL);
-                }
-                drop(due);
-                drop(watched);
-                std::thread::sleep(LOOK);
-            }
-        });
-        watchdog
-    }
-
-    /// Watches a process until a deadline; `None` watches none.
-    pub fn watch(&self, process: Option<(i32, Instant)>) {
-        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = process;
-        if process.is_some() {
-            self.expired.store(false, Ordering::SeqCst);
-        }
-    }
-
-    /// Whether it killed the last watched process.
-    pub fn expired(&self) -> bool {
-        self.expired.load(Ordering::SeqCst)
-    }
-}
-
 /// The process group of a program, which ends with the last process that is looked at.
 #[derive(Debug)]
 struct Owner {
@@ -161,6 +120,8 @@ impl Drop for Owner {
 #[derive(Debug)]
 pub struct Process {
     pid: Pid,
+    /// What ends with it when a deadline passes.
+    pub members: Members,
     owner: Rc<Owner>,
     pending: Option<Signal>,
     ended: bool,
@@ -203,8 +164,10 @@ impl Process {
             ErrorKind::ArgumentListTooLong | ErrorKind::InvalidInput => Error::system("start the program with these arguments", e),
             _ => fail(not_started(&e)),
         })?;
+        let pid = Pid::from_raw(child.id() as i32);
         let mut process = Process {
-            pid: Pid::from_raw(child.id() as i32),
+            pid,
+            members: Members::of(pid),
             owner: Rc::new(Owner { group: RefCell::new(group), forked: Cell::new(false) }),
             pending: None,
             ended: false,
@@ -249,11 +212,11 @@ impl Process {
         let status = waitpid(self.pid, Some(WaitPidFlag::__WALL)).map_err(|e| refused("wait for the program", e))?;
         Ok(match status {
             WaitStatus::Exited(_, code) => {
-                self.ended = true;
+                self.has_ended();
                 Stop::Exited(code)
             }
             WaitStatus::Signaled(_, signal, _) => {
-                self.ended = true;
+                self.has_ended();
                 Stop::Killed(signal)
             }
             WaitStatus::PtraceSyscall(_) => Stop::SystemCall,
@@ -287,6 +250,7 @@ impl Process {
 
     /// Notes that it has ended and was waited for.
     pub fn has_ended(&mut self) {
+        self.members.remove(self.pid);
         self.ended = true;
     }
 
@@ -299,7 +263,8 @@ impl Process {
     #[must_use]
     pub fn hand_over(&mut self) -> Process {
         let ended = std::mem::replace(&mut self.ended, true);
-        Process { pid: self.pid, owner: self.owner.clone(), pending: self.pending.take(), ended, threads: Vec::new(), newest: None }
+        let (members, owner) = (std::mem::take(&mut self.members), self.owner.clone());
+        Process { pid: self.pid, members, owner, pending: self.pending.take(), ended, threads: Vec::new(), newest: None }
     }
 
     /// A copy of the process as it is, with this thread only. It is a sibling, of which the program knows nothing. The system call is made
@@ -317,7 +282,8 @@ impl Process {
         self.newest = None;
         self.system_call(from, libc::SYS_clone, [SIBLING, 0, 0, 0, 0, 0])?;
         let pid = self.newest.take().ok_or_else(|| Error::system("copy the program", "the copy is not traced"))?;
-        let copy = Process { pid, owner: self.owner.clone(), pending: None, ended: false, threads: Vec::new(), newest: None };
+        let (members, owner) = (Members::of(pid), self.owner.clone());
+        let copy = Process { pid, members, owner, pending: None, ended: false, threads: Vec::new(), newest: None };
         waitpid(pid, Some(WaitPidFlag::__WALL)).map_err(|e| refused("wait for the copy of the program", e))?;
         copy.poke(from, &bytes)?;
         // A thread that was stepped may keep this flag.
@@ -411,8 +377,8 @@ impl Process {
     /// # Errors
     /// The system's error.
     pub fn hold_signals(&self) -> Result<()> {
-        const FAULTS: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
-        let held: u64 = FAULTS.iter().fold(u64::MAX, |held, signal| held & !(1 << (signal - 1)));
+        const LET_THROUGH: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
+        let held: u64 = LET_THROUGH.iter().fold(u64::MAX, |held, signal| held & !(1 << (signal - 1)));
         // SAFETY: the kernel reads eight bytes, the size of its set of signals, from a value that lives here.
         let done = unsafe { libc::ptrace(libc::PTRACE_SETSIGMASK, self.pid.as_raw(), size_of::<u64>(), &raw const held) };
         match done {
@@ -469,7 +435,8 @@ impl Process {
         self.system_call(from, libc::SYS_mprotect, [mapping.range.start, size, rights, 0, 0, 0])
     }
 
-    /// Makes the program do a system call at an address in its code, whose bytes are restored afterwards.
+    /// Makes the program do a system call at an address in its code, whose bytes are restored afterwards. Signals that come meanwhile are
+    /// delivered later.
     pub fn system_call(&mut self, from: u64, number: i64, arguments: [u64; 6]) -> Result<u64> {
         let before = self.registers()?;
         let mut bytes = [0u8; 2];
@@ -478,22 +445,34 @@ impl Process {
         }
         let [rdi, rsi, rdx, r10, r8, r9] = arguments;
         let call = Registers { rip: from, rax: number as u64, orig_rax: u64::MAX, rdi, rsi, rdx, r10, r8, r9, ..before };
-        self.poke(from, &SYSCALL)?;
-        self.set_registers(call)?;
-        loop {
-            match self.run(Resume::Step)? {
-                Stop::Trap => break,
-                // The filter is for the program's own system calls.
-                Stop::Filtered | Stop::NewProcess { thread: false, .. } => {}
-                stop => return Err(Error::system("prepare the program", format!("it stopped with {stop:?}"))),
-            }
-        }
-        let answer = self.registers()?.rax;
-        self.poke(from, &bytes)?;
-        self.set_registers(Registers { orig_rax: u64::MAX, ..before })?;
+        let mut held = self.hold();
+        let answer = self.poke(from, &SYSCALL).and_then(|()| self.answer(call, &mut held));
+        let restored = self.poke(from, &bytes).and_then(|()| self.set_registers(Registers { orig_rax: u64::MAX, ..before }));
+        self.deliver_later(held);
+        let answer = answer?;
+        restored?;
         match answer as i64 {
             error @ -4095..=-1 => Err(Error::system("prepare the program", std::io::Error::from_raw_os_error(-error as i32))),
             _ => Ok(answer),
+        }
+    }
+
+    /// Steps over a system call; its answer.
+    fn answer(&mut self, call: Registers, held: &mut Option<Signal>) -> Result<u64> {
+        /// The answers of a system call that a signal interrupts before it has begun (include/linux/errno.h).
+        const RESTART: std::ops::RangeInclusive<i64> = -516..=-512;
+        self.set_registers(call)?;
+        loop {
+            match self.run(Resume::Step)? {
+                Stop::Trap => match self.registers()?.rax {
+                    answer if RESTART.contains(&(answer as i64)) => self.set_registers(call)?,
+                    answer => return Ok(answer),
+                },
+                // The filter is for the program's own system calls.
+                Stop::Filtered | Stop::NewProcess { thread: false, .. } => {}
+                Stop::Signal(signal) if !FAULTS.contains(&signal) => *held = held.or(self.hold()),
+                stop => return Err(Error::system("prepare the program", format!("it stopped with {stop:?}"))),
+            }
         }
     }
 }
@@ -518,7 +497,9 @@ impl Process {
         let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
         let look = Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG);
         self.threads.retain(|thread| !over(waitpid(*thread, look)));
-        self.ended = self.ended || over(waitpid(self.pid, look));
+        if !self.ended && over(waitpid(self.pid, look)) {
+            self.has_ended();
+        }
         self.ended
     }
 }
@@ -530,6 +511,7 @@ impl Drop for Process {
         while !self.ended && !self.reap() {
             std::thread::sleep(LOOK);
         }
+        self.members.clear();
     }
 }
 

@@ -3,7 +3,8 @@
 use super::crowd::Crowd;
 use super::follow::Begin;
 use super::maps::{Mapping, entry_point, of_process};
-use super::process::{BREAKPOINT, Process, Resume, Stop, Watchdog};
+use super::process::{BREAKPOINT, Process, Resume, Stop};
+use super::watchdog::Watchdog;
 use crate::binary::{Code, Function, Image};
 use crate::error::{Error, Result};
 use crate::inputs::Input;
@@ -95,7 +96,12 @@ impl Program {
 
     /// The deadline of a step that begins now, for a process.
     pub fn deadline(&self, process: &Process) {
-        self.watchdog.watch(Some((process.id(), Instant::now() + self.timeout)));
+        self.deadline_after(process, self.timeout);
+    }
+
+    /// The deadline of a step that begins now and has a limit of its own.
+    pub fn deadline_after(&self, process: &Process, limit: Duration) {
+        self.watchdog.watch(Some((process.members.clone(), Instant::now() + limit)));
     }
 
     /// The error of a failed step: a timeout if the watchdog killed the process, else `error`.
@@ -208,6 +214,8 @@ pub struct Journey {
     begin: Begin,
     /// Arrivals at a place inside of it.
     arrivals: u64,
+    /// Whether it failed on the way to one, and cannot go on.
+    pub failed: bool,
 }
 
 impl Journey {
@@ -231,7 +239,7 @@ impl Journey {
     /// Runs up to the next call of the function, and stops at its first instruction.
     ///
     /// # Errors
-    /// The program ends before, or replaces itself with another one.
+    /// The program ends before ([`Error::Ended`]), crashes, or replaces itself with another one.
     pub fn next_call(&mut self, program: &Program) -> Result<()> {
         program.deadline(&self.crowd.process);
         let (entry, name, number) = (self.target.entry(), &self.target.function.name, self.calls + 1);
@@ -244,7 +252,9 @@ impl Journey {
         if self.calls > 0 {
             self.crowd.step(&ended)?;
         }
-        self.crowd.run_to(&[(entry, original)], &ended)?;
+        if let Err(error) = self.crowd.run_to(&[(entry, original)], None, &ended) {
+            return Err(if self.crowd.exited { error.into_ended() } else { error });
+        }
         self.calls += 1;
         (self.begin, self.arrivals) = (Begin { at: entry, slot: self.crowd.process.stack()? }, 0);
         Ok(())
@@ -253,8 +263,9 @@ impl Journey {
     /// Runs on in the call up to the next arrival at a place in the function.
     ///
     /// # Errors
-    /// The call ends before, or the function calls itself.
-    pub fn next_arrival(&mut self, place: u64) -> Result<()> {
+    /// The call ends before ([`Error::Ended`]), or the function calls itself.
+    pub fn next_arrival(&mut self, program: &Program, place: u64) -> Result<()> {
+        program.deadline(&self.crowd.process);
         let number = self.arrivals + 1;
         let shown = place.wrapping_sub(self.target.bias);
         let ended = |how: String| Error::system(&format!("reach arrival {number} at {shown:#x} in the call"), how);
@@ -267,17 +278,15 @@ impl Journey {
         let byte = |address: u64| self.target.code.byte(address).ok_or_else(|| ended("no byte there".into()));
         let places = [(place, byte(place)?), (entry, byte(entry)?), (back, under[0])];
         loop {
-            self.crowd.step(&ended)?;
-            let at = match self.crowd.process.instruction()? {
-                at if at == place || at == entry || at == back => at,
-                _ => self.crowd.run_to(&places, &ended)?,
-            };
+            let at = self.crowd.step_to(&places, &ended).inspect_err(|_| self.failed = true)?;
             match at {
                 at if at == place => break,
                 at if at == entry => {
                     return Err(ended("the function calls itself before, and a part of such a call cannot be told from another".into()));
                 }
-                _ if self.crowd.process.stack()? == self.begin.slot.wrapping_add(8) => return Err(ended("the call ends before".into())),
+                _ if self.crowd.process.stack()? == self.begin.slot.wrapping_add(8) => {
+                    return Err(ended("the call ends before".into()).into_ended());
+                }
                 _ => {}
             }
         }
@@ -343,6 +352,7 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Journey> {
         calls: 0,
         begin: Begin { at: 0, slot: 0 },
         arrivals: 0,
+        failed: false,
     })
 }
 
@@ -366,7 +376,7 @@ fn find(program: &mut Program, crowd: &mut Crowd) -> Result<(Rc<Image>, Function
         }
         let mut original = [0u8];
         crowd.process.read(hook, &mut original);
-        crowd.run_to(&[(hook, original[0])], &ended)?;
+        crowd.run_to(&[(hook, original[0])], None, &ended)?;
         mappings = of_process(crowd.process.id())?;
     }
 }
