@@ -193,8 +193,8 @@ fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
     }
 }
 
-/// Compiles the rows and, in parallel if there is a CPU for it, one copy of each alternative without optimisation to see
-/// what the compiler removed.
+/// Compiles the rows and, in parallel, one copy of each alternative without optimisation to see what the compiler removed. On a single
+/// CPU too: a finding must not depend on how many there are.
 fn compiled(
     request: &Request,
     compiler: &Compiler,
@@ -205,7 +205,7 @@ fn compiled(
     let rows = || compile(request, compiler, rows, folder.path(), ROWS);
     let optimised = request.language != Language::Asm && copies.iter().any(|copy| copy.work.is_some_and(|work| work.is_straight()));
     let nothing = || vec![Vec::new(); request.codes.len()];
-    if !optimised || std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1) {
+    if !optimised {
         return (rows(), nothing());
     }
     std::thread::scope(|scope| {
