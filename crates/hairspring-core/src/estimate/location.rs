@@ -130,11 +130,15 @@ pub fn mark_spikes(row: &mut [Sample], quantum: f64) {
 /// Median of a window, and the largest distance from it that is not a spike.
 fn spike_limit(window: &mut [f64], quantum: f64) -> (f64, f64) {
     let middle = median(window);
-    let mut deviations: Vec<f64> = window.iter().map(|value| (value - middle).abs()).collect();
-    let sigma = 1.4826 * median(&mut deviations);
+    let sigma = robust_sd(window, middle);
     // A window whose readings are mostly equal has a robust deviation of 0: the limit must still be above rounding.
     let sigmas = SPIKE_SIGMAS * (1.0 + SPIKE_SMALL_WINDOW / (window.len() * window.len()) as f64);
     (middle, sigmas * sigma + SPIKE_QUANTA * quantum + 1e-9 * middle.abs())
+}
+
+/// Standard deviation about a middle by the median of the distances from it, as that of a normal distribution; NaN for no values.
+pub fn robust_sd(values: &[f64], middle: f64) -> f64 {
+    1.4826 * median(&mut values.iter().map(|value| (value - middle).abs()).collect::<Vec<f64>>())
 }
 
 /// Median (the mean of the two middle values if their number is even); NaN for no values. Reorders the values.

@@ -10,7 +10,7 @@ use super::algebra::{Cholesky, Matrix, dot};
 use super::commensurate::{is_commensurate, largest_error};
 use super::departure::{Departure, along_columns, clearest, departure, rounding};
 use super::interval::{Contribution, Source, Uncertain};
-use super::location::{Grouped, median};
+use super::location::{Grouped, median, robust_sd};
 use super::parallel::in_parallel;
 use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
@@ -150,7 +150,7 @@ impl<'a> Data<'a> {
     }
 
     fn without_outliers(&self, fit: &Fit) -> Vec<bool> {
-        let sigma = 1.4826 * median(&mut fit.residuals.iter().map(|r| r.abs()).collect::<Vec<f64>>());
+        let sigma = robust_sd(&fit.residuals, 0.0);
         let largest = self.rows.iter().map(|row| row.1.abs()).fold(0.0, f64::max);
         let reach = OFF_PLANE * sigma + 1.5 * self.grouped.quantum + 1e-9 * largest;
         fit.residuals.iter().map(|r| r.abs() <= reach).collect()

@@ -8,7 +8,7 @@
 use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, assess_by};
 use super::solver::Solver;
 use super::{Finding, FindingKind, Severity};
-use crate::estimate::{Contribution, Options, Source, Spread, Uncertain, median};
+use crate::estimate::{Contribution, Options, Source, Spread, Uncertain, median, robust_sd};
 use crate::observations::{Flags, Observations};
 use std::ops::Range;
 
@@ -30,8 +30,6 @@ const OTHER_DEVIATIONS: f64 = 8.0;
 const MOST_OTHERS: f64 = 0.2;
 /// Fewest placements among which some count as of another kind.
 const FEWEST_WITH_OTHERS: usize = 8;
-/// A median deviation in standard deviations of a normal distribution.
-const NORMAL: f64 = 1.4826;
 
 /// Placements in which the code takes another time than in most of them, by far.
 #[derive(Debug, Default)]
@@ -104,8 +102,9 @@ impl Placements {
             time_of(body, in_cycles)
         };
         let times: Vec<(&Solved, f64)> = self.0.iter().filter_map(|one| Some((one, same(one)?))).collect();
-        let middle = median(&mut times.iter().map(|(_, time)| *time).collect::<Vec<f64>>());
-        let deviation = NORMAL * median(&mut times.iter().map(|(_, time)| (time - middle).abs()).collect::<Vec<f64>>());
+        let mut values: Vec<f64> = times.iter().map(|(_, time)| *time).collect();
+        let middle = median(&mut values);
+        let deviation = robust_sd(&values, middle);
         let limit = (OTHER * middle.abs()).max(OTHER_DEVIATIONS * deviation);
         let others: Vec<(&Solved, f64)> = times.iter().copied().filter(|(_, time)| (time - middle).abs() > limit).collect();
         let few = (1..=(MOST_OTHERS * times.len() as f64) as usize).contains(&others.len());
@@ -278,7 +277,7 @@ mod tests {
 
     /// Placements in which the body takes 100 ticks, but for those with another time.
     fn with_others(placements: u32, others: &[(u32, f64)]) -> Observations {
-        let mut table = table(placements, 0.0, 3);
+        let table = table(placements, 0.0, 3);
         let spans = table.placements();
         let mut other = Observations::new(vec!["body".into()]);
         other.origin = table.origin.clone();
@@ -290,8 +289,7 @@ mod tests {
             let row = other.row(series, &[copies]);
             other.push(row, reading.round, reading.ticks + further);
         }
-        table = other;
-        table
+        other
     }
 
     fn kinds(found: &Assessment) -> Vec<&str> {

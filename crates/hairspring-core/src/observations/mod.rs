@@ -178,8 +178,7 @@ impl Observations {
     /// # Cost
     /// One pass over the readings for all of them.
     pub fn in_each(&self, ranges: &[Range<u32>]) -> Vec<Observations> {
-        let nothing = 0..0;
-        let mut parts: Vec<Observations> = ranges.iter().map(|_| self.in_rounds(&nothing)).collect();
+        let mut parts: Vec<Observations> = ranges.iter().map(|_| self.without_readings()).collect();
         for reading in &self.readings {
             let at = ranges.partition_point(|range| range.end <= reading.round);
             if let Some(range) = ranges.get(at).filter(|range| range.contains(&reading.round)) {
@@ -192,13 +191,17 @@ impl Observations {
     /// The table with the readings of these rounds only, as one placement.
     #[must_use]
     pub fn in_rounds(&self, rounds: &Range<u32>) -> Observations {
-        let readings = self.readings.iter().filter(|reading| rounds.contains(&reading.round));
+        self.in_each(std::slice::from_ref(rounds)).remove(0)
+    }
+
+    /// The table with its rows, as one placement, to which readings are to be added.
+    fn without_readings(&self) -> Observations {
         Observations {
             origin: Origin { placements: Vec::new(), ..self.origin.clone() },
             components: self.components.clone(),
             series: self.series.clone(),
             rows: self.rows.clone(),
-            readings: readings.map(|reading| Reading { round: reading.round - rounds.start, ..*reading }).collect(),
+            readings: Vec::new(),
             index: self.index.clone(),
             collisions: self.collisions.clone(),
         }
