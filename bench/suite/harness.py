@@ -92,7 +92,8 @@ def measure(*arguments: str, cpu: int) -> Answer:
 def answer(document: dict[str, Any], wall: float = float("nan"), at: int = 0) -> Answer:
     """One result of a document, by its place."""
     result = document["results"][at]
-    body = next(iter(result["components"].values()))
+    # What is said of another component, such as an init, is no doubt about this figure.
+    body_name, body = next(iter(result["components"].items()))
     cycles, ns = body.get("cycles"), body.get("time_ns")
     core = document["environment"]["core_clock_hz"]
     value, low, high = figure(cycles)
@@ -106,7 +107,9 @@ def answer(document: dict[str, Any], wall: float = float("nan"), at: int = 0) ->
         core_hz=core["value"] if core else float("nan"),
         measured_ms=document["run"]["measured_ms"],
         wall_s=wall,
-        findings=tuple((finding["kind"], finding["severity"]) for finding in result["findings"]),
+        findings=tuple(
+            (one["kind"], one["severity"]) for one in result["findings"] if one.get("component", body_name) == body_name
+        ),
         verdict=comparison["verdict"],
         ratio=figure(comparison["ratio"]),
     )

@@ -7,6 +7,8 @@ pub mod clock_history;
 pub mod environment;
 pub mod error;
 pub mod fence;
+#[cfg(target_os = "linux")]
+pub mod free_pages;
 mod history_file;
 pub mod identity;
 pub mod interference;

@@ -9,7 +9,11 @@ use hairspring_core::estimate::Options;
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_host::clock::{RateMeter, default_clock};
+#[cfg(target_os = "linux")]
+use hairspring_host::free_pages::mix;
 use hairspring_host::process::Folder;
+#[cfg(target_os = "linux")]
+use hairspring_host::thread::{allowed_cpus, current_cpu, pin};
 use hairspring_program::circumstances::here;
 use hairspring_result::read::read;
 use hairspring_result::runs::misses_precision;
@@ -80,6 +84,7 @@ impl Program {
             return Ok(Answer { document, limit_missed });
         }
         in_new_pages(Path::new(&self.started.command[0]));
+        mix_free_pages(arguments.cpu);
         // The document goes to a file, so that output of the code cannot mix with it.
         let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
         let file = folder.path().join("result.json");
@@ -162,3 +167,20 @@ fn series(table: &Observations) -> Vec<String> {
     let own = |name: &&String| !table.origin.is_auxiliary(name);
     table.series_names().iter().filter(own).cloned().collect()
 }
+
+/// Puts the free pages of this CPU, on which the next process starts, and of the one on which it measures into a random order. Which one it
+/// measures on is known if it was asked for; it is the last one otherwise, unless that one is busy.
+#[cfg(target_os = "linux")]
+fn mix_free_pages(asked: Option<usize>) {
+    let measures = asked.or_else(|| allowed_cpus().last().copied());
+    let mut cpus = vec![current_cpu()];
+    cpus.extend(measures.filter(|cpu| *cpu != cpus[0]));
+    for cpu in cpus {
+        // A thread of its own, because the binding to the CPU is inherited. One that cannot be bound mixes pages of another CPU in vain.
+        let mixing = std::thread::spawn(move || pin(cpu).is_ok() && mix());
+        let _ = mixing.join();
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mix_free_pages(_: Option<usize>) {}

@@ -1,7 +1,7 @@
 //! The error budget of a figure that is not the time of a component, such as a core clock: it stands beside the figure.
 
 use super::figure::finite;
-use hairspring_core::estimate::{Contribution, Source};
+use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use serde::{Deserialize, Serialize};
 
 /// One entry of the error budget of a figure. `core_hz_budget` is that of `core_hz`.
@@ -17,17 +17,19 @@ pub struct FigureEntry {
     pub note: Option<String>,
 }
 
-/// The error budget of a figure: its contributions, those of one source as one entry, and the sources that add nothing, with the
-/// reason.
+/// The error budget of a figure: its contributions, those of one source as one entry (standard deviations in quadrature, bounds
+/// linearly, as in the figure's interval), and the sources that add nothing, with the reason.
 pub fn figure_budget(contributions: &[Contribution], level: f64, absent: &[(Source, &str)]) -> Vec<FigureEntry> {
-    let mut entries: Vec<FigureEntry> = Vec::new();
+    let mut of_sources: Vec<(Source, Vec<Contribution>)> = Vec::new();
     for one in contributions {
-        let half = one.half_width(level);
-        match entries.iter_mut().find(|known| known.source == one.source) {
-            Some(known) => known.half_width = known.half_width.and_then(|sum| finite(sum + half)),
-            None => entries.push(FigureEntry { source: one.source, half_width: finite(half), note: None }),
+        match of_sources.iter_mut().find(|(source, _)| *source == one.source) {
+            Some((_, known)) => known.push(*one),
+            None => of_sources.push((one.source, vec![*one])),
         }
     }
+    let entry =
+        |(source, budget)| FigureEntry { source, half_width: finite(Uncertain { value: 0.0, budget }.estimate(level).high), note: None };
+    let mut entries: Vec<FigureEntry> = of_sources.into_iter().map(entry).collect();
     for (source, reason) in absent {
         let note = Some((*reason).to_owned());
         match entries.iter_mut().find(|known| known.source == *source) {
@@ -52,6 +54,10 @@ mod tests {
         let expected =
             [(Source::Stochastic, Some(3.0), None), (Source::Rate, Some(0.0), Some("exact")), (Source::Fence, Some(0.0), Some("no fence"))];
         assert_eq!(shown, expected);
+        // 3 and 4 in quadrature are 5; each has 1.96 standard deviations to either side.
+        let standard = |sd| Contribution::standard(Source::Stochastic, sd, f64::INFINITY);
+        let both = figure_budget(&[standard(3.0), standard(4.0), bound(Source::Stochastic, 1.0)], 0.95, &[])[0].half_width.unwrap();
+        assert!((both - (5.0 * 1.959_964 + 1.0)).abs() < 1e-4, "{both}");
         let open = figure_budget(&[bound(Source::Stochastic, f64::INFINITY)], 0.95, &[]);
         assert_eq!(open[0].half_width, None);
     }
