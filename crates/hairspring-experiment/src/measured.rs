@@ -224,8 +224,8 @@ fn entries_beside(document: &Value, figure: &str) -> Option<Vec<FigureEntry>> {
     serde_json::from_value(entries.clone()).ok().filter(|entries: &Vec<FigureEntry>| !entries.is_empty())
 }
 
-/// The budget that stands beside a figure, and the factor that brings it into the unit of the figure: `time_budget` is that of `time_ns`
-/// and, in the same shares, of `cycles`.
+/// The budget of a figure and the factor that brings it into the unit of the figure: `time_budget` beside `time_ns` is that of `time_ns`
+/// and, in the same shares, of `cycles`; `budget` beside an object with both, such as the `time` of a block, is that of the object.
 fn budget_beside(document: &Value, figure: &str) -> Option<(Vec<BudgetEntry>, f64)> {
     let (place, name) = figure.rsplit_once('/')?;
     let object = document.pointer(place)?;
@@ -234,7 +234,9 @@ fn budget_beside(document: &Value, figure: &str) -> Option<(Vec<BudgetEntry>, f6
         "cycles" => ("time", value("cycles")? / value("time_ns")?),
         name => (name.strip_suffix("_ns")?, 1.0),
     };
-    let entries = serde_json::from_value(object.get(format!("{stem}_budget"))?.clone()).ok()?;
+    let of_object = || place.strip_suffix("/time").and_then(|outer| document.pointer(&format!("{outer}/budget")));
+    let entries = object.get(format!("{stem}_budget")).or_else(of_object)?;
+    let entries = serde_json::from_value(entries.clone()).ok()?;
     Some((entries, factor)).filter(|_| factor.is_finite())
 }
 
@@ -348,6 +350,16 @@ mod tests {
         let both = of(&[document(3.0), document(1.0)], "/a/time_ns", Dimension::TIME);
         assert_eq!((half(&both, "noise"), half(&both, "runs"), half(&both, "clock rate")), (Some(2.0), Some(0.0), Some(0.0)));
         assert!(both.budget.iter().find(|entry| entry.source == "noise").unwrap().note.is_none(), "{both:?}");
+    }
+
+    #[test]
+    fn time_of_a_block_has_the_budget_of_its_component() {
+        let time = r#"{"time_ns": {"value": 10.0, "low": 9.0, "high": 11.0, "level": 0.95}, "cycles": {"value": 30.0, "low": 27.0, "high": 33.0, "level": 0.95}}"#;
+        let entries = r#"[{"source": "stochastic", "half_width_ns": 0.5}, {"source": "ends", "half_width_ns": 0.5}]"#;
+        let text = format!(r#"{{"components": [{{"name": "B1", "time": {time}, "budget": {entries}}}], "environment": {{}}}}"#);
+        let found = measured(&[text], &setup(Some("/components/0/time/cycles")), Dimension::CYCLES, 0.95).unwrap();
+        let half = |name: &str| found.budget.iter().find(|entry| entry.source == name).map(|entry| entry.half_width);
+        assert_eq!((half("noise"), half(source_name(Source::Ends)), half("interval of the document")), (Some(1.5), Some(1.5), None));
     }
 
     #[test]
