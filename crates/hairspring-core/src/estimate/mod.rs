@@ -21,6 +21,7 @@ mod rank;
 mod regression;
 mod replicated;
 mod scatter;
+mod skewness;
 mod visits;
 
 pub mod experiments;
@@ -39,6 +40,7 @@ pub use quiet::Quiet;
 #[cfg(test)]
 pub(crate) use quiet::simulated;
 pub use rank::{Combination, Rank, exact_rank};
+pub use skewness::skewness_bound;
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
 
 use crate::error::Result;

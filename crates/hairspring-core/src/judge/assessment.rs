@@ -197,12 +197,12 @@ fn with_placements(found: &mut Assessment, placements: &Placements, table: &Obse
     for (at, series) in found.series.iter_mut().enumerate() {
         for (component, solved) in series.components.iter_mut().zip(&series.solution.components) {
             let before = solver.reported(&series.solution, solved);
-            let ticks = placements.divided(before.clone(), |placement| {
+            let ticks = placements.divided(before.clone(), level, |placement| {
                 Some(placement.series.get(at)?.solution.component(&component.name)?.uncertain.clone())
             });
             let cycles = component.time.cycles.clone();
             let cycles = cycles.map(|cycles| {
-                placements.divided(cycles, |placement| {
+                placements.divided(cycles, level, |placement| {
                     let same = |other: &&ComponentResult| other.name == component.name;
                     placement.series.get(at)?.components.iter().find(same)?.time.cycles.clone()
                 })
@@ -225,7 +225,7 @@ fn with_placements(found: &mut Assessment, placements: &Placements, table: &Obse
             |first: &SeriesResult, others: &[SeriesResult]| ratio_of(others.iter().find(|series| series.name == comparison.a)?, first);
         let Some(ratio) = ratio_in(first, others) else { continue };
         let in_placement = |placement: &Assessment| placement.series.split_first().and_then(|(first, others)| ratio_in(first, others));
-        comparison.ratio = placements.divided(ratio, in_placement).estimate(level);
+        comparison.ratio = placements.divided(ratio, level, in_placement).estimate(level);
         comparison.verdict = verdict(&comparison.ratio);
     }
 }

@@ -8,7 +8,7 @@
 use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, assess_by};
 use super::solver::Solver;
 use super::{Finding, FindingKind, Severity};
-use crate::estimate::{Contribution, Options, Source, Spread, Uncertain, median, robust_sd};
+use crate::estimate::{Contribution, Options, Source, Spread, Uncertain, median, robust_sd, skewness_bound};
 use crate::observations::{Flags, Observations};
 use std::ops::Range;
 
@@ -122,7 +122,7 @@ impl Placements {
 
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
     /// placement. `value_in` gives the same value in one placement.
-    pub fn divided(&self, value: Uncertain, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
+    pub fn divided(&self, value: Uncertain, level: f64, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
         let usable = |one: &Solved| Some((one.rounds.len() as f64, value_in(&one.found).filter(|value| value.value.is_finite())?));
         let values: Vec<(f64, Uncertain)> = self.0.iter().filter_map(usable).collect();
         if values.len() < FEWEST || stochastic(&value).variance == 0.0 {
@@ -134,6 +134,11 @@ impl Placements {
         divided.budget.insert(0, Contribution::standard(Source::Stochastic, rounds.variance.sqrt(), rounds.dof));
         if excess > 0.0 {
             divided.budget.push(Contribution::standard(Source::Placement, excess.sqrt(), values.len() as f64 - 1.0));
+            let times: Vec<f64> = values.iter().map(|(_, value)| value.value).collect();
+            let skewed = skewness_bound(&times, excess.sqrt(), level);
+            if skewed > 0.0 {
+                divided.budget.push(Contribution::bound(Source::Placement, skewed));
+            }
         }
         divided
     }
