@@ -1,5 +1,6 @@
 //! Findings about the chains that measure the core clock.
 
+use hairspring_core::judge::code::WIDE_INTERVAL;
 use hairspring_core::judge::words::shortened;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
@@ -13,6 +14,8 @@ pub enum CoreClockFinding {
     OffLattice { chains: Vec<String> },
     /// All chains may share a factor, so the core clock is only known up to it.
     FactorUnknown { chains: usize },
+    /// The interval is wide for a core clock.
+    Wide { component: String, half_width_percent: f64 },
 }
 
 /// Code of [`CoreClockFinding::OffLattice`].
@@ -36,6 +39,12 @@ impl Kind for CoreClockFinding {
                     "the core clock is known only up to a factor of two: the lengths of the {chains} chains may share this factor"
                 ),
                 remedy: "compare with the manufacturer's figure for the processor",
+            },
+            CoreClockFinding::Wide { component, half_width_percent } => Description {
+                code: WIDE_INTERVAL,
+                message: format!("the interval of the {component} is +-{half_width_percent:.1} %"),
+                numbers: numbers! { component, half_width_percent },
+                remedy: "measure again while the machine is quieter, on another CPU (--cpu), or for longer (--time)",
             },
         }
     }

@@ -41,7 +41,9 @@ const NEEDED: usize = 4;
 /// Largest distance of a chain from its integer, as a share, at which the speed is computed from it.
 const ON_LATTICE: f64 = 0.003;
 /// Half-width of the interval, as a share of the speed, above which the system counts as too busy.
-const TOO_WIDE: f64 = 0.005;
+const TOO_WIDE: f64 = 0.1;
+/// Half-width, as a share of the speed, above which a warning says that the interval is wide.
+const WIDE: f64 = 0.005;
 
 /// How far the speed may be off, as a share, if something else used the core.
 const SHARED: f64 = 0.005;
@@ -195,8 +197,9 @@ fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> 
         if table.readings().iter().any(|reading| reading.flags.contains(Flags::SHARED)) { Solved::new(&table, level)? } else { first };
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (core_hz, levels) = speed(&solved, &rate, level).ok_or_else(|| off_lattice(&solved.lines))?;
-    if core_hz.estimate(level).relative() > TOO_WIDE {
-        return Err(format!("the speed is uncertain by {:.1} %", 100.0 * core_hz.estimate(level).relative()));
+    let wide = core_hz.estimate(level).relative();
+    if wide > TOO_WIDE {
+        return Err(format!("the speed is uncertain by {:.1} %", 100.0 * wide));
     }
     let factor_known = factor_known(&solved.chains);
     Ok(CoreClock {
@@ -204,7 +207,7 @@ fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> 
         core_hz: core_hz.estimate(level),
         budget: core_hz.budget,
         clock: String::new(),
-        findings: findings(&solved, factor_known),
+        findings: findings(&solved, factor_known, wide),
         rate,
         chains: solved.chains,
         factor_known,
@@ -291,7 +294,7 @@ fn factor_known(chains: &[ChainUnits]) -> bool {
     singles.iter().enumerate().any(|(at, a)| singles[at + 1..].iter().any(|b| gcd(u64::from(*a), u64::from(*b)) == 1))
 }
 
-fn findings(solved: &Solved, factor_known: bool) -> Vec<Finding> {
+fn findings(solved: &Solved, factor_known: bool, wide: f64) -> Vec<Finding> {
     let chains = &solved.chains;
     let mut all = Vec::new();
     let off: Vec<String> =
@@ -303,6 +306,12 @@ fn findings(solved: &Solved, factor_known: bool) -> Vec<Finding> {
         all.push(Finding::new(
             Severity::Warning,
             CoreClockFinding::FactorUnknown { chains: chains.iter().filter(|c| c.integer.is_some()).count() },
+        ));
+    }
+    if wide > WIDE {
+        all.push(Finding::new(
+            Severity::Warning,
+            CoreClockFinding::Wide { component: "core clock".into(), half_width_percent: 100.0 * wide },
         ));
     }
     let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / solved.lines.len() as f64;

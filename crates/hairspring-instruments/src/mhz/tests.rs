@@ -103,3 +103,12 @@ fn slowed_chains_differ_from_renamed_ones() {
     // A quiet last try leaves no doubt, regardless of the earlier ones.
     assert_eq!(interference(&[of(4.2), of(4.0)], true), None);
 }
+
+#[test]
+fn wide_interval_is_a_warning_and_not_a_refusal() {
+    let of = |noise: f64| core_clock(table(&PLAIN, |_| 3.7e9, noise), 0.95).unwrap();
+    let wide = |found: &CoreClock| found.findings.iter().any(|finding| finding.is(hairspring_core::judge::code::WIDE_INTERVAL));
+    let (narrow, noisy) = (of(50.0), of(200.0));
+    assert!(narrow.core_hz.relative() < WIDE && !wide(&narrow), "{narrow:?}");
+    assert!(noisy.core_hz.relative() > WIDE && wide(&noisy) && noisy.core_hz.contains(3.7e9), "{noisy:?}");
+}
