@@ -114,8 +114,13 @@ impl Session<'_> {
         let Some(warm) = found.warm() else { return found };
         let (value, unit) = warm.cycles.map_or((warm.ns.value, "ns"), |cycles| (cycles.value, "cycles"));
         let sides = if self.request.program.is_some() { "processes" } else { "threads" };
-        let name = format!("switch-{}-{sides}-{}-{unit}", found.mechanism.name(), self.request.bytes);
-        found.with_earlier(&with_value(&name, value), value, unit)
+        let name = format!("switch-{}-{sides}-{}", found.mechanism.name(), self.request.bytes);
+        let of_check = |check: Check| {
+            let earlier = with_value(&format!("{name}-counter-ns"), check.timed_ns.value);
+            check.with_earlier(&earlier)
+        };
+        let found = found.with_earlier(&with_value(&format!("{name}-{unit}"), value), value, unit);
+        Switched { check: found.check.map(of_check), ..found }
     }
 
     /// The table and what its rows run.
