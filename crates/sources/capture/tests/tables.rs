@@ -115,6 +115,54 @@ fn oscilloscopes_put_their_settings_before_the_samples() {
     assert!(csv(&text, None).unwrap_err().contains("line 101: "), "{:?}", csv(&text, None));
 }
 
+/// What an oscilloscope of 8 bits makes of a slow pin beside a quiet input: steps of 31.25 mV, one of which the noise now and then passes.
+#[test]
+fn steps_of_an_8_bit_converter_are_no_edges() {
+    for (step, rise) in [(1e-6, 1.0), (1e-7, 4.0), (1e-8, 40.0)] {
+        let mut state = 7u32;
+        let mut noise = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            0.6 * (f64::from(state >> 8) / f64::from(1 << 24) - 0.5)
+        };
+        let period = (4.16e-4 / step) as usize;
+        let row = |n: usize, noise: f64| {
+            let (at, high) = ((n % period) as f64, n / period % 2 == 1);
+            let part = 1.0 - (-at / rise).exp();
+            let volts = 2.5
+                * if high {
+                    part
+                } else if n < period {
+                    0.0
+                } else {
+                    1.0 - part
+                };
+            format!("{:+.6E},{:+.8E}\n", n as f64 * step, 0.031_25 * (volts / 0.031_25 + noise).round() - 2.5e-4)
+        };
+        let rows: String = (0..5 * period).map(|n| row(n, noise())).collect();
+        // The last row of Keysight has a time only.
+        let text = format!("x-axis,1\nsecond,Volt\n{rows}{:+.6E},\n", 5.0 * period as f64 * step);
+        let (edges, recording) = csv(&text, None).unwrap();
+        assert_eq!((edges.len(), recording.remarks.len()), (4, 0), "{step}: {:?}", &edges[..edges.len().min(9)]);
+        let width = (edges[1] - edges[0]) / recording.hz.unwrap();
+        assert!((width / (period as f64 * step) - 1.0).abs() < 2e-3, "{step}: {width}");
+    }
+}
+
+#[test]
+fn a_row_without_values_is_an_error_before_the_end() {
+    let text = |rest: &str| "x-axis,1\nsecond,Volt\n".to_owned() + &samples_of(|n, volts| format!("{n},{volts}")) + "1000,\n" + rest;
+    assert_eq!(csv(&text(""), None).unwrap().0.len(), 9);
+    assert!(csv(&text("1001,0.04\n"), None).unwrap_err().contains("line 1003: `` is not a number"));
+}
+
+/// ScanaStudio gives each time its own unit and parts its digits.
+#[test]
+fn times_with_units_of_their_own_are_read() {
+    let text = "Times;CH1 MOSI;CH2 CLK\n0 ns;1;1\n250 ns;1;0\n4.860 530 ms;0;0\n1.000 000 5 s;1;0\n";
+    assert_eq!(csv(text, Some("CH1 MOSI")).unwrap().0, [4_860_530.0, 1_000_000_500.0]);
+    assert_eq!(csv(text, Some("CH2 CLK")).unwrap().0, [250.0]);
+}
+
 #[test]
 fn undefined_levels_of_a_list_are_no_edges() {
     let (edges, recording) = csv("Time [s],Channel 0\n0,X\n0.000001,0\n0.000002,1\n0.000003,X\n0.000004,0\n0.000005,1\n", None).unwrap();
