@@ -20,7 +20,7 @@ from harness import COMMAND, Record, Settings
 RECORDINGS = 500
 LEAST_PERCENT = 95.0
 RATES_MHZ = (1, 2, 4, 8, 12, 16, 24, 25, 50, 100, 125)
-# Misses by more half-widths than this are confidently wrong: chance alone makes one in a thousand intervals miss by 1.7.
+# A miss by more half-widths than this is confidently wrong: chance alone makes one in a thousand miss by 1.7.
 MOST_HALF_WIDTHS = 3.0
 # Samples of a table of volts between two edges of the reference, at most; other recordings have a reference of 10 ms.
 REFERENCE_ROWS = 20_000

@@ -102,9 +102,20 @@ fn oscilloscopes_put_their_settings_before_the_samples() {
     let old_tektronix = samples_of(|n, volts| format!("{},,{:.12},{volts:.5},", settings.get(n).unwrap_or(&","), time(n)));
     let keysight = "x-axis,1\nsecond,Volt\n".to_owned() + &samples_of(|n, volts| format!("{:.8E},{volts:.5E}", time(n)));
     let picoscope = "Time,Channel A\n(us),(V)\n\n".to_owned() + &samples_of(|n, volts| format!("{:.8},{volts:.8}", 1e6 * time(n)));
-    let all = [rigol, rigol_without_times, rigol_with_times, siglent, tektronix, old_tektronix, keysight, picoscope];
-    for text in all {
-        let (edges, recording) = csv(&text, None).unwrap_or_else(|error| panic!("{error}: {}", &text[..200]));
+    // With digital channels.
+    let mixed_rigol = "X,CH1,D7-D0,D15-D8,Start,Increment,\nSequence,Volt,,,-2.000000e-06,4.000000e-09\n".to_owned()
+        + &samples_of(|n, volts| format!("{n},{volts:.2e},0x00,0xff,"));
+    // Two programs of Siglent; the times of the second have too few digits.
+    let by_program = "Record Length,Analog:1000\nSample Rate,250000000.0\nVertical Scale,CH1: 0.05\nVertical Offset,CH1:0.00000\nHorizontal Scale, 0.000010000\nSecond,Volt\n"
+        .to_owned()
+        + &samples_of(|n, volts| format!("{:.11}, {volts:.5}", time(n)));
+    let new_siglent = "Record Length,Analog:1000,\nSample Interval,Analog:4.000000E-09,\nVertical Units,CH3:V,,\nModel Number,SDS1104X-U,\nSource,CH3\nSecond,Value\n"
+        .to_owned()
+        + &samples_of(|n, volts| format!("{:+.6E},{volts:+.6E}", 12.4 + time(n)));
+    let rigols = [rigol, rigol_without_times, rigol_with_times, mixed_rigol];
+    let siglents = [siglent, by_program, new_siglent];
+    for text in rigols.into_iter().chain(siglents).chain([tektronix, old_tektronix, keysight, picoscope]) {
+        let (edges, recording) = csv(&text, Some("1")).unwrap_or_else(|error| panic!("{error}: {}", &text[..200]));
         assert_eq!(edges.len(), 9, "{}", &text[..200]);
         assert!((edges[0] - 99.5).abs() < 0.01 && (recording.hz.unwrap() / 2.5e8 - 1.0).abs() < 1e-6, "{edges:?} {}", &text[..200]);
     }

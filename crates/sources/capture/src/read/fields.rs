@@ -42,7 +42,14 @@ impl Fields {
         };
         let with_unit = || time_with_unit(field).filter(|_| at == 0);
         let no_level = || (at > 0 && (UNDEFINED.contains(&field) || BEYOND.contains(&field))).then_some(f64::NAN);
-        number.or_else(with_unit).or_else(dated).or_else(no_level).ok_or_else(|| format!("`{}` is not a number", shown(field)))
+        // Rigol writes its digital channels beside the volts as bytes, `0x00`.
+        let byte = || field.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok()).map(f64::from);
+        number
+            .or_else(byte)
+            .or_else(with_unit)
+            .or_else(dated)
+            .or_else(no_level)
+            .ok_or_else(|| format!("`{}` is not a number", shown(field)))
     }
 }
 
