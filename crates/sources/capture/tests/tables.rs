@@ -159,6 +159,16 @@ fn steps_of_an_8_bit_converter_are_no_edges() {
     }
 }
 
+/// Slow recordings have rates in mHz, and other programs write exponents.
+#[test]
+fn rates_of_sigrok_have_units() {
+    for (rate, hz) in [("500 mHz", 0.5), ("1 kHz", 1e3), ("12.5 MHz", 12.5e6), ("1 GHz", 1e9), ("250000", 250e3), ("2.5e+06 Hz", 2.5e6)] {
+        let recording = csv(&SIGROK.replace("1 MHz", rate), Some("PB7")).unwrap().1;
+        assert_eq!(recording.hz, Some(hz), "{rate}");
+    }
+    assert!(csv(&SIGROK.replace("1 MHz", "1 parsec"), Some("PB7")).unwrap_err().contains("1 parsec"));
+}
+
 #[test]
 fn a_row_without_values_is_an_error_before_the_end() {
     let text = |rest: &str| "x-axis,1\nsecond,Volt\n".to_owned() + &samples_of(|n, volts| format!("{n},{volts}")) + "1000,\n" + rest;

@@ -445,9 +445,8 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)], even: Opti
 
 /// A frequency such as `1 MHz`.
 pub(super) fn frequency(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 5] = [("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0), ("", 1.0)];
+    const UNITS: [(&str, f64); 6] = [("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("mHz", 1e-3), ("Hz", 1.0), ("", 1.0)];
     let text = text.trim();
-    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let factor = UNITS.iter().find(|(name, _)| *name == &text[digits..])?.1;
-    text[..digits].trim().parse::<f64>().ok().filter(|hz| hz.is_finite()).map(|hz| hz * factor)
+    let (digits, factor) = UNITS.iter().find_map(|(name, factor)| Some((text.strip_suffix(name)?, factor)))?;
+    digits.trim().parse::<f64>().ok().filter(|hz| hz.is_finite()).map(|hz| hz * factor)
 }
