@@ -21,15 +21,15 @@ FOLDER = "SIGROK_DUMPS"
 CHANNELS = 2
 MOST_EDGES = 300_000
 UNITS = {"GHz": 1e9, "MHz": 1e6, "kHz": 1e3, "mHz": 1e-3, "Hz": 1.0, "": 1.0}
-# The same flash memory is read by every one of these, 20 bytes each time that it is selected: the channels of its clock
-# and of its select.
+# The same flash memory is read by every one of these, 20 bytes each time: the channel of its clock, and how many reads
+# the recording holds.
 FLASH = "spi/spiflash_read16"
-FLASH_CHANNELS = {
-    "chronovu_la16/chronovu_la16_spiflash_read16.vcd": ("1", "4"),
-    "scanalogic2_scanastudio2/scanalogic2_ss2_spiflash_read16.csv": ("CH2 CH 2", "CH3 CH 3"),
-    "scanaplus_scanastudio2/ikalogic_scanaplus_spiflash_read16.csv": ("CH2 CLK", "CH3 CS#"),
-    "scanaplus_scanastudio2/ikalogic_scanaplus_spiflash_read16_onlyspi.csv": ("CH2 CLK", "CH3 CS#"),
-    "usbee_sx_usbee_suite/usbee_sx_spiflash_read16.csv": ("5", "6"),
+FLASH_READS = {
+    "chronovu_la16/chronovu_la16_spiflash_read16.vcd": ("1", 1),
+    "scanalogic2_scanastudio2/scanalogic2_ss2_spiflash_read16.csv": ("CH2 CH 2", 3),
+    "scanaplus_scanastudio2/ikalogic_scanaplus_spiflash_read16.csv": ("CH2 CLK", 1),
+    "scanaplus_scanastudio2/ikalogic_scanaplus_spiflash_read16_onlyspi.csv": ("CH2 CLK", 1),
+    "usbee_sx_usbee_suite/usbee_sx_spiflash_read16.csv": ("5", 1),
 }
 FLASH_EDGES = 320
 # Signals of known times: glob, channel, distance of two edges in seconds, and its tolerance: a sample of the coarsest.
@@ -136,14 +136,13 @@ def periodic(folder: Path) -> Iterator[tuple[str, str]]:
 
 def flash(folder: Path) -> Iterator[tuple[str, str]]:
     """The clock of one flash memory, by logic analysers of several makers."""
-    for name, (clock, select) in FLASH_CHANNELS.items():
-        found, selected = (edges_by_command(folder / FLASH / name, channel) for channel in (clock, select))
-        if isinstance(found, str) or isinstance(selected, str):
-            yield name, f"refused: {found} {selected}"[:300]
-            continue
-        expected = FLASH_EDGES * len(selected) // 2
-        right = len(found) == expected > 0
-        yield name, "equal" if right else f"different: {len(found)} edges, {expected} expected"
+    for name, (clock, reads) in FLASH_READS.items():
+        found, expected = edges_by_command(folder / FLASH / name, clock), FLASH_EDGES * reads
+        if isinstance(found, str):
+            yield name, f"refused: {found}"
+        else:
+            right = len(found) == expected
+            yield name, "equal" if right else f"different: {len(found)} edges, {expected} expected"
 
 
 def broken(folder: Path) -> Iterator[tuple[str, str]]:
