@@ -12,6 +12,7 @@ import budget
 import capture
 import chains
 import clocks
+import dumps
 import fit
 import instructions
 import languages
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
     "capture": (capture.run, "edges and intervals of simulated captures; an hour of sound; a dump beside wellen"),
     "recordings": (recordings.run, "500 recordings of each kind of device: how often the intervals hold"),
+    "dumps": (dumps.run, "real recordings of logic analysers and oscilloscopes, against readers written anew"),
     "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
     "parts": (parts.run, "eleven small programs of known blocks: how many times are right, doubted or wrong"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),

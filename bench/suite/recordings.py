@@ -20,7 +20,10 @@ from harness import COMMAND, Record, Settings
 RECORDINGS = 500
 LEAST_PERCENT = 95.0
 RATES_MHZ = (1, 2, 4, 8, 12, 16, 24, 25, 50, 100, 125)
-REFERENCE_S = 0.01
+# A miss by more half-widths than this is confidently wrong: chance alone makes one in a thousand miss by 1.7.
+MOST_HALF_WIDTHS = 3.0
+# Samples of a table of volts between two edges of the reference, at most; other recordings have a reference of 10 ms.
+REFERENCE_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,10 @@ class Case:
                 now = end + self.gap + abs(dice.gauss(0, self.jitter))
         return all_edges
 
-    def reference(self) -> list[float]:
+    def reference(self, interval: float) -> list[float]:
         """Six pulses whose leading edges are one reference interval apart."""
-        return [at for n in range(6) for at in (1e-5 + n * REFERENCE_S, 2e-5 + n * REFERENCE_S)]
+        width = max(40 / self.rate, 1e-3 * interval)
+        return [at for n in range(6) for at in (width + n * interval, 2 * width + n * interval)]
 
     def samples(self, edges: list[float]) -> list[int]:
         """The first sample of each new level."""
@@ -217,6 +221,13 @@ def case_of(kind: str, dice: random.Random) -> Case:
     )
 
 
+def interval_of(kind: str, case: Case) -> float:
+    """The reference interval: 10 ms, or the power of ten that fits into a table of volts."""
+    if kind != "oscilloscope CSV":
+        return 0.01
+    return 10.0 ** math.floor(math.log10(REFERENCE_ROWS / case.rate))
+
+
 def measured(kind: str, case: Case, referenced: bool, folder: Path, dice: random.Random) -> tuple[str, float]:
     """Whether the interval holds, misses, is not trusted or there is none; and the error in half-widths."""
     write, end = KINDS[kind]
@@ -225,9 +236,10 @@ def measured(kind: str, case: Case, referenced: bool, folder: Path, dice: random
     command = [COMMAND, "capture", str(file), "--k", f"1..{case.copies}", "--json"]
     if referenced:
         other = folder / ("reference" + end)
-        other.write_bytes(write(case, case.reference()))
-        command += ["--reference", f"{REFERENCE_S * 1e3:g}ms", "--reference-file", str(other)]
-    answer = subprocess.run(command, capture_output=True, text=True)
+        interval = interval_of(kind, case)
+        other.write_bytes(write(case, case.reference(interval)))
+        command += ["--reference", f"{interval * 1e6:g}us", "--reference-file", str(other)]
+    answer = subprocess.run(command, check=False, capture_output=True, text=True)
     if answer.returncode != 0:
         return "refused: " + answer.stderr.strip()[:300], math.nan
     body = json.loads(answer.stdout)["results"][0]["components"]["body"]
@@ -240,7 +252,7 @@ def measured(kind: str, case: Case, referenced: bool, folder: Path, dice: random
 
 def run(record: Record, settings: Settings) -> None:
     """All kinds, with and without a reference by turns."""
-    number = RECORDINGS if settings.repeats is None else settings.repeats
+    number = settings.times(RECORDINGS)
     rows, raw = [], []
     with tempfile.TemporaryDirectory() as name:
         for kind in KINDS:
@@ -248,23 +260,33 @@ def run(record: Record, settings: Settings) -> None:
             found = []
             for n in range(number):
                 case = case_of(kind, dice)
-                # A reference at 125 MHz for 50 ms would be most of the work.
-                referenced = n % 2 == 1 and kind not in ("oscilloscope CSV", "sigrok session")
-                found.append((case, *measured(kind, case, referenced, Path(name), dice)))
-            raw += [(kind, f"{case.rate:g}", what, f"{off:.3g}") for case, what, off in found]
-            count = {
-                word: sum(what.startswith(word) for _, what, _ in found)
-                for word in ("holds", "misses", "untrusted", "refused")
-            }
-            claims = max(1, count["holds"] + count["misses"])
-            worst = max((off for _, what, off in found if what == "misses"), default=0.0)
-            share = 100 * count["holds"] / claims
-            rows.append((kind, f"{share:.1f} %", str(count["untrusted"]), str(count["refused"]), f"{worst:.2f}"))
-            record.target(
-                f"{kind}: {LEAST_PERCENT:.0f} % of the trusted intervals hold", share >= LEAST_PERCENT, f"{share:.1f} %"
-            )
-            record.target(f"{kind}: no refusal", count["refused"] == 0, str(count["refused"]))
-    record.table(
-        f"{number} recordings of each kind", ("kind", "hold", "untrusted", "refused", "worst miss, half-widths"), rows
+                referenced = n % 2 == 1
+                found.append((case, referenced, *measured(kind, case, referenced, Path(name), dice)))
+            raw += [
+                (kind, f"{case.rate:g}", str(referenced), what, f"{off:.3g}") for case, referenced, what, off in found
+            ]
+            for referenced in (False, True):
+                rows.append(
+                    row(record, kind, referenced, [(what, off) for _, own, what, off in found if own == referenced])
+                )
+    head = ("kind", "reference", "recordings", "hold", "untrusted", "refused", "worst miss, half-widths")
+    record.table(f"{number} recordings of each kind", head, rows)
+    record.csv(("kind", "rate", "reference", "what", "off"), raw)
+
+
+def row(record: Record, kind: str, referenced: bool, found: list[tuple[str, float]]) -> tuple[str, ...]:
+    """What became of the recordings of one kind, as a row of the table and as targets."""
+    count = {
+        word: sum(what.startswith(word) for what, _ in found) for word in ("holds", "misses", "untrusted", "refused")
+    }
+    claims = max(1, count["holds"] + count["misses"])
+    worst = max((off for what, off in found if what == "misses"), default=0.0)
+    share = 100 * count["holds"] / claims
+    name = f"{kind}, {'with' if referenced else 'without'} reference"
+    record.target(
+        f"{name}: {LEAST_PERCENT:.0f} % of the trusted intervals hold", share >= LEAST_PERCENT, f"{share:.1f} %"
     )
-    record.csv(("kind", "rate", "what", "off"), raw)
+    record.target(f"{name}: no refusal", count["refused"] == 0, str(count["refused"]))
+    record.target(f"{name}: no miss by {MOST_HALF_WIDTHS:g} half-widths", worst < MOST_HALF_WIDTHS, f"{worst:.2f}")
+    words = (f"{share:.1f} %", str(count["untrusted"]), str(count["refused"]), f"{worst:.2f}")
+    return (kind, "yes" if referenced else "no", str(len(found)), *words)

@@ -32,6 +32,8 @@ build_tables_firmware() {
   firmware direct "$RIG/firmware/reference.c" -DDIRECT -DFRAMES=500
   firmware differential "$RIG/firmware/reference.c" -DDIFFERENTIAL -DFRAMES=40000
   firmware coder "$RIG/firmware/blocks.c" "$RIG/firmware/coder.c" -DINPUTS=1000 -gdwarf-2
+  # Limits of an `int` of 16 bits, at which the reference coder looks.
+  firmware published "$RIG/firmware/blocks.c" "$RIG/firmware/published_coder.c" -DINPUTS=1000 -gdwarf-2 -Wno-type-limits
 }
 
 simulate() { # NAME ARGUMENT...
@@ -51,10 +53,22 @@ source_lines() { # NAME
     avr-addr2line -s -a -e "$BUILT/$1.elf" | awk -F: '/^0x/ { address = $1; next } { print address "," $2 + 0 }' > "$BUILT/$1.lines"
 }
 
+# Name and line, `BB2,30`, of every block of the report that the source of a firmware names.
+named_blocks() { # NAME SOURCE
+  grep -n -o 'BB[0-9]*' "$2" | awk -F: '{ print $2 "," $1 }' > "$BUILT/$1.names"
+}
+
+simulate_blocks() { # NAME
+  local from to
+  read -r from to < <(addresses "$1" code_samples)
+  simulate "$1" --edges "$BUILT/$1.edges" --steps "$BUILT/$1.steps" --from "$from" --to "$to"
+  source_lines "$1"
+}
+
 simulate_tables() {
-  local name from to
+  local name
   for name in line line-out direct differential; do simulate "$name" --edges "$BUILT/$name.edges"; done
-  read -r from to < <(addresses coder code_samples)
-  simulate coder --edges "$BUILT/coder.edges" --steps "$BUILT/coder.steps" --from "$from" --to "$to"
-  source_lines coder
+  simulate_blocks coder
+  simulate_blocks published
+  named_blocks published "$RIG/firmware/published_coder.c"
 }

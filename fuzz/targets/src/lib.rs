@@ -43,9 +43,9 @@ pub const TARGETS: [Target; 19] = [
     target("protocol", children::protocol, 20_000),
     target("saved", results::saved, 2_000),
     target("sigrok", recordings::sigrok, 5_000),
+    target("sound", recordings::sound, 3_000),
     target("values", options::values, 20_000),
     target("vcd", recordings::vcd, 5_000),
-    target("wav", recordings::wav, 3_000),
 ];
 
 /// The target of that name.

@@ -3,7 +3,7 @@
 use hairspring_capture::edge::{Edge, Method};
 use hairspring_capture::observe::Collector;
 use hairspring_capture::pattern::{Decoder, Item};
-use hairspring_capture::read::{Format, Request, read_csv, read_sigrok, read_vcd, read_wav};
+use hairspring_capture::read::{Format, Request, read_csv, read_sigrok, read_sound, read_vcd};
 use hairspring_capture::{Input, Options, capture};
 use std::io::Cursor;
 
@@ -23,10 +23,10 @@ fn captured(bytes: &[u8], format: Format) {
     }
 }
 
-/// Sounds, by every method of finding edges.
-pub fn wav(bytes: &[u8]) -> bool {
-    let read = |method| read_wav(bytes, &Request { method, ..Request::default() }, &mut finite).is_ok();
-    captured(bytes, Format::Wav);
+/// Sounds of every container, by every method of finding edges.
+pub fn sound(bytes: &[u8]) -> bool {
+    let read = |method| read_sound(bytes, &Request { method, ..Request::default() }, &mut finite).is_ok();
+    captured(bytes, Format::Sound);
     Method::NAMES.iter().filter(|(_, method)| read(*method)).count() > 0
 }
 

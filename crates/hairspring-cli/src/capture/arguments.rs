@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
-Reads WAV (a sound card), VCD (simulators, logic analysers), sigrok sessions (.sr), CSV of sigrok and Saleae, and lists of edges.
+Reads sound (WAV, FLAC, AIFF, ...), VCD (simulators, logic analysers), sigrok sessions (.sr), CSV of sigrok and Saleae, and lists of edges.
 The header pattern of spec/capture.md, or --k, says which pulse has which k.
 
 Examples:
@@ -24,8 +24,9 @@ Examples:
 pub enum FormatArgument {
     /// Value change dump
     Vcd,
-    /// Sound: WAV, RF64
-    Wav,
+    /// Sound: WAV, RF64, W64, AIFF, AU, CAF, FLAC
+    #[value(alias = "wav")]
+    Sound,
     /// sigrok session (.sr)
     Sigrok,
     /// Table of samples, changes or edges

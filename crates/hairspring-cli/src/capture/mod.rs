@@ -108,7 +108,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
     CaptureOptions {
         format: arguments.format.map(|format| match format {
             FormatArgument::Vcd => Format::Vcd,
-            FormatArgument::Wav => Format::Wav,
+            FormatArgument::Sound => Format::Sound,
             FormatArgument::Sigrok => Format::Sigrok,
             FormatArgument::Csv => Format::Csv,
         }),

@@ -187,9 +187,11 @@ fn a_single_reference_interval_is_doubted() {
 }
 
 #[test]
-fn files_of_other_kinds_are_named_with_a_way_to_convert_them() {
-    for (head, name) in [("fLaC\0\0", "a FLAC"), ("FORM\0\0\x01\0AIFF", "an AIFF"), (".snd\0\0", "an AU"), ("caff\0\x01", "a CAF")] {
-        capture("pin.bin", head).fails(&format!("this is {name} file")).complains("sox FILE pin.wav").in_one_line();
+fn compressed_sound_is_named_with_a_way_to_convert_it() {
+    let core = b"caff\0\x01\0\0desc\0\0\0\0\0\0\0\x20\x40\xe5\x88\x80\0\0\0\0aac \0\0\0\0\0\0\0\0\0\0\x04\0\0\0\x01\0\0\0\0\0";
+    capture("pin.caf", core.as_slice()).fails("encoding `aac `").complains("sox FILE pin.wav").in_one_line();
+    for head in ["fLaC\0\0", "FORM\0\0\x01\0AIFF", ".snd\0\0", "caff\0\x01", "riff"] {
+        capture("pin.bin", head).fails(" the ").in_one_line();
     }
     capture("pin.ogg", "OggS\0\x02").fails("whose compression moves edges").in_one_line();
 }
@@ -409,7 +411,7 @@ fn other_files_are_refused() {
     open("/dev/zero").fails("the format of this recording is unknown").in_one_line();
     open("/dev/zero").option("--format", "vcd").fails("byte 0: is not text").in_one_line();
     open("/dev/zero").option("--format", "csv").fails("line 1: is longer than").in_one_line();
-    open("/dev/zero").option("--format", "wav").fails("this is not a WAV file").in_one_line();
+    open("/dev/zero").option("--format", "wav").fails("this is not a sound file").in_one_line();
     open("-").fails("standard input: the file is empty").in_one_line();
     let mut file = wav(192_000, &samples(&frames(1, HZ, true)));
     file[24..28].fill(0);

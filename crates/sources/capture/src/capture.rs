@@ -9,7 +9,7 @@ use crate::list::{assign, trimmed};
 use crate::observe::Collector;
 use crate::overhead::CLOCK;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
-use crate::read::{Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_vcd, read_wav};
+use crate::read::{Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_sound, read_vcd};
 use crate::short::{Short, leave_out_short};
 use crate::signal::{distance_needed, reading_bound, signal_findings};
 use hairspring_core::judge::{Finding, Severity, carry};
@@ -93,7 +93,7 @@ pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink:
         }
         format.or_else(|| Format::detect(head)).ok_or_else(|| {
             let what = if head.is_empty() { "the file is empty" } else { "the format of this recording is unknown" };
-            Error::Unusable(format!("{what}: expected VCD, WAV, a sigrok session or a CSV table (--format)"))
+            Error::Unusable(format!("{what}: expected VCD, sound, a sigrok session or a CSV table (--format)"))
         })
     };
     match input {
@@ -125,7 +125,7 @@ pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink:
 fn read_stream(format: Format, stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     match format {
         Format::Vcd => read_vcd(stream, request, sink),
-        Format::Wav => read_wav(stream, request, sink),
+        Format::Sound => read_sound(stream, request, sink),
         Format::Csv | Format::Sigrok => read_csv(stream, request, sink),
     }
 }

@@ -102,9 +102,20 @@ fn oscilloscopes_put_their_settings_before_the_samples() {
     let old_tektronix = samples_of(|n, volts| format!("{},,{:.12},{volts:.5},", settings.get(n).unwrap_or(&","), time(n)));
     let keysight = "x-axis,1\nsecond,Volt\n".to_owned() + &samples_of(|n, volts| format!("{:.8E},{volts:.5E}", time(n)));
     let picoscope = "Time,Channel A\n(us),(V)\n\n".to_owned() + &samples_of(|n, volts| format!("{:.8},{volts:.8}", 1e6 * time(n)));
-    let all = [rigol, rigol_without_times, rigol_with_times, siglent, tektronix, old_tektronix, keysight, picoscope];
-    for text in all {
-        let (edges, recording) = csv(&text, None).unwrap_or_else(|error| panic!("{error}: {}", &text[..200]));
+    // With digital channels.
+    let mixed_rigol = "X,CH1,D7-D0,D15-D8,Start,Increment,\nSequence,Volt,,,-2.000000e-06,4.000000e-09\n".to_owned()
+        + &samples_of(|n, volts| format!("{n},{volts:.2e},0x00,0xff,"));
+    // Two programs of Siglent; the times of the second have too few digits.
+    let by_program = "Record Length,Analog:1000\nSample Rate,250000000.0\nVertical Scale,CH1: 0.05\nVertical Offset,CH1:0.00000\nHorizontal Scale, 0.000010000\nSecond,Volt\n"
+        .to_owned()
+        + &samples_of(|n, volts| format!("{:.11}, {volts:.5}", time(n)));
+    let new_siglent = "Record Length,Analog:1000,\nSample Interval,Analog:4.000000E-09,\nVertical Units,CH3:V,,\nModel Number,SDS1104X-U,\nSource,CH3\nSecond,Value\n"
+        .to_owned()
+        + &samples_of(|n, volts| format!("{:+.6E},{volts:+.6E}", 12.4 + time(n)));
+    let rigols = [rigol, rigol_without_times, rigol_with_times, mixed_rigol];
+    let siglents = [siglent, by_program, new_siglent];
+    for text in rigols.into_iter().chain(siglents).chain([tektronix, old_tektronix, keysight, picoscope]) {
+        let (edges, recording) = csv(&text, Some("1")).unwrap_or_else(|error| panic!("{error}: {}", &text[..200]));
         assert_eq!(edges.len(), 9, "{}", &text[..200]);
         assert!((edges[0] - 99.5).abs() < 0.01 && (recording.hz.unwrap() / 2.5e8 - 1.0).abs() < 1e-6, "{edges:?} {}", &text[..200]);
     }
@@ -113,6 +124,64 @@ fn oscilloscopes_put_their_settings_before_the_samples() {
     assert!(csv(&two, None).unwrap_err().contains("2 channels: CH1, CH3"));
     let text = "no table\n".repeat(200);
     assert!(csv(&text, None).unwrap_err().contains("line 101: "), "{:?}", csv(&text, None));
+}
+
+/// What an oscilloscope of 8 bits makes of a slow pin beside a quiet input: steps of 31.25 mV, one of which the noise now and then passes.
+#[test]
+fn steps_of_an_8_bit_converter_are_no_edges() {
+    for (step, rise) in [(1e-6, 1.0), (1e-7, 4.0), (1e-8, 40.0)] {
+        let mut state = 7u32;
+        let mut noise = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            0.6 * (f64::from(state >> 8) / f64::from(1 << 24) - 0.5)
+        };
+        let period = (4.16e-4 / step) as usize;
+        let row = |n: usize, noise: f64| {
+            let (at, high) = ((n % period) as f64, n / period % 2 == 1);
+            let part = 1.0 - (-at / rise).exp();
+            let volts = 2.5
+                * if high {
+                    part
+                } else if n < period {
+                    0.0
+                } else {
+                    1.0 - part
+                };
+            format!("{:+.6E},{:+.8E}\n", n as f64 * step, 0.031_25 * (volts / 0.031_25 + noise).round() - 2.5e-4)
+        };
+        let rows: String = (0..5 * period).map(|n| row(n, noise())).collect();
+        // The last row of Keysight has a time only.
+        let text = format!("x-axis,1\nsecond,Volt\n{rows}{:+.6E},\n", 5.0 * period as f64 * step);
+        let (edges, recording) = csv(&text, None).unwrap();
+        assert_eq!((edges.len(), recording.remarks.len()), (4, 0), "{step}: {:?}", &edges[..edges.len().min(9)]);
+        let width = (edges[1] - edges[0]) / recording.hz.unwrap();
+        assert!((width / (period as f64 * step) - 1.0).abs() < 2e-3, "{step}: {width}");
+    }
+}
+
+/// Slow recordings have rates in mHz, and other programs write exponents.
+#[test]
+fn rates_of_sigrok_have_units() {
+    for (rate, hz) in [("500 mHz", 0.5), ("1 kHz", 1e3), ("12.5 MHz", 12.5e6), ("1 GHz", 1e9), ("250000", 250e3), ("2.5e+06 Hz", 2.5e6)] {
+        let recording = csv(&SIGROK.replace("1 MHz", rate), Some("PB7")).unwrap().1;
+        assert_eq!(recording.hz, Some(hz), "{rate}");
+    }
+    assert!(csv(&SIGROK.replace("1 MHz", "1 parsec"), Some("PB7")).unwrap_err().contains("1 parsec"));
+}
+
+#[test]
+fn a_row_without_values_is_an_error_before_the_end() {
+    let text = |rest: &str| "x-axis,1\nsecond,Volt\n".to_owned() + &samples_of(|n, volts| format!("{n},{volts}")) + "1000,\n" + rest;
+    assert_eq!(csv(&text(""), None).unwrap().0.len(), 9);
+    assert!(csv(&text("1001,0.04\n"), None).unwrap_err().contains("line 1003: `` is not a number"));
+}
+
+/// ScanaStudio gives each time its own unit and parts its digits.
+#[test]
+fn times_with_units_of_their_own_are_read() {
+    let text = "Times;CH1 MOSI;CH2 CLK\n0 ns;1;1\n250 ns;1;0\n4.860 530 ms;0;0\n1.000 000 5 s;1;0\n";
+    assert_eq!(csv(text, Some("CH1 MOSI")).unwrap().0, [4_860_530.0, 1_000_000_500.0]);
+    assert_eq!(csv(text, Some("CH2 CLK")).unwrap().0, [250.0]);
 }
 
 #[test]

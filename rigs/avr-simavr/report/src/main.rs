@@ -6,6 +6,7 @@
 
 mod front_end;
 mod print;
+mod published;
 mod recording;
 mod steps;
 mod table1;
@@ -80,6 +81,7 @@ fn run(folder: &Path, seed: u64) -> Result<bool, AnyError> {
     println!("{}", print::table1(&band_limited, &three_point));
     println!("{}", print::figure7(&band_limited));
     checks.extend(table1::checks(&band_limited));
+    checks.extend(table1::difference_checks(&three_point));
     let (rate, _) = recording::calibrated(recording::frames(&heard[0].line)?, front_end.sample_hz)?;
     let coder = table2::Coder {
         transitions: recording::transitions(&folder.join("coder.edges"))?,
@@ -91,10 +93,25 @@ fn run(folder: &Path, seed: u64) -> Result<bool, AnyError> {
     println!("{}", print::table2(&blocks, &edges, &places, band_limited.overhead));
     checks.extend(blocks.checks("blocks"));
     checks.extend(edges.checks("edges"));
+    checks.extend(published(folder, &front_end, rate.hz, seed, band_limited.overhead)?);
     for check in &checks {
         println!("{}: {}", if check.holds { "ok" } else { "FAILED" }, check.words);
     }
     Ok(checks.iter().all(|check| check.holds))
+}
+
+/// Prints Table 2 for the reference coder; returns its requirements.
+fn published(folder: &Path, front_end: &FrontEnd, hz: f64, seed: u64, overhead: f64) -> Result<Vec<Check>, AnyError> {
+    let coder = table2::Coder {
+        transitions: recording::transitions(&folder.join("published.edges"))?,
+        steps: steps::read(&folder.join("published.steps"))?,
+    };
+    let [blocks, _] = coder.solved(front_end, hz, seed)?;
+    let lines = steps::read_lines(&folder.join("published.lines"))?;
+    let (text, cells) =
+        published::table(&blocks, &coder.steps.graph().0, &lines, &folder.join("published.names"), overhead - print::TOGGLE)?;
+    println!("{text}");
+    Ok(blocks.checks("reference coder").into_iter().chain(cells).collect())
 }
 
 fn read(folder: &Path, line: &str) -> Result<Recordings<Vec<front_end::Transition>>, AnyError> {

@@ -76,10 +76,17 @@ pub fn read_lines(path: &Path) -> Result<BTreeMap<u32, u32>, AnyError> {
     text.lines().map(|line| entry(line).ok_or_else(|| named(path, &format!("`{line}` is no address and line")))).collect()
 }
 
+impl Block {
+    /// Its addresses: a block with a jump backwards ends before it begins.
+    pub fn addresses(&self) -> std::ops::RangeInclusive<u32> {
+        self.from.min(self.to)..=self.from.max(self.to)
+    }
+}
+
 /// First and last line of each block's source.
 pub fn block_lines(blocks: &[Block], lines: &BTreeMap<u32, u32>) -> Vec<(u32, u32)> {
     let of = |block: &Block| {
-        let known = || lines.range(block.from..=block.to).map(|(_, line)| *line).filter(|line| *line > 0);
+        let known = || lines.range(block.addresses()).map(|(_, line)| *line).filter(|line| *line > 0);
         (known().min().unwrap_or(0), known().max().unwrap_or(0))
     };
     blocks.iter().map(of).collect()

@@ -67,6 +67,8 @@ pub struct Results {
     pub overhead: f64,
     /// Half the width of the typical interval.
     pub half_width: f64,
+    /// Standard deviations of single pulses of 1 and of 2 copies, of which the differences are made, in microseconds.
+    pub pulse_sds: [f64; 2],
 }
 
 /// The edges of the three recordings.
@@ -128,6 +130,7 @@ pub fn results(recordings: &Recordings<Vec<Edge>>, stated_hz: f64) -> Result<Res
         coverage: (held as f64 / n, to_20.len()),
         overhead: to_20.iter().map(|(_, overhead)| overhead).sum::<f64>() / n,
         half_width: half_widths / n,
+        pulse_sds: [0, 1].map(|first| pulse_sd(&pairs, first, rate.hz)),
     })
 }
 
@@ -203,6 +206,38 @@ fn line_row(row: Row, lines: &[(Estimate, f64)]) -> Found {
     let values: Vec<f64> = lines.iter().map(|(slope, _)| slope.value).collect();
     let (mean, sd) = mean_and_sd(&values);
     Found { row, mean, sd, experiments: values.len() }
+}
+
+/// Standard deviation of every second pulse from this one on.
+fn pulse_sd(pulses: &[Pulse], first: usize, hz: f64) -> f64 {
+    let widths: Vec<f64> = pulses.iter().skip(first).step_by(2).map(|pulse| 1e6 * pulse.width() / hz).collect();
+    mean_and_sd(&widths).1
+}
+
+/// Standard deviation of one difference that the row of so many published ones needs, if its differences are independent.
+fn of_one(row: Row, sd: f64) -> Option<f64> {
+    match row {
+        Row::Differential(number) => Some(sd * (number as f64).sqrt()),
+        _ => None,
+    }
+}
+
+/// Standard deviations of one difference by the published rows.
+pub fn published_differences() -> Vec<f64> {
+    PUBLISHED.iter().filter_map(|(row, _, sd)| of_one(*row, *sd)).collect()
+}
+
+/// The requirements of the report's method: its differences scatter as independent pulses do.
+pub fn difference_checks(results: &Results) -> Vec<Check> {
+    let [one, two] = results.pulse_sds;
+    let single = one.hypot(two);
+    let found = results.rows.iter().filter(|found| found.row != Row::Differential(1000));
+    let ratios = found.filter_map(|found| Some((found.row, of_one(found.row, found.sd)? / single)));
+    let check = |(row, ratio): (Row, f64)| {
+        let words = format!("three-point {}: {ratio:.3} of the deviation of independent pulses", row.name());
+        Check::new(words, (0.85..=1.15).contains(&ratio))
+    };
+    ratios.map(check).collect()
 }
 
 /// Experiments of this many differences each, from pulses of 1 and 2 copies in turn.

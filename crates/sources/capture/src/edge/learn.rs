@@ -12,6 +12,8 @@ const RINGING: usize = 32;
 /// Number of differences that estimate the noise: the minimum, and about the number used in a long stretch.
 const LEAST_STEPS: usize = 100;
 const MOST_STEPS: usize = 200_000;
+/// Steps of a converter that a signal takes at least where they are told from the steps of a pin.
+const FEW_STEPS: f32 = 8.0;
 /// Most peaks that a learnt stretch keeps.
 const MOST_PEAKS: usize = 1 << 20;
 
@@ -26,9 +28,10 @@ pub struct Learnt {
     pub noise: Option<f64>,
 }
 
-/// Learns from samples; `None` if there is no edge in them. `floor` is the smallest difference that can be an edge.
-pub fn learn(samples: &[f32], floor: f64) -> Option<Learnt> {
-    let noise = noise(samples);
+/// Learns from samples; `None` if there is no edge in them. `floor` is the smallest difference that can be an edge, `quantum` the step
+/// of the converter, or 0.
+pub fn learn(samples: &[f32], floor: f64, quantum: f64) -> Option<Learnt> {
+    let noise = noise(samples, quantum);
     let least = floor.max(ABOVE_NOISE * noise);
     let mut peaks = peaks(samples, least);
     peaks.sort_by(|a, b| b.total_cmp(a));
@@ -36,11 +39,11 @@ pub fn learn(samples: &[f32], floor: f64) -> Option<Learnt> {
     let large = *peaks.get((peaks.len() / 4).min(9))?;
     let edges: Vec<f64> = peaks.into_iter().filter(|peak| *peak >= 0.4 * large).collect();
     let peak = edges[edges.len() / 2];
-    Some(Learnt { peak, floor: noise, noise: noise_far_from_edges(samples, EDGE * peak) })
+    Some(Learnt { peak, floor: noise, noise: noise_far_from_edges(samples, EDGE * peak, quantum) })
 }
 
 /// Noise of the differences outside the ringing of all edges; an edge has a difference of at least `edge`.
-fn noise_far_from_edges(samples: &[f32], edge: f64) -> Option<f64> {
+fn noise_far_from_edges(samples: &[f32], edge: f64, quantum: f64) -> Option<f64> {
     let (edge, stride) = (edge as f32, (samples.len() / MOST_STEPS).max(1));
     let mut steps = Vec::new();
     // Start of the quiet stretch, after the ringing of the last edge.
@@ -51,24 +54,44 @@ fn noise_far_from_edges(samples: &[f32], edge: f64) -> Option<f64> {
         steps.extend(quiet.windows(2).step_by(stride).map(|pair| (pair[1] - pair[0]).abs()).filter(|step| step.is_finite()));
         from = end + RINGING;
     }
-    (steps.len() >= LEAST_STEPS).then(|| lower_quartile(steps))
+    (steps.len() >= LEAST_STEPS).then(|| lower_quartile(steps, quantum))
 }
 
 /// Noise of all differences by their lower quartile, which edges hardly affect; dense edges add their ringing.
-fn noise(samples: &[f32]) -> f64 {
+fn noise(samples: &[f32], quantum: f64) -> f64 {
     let stride = (samples.len() / 50_000).max(1);
     let steps = samples.windows(2).step_by(stride).map(|pair| (pair[1] - pair[0]).abs()).filter(|step| step.is_finite());
-    lower_quartile(steps.collect())
+    lower_quartile(steps.collect(), quantum)
 }
 
-/// Standard deviation by the lower quartile of absolute values.
-fn lower_quartile(mut steps: Vec<f32>) -> f64 {
+/// Standard deviation by the lower quartile of absolute values. Those of a converter with few steps are often equal: the quartile is then
+/// inside of the range that was rounded to its value.
+fn lower_quartile(mut steps: Vec<f32>, quantum: f64) -> f64 {
     if steps.is_empty() {
         return 0.0;
     }
     let quarter = steps.len() / 4;
-    let (_, value, _) = steps.select_nth_unstable_by(quarter, f32::total_cmp);
-    f64::from(*value) / QUARTILE
+    let value = f64::from(*steps.select_nth_unstable_by(quarter, f32::total_cmp).1);
+    if quantum <= 0.0 {
+        return value / QUARTILE;
+    }
+    let rounded = |step: f64| (step / quantum).round();
+    let count = |holds: &dyn Fn(f64) -> bool| steps.iter().filter(|step| holds(rounded(f64::from(**step)))).count() as f64;
+    let own = rounded(value);
+    let (below, same) = (count(&|step| step < own), count(&|step| step == own));
+    let (low, high) = ((own - 0.5).max(0.0), own + 0.5);
+    quantum * (low + (high - low) * (quarter as f64 - below) / same) / QUARTILE
+}
+
+/// The step of the converter: the smallest difference, if the signal takes more than a few of them; else 0.
+pub fn quantum(samples: &[f32]) -> f64 {
+    let (mut low, mut high, mut least) = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY);
+    for pair in samples.windows(2) {
+        let step = (pair[1] - pair[0]).abs();
+        (low, high) = (low.min(pair[0]), high.max(pair[0]));
+        least = if step > 0.0 { least.min(step) } else { least };
+    }
+    if high - low >= FEW_STEPS * least { f64::from(least) } else { 0.0 }
 }
 
 /// Tops of the stretches in which differences of one sign are above a size.
@@ -91,4 +114,27 @@ fn peaks(samples: &[f32], least: f64) -> Vec<f64> {
         peaks.push(top.abs());
     }
     peaks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+    use rand_pcg::Pcg32;
+
+    #[test]
+    fn noise_of_few_steps_of_a_converter_is_known() {
+        let mut dice = Pcg32::new(5, 7);
+        // A sum of twelve uniform numbers is nearly normal, with a standard deviation of 1.
+        let mut normal = || (0..12).map(|_| dice.random::<f64>()).sum::<f64>() - 6.0;
+        for sigma in [0.3, 0.6, 1.0, 3.0] {
+            let level = |n: usize| if n / 5000 % 2 == 0 { 0.0 } else { 80.0 };
+            let samples: Vec<f32> = (0..50_000).map(|n| 0.031 * (level(n) + sigma * normal()).round() as f32).collect();
+            let found = noise(&samples, quantum(&samples)) / 0.031 / std::f64::consts::SQRT_2;
+            assert!((0.8..1.6).contains(&(found / sigma)), "{sigma} {found}");
+            assert_eq!(learn(&samples, 1e-4, quantum(&samples)).map(|learnt| (learnt.peak / 0.031 / 80.0).round()), Some(1.0), "{sigma}");
+        }
+        // Levels without noise have no step of a converter.
+        assert_eq!(quantum(&[0.0, 0.0, 1.0, 1.0, 0.0]), 0.0);
+    }
 }

@@ -3,7 +3,7 @@
 //! Without averages, the difference of two neighbours is small compared with the noise and locates the edge badly. With
 //! averages of n samples it is n times as large with less noise, until n is about as long as the rise.
 
-use super::learn::{Learnt, learn};
+use super::learn::{Learnt, learn, quantum};
 
 /// Samples over which an edge may rise after averaging: as many as the low pass of the edges has.
 const RISE: f64 = 2.5;
@@ -34,10 +34,11 @@ pub struct Scale {
 /// The scale for a stretch of the signal; `None` if there is no edge in it at any scale.
 pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
     let mut seen: Vec<(usize, Learnt)> = Vec::new();
-    let (mut every, mut averaged) = (1, Vec::new());
+    let (mut every, mut averaged, quantum) = (1, Vec::new(), quantum(samples));
     loop {
         let now: &[f32] = if every == 1 { samples } else { &averaged };
-        let learnt = learn(now, floor);
+        // An average of several samples has steps that are as many times as small.
+        let learnt = learn(now, floor, quantum / every as f64);
         let before = seen.last().map(|(_, learnt)| learnt.peak);
         seen.extend(learnt.map(|learnt| (every, learnt)));
         let grows = match (before, learnt) {

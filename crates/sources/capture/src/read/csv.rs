@@ -4,7 +4,7 @@
 //! Lines are read by hand because the crate `csv` does not report a truncated last line, supports one comment character
 //! while these files have two, and does not limit lines.
 
-use super::fields::Fields;
+use super::fields::{Fields, is_blank};
 use super::idle::{self, Idle};
 use super::samples::Levels;
 use super::times::{Times, is_time};
@@ -56,7 +56,9 @@ impl<R: Read> Lines<R> {
         }
         let text = std::str::from_utf8(&self.bytes).map_err(|_| Error::line(self.number, "is not UTF-8 text"))?;
         text.trim().trim_start_matches('\u{feff}').clone_into(&mut self.text);
-        Ok(Some(&self.text))
+        // Keysight ends its tables with the time of a sample that is not there.
+        let is_end = self.whole && is_blank(&self.text) && self.stream.fill_buf().map_err(|error| Error::stream(&error))?.is_empty();
+        Ok((!is_end).then_some(&self.text))
     }
 
     /// Whether an invalid row is the end of a truncated file.
@@ -443,9 +445,8 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)], even: Opti
 
 /// A frequency such as `1 MHz`.
 pub(super) fn frequency(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 5] = [("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0), ("", 1.0)];
+    const UNITS: [(&str, f64); 6] = [("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("mHz", 1e-3), ("Hz", 1.0), ("", 1.0)];
     let text = text.trim();
-    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let factor = UNITS.iter().find(|(name, _)| *name == &text[digits..])?.1;
-    text[..digits].trim().parse::<f64>().ok().filter(|hz| hz.is_finite()).map(|hz| hz * factor)
+    let (digits, factor) = UNITS.iter().find_map(|(name, factor)| Some((text.strip_suffix(name)?, factor)))?;
+    digits.trim().parse::<f64>().ok().filter(|hz| hz.is_finite()).map(|hz| hz * factor)
 }

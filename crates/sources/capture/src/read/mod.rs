@@ -6,14 +6,14 @@ mod idle;
 mod samples;
 mod scope;
 mod sigrok;
+mod sound;
 mod times;
 mod vcd;
-mod wav;
 
 pub use csv::read_csv;
 pub use sigrok::read_sigrok;
+pub use sound::read_sound;
 pub use vcd::read_vcd;
-pub use wav::read_wav;
 
 use crate::edge::{Method, Signal};
 use crate::error::{Error, Place, Result};
@@ -26,7 +26,7 @@ pub enum Format {
     /// Value change dump.
     Vcd,
     /// Sound.
-    Wav,
+    Sound,
     /// sigrok session.
     Sigrok,
     /// Table of samples, changes or edges.
@@ -35,26 +35,27 @@ pub enum Format {
 
 impl Format {
     /// All formats with their names.
-    pub const NAMES: [(&str, Format); 4] = [("vcd", Format::Vcd), ("wav", Format::Wav), ("sigrok", Format::Sigrok), ("csv", Format::Csv)];
+    pub const NAMES: [(&str, Format); 4] =
+        [("vcd", Format::Vcd), ("sound", Format::Sound), ("sigrok", Format::Sigrok), ("csv", Format::Csv)];
 
     /// Detects the format of a file by its beginning; `None` if it is unknown.
     ///
     /// ```
     /// use hairspring_capture::read::Format;
-    /// assert_eq!(Format::detect(b"RIFF\x24\0\0\0WAVEfmt "), Some(Format::Wav));
+    /// assert_eq!(Format::detect(b"RIFF\x24\0\0\0WAVEfmt "), Some(Format::Sound));
     /// assert_eq!(Format::detect(b"$date today $end"), Some(Format::Vcd));
-    /// assert_eq!(Format::detect(b"RIF"), Some(Format::Wav));
+    /// assert_eq!(Format::detect(b"RIF"), Some(Format::Sound));
     /// assert_eq!(Format::detect(&[0; 64]), None);
     /// ```
     pub fn detect(head: &[u8]) -> Option<Format> {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
         match text {
-            [b'R', b'I', b'F', b'F', ..] | [b'R', b'F', b'6', b'4', ..] | [b'B', b'W', b'6', b'4', ..] => Some(Format::Wav),
+            _ if sound::begins(head) => Some(Format::Sound),
             [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
             [b'$', ..] => Some(Format::Vcd),
             [] => None,
             // Too short for a table, so this is a truncated file.
-            _ if text.len() < 4 && [b"RIFF", b"RF64", b"BW64"].iter().any(|name| name.starts_with(text)) => Some(Format::Wav),
+            _ if text.len() < 4 && sound::BEGINNINGS.iter().any(|name| name.starts_with(text)) => Some(Format::Sound),
             _ if text.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..)) => Some(Format::Csv),
             _ => None,
         }
@@ -84,16 +85,9 @@ impl Request {
 
 /// What a file is that none of the readers reads, by its beginning, and how to convert it.
 pub(crate) fn foreign(head: &[u8]) -> Option<String> {
-    const SOUND: [(&[u8], &str); 5] =
-        [(b"fLaC", "a FLAC"), (b"FORM", "an AIFF"), (b".snd", "an AU"), (b"riff", "a W64"), (b"caff", "a CAF")];
     const LOSSY: [(&[u8], &str); 3] = [(b"OggS", "an Ogg"), (b"ID3", "an MP3"), (b"\xff\xfb", "an MP3")];
-    let of = |list: &[(&[u8], &'static str)]| list.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| *name);
-    let sound = of(&SOUND).map(|name| {
-        format!("this is {name} file, which is not read: convert it, with `sox FILE pin.wav` or `ffmpeg -i FILE -c:a pcm_s32le pin.wav`")
-    });
-    sound.or_else(|| {
-        of(&LOSSY).map(|name| format!("this is {name} file, whose compression moves edges: record again as WAV, or as FLAC and convert it"))
-    })
+    let name = LOSSY.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| *name)?;
+    Some(format!("this is {name} file, whose compression moves edges: record again as WAV or FLAC"))
 }
 
 /// A defect of a file that could still be read.

@@ -12,7 +12,8 @@ pub(super) fn line(head: &mut Head, fields: &mut Fields, text: &str) -> Option<V
     let parts = names(text);
     fields.open_end |= parts.len() > 1 && parts.last().is_some_and(String::is_empty);
     let first = parts[0].to_lowercase();
-    let number = |at: usize| parts.get(at).and_then(|part| part.parse::<f64>().ok());
+    // Siglent names the kind of channel before the number: `Analog:5.0E-05`.
+    let number = |at: usize| parts.get(at).and_then(|part| part.rsplit(':').next()?.trim().parse::<f64>().ok());
     let others = || parts[1..].iter().filter(|part| !part.is_empty()).cloned();
     // Samples of the settings' lines stand in the fourth and fifth column.
     if let (Some(time), Some(volts), true) = (number(3), number(4), parts.len() <= 6 && parts.get(2).is_some_and(String::is_empty)) {
@@ -23,6 +24,7 @@ pub(super) fn line(head: &mut Head, fields: &mut Fields, text: &str) -> Option<V
     }
     match &first[..] {
         "sample interval" => setting(head, &first, number(1)),
+        "sample rate" => setting(head, "sample interval", number(1).map(f64::recip)),
         "source" => head.channels = others().collect(),
         // Keysight: channels by number, and their units in the next line.
         "second" if head.names.first().is_some_and(|name| name == "x-axis") => head.names[0] = "second".into(),
@@ -50,7 +52,7 @@ pub(super) fn line(head: &mut Head, fields: &mut Fields, text: &str) -> Option<V
 
 /// A setting that counts: the distance of the samples in seconds.
 fn setting(head: &mut Head, name: &str, value: Option<f64>) {
-    if let Some(step) = value.filter(|step| name == "sample interval" && *step > 0.0) {
+    if let Some(step) = value.filter(|step| name == "sample interval" && *step > 0.0 && step.is_finite()) {
         (head.hz, head.even) = (Some(1.0 / step), true);
     }
 }

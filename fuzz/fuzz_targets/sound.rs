@@ -1,0 +1,4 @@
+//! `sound` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("sound");

@@ -1,4 +1,0 @@
-//! `wav` of hairspring-fuzz-targets.
-#![no_main]
-
-hairspring_fuzz_targets::libfuzzer!("wav");
