@@ -14,7 +14,7 @@ from harness import BENCH, COMMAND, ROOT, Record, Settings, median, run_json
 DATA = BENCH / "target/blocks"
 CYCLES = 3  # one copy of the chain
 SHARE, CYCLE = 0.02, 1.0  # a block is right within 2 % or a cycle
-SPEED, SOLVE_S = 200_000, 2.0
+SPEED, LONG_SPEED, SOLVE_S = 200_000, 20_000_000, 2.0  # of short calls, which cost a few stops each, and of a long one
 
 
 def compiled(source: Path, *flags: str) -> str:
@@ -118,6 +118,27 @@ def coder(record: Record, settings: Settings) -> None:
     fast(record, speeds)
 
 
+def long_call(record: Record, settings: Settings) -> None:
+    """The speed of following a long call, where the instrumented copy of the function runs nearly all of it."""
+    program = compiled(Path(__file__).parent.parent / "programs/branches.c", "-O2")
+    path = DATA / "trips.txt"
+    path.write_text("300000\n")
+    speeds: list[float] = []
+    lines: list[tuple[object, ...]] = []
+    for run in range(settings.times(5)):
+        given = ["--function", "work", "--inputs", str(path), "--cpu", str(settings.cpu), "--budget", "1s"]
+        document, error, _ = run_json("blocks", program, *given)
+        if document is None:
+            record.say(f"- **missed**: run {run} failed: {error}")
+            continue
+        trace = document["trace"]
+        speeds.append(trace["instructions"] / trace["seconds"])
+        lines.append((run, f"{trace['instructions']:,}", trace["stops"], f"{speeds[-1]:,.0f}"))
+    record.table("a call of 300,000 trips", ("run", "instructions", "stops", "instructions/s"), lines)
+    slowest = min(speeds, default=0.0)
+    record.target(f"at least {LONG_SPEED:,} instructions a second", slowest >= LONG_SPEED, f"slowest {slowest:,.0f}")
+
+
 def solving(record: Record, settings: Settings) -> None:
     """A thousand inputs by two hundred blocks; a third of the blocks' counts follow from others."""
     dice = random.Random(5)
@@ -148,4 +169,5 @@ def run(record: Record, settings: Settings) -> None:
     chains(record, settings, until=False)
     chains(record, settings, until=True)
     coder(record, settings)
+    long_call(record, settings)
     solving(record, settings)

@@ -123,6 +123,10 @@ pub struct TraceJson {
     /// Calls that were followed again after the rounds, on the same path unless they are left out. Before the rounds, each is
     /// followed twice.
     pub followed_again: usize,
+    /// Calls that were followed from breakpoint to breakpoint, because no instrumented copy of the function could run.
+    pub stepped: usize,
+    /// Why not, for the last of them.
+    pub why_stepped: Option<String>,
 }
 
 /// How well a sum describes the rows.
@@ -332,6 +336,8 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
             seconds: finite(measured.traced.seconds),
             stops: measured.traced.stops,
             followed_again: measured.traced.again,
+            stepped: measured.traced.stepped,
+            why_stepped: measured.traced.why_stepped.map(str::to_owned),
         },
         rounds: measured.run.rounds,
         measured_ms: finite(measured.run.measuring.as_secs_f64() * 1e3),

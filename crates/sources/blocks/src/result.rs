@@ -127,6 +127,10 @@ pub struct Traced {
     pub stops: u64,
     /// Calls that were followed again after the rounds.
     pub again: usize,
+    /// Calls that were followed from breakpoint to breakpoint, because no instrumented copy of the function could run.
+    pub stepped: usize,
+    /// Why not, for the last of them.
+    pub why_stepped: Option<&'static str>,
 }
 
 /// The result of a measurement.

@@ -3,9 +3,9 @@
 mod annotate;
 mod listing;
 
-use crate::MeasuredFunction;
 use crate::analysis::{Missing, Quality, Unknowns};
 use crate::graph::block_name;
+use crate::{MeasuredFunction, Traced};
 use hairspring_core::judge::Severity;
 use hairspring_result::Environment;
 use hairspring_result::Finding;
@@ -236,18 +236,19 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
         let named = cut(&needs.join(", "), 60).to_owned();
         page.item("edges", &format!("counts of blocks do not tell how often these were taken: {named}; {what}"), Tone::Plain);
     }
-    let traced = &measured.traced;
+    page.item("followed", &followed(&measured.traced), Tone::Quiet);
+}
+
+/// How fast calls were followed, and which of them without a copy of the function.
+fn followed(traced: &Traced) -> String {
     let speed = traced.instructions as f64 / traced.seconds.max(1e-9);
-    page.item(
-        "followed",
-        &format!(
-            "{} instructions in {} ms: {} a second",
-            count(traced.instructions as usize),
-            significant(traced.seconds * 1e3, 3),
-            count(speed as usize)
-        ),
-        Tone::Quiet,
-    );
+    let time = significant(traced.seconds * 1e3, 3);
+    let text = format!("{} instructions in {time} ms: {} a second", count(traced.instructions as usize), count(speed as usize));
+    match (traced.stepped, traced.why_stepped) {
+        (0, _) | (_, None) => text,
+        (1, Some(why)) => format!("{text}; 1 call from breakpoint to breakpoint: {why}"),
+        (many, Some(why)) => format!("{text}; {} calls from breakpoint to breakpoint: {why}", count(many)),
+    }
 }
 
 /// How well the sum of the parts describes the calls.

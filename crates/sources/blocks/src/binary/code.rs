@@ -39,6 +39,11 @@ impl Code {
         self.parts.iter().map(|(start, bytes)| *start..start + bytes.len() as u64)
     }
 
+    /// Bytes of all parts.
+    pub fn size(&self) -> u64 {
+        self.parts.iter().map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+
     /// Whether an address is part of it.
     pub fn contains(&self, address: u64) -> bool {
         self.ranges().any(|range| range.contains(&address))

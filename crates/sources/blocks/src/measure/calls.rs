@@ -17,7 +17,7 @@ impl Session<'_> {
     pub fn prepare_calls(&mut self, at: usize, input: &Input, all: &mut Vec<Prepared>) -> Result<()> {
         let journey = Journey::begin(&mut self.program, input);
         let mut journey = journey.map_err(|e| self.program.explain("start the program", e))?;
-        let (from, near) = (journey.from, journey.target.entry());
+        let (from, near) = (journey.from, (journey.target.entry(), journey.target.code.size()));
         let mappings = std::mem::take(&mut journey.mappings);
         let stub = Stub::install(journey.process(), &mappings, from, near, self.spread)?;
         self.learn(&journey)?;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
-    Begin, Call, Followed, Follower, Guard, Journey, Own, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo, put_back,
+    Begin, Call, Followed, Follower, Guard, Journey, Own, Partial, Process, Program, SOON, Snapshot, Started, Stub, Target, Undo, put_back,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -287,10 +287,13 @@ impl<'a> Session<'a> {
         let ends: Arrivals = ends.iter().map(|(end, numbers)| (end.wrapping_add(bias), numbers.clone())).collect();
         let place = (&*target, *begin);
         let begun = Instant::now();
-        let followed = Follower::new(&self.program, process, place, &stub.guard, &ends).run()?;
+        let followed = Follower::new(&self.program, process, place, &stub.guard, &ends).in_copy(stub.room, SOON)?.run()?;
         let took = begun.elapsed();
         self.traced.seconds += took.as_secs_f64();
         self.traced.stops += followed.stops;
+        if followed.stepped.is_some() {
+            (self.traced.stepped, self.traced.why_stepped) = (self.traced.stepped + 1, followed.stepped);
+        }
         stub.guard.restrict(process, entry, &followed.system_calls)?;
         self.observe(&followed, bias);
         let undo = snapshot.undo(process, &stub.areas())?;
@@ -498,7 +501,7 @@ fn repeated(
 ) -> Result<Followed> {
     stub.begin(process, call, begin.at)?;
     let no_ends = Arrivals::new();
-    let follower = Follower::new(program, process, (target, begin), &stub.guard, &no_ends);
+    let follower = Follower::new(program, process, (target, begin), &stub.guard, &no_ends).in_copy(stub.room, SOON)?;
     if reads_outside { follower.with_slow_clock()?.run() } else { follower.run() }
 }
 

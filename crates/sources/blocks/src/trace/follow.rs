@@ -3,10 +3,12 @@
 //! The program runs at full speed from branch to branch: every branch that has been reached gets a breakpoint, its
 //! condition is computed from the flags, and the program continues at the branch's target. Between two branches the path
 //! is fixed, so this sees what single steps would see with a fraction of the stops. Called functions run at full speed.
+//! Where there is room for an instrumented copy of the function, that runs in its place and needs hardly any stop (`replay`).
 
 use super::emulate::{emulate, jump_target};
 use super::guard::Guard;
-use super::process::{BREAKPOINT, Process, Registers, Resume, Stop};
+use super::process::{BREAKPOINT, FAULTS, Process, Registers, Resume, Stop};
+use super::replay::Copy;
 use super::start::{Program, Target, is_unchanged};
 use super::system::SystemCall;
 use super::tripwire::Tripwire;
@@ -39,6 +41,8 @@ pub struct Followed {
     pub path: u64,
     /// Times that the process was stopped.
     pub stops: u64,
+    /// Why no instrumented copy of the function ran in its place, if none did.
+    pub stepped: Option<&'static str>,
 }
 
 /// The beginning of a call, up to an address.
@@ -78,6 +82,8 @@ pub struct Begin {
 
 /// An activation of the function.
 pub(super) struct Frame {
+    /// Where control was last known to be.
+    pub(super) from: u64,
     /// The next branch on its path, or an end behind a call.
     pub(super) expected: Option<u64>,
     /// Whether it is such an end.
@@ -98,14 +104,15 @@ pub struct Follower<'a> {
     pub(super) process: &'a mut Process,
     pub(super) target: &'a Target,
     guard: &'a Guard,
-    ends: &'a BTreeMap<u64, BTreeSet<u64>>,
+    pub(super) ends: &'a BTreeMap<u64, BTreeSet<u64>>,
     begin: Begin,
     tripwire: Tripwire,
     /// Landing pads, where exceptions return control into the function.
     pub(super) handlers: BTreeSet<u64>,
     pub(super) planted: HashMap<u64, Instruction>,
     ways: HashMap<u64, Way>,
-    counts: HashMap<(u64, u64), u64>,
+    /// Counts of branches, but those that the copy has logged.
+    pub(super) counts: HashMap<(u64, u64), u64>,
     pub(super) frames: Vec<Frame>,
     /// How often each end was reached.
     arrivals: HashMap<u64, u64>,
@@ -115,7 +122,11 @@ pub struct Follower<'a> {
     has_begun: bool,
     pub(super) found: Followed,
     /// The registers at the last stop, until something runs again.
-    now: Option<Registers>,
+    pub(super) now: Option<Registers>,
+    /// The instrumented copy of the function, if there is one.
+    pub(super) copy: Option<Copy>,
+    /// Where the indirect jump that was passed last leads.
+    pub(super) jumps_to: Option<u64>,
     /// The system call that is being made.
     in_system: Option<SystemCall>,
     /// Where the call returns to, and the stack pointer after it.
@@ -161,6 +172,8 @@ impl<'a> Follower<'a> {
             has_begun: false,
             found: Followed { path: FIRST, ..Followed::default() },
             now: None,
+            copy: None,
+            jumps_to: None,
             in_system: None,
             back: 0,
             top: 0,
@@ -194,7 +207,7 @@ impl<'a> Follower<'a> {
             self.plant(handler)?;
         }
         self.found.entries = 1;
-        self.frames.push(Frame { expected: None, is_cut: false, stack: self.begin.slot, left: None });
+        self.frames.push(Frame { from: 0, expected: None, is_cut: false, stack: self.begin.slot, left: None });
         let mut onward = self.arrive(self.begin.at)?;
         while !self.frames.is_empty() {
             onward = match onward {
@@ -217,37 +230,47 @@ impl<'a> Follower<'a> {
     pub(super) fn enter(&mut self) -> Result<()> {
         self.found.entries += 1;
         let stack = self.process.stack()?;
-        self.frames.push(Frame { expected: None, is_cut: false, stack, left: None });
+        self.frames.push(Frame { from: 0, expected: None, is_cut: false, stack, left: None });
         Ok(())
     }
 
     fn finish(mut self) -> Result<Followed> {
-        let mut overwritten = false;
-        for address in self.planted.keys().copied().collect::<Vec<u64>>() {
-            let mut now = [0u8];
-            overwritten |= !self.process.read(address, &mut now) || now != [BREAKPOINT];
-            self.restore(address)?;
-        }
+        let is_as_left = |(start, bytes): &(u64, Vec<u8>)| {
+            let mut now = vec![0u8; bytes.len()];
+            self.process.read(*start, &mut now) && now == *bytes
+        };
+        let overwritten = !self.patched().iter().all(is_as_left);
+        self.target.code.parts().iter().try_for_each(|(start, bytes)| self.process.poke_all(*start, bytes))?;
         if overwritten || !is_unchanged(self.process, &self.target.code) {
             return Err(failed("the function changes its own code: its blocks are not those of the file"));
         }
+        self.end_copy()?;
         self.tripwire.disarm(self.process)?;
         self.found.branches = self.counts.into_iter().collect();
         self.program.watchdog.watch(None);
         Ok(self.found)
     }
 
-    /// Control has reached an address in the function: continues the process to the next site, or passes the site at once
-    /// if it is the next instruction.
-    pub(super) fn arrive(&mut self, address: u64) -> Result<Option<Onward>> {
+    /// Control has reached an address in the function: notes the next site, and counts arrivals at the ends of partial runs.
+    pub(super) fn come_to(&mut self, address: u64) -> Result<(Option<u64>, bool)> {
         let (site, is_cut) = self.way(address)?;
         self.has_begun = true;
         if let Some(frame) = self.frames.last_mut() {
-            (frame.expected, frame.is_cut) = (site, is_cut);
+            (frame.from, frame.expected, frame.is_cut) = (address, site, is_cut);
         }
+        Ok((site, is_cut))
+    }
+
+    /// Continues the process from an address in the function to the next site, or passes the site at once if it is the next instruction.
+    pub(super) fn arrive(&mut self, address: u64) -> Result<Option<Onward>> {
+        let (site, _) = self.come_to(address)?;
         self.process.go_to(address)?;
         if site == Some(address) {
             return self.pass(address).map(Some);
+        }
+        if let Some(place) = self.enter_copy(address)? {
+            self.process.go_to(place)?;
+            return Ok(None);
         }
         site.map_or(Ok(()), |site| self.plant(site))?;
         if self.planted.contains_key(&address) {
@@ -292,12 +315,18 @@ impl<'a> Follower<'a> {
         }
         let seen = self.arrivals.entry(until).or_insert(0);
         *seen += 1;
-        if wanted.contains(seen) && self.frames.len() == 1 {
-            let branches = self.counts.iter().map(|(branch, count)| (*branch, *count)).collect();
-            let passes = *seen + u64::from(is_beginning);
+        let seen = *seen;
+        if wanted.contains(&seen) && self.frames.len() == 1 {
+            let branches = self.all_counts().into_iter().collect();
+            let passes = seen + u64::from(is_beginning);
             self.found.partials.push(Partial { until, passes, branches, entries: self.found.entries, from });
         }
-        wanted.last().is_some_and(|last| last > seen)
+        wanted.last().is_some_and(|last| *last > seen)
+    }
+
+    /// Whether no arrival matters on the way from an address.
+    pub(super) fn is_plain(&self, address: u64) -> bool {
+        self.ways.get(&address).is_some_and(|way| way.ends.is_empty())
     }
 
     fn look_ahead(&self, address: u64) -> Result<Way> {
@@ -333,7 +362,7 @@ impl<'a> Follower<'a> {
         at == self.target.entry() || self.handlers.contains(&at)
     }
 
-    fn decode(&self, at: u64) -> Result<Instruction> {
+    pub(super) fn decode(&self, at: u64) -> Result<Instruction> {
         let text = || format!("unknown instruction at {:#x} of the file", at.wrapping_sub(self.target.bias));
         self.target.code.decode(at).ok_or_else(|| failed(&text()))
     }
@@ -354,8 +383,13 @@ impl<'a> Follower<'a> {
         if kind == Flow::Indirect {
             let registers = self.registers()?;
             if let Some(to) = jump_target(self.process, &instruction, &registers) {
+                self.jumps_to = Some(to);
                 return self.went(site, to);
             }
+        }
+        if let (Flow::Jump(to), false) = (kind, instruction.is_call_near()) {
+            self.process.go_to(to)?;
+            return Ok(if self.target.code.contains(to) { Onward::To(to) } else { Onward::JumpedOut(site, to) });
         }
         if self.is_watched(site) && matches!(kind, Flow::Next | Flow::Call) {
             // Reached by the function's own control flow, not by a call or an exception.
@@ -405,6 +439,10 @@ impl<'a> Follower<'a> {
     /// Counts a branch, and adds it to the path.
     pub(super) fn tally(&mut self, site: u64, to: u64) {
         *self.counts.entry((site, to)).or_insert(0) += 1;
+        self.add_to_path(site, to);
+    }
+
+    pub(super) fn add_to_path(&mut self, site: u64, to: u64) {
         for word in [site.wrapping_sub(self.target.bias), to.wrapping_sub(self.target.bias)] {
             self.found.path = (self.found.path ^ word).wrapping_mul(PRIME).rotate_left(23);
         }
@@ -413,8 +451,17 @@ impl<'a> Follower<'a> {
     /// Lets the process run to the next site.
     fn next_site(&mut self) -> Result<Option<Onward>> {
         let stopped = self.run_to_breakpoint()?;
+        self.replay()?;
         let expected = self.frames.last().and_then(|frame| frame.expected);
-        if Some(stopped) == expected {
+        if let Some(site) = self.exit_at(stopped) {
+            self.process.go_to(site)?;
+            return if expected == Some(site) { self.at_site(site) } else { self.leave_copy(site).map(|()| None) };
+        }
+        if let Some(place) = self.back_in_copy(stopped) {
+            return self.process.go_to(place).map(|()| None);
+        }
+        let is_entered = stopped == self.target.entry() && self.is_bridged();
+        if Some(stopped) == expected && !is_entered {
             return self.at_site(stopped);
         }
         self.process.go_to(stopped)?;
@@ -431,11 +478,13 @@ impl<'a> Follower<'a> {
         if self.handlers.contains(&stopped) {
             return Err(failed("an exception returned control into the function, which cannot be counted as a branch"));
         }
-        Err(failed("control left the function in a way that cannot be followed (an exception, longjmp, a signal handler)"))
+        Err(failed(LEFT))
     }
 
     fn run_to_breakpoint(&mut self) -> Result<u64> {
-        self.run_to(|at, follower| follower.planted.contains_key(&at))
+        self.run_to(|at, follower| {
+            follower.planted.contains_key(&at) || follower.exit_at(at).is_some() || follower.back_in_copy(at).is_some()
+        })
     }
 
     /// Runs to a breakpoint at a place that is known; returns its address.
@@ -466,17 +515,28 @@ impl<'a> Follower<'a> {
                 self.found.system_calls.insert(call.number);
                 self.found.sources.extend(call.varies().then(|| format!("the system call {}", call.name())));
             }
-            Stop::Signal(signal) => {
-                let tripped = self.tripwire.tripped(self.process, signal)?;
-                if tripped.is_none() {
-                    self.guard.blame(self.process, signal).map_or(Ok(()), Err)?;
-                }
-                self.found.sources.extend(tripped);
-            }
+            Stop::Signal(signal) => self.get(signal)?,
             Stop::Filtered => self.guard.check_repeat(self.process)?,
             Stop::Trap | Stop::VforkDone => {}
             other => return Err(failed(&other.as_end())),
         }
+        Ok(())
+    }
+
+    /// Handles a signal.
+    fn get(&mut self, signal: Signal) -> Result<()> {
+        if self.is_log_full(signal)? {
+            return Ok(());
+        }
+        let at = self.original(self.process.instruction()?);
+        let tripped = self.tripwire.tripped(self.process, signal, at)?;
+        if tripped.is_none() {
+            self.guard.blame(self.process, signal).map_or(Ok(()), Err)?;
+            if FAULTS.contains(&signal) {
+                self.surface()?;
+            }
+        }
+        self.found.sources.extend(tripped);
         Ok(())
     }
 
@@ -504,6 +564,7 @@ impl<'a> Follower<'a> {
         if emulate(self.process, &instruction)? {
             return Ok(());
         }
+        self.put_code_back()?;
         let planted = self.planted.contains_key(&site);
         if planted {
             self.restore(site)?;
@@ -526,6 +587,9 @@ impl<'a> Follower<'a> {
         if planted { self.process.poke(site, &[BREAKPOINT]) } else { Ok(()) }
     }
 }
+
+/// The reason if something else than the expected branch comes next.
+pub(super) const LEFT: &str = "control left the function in a way that cannot be followed (an exception, longjmp, a signal handler)";
 
 pub(super) fn failed(reason: &str) -> Error {
     Error::system("follow the call", reason)

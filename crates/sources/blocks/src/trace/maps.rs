@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 /// One line of /proc/PID/maps (proc(5)).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mapping {
     /// Addresses.
     pub range: Range<u64>,

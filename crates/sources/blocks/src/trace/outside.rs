@@ -62,6 +62,9 @@ impl Follower<'_> {
 
     /// Continues behind a call that has returned.
     fn go_on(&mut self, at: u64) -> Result<Option<Onward>> {
+        if let Some(place) = self.back_in_copy(at) {
+            return self.process.go_to(place).map(|()| None);
+        }
         let expected = self.frames.last().and_then(|frame| frame.expected);
         if expected == Some(at) {
             return self.at_site(at);
@@ -92,7 +95,7 @@ impl Follower<'_> {
             if outside {
                 self.process.poke(self.back, &original)?;
             }
-            self.unfill()?;
+            self.write_code()?;
             if !outside || at != self.back || self.process.stack()? == self.top {
                 break at;
             }
@@ -106,17 +109,5 @@ impl Follower<'_> {
 
     fn fill(&self) -> Result<()> {
         self.target.code.parts().iter().try_for_each(|(start, bytes)| self.process.poke_all(*start, &vec![BREAKPOINT; bytes.len()]))
-    }
-
-    /// Puts the code back, with the breakpoints that were there.
-    fn unfill(&self) -> Result<()> {
-        for (start, bytes) in self.target.code.parts() {
-            let mut now = bytes.clone();
-            for site in self.planted.keys().filter(|site| (*start..start + bytes.len() as u64).contains(site)) {
-                now[(site - start) as usize] = BREAKPOINT;
-            }
-            self.process.poke_all(*start, &now)?;
-        }
-        Ok(())
     }
 }

@@ -4,6 +4,7 @@ use super::crowd::Crowd;
 use super::follow::Begin;
 use super::maps::{Mapping, entry_point, of_process};
 use super::process::{BREAKPOINT, Process, Resume, Stop};
+use super::replay::Translations;
 use super::watchdog::Watchdog;
 use crate::binary::{Code, Function, Image};
 use crate::error::{Error, Result};
@@ -55,6 +56,8 @@ pub struct Program {
     pub timeout: Duration,
     /// Kills a process that takes longer.
     pub watchdog: Watchdog,
+    /// Instrumented copies of the function.
+    pub translations: Translations,
     images: HashMap<PathBuf, Rc<Image>>,
     /// The function found for an earlier input: searching all names again for every input would take long.
     located: Option<(Rc<Image>, Function)>,
@@ -79,8 +82,8 @@ impl Program {
     pub fn new((path, debug_files): (&Path, &Path), wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
         let (path, wanted, watchdog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
         let debug_files = debug_files.to_owned();
-        let mut program =
-            Program { path: path.clone(), debug_files, wanted, cpu, timeout, watchdog, images: HashMap::new(), located: None };
+        let (translations, images) = (Translations::default(), HashMap::new());
+        let mut program = Program { path: path.clone(), debug_files, wanted, cpu, timeout, watchdog, translations, images, located: None };
         program.image(&path)?;
         Ok(program)
     }

@@ -10,6 +10,7 @@ use super::guard::Guard;
 use super::maps::{Mapping, free_near};
 use super::memory::Undo;
 use super::process::{BREAKPOINT, Process, Registers, Resume, Stop, TRAP_FLAG};
+use super::room::Room;
 use super::tripwire::Tripwire;
 use crate::binary::Code;
 use crate::error::{Error, Result};
@@ -263,6 +264,8 @@ pub struct Stub {
     counters: BTreeMap<u64, Counter>,
     /// The stack pointer with which calls begin inside of the function.
     inside: Option<u64>,
+    /// Memory for an instrumented copy of the function.
+    pub room: Option<Room>,
     /// The registers that the last repeat left: those that the page itself does not change.
     pub left: [u64; 13],
 }
@@ -273,11 +276,11 @@ pub const JUMP: usize = 5;
 const COUNTING: u64 = 0xc00;
 
 impl Stub {
-    /// Puts the page into a process, near a function. The process is made to call the system from an address of its code.
+    /// Puts the page into a process, near a function of a size. The process is made to call the system from an address of its code.
     ///
     /// # Errors
     /// No room near the function, or the system's error.
-    pub fn install(process: &mut Process, mappings: &[Mapping], from: u64, near: u64, spread: u64) -> Result<Stub> {
+    pub fn install(process: &mut Process, mappings: &[Mapping], from: u64, (near, size): (u64, u64), spread: u64) -> Result<Stub> {
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         const READ_RUN: u64 = (libc::PROT_READ | libc::PROT_EXEC) as u64;
         const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as u64;
@@ -286,6 +289,9 @@ impl Stub {
         process.system_call(from, libc::SYS_mmap, [base, CODE + DATA, READ_WRITE, PLACE, u64::MAX, 0])?;
         process.write(base, page().bytes)?;
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
+        let page = Mapping { range: base..base + CODE + DATA, ..Mapping::default() };
+        let taken: Vec<Mapping> = mappings.iter().cloned().chain([page]).collect();
+        let room = Room::install(process, &taken, from, (near, size))?;
         Ok(Stub {
             base,
             spread,
@@ -294,6 +300,7 @@ impl Stub {
             guard: Guard::default(),
             counters: BTreeMap::new(),
             inside: None,
+            room,
             left: [0; 13],
         })
     }
@@ -367,8 +374,8 @@ impl Stub {
     }
 
     /// Ranges of addresses that hold the timing code and what it needs.
-    pub fn areas(&self) -> [Range<u64>; 2] {
-        [self.base..self.base + CODE + DATA, self.kept.clone()]
+    pub fn areas(&self) -> [Range<u64>; 3] {
+        [self.base..self.base + CODE + DATA, self.kept.clone(), self.room.map_or(0..0, |room| room.area())]
     }
 
     /// Sets the process to the beginning of the page.
@@ -419,7 +426,8 @@ impl Stub {
         let mut tripwire = Tripwire::arm(process, self.base)?;
         process.poke(back, &[BREAKPOINT])?;
         self.run_until(process, back + 1, |process, signal| {
-            let source = tripwire.tripped(process, signal)?;
+            let at = process.instruction()?;
+            let source = tripwire.tripped(process, signal, at)?;
             let is_known = source.is_some();
             sources.extend(source);
             Ok(is_known)

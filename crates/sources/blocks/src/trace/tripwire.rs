@@ -59,11 +59,12 @@ impl Tripwire {
         Ok(Tripwire { from, armed: counter.is_ok() || !clock.is_empty(), clock, slow: None })
     }
 
-    /// What was read, if a signal comes from a wire; these are then disarmed, and the signal is dropped.
+    /// What was read, if a signal comes from a wire; these are then disarmed, and the signal is dropped. A copy of an instruction is at
+    /// another address than the original, which is named.
     ///
     /// # Errors
     /// A process that is gone.
-    pub fn tripped(&mut self, process: &mut Process, signal: Signal) -> Result<Option<String>> {
+    pub fn tripped(&mut self, process: &mut Process, signal: Signal, original: u64) -> Result<Option<String>> {
         if !self.armed || signal != Signal::SIGSEGV {
             return Ok(None);
         }
@@ -71,7 +72,7 @@ impl Tripwire {
         let fault = process.fault().unwrap_or(0);
         let found = match self.clock.iter().any(|mapping| mapping.range.contains(&fault)) {
             true => Some("the clock (by the vDSO)".to_owned()),
-            false => reads_counter(process, at).then(|| format!("the time stamp counter (rdtsc{})", place(process, at))),
+            false => reads_counter(process, at).then(|| format!("the time stamp counter (rdtsc{})", place(process, original))),
         };
         if found.is_some() {
             process.hold();

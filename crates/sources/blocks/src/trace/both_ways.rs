@@ -1,0 +1,176 @@
+//! Calls of random functions are followed from breakpoint to breakpoint and in the instrumented copy: everything that is known must be equal.
+
+use super::{Followed, Follower, Guard, Journey, Program, Stub};
+use crate::binary::{Observed, cut};
+use crate::error::Result;
+use crate::inputs::Input;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+type Ends = BTreeMap<u64, BTreeSet<u64>>;
+
+/// What all programs have: functions to call, directly and by a pointer, one that calls back, and the call itself.
+const BEGIN: &str = "
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define APART __attribute__((noinline))
+APART unsigned three(unsigned a) { return a * 3 + 1; }
+APART unsigned mixed(unsigned a) { return a ^ a >> 3; }
+APART unsigned asks(unsigned a) { return a + (getppid() < 0); }
+typedef unsigned (*step)(unsigned);
+step steps[] = {three, mixed, asks, three};
+unsigned bytes[64];
+APART unsigned work(unsigned x, unsigned depth);
+APART unsigned back(unsigned x, unsigned depth) { return depth ? work(x + 1, depth - 1) + 1 : x; }
+APART unsigned work(unsigned x, unsigned depth) {
+  unsigned i0, i1, i2, i3;
+";
+const END: &str = "
+  return x;
+}
+int main(int count, char **all) { return work(count > 1 ? atoi(all[1]) : 1, 2) & 1; }
+";
+
+/// Random statements, nested up to a depth.
+fn statements(dice: &mut Pcg64Mcg, nested: usize) -> String {
+    let count = dice.random_range(1..=3);
+    (0..count).map(|_| statement(dice, nested)).collect()
+}
+
+fn statement(dice: &mut Pcg64Mcg, nested: usize) -> String {
+    let number = dice.random_range(1..9);
+    let inner = |dice: &mut Pcg64Mcg| statements(dice, nested + 1);
+    match dice.random_range(if nested < 4 { 0..14 } else { 5..14 }) {
+        0 | 1 => format!("if (x % {} == {}) {{ {} }} else {{ {} }}\n", number + 1, number / 2, inner(dice), inner(dice)),
+        2 => format!("for (i{nested} = 0; i{nested} < x % {number}; i{nested}++) {{ {} }}\n", inner(dice)),
+        3 => {
+            let cases: String = (0..9).map(|case| format!("case {case}: {} break;\n", inner(dice))).collect();
+            format!("switch (x % 11) {{ {cases} }}\n")
+        }
+        4 => format!("while (x % {} > 1) {{ x = x * 5 + 3; {} if (x % 7 < 4) break; }}\n", number + 1, inner(dice)),
+        5 => format!("x += three(x + {number});\n"),
+        6 => "x ^= steps[x & 3](x);\n".to_owned(),
+        7 => "if (depth) x += work(x, depth - 1);\n".to_owned(),
+        8 => "x += back(x, depth);\n".to_owned(),
+        9 => format!("if (x % 23 == {number}) return x;\n"),
+        10 => format!("if (x % 29 == {number}) return back(x, depth);\n"),
+        11 => format!("memset(bytes, x, x % 200); x += bytes[{number}];\n"),
+        12 => format!("bytes[x & 63] += x; x -= bytes[{number}];\n"),
+        _ => format!("x = x * {} + {number};\n", 2 * number + 1),
+    }
+}
+
+fn compile(folder: &Path, source: &str, flags: &[&str]) -> PathBuf {
+    let (file, program) = (folder.join("program.c"), folder.join("program"));
+    std::fs::write(&file, source).unwrap();
+    let done = Command::new("gcc").args(flags).arg("-w").arg(&file).arg("-o").arg(&program).output().expect("gcc is needed");
+    assert!(done.status.success(), "{}\n{source}", String::from_utf8_lossy(&done.stderr));
+    program
+}
+
+fn follow(program: &Program, journey: &mut Journey, stub: &Stub, ends: &Ends, after: Option<u64>) -> Result<Followed> {
+    let mut started = journey.copy()?;
+    started.process.hold_signals()?;
+    let guard = Guard::protect(&mut started.process, started.target.entry())?;
+    let room = stub.room.filter(|_| after.is_some());
+    assert_eq!(room.is_some(), after.is_some());
+    Follower::new(program, &mut started.process, (&started.target, started.begin), &guard, ends).in_copy(room, after.unwrap_or(0))?.run()
+}
+
+/// Everything that is known of a call.
+fn known(followed: &Result<Followed>) -> String {
+    match followed {
+        Ok(Followed { branches, entries, partials, system_calls, sources, path, .. }) => {
+            format!("{branches:?} {entries} {partials:?} {system_calls:?} {sources:?} {path:x}")
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Follows the call of `work` in a program both ways; returns its branches, and the stops of either way.
+fn follow_both_ways(path: &Path, input: &str) -> (u64, u64, u64) {
+    let folder = Path::new("/nonexistent");
+    let mut program = Program::new((path, folder), "work", 0, Duration::from_secs(60)).unwrap();
+    let input = Input { text: input.into(), arguments: vec![input.into()], stdin: None };
+    let mut journey = Journey::begin(&mut program, &input).unwrap();
+    let (from, entry, size) = (journey.from, journey.target.entry(), journey.target.code.size());
+    let mappings = journey.mappings.clone();
+    let stub = Stub::install(journey.process(), &mappings, from, (entry, size), 64).unwrap();
+    journey.next_call(&program).unwrap();
+    let graph = cut(&journey.target.code, entry, &Observed::new());
+    let every: Ends = graph.blocks.iter().map(|block| (block.start, BTreeSet::from([1, 3, 40]))).collect();
+    let mut sums = (0, 0, 0);
+    for ends in [Ends::new(), every] {
+        let stepped = follow(&program, &mut journey, &stub, &ends, None);
+        let copied = follow(&program, &mut journey, &stub, &ends, Some(0));
+        assert_eq!(known(&stepped), known(&copied), "{}", path.display());
+        let later = follow(&program, &mut journey, &stub, &ends, Some(7));
+        assert_eq!(known(&stepped), known(&later), "{}, in the copy after 7 stops", path.display());
+        if let (Ok(stepped), Ok(copied)) = (stepped, copied) {
+            assert!(copied.stepped.is_none() && stepped.stepped.is_some_and(|why| why.contains("no room")));
+            sums = (sums.0 + stepped.branches.values().sum::<u64>(), sums.1 + stepped.stops, sums.2 + copied.stops);
+        }
+    }
+    sums
+}
+
+#[test]
+fn random_functions_are_followed_alike_both_ways() {
+    const FLAGS: [&[&str]; 6] = [
+        &["-O0"],
+        &["-O1"],
+        &["-O2"],
+        &["-Os"],
+        &["-O2", "-fcf-protection=full"],
+        &["-O2", "-mindirect-branch=thunk", "-fno-pie", "-no-pie"],
+    ];
+    let folder = tempfile::TempDir::new().unwrap();
+    let (mut branches, mut stepped, mut copied) = (0, 0, 0);
+    for (seed, flags) in (0..18u64).zip(FLAGS.iter().cycle()) {
+        let mut dice = Pcg64Mcg::seed_from_u64(seed);
+        let source = format!("{BEGIN}{}{}{END}", statements(&mut dice, 0), statements(&mut dice, 0));
+        let program = compile(folder.path(), &source, flags);
+        for input in ["1", "7", "123456"] {
+            let all = follow_both_ways(&program, input);
+            (branches, stepped, copied) = (branches + all.0, stepped + all.1, copied + all.2);
+        }
+    }
+    assert!(branches > 1_000 && copied < stepped, "{branches} branches, {stepped} stops, {copied} in the copy");
+}
+
+/// Whatever must not differ in the copy, or depends on where code is, decides a branch: short branches, the red zone, flags that live across a
+/// branch, a computed jump, a call through the stack, the return address that a system call leaves in a register, and that of a call.
+const PLACES: &str = r#"
+#include <stdlib.h>
+__attribute__((noinline)) unsigned three(unsigned a) { return a * 3 + 1; }
+unsigned work(unsigned x, unsigned depth);
+__asm__(".globl work\n.type work, @function\nwork:\npush %rbx\nmov $90, %ebx\n0:\n"
+        "lea (%rdi, %rbx), %ecx\nand $7, %ecx\ninc %ecx\nxor %eax, %eax\n1: add $3, %eax\nloop 1b\n"
+        "lea (%rdi, %rbx), %ecx\nand $3, %ecx\njrcxz 2f\nadd $100, %eax\n2:\n"
+        "mov %rax, -8(%rsp)\nmov %rdi, -128(%rsp)\nstc\ncmp $200, %rax\njb 3f\nnop\n3: adc $0, %eax\n"
+        "mov %eax, %edx\nand $3, %edx\nlea 9f(%rip), %r8\nmovslq (%r8, %rdx, 4), %rdx\nadd %r8, %rdx\njmp *%rdx\n"
+        "4: add $1, %edi\njmp 6f\n5: add $2, %edi\n6: cmp %rdi, -128(%rsp)\nja 8f\nadd -8(%rsp), %rdi\n"
+        "sub $32, %rsp\nlea three(%rip), %r9\nmov %r9, 8(%rsp)\ncall *8(%rsp)\nadd $32, %rsp\nmov %eax, %edi\n"
+        "mov $39, %eax\nsyscall\n7: lea 7b(%rip), %rdx\ncmp %rcx, %rdx\njne 8f\n"
+        "call 10f\n10: pop %rdx\nlea 10b(%rip), %rcx\ncmp %rcx, %rdx\njne 8f\n"
+        "dec %ebx\njnz 0b\nmov %edi, %eax\n8: pop %rbx\nret\n"
+        ".balign 4\n9: .long 4b - 9b, 5b - 9b, 6b - 9b, 5b - 9b\n.size work, . - work\n");
+int main(int count, char **all) { return work(count > 1 ? atoi(all[1]) : 1, 2) & 1; }
+"#;
+
+#[test]
+fn the_copy_cannot_be_told_from_the_function() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let program = compile(folder.path(), PLACES, &["-O2"]);
+    for input in ["0", "1", "77"] {
+        let (branches, stepped, copied) = follow_both_ways(&program, input);
+        // Ninety trips, of six branches and more.
+        assert!(branches > 2 * 90 * 6 && copied * 2 < stepped, "{branches} branches, {stepped} stops, {copied} in the copy");
+    }
+}
