@@ -158,6 +158,8 @@ def check_all(checks: Checks, console: str, steady: str) -> None:
         perf = check_survey(checks, runs["perf"], "with perf", steady, steady)
         checks.check(bool(clock_of(perf, "perf")["available"]), "perf's page is available", perf["chosen"])
         check_benchmarks(checks, runs["by_perf"], "with perf", "perf")
+        check_benchmarks(checks, runs["perf_taken"], "while another event of perf takes it", "perf", MISSED)
+        checks.check(flagged["perf_taken"] > TAKEN, f"these readings are flagged: {flagged['perf_taken']:.1%}", flagged)
 
 
 def main() -> int:

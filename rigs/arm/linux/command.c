@@ -44,12 +44,12 @@ static void run_one(const char *name, const char *const *words) {
 
 /* ---- what happens to a run -------------------------------------------------------------------------------------- */
 
-/* Lets the command or the program begin, and then does something to it again and again until it ends. */
-static void run_disturbed(const char *name, const char *const *words, void (*disturb)(pid_t)) {
+/* Lets the command or the program begin for some time, and then does something to it again and again until it ends. */
+static void run_disturbed(const char *name, const char *const *words, long begin_ms, void (*disturb)(pid_t)) {
   siginfo_t child_ended = {0};
   printf("run %s\n", name);
   pid_t child = start(words);
-  sleep_ms(300);
+  sleep_ms(begin_ms);
   do {
     disturb(child);
     sleep_ms(60);
@@ -123,13 +123,14 @@ static void cpu_goes(pid_t child) {
   (void)write_text("/sys/devices/system/cpu/cpu1/online", "1");
 }
 
-#define DISTURB(name, cpu, disturb)                                                                                                     \
+#define DISTURB(name, cpu, clock, disturb)                                                                                              \
   do {                                                                                                                                   \
-    run_disturbed(name, (const char *const[]){PROGRAM, "multiply", "--json", "--budget", "400ms", "--precision", "0.0001%", "--cpu", cpu, "--save", "/tmp/" name, NULL}, disturb); \
+    run_disturbed(name, (const char *const[]){PROGRAM, "multiply", "--json", "--budget", "400ms", "--precision", "0.0001%", "--cpu", cpu, "--clock", clock, "--save", "/tmp/" name, NULL}, 300, disturb); \
     count_flags(name);                                                                                                                   \
   } while (0)
-#define DISTURB_PERIOD(name, disturb) \
-  run_disturbed(name, (const char *const[]){COMMAND, "period", "10ms", "--duration", "3s", "--cpu", "0", "--clock", "pmccntr", "--json", NULL}, disturb)
+/* For half a second it looks at its clocks, and refuses one that is disturbed then; later it holds the module. */
+#define DISTURB_PERIOD(name, begin_ms, disturb) \
+  run_disturbed(name, (const char *const[]){COMMAND, "period", "10ms", "--duration", "3s", "--cpu", "0", "--clock", "pmccntr", "--json", NULL}, begin_ms, disturb)
 
 static void with_module(void) {
   check(load_module(HAIRSPRING_CYCLES_DEVICE, "") == 0, "the module loads");
@@ -138,15 +139,15 @@ static void with_module(void) {
   RUN("verify", COMMAND, "verify", "--json", "--budget", "20ms", "--runs", "4");
   RUN("alone", PROGRAM, "multiply", "--json", "--budget", "100ms");
   RUN("benchmarks", COMMAND, "run", PROGRAM, "multiply", "--json", "--budget", "100ms");
-  DISTURB("calm", "0", nothing_happens);
-  DISTURB("taken", "0", perf_takes_counter);
-  DISTURB_PERIOD("period_calm", nothing_happens);
-  DISTURB_PERIOD("period_taken", perf_takes_counter);
+  DISTURB("calm", "0", "pmccntr", nothing_happens);
+  DISTURB("taken", "0", "pmccntr", perf_takes_counter);
+  DISTURB_PERIOD("period_calm", 1500, nothing_happens);
+  DISTURB_PERIOD("period_taken", 1500, perf_takes_counter);
   if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
-    DISTURB("moved", "0", thread_moves);
-    DISTURB("offline", "1", cpu_goes);
+    DISTURB("moved", "0", "pmccntr", thread_moves);
+    DISTURB("offline", "1", "pmccntr", cpu_goes);
   }
-  DISTURB_PERIOD("lost", module_goes);
+  DISTURB_PERIOD("lost", 300, module_goes);
 }
 
 /* Counters that somebody else's module has left: off, or on CPU 0 alone. */
@@ -170,5 +171,6 @@ void run_command(void) {
   check(write_text(USER_ACCESS, "1"), "kernel.perf_user_access = 1");
   RUN("perf", SURVEY);
   RUN("by_perf", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "perf");
+  DISTURB("perf_taken", "0", "perf", perf_takes_counter);
 #endif
 }

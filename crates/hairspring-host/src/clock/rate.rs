@@ -102,10 +102,14 @@ fn working_hz(clock: &Clock) -> f64 {
                 black_box(step);
             });
         }
-        let ticks = clock.width.between(first, (clock.read)());
-        ticks as f64 * 1e9 / os::wall_ns().saturating_sub(begin).max(1) as f64
+        let last = (clock.read)();
+        let hz = clock.width.between(first, last) as f64 * 1e9 / os::wall_ns().saturating_sub(begin).max(1) as f64;
+        (hz, first != 0 && last != 0) // a counter of the thread reads 0 while something else has it
     };
-    fastest((0..STRETCHES).map(|_| (stretch(), counter.as_mut().is_none_or(CounterWatch::is_intact))))
+    fastest((0..STRETCHES).map(|_| {
+        let (hz, is_there) = stretch();
+        (hz, counter.as_mut().is_none_or(CounterWatch::is_intact) && is_there)
+    }))
 }
 
 /// The rate of the stretch with the fewest interruptions, which is the fastest. Stretches in which something else had the counter
