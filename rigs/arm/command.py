@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 STEADY = {"arm64": "cntvct", "armhf": "cntvct"}
 LOST = "the system has forbidden the cycle counter while it was in use"
-# The share of the readings that interruptions alone may disturb, and the least that are flagged while perf has the counter: it has it for
-# a quarter of the time.
+# The share of the readings that interruptions alone may disturb, and the least that are flagged while perf has the
+# counter, which is a quarter of the time.
 CALM, TAKEN = 0.1, 0.15
 # The exit status of programs that are asked for more precision than their time allows, so that they use all of it.
 MISSED = 3
