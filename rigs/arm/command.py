@@ -124,6 +124,13 @@ def check_taken(checks: Checks, runs: dict[str, Run], flagged: dict[str, float],
     check_finding(checks, runs["period_taken"], "counter_taken", True)
 
 
+def check_zeros(checks: Checks, run: Run, flagged: float) -> None:
+    """Another event of perf takes the counter of perf's page, which reads 0 from then on: no result is trusted."""
+    checks.check(run.status == MISSED, "another event of perf takes it: the program ends", run)
+    checks.check(flagged > TAKEN, f"these readings are flagged: {flagged:.1%}")
+    checks.check(not run.document()["results"][0]["trusted"], "the result is not trusted", run)
+
+
 def check_cores(checks: Checks, runs: dict[str, Run], flagged: dict[str, float]) -> None:
     """The thread goes to another core, or its core goes."""
     for name in ("moved", "offline"):
@@ -158,8 +165,7 @@ def check_all(checks: Checks, console: str, steady: str) -> None:
         perf = check_survey(checks, runs["perf"], "with perf", steady, steady)
         checks.check(bool(clock_of(perf, "perf")["available"]), "perf's page is available", perf["chosen"])
         check_benchmarks(checks, runs["by_perf"], "with perf", "perf")
-        check_benchmarks(checks, runs["perf_taken"], "while another event of perf takes it", "perf", MISSED)
-        checks.check(flagged["perf_taken"] > TAKEN, f"these readings are flagged: {flagged['perf_taken']:.1%}", flagged)
+        check_zeros(checks, runs["perf_taken"], flagged["perf_taken"])
 
 
 def main() -> int:
