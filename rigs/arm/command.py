@@ -14,6 +14,11 @@ from typing import Any, NamedTuple
 
 STEADY = {"arm64": "cntvct", "armhf": "cntvct"}
 LOST = "the system has forbidden the cycle counter while it was in use"
+# The share of the readings that interruptions alone may disturb, and the least that are flagged while perf has the
+# counter, which is a quarter of the time.
+CALM, TAKEN = 0.1, 0.15
+# The exit status of programs that are asked for more precision than their time allows, so that they use all of it.
+MISSED = 3
 
 
 class Run(NamedTuple):
@@ -65,10 +70,10 @@ def check_survey(checks: Checks, run: Run, name: str, seated: str, steady: str) 
     return document
 
 
-def check_benchmarks(checks: Checks, run: Run, name: str, clock: str) -> None:
+def check_benchmarks(checks: Checks, run: Run, name: str, clock: str, status: int = 0) -> None:
     """A program of the C library gives the multiplication its one cycle, with this clock."""
-    checks.check(run.status == 0, f"{name}: the program ends", run)
-    if run.status != 0:
+    checks.check(run.status == status, f"{name}: the program ends", run)
+    if run.status != status:
         return
     document = run.document()
     checks.check(
@@ -92,30 +97,82 @@ def check_error(checks: Checks, run: Run, status: int, message: str) -> None:
     checks.check(run.status == status and message in run.text, f"an error says: {message}", run)
 
 
-def check_all(checks: Checks, runs: dict[str, Run], steady: str) -> None:
+def flagged_of(console: str) -> dict[str, float]:
+    """The share of the readings with the flag of a disturbed one, by the names of the runs."""
+    found = re.finditer(r"^flagged (\w+) (\d+) of (\d+)$", console, re.MULTILINE)
+    return {match[1]: int(match[2]) / max(int(match[3]), 1) for match in found}
+
+
+def check_finding(checks: Checks, run: Run, code: str, wanted: bool) -> None:
+    """A document has a finding, or does not have it."""
+    checks.check(run.status == 0, "the command ends", run)
+    codes = [finding["kind"] for finding in run.document()["findings"]]
+    checks.check((code in codes) == wanted, f"{'a' if wanted else 'no'} finding {code}", codes)
+
+
+def check_taken(checks: Checks, runs: dict[str, Run], flagged: dict[str, float], is_withdrawn: bool) -> None:
+    """perf takes the counter during a run: permission goes with it, or the readings are flagged."""
+    check_benchmarks(checks, runs["calm"], "interrupted", "pmccntr", MISSED)
+    checks.check(flagged["calm"] < CALM, f"few readings are flagged: {flagged['calm']:.1%}", flagged)
+    check_finding(checks, runs["period_calm"], "counter_taken", False)
+    if is_withdrawn:
+        check_error(checks, runs["taken"], 1, LOST)
+        check_error(checks, runs["period_taken"], 1, LOST)
+        return
+    check_benchmarks(checks, runs["taken"], "while perf takes the counter", "pmccntr", MISSED)
+    checks.check(flagged["taken"] > TAKEN, f"these readings are flagged: {flagged['taken']:.1%}", flagged)
+    check_finding(checks, runs["period_taken"], "counter_taken", True)
+
+
+def check_zeros(checks: Checks, run: Run, flagged: float) -> None:
+    """Another event of perf takes the counter of perf's page, which reads 0 from then on: no result is trusted."""
+    checks.check(run.status == MISSED, "another event of perf takes it: the program ends", run)
+    checks.check(flagged > TAKEN, f"these readings are flagged: {flagged:.1%}")
+    checks.check(not run.document()["results"][0]["trusted"], "the result is not trusted", run)
+
+
+def check_cores(checks: Checks, runs: dict[str, Run], flagged: dict[str, float]) -> None:
+    """The thread goes to another core, or its core goes."""
+    for name in ("moved", "offline"):
+        check_benchmarks(checks, runs[name], f"a thread that is {name}", "pmccntr", MISSED)
+        checks.check(flagged[name] > flagged["calm"], f"readings are flagged: {flagged[name]:.1%}", flagged)
+    check_error(checks, runs["other_cpu"], 1, LOST)
+
+
+def check_all(checks: Checks, console: str, steady: str) -> None:
     """All runs."""
+    runs, flagged = runs_of(console), flagged_of(console)
     bare = check_survey(checks, runs["bare"], "without the module", steady, steady)
     check_reason(checks, bare, "pmccntr", "does not let programs read")
     check_error(checks, runs["refused"], 2, "does not let programs read")
+    still = check_survey(checks, runs["still"], "with a counter that is off", steady, steady)
+    check_reason(checks, still, "pmccntr", "does not count")
     module = check_survey(checks, runs["module"], "with the module", "pmccntr", steady)
     check_reason(checks, module, "perf_read", "perf would take it")
     checks.near(clock_of(module, "pmccntr")["measured"]["rate_hz"]["value"], 1e9, 1e-4, "rate of pmccntr")
     checks.near(runs["mhz"].document()["results"][0]["core_hz"]["value"], 1e9, 1e-3, "core clock of mhz")
     check_benchmarks(checks, runs["alone"], "a program with the module", "pmccntr")
     check_benchmarks(checks, runs["benchmarks"], "run with the module", "pmccntr")
+    verified = runs["verify"]
+    checks.check(verified.status == 0 and verified.document()["passed"], "verify passes", verified)
+    check_taken(checks, runs, flagged, is_withdrawn="perf" in runs)
+    if "moved" in runs:
+        check_cores(checks, runs, flagged)
     check_error(checks, runs["lost"], 1, LOST)
+    check_benchmarks(checks, runs["by_perf_read"], "with system calls of perf", "perf_read")
     if "perf" in runs:
         check_reason(checks, bare, "perf", "perf_user_access=1")
         perf = check_survey(checks, runs["perf"], "with perf", steady, steady)
         checks.check(bool(clock_of(perf, "perf")["available"]), "perf's page is available", perf["chosen"])
         check_benchmarks(checks, runs["by_perf"], "with perf", "perf")
+        check_zeros(checks, runs["perf_taken"], flagged["perf_taken"])
 
 
 def main() -> int:
     """Reads the console and checks it."""
     console = Path(sys.argv[2]).read_text(encoding="utf-8", errors="replace").replace("\r", "")
     checks = Checks()
-    check_all(checks, runs_of(console), STEADY[sys.argv[1]])
+    check_all(checks, console, STEADY[sys.argv[1]])
     return 1 if checks.failures else 0
 
 

@@ -4,18 +4,15 @@
 # With all warnings as errors, for gcc and clang, C and C++: the headers compile for armv7-A, aarch64 and Cortex-M. In QEMU, without a
 # system: k instructions between two reads give k + 1; the overflow of 32 bits is right at each instruction of a read, while readers
 # that are wrong on purpose fail; clocks that do not count are refused with their reason; a plugin counts the same instructions.
-# In qemu-user: a program without any permission. In Debian's kernels armmp, rt-armmp and arm64: the modules, loaded and unloaded 100 times
-# (32 bits: 10 times, with HAIRSPRING_ARM=all 100), and programs with every kind of permission, perf's use of the counter, migration and
-# hotplug; a Cortex-A8, whose counter never counts; and the tables of the paper by Kwon and Choi.
+# In qemu-user: a program without any permission. In Debian's kernels armmp, rt-armmp and arm64: the modules, loaded and unloaded 100
+# times, and programs with every kind of permission, perf's use of the counter, migration and hotplug; a Cortex-A8, whose counter never
+# counts; and the tables of the paper by Kwon and Choi.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../rigs/arm/build.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../../rigs/arm/linux/linux.sh"
 
 status=0
-# How often the module is loaded and unloaded on 32 bits, where each time costs QEMU a flush of many pages: 100 times take half of a run.
-LOADS_32=10
-[ "${HAIRSPRING_ARM:-}" != all ] || LOADS_32=100
 
 # ---- compiling --------------------------------------------------------------------------------------------------------
 
@@ -179,8 +176,8 @@ boots() { # FLAVOUR CORE SCENARIO [OPTION...]
 with_linux() {
   local flavour
   for flavour in armmp rt-armmp arm64; do step "$flavour: the modules and the program" build_guest "$flavour"; done
-  step "armmp: counters" boots armmp cortex-a15 "counters loads=$LOADS_32"
-  step "rt-armmp: counters" boots rt-armmp cortex-a15 "counters loads=$LOADS_32"
+  step "armmp: counters" boots armmp cortex-a15 "counters loads=100"
+  step "rt-armmp: counters" boots rt-armmp cortex-a15 "counters loads=100"
   step "arm64, two cores: counters" boots arm64 cortex-a72 "counters loads=100" -smp 2
   step "armmp with pmu=off" boots armmp cortex-a15,pmu=off nothing
   step "arm64 with pmu=off" boots arm64 cortex-a72,pmu=off nothing

@@ -78,6 +78,7 @@ mod imp {
     use super::{ManuallyDrop, MaybeUninit, asm, transmute_copy};
 
     /// Whether all values of the type are valid: integers and what is made of them, but no reference.
+    #[cfg(target_pointer_width = "64")]
     #[inline(always)]
     const fn has_no_niche<T>() -> bool {
         size_of::<Option<T>>() > size_of::<T>()
@@ -225,7 +226,17 @@ mod imp {
     #[inline(always)]
     pub fn align() {
         // SAFETY: instructions that do nothing, as many as are needed.
-        unsafe { asm!(".p2align 6", options(nostack, preserves_flags, nomem)) };
+        #[cfg(not(target_arch = "arm"))]
+        unsafe {
+            asm!(".p2align 6", options(nostack, preserves_flags, nomem))
+        };
+        // LLVM counts 4 bytes for a line of assembly, and places constants within the few bytes that a load reaches. So it needs a line that it
+        // counts as the 60 bytes which the alignment may add; the assembler leaves this line out.
+        // SAFETY: as above.
+        #[cfg(target_arch = "arm")]
+        unsafe {
+            asm!(".if 0", ".space 60", ".endif", ".p2align 6", options(nostack, preserves_flags, nomem))
+        };
     }
 
     /// Bytes of the machine code of a call; 0 if it was optimised away, and where addresses in code cannot be taken.

@@ -77,9 +77,22 @@ static inline int in_child(int (*function)(void)) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static inline void sleep_seconds(long seconds) {
-  struct timespec wait = {seconds, 0};
+static inline void sleep_ms(long ms) {
+  struct timespec wait = {ms / 1000, ms % 1000 * 1000000};
   nanosleep(&wait, NULL);
+}
+static inline void sleep_seconds(long seconds) { sleep_ms(1000 * seconds); }
+
+/* The cycles of this thread in programs alone, or of everything on CPU 0. */
+static inline int open_perf(int thread) {
+  struct perf_event_attr wanted;
+  memset(&wanted, 0, sizeof wanted);
+  wanted.type = PERF_TYPE_HARDWARE;
+  wanted.size = sizeof wanted;
+  wanted.config = PERF_COUNT_HW_CPU_CYCLES;
+  wanted.pinned = 1;
+  wanted.exclude_kernel = thread != 0;
+  return (int)syscall(SYS_perf_event_open, &wanted, thread ? 0 : -1, thread ? -1 : 0, -1, 0);
 }
 
 /* 1: perf lets programs read its counters (aarch64). */

@@ -148,18 +148,6 @@ static void with_module(void) {
 
 /* ---- perf ------------------------------------------------------------------------------------------------------- */
 
-/* The cycles of this thread in programs alone, or of everything on CPU 0. */
-static int open_perf(int thread) {
-  struct perf_event_attr wanted;
-  memset(&wanted, 0, sizeof wanted);
-  wanted.type = PERF_TYPE_HARDWARE;
-  wanted.size = sizeof wanted;
-  wanted.config = PERF_COUNT_HW_CPU_CYCLES;
-  wanted.pinned = 1;
-  wanted.exclude_kernel = thread != 0;
-  return (int)syscall(SYS_perf_event_open, &wanted, thread ? 0 : -1, thread ? -1 : 0, -1, 0);
-}
-
 static void perf_takes_it(void) {
   int perf = open_perf(1);
   check(perf >= 0, "perf opens the cycle counter for a thread");

@@ -3,9 +3,13 @@
  * For tests: shows the settings of the cycle counter on each CPU (/sys/module/peek/parameters/results), and with power=1 does on
  * this CPU what an idle state does that switches the core off: the notifiers of the kernel run, and the settings are lost between. With
  * leave=1 it ends the emulator, by ARM's semihosting, for boards that cannot be switched off.
+ *
+ * Until it is unloaded, programs may read a counter that is off (still=1), or the counter of CPU 0 alone (one=1): modules by others
+ * do that.
  */
 #include <linux/cpu_pm.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/smp.h>
 
 #include "pmu.h"
@@ -14,6 +18,11 @@ static bool power;
 module_param(power, bool, 0444);
 static bool leave;
 module_param(leave, bool, 0444);
+static bool still;
+module_param(still, bool, 0444);
+static bool one;
+module_param(one, bool, 0444);
+static DEFINE_PER_CPU(struct hairspring_pmu_settings, before);
 static char results[1024];
 module_param_string(results, results, sizeof(results), 0444);
 
@@ -25,6 +34,21 @@ static void show(void *data)
 	hairspring_pmu_save(&settings);
 	scnprintf(results + used, sizeof(results) - used, "cpu %d: pmcr %lx, enabled %lx, filter %lx, user %lx\n", smp_processor_id(),
 		  settings.control, settings.enabled, settings.filter, settings.user);
+}
+
+/* Lets programs read the counter of this CPU. */
+static void permit(void *data)
+{
+	hairspring_pmu_save(this_cpu_ptr(&before));
+	if (one)
+		hairspring_pmu_start(HAIRSPRING_PMCR_C, 0);
+	hairspring_set_pmuserenr(hairspring_pmuserenr() | HAIRSPRING_PMUSERENR_CYCLES);
+	HAIRSPRING_ISB();
+}
+
+static void hand_back(void *data)
+{
+	hairspring_pmu_hand_back(this_cpu_ptr(&before));
 }
 
 static void lose_power(void)
@@ -70,6 +94,10 @@ static int __init load(void)
 		leave_emulator();
 	if (power)
 		lose_power();
+	if (one)
+		smp_call_function_single(0, permit, NULL, 1);
+	if (still)
+		on_each_cpu(permit, NULL, 1);
 	for_each_online_cpu(cpu)
 		smp_call_function_single(cpu, show, NULL, 1);
 	return 0;
@@ -77,6 +105,10 @@ static int __init load(void)
 
 static void __exit unload(void)
 {
+	if (one)
+		smp_call_function_single(0, hand_back, NULL, 1);
+	if (still)
+		on_each_cpu(hand_back, NULL, 1);
 }
 
 module_init(load);

@@ -15,6 +15,7 @@ mod module;
 mod os;
 mod rate;
 mod ready;
+mod watch;
 mod width;
 
 pub mod fake;
@@ -25,6 +26,7 @@ pub use granularity::{Reading, granularity};
 pub use module::CounterWatch;
 pub use rate::{RateMeter, wall_name};
 pub use ready::stands_still;
+pub use watch::CoreWatch;
 pub use width::{Counter, Width};
 
 /// Reads a clock: ticks since a fixed moment, ordered according to the clock's [`Ordering`].

@@ -23,7 +23,7 @@ impl CounterWatch {
         CounterWatch::of(Path::new(DEVICE))
     }
 
-    fn of(device: &Path) -> Option<CounterWatch> {
+    pub(crate) fn of(device: &Path) -> Option<CounterWatch> {
         let mut watch = CounterWatch { device: File::open(device).ok()?, seen: None };
         watch.seen = watch.line();
         Some(watch)

@@ -17,6 +17,8 @@ pub enum PeriodFinding {
     QuantumHidesSpread { clock: String, quantum_ns: f64, sd_ns: f64 },
     /// Two clocks run at different rates, beyond their uncertainty.
     ClocksDisagree { first: String, second: String, ppm: f64 },
+    /// A clock is the counter of a core, and something else took it during the run.
+    CounterTaken { clock: String },
     /// Answers of the partner came late, or not at all.
     AnswersMissing { sent: u64, lost: u64, late: u64, not_sent: u64 },
     /// Raw observations could not be written fast enough.
@@ -55,6 +57,14 @@ impl Kind for PeriodFinding {
                 message: format!("`{first}` and `{second}` differ by {ppm:+.1} ppm, more than their uncertainty"),
                 numbers: numbers! { first, second, ppm },
                 remedy: "one of them is steered (NTP) or off; monotonic_raw is not steered",
+            },
+            PeriodFinding::CounterTaken { clock } => Description {
+                code: "counter_taken",
+                message: format!(
+                    "something else, such as perf, took or changed the counter of clock `{clock}` during the run: its periods are wrong"
+                ),
+                numbers: numbers! { clock },
+                remedy: "end what uses perf, or use a clock that nothing can take, such as monotonic",
             },
             PeriodFinding::AnswersMissing { sent, lost, late, not_sent } => Description {
                 code: "answers_missing",

@@ -9,7 +9,7 @@ use super::tally::{Bins, Tally, Tick};
 use super::task::{Limit, Machine, Partner, Recorder, Task};
 use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, RateMeter};
+use hairspring_host::clock::{Clock, CoreWatch, RateMeter};
 use hairspring_host::interference::{StealMeter, Switches};
 use hairspring_host::thread::{RealTime, Settled, lock_memory, settle};
 use hairspring_host::{Error, Result};
@@ -97,12 +97,14 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let (steal, mut switches) = (StealMeter::start(settled.cpu), Switches::start());
     warm_up(&mut system, &tally, request, stop);
     let schedule = schedule(&mut system, request);
+    let watches = request.clocks.map(|clock| (clock.name, CoreWatch::start(&clock)));
     let mut master = line.as_mut().map(|line| Master { line, machine: System::new(request.clocks) });
     let partner = master.as_mut().map(|master| master as &mut dyn Partner);
     let recorder = recorder.map(|recorder| recorder as &mut dyn Recorder);
     let end = Task { machine: &mut system, partner, recorder, limit: request.limit, stop }.run(&schedule, &mut tally);
     let elapsed_ms = system.now_ns().saturating_sub(schedule.start_ns) as f64 * 1e-6;
     let switches = switches.since_last();
+    let taken = taken(watches);
     let exchange = line.map(|mut line| {
         line.settle(&mut system);
         Exchange::new(&line.answers, line.to().to_string(), request.level, &rates[0])
@@ -117,6 +119,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     };
     let mut summary = summarise(&tally, exchange, &ended).ok_or_else(|| too_short(&tally))?;
     summary.findings.extend(not_settled(&settled, &real_time));
+    summary.findings.extend(taken);
     summary.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Ok(MeasuredTask { summary, settled, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
 }
@@ -183,6 +186,13 @@ fn too_short(tally: &Tally) -> Error {
         what: "the run ended too early".into(),
         reason: format!("{} cycles ran, at least {needed} are needed; let it run for longer", tally.cycles),
     }
+}
+
+/// Findings about counters of the core that something else took since the start of the run.
+fn taken(watches: [(&'static str, Option<CoreWatch>); 2]) -> Vec<Finding> {
+    let lost = |(name, watch): (&str, Option<CoreWatch>)| watch.is_some_and(|mut watch| watch.belongs().is_err()).then(|| name.to_owned());
+    let finding = |clock| Finding::new(Severity::Untrusted, PeriodFinding::CounterTaken { clock });
+    watches.into_iter().filter_map(lost).map(finding).collect()
 }
 
 fn not_settled(settled: &Settled, real_time: &std::result::Result<i32, String>) -> Vec<Finding> {

@@ -3,7 +3,7 @@
 use super::task::Machine;
 use crate::timer::{least_slack, now_ns, sleep_until};
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, Reading, granularity};
+use hairspring_host::clock::{Clock, Reading, default_clock, granularity};
 use hairspring_host::{Error, Result};
 
 /// Name of the clock of the due times.
@@ -109,16 +109,18 @@ impl Known {
             let step =
                 if self.reading.quantum == 0 { "did not move for 30 ms".to_owned() } else { format!("steps by {}", time(quantum_ns)) };
             return refused(format!(
-                "it {step}, the period is {}; choose a finer clock (--clock tsc, --clock monotonic)",
-                time(period_ns as f64)
+                "it {step}, the period is {}; choose a finer clock (--clock {})",
+                time(period_ns as f64),
+                default_clock().name
             ));
         }
         let counted = ticks as f64 * ns;
         if (counted - elapsed_ns as f64).abs() > 0.1 * elapsed_ns as f64 + quantum_ns {
             return refused(format!(
-                "it counted {} while the task slept for {}; choose a clock that does not stop (--clock tsc, --clock monotonic)",
+                "it counted {} while the task slept for {}; choose a clock that does not stop (--clock {})",
                 time(counted),
-                time(elapsed_ns as f64)
+                time(elapsed_ns as f64),
+                default_clock().name
             ));
         }
         Ok(())

@@ -90,6 +90,8 @@ pub struct Rounds {
     per_cpu: bool,
     /// Sees whether something else took a counter that programs share with perf.
     counter: Option<CounterWatch>,
+    /// A counter of the thread, which reads 0 while something else has it.
+    of_thread: Option<ReadFn>,
     guard: Option<ReadFn>,
 }
 
@@ -106,18 +108,21 @@ impl Rounds {
             width: Width::FULL,
             per_cpu: false,
             counter: None,
+            of_thread: None,
             guard: None,
         }
     }
 
     /// Sets the clock that the rows read. They subtract in 64 bits, and its width corrects the difference if the counter wrapped: a
     /// row must take less than half of the counter's period. If every CPU has its own clock, a reading that begins and ends on different
-    /// CPUs is flagged, and so are the readings of a round in which something else, such as perf, took the counter from its module.
+    /// CPUs is flagged, and so are the readings of a round in which something else, such as perf, took the counter from its module or from
+    /// the thread.
     #[must_use]
     pub fn with_clock(mut self, clock: &Clock) -> Rounds {
         self.width = clock.width;
         self.per_cpu = clock.counts == CountsWhen::WhileCoreRuns;
         self.counter = self.per_cpu.then(CounterWatch::start).flatten();
+        self.of_thread = (clock.counts == CountsWhen::WhileThreadRuns).then_some(clock.read);
         self
     }
 
@@ -136,7 +141,7 @@ impl Rounds {
 
     /// Whether something else used the counter since the last call.
     fn is_counter_lost(&mut self) -> bool {
-        self.counter.as_mut().is_some_and(|counter| !counter.is_intact())
+        self.counter.as_mut().is_some_and(|counter| !counter.is_intact()) || self.of_thread.is_some_and(|read| read() == 0)
     }
 
     /// Runs every row once, in random order, and returns the readings in the order of the rows.
@@ -257,6 +262,21 @@ mod tests {
         let of_core = flags(CountsWhen::WhileCoreRuns).join().unwrap();
         assert_eq!(of_core.contains(Flags::SWITCHED), first != last);
         assert!(!flags(CountsWhen::Always).join().unwrap().contains(Flags::SWITCHED));
+    }
+
+    #[test]
+    fn readings_by_a_counter_of_the_thread_that_something_else_has_are_flagged() {
+        extern "C" fn taken() -> u64 {
+            0
+        }
+        let flagged = |clock: Clock| {
+            let mut rounds = Rounds::new(3, 7, Dither::none(), 1).with_clock(&Clock { counts: CountsWhen::WhileThreadRuns, ..clock });
+            rounds.resume();
+            rounds.round(&mut Steady(Vec::new())).iter().filter(|reading| reading.flags.contains(Flags::SWITCHED)).count()
+        };
+        assert_eq!(flagged(Clock::new("taken", "", taken)), 3);
+        fake::set(fake::Settings { start: 1, ..fake::Settings::default() });
+        assert!((0..10).any(|_| flagged(fake::clock(64)) == 0), "other flags come from the system");
     }
 
     #[cfg(target_arch = "x86_64")]

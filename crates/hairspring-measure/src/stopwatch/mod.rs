@@ -24,7 +24,7 @@ pub use elapsed::Elapsed;
 pub use overhead::{EmptyRun, Moments, Overhead, overhead};
 
 use hairspring_core::observations::Rate;
-use hairspring_host::clock::{Clock, RateMeter, Width, granularity};
+use hairspring_host::clock::{Clock, CoreWatch, RateMeter, Width, granularity};
 use hairspring_host::thread::RaisedPriority;
 use hairspring_host::{Error, Result};
 use std::time::{Duration, Instant};
@@ -71,6 +71,10 @@ fn not_started() -> Error {
     }
 }
 
+fn not_together(reason: String) -> Error {
+    Error::Refused { what: "the span is worthless".into(), reason }
+}
+
 /// Ticks between two readings. A 64-bit counter may have been set back; a narrower one wraps and never goes back.
 fn ticks(width: Width, from: u64, to: u64) -> i64 {
     if width.wraps() { width.between(from, to) as i64 } else { width.signed(from, to) }
@@ -85,6 +89,8 @@ pub struct Stopwatch {
     meter: RateMeter,
     total: Span,
     raised: Option<RaisedPriority>,
+    /// For a counter of the core.
+    watch: Option<CoreWatch>,
 }
 
 impl Stopwatch {
@@ -101,7 +107,8 @@ impl Stopwatch {
         while clock.nominal_hz.is_none() && begin.elapsed() < RATE_TIME {
             std::hint::spin_loop();
         }
-        Ok(Stopwatch { reader: Reader { clock, started: None }, overhead, quantum, meter, total: Span::default(), raised: None })
+        let (reader, watch) = (Reader { clock, started: None }, CoreWatch::start(&clock));
+        Ok(Stopwatch { reader, overhead, quantum, meter, total: Span::default(), raised: None, watch })
     }
 
     /// Sets the overhead from empty runs, made in the same way as the stopwatch will be used: a call through another language
@@ -123,14 +130,22 @@ impl Stopwatch {
 
     /// Starts, or restarts and discards the laps. The read of the clock is the last action.
     pub fn start(&mut self) {
-        self.total = Span::default();
+        self.begin();
         self.reader.start();
+    }
+
+    fn begin(&mut self) {
+        self.total = Span::default();
+        if let Some(watch) = &mut self.watch {
+            watch.restart();
+        }
     }
 
     /// Time since the start or the last lap; the next lap begins. The time between the two reads of this call is in no lap.
     ///
     /// # Errors
-    /// [`Error::Refused`] if it was not started.
+    /// [`Error::Refused`] if it was not started, or if the clock is the counter of a core, and the thread left that core or something else
+    /// took the counter.
     pub fn lap(&mut self) -> Result<Span> {
         let span = self.take();
         self.reader.start();
@@ -140,7 +155,7 @@ impl Stopwatch {
     /// Time since the start or the last lap. Stops the stopwatch and restores a raised priority.
     ///
     /// # Errors
-    /// [`Error::Refused`] if it was not started.
+    /// As [`lap`](Stopwatch::lap).
     pub fn stop(&mut self) -> Result<Span> {
         let span = self.take();
         self.raised = None;
@@ -151,14 +166,14 @@ impl Stopwatch {
     /// between places of a program. The caller passes the readings to [`lap_between`](Stopwatch::lap_between) or
     /// [`stop_between`](Stopwatch::stop_between).
     pub fn arm(&mut self) {
-        self.total = Span::default();
+        self.begin();
         self.reader.started = Some(0);
     }
 
     /// [`lap`](Stopwatch::lap) between two readings of the caller, after [`arm`](Stopwatch::arm).
     ///
     /// # Errors
-    /// [`Error::Refused`] if it was not started.
+    /// As [`lap`](Stopwatch::lap).
     pub fn lap_between(&mut self, start: u64, end: u64) -> Result<Span> {
         let span = self.take_between(start, end)?;
         self.reader.started = Some(0);
@@ -168,7 +183,7 @@ impl Stopwatch {
     /// [`stop`](Stopwatch::stop) between two readings of the caller, after [`arm`](Stopwatch::arm).
     ///
     /// # Errors
-    /// [`Error::Refused`] if it was not started.
+    /// As [`lap`](Stopwatch::lap).
     pub fn stop_between(&mut self, start: u64, end: u64) -> Result<Span> {
         let span = self.take_between(start, end);
         self.raised = None;
@@ -177,12 +192,19 @@ impl Stopwatch {
 
     fn take_between(&mut self, start: u64, end: u64) -> Result<Span> {
         self.reader.started.take().ok_or_else(not_started)?;
+        self.check()?;
         Ok(self.add(ticks(self.reader.clock.width, start, end)))
     }
 
     fn take(&mut self) -> Result<Span> {
         let ticks = self.reader.stop().ok_or_else(not_started)?;
+        self.check()?;
         Ok(self.add(ticks))
+    }
+
+    /// Whether the readings of the span belong together.
+    fn check(&mut self) -> Result<()> {
+        self.watch.as_mut().map_or(Ok(()), CoreWatch::belongs).map_err(not_together)
     }
 
     fn add(&mut self, ticks: i64) -> Span {
@@ -221,6 +243,26 @@ impl Stopwatch {
 mod tests {
     use super::*;
     use hairspring_host::clock::fake;
+
+    #[test]
+    fn span_over_two_cores_is_refused_if_each_has_its_own_counter() {
+        use hairspring_host::clock::CountsWhen;
+        use hairspring_host::thread::{allowed_cpus, pin};
+        let (Some(first), Some(last)) = (allowed_cpus().first().copied(), allowed_cpus().last().copied()) else { return };
+        // A thread of its own, because it is bound.
+        let spans = std::thread::spawn(move || {
+            pin(first).unwrap();
+            let mut stopwatch = Stopwatch::new(Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) }).unwrap();
+            stopwatch.start();
+            pin(last).unwrap();
+            let moved = stopwatch.lap().map_err(|error| error.to_string());
+            [moved, stopwatch.stop().map_err(|error| error.to_string())]
+        });
+        let [moved, after] = spans.join().unwrap();
+        let expected = format!("the thread went from CPU {first} to CPU {last}");
+        assert!(first == last || moved.unwrap_err().contains(&expected));
+        assert!(after.is_ok(), "{after:?}");
+    }
 
     fn stopwatch(settings: fake::Settings) -> Stopwatch {
         fake::set(settings);

@@ -26,7 +26,7 @@ pub const IN_C: CounterInC =
     CounterInC { c_macro: "__aarch64__", name: "cntvct", read: ordered_read!(), place: Place::Register, rate: Some(rate!()), fence: "isb" };
 
 #[cfg(target_arch = "aarch64")]
-pub use here::clocks;
+pub use here::{clocks, open_cycles};
 
 #[cfg(target_arch = "aarch64")]
 #[allow(unsafe_code, reason = "the instructions that read the counters have no safe form in Rust; none of them accesses memory")]
@@ -37,22 +37,34 @@ mod here {
 
     /// The counters, the finest first; those that the system forbids have the reason.
     pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
-        let ordered = |clock| Clock { ordering: Ordering::both("isb"), ..clock };
-        let cycles = Clock {
-            counts: CountsWhen::WhileCoreRuns,
-            enable: ENABLE,
-            ..Clock::new("pmccntr", "cycle counter of the core (PMCCNTR_EL0), read by programs where a module allows it", pmccntr)
+        let virtual_counter = Clock {
+            ordering: Ordering::both("isb"),
+            ..Clock::new("cntvct", "virtual counter of the generic timer (CNTVCT_EL0), isb before and after", cntvct)
         };
-        let virtual_counter = Clock::new("cntvct", "virtual counter of the generic timer (CNTVCT_EL0), isb before and after", cntvct);
         let cntvct_here = permission(cntvct, "the virtual counter (CNTKCTL_EL1)");
         let nominal_hz = cntvct_here.is_ok().then(cntfrq).filter(|hz| *hz > 0.0);
         vec![
             (
-                ordered(cycles),
-                permission(pmccntr, "the cycle counter (PMUSERENR_EL0): load the module, or use `perf`").and_then(|()| module::is_free()),
+                cycles(),
+                module::is_free().and_then(|()| permission(pmccntr, "the cycle counter (PMUSERENR_EL0): load the module, or use `perf`")),
             ),
-            (Clock { nominal_hz, ..ordered(virtual_counter) }, cntvct_here),
+            (Clock { nominal_hz, ..virtual_counter }, cntvct_here),
         ]
+    }
+
+    /// The cycle counter of the core.
+    fn cycles() -> Clock {
+        Clock {
+            ordering: Ordering::both("isb"),
+            counts: CountsWhen::WhileCoreRuns,
+            enable: ENABLE,
+            ..Clock::new("pmccntr", "cycle counter of the core (PMCCNTR_EL0), read by programs where a module allows it", pmccntr)
+        }
+    }
+
+    /// The cycle counter, if the system lets programs read it.
+    pub fn open_cycles() -> Option<Clock> {
+        permission(pmccntr, "").is_ok().then(cycles)
     }
 
     // No block has the option `nomem`: the compiler must not move memory accesses across a read.

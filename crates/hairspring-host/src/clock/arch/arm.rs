@@ -3,7 +3,7 @@
 //!
 //! C programs have no read here that could not end them: the system may forbid both.
 
-pub use here::clocks;
+pub use here::{clocks, open_cycles};
 
 #[allow(unsafe_code, reason = "the instructions that read the counters have no safe form in Rust; none of them accesses memory")]
 mod here {
@@ -13,23 +13,35 @@ mod here {
 
     /// The counters, the finest first; those that the system forbids have the reason.
     pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
-        let ordered = |clock| Clock { ordering: Ordering::both("isb"), ..clock };
-        let cycles = Clock {
-            width: Width::bits(32),
-            counts: CountsWhen::WhileCoreRuns,
-            enable: ENABLE,
-            ..Clock::new("pmccntr", "cycle counter of the core (PMCCNTR), read by programs where a module allows it", pmccntr)
+        let virtual_counter = Clock {
+            ordering: Ordering::both("isb"),
+            ..Clock::new("cntvct", "virtual counter of the generic timer (CNTVCT), isb before and after", cntvct)
         };
-        let virtual_counter = Clock::new("cntvct", "virtual counter of the generic timer (CNTVCT), isb before and after", cntvct);
         let cntvct_here = permission(cntvct, "the virtual counter (CNTKCTL), or the core has no generic timer");
         let nominal_hz = cntvct_here.is_ok().then(cntfrq).filter(|hz| *hz > 0.0);
         vec![
             (
-                ordered(cycles),
-                permission(pmccntr, "the cycle counter (PMUSERENR): load the module, or use `perf_read`").and_then(|()| module::is_free()),
+                cycles(),
+                module::is_free().and_then(|()| permission(pmccntr, "the cycle counter (PMUSERENR): load the module, or use `perf_read`")),
             ),
-            (Clock { nominal_hz, ..ordered(virtual_counter) }, cntvct_here),
+            (Clock { nominal_hz, ..virtual_counter }, cntvct_here),
         ]
+    }
+
+    /// The cycle counter of the core.
+    fn cycles() -> Clock {
+        Clock {
+            ordering: Ordering::both("isb"),
+            width: Width::bits(32),
+            counts: CountsWhen::WhileCoreRuns,
+            enable: ENABLE,
+            ..Clock::new("pmccntr", "cycle counter of the core (PMCCNTR), read by programs where a module allows it", pmccntr)
+        }
+    }
+
+    /// The cycle counter, if the system lets programs read it.
+    pub fn open_cycles() -> Option<Clock> {
+        permission(pmccntr, "").is_ok().then(cycles)
     }
 
     // No block has the option `nomem`: the compiler must not move memory accesses across a read.

@@ -17,8 +17,8 @@ static FORBIDDEN: AtomicU32 = AtomicU32::new(0);
 static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 
 /// What a process says if a counter that it uses is forbidden meanwhile.
-const LOST: &[u8] = b"hairspring: the system has forbidden the cycle counter while it was in use (its module was unloaded, or perf has \
-    taken the counter): measure again, or choose another clock with --clock\n";
+const LOST: &[u8] = b"hairspring: the system has forbidden the cycle counter while it was in use (its module was unloaded, perf has \
+    taken the counter, or programs may read it on some CPUs only): measure again, or choose another clock with --clock\n";
 
 /// Whether this function may be called here: it reads counters, and ends at a read that the system forbids.
 pub fn is_permitted(read: ReadFn) -> bool {

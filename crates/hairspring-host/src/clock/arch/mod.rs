@@ -42,9 +42,9 @@ pub enum Place {
 pub const IN_C: [CounterInC; 2] = [x86_64::IN_C, aarch64::IN_C];
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::clocks;
+pub use aarch64::{clocks, open_cycles};
 #[cfg(target_arch = "arm")]
-pub use arm::clocks;
+pub use arm::{clocks, open_cycles};
 #[cfg(target_arch = "riscv64")]
 pub use riscv64::clocks;
 #[cfg(target_arch = "x86_64")]
@@ -69,4 +69,10 @@ fn permission(read: super::ReadFn, what: &str) -> Result<(), String> {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
 pub fn clocks() -> Vec<(super::Clock, std::result::Result<(), String>)> {
     Vec::new()
+}
+
+/// Programs have no counter here that perf takes from them.
+#[cfg(not(any(target_arch = "aarch64", target_arch = "arm")))]
+pub fn open_cycles() -> Option<super::Clock> {
+    None
 }

@@ -99,8 +99,7 @@ const ALLOW: &str = if cfg!(target_arch = "x86_64") {
 
 /// Whether the system's setting allows reads by programs, where the page does not tell: on arm64 it then only lacks the counter's number.
 fn is_allowed() -> bool {
-    let setting = || std::fs::read_to_string("/proc/sys/kernel/perf_user_access").unwrap_or_default();
-    !cfg!(target_arch = "aarch64") || setting().trim() == "1"
+    !cfg!(target_arch = "aarch64") || open::perf_gives_access()
 }
 
 /// Opens a counter that this thread can read.

@@ -1,7 +1,9 @@
 //! Opening perf's counter of core cycles, and why the kernel may refuse it.
 
 use super::Page;
+use crate::clock::arch::open_cycles;
 use crate::clock::module::DEVICE as MODULE;
+use std::sync::OnceLock;
 
 /// Bytes of the page that are mapped: the smallest page size of the supported machines.
 const PAGE_BYTES: usize = 4096;
@@ -79,11 +81,16 @@ impl Drop for Opened {
 /// # Errors
 /// Why the kernel refuses it, and the setting that this depends on.
 pub fn open_file() -> Result<Opened, String> {
-    // An event of perf would take the counter from the module, even if it is closed at once.
+    // An event of perf would take the counter from the module, even if it is closed at once, and the permission from all programs.
     if std::path::Path::new(MODULE).exists() {
         return Err(format!(
             "the kernel module of {MODULE} has the cycle counter, and perf would take it: use that clock, or unload the module"
         ));
+    }
+    if is_open_to_programs() {
+        return Err("programs may read the cycle counter (`pmccntr`), and perf would take the permission away: use that clock, or unload the module \
+                    that gives it"
+            .to_owned());
     }
     let mut last = None;
     for config1 in CONFIG1 {
@@ -93,6 +100,19 @@ pub fn open_file() -> Result<Opened, String> {
         }
     }
     Err(refused(&last.unwrap_or_else(std::io::Error::last_os_error)))
+}
+
+/// Whether somebody's module lets programs read the counter. It is asked before this process opens an event, which may itself give this
+/// permission. Where perf may give it, what an event of another program has left is a permission for a counter that is off.
+fn is_open_to_programs() -> bool {
+    static IS_OPEN: OnceLock<bool> = OnceLock::new();
+    let is_open = || open_cycles().is_some_and(|clock| !perf_gives_access() || clock.ready().is_ok());
+    *IS_OPEN.get_or_init(is_open)
+}
+
+/// Whether the system lets perf give programs the counter (arm64).
+pub fn perf_gives_access() -> bool {
+    std::fs::read_to_string("/proc/sys/kernel/perf_user_access").is_ok_and(|setting| setting.trim() == "1")
 }
 
 fn open_with(config1: u64) -> Result<Opened, std::io::Error> {
