@@ -5,6 +5,7 @@ mod baseline;
 mod expect;
 mod interrupt;
 mod misuse;
+mod saved;
 #[cfg(test)]
 mod tests;
 mod verb;

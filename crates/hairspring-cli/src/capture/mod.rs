@@ -4,6 +4,7 @@ mod arguments;
 mod edges;
 mod progress;
 
+use crate::saved::{Output, Taken};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use arguments::{CaptureArguments, CountsArgument, EdgeMethod, FormatArgument, Polarity};
@@ -76,6 +77,8 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
         )
         .into());
     }
+    // Before anything is read: a path that cannot be written fails at once.
+    let save = arguments.save.as_deref().map(|path| Output::open("--save", path, &mut recordings(arguments))).transpose()?;
     let mut options = options(arguments);
     if let (Some(file), Some(reference)) = (&arguments.reference_file, options.reference) {
         options.crystal = Some(calibrated_crystal(input(file)?, &options, reference).map_err(|e| named(file, &e))?);
@@ -83,10 +86,9 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
     if arguments.edges {
         return list_edges(arguments, &options);
     }
-    let save = arguments.save.as_ref().map(|path| std::fs::File::create(path).map_err(|e| named(path, &e))).transpose()?;
     let captured = capture(input(path)?, &options).map_err(|e| named(path, &e))?;
-    if let (Some(file), Some(path)) = (save, &arguments.save) {
-        write_csv(&captured.table, std::io::BufWriter::new(file)).map_err(|e| named(path, &e))?;
+    if let Some(file) = save {
+        file.fill(|out| Ok(write_csv(&captured.table, std::io::BufWriter::new(out))?))?;
     }
     let document = document(arguments, &captured).map_err(|e| named(path, &e))?;
     if arguments.report.json {
@@ -96,6 +98,14 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
         output::print(&(text::report(&document, &style) + &picture(&captured.recording, &style)))?;
     }
     Ok(Outcome::Done)
+}
+
+/// The files that are read, which must not be written.
+fn recordings(arguments: &CaptureArguments) -> Taken {
+    let mut taken = Taken::default();
+    taken.add("the recording", &arguments.file);
+    arguments.reference_file.iter().for_each(|path| taken.add("the recording of --reference-file", path));
+    taken
 }
 
 fn options(arguments: &CaptureArguments) -> CaptureOptions {

@@ -5,6 +5,7 @@ mod remedies;
 
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
+use crate::saved::{Output, Taken};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use arguments::{Choice, LanguageArgument, Show, TimeArguments};
@@ -39,12 +40,8 @@ const BUDGET: Duration = Duration::from_millis(800);
 /// Runs the verb.
 fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     let request = request(arguments)?;
-    // The file is created before the measurement, so that a path that cannot be written fails at once.
-    let save = arguments
-        .save
-        .as_ref()
-        .map(|path| std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display())))
-        .transpose()?;
+    // The file is opened before the measurement, so that a path that cannot be written fails at once.
+    let save = arguments.save.as_deref().map(|path| Output::open("--save", path, &mut Taken::default())).transpose()?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
     if arguments.expect.is_llvm() && (arguments.init.is_some() || arguments.fence) {
         let reason = "--expect llvm simulates a whole copy, and the body alone is compared: leave out --init and --fence";
@@ -73,12 +70,12 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
 }
 
 /// One measurement in a process of its own, and whether it reached the precision.
-fn once(arguments: &TimeArguments, request: &Request, save: Option<std::fs::File>) -> Result<(ResultDocument, bool), AnyError> {
+fn once(arguments: &TimeArguments, request: &Request, save: Option<Output>) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
     let measured = measure(request, &HostProgram::current()?)?;
     // The raw readings are saved even if they cannot be solved.
     if let Some(file) = save {
-        write_csv(&measured.run.table, file).map_err(|e| format!("--save: {e}"))?;
+        file.fill(|out| Ok(write_csv(&measured.run.table, out)?))?;
     }
     let question = Question {
         options: Options { level: request.level, ..Options::default() },

@@ -246,6 +246,21 @@ fn observations_are_saved_for_fit() {
 }
 
 #[test]
+fn recordings_are_not_written_and_a_failed_capture_keeps_what_was_saved() {
+    let text = vcd(&frames(4, 1e8, true).edges);
+    let ended = capture("pin.vcd", &text).option("--channel", "PB7").option("--save", "pin.vcd").ends_with(2);
+    assert_eq!(ended.complains("--save pin.vcd: it is the recording, which would be lost").file("pin.vcd"), text);
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept.csv");
+    std::fs::write(&kept, "kept, and longer than nothing").unwrap();
+    capture("pin.vcd", "nonsense").option("--save", kept.to_str().unwrap()).ends_with(1);
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "kept, and longer than nothing");
+    capture("pin.vcd", &text).option("--channel", "PB7").option("--save", kept.to_str().unwrap()).succeeds();
+    let saved = std::fs::read_to_string(&kept).unwrap();
+    assert!(saved.starts_with("# hairspring observations") && !saved.contains("kept"), "{saved}");
+}
+
+#[test]
 fn findings_travel_with_the_saved_observations() {
     // Clipped at full scale: the finding and the wider interval are also those of `fit`.
     let clipped: Vec<f32> = samples(&frames(30, HZ, true)).into_iter().map(|value| (4.5 * value).clamp(-1.0, 1.0)).collect();

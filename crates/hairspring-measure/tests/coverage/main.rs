@@ -10,7 +10,7 @@ mod tally;
 use hairspring_core::estimate::ratio::apart;
 use hairspring_host::clock::fake::{Neighbour, SimulatedCore};
 use lines::{Noise, Totals};
-use shared_core::{LONG, Plan};
+use shared_core::{LONG, Plan, normal, skewed};
 use std::path::Path;
 use std::thread;
 use tally::{Claim, Found, Tally};
@@ -176,7 +176,13 @@ fn coarse_clocks() -> Vec<Group> {
         on_core(
             "placements differ by 0.3 %",
             80,
-            Plan { placements: (6, 0.003), ..Plan::on(SimulatedCore::CALM) },
+            Plan { placements: (6, |random| normal(random, 0.003)), ..Plan::on(SimulatedCore::CALM) },
+            vec![Claim::wide("cycles", 1.8)],
+        ),
+        on_core(
+            "20 placements, skewed",
+            400,
+            Plan { placements: (20, skewed), ..Plan::on(SimulatedCore::CALM) },
             vec![Claim::wide("cycles", 1.8)],
         ),
     ]

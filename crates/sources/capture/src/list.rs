@@ -11,7 +11,7 @@ const FARTHEST: f64 = 0.45;
 const SCATTER: f64 = 0.15;
 
 /// Longest list whose rotations are tried, and the number of rounds on which they are tried.
-const MOST_TURNED: usize = 64;
+const MOST_TURNED: usize = 256;
 const MOST_ROUNDS: usize = 256;
 
 /// Pulses of whole rounds only: those before the first round and behind the last one are left out. Returns their numbers too.
@@ -26,7 +26,13 @@ pub fn trimmed<'p>(pulses: &'p [Pulse], ks: &[f64], hz: Option<f64>) -> Result<(
     let fits = |before: &usize| !whole(*before).is_empty() && assign(whole(*before), ks, hz).is_ok();
     // The list may begin anywhere in the recording's first round; where no place fits, the error of the first one tells why.
     let Some(before) = (0..ks.len().min(MOST_TURNED)).find(fits) else {
-        return assign(whole(0), ks, hz).map(|_| (whole(0), 0, pulses.len() - whole(0).len()));
+        let failed = |error| match error {
+            Error::Unusable(reason) if ks.len() > MOST_TURNED => {
+                Error::Unusable(format!("{reason}; as the beginning of a round only the first {MOST_TURNED} pulses were tried"))
+            }
+            error => error,
+        };
+        return assign(whole(0), ks, hz).map(|_| (whole(0), 0, pulses.len() - whole(0).len())).map_err(failed);
     };
     Ok((whole(before), before, pulses.len() - before - whole(before).len()))
 }
@@ -75,7 +81,7 @@ fn misfit(pulses: &[Pulse], ks: &[f64], middles: &[f64], (pulse, place, k, seen)
     let widest = middles.iter().copied().fold(0.0, f64::max);
     if typical > SCATTER * slope.abs() {
         return format!(
-            "the pulses are too alike to tell their counts apart by their widths: one more copy makes {slope:.1} ticks, the widths of one count scatter by {typical:.1}, and the widest have {widest:.1}; --k needs longer code or larger steps, or the header pattern (spec/capture.md), which proves the count of each pulse"
+            "the pulses are too alike to tell their counts apart by their widths: one more copy makes {slope:.1} ticks, the widths of one count scatter by {typical:.1}, and the widest have {widest:.1}; if the recording begins inside of a pulse, --polarity rising or falling says which level is that of the pulses; otherwise --k needs longer code or larger steps, or the header pattern (spec/capture.md), which proves the count of each pulse"
         );
     }
     format!(
@@ -131,6 +137,19 @@ mod tests {
 
     fn pulses(ks: &[f64]) -> Vec<Pulse> {
         (0..).zip(ks).map(|(n, k)| Pulse { leading: 5000.0 * f64::from(n), trailing: 5000.0 * f64::from(n) + 100.0 * k + 8.5 }).collect()
+    }
+
+    #[test]
+    fn a_long_list_is_trimmed_wherever_the_recording_begins() {
+        let ks: Vec<f64> = (1..=100).map(f64::from).collect();
+        let begun: Vec<f64> = ks[30..].iter().chain(&ks).chain(&ks[..7]).copied().collect();
+        let all = pulses(&begun);
+        let (inner, before, behind) = trimmed(&all, &ks, None).unwrap();
+        assert_eq!((inner.len(), before, behind), (100, 70, 7));
+        let long: Vec<f64> = (1..=300).map(f64::from).collect();
+        let late: Vec<f64> = long[10..].iter().chain(&long).copied().collect();
+        let error = trimmed(&pulses(&late), &long, None).unwrap_err().to_string();
+        assert!(error.ends_with("only the first 256 pulses were tried"), "{error}");
     }
 
     #[test]
