@@ -1,5 +1,6 @@
 //! Whether two readings of a clock belong together, where every core has a counter of its own and perf can take it.
 
+use super::module::Loss;
 use super::{Clock, CounterWatch, CountsWhen, ReadFn};
 use crate::thread::current_cpu;
 
@@ -32,7 +33,7 @@ impl CoreWatch {
     pub fn restart(&mut self) {
         if let Watched::OfCore { cpu, module } = &mut self.counter {
             *cpu = current_cpu();
-            is_lost(module);
+            loss(module);
         }
     }
 
@@ -50,21 +51,28 @@ impl CoreWatch {
 
 fn same_core(cpu: &mut usize, module: &mut Option<CounterWatch>) -> Result<(), String> {
     let before = std::mem::replace(cpu, current_cpu());
-    let is_lost = is_lost(module); // after a move it is the other counter's, which is seen from now on
+    let loss = loss(module); // after a move it is the other counter's, which is seen from now on
     if before != *cpu {
         return Err(format!(
             "the thread went from CPU {before} to CPU {cpu}, and each core has a counter of its own: bind the thread to a CPU, or choose \
              another clock"
         ));
     }
-    if is_lost {
-        return Err("something else, such as perf, took or changed the cycle counter meanwhile: end it, or choose another clock".to_owned());
+    match loss {
+        None => Ok(()),
+        Some(Loss::Taken) => {
+            Err("something else, such as perf, took or changed the cycle counter meanwhile: end it, or choose another clock".to_owned())
+        }
+        Some(Loss::PoweredDown) => {
+            Err("the core was switched off meanwhile, in a deep idle state or as a CPU that went offline, and its cycle \
+             counter with it: time code that does not wait, keep the core awake (cpupower idle-set -D 0), or choose another clock"
+                .to_owned())
+        }
     }
-    Ok(())
 }
 
-fn is_lost(module: &mut Option<CounterWatch>) -> bool {
-    module.as_mut().is_some_and(|counter| !counter.is_intact())
+fn loss(module: &mut Option<CounterWatch>) -> Option<Loss> {
+    module.as_mut().and_then(CounterWatch::loss)
 }
 
 /// A pinned event that has lost the counter does not get it back.
@@ -121,19 +129,24 @@ mod tests {
     fn counter_that_something_else_took_makes_readings_worthless() {
         let path = std::env::temp_dir().join(format!("hairspring-watch-{}", std::process::id()));
         let cpu = allowed_cpus()[0];
-        let says = |what: &str| std::fs::write(&path, format!("cpu {cpu}: on, disturbed {what} times, powered down 0 times\n")).unwrap();
+        let says = |disturbed: &str, powered: &str| {
+            std::fs::write(&path, format!("cpu {cpu}: on, disturbed {disturbed} times, powered down {powered} times\n")).unwrap();
+        };
         let path = &path;
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 pin(cpu).unwrap();
-                says("0");
+                says("0", "0");
                 let mut watch = CoreWatch { counter: Watched::OfCore { cpu, module: CounterWatch::of(path) } };
                 assert_eq!(watch.belongs(), Ok(()));
-                says("1");
+                says("1", "0");
                 assert!(watch.belongs().unwrap_err().contains("such as perf"));
-                says("2");
+                says("2", "0");
                 watch.restart();
                 assert_eq!(watch.belongs(), Ok(()));
+                says("2", "1");
+                let asleep = watch.belongs().unwrap_err();
+                assert!(asleep.contains("idle state") && !asleep.contains("perf"), "{asleep}");
             });
         });
         std::fs::remove_file(path).unwrap();
