@@ -248,19 +248,21 @@ static uint64_t hairspring_perf_ticks(void) {
   return ticks;
 }
 
-/* Whether kernel.perf_user_access is 1. Kernels before 5.17 do not have it. */
-static inline int hairspring_perf_user_access(void) {
+static const char hairspring_no_user_access[] = "programs may not read it (kernel.perf_user_access = 1 allows it)";
+
+/* NULL if kernel.perf_user_access is 1. */
+static inline const char *hairspring_user_access_refusal(void) {
   char digit = '0';
   int file = open("/proc/sys/kernel/perf_user_access", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
+  if (file < 0) return "perf knows no cycle counter here, or Linux is older than 5.17 (there is no kernel.perf_user_access)";
   if (read(file, &digit, 1) != 1) digit = '0';
   (void)close(file);
-  return digit == '1';
+  return digit == '1' ? NULL : hairspring_no_user_access;
 }
 
 static inline const char *hairspring_perf_page_refusal(void) {
   const volatile struct perf_event_mmap_page *page = (const volatile struct perf_event_mmap_page *)hairspring_arm_open.map;
-  if (!page->cap_user_rdpmc || !hairspring_perf_user_access()) return "programs may not read it (kernel.perf_user_access = 1 allows it)";
+  if (!page->cap_user_rdpmc) return hairspring_no_user_access;
   if (page->index == 0) return "another perf event holds the counter";
   if (page->index != HAIRSPRING_PERF_CYCLE_INDEX) return "perf counts cycles with another counter than the cycle counter";
   hairspring_arm_open.lost = 0;
@@ -269,8 +271,10 @@ static inline const char *hairspring_perf_page_refusal(void) {
 }
 
 static const char *hairspring_enable_perf(void) {
-  const char *refused = NULL;
+  const char *refused = hairspring_user_access_refusal();
   if (!hairspring_guard_reads()) return "no handler can be set for refused reads";
+  /* An event would take the counter from the module, and the permission from all programs, even if its page cannot be read then. */
+  if (refused != NULL) return refused;
   for (uint64_t config1 = 3; config1 >= 2; config1 -= 1) { /* 64 bits, else 32 */
     refused = hairspring_perf_open(config1);
     if (refused == NULL) refused = hairspring_map(HAIRSPRING_ARM_PAGE_BYTES) ? hairspring_perf_page_refusal() : "perf's page cannot be mapped";
@@ -338,6 +342,7 @@ static const char *hairspring_enable_module(void) {
     return errno == EACCES || errno == EPERM ? "no permission to open /dev/" HAIRSPRING_CYCLES_DEVICE
                                              : "the kernel module " HAIRSPRING_CYCLES_DEVICE " is not loaded";
   if (!hairspring_map_slots()) return "the kernel module has another version than this program";
+  (void)ioctl(hairspring_arm_open.descriptor, HAIRSPRING_CYCLES_CHECK); /* what perf has given back is on again */
   if ((hairspring_slot(hairspring_cpu())->state & HAIRSPRING_CYCLES_TAKEN) != 0) return "a perf event holds the counter";
   hairspring_arm_open.lost = 0;
   (void)hairspring_pmccntr();
@@ -369,9 +374,10 @@ static uint64_t hairspring_system_ticks(void) {
 static uint64_t hairspring_system_rate(void) { return 1000000000u; }
 
 static const struct hairspring_arm_clock hairspring_arm_clocks[] = {
+    /* The module comes first: perf's event would take the counter from it. */
 #if defined(__aarch64__)
-    {"perf cycles", hairspring_enable_perf, hairspring_perf_ticks, hairspring_core_hz, UINT64_MAX, hairspring_close},
     {HAIRSPRING_CYCLES_NAME, hairspring_enable_module, hairspring_module_ticks, hairspring_core_hz, UINT64_MAX, hairspring_close},
+    {"perf cycles", hairspring_enable_perf, hairspring_perf_ticks, hairspring_core_hz, UINT64_MAX, hairspring_close},
     {"cntvct", hairspring_enable_timer, hairspring_timer_ticks, hairspring_timer_hz, UINT64_MAX, NULL},
     {"perf read", hairspring_enable_perf_read, hairspring_perf_read, hairspring_core_hz, UINT64_MAX, hairspring_close},
 #else

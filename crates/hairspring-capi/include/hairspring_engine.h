@@ -915,7 +915,7 @@ void hairspring_stopwatch_free(struct hairspring_stopwatch *stopwatch);
 enum hairspring_status hairspring_stopwatch_start(const struct hairspring_stopwatch *stopwatch);
 
 /**
- * Sets `span` to the time since the start or the last lap, and begins the next lap.
+ * Sets `span` to the time since the start or the last lap, and begins the next lap, also if this one is refused.
  */
 enum hairspring_status hairspring_stopwatch_lap(const struct hairspring_stopwatch *stopwatch,
                                                 struct hairspring_span *span);

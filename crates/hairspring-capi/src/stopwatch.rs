@@ -163,14 +163,20 @@ pub unsafe extern "C" fn hairspring_stopwatch_start(stopwatch: *const StopwatchH
     status
 }
 
-/// Sets `span` to the time since the start or the last lap, and begins the next lap.
+/// Sets `span` to the time since the start or the last lap, and begins the next lap, also if this one is refused.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_lap(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
     // SAFETY: passed on to the caller.
     unsafe {
         let end = end(stopwatch);
-        let (handle, status) = within(stopwatch, |start, stopwatch| put(span, || stopwatch.lap_between(start, end)));
-        handle.inspect(|handle| handle.begin());
+        let mut is_taken = false;
+        let (handle, status) = within(stopwatch, |start, stopwatch| {
+            put(span, || {
+                is_taken = true;
+                stopwatch.lap_between(start, end)
+            })
+        });
+        handle.filter(|_| is_taken).inspect(|handle| handle.begin());
         status
     }
 }
@@ -202,7 +208,7 @@ unsafe fn end(stopwatch: *const StopwatchHandle) -> u64 {
     unsafe { ((*stopwatch).now)() }
 }
 
-/// Works on a stopwatch behind the wall, with the reading at its start. Returns the handle on success, so that the clock can be
+/// Works on a stopwatch behind the wall, with the reading at its start. Returns the handle of a valid pointer, so that the clock can be
 /// read after the lock is released.
 #[inline]
 unsafe fn within<'a>(
@@ -214,9 +220,8 @@ unsafe fn within<'a>(
         // SAFETY: passed on to the caller.
         let handle: &StopwatchHandle = unsafe { shared(stopwatch, "the stopwatch") }?;
         let start = handle.started.load(Ordering::Relaxed);
-        work(start, &mut locked(&handle.stopwatch))?;
         found = Some(handle);
-        Ok(())
+        work(start, &mut locked(&handle.stopwatch))
     });
     (found, status)
 }

@@ -85,6 +85,13 @@ static void permissions(void) {
   check(chmod(DEVICE, 0444) == 0, "the device is open again");
 }
 
+static int go_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET((size_t)cpu, &set);
+  return sched_setaffinity(0, sizeof set, &set) == 0 && sched_getcpu() == cpu;
+}
+
 /* ---- the module ------------------------------------------------------------------------------------------------- */
 
 static void settings(char *text, size_t size) {
@@ -144,9 +151,36 @@ static void with_module(void) {
   check(unload_module("peek") == 0, "peek unloads");
   check_counting(5000000000u);
   permissions();
+  check_clock(HAIRSPRING_CYCLES_NAME, ""); /* the first choice: nothing else was tried, which could take the counter */
 }
 
 /* ---- perf ------------------------------------------------------------------------------------------------------- */
+
+/* Instructions that an event of perf counts in a loop. */
+static uint64_t instructions_of_loop(int perf) {
+  uint64_t before = 0, after = 0;
+  (void)!read(perf, &before, sizeof before);
+  for (volatile unsigned turn = 0; turn < 10000; turn += 1) {}
+  (void)!read(perf, &after, sizeof after);
+  return after - before;
+}
+
+/* The event counters have been perf's since the module was loaded: they go on. */
+static void unloads_under_perf(void) {
+  struct perf_event_attr wanted;
+  memset(&wanted, 0, sizeof wanted);
+  wanted.type = PERF_TYPE_HARDWARE;
+  wanted.size = sizeof wanted;
+  wanted.config = PERF_COUNT_HW_INSTRUCTIONS;
+  wanted.pinned = 1;
+  check(go_to(0), "the thread stays on CPU 0");
+  int perf = (int)syscall(SYS_perf_event_open, &wanted, -1, 0, -1, PERF_FLAG_FD_CLOEXEC); /* of the CPU, so that no switch turns it on again */
+  check(perf >= 0, "perf counts the instructions of CPU 0");
+  check_range("instructions while the module is loaded", instructions_of_loop(perf), 10000, UINT64_MAX);
+  check(unload_module(CYCLES) == 0, "the module unloads");
+  check_range("instructions afterwards", instructions_of_loop(perf), 10000, UINT64_MAX);
+  close(perf);
+}
 
 static void perf_takes_it(void) {
   int perf = open_perf(1);
@@ -165,15 +199,19 @@ static void perf_takes_it(void) {
   check(load_module(CYCLES, "") == 0, "it loads afterwards, and counts in the kernel too, which perf did not");
   check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "the clock starts again");
   check_counting(5000000000u);
+  perf = open_perf(1);
+  check((hairspring_clock_doubts() & HAIRSPRING_DOUBT_STOPPED) != 0, "the module sees that perf has the counter");
+  close(perf);
+  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "the clock starts as soon as perf has given it back");
   hairspring_clock_stop();
-  check(unload_module(CYCLES) == 0, "the module unloads");
+  unloads_under_perf();
 }
 
 #if defined(__aarch64__)
 /* perf's page, whose counter counts only while the thread runs. */
 static void perf_page(void) {
   check(write_text(USER_ACCESS, "1"), "kernel.perf_user_access = 1");
-  check_clock("perf cycles", "");
+  check_clock("perf cycles", HAIRSPRING_CYCLES_NAME ": the kernel module hairspring_cycles is not loaded");
   check_range("wrong slopes of nop, k = 0 to 20", slopes_of_program_wrong(), 0, 0);
   (void)hairspring_clock_doubts();
   uint64_t before = hairspring_now();
@@ -190,13 +228,6 @@ static void perf_page(void) {}
 #endif
 
 /* ---- several cores ---------------------------------------------------------------------------------------------- */
-
-static int go_to(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET((size_t)cpu, &set);
-  return sched_setaffinity(0, sizeof set, &set) == 0 && sched_getcpu() == cpu;
-}
 
 static void cores(void) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {

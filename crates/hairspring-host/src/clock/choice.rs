@@ -78,7 +78,7 @@ fn suitable(clock: &Clock) -> Result<(), String> {
     if clock.counts == CountsWhen::Always {
         return Ok(());
     }
-    let asleep = counted_asleep(clock);
+    let asleep = arch::attempt(|| counted_asleep(clock))?;
     let stops = || {
         format!(
             "it counts {:.0} % of the time while the core sleeps, so code that waits would be timed too short; name it for code that does not (--clock {})",

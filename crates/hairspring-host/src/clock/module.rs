@@ -10,6 +10,18 @@ pub const DEVICE: &str = "/dev/hairspring_cycles";
 /// What the line of a CPU says whose counter can be read.
 const ON: &str = ": on,";
 
+/// What the line of a CPU says last: how often the core lost its settings.
+const POWERED: &str = ", powered down";
+
+/// What happened to a counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// Something else, such as perf, took or changed it.
+    Taken,
+    /// The core was switched off: in a deep idle state, or as a CPU that went offline.
+    PoweredDown,
+}
+
 /// Watches the counter of the CPU that the thread is on.
 #[derive(Debug)]
 pub struct CounterWatch {
@@ -31,10 +43,17 @@ impl CounterWatch {
 
     /// Whether the counter was on, and nobody else's, since the last call or the start.
     pub fn is_intact(&mut self) -> bool {
+        self.loss().is_none()
+    }
+
+    /// What happened to the counter since the last call or the start.
+    pub fn loss(&mut self) -> Option<Loss> {
         let now = self.line();
-        let is_intact = now.as_ref().is_some_and(|line| line.contains(ON)) && now == self.seen;
-        self.seen = now;
-        is_intact
+        let before = std::mem::replace(&mut self.seen, now);
+        match (before, self.seen.as_deref()) {
+            (Some(before), Some(now)) if now.contains(ON) => changed(&before, now),
+            _ => Some(Loss::Taken),
+        }
     }
 
     /// What the module says about this CPU, after it has looked.
@@ -44,6 +63,18 @@ impl CounterWatch {
         self.device.rewind().and_then(|()| self.device.read_to_string(&mut text)).ok()?;
         let own = format!("cpu {}: ", crate::thread::current_cpu());
         text.lines().find(|line| line.starts_with(&own)).map(str::to_owned)
+    }
+}
+
+/// What happened between two lines of a CPU, of which the second one says that the counter is on.
+fn changed(before: &str, now: &str) -> Option<Loss> {
+    let disturbed = |line| str::split_once(line, POWERED).map_or(line, |(disturbed, _)| disturbed).to_owned();
+    if before == now {
+        None
+    } else if disturbed(before) == disturbed(now) {
+        Some(Loss::PoweredDown)
+    } else {
+        Some(Loss::Taken)
     }
 }
 
@@ -59,6 +90,28 @@ pub fn is_free() -> Result<(), String> {
 #[cfg(any(test, target_arch = "aarch64", target_arch = "arm"))]
 fn free(line: &str) -> Result<(), String> {
     if line.contains(ON) { Ok(()) } else { Err(format!("the module gives the cycle counter to nobody now ({line}): end what uses perf")) }
+}
+
+/// What to do where programs may not read the cycle counter; `perf` is the clock that perf offers instead.
+#[cfg(any(target_arch = "aarch64", target_arch = "arm"))]
+pub fn remedy(perf: &str) -> String {
+    no_access(Path::new(DEVICE).exists(), perf)
+}
+
+#[cfg(any(test, target_arch = "aarch64", target_arch = "arm"))]
+fn no_access(is_loaded: bool, perf: &str) -> String {
+    if is_loaded {
+        format!("the module is loaded and gives programs no access (user=0): load it without user=0, or unload it and use `{perf}`")
+    } else {
+        format!("load the module, or use `{perf}`")
+    }
+}
+
+/// Why perf is not asked for the counter while the module has it.
+#[cfg(any(test, target_os = "linux"))]
+pub fn keeps_from_perf(programs_may_read: bool) -> String {
+    let instead = if programs_may_read { "use the clock `pmccntr`, or unload it" } else { "load it without user=0, or unload it" };
+    format!("the kernel module of {DEVICE} has the cycle counter, and perf would take it: {instead}")
 }
 
 /// `HAIRSPRING_CYCLES_CHECK` of `probe/arm/page.h`: the module looks at the counter of this CPU now.
@@ -94,9 +147,24 @@ mod tests {
         assert_eq!([watch.is_intact(), watch.is_intact()], [false, true]);
         says("taken by perf, disturbed 2 times, powered down 0 times");
         assert_eq!([watch.is_intact(), watch.is_intact()], [false, false]);
+        says("on, disturbed 2 times, powered down 0 times");
+        assert_eq!(watch.loss(), Some(Loss::Taken));
+        says("on, disturbed 2 times, powered down 1 times");
+        assert_eq!([watch.loss(), watch.loss()], [Some(Loss::PoweredDown), None]);
+        says("on, disturbed 3 times, powered down 2 times");
+        assert_eq!(watch.loss(), Some(Loss::Taken), "the graver cause");
         std::fs::write(&path, "").unwrap();
         assert!(!watch.is_intact());
         std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn module_without_access_for_programs_is_not_advised() {
+        assert_eq!(no_access(false, "perf"), "load the module, or use `perf`");
+        assert!(no_access(true, "perf").contains("load it without user=0, or unload it and use `perf`"));
+        assert!(keeps_from_perf(true).contains("use the clock `pmccntr`"));
+        let closed = keeps_from_perf(false);
+        assert!(closed.contains("perf would take it: load it without user=0") && !closed.contains("pmccntr"), "{closed}");
     }
 
     #[test]

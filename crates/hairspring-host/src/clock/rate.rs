@@ -16,8 +16,8 @@ pub struct RateMeter {
     start: Pair,
     /// Approximate ticks per second, to know how often a wrapping counter has wrapped; 0 for others.
     about_hz: f64,
-    /// Ticks per second while the thread works, at the start, for a clock that does not always count.
-    working_hz: Option<f64>,
+    /// The rate while the thread works, at the start, for a clock that does not always count.
+    working: Option<Working>,
 }
 
 /// A reading of the clock between two readings of the wall clock.
@@ -33,9 +33,9 @@ impl RateMeter {
     /// one that does not always count.
     pub fn start(clock: Clock) -> RateMeter {
         let is_part_time = clock.counts != CountsWhen::Always && clock.nominal_hz.is_none();
-        let working_hz = is_part_time.then(|| working_hz(&clock));
+        let working = is_part_time.then(|| working(&clock));
         let start = pair(&clock);
-        let mut meter = RateMeter { clock, start, about_hz: clock.nominal_hz.unwrap_or(0.0), working_hz };
+        let mut meter = RateMeter { clock, start, about_hz: clock.nominal_hz.unwrap_or(0.0), working };
         if clock.width.wraps() && clock.nominal_hz.is_none() {
             while os::wall_ns() as f64 - start.wall_ns < SHORT_NS {}
             meter.about_hz = meter.hz_until(&pair(&clock));
@@ -46,9 +46,9 @@ impl RateMeter {
     /// The rate since the start, or the rate that the clock's interface defines. For a clock that does not always count, it is
     /// the rate while the thread works.
     pub fn rate(&self) -> Rate {
-        match (self.clock.nominal_hz, self.working_hz) {
+        match (self.clock.nominal_hz, self.working) {
             (Some(hz), _) => Rate { hz, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() },
-            (None, Some(before)) => of_work(before, working_hz(&self.clock)),
+            (None, Some(before)) => of_work(before, working(&self.clock)),
             (None, None) => self.measured(0.0),
         }
     }
@@ -80,44 +80,83 @@ const STRETCH_NS: u64 = 1_000_000;
 /// Steps of work between two looks at the wall clock, which may be a system call that some clocks do not count.
 const STEPS: u32 = 100_000;
 
-/// The rate of a clock from those at both ends of a run. If they differ, the core has changed its clock.
-fn of_work(before: f64, after: f64) -> Rate {
-    let hz = f64::midpoint(before, after);
-    let apart = (before - after).abs() / 12f64.sqrt() / hz.max(f64::MIN_POSITIVE) * 1e6;
+/// The rate in a stretch of work.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Working {
+    hz: f64,
+    /// Standard uncertainty, as a share of the rate.
+    doubt: f64,
+    /// Nothing else had the counter meanwhile.
+    is_intact: bool,
+}
+
+/// The rate of a clock from those at both ends of a run. If they differ, the core has changed its clock. An end at which something else had
+/// the counter is left out, if the other one is intact.
+fn of_work(before: Working, after: Working) -> Rate {
+    let (ends, hz, apart) = match (before.is_intact, after.is_intact) {
+        (true, false) => ("at the start", before.hz, 0.0),
+        (false, true) => ("at the end", after.hz, 0.0),
+        _ => ("at each end", f64::midpoint(before.hz, after.hz), (before.hz - after.hz).abs() / 12f64.sqrt()),
+    };
+    // The ends are read in the same way, so their errors do not cancel.
+    let doubt = (apart / hz.max(f64::MIN_POSITIVE)).hypot(before.doubt.max(after.doubt));
     let provenance = format!(
-        "measured against {} while the thread worked, for {} ms at each end of the run",
+        "measured against {} while the thread worked, for {} ms {ends} of the run",
         wall_name(),
         STRETCHES as u64 * STRETCH_NS / 1_000_000
     );
-    Rate { hz, uncertainty_ppm: apart, provenance }
+    Rate { hz, uncertainty_ppm: doubt * 1e6, provenance }
 }
 
-/// Ticks per second while the thread works.
-fn working_hz(clock: &Clock) -> f64 {
+/// The rate while the thread works.
+fn working(clock: &Clock) -> Working {
     let mut counter = (clock.counts == CountsWhen::WhileCoreRuns).then(CounterWatch::start).flatten();
-    let stretch = || {
-        let (begin, first) = (os::wall_ns(), (clock.read)());
-        while os::wall_ns().saturating_sub(begin) < STRETCH_NS {
-            (0..STEPS).for_each(|step| {
-                black_box(step);
-            });
-        }
-        let last = (clock.read)();
-        let hz = clock.width.between(first, last) as f64 * 1e9 / os::wall_ns().saturating_sub(begin).max(1) as f64;
-        (hz, first != 0 && last != 0) // a counter of the thread reads 0 while something else has it
-    };
-    fastest((0..STRETCHES).map(|_| {
-        let (hz, is_there) = stretch();
-        (hz, counter.as_mut().is_none_or(CounterWatch::is_intact) && is_there)
-    }))
+    let step_ns = wall_step_ns();
+    let stretches: Vec<Working> = (0..STRETCHES)
+        .map(|_| {
+            let stretch = stretch(clock, step_ns);
+            let is_intact = counter.as_mut().is_none_or(CounterWatch::is_intact) && stretch.is_intact;
+            Working { is_intact, ..stretch }
+        })
+        .collect();
+    fastest(&stretches)
 }
 
-/// The rate of the stretch with the fewest interruptions, which is the fastest. Stretches in which something else had the counter
-/// are left out, if there are others: what sets a counter makes it seem fast.
-fn fastest(stretches: impl Iterator<Item = (f64, bool)>) -> f64 {
-    let (intact, disturbed): (Vec<_>, Vec<_>) = stretches.partition(|(_, is_intact)| *is_intact);
-    let counted = if intact.is_empty() { disturbed } else { intact };
-    counted.iter().map(|(hz, _)| *hz).fold(0.0, f64::max)
+/// One stretch of work between two readings, each between two of the wall clock, so that the time of the reads is in neither.
+fn stretch(clock: &Clock, step_ns: f64) -> Working {
+    let begin = bracketed(clock);
+    while os::wall_ns() as f64 - begin.wall_ns < STRETCH_NS as f64 {
+        (0..STEPS).for_each(|step| {
+            black_box(step);
+        });
+    }
+    let end = bracketed(clock);
+    let span_ns = (end.wall_ns - begin.wall_ns).max(1.0);
+    // The wall clock moves in steps. A clock of the thread may not count within its own read.
+    let own = if clock.counts == CountsWhen::WhileThreadRuns { 2.0 } else { 1.0 };
+    let doubt_ns = (begin.doubt_ns * own).hypot(end.doubt_ns * own).hypot(step_ns / 6f64.sqrt());
+    Working {
+        hz: clock.width.between(begin.ticks, end.ticks) as f64 * 1e9 / span_ns,
+        doubt: doubt_ns / span_ns,
+        is_intact: begin.ticks != 0 && end.ticks != 0, // a counter of the thread reads 0 while something else has it
+    }
+}
+
+/// The shortest step between readings of the wall clock.
+fn wall_step_ns() -> f64 {
+    let readings: Vec<u64> = (0..100).map(|_| os::wall_ns()).collect();
+    let steps = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).filter(|step| *step > 0);
+    steps.min().unwrap_or(1) as f64
+}
+
+/// The rate of the stretch with the fewest interruptions, which is the fastest. Left out, if there are others: stretches in which something
+/// else had the counter, because what sets a counter makes it seem fast, and those with an interruption within a read.
+fn fastest(stretches: &[Working]) -> Working {
+    let any_intact = stretches.iter().any(|stretch| stretch.is_intact);
+    let counted = || stretches.iter().filter(move |stretch| stretch.is_intact || !any_intact);
+    let least = counted().map(|stretch| stretch.doubt).fold(f64::INFINITY, f64::min);
+    let none = Working { hz: 0.0, doubt: 1.0, is_intact: false };
+    counted().filter(|stretch| stretch.doubt <= 2.0 * least).copied().max_by(|one, other| one.hz.total_cmp(&other.hz)).unwrap_or(none)
 }
 
 /// Name of the clock that rates are measured against.
@@ -125,18 +164,19 @@ pub fn wall_name() -> &'static str {
     if cfg!(target_os = "linux") { "CLOCK_MONOTONIC_RAW" } else { "the system's monotonic clock" }
 }
 
+fn bracketed(clock: &Clock) -> Pair {
+    let before = os::wall_ns();
+    let ticks = (clock.read)();
+    let after = os::wall_ns();
+    let width = after.saturating_sub(before) as f64;
+    // The reading lies anywhere in between: a uniform distribution with the standard deviation width / sqrt(12).
+    Pair { ticks, wall_ns: before as f64 + width / 2.0, doubt_ns: width.max(1.0) / 12f64.sqrt() }
+}
+
 fn pair(clock: &Clock) -> Pair {
-    let one = || {
-        let before = os::wall_ns();
-        let ticks = (clock.read)();
-        let after = os::wall_ns();
-        let width = after.saturating_sub(before) as f64;
-        // The reading lies anywhere in between: a uniform distribution with the standard deviation width / sqrt(12).
-        Pair { ticks, wall_ns: before as f64 + width / 2.0, doubt_ns: width.max(1.0) / 12f64.sqrt() }
-    };
-    let mut best = one();
+    let mut best = bracketed(clock);
     for _ in 1..TRIES {
-        let next = one();
+        let next = bracketed(clock);
         if next.doubt_ns < best.doubt_ns {
             best = next;
         }
@@ -186,9 +226,41 @@ mod tests {
     }
 
     #[test]
+    fn rate_of_a_counter_with_slow_reads_is_right_within_its_uncertainty() {
+        fn wait(ns: u64) {
+            let begin = os::wall_ns();
+            while os::wall_ns() - begin < ns {}
+        }
+        extern "C" fn slow() -> u64 {
+            wait(20_000);
+            let reading = os::wall_ns();
+            wait(20_000);
+            reading
+        }
+        let clock = Clock { counts: CountsWhen::WhileCoreRuns, ..Clock::new("slow", "", slow) };
+        let rate = RateMeter::start(clock).rate();
+        let error_ppm = (rate.hz / 1e9 - 1.0).abs() * 1e6;
+        assert!(error_ppm < 3.0 * rate.uncertainty_ppm && rate.uncertainty_ppm < 50_000.0, "{rate:?}");
+    }
+
+    fn working(hz: f64, doubt: f64, is_intact: bool) -> Working {
+        Working { hz, doubt, is_intact }
+    }
+
+    #[test]
     fn stretches_in_which_something_else_had_the_counter_do_not_count() {
-        assert_eq!(fastest([(9e8, true), (1e9, true), (2e12, false)].into_iter()), 1e9);
-        assert_eq!(fastest([(3e9, false), (1e9, false)].into_iter()), 3e9);
+        assert_eq!(fastest(&[working(9e8, 0.0, true), working(1e9, 0.0, true), working(2e12, 0.0, false)]).hz, 1e9);
+        assert_eq!(fastest(&[working(3e9, 0.0, false), working(1e9, 0.0, false)]).hz, 3e9);
+        assert_eq!(fastest(&[working(1.1e9, 1e-2, true), working(1e9, 1e-5, true)]).hz, 1e9, "its read was interrupted");
+    }
+
+    #[test]
+    fn end_of_a_run_at_which_the_counter_is_gone_does_not_halve_the_rate() {
+        let (there, gone) = (working(1e9, 2e-6, true), working(0.0, 1e-6, false));
+        let rate = of_work(there, gone);
+        assert!(rate.hz == 1e9 && rate.provenance.contains("at the start"), "{rate:?}");
+        assert_eq!(of_work(gone, there).hz, 1e9);
+        assert!((of_work(there, there).uncertainty_ppm - 2.0).abs() < 1e-9);
     }
 
     #[test]

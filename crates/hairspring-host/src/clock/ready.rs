@@ -1,6 +1,6 @@
 //! Making a clock ready: enabling it if necessary, and checking that it counts.
 
-use super::{Clock, Counter, os};
+use super::{Clock, Counter, arch, os};
 use crate::error::{Error, Result};
 
 /// Time without a tick after which a counter counts as standing still, in nanoseconds of the wall clock: several ticks
@@ -33,7 +33,8 @@ impl Clock {
         if let Some(enable) = self.enable {
             enable().map_err(|reason| Error::Refused { what: what(), reason })?;
         }
-        if stands_still(self) {
+        let refused = |reason| Error::Refused { what: what(), reason };
+        if arch::attempt(|| stands_still(self)).map_err(refused)? {
             let reason = format!(
                 "it exists, but it does not count: it read {} for {} ms; another program or the system must enable it, \
                  or it stops while the core sleeps",

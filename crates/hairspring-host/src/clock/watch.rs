@@ -1,25 +1,40 @@
 //! Whether two readings of a clock belong together, where every core has a counter of its own and perf can take it.
 
-use super::{Clock, CounterWatch, CountsWhen};
+use super::module::Loss;
+use super::{Clock, CounterWatch, CountsWhen, ReadFn};
 use crate::thread::current_cpu;
 
 /// Watches the counter of a core between two readings by one thread.
 #[derive(Debug)]
 pub struct CoreWatch {
-    cpu: usize,
-    counter: Option<CounterWatch>,
+    counter: Watched,
+}
+
+#[derive(Debug)]
+enum Watched {
+    /// The counter of the core itself, on which the thread must stay.
+    OfCore { cpu: usize, module: Option<CounterWatch> },
+    /// perf's, which follows the thread and reads 0 while something else has the counter.
+    OfThread { read: ReadFn },
 }
 
 impl CoreWatch {
-    /// Begins to watch; `None` for a clock that is the same on all CPUs.
+    /// Begins to watch; `None` for a clock that nothing can take from the thread.
     pub fn start(clock: &Clock) -> Option<CoreWatch> {
-        (clock.counts == CountsWhen::WhileCoreRuns).then(|| CoreWatch { cpu: current_cpu(), counter: CounterWatch::start() })
+        let counter = match clock.counts {
+            CountsWhen::WhileCoreRuns => Watched::OfCore { cpu: current_cpu(), module: CounterWatch::start() },
+            CountsWhen::WhileThreadRuns => Watched::OfThread { read: clock.read },
+            CountsWhen::Always | CountsWhen::WhileProcessRuns => return None,
+        };
+        Some(CoreWatch { counter })
     }
 
     /// Watches from now on, on the CPU that the thread is on now.
     pub fn restart(&mut self) {
-        self.cpu = current_cpu();
-        self.is_counter_lost();
+        if let Watched::OfCore { cpu, module } = &mut self.counter {
+            *cpu = current_cpu();
+            loss(module);
+        }
     }
 
     /// What came between a reading now and one at the start, or at the call before.
@@ -27,26 +42,47 @@ impl CoreWatch {
     /// # Errors
     /// The reason why the two readings have nothing to do with each other, with what to do.
     pub fn belongs(&mut self) -> Result<(), String> {
-        let before = std::mem::replace(&mut self.cpu, current_cpu());
-        if before != self.cpu {
-            let _ = self.is_counter_lost(); // the other counter's
-            return Err(format!(
-                "the thread went from CPU {before} to CPU {}, and each core has a counter of its own: bind the thread to a CPU, or choose \
-                 another clock",
-                self.cpu
-            ));
+        match &mut self.counter {
+            Watched::OfCore { cpu, module } => same_core(cpu, module),
+            Watched::OfThread { read } => still_there(*read),
         }
-        if self.is_counter_lost() {
-            return Err(
-                "something else, such as perf, took or changed the cycle counter meanwhile: end it, or choose another clock".to_owned()
-            );
-        }
-        Ok(())
     }
+}
 
-    fn is_counter_lost(&mut self) -> bool {
-        self.counter.as_mut().is_some_and(|counter| !counter.is_intact())
+fn same_core(cpu: &mut usize, module: &mut Option<CounterWatch>) -> Result<(), String> {
+    let before = std::mem::replace(cpu, current_cpu());
+    let loss = loss(module); // after a move it is the other counter's, which is seen from now on
+    if before != *cpu {
+        return Err(format!(
+            "the thread went from CPU {before} to CPU {cpu}, and each core has a counter of its own: bind the thread to a CPU, or choose \
+             another clock"
+        ));
     }
+    match loss {
+        None => Ok(()),
+        Some(Loss::Taken) => {
+            Err("something else, such as perf, took or changed the cycle counter meanwhile: end it, or choose another clock".to_owned())
+        }
+        Some(Loss::PoweredDown) => {
+            Err("the core was switched off meanwhile, in a deep idle state or as a CPU that went offline, and its cycle \
+             counter with it: time code that does not wait, keep the core awake (cpupower idle-set -D 0), or choose another clock"
+                .to_owned())
+        }
+    }
+}
+
+fn loss(module: &mut Option<CounterWatch>) -> Option<Loss> {
+    module.as_mut().and_then(CounterWatch::loss)
+}
+
+/// A pinned event that has lost the counter does not get it back.
+fn still_there(read: ReadFn) -> Result<(), String> {
+    if read() != 0 {
+        return Ok(());
+    }
+    Err("the counter of this thread reads 0: something else, such as perf or a watchdog, has taken it, or it was not enabled in this thread: \
+         end what took it and begin anew, or choose another clock"
+        .to_owned())
 }
 
 #[cfg(test)]
@@ -56,8 +92,20 @@ mod tests {
     use crate::thread::{allowed_cpus, pin};
 
     #[test]
-    fn only_a_counter_of_the_core_is_watched() {
+    fn only_a_counter_that_can_be_taken_is_watched() {
         assert!(CoreWatch::start(&fake::clock(64)).is_none());
+    }
+
+    #[test]
+    fn counter_of_the_thread_that_reads_nothing_makes_readings_worthless() {
+        fake::set(fake::Settings::default());
+        let mut watch = CoreWatch::start(&Clock { counts: CountsWhen::WhileThreadRuns, ..fake::clock(64) }).unwrap();
+        fake::advance(100);
+        assert_eq!(watch.belongs(), Ok(()));
+        // The fake clock reads 0 until it is enabled.
+        fake::set(fake::Settings { needs_enabling: true, ..fake::Settings::default() });
+        watch.restart();
+        assert!(watch.belongs().unwrap_err().contains("reads 0"));
     }
 
     #[test]
@@ -81,19 +129,24 @@ mod tests {
     fn counter_that_something_else_took_makes_readings_worthless() {
         let path = std::env::temp_dir().join(format!("hairspring-watch-{}", std::process::id()));
         let cpu = allowed_cpus()[0];
-        let says = |what: &str| std::fs::write(&path, format!("cpu {cpu}: on, disturbed {what} times, powered down 0 times\n")).unwrap();
+        let says = |disturbed: &str, powered: &str| {
+            std::fs::write(&path, format!("cpu {cpu}: on, disturbed {disturbed} times, powered down {powered} times\n")).unwrap();
+        };
         let path = &path;
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 pin(cpu).unwrap();
-                says("0");
-                let mut watch = CoreWatch { cpu, counter: CounterWatch::of(path) };
+                says("0", "0");
+                let mut watch = CoreWatch { counter: Watched::OfCore { cpu, module: CounterWatch::of(path) } };
                 assert_eq!(watch.belongs(), Ok(()));
-                says("1");
+                says("1", "0");
                 assert!(watch.belongs().unwrap_err().contains("such as perf"));
-                says("2");
+                says("2", "0");
                 watch.restart();
                 assert_eq!(watch.belongs(), Ok(()));
+                says("2", "1");
+                let asleep = watch.belongs().unwrap_err();
+                assert!(asleep.contains("idle state") && !asleep.contains("perf"), "{asleep}");
             });
         });
         std::fs::remove_file(path).unwrap();

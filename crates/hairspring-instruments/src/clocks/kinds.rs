@@ -24,7 +24,7 @@ impl Kind for ClockFinding {
                     worst_ns.map_or_else(String::new, |ns| format!(", by at most {ns:.0} ns"))
                 ),
                 numbers: numbers! { clock, times, readings, worst_ns },
-                remedy: "its differences are not to be trusted: bind the measurement to one CPU, or use an ordered clock that is never set (tsc, monotonic)",
+                remedy: "its differences are not to be trusted: bind the measurement to one CPU, or use an ordered clock that is never set, such as monotonic",
             },
             ClockFinding::CostlyRead { clock, read_ns, fastest, fastest_ns } => Description {
                 code: "costly_read",

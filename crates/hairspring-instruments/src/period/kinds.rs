@@ -17,8 +17,8 @@ pub enum PeriodFinding {
     QuantumHidesSpread { clock: String, quantum_ns: f64, sd_ns: f64 },
     /// Two clocks run at different rates, beyond their uncertainty.
     ClocksDisagree { first: String, second: String, ppm: f64 },
-    /// A clock is the counter of a core, and something else took it during the run.
-    CounterTaken { clock: String },
+    /// A clock is the counter of a core, and something else took it during the run, or the core lost it.
+    CounterTaken { clock: String, reason: String },
     /// Answers of the partner came late, or not at all.
     AnswersMissing { sent: u64, lost: u64, late: u64, not_sent: u64 },
     /// Raw observations could not be written fast enough.
@@ -58,13 +58,11 @@ impl Kind for PeriodFinding {
                 numbers: numbers! { first, second, ppm },
                 remedy: "one of them is steered (NTP) or off; monotonic_raw is not steered",
             },
-            PeriodFinding::CounterTaken { clock } => Description {
+            PeriodFinding::CounterTaken { clock, reason } => Description {
                 code: "counter_taken",
-                message: format!(
-                    "something else, such as perf, took or changed the counter of clock `{clock}` during the run: its periods are wrong"
-                ),
-                numbers: numbers! { clock },
-                remedy: "end what uses perf, or use a clock that nothing can take, such as monotonic",
+                message: format!("the periods by clock `{clock}` are wrong: {reason}"),
+                numbers: numbers! { clock, reason },
+                remedy: "end what the message names, or use a clock that nothing can take, such as monotonic",
             },
             PeriodFinding::AnswersMissing { sent, lost, late, not_sent } => Description {
                 code: "answers_missing",

@@ -190,8 +190,8 @@ fn too_short(tally: &Tally) -> Error {
 
 /// Findings about counters of the core that something else took since the start of the run.
 fn taken(watches: [(&'static str, Option<CoreWatch>); 2]) -> Vec<Finding> {
-    let lost = |(name, watch): (&str, Option<CoreWatch>)| watch.is_some_and(|mut watch| watch.belongs().is_err()).then(|| name.to_owned());
-    let finding = |clock| Finding::new(Severity::Untrusted, PeriodFinding::CounterTaken { clock });
+    let lost = |(name, watch): (&'static str, Option<CoreWatch>)| Some((name.to_owned(), watch?.belongs().err()?));
+    let finding = |(clock, reason)| Finding::new(Severity::Untrusted, PeriodFinding::CounterTaken { clock, reason });
     watches.into_iter().filter_map(lost).map(finding).collect()
 }
 

@@ -19,6 +19,7 @@
 
 mod elapsed;
 mod overhead;
+mod reach;
 
 pub use elapsed::Elapsed;
 pub use overhead::{EmptyRun, Moments, Overhead, overhead};
@@ -27,6 +28,7 @@ use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, CoreWatch, RateMeter, Width, granularity};
 use hairspring_host::thread::RaisedPriority;
 use hairspring_host::{Error, Result};
+use reach::Reach;
 use std::time::{Duration, Instant};
 
 /// Number of empty runs that measure the overhead at the start, and the time that they may take.
@@ -91,6 +93,8 @@ pub struct Stopwatch {
     raised: Option<RaisedPriority>,
     /// For a counter of the core.
     watch: Option<CoreWatch>,
+    /// For a counter that wraps.
+    reach: Option<Reach>,
 }
 
 impl Stopwatch {
@@ -107,8 +111,8 @@ impl Stopwatch {
         while clock.nominal_hz.is_none() && begin.elapsed() < RATE_TIME {
             std::hint::spin_loop();
         }
-        let (reader, watch) = (Reader { clock, started: None }, CoreWatch::start(&clock));
-        Ok(Stopwatch { reader, overhead, quantum, meter, total: Span::default(), raised: None, watch })
+        let (reader, watch, reach) = (Reader { clock, started: None }, CoreWatch::start(&clock), Reach::new(&clock, &meter));
+        Ok(Stopwatch { reader, overhead, quantum, meter, total: Span::default(), raised: None, watch, reach })
     }
 
     /// Sets the overhead from empty runs, made in the same way as the stopwatch will be used: a call through another language
@@ -139,16 +143,22 @@ impl Stopwatch {
         if let Some(watch) = &mut self.watch {
             watch.restart();
         }
+        if let Some(reach) = &mut self.reach {
+            reach.restart();
+        }
     }
 
     /// Time since the start or the last lap; the next lap begins. The time between the two reads of this call is in no lap.
     ///
     /// # Errors
-    /// [`Error::Refused`] if it was not started, or if the clock is the counter of a core, and the thread left that core or something else
-    /// took the counter.
+    /// [`Error::Refused`] if it was not started, if the time is longer than [`longest_ns`](Stopwatch::longest_ns), or if the clock is the
+    /// counter of a core or a thread, and the thread left that core or something else took the counter. The next lap begins then too.
     pub fn lap(&mut self) -> Result<Span> {
+        let was_started = self.reader.started.is_some();
         let span = self.take();
-        self.reader.start();
+        if was_started {
+            self.reader.start();
+        }
         span
     }
 
@@ -175,9 +185,10 @@ impl Stopwatch {
     /// # Errors
     /// As [`lap`](Stopwatch::lap).
     pub fn lap_between(&mut self, start: u64, end: u64) -> Result<Span> {
-        let span = self.take_between(start, end)?;
-        self.reader.started = Some(0);
-        Ok(span)
+        let was_started = self.reader.started.is_some();
+        let span = self.take_between(start, end);
+        self.reader.started = was_started.then_some(0);
+        span
     }
 
     /// [`stop`](Stopwatch::stop) between two readings of the caller, after [`arm`](Stopwatch::arm).
@@ -204,7 +215,8 @@ impl Stopwatch {
 
     /// Whether the readings of the span belong together.
     fn check(&mut self) -> Result<()> {
-        self.watch.as_mut().map_or(Ok(()), CoreWatch::belongs).map_err(not_together)
+        let (watched, within) = (self.watch.as_mut().map(CoreWatch::belongs), self.reach.as_mut().map(Reach::check));
+        watched.into_iter().chain(within).collect::<std::result::Result<(), String>>().map_err(not_together)
     }
 
     fn add(&mut self, ticks: i64) -> Span {
@@ -233,9 +245,9 @@ impl Stopwatch {
         self.meter.rate()
     }
 
-    /// Longest measurable time in nanoseconds: the period of a counter that wraps. `None` if the counter does not wrap.
+    /// Longest measurable time in nanoseconds: half the period of a counter that wraps. `None` if the counter does not wrap.
     pub fn longest_ns(&self) -> Option<f64> {
-        self.reader.clock.width.period().map(|ticks| ticks * 1e9 / self.rate().hz)
+        self.reach.as_ref().map(Reach::longest_ns)
     }
 }
 
@@ -264,6 +276,21 @@ mod tests {
         assert!(after.is_ok(), "{after:?}");
     }
 
+    #[test]
+    fn span_on_a_counter_of_the_thread_that_was_taken_is_refused() {
+        use hairspring_host::clock::CountsWhen;
+        fake::set(fake::Settings::default());
+        let mut stopwatch = Stopwatch::new(Clock { counts: CountsWhen::WhileThreadRuns, ..fake::clock(64) }).unwrap();
+        stopwatch.start();
+        fake::advance(100);
+        assert!(stopwatch.lap().is_ok());
+        // From now on it reads 0, as perf's counters do while another event has the counter.
+        fake::set(fake::Settings { needs_enabling: true, ..fake::Settings::default() });
+        assert!(stopwatch.lap().unwrap_err().to_string().contains("reads 0"));
+        assert!(stopwatch.stop().is_err());
+        assert_eq!(stopwatch.total().pairs, 1);
+    }
+
     fn stopwatch(settings: fake::Settings) -> Stopwatch {
         fake::set(settings);
         Stopwatch::new(fake::clock(settings.bits)).unwrap()
@@ -289,11 +316,33 @@ mod tests {
     #[test]
     fn counter_may_wrap_during_a_span() {
         // The counter is at its end while the stopwatch runs, whatever the start-up took.
-        let mut stopwatch = stopwatch(fake::Settings { bits: 16, ..fake::Settings::default() });
+        let mut stopwatch = stopwatch(fake::Settings { bits: 32, ..fake::Settings::default() });
         for _ in 0..20 {
-            assert!((timed(&mut stopwatch, 30_011).ns.value - 30_011.0).abs() < 1e-6);
+            assert!((timed(&mut stopwatch, 2_000_000_011).ns.value - 2_000_000_011.0).abs() < 1e-3);
         }
-        assert!((stopwatch.longest_ns().unwrap() - 65_536.0).abs() < 1e-6);
+        assert!((stopwatch.longest_ns().unwrap() - 2f64.powi(31)).abs() < 1e-3);
+    }
+
+    #[test]
+    fn span_in_which_a_counter_may_wrap_twice_is_refused_with_the_limit() {
+        // 16 bits of nanoseconds wrap every 66 us.
+        let mut stopwatch = stopwatch(fake::Settings { bits: 16, ..fake::Settings::default() });
+        stopwatch.start();
+        std::thread::sleep(Duration::from_millis(2));
+        let refused = stopwatch.lap().unwrap_err().to_string();
+        assert!(refused.contains("16 bits") && refused.contains("at most 0.0000328 s"), "{refused}");
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(stopwatch.stop().is_err(), "the next lap is too long as well");
+        assert_eq!(stopwatch.total(), Span::default());
+    }
+
+    #[test]
+    fn next_lap_begins_after_a_refused_one() {
+        let mut stopwatch = stopwatch(fake::Settings { bits: 26, ..fake::Settings::default() });
+        stopwatch.arm();
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(stopwatch.lap_between(0, 1).unwrap_err().to_string().contains("26 bits"));
+        assert_eq!(stopwatch.lap_between(10, 110).unwrap(), Span { ticks: 100, pairs: 1 });
     }
 
     #[test]
@@ -338,7 +387,7 @@ mod tests {
     #[test]
     fn laps_between_readings_of_the_caller_add_up() {
         let mut stopwatch = stopwatch(fake::Settings::default());
-        assert!(stopwatch.stop_between(0, 1).is_err() && stopwatch.lap_between(0, 1).is_err());
+        assert!(stopwatch.lap_between(0, 1).is_err() && stopwatch.lap_between(0, 1).is_err() && stopwatch.stop_between(0, 1).is_err());
         stopwatch.arm();
         assert_eq!(stopwatch.lap_between(10, 110).unwrap(), Span { ticks: 100, pairs: 1 });
         assert_eq!(stopwatch.stop_between(200, 500).unwrap(), Span { ticks: 300, pairs: 1 });
@@ -349,6 +398,7 @@ mod tests {
     #[test]
     fn stopwatch_that_was_not_started_is_an_error() {
         let mut stopwatch = stopwatch(fake::Settings::default());
+        assert!(stopwatch.lap().is_err());
         assert!(stopwatch.stop().unwrap_err().to_string().contains("call start first"));
         stopwatch.start();
         stopwatch.stop().unwrap();

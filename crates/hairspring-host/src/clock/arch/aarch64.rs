@@ -46,7 +46,10 @@ mod here {
         vec![
             (
                 cycles(),
-                module::is_free().and_then(|()| permission(pmccntr, "the cycle counter (PMUSERENR_EL0): load the module, or use `perf`")),
+                module::is_free().and_then(|()| {
+                    permission(pmccntr, "the cycle counter (PMUSERENR_EL0)")
+                        .map_err(|reason| format!("{reason}: {}", module::remedy("perf")))
+                }),
             ),
             (Clock { nominal_hz, ..virtual_counter }, cntvct_here),
         ]

@@ -22,7 +22,10 @@ mod here {
         vec![
             (
                 cycles(),
-                module::is_free().and_then(|()| permission(pmccntr, "the cycle counter (PMUSERENR): load the module, or use `perf_read`")),
+                module::is_free().and_then(|()| {
+                    permission(pmccntr, "the cycle counter (PMUSERENR)")
+                        .map_err(|reason| format!("{reason}: {}", module::remedy("perf_read")))
+                }),
             ),
             (Clock { nominal_hz, ..virtual_counter }, cntvct_here),
         ]

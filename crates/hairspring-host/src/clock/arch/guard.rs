@@ -18,19 +18,25 @@ static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut())
 
 /// What a process says if a counter that it uses is forbidden meanwhile.
 const LOST: &[u8] = b"hairspring: the system has forbidden the cycle counter while it was in use (its module was unloaded, perf has \
-    taken the counter, or programs may read it on some CPUs only): measure again, or choose another clock with --clock\n";
+    taken the counter, kernel.perf_user_access was set to 0, or programs may read it on some CPUs only): measure again, or choose another clock with --clock\n";
 
 /// Whether this function may be called here: it reads counters, and ends at a read that the system forbids.
 pub fn is_permitted(read: ReadFn) -> bool {
+    attempt(|| read()).is_some()
+}
+
+/// Does work that reads counters in this thread only; `None` if the system forbade one of its reads, or refuses the handler. Permission can
+/// end during the work: the thread comes to another CPU, or perf takes the counter. The work must not call this or [`explain_loss`].
+pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(before) = install() else { return false };
+    let before = install()?;
     let _unblocked = Unblocked::new();
     FORBIDDEN.store(0, Ordering::Relaxed);
     TRYING.store(thread(), Ordering::SeqCst);
-    read();
+    let done = work();
     TRYING.store(0, Ordering::SeqCst);
     restore(&before);
-    FORBIDDEN.load(Ordering::Relaxed) == 0
+    (FORBIDDEN.load(Ordering::Relaxed) == 0).then_some(done)
 }
 
 /// From now on a read that is forbidden ends the process with a message, and not with a signal.
@@ -132,14 +138,14 @@ fn is_read(instruction: u32) -> bool {
     READS.iter().any(|(mask, bits)| instruction & mask == *bits)
 }
 
-/// The cycle counter, the virtual counter and its rate.
+/// The cycle counter, the virtual counter, its rate, and the 31 event counters, on one of which perf may count cycles.
 #[cfg(target_arch = "aarch64")]
-const READS: [(u32, u32); 3] = [(!0x1f, 0xd53b_9d00), (!0x1f, 0xd53b_e040), (!0x1f, 0xd53b_e000)];
+const READS: [(u32, u32); 4] = [(!0x1f, 0xd53b_9d00), (!0x1f, 0xd53b_e040), (!0x1f, 0xd53b_e000), (!0x3ff, 0xd53b_e800)];
 #[cfg(target_arch = "arm")]
 const READS: [(u32, u32); 3] = [(0xffff_0fff, 0xee19_0f1d), (0xfff0_0fff, 0xec50_0f1e), (0xffff_0fff, 0xee1e_0f10)];
-/// The cycle counter and the time.
+/// The cycle counter, the time, and the 30 counters after them, on one of which perf may count cycles.
 #[cfg(target_arch = "riscv64")]
-const READS: [(u32, u32); 2] = [(0xffff_f07f, 0xc000_2073), (0xffff_f07f, 0xc010_2073)];
+const READS: [(u32, u32); 1] = [(0xfe0f_f07f, 0xc000_2073)];
 
 #[cfg(target_arch = "aarch64")]
 unsafe fn program_counter(context: *mut libc::ucontext_t) -> *mut u64 {
@@ -180,6 +186,37 @@ mod tests {
         let before = handler();
         assert!(is_permitted(nothing));
         assert_eq!(handler(), before);
+    }
+
+    extern "C" fn event_counter() -> u64 {
+        let count: u64;
+        // SAFETY: tried under the handler; writes one register.
+        unsafe {
+            #[cfg(target_arch = "aarch64")]
+            std::arch::asm!("mrs {}, pmevcntr30_el0", out(reg) count, options(nostack));
+            #[cfg(target_arch = "riscv64")]
+            std::arch::asm!("csrr {}, 0xc1f", out(reg) count, options(nostack));
+            #[cfg(target_arch = "arm")]
+            {
+                let low: u32;
+                std::arch::asm!("mrc p15, 0, {}, c9, c13, 0", out(reg) low, options(nostack));
+                count = u64::from(low);
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn work_goes_on_after_a_forbidden_read_and_then_counts_for_nothing() {
+        let ended = std::sync::atomic::AtomicU32::new(0);
+        let read = attempt(|| {
+            event_counter();
+            ended.fetch_add(1, Ordering::Relaxed)
+        });
+        assert_eq!(ended.into_inner(), 1);
+        // No system lets programs read this counter, but on 32-bit ARM it is the cycle counter.
+        assert!(read.is_none() || cfg!(target_arch = "arm"));
+        assert_eq!(attempt(|| 7), Some(7));
     }
 
     #[test]

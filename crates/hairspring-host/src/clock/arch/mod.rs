@@ -56,6 +56,32 @@ const ENABLE: Option<fn() -> Result<(), String>> = Some(guard::explain_loss);
 #[cfg(all(not(target_os = "linux"), any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
 const ENABLE: Option<fn() -> Result<(), String>> = None;
 
+/// Does work that reads counters, in this thread; an error if the system forbids one of the reads meanwhile, which would end the process.
+///
+/// # Errors
+/// The reason.
+pub fn attempt<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    #[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+    return guard::attempt(work).ok_or_else(|| {
+        "the system has forbidden it while it was tried: something else, such as perf, took the counter, or programs may read it on some \
+         CPUs only"
+            .to_owned()
+    });
+    #[cfg(not(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))))]
+    Ok(work())
+}
+
+/// From now on, a read that the system forbids ends the process with a message, and not with a signal.
+///
+/// # Errors
+/// If the system refuses the handler.
+pub fn explain_loss() -> Result<(), String> {
+    #[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+    return guard::explain_loss();
+    #[cfg(not(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))))]
+    Ok(())
+}
+
 /// Whether the system lets programs read a counter; `what` names it for the reason.
 #[cfg(any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))]
 fn permission(read: super::ReadFn, what: &str) -> Result<(), String> {

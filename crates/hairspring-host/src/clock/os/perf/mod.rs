@@ -7,6 +7,7 @@ mod call;
 mod hardware;
 mod open;
 
+use crate::clock::arch::explain_loss;
 use crate::clock::{Clock, CountsWhen};
 use open::Mapped;
 use std::cell::Cell;
@@ -78,7 +79,9 @@ fn cycles(page: &Page, hardware: impl Fn(u32) -> Option<u64>) -> Option<u64> {
 /// Opens the counter for this thread, unless it is already open.
 fn enable() -> Result<(), String> {
     if PAGE.get().is_none() {
-        PAGE.set(Some(open()?.keep()));
+        let mapped = open()?;
+        explain_loss()?; // the system's setting may forbid the reads later
+        PAGE.set(Some(mapped.keep()));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::Page;
 use crate::clock::arch::open_cycles;
-use crate::clock::module::DEVICE as MODULE;
+use crate::clock::module::{DEVICE as MODULE, keeps_from_perf};
 use std::sync::OnceLock;
 
 /// Bytes of the page that are mapped: the smallest page size of the supported machines.
@@ -83,9 +83,7 @@ impl Drop for Opened {
 pub fn open_file() -> Result<Opened, String> {
     // An event of perf would take the counter from the module, even if it is closed at once, and the permission from all programs.
     if std::path::Path::new(MODULE).exists() {
-        return Err(format!(
-            "the kernel module of {MODULE} has the cycle counter, and perf would take it: use that clock, or unload the module"
-        ));
+        return Err(keeps_from_perf(open_cycles().is_some()));
     }
     if is_open_to_programs() {
         return Err("programs may read the cycle counter (`pmccntr`), and perf would take the permission away: use that clock, or unload the module \
