@@ -133,7 +133,7 @@ def check_zeros(checks: Checks, run: Run, flagged: float) -> None:
 
 
 def check_closed_core(checks: Checks, run: Run) -> None:
-    """The core on which it measures does not let programs read the counter. It may begin on that core or on another one."""
+    """The core on which it measures does not let programs read the counter, but perhaps the one on which it begins."""
     messages = {1: LOST, 2: REFUSED}
     checks.check(
         messages.get(run.status, "no such error") in run.text, "an error says that a core refuses the read", run
