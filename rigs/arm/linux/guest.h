@@ -83,17 +83,18 @@ static inline void sleep_ms(long ms) {
 }
 static inline void sleep_seconds(long seconds) { sleep_ms(1000 * seconds); }
 
-/* The cycles of this thread in programs alone, or of everything on CPU 0. */
-static inline int open_perf(int thread) {
+/* A pinned event of the hardware: of this thread in programs alone, or of everything on CPU 0. */
+static inline int open_perf_event(uint64_t event, int thread) {
   struct perf_event_attr wanted;
   memset(&wanted, 0, sizeof wanted);
   wanted.type = PERF_TYPE_HARDWARE;
   wanted.size = sizeof wanted;
-  wanted.config = PERF_COUNT_HW_CPU_CYCLES;
+  wanted.config = event;
   wanted.pinned = 1;
   wanted.exclude_kernel = thread != 0;
   return (int)syscall(SYS_perf_event_open, &wanted, thread ? 0 : -1, thread ? -1 : 0, -1, 0);
 }
+static inline int open_perf(int thread) { return open_perf_event(PERF_COUNT_HW_CPU_CYCLES, thread); }
 
 /* 1: perf lets programs read its counters (aarch64). */
 #define USER_ACCESS "/proc/sys/kernel/perf_user_access"

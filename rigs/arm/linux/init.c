@@ -167,14 +167,8 @@ static uint64_t instructions_of_loop(int perf) {
 
 /* The event counters have been perf's since the module was loaded: they go on. */
 static void unloads_under_perf(void) {
-  struct perf_event_attr wanted;
-  memset(&wanted, 0, sizeof wanted);
-  wanted.type = PERF_TYPE_HARDWARE;
-  wanted.size = sizeof wanted;
-  wanted.config = PERF_COUNT_HW_INSTRUCTIONS;
-  wanted.pinned = 1;
   check(go_to(0), "the thread stays on CPU 0");
-  int perf = (int)syscall(SYS_perf_event_open, &wanted, -1, 0, -1, PERF_FLAG_FD_CLOEXEC); /* of the CPU, so that no switch turns it on again */
+  int perf = open_perf_event(PERF_COUNT_HW_INSTRUCTIONS, 0); /* of the CPU, so that no switch turns it on again */
   check(perf >= 0, "perf counts the instructions of CPU 0");
   check_range("instructions while the module is loaded", instructions_of_loop(perf), 10000, UINT64_MAX);
   check(unload_module(CYCLES) == 0, "the module unloads");

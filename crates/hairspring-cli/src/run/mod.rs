@@ -2,6 +2,8 @@
 
 mod arguments;
 pub mod child;
+#[cfg(target_os = "linux")]
+mod pages;
 mod program;
 mod source;
 

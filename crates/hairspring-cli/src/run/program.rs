@@ -9,11 +9,7 @@ use hairspring_core::estimate::Options;
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_host::clock::{RateMeter, default_clock};
-#[cfg(target_os = "linux")]
-use hairspring_host::free_pages::mix;
 use hairspring_host::process::Folder;
-#[cfg(target_os = "linux")]
-use hairspring_host::thread::{allowed_cpus, current_cpu, pin};
 use hairspring_program::circumstances::here;
 use hairspring_result::read::read;
 use hairspring_result::runs::misses_precision;
@@ -83,8 +79,8 @@ impl Program {
             let limit_missed = misses_precision(&document);
             return Ok(Answer { document, limit_missed });
         }
-        in_new_pages(Path::new(&self.started.command[0]));
-        mix_free_pages(arguments.cpu);
+        #[cfg(target_os = "linux")]
+        super::pages::in_other_pages(Path::new(&self.started.command[0]), arguments.cpu);
         // The document goes to a file, so that output of the code cannot mix with it.
         let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
         let file = folder.path().join("result.json");
@@ -138,21 +134,6 @@ impl Program {
     }
 }
 
-/// Lets the system read the program anew for its next process, into other physical pages. All processes of a program share the pages of
-/// its file, and long code takes another time in other ones: a sort in Rust took 736 or 763 core cycles, the same in all processes until the
-/// pages changed. Pages that another process uses stay, and so does a file that cannot be opened.
-#[cfg(target_os = "linux")]
-fn in_new_pages(program: &Path) {
-    use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
-    let Ok(file) = std::fs::File::open(program) else { return };
-    // Pages that are not on the disk yet would stay.
-    let _ = file.sync_all();
-    let _ = posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn in_new_pages(_: &Path) {}
-
 fn failed(ended: &Ended) -> Result<(), AnyError> {
     complaint(ended.status).map_or(Ok(()), |complaint| Err(complaint.into()))
 }
@@ -167,20 +148,3 @@ fn series(table: &Observations) -> Vec<String> {
     let own = |name: &&String| !table.origin.is_auxiliary(name);
     table.series_names().iter().filter(own).cloned().collect()
 }
-
-/// Puts the free pages of this CPU, on which the next process starts, and of the one on which it measures into a random order. Which one it
-/// measures on is known if it was asked for; it is the last one otherwise, unless that one is busy.
-#[cfg(target_os = "linux")]
-fn mix_free_pages(asked: Option<usize>) {
-    let measures = asked.or_else(|| allowed_cpus().last().copied());
-    let mut cpus = vec![current_cpu()];
-    cpus.extend(measures.filter(|cpu| *cpu != cpus[0]));
-    for cpu in cpus {
-        // A thread of its own, because the binding to the CPU is inherited. One that cannot be bound mixes pages of another CPU in vain.
-        let mixing = std::thread::spawn(move || pin(cpu).is_ok() && mix());
-        let _ = mixing.join();
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn mix_free_pages(_: Option<usize>) {}

@@ -49,11 +49,11 @@ impl Assembly {
         self.bytes[at..at + 4].copy_from_slice(&(to.wrapping_sub(next) as u32).to_le_bytes());
     }
 
-    /// Fills in a distance of one byte, from behind it to here.
-    pub fn close_short(&mut self, at: usize) {
-        let distance = self.bytes.len() - at - 1;
-        debug_assert!(i8::try_from(distance).is_ok());
-        self.bytes[at] = distance as u8;
+    /// Fills in a distance of one byte, from behind it to here; `false` if it is too far.
+    pub fn close_short(&mut self, at: usize) -> bool {
+        let distance = i8::try_from(self.bytes.len() - at - 1);
+        self.bytes[at] = distance.unwrap_or(0) as u8;
+        distance.is_ok()
     }
 
     /// Adds an instruction as it has to be encoded here; `false` if it cannot be, because what it refers to is too far away.
@@ -86,7 +86,7 @@ mod tests {
         code.raw(&[0xeb, 0]);
         let short = code.bytes().len() - 1;
         code.relative(&[0xe9], 0x1000);
-        code.close_short(short);
+        assert!(code.close_short(short));
         code.close(open, 0x2000);
         let all: Vec<u64> =
             Decoder::with_ip(64, code.bytes(), 0x1000, DecoderOptions::NONE).iter().map(|one| one.near_branch_target()).collect();

@@ -3,6 +3,7 @@
 //! A jump at the address leads here. Neither flags nor stack are touched, and the instructions under the jump are run here, at another
 //! address. What this takes is the time of an arrival that is counted, an unknown of its own.
 
+use super::assembly::Assembly;
 use crate::binary::{Code, Flow};
 use crate::error::{Error, Result};
 use iced_x86::{BlockEncoder, BlockEncoderOptions, Instruction, InstructionBlock};
@@ -32,28 +33,28 @@ impl Counter {
     /// Instructions that cannot run elsewhere.
     pub fn new(address: u64, code: &Code, place: u64, words: Words) -> Result<Counter> {
         let (moved, next) = moved(address, code)?;
-        let mut assembly = Assembly { place, bytes: Vec::new() };
+        let mut assembly = Assembly::at(place);
         // mov [saved], rcx; mov rcx, [count]; lea rcx, [rcx - 1]; mov [count], rcx
         assembly.relative(&[0x48, 0x89, 0x0d], words.saved);
         assembly.relative(&[0x48, 0x8b, 0x0d], words.count);
-        assembly.bytes.extend([0x48, 0x8d, 0x49, 0xff]);
+        assembly.raw(&[0x48, 0x8d, 0x49, 0xff]);
         assembly.relative(&[0x48, 0x89, 0x0d], words.count);
         // jrcxz, past the rest
-        assembly.bytes.extend([0xe3, 0]);
-        let from = assembly.bytes.len();
+        assembly.raw(&[0xe3, 0]);
+        let short = assembly.bytes().len() - 1;
         assembly.relative(&[0x48, 0x8b, 0x0d], words.saved);
-        let at = assembly.at();
-        let block = InstructionBlock::new(&moved, at);
+        let block = InstructionBlock::new(&moved, assembly.here());
         let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE);
-        assembly.bytes.extend(encoded.map_err(|e| failed(&format!("the instructions there cannot be moved ({e})")))?.code_buffer);
+        assembly.raw(&encoded.map_err(|e| failed(&format!("the instructions there cannot be moved ({e})")))?.code_buffer);
         assembly.relative(&[0xe9], next);
-        let distance = i8::try_from(assembly.bytes.len() - from).map_err(|_| failed("the instructions there are too long"))?;
-        assembly.bytes[from - 1] = distance as u8;
-        assembly.relative(&[0xe9], words.back);
-        if assembly.bytes.len() as u64 > MOST_BYTES {
+        if !assembly.close_short(short) {
             return Err(failed("the instructions there are too long"));
         }
-        Ok(Counter(assembly.bytes))
+        assembly.relative(&[0xe9], words.back);
+        if assembly.bytes().len() as u64 > MOST_BYTES {
+            return Err(failed("the instructions there are too long"));
+        }
+        Ok(Counter(assembly.bytes().to_vec()))
     }
 
     /// Its bytes.
@@ -78,24 +79,6 @@ fn moved(address: u64, code: &Code) -> Result<(Vec<Instruction>, u64)> {
         }
     }
     Ok((all, at))
-}
-
-struct Assembly {
-    place: u64,
-    bytes: Vec<u8>,
-}
-
-impl Assembly {
-    fn at(&self) -> u64 {
-        self.place + self.bytes.len() as u64
-    }
-
-    /// An instruction that ends with the distance to an address.
-    fn relative(&mut self, start: &[u8], to: u64) {
-        let next = self.at() + start.len() as u64 + 4;
-        self.bytes.extend(start);
-        self.bytes.extend((to.wrapping_sub(next) as u32).to_le_bytes());
-    }
 }
 
 #[cfg(test)]

@@ -301,7 +301,8 @@ impl Translation {
             self.assembly.raw(&[0]);
             let short = self.assembly.bytes().len() - 1;
             let other = self.assembly.open(&[0xe9]);
-            self.assembly.close_short(short);
+            let fits = self.assembly.close_short(short);
+            debug_assert!(fits, "one near jump");
             self.went(site, to);
             let here = self.assembly.here();
             self.assembly.close(other, here);
@@ -337,7 +338,8 @@ impl Translation {
         let found = self.assembly.bytes().len() - 1;
         self.give_back();
         self.exit_to(instruction.ip());
-        self.assembly.close_short(found);
+        let fits = self.assembly.close_short(found);
+        debug_assert!(fits, "three loads and an exit");
         self.give_back();
         self.log(Event::Jump(instruction.ip()));
         self.assembly.relative(&[0xff, 0x25], self.room.word(GOAL));
