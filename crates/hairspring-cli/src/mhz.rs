@@ -6,6 +6,7 @@ use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::{Remedies, Severity};
 use hairspring_host::clock::seated_clock;
+use hairspring_host::clock_history::{Seen, with_run};
 use hairspring_host::thread::{allowed_cpus, settle};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
 use hairspring_instruments::mhz::{CoreClock, Options, measure};
@@ -114,6 +115,7 @@ fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     if arguments.bare() {
         return Ok(print_bare(arguments, &found)?.0);
     }
+    let found = beside_other_runs(found);
     let paper = if arguments.classic { Some(paper(arguments)?) } else { None };
     let circumstances = circumstances();
     output::print(&if arguments.report.json {
@@ -122,6 +124,19 @@ fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
         text::mhz(&found, paper.as_ref(), &circumstances, &output::style())
     })?;
     Ok(if found.iter().all(|(_, found)| found.is_ok()) { Outcome::Done } else { Outcome::Failed })
+}
+
+/// The core clock of one CPU beside those of the other runs on this machine, whose history it joins. CPUs of one machine may have
+/// different clocks, so several of them do not.
+fn beside_other_runs(found: Vec<Found>) -> Vec<Found> {
+    if found.len() > 1 {
+        return found;
+    }
+    let beside = |clock: CoreClock| {
+        let hz = clock.core_hz.value;
+        clock.beside_other_runs(with_run(|| Some(Seen { hz, guard: None })))
+    };
+    found.into_iter().map(|(cpu, clock)| (cpu, clock.map(beside))).collect()
 }
 
 fn measure_cpu(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> {

@@ -7,17 +7,14 @@
 //! `1795000000 3694100000 tsc-0.1.0=173.4`. `HAIRSPRING_HISTORY` names another folder, or is `off`. Without a
 //! folder that can be written there is no history, and nothing fails.
 
-use crate::history_file::{counts, folder, keep, key, now, text_of};
+use crate::history_file::{ONE_RUN_SECONDS, counts, folder, keep, key, now, text_of};
 use crate::identity::fingerprint;
-use hairspring_core::estimate::variance;
+use hairspring_core::estimate::variance_of_runs;
 use hairspring_core::observations::ClockSpread;
 use std::path::{Path, PathBuf};
 
-/// Runs that count: this many of the latest ...
+/// Runs that count: this many of the latest.
 const MOST_RUNS: usize = 100;
-/// ... of which those within this many seconds count as one. A program has many benchmarks, and runs in several processes: their clocks
-/// are nearly the same, and would displace those of all other runs.
-const ONE_RUN_SECONDS: u64 = 10;
 /// Fewest runs whose spread is used: with fewer, Student's quantile is so large that the interval says nothing.
 const FEWEST_RUNS: usize = 4;
 /// Two guards agree if one is longer by at most this share.
@@ -111,17 +108,9 @@ fn lowest_guard(runs: &[(u64, Seen)], clock: &str) -> Option<f64> {
 }
 
 /// The spread of the runs as the latest of them sees it, if there are enough.
-///
-/// Two runs differ by the root of two standard deviations if the clock stays where it was. It does not: it drifts by some percent within
-/// a quarter of an hour as the load of the machine changes. A latest run that is far from the others will be as far from the next
-/// ones, so half of the mean square of its distances to the others counts, if that is more. In 47 minutes of runs on an AMD EPYC of
-/// family 26, 6.6 % of all pairs of intervals did not overlap by the standard deviation alone, and 0.03 % with this.
 fn spread(hz: &[f64]) -> Option<ClockSpread> {
-    let (runs, latest) = (hz.len(), *hz.last()?);
-    let mean = hz.iter().sum::<f64>() / runs as f64;
-    let own = variance(hz);
-    let sd = own.max((own + (latest - mean).powi(2)) / 2.0).sqrt();
-    (runs >= FEWEST_RUNS).then(|| ClockSpread { sd: sd / mean, runs: runs as u32 })
+    let mean = hz.iter().sum::<f64>() / hz.len() as f64;
+    (hz.len() >= FEWEST_RUNS).then(|| ClockSpread { sd: variance_of_runs(hz).sqrt() / mean, runs: hz.len() as u32 })
 }
 
 #[cfg(test)]

@@ -7,8 +7,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Lines count for a week, because cooling, power limits and neighbours change.
 pub const MOST_SECONDS: u64 = 7 * 24 * 3600;
+/// Lines within this many seconds count as one run, because they show the same state of the machine: a program has many benchmarks, and
+/// a command is often repeated at once. They would displace all other runs.
+pub const ONE_RUN_SECONDS: u64 = 10;
 /// A longer file is written anew, with what counts.
-pub const MOST_BYTES: u64 = 16 * 1024;
+pub const MOST_BYTES: u64 = 64 * 1024;
 
 /// Seconds since 1970.
 pub fn now() -> Option<u64> {

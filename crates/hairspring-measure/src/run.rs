@@ -25,8 +25,9 @@ pub struct Run {
     pub stolen_ms: Option<f64>,
 }
 
-/// How the core clock moved between the runs on this machine, of which this is the latest; `None` if the table does not show it.
-fn clock_spread(table: &Observations) -> Option<ClockSpread> {
+/// How the core clock moved between the runs on this machine, of which this is the latest; `None` if the table does not show it, or too
+/// few runs are known.
+pub fn clock_spread(table: &Observations) -> Option<ClockSpread> {
     with_run(|| {
         let hz = core_hz(table)?;
         Some(Seen { hz, guard: guard(table, hz) })

@@ -2,7 +2,9 @@
 
 use crate::command::Hairspring;
 use crate::document::Document;
+use crate::place::Place;
 use serde_json::Value;
+use std::fs::{read_dir, read_to_string, write};
 
 fn mhz() -> Hairspring {
     Hairspring::new().with("mhz")
@@ -100,4 +102,32 @@ fn watching_ends_with_its_reader() {
     drop(reader);
     let ended = mhz().with("--watch=1ms").with("-c").output_to(std::fs::File::from(std::os::fd::OwnedFd::from(writer))).start();
     let _ = ended.ends_with_any(&[0, 1]);
+}
+
+#[test]
+fn core_clock_of_other_runs_is_beside_that_of_this_one() {
+    let place = Place::new();
+    let folder = place.work().join("history");
+    let with = |option: &str| found_or_too_busy(mhz().with(option).variable("HAIRSPRING_HISTORY", &folder));
+    let Some(first) = with("--json") else { return };
+    let first = &document(&first)["results"][0];
+    assert!(first["core_hz_of_runs"].is_null(), "{first:#}");
+    assert!(first["core_hz_of_runs_reason"].as_str().unwrap().contains("fewer than four runs"), "{first:#}");
+    let file = read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let text = read_to_string(&file).unwrap();
+    let words: Vec<f64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let factor = |at: u32| if at % 2 == 0 { 0.8 } else { 1.2 };
+    // Lines of the same moment would be one run.
+    let runs: String = (1..9).rev().map(|at| format!("{} {}\n", words[0] - 60.0 * f64::from(at), words[1] * factor(at))).collect();
+    write(&file, runs).unwrap();
+    let Some(second) = with("--json") else { return };
+    let second = &document(&second)["results"][0];
+    let half = |figure: &str| {
+        let at = |end: &str| second[figure][end].as_f64().unwrap();
+        (at("high") - at("low")) / 2.0 / at("value")
+    };
+    assert!(half("core_hz_of_runs") > 0.3 && half("core_hz") < 0.2, "{second:#}");
+    let Some(all) = found_or_too_busy(mhz().with("--all").with("--json")) else { return };
+    let all = &document(&all)["results"];
+    assert!(all.as_array().unwrap().len() == 1 || all[0]["core_hz_of_runs"].is_null(), "{all:#}");
 }

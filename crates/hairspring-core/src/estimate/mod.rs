@@ -31,7 +31,7 @@ pub mod ratio;
 pub mod solution;
 
 pub use between::between_runs;
-pub use blocks::{variance, variance_of_mean};
+pub use blocks::{variance, variance_of_mean, variance_of_runs};
 pub use ends::Ending;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub(crate) use location::{median, robust_sd};

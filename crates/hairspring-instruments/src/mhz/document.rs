@@ -2,10 +2,10 @@
 
 use crate::budget::rate_budget;
 use crate::mhz::classic::ClassicResult;
-use crate::mhz::{ChainUnits, CoreClock};
+use crate::mhz::{ChainUnits, CoreClock, OfRuns};
 use hairspring_core::Estimate;
-use hairspring_core::estimate::Source;
 use hairspring_core::estimate::levels::Level;
+use hairspring_core::estimate::{Contribution, Source};
 use hairspring_result::Environment;
 use hairspring_result::Finding;
 use hairspring_result::document::{FigureEntry, figure_budget};
@@ -50,6 +50,14 @@ pub struct CoreClockJson {
     /// Why there is no core clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_hz_reason: Option<String>,
+    /// The core clock that other runs may have: the same value, with its movement between the runs of the last week on this machine in
+    /// the interval. `null` if several CPUs are measured, and until there are four runs.
+    pub core_hz_of_runs: Option<Estimate>,
+    /// Its error budget, in Hz.
+    pub core_hz_of_runs_budget: Vec<FigureEntry>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core_hz_of_runs_reason: Option<String>,
     /// Ticks per second of the clock that the chains were timed with: not the core's clock.
     pub tick_hz: Option<Estimate>,
     /// The error budget of that rate.
@@ -123,6 +131,19 @@ fn budget(found: &CoreClock) -> Vec<FigureEntry> {
         0 | 1 => "one level in this run; another run may have another one",
         _ => "stepped in this run: the figure is its most frequent level, and another run may have another one",
     };
+    entries(&found.budget, found.core_hz.level, clock)
+}
+
+/// The error budget of the core clock of other runs.
+fn budget_of_runs(of_runs: &OfRuns) -> Vec<FigureEntry> {
+    let mut all = entries(&of_runs.budget, of_runs.hz.level, "the same in all runs");
+    let moved = all.iter_mut().filter(|entry| entry.source == Source::CoreClock && entry.half_width != Some(0.0));
+    moved.for_each(|entry| entry.note = Some(format!("how it moved between {} runs on this machine", of_runs.runs)));
+    all
+}
+
+/// Contributions as entries; `clock` says why the movement of the core clock is none of them.
+fn entries(budget: &[Contribution], level: f64, clock: &str) -> Vec<FigureEntry> {
     let absent = [
         (Source::Granularity, "averages out: readings begin at all phases of the clock"),
         (Source::Fence, "the line fit separates it from the lengths of the chains"),
@@ -130,16 +151,23 @@ fn budget(found: &CoreClock) -> Vec<FigureEntry> {
         (Source::Neighbour, "disturbed stretches are left out, and the chains show no further effect"),
         (Source::CoreClock, clock),
     ];
-    figure_budget(&found.budget, found.core_hz.level, &absent)
+    figure_budget(budget, level, &absent)
 }
+
+/// Why the core clock of other runs is not known.
+const NO_RUNS: &str = "the history of this machine has fewer than four runs, or is off, or several CPUs were measured";
 
 fn core_clock(cpu: usize, found: Result<&CoreClock, &String>) -> CoreClockJson {
     let known = found.ok();
+    let of_runs = known.and_then(|found| found.of_runs.as_ref());
     CoreClockJson {
         cpu,
         core_hz: known.and_then(|found| found.core_hz.if_finite()),
         core_hz_budget: known.map_or_else(Vec::new, budget),
         core_hz_reason: found.err().cloned(),
+        core_hz_of_runs: of_runs.and_then(|of_runs| of_runs.hz.if_finite()),
+        core_hz_of_runs_budget: of_runs.map_or_else(Vec::new, budget_of_runs),
+        core_hz_of_runs_reason: of_runs.is_none().then(|| found.err().map_or_else(|| NO_RUNS.to_owned(), Clone::clone)),
         tick_hz: known.and_then(|found| Estimate::of_rate(&found.rate, found.core_hz.level).if_finite()),
         tick_hz_budget: known.map_or_else(Vec::new, |found| rate_budget(&found.rate, found.rate.hz, found.core_hz.level)),
         clock: known.map(|found| found.clock.clone()),

@@ -15,10 +15,10 @@ use crate::lines::{Line, core_hz, lines};
 use hairspring_core::divisor::gcd;
 use hairspring_core::estimate::lattice::lattice;
 use hairspring_core::estimate::levels::{Level, levels};
-use hairspring_core::estimate::ratio::ratio;
+use hairspring_core::estimate::ratio::{moved, ratio};
 use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain};
 use hairspring_core::judge::{Disturbed, Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
-use hairspring_core::observations::{Flags, Observations, Rate};
+use hairspring_core::observations::{ClockSpread, Flags, Observations, Rate};
 use hairspring_host::chains::{CONTROLS, ChainRole, RULER, chains, name, role_of};
 use hairspring_host::clock::Clock;
 use hairspring_measure::sampling::Sampling;
@@ -101,8 +101,21 @@ pub struct CoreClock {
     pub rounds: u32,
     /// Time that it took.
     pub elapsed: Duration,
+    /// The clock of other runs, if [`CoreClock::beside_other_runs`] knows it.
+    pub of_runs: Option<OfRuns>,
     /// Findings.
     pub findings: Vec<Finding>,
+}
+
+/// The core clock that any run on this machine may have, not only this one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfRuns {
+    /// The core clock of this run in Hz, with the movement between runs in its interval.
+    pub hz: Estimate,
+    /// Its error budget, in Hz.
+    pub budget: Vec<Contribution>,
+    /// Runs that show the movement.
+    pub runs: u32,
 }
 
 /// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring_host::thread::settle`]).
@@ -165,6 +178,17 @@ impl CoreClock {
         self
     }
 
+    /// Adds the clock of other runs, from how it moved between the runs on this machine.
+    #[must_use]
+    pub fn beside_other_runs(mut self, between: Option<ClockSpread>) -> CoreClock {
+        self.of_runs = between.map(|between| {
+            let own = Uncertain { value: self.core_hz.value, budget: self.budget.clone() };
+            let all = moved(own.value, 0.0, Some(between)).into_iter().fold(own, Uncertain::with);
+            OfRuns { hz: all.estimate(self.core_hz.level), budget: all.budget, runs: between.runs }
+        });
+        self
+    }
+
     fn left_out(&self) -> usize {
         self.chains.iter().filter(|chain| chain.integer.is_none()).count()
     }
@@ -214,6 +238,7 @@ fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> 
         levels,
         rounds: table.rounds(),
         elapsed: Duration::ZERO,
+        of_runs: None,
     })
 }
 

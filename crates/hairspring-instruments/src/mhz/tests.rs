@@ -112,3 +112,14 @@ fn wide_interval_is_a_warning_and_not_a_refusal() {
     assert!(narrow.core_hz.relative() < WIDE && !wide(&narrow), "{narrow:?}");
     assert!(noisy.core_hz.relative() > WIDE && wide(&noisy) && noisy.core_hz.contains(3.7e9), "{noisy:?}");
 }
+
+#[test]
+fn clock_of_other_runs_has_their_movement_in_its_interval() {
+    let found = core_clock(table(&PLAIN, |_| 3.7e9, 5.0), 0.95).unwrap();
+    let between = |sd: f64| found.clone().beside_other_runs(Some(ClockSpread { sd, runs: 1000 })).of_runs.unwrap();
+    let (steady, moving) = (between(0.0), between(0.02));
+    assert_eq!((steady.hz, moving.hz.value), (found.core_hz, found.core_hz.value));
+    let expected = (1.96 * 0.02_f64).hypot(found.core_hz.relative());
+    assert!((moving.hz.relative() / expected - 1.0).abs() < 0.02, "{moving:?}");
+    assert_eq!(found.beside_other_runs(None).of_runs, None);
+}

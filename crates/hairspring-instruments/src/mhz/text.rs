@@ -95,6 +95,10 @@ fn proof(page: &mut Page, found: &CoreClock, several: bool) {
             found.levels.iter().map(|level| format!("{} MHz for {:.0} %", megahertz(&level.value), 100.0 * level.share)).collect();
         page.item("levels", &format!("the core clock stepped: {} of the run", levels.join(", ")), Tone::Warning);
     }
+    if let Some(of_runs) = &found.of_runs {
+        let text = format!("{} MHz may be met in other runs: it moved so between {} runs here", megahertz(&of_runs.hz), of_runs.runs);
+        page.item("runs", &text, Tone::Quiet);
+    }
     page.item("ticks", &format!("{}: {}", found.clock, found.rate.provenance), Tone::Quiet);
     let run = format!("{} rounds in {:.0} ms", count(found.rounds as usize), found.elapsed.as_secs_f64() * 1e3);
     page.item("run", &run, Tone::Quiet);

@@ -11,7 +11,7 @@ use super::{MOST_BYTES, Measured, Request};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Finding, Question, Severity};
-use hairspring_core::observations::Rate;
+use hairspring_core::observations::{ClockSpread, Rate};
 use hairspring_host::clock::{Clock, RateMeter, granularity};
 use hairspring_host::interference::StealMeter;
 use hairspring_host::run_history::with_value;
@@ -20,6 +20,7 @@ use hairspring_measure::companions::{Companion, companions};
 use hairspring_measure::cpu::settle_where_quiet;
 use hairspring_measure::limits::{Batch, DEFAULT_PRECISION, FEWEST_ROUNDS, LEAST_ROUNDS};
 use hairspring_measure::ruler::find_ruler;
+use hairspring_measure::run::clock_spread;
 use hairspring_measure::{Goal, Table, until_precise};
 use std::time::{Duration, Instant};
 
@@ -96,7 +97,8 @@ impl Session<'_> {
         let level = self.request.level;
         let goal = Goal { precision: DEFAULT_PRECISION, level, budget, is_firm: true, least_rounds: LEAST_ROUNDS };
         until_precise(&goal, &mut table, &mut batches, &|| begin.elapsed())?;
-        let table = table.finished(self.meter.rate());
+        let mut table = table.finished(self.meter.rate());
+        table.origin.clock_spread = clock_spread(&table);
         let options = Options { level, ..Options::default() };
         let question = Question { options, precision: None, stolen_ms: steal.stolen_ms() };
         let mut found = switched(mechanism, &table, &question, begin.elapsed())?;
@@ -104,7 +106,7 @@ impl Session<'_> {
             found.findings.push(Finding::new(Severity::Note, super::SwitchFinding::PriorityNotRaised {}));
         }
         let windows = found.warm().map(|cost| cost.ns).ok_or("a switch has no time")?;
-        let check = self.check(batches.into_pair(), pilot.pair_ns, begin, windows);
+        let check = self.check(batches.into_pair(), pilot.pair_ns, begin, windows, table.origin.clock_spread);
         let found = self.compared_with_earlier(found.checked(check));
         Ok(Switched { elapsed: begin.elapsed(), ..found })
     }
@@ -140,7 +142,14 @@ impl Session<'_> {
     }
 
     /// The second method, in what is left of the budget.
-    fn check(&self, pair: Pair, pair_ns: f64, begin: Instant, windows: Estimate) -> std::result::Result<Check, String> {
+    fn check(
+        &self,
+        pair: Pair,
+        pair_ns: f64,
+        begin: Instant,
+        windows: Estimate,
+        between: Option<ClockSpread>,
+    ) -> std::result::Result<Check, String> {
         let periods = periods(pair_ns);
         let most_per_second = periods.iter().map(Period::rate).fold(0.0, f64::max);
         let mut table = Table::new(vec![PASSED.to_owned(), SWITCHES.to_owned()]);
@@ -157,6 +166,6 @@ impl Session<'_> {
         let timer = Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "the timer".into() };
         let lost = lost_ns(&table.finished(timer.clone()), level)?;
         let timed = timed_ns(&clock.finished(timer), level)?;
-        Ok(Check::new(&lost, &timed, windows, most_per_second, rounds))
+        Ok(Check::new(&lost, &timed, windows, most_per_second, rounds).at_any_clock(between))
     }
 }

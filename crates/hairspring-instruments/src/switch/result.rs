@@ -4,10 +4,10 @@ use super::design::{CALLS, FLUSH, FLUSHED_REFILL, REFILL, SWITCH, TOTAL, with_su
 use super::kinds::SwitchFinding;
 use super::mechanism::Mechanism;
 use hairspring_core::Estimate;
-use hairspring_core::estimate::ratio::in_cycles;
-use hairspring_core::estimate::{Contribution, Options, Source, Uncertain, coverage_factor, solve, variance};
+use hairspring_core::estimate::ratio::{in_cycles, moved};
+use hairspring_core::estimate::{Contribution, Options, Source, Uncertain, coverage_factor, solve, variance_of_runs};
 use hairspring_core::judge::{Assessment, Finding, Question, Severity, assess};
-use hairspring_core::observations::{Flags, Observations};
+use hairspring_core::observations::{ClockSpread, Flags, Observations};
 use std::time::Duration;
 
 /// A component of the windows.
@@ -107,15 +107,25 @@ impl Check {
         Check { ns, timed_ns, longer_percent, most_per_second, rounds, agrees: agree(&ns, &timed_ns), budget, timed_budget }
     }
 
-    /// Adds to both intervals what they lack of how the time by the clock scatters between runs. Whether the two methods agree is judged
-    /// without it, because both saw the same windows.
+    /// Adds to both intervals how the core clock moved between runs: a switch computes, so its time follows that clock. Whether the two
+    /// methods agree is judged without it, because both saw the same windows.
     #[must_use]
-    pub fn with_earlier(mut self, earlier: &[f64]) -> Check {
+    pub fn at_any_clock(self, between: Option<ClockSpread>) -> Check {
+        self.with(|interval| moved(interval.value, 0.0, between))
+    }
+
+    /// Adds to both intervals what they lack of how the time by the clock scatters between runs, likewise.
+    #[must_use]
+    pub fn with_earlier(self, earlier: &[f64]) -> Check {
         let Some(scatter) = Scatter::new(earlier, self.timed_ns.value) else { return self };
+        self.with(|interval| Some(scatter.beyond(interval, interval.value)).filter(|beyond| beyond.half_width(interval.level) > 0.0))
+    }
+
+    /// Adds a contribution to both intervals.
+    fn with(mut self, contribution: impl Fn(&Estimate) -> Option<Contribution>) -> Check {
         for (ns, budget) in [(&mut self.ns, &mut self.budget), (&mut self.timed_ns, &mut self.timed_budget)] {
-            let beyond = scatter.beyond(ns, ns.value);
-            if beyond.half_width(ns.level) > 0.0 {
-                budget.push(beyond);
+            if let Some(added) = contribution(ns) {
+                budget.push(added);
                 *ns = Uncertain { value: ns.value, budget: budget.clone() }.estimate(ns.level);
             }
         }
@@ -139,7 +149,7 @@ pub struct Placed {
 pub struct Scatter {
     /// Earlier runs.
     pub earlier: usize,
-    /// Standard deviation of all runs, as a share of their mean.
+    /// Standard deviation of all runs as this one sees it, as a share of their mean.
     pub sd: f64,
 }
 
@@ -148,7 +158,7 @@ impl Scatter {
     fn new(earlier: &[f64], value: f64) -> Option<Scatter> {
         let all = [earlier, &[value]].concat();
         let mean = all.iter().sum::<f64>() / all.len() as f64;
-        let sd = variance(&all).sqrt() / mean.abs();
+        let sd = variance_of_runs(&all).sqrt() / mean.abs();
         (earlier.len() >= FEWEST_EARLIER && sd.is_finite()).then_some(Scatter { earlier: earlier.len(), sd })
     }
 
@@ -520,6 +530,9 @@ mod tests {
         assert!(many.timed_ns.half_width() > 150.0 && many.ns.half_width() > 150.0 && !many.agrees, "{many:?}");
         assert!(many.timed_budget.iter().any(|part| part.source == Source::Runs) && many.timed_ns.value == 1_530.0);
         assert_eq!(check.clone().with_earlier(&[1_530.0; 5]), check, "runs that agree add nothing");
+        let moving = check.clone().at_any_clock(Some(ClockSpread { sd: 0.05, runs: 100 }));
+        assert!(moving.timed_ns.half_width() > 140.0 && moving.ns.half_width() > 140.0 && !moving.agrees, "{moving:?}");
+        assert_eq!(check.clone().at_any_clock(None), check);
     }
 
     #[test]
