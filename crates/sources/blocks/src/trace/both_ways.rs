@@ -93,8 +93,21 @@ fn known(followed: &Result<Followed>) -> String {
     }
 }
 
-/// Follows the call of `work` in a program both ways; returns its branches, and the stops of either way.
-fn follow_both_ways(path: &Path, input: &str) -> (u64, u64, u64) {
+/// What following both ways took in all.
+#[derive(Debug, Default)]
+struct BothWays {
+    branches: u64,
+    /// Stops from breakpoint to breakpoint, and in the copy.
+    stepped: u64,
+    copied: u64,
+    /// Why the copy did not run to the end.
+    why: Option<&'static str>,
+    /// Why the call cannot be followed, either way.
+    refused: Option<String>,
+}
+
+/// Follows the call of `work` in a program both ways.
+fn follow_both_ways(path: &Path, input: &str) -> BothWays {
     let folder = Path::new("/nonexistent");
     let mut program = Program::new((path, folder), "work", 0, Duration::from_secs(60)).unwrap();
     let input = Input { text: input.into(), arguments: vec![input.into()], stdin: None };
@@ -105,16 +118,19 @@ fn follow_both_ways(path: &Path, input: &str) -> (u64, u64, u64) {
     journey.next_call(&program).unwrap();
     let graph = cut(&journey.target.code, entry, &Observed::new());
     let every: Ends = graph.blocks.iter().map(|block| (block.start, BTreeSet::from([1, 3, 40]))).collect();
-    let mut sums = (0, 0, 0);
+    let mut sums = BothWays::default();
     for ends in [Ends::new(), every] {
         let stepped = follow(&program, &mut journey, &stub, &ends, None);
         let copied = follow(&program, &mut journey, &stub, &ends, Some(0));
         assert_eq!(known(&stepped), known(&copied), "{}", path.display());
         let later = follow(&program, &mut journey, &stub, &ends, Some(7));
         assert_eq!(known(&stepped), known(&later), "{}, in the copy after 7 stops", path.display());
+        sums.refused = stepped.as_ref().err().map(ToString::to_string);
         if let (Ok(stepped), Ok(copied)) = (stepped, copied) {
-            assert!(copied.stepped.is_none() && stepped.stepped.is_some_and(|why| why.contains("no room")));
-            sums = (sums.0 + stepped.branches.values().sum::<u64>(), sums.1 + stepped.stops, sums.2 + copied.stops);
+            assert!(stepped.stepped.is_some_and(|why| why.contains("no room")));
+            let branches = sums.branches + stepped.branches.values().sum::<u64>();
+            (sums.branches, sums.why) = (branches, copied.stepped);
+            (sums.stepped, sums.copied) = (sums.stepped + stepped.stops, sums.copied + copied.stops);
         }
     }
     sums
@@ -131,17 +147,19 @@ fn random_functions_are_followed_alike_both_ways() {
         &["-O2", "-mindirect-branch=thunk", "-fno-pie", "-no-pie"],
     ];
     let folder = tempfile::TempDir::new().unwrap();
-    let (mut branches, mut stepped, mut copied) = (0, 0, 0);
+    let mut sums = BothWays::default();
     for (seed, flags) in (0..18u64).zip(FLAGS.iter().cycle()) {
         let mut dice = Pcg64Mcg::seed_from_u64(seed);
         let source = format!("{BEGIN}{}{}{END}", statements(&mut dice, 0), statements(&mut dice, 0));
         let program = compile(folder.path(), &source, flags);
         for input in ["1", "7", "123456"] {
-            let all = follow_both_ways(&program, input);
-            (branches, stepped, copied) = (branches + all.0, stepped + all.1, copied + all.2);
+            let one = follow_both_ways(&program, input);
+            assert_eq!((one.why, &one.refused), (None, &None));
+            sums.branches += one.branches;
+            (sums.stepped, sums.copied) = (sums.stepped + one.stepped, sums.copied + one.copied);
         }
     }
-    assert!(branches > 1_000 && copied < stepped, "{branches} branches, {stepped} stops, {copied} in the copy");
+    assert!(sums.branches > 1_000 && sums.copied < sums.stepped, "{sums:?}");
 }
 
 /// Whatever must not differ in the copy, or depends on where code is, decides a branch: short branches, the red zone, flags that live across a
@@ -169,8 +187,77 @@ fn the_copy_cannot_be_told_from_the_function() {
     let folder = tempfile::TempDir::new().unwrap();
     let program = compile(folder.path(), PLACES, &["-O2"]);
     for input in ["0", "1", "77"] {
-        let (branches, stepped, copied) = follow_both_ways(&program, input);
+        let all = follow_both_ways(&program, input);
         // Ninety trips, of six branches and more.
-        assert!(branches > 2 * 90 * 6 && copied * 2 < stepped, "{branches} branches, {stepped} stops, {copied} in the copy");
+        assert!(all.branches > 2 * 90 * 6 && all.copied * 2 < all.stepped && all.why.is_none(), "{all:?}");
     }
+}
+
+/// More branches than the log has room for: it is taken when it is full, and goes on.
+const LONG: &str = "
+#include <stdlib.h>
+__attribute__((noinline)) unsigned work(unsigned x, unsigned depth) {
+  for (unsigned i = 0; i < 35000; i++) { if (x & 1 << i % 13) x = x * 5 + 3; else x ^= i; }
+  return x;
+}
+int main(int count, char **all) { return work(count > 1 ? atoi(all[1]) : 1, 2) & 1; }
+";
+
+#[test]
+fn log_that_is_full_loses_nothing() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let program = compile(folder.path(), LONG, &["-O1", "-fno-if-conversion", "-fno-if-conversion2"]);
+    let all = follow_both_ways(&program, "1");
+    assert!(all.branches > 2 * 65_536 && (3..100).contains(&all.copied) && all.why.is_none(), "{all:?}");
+}
+
+/// A fault in the copy: the handler of the program must see it at the function's own instruction, or it ends the program. That the handler
+/// returns is refused, either way.
+const FAULTS: &str = r#"
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <ucontext.h>
+unsigned number = 5;
+unsigned work(unsigned x, unsigned depth);
+extern char loads[];
+static void repair(int signal, siginfo_t *info, void *context) {
+  greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+  if (registers[REG_RIP] != (greg_t)loads) _Exit(9);
+  registers[REG_RCX] = (greg_t)&number;
+}
+__asm__(".globl work\n.type work, @function\nwork:\nmov $40, %edx\nmov %edi, %eax\n"
+        "0: xor %ecx, %ecx\ncmp $5, %edx\njz loads\nlea number(%rip), %rcx\n"
+        ".globl loads\nloads: add (%rcx), %eax\nimul $3, %eax\ndec %edx\njnz 0b\nret\n.size work, . - work\n");
+int main(int count, char **all) {
+  struct sigaction action = {.sa_sigaction = repair, .sa_flags = SA_SIGINFO};
+  sigaction(SIGSEGV, &action, 0);
+  return work(count > 1 ? atoi(all[1]) : 1, 2) & 1;
+}
+"#;
+
+#[test]
+fn handler_of_the_program_sees_a_fault_of_the_copy_in_the_function() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let program = compile(folder.path(), FAULTS, &["-O1"]);
+    let all = follow_both_ways(&program, "3");
+    assert!(all.refused.as_ref().is_some_and(|why| why.contains("rt_sigreturn")), "{all:?}");
+}
+
+/// A function whose copy takes more than the room for it: short branches, one behind the other, that are found when the copy runs.
+const LARGE: &str = r#"
+#include <stdlib.h>
+unsigned work(unsigned x, unsigned depth);
+__asm__(".globl work\n.type work, @function\nwork:\nmov $200, %ecx\n0: add $3, %edi\ndec %ecx\njnz 0b\n"
+        "lea 1f(%rip), %rdx\njmp *%rdx\n1: test %edi, %edi\n.rept 1500\njz 2f\n2:\n.endr\nmov %edi, %eax\nret\n.size work, . - work\n");
+int main(int count, char **all) { return work(count > 1 ? atoi(all[1]) : 1, 2) & 1; }
+"#;
+
+#[test]
+fn copy_that_becomes_too_large_is_left() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let program = compile(folder.path(), LARGE, &["-O1"]);
+    let all = follow_both_ways(&program, "1");
+    assert!(all.branches > 2 * 1_700 && all.copied < all.stepped, "{all:?}");
+    assert_eq!(all.why, Some("the copy of the function is too large"));
 }
