@@ -52,12 +52,12 @@ pub struct CoreClockJson {
     pub core_hz_reason: Option<String>,
     /// The core clock that other runs may have: the same value, with its movement between the runs of the last week on this machine in
     /// the interval. `null` if several CPUs are measured, and until there are four runs.
-    pub core_hz_of_runs: Option<Estimate>,
+    pub any_run_core_hz: Option<Estimate>,
     /// Its error budget, in Hz.
-    pub core_hz_of_runs_budget: Vec<FigureEntry>,
+    pub any_run_core_hz_budget: Vec<FigureEntry>,
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub core_hz_of_runs_reason: Option<String>,
+    pub any_run_core_hz_reason: Option<String>,
     /// Ticks per second of the clock that the chains were timed with: not the core's clock.
     pub tick_hz: Option<Estimate>,
     /// The error budget of that rate.
@@ -165,9 +165,9 @@ fn core_clock(cpu: usize, found: Result<&CoreClock, &String>) -> CoreClockJson {
         core_hz: known.and_then(|found| found.core_hz.if_finite()),
         core_hz_budget: known.map_or_else(Vec::new, budget),
         core_hz_reason: found.err().cloned(),
-        core_hz_of_runs: of_runs.and_then(|of_runs| of_runs.hz.if_finite()),
-        core_hz_of_runs_budget: of_runs.map_or_else(Vec::new, budget_of_runs),
-        core_hz_of_runs_reason: of_runs.is_none().then(|| found.err().map_or_else(|| NO_RUNS.to_owned(), Clone::clone)),
+        any_run_core_hz: of_runs.and_then(|of_runs| of_runs.hz.if_finite()),
+        any_run_core_hz_budget: of_runs.map_or_else(Vec::new, budget_of_runs),
+        any_run_core_hz_reason: of_runs.is_none().then(|| found.err().map_or_else(|| NO_RUNS.to_owned(), Clone::clone)),
         tick_hz: known.and_then(|found| Estimate::of_rate(&found.rate, found.core_hz.level).if_finite()),
         tick_hz_budget: known.map_or_else(Vec::new, |found| rate_budget(&found.rate, found.rate.hz, found.core_hz.level)),
         clock: known.map(|found| found.clock.clone()),

@@ -59,14 +59,16 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Adds to the intervals what they lack of the scatter of warm switches between runs.
+    /// Adds to the intervals what each of them lacks of the scatter of warm switches between runs. Core cycles scatter without the
+    /// movement of the core clock, so a time has both.
     fn widen(&mut self, scatter: &Scatter, warm: &Cost) {
-        let beyond = scatter.beyond(&self.ns, warm.ns.value);
-        if beyond.half_width(self.ns.level) == 0.0 {
-            return;
+        let is_compared = |part: &&Contribution| self.cycles.is_none() || part.source != Source::CoreClock;
+        let compared = Uncertain { value: self.ns.value, budget: self.budget.iter().filter(is_compared).copied().collect() };
+        let beyond = scatter.beyond(&compared.estimate(self.ns.level), warm.ns.value);
+        if beyond.half_width(self.ns.level) > 0.0 {
+            self.budget.push(beyond);
+            self.ns = Uncertain { value: self.ns.value, budget: self.budget.clone() }.estimate(self.ns.level);
         }
-        self.budget.push(beyond);
-        self.ns = Uncertain { value: self.ns.value, budget: self.budget.clone() }.estimate(self.ns.level);
         if let Some((cycles, warm)) = self.cycles.as_mut().zip(warm.cycles) {
             let half = scatter.beyond(cycles, warm.value).half_width(cycles.level).hypot(cycles.half_width());
             (cycles.low, cycles.high) = (cycles.value - half, cycles.value + half);
@@ -516,6 +518,17 @@ mod tests {
         assert!((half(&many, 1) / 477.0 - 1.0).abs() < 0.05 && many.costs[0].budget.iter().any(|part| part.source == Source::Runs));
         let same = one.clone().with_earlier(&[1_500.0; 5], 1_500.0, "ns");
         assert_eq!((half(&same, 0), same.findings.len()), (half(&one, 0), 0), "runs that agree add nothing");
+        // The movement of the core clock is beside the scatter of cycles, and does not hide it.
+        let mut moving = one.clone();
+        for cost in &mut moving.costs {
+            cost.budget.push(Contribution::standard(Source::CoreClock, 0.2 * cost.ns.value, f64::INFINITY));
+            cost.cycles = Some(cost.ns.scaled(2.0));
+        }
+        let many = moving.with_earlier(&[2_700.0, 3_300.0, 3_000.0 + 300.0 * 0.5_f64.sqrt()], 3_000.0 - 300.0 * 0.5_f64.sqrt(), "cycles");
+        let cycles = many.costs[0].cycles.unwrap();
+        assert!((cycles.half_width() / (2.0 * 477.0) - 1.0).abs() < 0.02, "{cycles:?}");
+        // Student's quantile of both together is smaller than that of three earlier runs alone.
+        assert!(half(&many, 0) > 1.96 * 150.0_f64.hypot(0.2 * 1_500.0), "{many:?}");
     }
 
     #[test]
