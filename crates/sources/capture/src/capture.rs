@@ -4,7 +4,6 @@ use crate::calibrate::{Crystal, Doubt, Reference, calibration};
 use crate::edge::{Edge, Method};
 use crate::error::{Error, Place, Result};
 use crate::kinds::{FileFinding, PulseFinding, ReferenceFinding};
-use crate::lattice::Lattice;
 use crate::list::{assign, trimmed};
 use crate::observe::Collector;
 use crate::overhead::CLOCK;
@@ -14,6 +13,7 @@ use crate::short::{Short, leave_out_short};
 use crate::signal::{distance_needed, reading_bound, signal_findings};
 use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, Rate};
+use hairspring_core::quantum::Lattice;
 use std::io::{Cursor, Read, Seek};
 
 /// Bytes at the beginning by which the format is detected.

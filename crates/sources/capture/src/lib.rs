@@ -36,7 +36,6 @@ mod capture;
 pub mod edge;
 pub mod error;
 mod kinds;
-pub mod lattice;
 mod list;
 pub mod observe;
 mod overhead;
