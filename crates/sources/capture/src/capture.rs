@@ -10,7 +10,7 @@ use crate::overhead::CLOCK;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_sound, read_vcd};
 use crate::short::{Short, leave_out_short};
-use crate::signal::{distance_needed, reading_bound, signal_findings};
+use crate::signal::{clear_width, distance_needed, neighbours_unknown, reading_bound, signal_findings};
 use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, Rate};
 use hairspring_core::quantum::Lattice;
@@ -307,11 +307,12 @@ impl Gathered {
         }
         let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1)) as f64;
         if let Some(signal) = &recording.signal {
-            let needed = distance_needed(signal, options.request.method);
-            table.origin.reading_bound = reading_bound(signal);
+            let needed = distance_needed(signal, options.request.method).max(clear_width(signal, &table) / averaged);
             let short;
             (table, short) = leave_out_short(table, needed * averaged);
             findings.extend(short.map(|short| too_short(short, needed, averaged)));
+            table.origin.reading_bound = reading_bound(signal, &table);
+            findings.extend(neighbours_unknown(signal, &table));
         }
         table.origin.clock = Some(clock_name(&recording, options.request.method));
         let sampled = || recording.hz.filter(|_| !recording.exact).and_then(|hz| self.lattice.period(hz));
