@@ -476,14 +476,19 @@ impl Detector {
 
     fn note(&mut self, top: usize, measured: Edge) {
         let edge = Edge { at: self.place(measured.at), ..measured };
+        // Levels are means at fixed distances from the edge, not from a sample: the tail of a slow edge would change them with its place
+        // between the samples.
+        let place = (measured.at - self.first as f64 - 0.5).max(0.0);
+        let (base, share) = (place as usize, place.fract());
+        let sample = |at: usize| f64::from(self.held[at.min(self.held.len() - 1)]);
         let mean = |range: std::ops::Range<usize>| {
-            let part = &self.held[range.start.min(self.held.len() - 1)..range.end.clamp(1, self.held.len())];
-            part.iter().map(|sample| f64::from(*sample)).sum::<f64>() / part.len().max(1) as f64
+            let sum: f64 = range.clone().map(sample).sum();
+            (sum + share * (sample(range.end) - sample(range.start))) / range.len().max(1) as f64
         };
         // Distances grow with the kernel, and so does the ringing.
         let wide = self.kernel.width().ceil() as usize;
-        let before = |from: usize, to: usize| mean(top.saturating_sub(from * wide)..top.saturating_sub(to * wide));
-        let after = |from: usize, to: usize| mean(top + from * wide..top + to * wide);
+        let before = |from: usize, to: usize| mean(base.saturating_sub(from * wide)..base.saturating_sub(to * wide));
+        let after = |from: usize, to: usize| mean(base + from * wide..base + to * wide);
         let (before, after) = (Level { near: before(8, 3), far: before(14, 8) }, Level { near: after(5, 10), far: after(10, 16) });
         self.overload.push(edge.at, (wide * self.averager.every()) as f64, before, after);
         let (before, after) = (before.near, after.near);
