@@ -2,7 +2,7 @@
 //! edges need.
 
 use crate::edge::{Method, Signal};
-use crate::kinds::{OverloadFinding, SignalFinding};
+use crate::kinds::{NeighbourFinding, OverloadFinding, SignalFinding};
 use crate::observe::spread;
 use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Observations;
@@ -104,7 +104,7 @@ fn over_rows(table: &Observations, error: impl Fn(f64) -> f64) -> f64 {
 /// A finding if edges may move each other, and too few stand alone to measure it.
 pub fn neighbours_unknown(signal: &Signal, table: &Observations) -> Option<Finding> {
     let bound_samples = over_rows(table, |width| signal.doubt.at(width));
-    (bound_samples > SMALL).then(|| Finding::new(Severity::Warning, SignalFinding::NeighboursUnknown { bound_samples }))
+    (bound_samples > SMALL).then(|| Finding::new(Severity::Warning, NeighbourFinding::NeighboursUnknown { bound_samples }))
 }
 
 /// Distance that two edges need, in samples after averaging.
@@ -133,7 +133,7 @@ fn overload_finding(signal: &Signal, at: &dyn Fn(f64) -> String) -> Option<Findi
 
 /// Findings about the signal; `at` gives a place in samples as text.
 pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Finding> {
-    let mut kinds = Vec::new();
+    let (mut kinds, mut removed) = (Vec::new(), None);
     if let Some(first) = signal.first_not_number {
         kinds.push((Severity::Warning, SignalFinding::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64) }));
     }
@@ -145,7 +145,8 @@ pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Findi
     }
     if let Some(moved) = signal.neighbours.as_ref().filter(|moved| moved.most > SMALL) {
         let (reach_samples, most_samples) = (moved.reach, moved.most);
-        kinds.push((Severity::Note, SignalFinding::NeighboursRemoved { edges: moved.edges, reach_samples, most_samples }));
+        let kind = NeighbourFinding::NeighboursRemoved { edges: moved.edges, reach_samples, most_samples };
+        removed = Some(Finding::new(Severity::Note, kind));
     }
     if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY * signal.step) {
         kinds.push((Severity::Warning, SignalFinding::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
@@ -157,5 +158,5 @@ pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Findi
         kinds.push((Severity::Warning, SignalFinding::WeakEdges { edges: signal.weak, first_at: at(first) }));
     }
     let others = kinds.into_iter().map(|(severity, kind)| Finding::new(severity, kind));
-    overload_finding(signal, at).into_iter().chain(others).collect()
+    overload_finding(signal, at).into_iter().chain(removed).chain(others).collect()
 }
