@@ -4,7 +4,7 @@ use crate::arguments::ReportArguments;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::{Args, ValueEnum};
-use hairspring_capture::{doubt_counts, is_capture};
+use hairspring_capture::{doubt_bend, doubt_counts, is_capture};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Question, Remedies};
@@ -85,6 +85,7 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let mut assessment = REMEDIES.assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
     if is_capture(&table) {
         doubt_counts(&table, &mut assessment);
+        doubt_bend(&mut assessment);
     }
     let methods = if tool.is_some() { methods::beside_tools(&table, &assessment) } else { Vec::new() };
     let document = ResultDocument::new(&Measurement {

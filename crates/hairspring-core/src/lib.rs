@@ -40,6 +40,7 @@ pub mod load;
 pub mod machine;
 pub mod named;
 pub mod observations;
+pub mod quantum;
 
 pub use error::{Error, Result};
 pub use estimate::Estimate;

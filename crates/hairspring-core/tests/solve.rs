@@ -163,6 +163,34 @@ fn clock_that_never_moves_gives_a_bound_from_its_quantum() {
     assert!(found.series[0].findings.iter().any(|finding| finding.is(code::BELOW_RESOLUTION)));
 }
 
+/// Readings by a clock that moves by 64 ticks at a time, between pulses whose phase a fixed gap decides; the time of a copy too.
+fn by_steps(n: u32) -> (f64, Observations) {
+    let share = |factor: f64| (f64::from(n) * factor).fract();
+    let copy = if n % 4 == 0 { 64.0 * f64::from(1 + n % 9) * (1.0 + 2e-5) } else { 64.0 * 10f64.powf(2.0 * share(0.618) - 0.3) };
+    let (overhead, gap) = (64.0 * (0.3 + 9.0 * share(0.414)), 64.0 * (20.0 + 300.0 * share(0.732)));
+    let mut table = Observations::new(vec!["body".into()]);
+    let (series, mut at) = (table.series("main"), 64.0 * share(0.236));
+    for (round, copies) in (0..[1, 5, 20][n as usize % 3]).flat_map(|round| (1..=8 + n % 13).map(move |copies| (round, copies))) {
+        let row = table.row(series, &[f64::from(copies)]);
+        let end = at + overhead + copy * f64::from(copies);
+        table.push(row, round, ((end / 64.0).floor() - (at / 64.0).floor()) * 64.0);
+        at = end + gap;
+    }
+    (copy, table)
+}
+
+#[test]
+fn steps_of_a_clock_that_nobody_states_are_in_the_interval() {
+    let holds = |n: u32| {
+        let (copy, table) = by_steps(n);
+        let found = assess(&table, &Question::default()).unwrap();
+        assert!(found.series[0].findings.iter().any(|finding| finding.is(code::QUANTUM_LEARNT)), "{n}");
+        found.series[0].components[0].time.ticks.contains(copy)
+    };
+    let held = (0..120).filter(|n| holds(*n)).count();
+    assert!(held >= 114, "{held}");
+}
+
 #[test]
 fn unrepeated_rows_are_solved_by_regression() {
     let rows: String = (0..400)

@@ -14,9 +14,9 @@ use hairspring_capture::edge::Method;
 use hairspring_capture::pattern::Orientation;
 use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::text::signal;
-use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_crystal, capture, doubt_counts, read_edges};
+use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_crystal, capture, doubt_bend, doubt_counts, read_edges};
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{Assessment, Finding, Question, Remedies, Severity};
+use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::write_csv;
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, json};
@@ -159,20 +159,6 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
     }))
 }
 
-/// Rows that are left out as a bend are not harmless where the recorder was overloaded: the bend may be its effect on the other rows too.
-fn doubt_bend(assessment: &mut Assessment) {
-    for finding in assessment.series.iter_mut().filter(|series| is_overloaded(&series.findings)).flat_map(|series| &mut series.findings) {
-        if finding.is("bend_left_out") {
-            finding.severity = Severity::Warning;
-            finding.remedy = "record without overload: it may bend the remaining rows too, which the interval includes only roughly".into();
-        }
-    }
-}
-
-fn is_overloaded(findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| ["clipped", "overloaded", "saturated"].into_iter().any(|code| finding.is(code)))
-}
-
 /// Prints the times of all edges in seconds while the recording is read.
 fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
@@ -200,7 +186,7 @@ fn input(path: &Path) -> Result<Input, AnyError> {
         if std::io::stdin().is_terminal() {
             return Err(crate::misuse::Misuse("standard input is a terminal: redirect a recording to it".into()).into());
         }
-        return Ok(Input::Pipe(Box::new(std::io::stdin().lock())));
+        return Ok(Input::Pipe(Box::new(Watched::new(std::io::stdin().lock(), None))));
     }
     let file = std::fs::File::open(path).map_err(|e| named(path, &e))?;
     let kind = file.metadata().map_err(|e| named(path, &e))?;

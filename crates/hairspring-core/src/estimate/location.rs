@@ -2,6 +2,7 @@
 
 use super::visits::leave_out_slow;
 use crate::observations::{Observations, Reading, RowId, SeriesId};
+use crate::quantum::step_of_readings;
 
 /// Rounds in one chunk of the spike filter; its window is three chunks.
 const CHUNK: usize = 32;
@@ -62,8 +63,8 @@ pub struct Grouped {
     pub readings: Vec<Vec<Sample>>,
     /// Quantum of the clock; 0 if unknown.
     pub quantum: f64,
-    /// Whether the table states it; else it is assumed to be a tick.
-    pub is_quantum_stated: bool,
+    /// Whether the table states it, or its readings show it; else it is assumed to be a tick.
+    pub is_quantum_known: bool,
 }
 
 impl Grouped {
@@ -81,7 +82,8 @@ impl Grouped {
             // Code that takes longer than a scheduler slice is never undisturbed: all readings are used, and a finding reports it.
             readings.iter_mut().flatten().for_each(|sample| sample.weight = 1.0);
         }
-        let quantum = table.origin.quantum();
+        let learnt = if table.origin.granularity.is_none() { step_of_readings(table) } else { None };
+        let quantum = learnt.map_or(table.origin.quantum(), |step| step.max(table.origin.quantum()));
         for row in &mut readings {
             row.sort_by_key(|sample| sample.round);
             if calm_visits {
@@ -89,7 +91,7 @@ impl Grouped {
             }
             mark_spikes(row, quantum);
         }
-        Grouped { rows, readings, quantum, is_quantum_stated: table.origin.granularity.is_some() }
+        Grouped { rows, readings, quantum, is_quantum_known: learnt.is_some() || table.origin.granularity.is_some() }
     }
 
     /// Median number of usable readings of a row.

@@ -394,7 +394,7 @@ fn location_variances(grouped: &Grouped, reading_variance: &[Option<f64>]) -> Ve
 /// Variance of a reading by the quantum alone, where that is stated: two roundings at phases that are evenly distributed. A row whose few
 /// readings happen to be equal has no smaller one, and would else draw the line to its whole number of quanta.
 fn rounding(grouped: &Grouped) -> f64 {
-    if grouped.is_quantum_stated { grouped.quantum * grouped.quantum / 6.0 } else { 0.0 }
+    if grouped.is_quantum_known { grouped.quantum * grouped.quantum / 6.0 } else { 0.0 }
 }
 
 /// Rows all of whose readings have the flag [`Flags::EXCLUDED`].

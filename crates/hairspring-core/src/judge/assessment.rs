@@ -474,12 +474,20 @@ fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &So
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
     all.extend(interference_findings(disturbed, longest, question.stolen_ms));
     all.extend(table.origin.clock.as_deref().and_then(clock_findings));
+    all.extend(quantum_learnt(solution, table));
     if let (Some((name, _)), None) = (&table.origin.reference, ruler) {
         let reason = format!("the reference chain `{name}` could not be measured in this run");
         all.push(Finding::new(Severity::Note, FindingKind::NoCycles { reason }));
     }
     sort(&mut all);
     all
+}
+
+/// A note if the readings show a quantum that the table does not state.
+fn quantum_learnt(solution: &Solution, table: &Observations) -> Option<Finding> {
+    let unit = if table.origin.unit == Unit::TimeNs { "ns" } else { "ticks" };
+    let kind = FindingKind::QuantumLearnt { step: (1e6 * solution.quantum).round() / 1e6, unit: unit.to_owned() };
+    (table.origin.granularity.is_none() && solution.quantum > table.origin.quantum()).then(|| Finding::new(Severity::Note, kind))
 }
 
 fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {

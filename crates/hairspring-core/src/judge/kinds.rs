@@ -13,6 +13,7 @@ pub mod code {
     pub const BEND_LEFT_OUT: &str = "bend_left_out";
     pub const OUTLIERS: &str = "outliers";
     pub const CLOCK_TOO_COARSE: &str = "clock_too_coarse";
+    pub const QUANTUM_LEARNT: &str = "quantum_learnt";
     pub const FREQUENCY_STEPPED: &str = "frequency_stepped";
     pub const CORE_SHARED: &str = "core_shared";
     pub const NEIGHBOUR: &str = "neighbour";
@@ -51,6 +52,8 @@ pub enum FindingKind {
     Outliers { rows: usize },
     /// The clock's quantum is not averaged out by noise or dither; with a component, it matters to that one.
     ClockTooCoarse { component: Option<String>, phase_spread: f64 },
+    /// All readings are multiples of a step that nobody stated.
+    QuantumLearnt { step: f64, unit: String },
     /// The core clock stepped during the run.
     FrequencyStepped { low_percent: f64, high_percent: f64 },
     /// A control chain was not measured at its known length: something else used the core's execution units.
@@ -146,6 +149,14 @@ impl Kind for FindingKind {
                 ),
                 numbers: about(component, numbers! { phase_spread }),
                 remedy: "use a finer clock, or rows with larger counts",
+            },
+            QuantumLearnt { step, unit } => Description {
+                code: code::QUANTUM_LEARNT,
+                message: format!(
+                    "all readings are multiples of {step} {unit}: this is taken as the quantum of the clock, which nothing states"
+                ),
+                numbers: numbers! { step, unit },
+                remedy: "nothing to do; `# granularity:` in the file states the clock's quantum",
             },
             FrequencyStepped { low_percent, high_percent } => Description {
                 code: code::FREQUENCY_STEPPED,

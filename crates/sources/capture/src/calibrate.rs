@@ -7,6 +7,8 @@ use hairspring_core::observations::Rate;
 
 /// Largest relative error of an interval; with a larger one it is another interval.
 const FARTHEST: f64 = 0.01;
+/// Distance beyond which two crystals do not explain it, in parts per million.
+const FAR_PPM: f64 = 400.0;
 /// Standard uncertainty of a single interval, in ticks.
 const ALONE: f64 = 0.3;
 /// Fewest intervals among which one with dropped samples can be told, and the distance from the others in times of their scatter.
@@ -81,6 +83,11 @@ pub enum Doubt {
         /// The largest difference.
         ticks: f64,
     },
+    /// They are farther off the stated rate than two crystals are.
+    Far {
+        /// Their distance in parts per million.
+        off_ppm: f64,
+    },
     /// There is only one, this far off the stated rate.
     Alone {
         /// Its distance in parts per million.
@@ -112,7 +119,8 @@ pub fn calibration(intervals: &[f64], stated_hz: Option<f64>, reference: Referen
         uncertainty_ppm: (1e6 * own / mean).hypot(reference.uncertainty_ppm).hypot(unchecked),
         provenance: format!("{n} {} of {} s in the recording", if n < 2.0 { "interval" } else { "intervals" }, reference.seconds),
     };
-    Ok((rate, dropped.or(alone)))
+    let far = (off_ppm.abs() > FAR_PPM).then_some(Doubt::Far { off_ppm });
+    Ok((rate, dropped.or(far).or(alone)))
 }
 
 /// Refuses an interval that no crystal explains.
@@ -165,6 +173,13 @@ mod tests {
         assert!(ppm(&[48_000.0, 48_000.1]) > ppm(&[48_000.0, 48_000.1, 48_000.0, 48_000.1]));
         let own = Reference { uncertainty_ppm: 20.0, ..SECOND };
         assert!(rate(&[48_000.0, 48_000.0], None, own).unwrap().uncertainty_ppm >= 20.0);
+    }
+
+    #[test]
+    fn a_reference_that_no_two_crystals_explain_is_told() {
+        let of = |ticks: f64| calibration(&[ticks, ticks + 0.1, ticks - 0.1], Some(48_000.0), SECOND).unwrap().1;
+        assert!(of(47_981.0).is_none() && matches!(of(48_024.0), Some(Doubt::Far { off_ppm }) if (off_ppm - 500.0).abs() < 0.1));
+        assert!(calibration(&[48_500.0], Some(48_000.0), SECOND).is_err());
     }
 
     #[test]

@@ -4,16 +4,16 @@ use crate::calibrate::{Crystal, Doubt, Reference, calibration};
 use crate::edge::{Edge, Method};
 use crate::error::{Error, Place, Result};
 use crate::kinds::{FileFinding, PulseFinding, ReferenceFinding};
-use crate::lattice::Lattice;
 use crate::list::{assign, trimmed};
 use crate::observe::Collector;
 use crate::overhead::CLOCK;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_sound, read_vcd};
 use crate::short::{Short, leave_out_short};
-use crate::signal::{distance_needed, reading_bound, signal_findings};
+use crate::signal::{clear_width, distance_needed, neighbours_unknown, reading_bound, signal_findings};
 use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, Rate};
+use hairspring_core::quantum::Lattice;
 use std::io::{Cursor, Read, Seek};
 
 /// Bytes at the beginning by which the format is detected.
@@ -24,6 +24,10 @@ const MOST_ARCHIVE: u64 = 64 << 20;
 const MOST_PULSES: usize = 4_000_000;
 /// Edges without a whole frame after which reading stops: those of a channel that is no pin with the pattern, such as a clock.
 const MOST_WITHOUT_FRAME: u64 = 20_000_000;
+/// The same behind a whole frame: a pin may have other uses for a while.
+const MOST_BEHIND_FRAME: u64 = 200_000_000;
+/// Samples per second that a recorder may have.
+const RATES: std::ops::RangeInclusive<f64> = 1e-3..=1e15;
 /// Standard uncertainty of a crystal that is not calibrated: evenly distributed within 100 ppm.
 const CRYSTAL_PPM: f64 = 57.7;
 
@@ -165,6 +169,8 @@ struct Gathered {
     /// Why the recording is refused: a frame that does not match the others, or too many pulses.
     refused: Option<String>,
     edges: u64,
+    /// Edges behind the last whole frame.
+    since_frame: u64,
     /// Edges at the same time as the one before.
     at_once: u64,
     last_edge: Option<f64>,
@@ -183,6 +189,7 @@ impl Gathered {
             distances: Vec::new(),
             refused: None,
             edges: 0,
+            since_frame: 0,
             at_once: 0,
             last_edge: None,
             lattice: Lattice::default(),
@@ -199,7 +206,7 @@ impl Gathered {
         });
         match self.refused.take() {
             Some(reason) => Err(Error::Unusable(reason)),
-            None => recording.inspect(|_| self.end()),
+            None => recording.and_then(possible).inspect(|_| self.end()),
         }
     }
 
@@ -208,6 +215,12 @@ impl Gathered {
         if self.edges > MOST_WITHOUT_FRAME && !self.by_list && self.collector.frames == 0 && self.collector.intervals.is_empty() {
             self.refused.get_or_insert_with(|| {
                 format!("no whole frame of the header pattern in the first {MOST_WITHOUT_FRAME} edges, so the rest is not read: is it the right channel?")
+            });
+        }
+        self.since_frame += 1;
+        if self.since_frame > MOST_BEHIND_FRAME && !self.by_list {
+            self.refused.get_or_insert_with(|| {
+                format!("no whole frame in the {MOST_BEHIND_FRAME} edges behind the last one, so the rest is not read: cut the recording behind its frames")
             });
         }
         self.at_once += u64::from(self.last_edge == Some(edge.at));
@@ -227,6 +240,7 @@ impl Gathered {
     fn take(&mut self, item: Item) {
         match item {
             Item::Frame(frame) => {
+                self.since_frame = 0;
                 if let Err(reason) = self.collector.frame(&frame) {
                     self.refused.get_or_insert(reason);
                 }
@@ -275,6 +289,7 @@ impl Gathered {
             Doubt::Dropped { intervals: dropped, ticks } => {
                 ReferenceFinding::SamplesDropped { intervals: dropped, of: intervals.len(), samples: ticks }
             }
+            Doubt::Far { off_ppm } => ReferenceFinding::ReferenceFar { off_ppm },
             Doubt::Alone { off_ppm } => ReferenceFinding::ReferenceUnchecked { off_ppm },
         };
         Ok((rate, doubt.map(|doubt| Finding::new(Severity::Warning, kind(doubt)))))
@@ -307,11 +322,12 @@ impl Gathered {
         }
         let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1)) as f64;
         if let Some(signal) = &recording.signal {
-            let needed = distance_needed(signal, options.request.method);
-            table.origin.reading_bound = reading_bound(signal);
+            let needed = distance_needed(signal, options.request.method).max(clear_width(signal, &table) / averaged);
             let short;
             (table, short) = leave_out_short(table, needed * averaged);
             findings.extend(short.map(|short| too_short(short, needed, averaged)));
+            table.origin.reading_bound = reading_bound(signal, &table);
+            findings.extend(neighbours_unknown(signal, &table));
         }
         table.origin.clock = Some(clock_name(&recording, options.request.method));
         let sampled = || recording.hz.filter(|_| !recording.exact).and_then(|hz| self.lattice.period(hz));
@@ -343,6 +359,9 @@ impl Gathered {
 
     fn no_frame(&self, recording: &Recording, options: &Options, hz: Option<f64>) -> String {
         let seen = match self.edges {
+            0 if is_undefined(recording) => {
+                format!("the level of channel `{}` is undefined (x, z) where it would change", recording.channel)
+            }
             0 => format!("channel `{}` never changes its level", recording.channel),
             edges => format!("no whole frame of the header pattern in {edges} edges of channel `{}`", recording.channel),
         };
@@ -358,6 +377,21 @@ impl Gathered {
         };
         format!("{seen}{}{advice}", first.unwrap_or_default())
     }
+}
+
+/// Refuses a recording at a rate that no recorder has.
+fn possible(recording: Recording) -> Result<Recording> {
+    match recording.hz.filter(|hz| !RATES.contains(hz)) {
+        Some(hz) => {
+            Err(Error::Unusable(format!("the rate is {hz:e} Hz by the file, expected {:e} to {:e} Hz", RATES.start(), RATES.end())))
+        }
+        None => Ok(recording),
+    }
+}
+
+/// Whether the channel has undefined levels.
+fn is_undefined(recording: &Recording) -> bool {
+    recording.remarks.iter().any(|remark| matches!(remark, Remark::Undefined { .. }))
 }
 
 /// The channel and the source of the quantum: for a sampled signal it is the bias of the method.

@@ -36,7 +36,6 @@ mod capture;
 pub mod edge;
 pub mod error;
 mod kinds;
-pub mod lattice;
 mod list;
 pub mod observe;
 mod overhead;
@@ -49,7 +48,7 @@ pub mod simulate;
 pub mod text;
 
 pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_crystal, capture, read_edges};
-pub use kinds::{FileFinding, OverloadFinding, PulseFinding, ReferenceFinding, SignalFinding};
+pub use kinds::{FileFinding, NeighbourFinding, OverloadFinding, PulseFinding, ReferenceFinding, SignalFinding};
 pub use list::assign;
 pub use observe::OVERHEAD;
-pub use overhead::{doubt_counts, is_capture};
+pub use overhead::{doubt_bend, doubt_counts, is_capture};

@@ -10,6 +10,9 @@ const FARTHEST: f64 = 0.45;
 /// Largest scatter of the widths of one count, as a share of a step of the list, at which counts can be told apart.
 const SCATTER: f64 = 0.15;
 
+/// Rounds at the beginning and behind a fault that must fit where a pulse is missing or extra, and most pulses that are.
+const FIRST_ROUNDS: usize = 2;
+const MOST_LOST: usize = 8;
 /// Longest list whose rotations are tried, and the number of rounds on which they are tried.
 const MOST_TURNED: usize = 256;
 const MOST_ROUNDS: usize = 256;
@@ -48,6 +51,9 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<P
         Some(hz) => format!("{:.6} s", pulse.leading / hz),
         None => format!("tick {}", pulse.leading),
     };
+    if let Some(reason) = broken(pulses, ks, &place) {
+        return Err(Error::Unusable(reason));
+    }
     if pulses.is_empty() || pulses.len() % ks.len() != 0 {
         return Err(Error::Unusable(format!(
             "{} pulses are not a whole number of rounds of {} (--k): one is missing or extra, or the recording begins or ends within a round: --trim leaves incomplete rounds at its ends out; the header pattern (spec/capture.md) needs no such care",
@@ -72,6 +78,35 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<P
         }
     }
     Ok(pulses.chunks(ks.len()).map(<[Pulse]>::to_vec).collect())
+}
+
+/// Where a pulse is missing or extra: the rounds before it lie on a line, and those behind it on the same line with the list turned.
+///
+/// The medians over the whole recording mix both kinds of rounds, so that the line through them names any pulse.
+fn broken(pulses: &[Pulse], ks: &[f64], place: &dyn Fn(&Pulse) -> String) -> Option<String> {
+    let first = pulses.get(..ks.len() * FIRST_ROUNDS)?;
+    let (slope, start) = line(ks, &middles(first, ks.len())).filter(|(slope, _)| *slope > 0.0)?;
+    let seen = |pulse: &Pulse| (pulse.width() - start) / slope;
+    let fits = |(n, pulse): (usize, &Pulse)| (seen(pulse) - ks[n % ks.len()]).abs() <= tolerance(ks, n);
+    if !first.iter().enumerate().all(fits) {
+        return None;
+    }
+    let at = pulses.iter().enumerate().position(|pulse| !fits(pulse))?;
+    let behind = &pulses[at..pulses.len().min(at + FIRST_ROUNDS * ks.len())];
+    let follows = |from: usize, by: usize| {
+        let shifted = |(n, pulse): (usize, &Pulse)| fits((at + n + by, pulse));
+        behind.len() > from && behind.iter().enumerate().skip(from).all(shifted)
+    };
+    let missing = (1..ks.len().min(MOST_LOST + 1)).find(|lost| follows(0, *lost));
+    let extra = || (1..ks.len().min(MOST_LOST + 1)).find(|more| follows(*more, ks.len() - more));
+    let (what, n) = missing.map(|n| ("missing before it", n)).or_else(|| extra().map(|n| ("extra there", n)))?;
+    let what = if n == 1 { format!("one pulse is {what}") } else { format!("{n} pulses are {what}") };
+    let (k, width) = (ks[at % ks.len()], seen(&pulses[at]));
+    Some(format!(
+        "pulse {} ({}) should be k = {k} by the list of --k and is as wide as {width:.2} copies: {what}; cut the recording there, or use the header pattern (spec/capture.md), which leaves out the damaged frame only",
+        at + 1,
+        place(&pulses[at])
+    ))
 }
 
 /// The message for a pulse that does not fit: its width and its k, or that widths scatter too far to tell counts apart.
@@ -172,6 +207,25 @@ mod tests {
         other[7] = 4.0;
         let message = assign(&pulses(&other), &ks, Some(1e6)).unwrap_err().to_string();
         assert!(message.contains("pulse 8 (") && message.contains(" s) should be k = 8"), "{message}");
+    }
+
+    #[test]
+    fn a_missing_or_extra_pulse_is_named_where_it_is() {
+        let ks: Vec<f64> = (1..=8).map(f64::from).collect();
+        let whole = ks.repeat(40);
+        let message = |seen: &[f64]| assign(&pulses(seen), &ks, Some(1e6)).unwrap_err().to_string();
+        for at in [16, 97, 150, 255] {
+            let mut missing = whole.clone();
+            missing.remove(at);
+            let found = message(&missing);
+            assert!(found.starts_with(&format!("pulse {} (", at + 1)) && found.contains("one pulse is missing before it"), "{at} {found}");
+            let mut extra = whole.clone();
+            extra.insert(at, 0.1);
+            // Another one is missing, so that the number of pulses is right.
+            extra.remove(extra.len() - 3);
+            let found = message(&extra);
+            assert!(found.starts_with(&format!("pulse {} (", at + 1)) && found.contains("one pulse is extra there"), "{at} {found}");
+        }
     }
 
     #[test]

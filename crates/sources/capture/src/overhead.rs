@@ -2,13 +2,16 @@
 
 use crate::kinds::PulseFinding;
 use hairspring_core::estimate::Solution;
-use hairspring_core::judge::{Assessment, Context, Finding, Severity};
+use hairspring_core::judge::{Assessment, Context, Finding, SeriesResult, Severity, code};
 use hairspring_core::observations::Observations;
 
 /// How far below zero an overhead must be for a finding, in half-widths of its interval and in quanta of the recorder.
 const MARGIN: (f64, f64) = (3.0, 3.0);
 /// Minimum number of copies for a finding: different shapes of the two edges explain less.
 const COPIES: f64 = 0.05;
+
+/// Findings about signals whose edges may be moved.
+const MOVING: [&str; 4] = ["clipped", "overloaded", "saturated", "neighbours_unknown"];
 
 /// Beginning of the clock's name of a recording.
 pub(crate) const CLOCK: &str = "capture of ";
@@ -24,6 +27,18 @@ pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     for series in &mut assessment.series {
         if let Some(finding) = overhead_below_zero(&series.solution, &first.counts, &Context::for_table(table)) {
             series.add(finding);
+        }
+    }
+}
+
+/// Rows that are left out as a bend are not harmless where something moves edges: the bend may be its effect on the other rows too.
+/// Findings travel with a saved table, so this is for a recording as for its table.
+pub fn doubt_bend(assessment: &mut Assessment) {
+    let moves = |series: &SeriesResult| series.findings.iter().any(|finding| MOVING.into_iter().any(|code| finding.is(code)));
+    for finding in assessment.series.iter_mut().filter(|series| moves(series)).flat_map(|series| &mut series.findings) {
+        if finding.is(code::BEND_LEFT_OUT) {
+            finding.severity = Severity::Warning;
+            finding.remedy = "record without what moves edges (see the other warnings): it may bend the remaining rows too, which the interval includes only roughly".into();
         }
     }
 }
@@ -56,7 +71,9 @@ fn overhead_below_zero(solution: &Solution, first: &[f64], context: &Context<'_>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring_core::judge::{Question, assess};
+    use crate::kinds::OverloadFinding;
+    use hairspring_core::judge::{Question, assess, carry};
+    use hairspring_core::observations::{read_csv, write_csv};
 
     /// The finding for pulses of 100 ticks a copy plus `overhead`, with counts that are wrong by `off` and noise of a few ticks.
     fn judged(overhead: f64, off: f64, quantum: f64) -> Option<Finding> {
@@ -85,6 +102,28 @@ mod tests {
         assert!(judged(8.5, 100.0, 0.001).is_some_and(|found| found.severity == Severity::Untrusted));
         // Edges of different shapes may shorten a pulse a little.
         assert!(judged(-3.0, 0.0, 0.001).is_some_and(|found| found.severity == Severity::Warning));
+    }
+
+    #[test]
+    fn a_bend_is_a_warning_where_edges_are_moved_also_in_a_saved_table() {
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("main");
+        for (round, k) in (0..20u32).flat_map(|round| (1..=12u32).map(move |k| (round, k))) {
+            let row = table.row(series, &[f64::from(k)]);
+            let bend = if k == 1 { 30.0 } else { 0.0 };
+            table.push(row, round, 100.0 * f64::from(k) + bend + f64::from((round * 7 + k * 13) % 11) / 50.0);
+        }
+        let severity = |table: &Observations| {
+            let mut found = assess(table, &Question::default()).unwrap();
+            doubt_bend(&mut found);
+            found.series[0].findings.iter().find(|finding| finding.is(code::BEND_LEFT_OUT)).map(|finding| finding.severity)
+        };
+        assert_eq!(severity(&table), Some(Severity::Note));
+        let saturated = Finding::new(Severity::Warning, OverloadFinding::Saturated { bent_percent: 3.0, bound_samples: None });
+        carry(&[saturated], &mut table.origin);
+        let mut text = Vec::new();
+        write_csv(&table, &mut text).unwrap();
+        assert_eq!(severity(&read_csv(&text[..]).unwrap()), Some(Severity::Warning));
     }
 
     #[test]

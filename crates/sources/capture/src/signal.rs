@@ -2,8 +2,10 @@
 //! edges need.
 
 use crate::edge::{Method, Signal};
-use crate::kinds::{OverloadFinding, SignalFinding};
+use crate::kinds::{NeighbourFinding, OverloadFinding, SignalFinding};
+use crate::observe::spread;
 use hairspring_core::judge::{Finding, Severity};
+use hairspring_core::observations::Observations;
 
 /// Noise above which there is a finding, as a share of a step.
 const NOISY: f64 = 0.02;
@@ -25,6 +27,9 @@ const CUT_STEPS: f64 = 0.02;
 /// Part of a correction by neighbours that may be wrong, and size below which it is not counted, in samples.
 const WRONG: f64 = 0.1;
 const SMALL: f64 = 0.002;
+/// What neighbours may leave open for a row, in samples, and the fewest rows for which it must be less for others to be left out.
+const CLEAR: f64 = 0.01;
+const FEWEST_CLEAR: usize = 4;
 /// Distance that edges need where what they do to each other is known, in samples for the narrowest kernel; at least the narrowest one's.
 const APART: f64 = 5.5;
 
@@ -40,21 +45,66 @@ fn height_spread(signal: &Signal) -> f64 {
     (signal.height_spread - by_noise).max(0.0)
 }
 
-/// Largest error of a reading that may follow its counts, in samples: what overload and neighbours leave open.
-pub fn reading_bound(signal: &Signal) -> Option<f64> {
-    let overload = if is_overloaded(signal) {
-        let spread = height_spread(signal).max(signal.bent);
-        let cut = match signal {
-            signal if signal.cut_steps as f64 > CUT_STEPS * signal.edges as f64 => SHIFT_OF_CUT,
-            signal if signal.clipped > 0 => SHIFT_OF_OVERSHOOT,
-            _ => 0.0,
-        };
-        signal.rise * ((SHIFT * spread).max(SHIFT_BY_ROOT * spread.sqrt()) + cut)
-    } else {
-        0.0
+/// What overload leaves open, in samples for each reading.
+fn overload_bound(signal: &Signal) -> Option<f64> {
+    let spread = height_spread(signal).max(signal.bent);
+    let cut = match signal {
+        signal if signal.cut_steps as f64 > CUT_STEPS * signal.edges as f64 => SHIFT_OF_CUT,
+        signal if signal.clipped > 0 => SHIFT_OF_OVERSHOOT,
+        _ => 0.0,
     };
-    let moved = signal.neighbours.filter(|moved| moved.most > SMALL).map_or(0.0, |moved| WRONG * moved.most + 2.0 * moved.noise);
-    Some(overload + moved).filter(|bound| *bound > 0.0)
+    let bound = signal.rise * ((SHIFT * spread).max(SHIFT_BY_ROOT * spread.sqrt()) + cut);
+    Some(bound).filter(|bound| is_overloaded(signal) && *bound > 0.0)
+}
+
+/// What neighbours leave open for a pulse of a width, in samples.
+fn neighbours_bound(signal: &Signal, width: f64) -> f64 {
+    let corrected = signal.neighbours.as_ref().filter(|moved| moved.most > SMALL);
+    corrected.map_or(0.0, |moved| WRONG * moved.of_pulse.at(width) + 2.0 * moved.noise) + signal.doubt.at(width)
+}
+
+/// Largest error of a reading that may follow its counts, in samples: what overload and neighbours leave open.
+pub fn reading_bound(signal: &Signal, table: &Observations) -> Option<f64> {
+    let bound = overload_bound(signal).unwrap_or(0.0) + over_rows(table, |width| neighbours_bound(signal, width));
+    Some(bound).filter(|bound| *bound > 0.0)
+}
+
+/// The width in samples from which on neighbours leave little open, if at least half of the rows are as wide, and a few.
+pub fn clear_width(signal: &Signal, table: &Observations) -> f64 {
+    let widths: Vec<f64> = widths(table).into_iter().filter(|widths| !widths.is_empty()).map(|widths| spread(widths).0).collect();
+    let longest = widths.iter().copied().fold(0.0, f64::max);
+    let clear = (0..=longest as u32).map(f64::from).find(|width| neighbours_bound(signal, *width) <= CLEAR).unwrap_or(f64::INFINITY);
+    let left = widths.iter().filter(|width| **width >= clear).count();
+    if left >= FEWEST_CLEAR.max(widths.len().div_ceil(2)) { clear } else { 0.0 }
+}
+
+/// The readings of each row that are used.
+fn widths(table: &Observations) -> Vec<Vec<f64>> {
+    let mut widths: Vec<Vec<f64>> = vec![Vec::new(); table.rows().len()];
+    table.readings().iter().filter(|reading| !reading.flags.any()).for_each(|reading| widths[reading.row as usize].push(reading.ticks));
+    widths
+}
+
+/// The error of all readings that moves the times as far as an error that depends on the width of a pulse: its mean over the rows, each
+/// with its distance from the middle of the counts, for the component for which it is largest.
+fn over_rows(table: &Observations, error: impl Fn(f64) -> f64) -> f64 {
+    let widths = widths(table);
+    let rows = || widths.iter().zip(table.rows()).filter(|(widths, _)| !widths.is_empty());
+    let errors: Vec<f64> = rows().map(|(widths, _)| error(spread(widths.clone()).0)).collect();
+    let of = |component: usize| {
+        let counts = || rows().map(|(_, row)| row.counts[component]);
+        let middle = counts().sum::<f64>() / errors.len().max(1) as f64;
+        let weights: Vec<f64> = counts().map(|count| (count - middle).abs()).collect();
+        let all: f64 = weights.iter().sum();
+        if all > 0.0 { errors.iter().zip(&weights).map(|(error, weight)| error * weight).sum::<f64>() / all } else { 0.0 }
+    };
+    (0..table.components().len()).map(of).fold(0.0, f64::max)
+}
+
+/// A finding if edges may move each other, and too few stand alone to measure it.
+pub fn neighbours_unknown(signal: &Signal, table: &Observations) -> Option<Finding> {
+    let bound_samples = over_rows(table, |width| signal.doubt.at(width));
+    (bound_samples > SMALL).then(|| Finding::new(Severity::Warning, NeighbourFinding::NeighboursUnknown { bound_samples }))
 }
 
 /// Distance that two edges need, in samples after averaging.
@@ -71,7 +121,7 @@ fn overload_finding(signal: &Signal, at: &dyn Fn(f64) -> String) -> Option<Findi
     let lost = signal.weak as f64 > LOST * signal.edges as f64;
     let is_too_far = is_overloaded(signal) && (height_spread(signal) > CUT_TOO_FAR || lost);
     let severity = if is_too_far { Severity::Untrusted } else { Severity::Warning };
-    let bound_samples = reading_bound(signal);
+    let bound_samples = overload_bound(signal);
     let kind = match (signal.first_clipped, signal.overload) {
         (Some(first), _) => OverloadFinding::Clipped { samples: signal.clipped, first_at: at(first as f64), bound_samples },
         (None, Some((steps, first))) => OverloadFinding::Overloaded { steps, first_at: at(first), bound_samples },
@@ -83,7 +133,7 @@ fn overload_finding(signal: &Signal, at: &dyn Fn(f64) -> String) -> Option<Findi
 
 /// Findings about the signal; `at` gives a place in samples as text.
 pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Finding> {
-    let mut kinds = Vec::new();
+    let (mut kinds, mut removed) = (Vec::new(), None);
     if let Some(first) = signal.first_not_number {
         kinds.push((Severity::Warning, SignalFinding::NotNumbers { samples: signal.not_numbers, first_at: at(first as f64) }));
     }
@@ -93,9 +143,10 @@ pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Findi
     if signal.width > 1.0 {
         kinds.push((Severity::Note, SignalFinding::NarrowBand { band_percent: 100.0 * signal.band_end, width: signal.width }));
     }
-    if let Some(moved) = signal.neighbours.filter(|moved| moved.most > SMALL) {
+    if let Some(moved) = signal.neighbours.as_ref().filter(|moved| moved.most > SMALL) {
         let (reach_samples, most_samples) = (moved.reach, moved.most);
-        kinds.push((Severity::Note, SignalFinding::NeighboursRemoved { edges: moved.edges, reach_samples, most_samples }));
+        let kind = NeighbourFinding::NeighboursRemoved { edges: moved.edges, reach_samples, most_samples };
+        removed = Some(Finding::new(Severity::Note, kind));
     }
     if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY * signal.step) {
         kinds.push((Severity::Warning, SignalFinding::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
@@ -107,5 +158,5 @@ pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Findi
         kinds.push((Severity::Warning, SignalFinding::WeakEdges { edges: signal.weak, first_at: at(first) }));
     }
     let others = kinds.into_iter().map(|(severity, kind)| Finding::new(severity, kind));
-    overload_finding(signal, at).into_iter().chain(others).collect()
+    overload_finding(signal, at).into_iter().chain(removed).chain(others).collect()
 }

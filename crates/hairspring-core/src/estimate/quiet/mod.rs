@@ -230,7 +230,7 @@ impl Quiet {
             None => self.weigh_by_guard(row.into_iter().map(|one| self.with_guard(one)).collect()),
         };
         let readings = readings.into_iter().map(weighed).collect();
-        Grouped { rows, readings, quantum, is_quantum_stated: table.origin.granularity.is_some() }
+        Grouped { rows, readings, quantum, is_quantum_known: table.origin.granularity.is_some() }
     }
 
     /// A reading at the mean clock of the run, and its guard in core cycles; infinite if the reading cannot be used.

@@ -3,7 +3,7 @@
 use super::kernel::Kernel;
 use super::learn::Learnt;
 use super::overload::{Level, Overload};
-use super::response::{Neighbours, Response, band_end, width};
+use super::response::{Neighbours, Response, Stood, band_end, doubt, width};
 use super::scale::{Averager, scale};
 use super::tops::{Sizes, Top, tops};
 use super::{Edge, Method};
@@ -99,6 +99,8 @@ pub struct Signal {
     pub width: f64,
     /// What neighbours did to edges, if the recording shows it and it was corrected.
     pub neighbours: Option<Moved>,
+    /// How far the edges of a pulse may move each other, where too few stand alone to measure it.
+    pub doubt: ByDistance,
     /// How much the heights of steps differ, as a share of the largest.
     pub height_spread: f64,
     /// Share by which the height of a step depends on its level, as behind an input that saturates; 0 if it does not.
@@ -107,8 +109,27 @@ pub struct Signal {
     pub window: Option<Window>,
 }
 
+/// How far the two edges of a pulse move each other.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ByDistance {
+    /// Samples from one value to the next.
+    pub every: f64,
+    /// In samples, for edges that are 0, 1, 2, ... times `every` apart, or farther.
+    pub moved: Vec<f64>,
+}
+
+impl ByDistance {
+    /// For edges that are so many samples apart. What was farther than was looked at falls at least as its square: ringing and the tail
+    /// of a resistor and a capacitor fall faster.
+    pub fn at(&self, distance: f64) -> f64 {
+        let Some((end, last)) = self.moved.iter().enumerate().next_back() else { return 0.0 };
+        let place = distance / self.every;
+        self.moved.get(place as usize).copied().unwrap_or(last * (end as f64 / place).powi(2))
+    }
+}
+
 /// How edges moved each other, before this was corrected by the step response.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Moved {
     /// Edges from which the response was measured.
     pub edges: usize,
@@ -118,6 +139,8 @@ pub struct Moved {
     pub most: f64,
     /// Standard deviation of a correction, in samples.
     pub noise: f64,
+    /// How far the edges of a pulse moved each other.
+    pub of_pulse: ByDistance,
 }
 
 /// Finds edges in samples that come in blocks.
@@ -141,6 +164,8 @@ pub struct Detector {
     /// Typical smoothed slopes.
     sizes: Sizes,
     neighbours: Neighbours,
+    /// How far the edges of a pulse may move each other where the step response is unknown, by their least distance in pending values.
+    doubt: Vec<f64>,
     /// Pending samples, after `margin` processed ones; averages of several once edges are known to be slow.
     held: Vec<f32>,
     averager: Averager,
@@ -173,6 +198,7 @@ impl Detector {
             kernel,
             sizes: Sizes { rising: 0.0, falling: 0.0 },
             neighbours: Neighbours::default(),
+            doubt: Vec::new(),
             held: Vec::new(),
             averager: Averager::new(1),
             start: 0,
@@ -243,11 +269,13 @@ impl Detector {
         signal.overload = self.overload.found();
         (signal.height_spread, signal.bent) = (self.overload.spread(), self.overload.bent());
         let every = self.averager.every() as f64;
+        signal.doubt = ByDistance { every, moved: self.doubt.iter().map(|moved| every * moved).collect() };
         signal.neighbours = self.neighbours.response().map(|response| Moved {
             edges: response.edges,
             reach: every * response.reach,
             most: every * self.neighbours.most,
             noise: every * response.noise,
+            of_pulse: ByDistance { every, moved: response.by_distance().iter().map(|moved| every * moved).collect() },
         });
         // Differences of two samples have twice the variance of one.
         signal.noise = self.learnt.and_then(|learnt| learnt.noise).map(|noise| noise / std::f64::consts::SQRT_2);
@@ -300,7 +328,14 @@ impl Detector {
         let Some(sizes) = Sizes::typical(&found) else { return false };
         self.sizes = sizes;
         if self.method == Method::BandLimited {
-            let response = Response::learn(&self.held, &found, &self.kernel, |slopes| self.method.offset(slopes, &self.kernel));
+            let place = |slopes: &[f64]| self.method.offset(slopes, &self.kernel);
+            let response = match Response::learn(&self.held, &found, &self.kernel, place) {
+                Stood::Alone(response) => response,
+                Stood::Together => {
+                    self.doubt = doubt(&self.held, &found, &self.kernel, place);
+                    None
+                }
+            };
             self.neighbours = Neighbours::new(response);
         }
         true
@@ -441,14 +476,19 @@ impl Detector {
 
     fn note(&mut self, top: usize, measured: Edge) {
         let edge = Edge { at: self.place(measured.at), ..measured };
+        // Levels are means at fixed distances from the edge, not from a sample: the tail of a slow edge would change them with its place
+        // between the samples.
+        let place = (measured.at - self.first as f64 - 0.5).max(0.0);
+        let (base, share) = (place as usize, place.fract());
+        let sample = |at: usize| f64::from(self.held[at.min(self.held.len() - 1)]);
         let mean = |range: std::ops::Range<usize>| {
-            let part = &self.held[range.start.min(self.held.len() - 1)..range.end.clamp(1, self.held.len())];
-            part.iter().map(|sample| f64::from(*sample)).sum::<f64>() / part.len().max(1) as f64
+            let sum: f64 = range.clone().map(sample).sum();
+            (sum + share * (sample(range.end) - sample(range.start))) / range.len().max(1) as f64
         };
         // Distances grow with the kernel, and so does the ringing.
         let wide = self.kernel.width().ceil() as usize;
-        let before = |from: usize, to: usize| mean(top.saturating_sub(from * wide)..top.saturating_sub(to * wide));
-        let after = |from: usize, to: usize| mean(top + from * wide..top + to * wide);
+        let before = |from: usize, to: usize| mean(base.saturating_sub(from * wide)..base.saturating_sub(to * wide));
+        let after = |from: usize, to: usize| mean(base + from * wide..base + to * wide);
         let (before, after) = (Level { near: before(8, 3), far: before(14, 8) }, Level { near: after(5, 10), far: after(10, 16) });
         self.overload.push(edge.at, (wide * self.averager.every()) as f64, before, after);
         let (before, after) = (before.near, after.near);

@@ -9,7 +9,7 @@ mod response;
 mod scale;
 mod tops;
 
-pub use detector::{Detector, Signal, Window};
+pub use detector::{ByDistance, Detector, Signal, Window};
 pub use estimator::Method;
 pub use kernel::Kernel;
 

@@ -29,6 +29,10 @@ const STEP: f64 = 0.25;
 /// Effects on a place below this number of samples are not corrected, nor those below this many standard deviations of the table.
 const SMALL: f64 = 1e-3;
 const SURE: f64 = 5.0;
+/// Distance from another edge, as a share of the kernel's reach, at which its own slope is not seen.
+const CLEAR: f64 = 1.5;
+/// Edges beyond those of a pulse itself, whose distances also change with its count, may move its edges as far again.
+const BEYOND: f64 = 2.0;
 /// Largest correction in samples.
 const MOST_MOVED: f64 = 1.5;
 
@@ -82,6 +86,15 @@ pub fn width(band_end: f64) -> f64 {
     if band_end >= NEARLY_FULL { 1.0 } else { (FULL / band_end).min(WIDEST) }
 }
 
+/// Whether enough edges stand alone to measure what they do to each other.
+#[derive(Debug, Clone)]
+pub enum Stood {
+    /// Enough; the response, if edges move each other.
+    Alone(Option<Response>),
+    /// Too few.
+    Together,
+}
+
 /// What edges do to the places of others.
 #[derive(Debug, Clone)]
 pub struct Response {
@@ -98,8 +111,8 @@ pub struct Response {
 }
 
 impl Response {
-    /// The response by edges that stand alone; `None` if these are too few, or edges do not move each other.
-    pub fn learn(samples: &[f32], tops: &[Top], kernel: &Kernel, place: impl Fn(&[f64]) -> f64) -> Option<Response> {
+    /// The response by edges that stand alone.
+    pub fn learn(samples: &[f32], tops: &[Top], kernel: &Kernel, place: impl Fn(&[f64]) -> f64) -> Stood {
         let farthest = (FARTHEST * kernel.width().sqrt()).ceil();
         let window = farthest as usize + kernel.half() + 4;
         let points = (2.0 * farthest / STEP) as usize + 1;
@@ -117,7 +130,7 @@ impl Response {
                 n += 1;
             }
             if n < LEAST {
-                return None;
+                return Stood::Together;
             }
             let n = f64::from(n as u32);
             let variance = |(sum, square): (&f64, &f64)| (square / n - (sum / n).powi(2)).max(0.0) / n;
@@ -126,17 +139,29 @@ impl Response {
             *table = sums.iter().map(|sum| sum / n).collect();
             edges += n as usize;
         }
-        let mut response = Response { tables, farthest, reach: 0.0, noise: 0.0, edges };
-        let curvature = response.curvature(true).min(response.curvature(false));
+        Stood::Alone(Response { tables, farthest, reach: 0.0, noise, edges }.reached())
+    }
+
+    /// With its noise and its reach in samples, from the variance of the tables; `None` if edges do not move each other.
+    fn reached(mut self) -> Option<Response> {
+        let curvature = self.curvature(true).min(self.curvature(false));
         if curvature <= 0.0 {
             return None;
         }
-        response.noise = noise.sqrt() / curvature;
-        let effect = |at: usize| response.tables.iter().map(|table| table[at].abs()).fold(0.0, f64::max) / curvature;
-        let limit = SMALL.max(SURE * response.noise);
+        self.noise = self.noise.sqrt() / curvature;
+        let effect = |at: usize| self.tables.iter().map(|table| table[at].abs()).fold(0.0, f64::max) / curvature;
+        let (limit, points) = (SMALL.max(SURE * self.noise), self.tables[0].len());
         let far = (0..points / 2).find(|at| effect(*at) > limit || effect(points - 1 - at) > limit)?;
-        response.reach = farthest - far as f64 * STEP;
-        Some(response)
+        self.reach = self.farthest - far as f64 * STEP;
+        Some(self)
+    }
+
+    /// How far the two edges of a pulse move each other, in samples, by the least distance of the two in whole samples.
+    pub fn by_distance(&self) -> Vec<f64> {
+        let curvature = self.curvature(true).min(self.curvature(false));
+        let effect = |far: f64| self.bend(true, far).abs().max(self.bend(false, far).abs()) / curvature;
+        let distances = || (0..=self.reach.ceil() as u32).map(f64::from);
+        by_least_distance(distances().map(|far| effect(-far)), distances().map(effect))
     }
 
     fn table(&self, rising: bool) -> &[f64] {
@@ -176,6 +201,69 @@ impl Response {
             moved -= (self.bend(edge.rising, moved) + added) / slope;
         }
         moved.clamp(-MOST_MOVED, MOST_MOVED)
+    }
+}
+
+/// How far the two edges of a pulse may move each other, in samples, where too few edges stand alone to measure the step response: by
+/// the least distance of the two in whole samples; empty if noise hides it.
+///
+/// Seen from edges of one direction, each distance is averaged over those whose next edge is farther on that side. What still farther
+/// edges add is a part of the average.
+pub fn doubt(samples: &[f32], tops: &[Top], kernel: &Kernel, place: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    let farthest = (FARTHEST * kernel.width().sqrt()).ceil() as usize;
+    let window = farthest + kernel.half() + 4;
+    // Effects by side, direction and distance.
+    let mut effects = [[(); 2]; 2].map(|sides| sides.map(|()| vec![Mean::default(); farthest + 1]));
+    let mut curvatures = [Mean::default(); 2];
+    for (n, top) in tops.iter().enumerate().take(4 * MOST) {
+        let Some(mut slopes) = slopes(samples, top.at, window) else { continue };
+        let sign = f64::from(top.slope.signum());
+        slopes.iter_mut().for_each(|slope| *slope *= sign);
+        let middle = window as f64 + place(&slopes);
+        curvatures[usize::from(sign < 0.0)]
+            .push((kernel.bend(&slopes, middle - STEP) - kernel.bend(&slopes, middle + STEP)) / (2.0 * STEP));
+        let before = top.at - n.checked_sub(1).map_or(0, |before| tops[before].at);
+        let after = tops.get(n + 1).map_or(samples.len(), |after| after.at) - top.at;
+        for ((free, side), effects) in [(before, -1.0), (after, 1.0)].into_iter().zip(&mut effects) {
+            let clear = free.saturating_sub((CLEAR * kernel.half() as f64) as usize).min(farthest + 1);
+            let own = &mut effects[usize::from(sign < 0.0)];
+            own.iter_mut().enumerate().take(clear).for_each(|(far, mean)| mean.push(kernel.bend(&slopes, middle + side * far as f64)));
+        }
+    }
+    let curvature = curvatures.map(|mean| mean.sum / mean.number).into_iter().fold(f64::INFINITY, f64::min);
+    let sure = |far: usize, side: usize| effects[side].iter().map(|means| means[far].surely() * BEYOND / curvature).fold(0.0, f64::max);
+    let all = by_least_distance((0..=farthest).map(|far| sure(far, 0)), (0..=farthest).map(|far| sure(far, 1)));
+    if curvature > 0.0 { all } else { Vec::new() }
+}
+
+/// The sum of the largest effects on either side, at these distances or farther.
+fn by_least_distance(before: impl Iterator<Item = f64>, after: impl Iterator<Item = f64>) -> Vec<f64> {
+    let (mut all, mut least): (Vec<(f64, f64)>, _) = (before.zip(after).collect(), (0.0f64, 0.0f64));
+    for (before, after) in all.iter_mut().rev() {
+        least = (least.0.max(*before), least.1.max(*after));
+        (*before, *after) = least;
+    }
+    all.into_iter().map(|(before, after)| before + after).collect()
+}
+
+/// A mean with its scatter.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mean {
+    sum: f64,
+    squares: f64,
+    number: f64,
+}
+
+impl Mean {
+    fn push(&mut self, value: f64) {
+        *self = Mean { sum: self.sum + value, squares: self.squares + value * value, number: self.number + 1.0 };
+    }
+
+    /// Size of the mean; 0 if chance may have made it, or for too few values.
+    fn surely(&self) -> f64 {
+        let mean = self.sum / self.number;
+        let error = ((self.squares / self.number - mean * mean).max(0.0) / self.number).sqrt();
+        if self.number < LEAST as f64 || mean.abs() < SURE * error { 0.0 } else { mean.abs() }
     }
 }
 

@@ -17,6 +17,8 @@ const SHARE: f64 = 0.75;
 const AWAY: (usize, usize) = (3, 6);
 const LEVEL: f32 = 0.25;
 const TAIL: f32 = 0.75;
+/// Averages up to which one side of an edge with a constant level is enough.
+const DENSE: usize = 8;
 /// Averages below which nothing is learnt.
 const LEAST: usize = 512;
 
@@ -77,7 +79,9 @@ fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
             let (still, tail) = (before.1 - before.0 < LEVEL * step, after.1 - after.0);
             // A tail goes on in the direction of the edge; hum comes back.
             let on = (averages[at + 1 + AWAY.1] - averages[at + 1 + AWAY.0]) * (averages[at + 1] - averages[at]) > 0.0;
-            level += usize::from(still && tail < if on { TAIL } else { LEVEL } * step);
+            let settles = tail < if on { TAIL } else { LEVEL } * step;
+            // Hum rises over hundreds of samples; between dense pulses the gaps are too short for a level.
+            level += usize::from(if every <= DENSE { still || settles } else { still && settles });
         }
     }
     2 * level > edges

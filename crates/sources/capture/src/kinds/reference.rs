@@ -10,6 +10,8 @@ use hairspring_core::numbers;
 pub enum ReferenceFinding {
     /// Reference intervals in which samples were dropped.
     SamplesDropped { intervals: usize, of: usize, samples: f64 },
+    /// Reference intervals that are farther off the stated rate than two crystals are.
+    ReferenceFar { off_ppm: f64 },
     /// A single reference interval, which no other one checks.
     ReferenceUnchecked { off_ppm: f64 },
 }
@@ -24,6 +26,14 @@ impl Kind for ReferenceFinding {
                 ),
                 numbers: numbers! { intervals, of, samples },
                 remedy: "record again with larger buffers and nothing else running",
+            },
+            ReferenceFinding::ReferenceFar { off_ppm } => Description {
+                code: "reference_far",
+                message: format!(
+                    "the reference intervals are {off_ppm:+.0} ppm off the stated rate, more than two crystals: --reference is not their length, or the chip's clock is no crystal"
+                ),
+                numbers: numbers! { off_ppm },
+                remedy: "compare --reference with the firmware; nothing to do if the chip runs on an RC oscillator: times are then in the chip's time",
             },
             ReferenceFinding::ReferenceUnchecked { off_ppm } => Description {
                 code: "reference_unchecked",

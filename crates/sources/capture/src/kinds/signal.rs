@@ -11,8 +11,6 @@ use hairspring_core::numbers;
 pub enum SignalFinding {
     /// A signal that ends below the band of its sample rate, so that edges are smoothed further.
     NarrowBand { band_percent: f64, width: f64 },
-    /// Edges that moved each other, which was corrected by the step response.
-    NeighboursRemoved { edges: usize, reach_samples: f64, most_samples: f64 },
     /// Samples that are NaN or infinite.
     NotNumbers { samples: u64, first_at: String },
     /// Edges that rise over so many samples that these are averaged.
@@ -35,14 +33,6 @@ impl Kind for SignalFinding {
                 ),
                 numbers: numbers! { band_percent, width },
                 remedy: "nothing to do; short pulses need a recorder with a higher rate of its own",
-            },
-            SignalFinding::NeighboursRemoved { edges, reach_samples, most_samples } => Description {
-                code: "neighbours_removed",
-                message: format!(
-                    "edges up to {reach_samples:.0} samples apart move each other, by {most_samples:.3} samples at most: this is corrected by the step response, measured from {edges} edges that stand alone"
-                ),
-                numbers: numbers! { edges, reach_samples, most_samples },
-                remedy: "nothing to do: the interval includes what the correction may leave; longer gaps and pulses need none",
             },
             SignalFinding::NotNumbers { samples, first_at } => Description {
                 code: "not_numbers",

@@ -172,7 +172,10 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     }
     let channel = channel(&head, request, first[0].1.len())?;
     let idle = match &channel {
-        Some((column, _)) => idle::pass(&mut lines, &mut fields, *column, &mut first)?,
+        Some((column, _)) => {
+            let timed = head.timed(first[0].1.len());
+            idle::pass(&mut lines, &mut fields, (*column, timed), &mut first)?
+        }
         None => Idle::default(),
     };
     let mut table = Table::new(&head, request, channel, &first, sink)?;
@@ -339,6 +342,10 @@ impl<'a> Table<'a> {
     fn idle(&mut self, idle: Idle, first: &[f64]) -> Result<()> {
         if idle.rows == 0 {
             return Ok(());
+        }
+        if let Rows::Samples { .. } = &self.rows {
+            // The level is that of the rows before.
+            self.levels.samples += idle.rows;
         }
         if let Rows::Volts(volts) = &mut self.rows {
             let block = [first[volts.column] as f32; 4096];

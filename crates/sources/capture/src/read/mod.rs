@@ -87,7 +87,9 @@ impl Request {
 pub(crate) fn foreign(head: &[u8]) -> Option<String> {
     const LOSSY: [(&[u8], &str); 3] = [(b"OggS", "an Ogg"), (b"ID3", "an MP3"), (b"\xff\xfb", "an MP3")];
     let name = LOSSY.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| *name)?;
-    Some(format!("this is {name} file, whose compression moves edges: record again as WAV or FLAC"))
+    let flac =
+        if name == "an MP3" && head.starts_with(b"ID3") { "; if it is FLAC behind an ID3 tag, convert it: sox FILE pin.wav" } else { "" };
+    Some(format!("this is {name} file, whose compression moves edges: record again as WAV or FLAC{flac}"))
 }
 
 /// A defect of a file that could still be read.

@@ -1,0 +1,262 @@
+//! The step of a clock that nobody states, from its times: all of them are multiples of it.
+//!
+//! A list of changes states its times with more digits than the recorder resolves: a nanosecond where samples are 8 to 1,000 ns apart.
+//! A table of readings may come from a counter that moves by 64 ticks at a time. The digits would make readings that are one step apart
+//! look like outliers, and readings that are all alike look exact.
+
+use crate::divisor::gcd;
+use crate::observations::{Observations, Reading, Unit};
+use std::collections::HashMap;
+
+/// Times that are looked at.
+const MOST: usize = 4096;
+/// A period is believed if chance would give it in fewer than this share of all recordings.
+const BY_CHANCE: f64 = 1e-9;
+/// Finest and coarsest digit of times, in ticks, as powers of ten.
+const DIGITS: std::ops::RangeInclusive<i32> = -6..=9;
+/// Rounding of the numbers themselves, as a share of a digit and of a tick.
+const ROUNDING: f64 = 0.01;
+/// Most parts into which the shortest time is divided in the search for a period that is no whole number of digits, and its least
+/// length in digits.
+const MOST_PARTS: usize = 1000;
+const LEAST_DIGITS: f64 = 4.0;
+/// The step of readings is believed if chance would give it in fewer than this share of all tables: a step that is too large makes an
+/// interval wide, and one that is too small makes it wrong.
+const BY_CHANCE_IN_READINGS: f64 = 2e-3;
+/// The same where the readings are rounded, and many steps are tried.
+const BY_CHANCE_OF_ROUNDED: f64 = 1e-7;
+
+/// Collects times of one clock.
+#[derive(Debug, Clone, Default)]
+pub struct Lattice {
+    /// Times since the first edge, in ticks.
+    times: Vec<f64>,
+    first: Option<f64>,
+}
+
+impl Lattice {
+    /// Takes a time, such as that of an edge.
+    pub fn push(&mut self, at: f64) {
+        let first = *self.first.get_or_insert(at);
+        if self.times.len() < MOST && at > first {
+            self.times.push(at - first);
+        }
+    }
+
+    /// The greatest period of which all times are multiples, as far as their digits tell; `None` for too few edges. `hz` is the number
+    /// of ticks per second: where a period is no whole number of digits, the usual sample rates are tried first.
+    ///
+    /// ```
+    /// use hairspring_core::quantum::Lattice;
+    /// let mut lattice = Lattice::default();
+    /// // Samples at 24 MHz, written in whole nanoseconds.
+    /// (0..100).for_each(|n| lattice.push((f64::from(n * n * 7) * 1e9 / 24e6).round()));
+    /// assert!((lattice.period(1e9).unwrap() - 1e9 / 24e6).abs() < 0.01);
+    /// ```
+    pub fn period(&self, hz: f64) -> Option<f64> {
+        let digit = self.digit()?;
+        let exact = self.greatest(digit).filter(|period| self.is_believed(*period, digit, 0.0));
+        let is_usual = |period: &f64| *period > 2.0 * digit && self.is_believed(*period, digit, digit);
+        let rounded = || usual(hz).find(is_usual).or_else(|| self.rounded(digit));
+        exact.filter(|period| *period > 1.5 * digit).or_else(rounded).or(exact)
+    }
+
+    /// The last digit of the times: the greatest power of ten of which all are multiples.
+    fn digit(&self) -> Option<f64> {
+        let on = |time: f64, digit: f64| time > digit / 2.0 && off(time, digit) <= (ROUNDING * digit.min(1.0)).max(1e-12 * time);
+        let all = |digit: f64| self.times.iter().all(|time| on(*time, digit));
+        (!self.times.is_empty()).then_some(())?;
+        DIGITS.rev().map(|power| 10f64.powi(power)).find(|digit| all(*digit))
+    }
+
+    /// The greatest common step of all times, as whole numbers of digits.
+    fn greatest(&self, digit: f64) -> Option<f64> {
+        self.times.iter().map(|time| (time / digit).round() as u64).reduce(gcd).map(|step| step as f64 * digit)
+    }
+
+    /// The greatest period of which all times are multiples but for their last digit.
+    fn rounded(&self, digit: f64) -> Option<f64> {
+        let mut steps = self.times.clone();
+        steps.sort_unstable_by(f64::total_cmp);
+        steps.extend(steps.clone().windows(2).map(|pair| pair[1] - pair[0]));
+        steps.retain(|step| *step > LEAST_DIGITS * digit);
+        steps.sort_unstable_by(f64::total_cmp);
+        let shortest = *steps.first()?;
+        let parts = (1..=MOST_PARTS).map(|parts| shortest / parts as f64).take_while(|period| *period >= LEAST_DIGITS * digit);
+        parts.filter_map(|period| refined(&steps, period, 2.0 * digit)).find(|period| self.is_believed(*period, digit, digit))
+    }
+
+    /// Whether all times lie on multiples of a period, and chance would hardly put them there.
+    fn is_believed(&self, period: f64, digit: f64, tolerance: f64) -> bool {
+        let on = self.times.iter().all(|time| off(*time, period) <= tolerance + (ROUNDING * digit.min(1.0)).max(1e-12 * time));
+        // Places of the digits within a period, and how many of them count as on the lattice.
+        let places = (period / digit).max(1.0);
+        let near = 2.0 * (tolerance / digit).floor() + 1.0;
+        let chance = (near / places).min(1.0);
+        // The first times gave the period. That of the digits themselves needs no belief.
+        on && (places < 1.5 || chance.powf(self.times.len().saturating_sub(2) as f64) < BY_CHANCE)
+    }
+}
+
+/// A period that is known well enough for the first of these ascending times, from all of them; `None` if one is farther from its
+/// multiples than `rounding`, of which the period has its share.
+fn refined(times: &[f64], mut period: f64, rounding: f64) -> Option<f64> {
+    let (mut products, mut squares) = (0.0f64, 0.0f64);
+    for time in times {
+        let multiple = (time / period).round();
+        let known = if squares > 0.0 { 2.0 * multiple / squares.sqrt() } else { 0.0 };
+        if off(*time, period) > (rounding * (1.0 + known)).min(0.25 * period) {
+            return None;
+        }
+        (products, squares) = (products + multiple * time, squares + multiple * multiple);
+        period = products / squares;
+    }
+    Some(period)
+}
+
+/// The step of the clock of a table by its readings, where the table does not state it and they show one that is coarser than the unit.
+///
+/// Readings that lie exactly on a line are no evidence each: a chip that counts its cycles gives `8 + 100 k`, all of them multiples of 4.
+/// Only the unknowns of the line, and what differs from it, count.
+///
+/// ```
+/// use hairspring_core::observations::read_csv;
+/// use hairspring_core::quantum::step_of_readings;
+/// // Copies of 100.3 ticks by a clock that moves by 64 ticks at a time.
+/// let rows: String = (1..=12).map(|k| format!("{k},{}\n", (f64::from(k) * 100.3 / 64.0).floor() * 64.0)).collect();
+/// assert_eq!(step_of_readings(&read_csv(format!("body,ticks\n{rows}").as_bytes()).unwrap()), Some(64.0));
+/// assert_eq!(step_of_readings(&read_csv("body,ticks\n1,108\n2,208\n3,308\n4,408\n".as_bytes()).unwrap()), None);
+/// ```
+pub fn step_of_readings(table: &Observations) -> Option<f64> {
+    let used: Vec<&Reading> = table.readings().iter().filter(|reading| !reading.flags.any() && reading.ticks > 0.0).take(MOST).collect();
+    let lattice = Lattice { times: used.iter().map(|reading| reading.ticks).collect(), first: Some(0.0) };
+    // Numbers such as 41.66666667 have no last digit.
+    let digit = lattice.digit().unwrap_or(10f64.powi(*DIGITS.start()));
+    let unit = digit.min(1.0);
+    let chance = |places: f64, step: f64, fitted: f64| places.powf((evidence(table, &used, step) - fitted).max(0.0));
+    let exact = lattice.greatest(digit).filter(|step| *step > 1.5 * unit && chance(unit / step, *step, 0.0) < BY_CHANCE_IN_READINGS);
+    let is_sure = |step: f64, fitted| step > LEAST_DIGITS * unit && chance(3.0 * unit / step, step, fitted) < BY_CHANCE_OF_ROUNDED;
+    let of_ns = || usual(1e9).find(|step| is_sure(*step, 0.0) && lattice.is_believed(*step, unit, unit));
+    // This step comes from the readings themselves, and is one of many that were tried.
+    let fitted = || lattice.rounded(unit).filter(|step| is_sure(*step, 2.0));
+    let rounded = || (table.origin.unit == Unit::TimeNs).then(of_ns).flatten().or_else(fitted);
+    exact.or_else(rounded)
+}
+
+/// How many independent multiples of a step the readings of a table hold.
+fn evidence(table: &Observations, used: &[&Reading], step: f64) -> f64 {
+    let mut rows: HashMap<u32, Vec<f64>> = HashMap::new();
+    used.iter().for_each(|reading| rows.entry(reading.row).or_default().push((reading.ticks / step).round()));
+    let mut distinct = 0;
+    for multiples in rows.values_mut() {
+        multiples.sort_unstable_by(f64::total_cmp);
+        multiples.dedup();
+        distinct += multiples.len() - 1;
+    }
+    let unknowns = table.components().len() + 1;
+    let beyond = rows.len().saturating_sub(unknowns);
+    (distinct + unknowns.min(rows.len()) + if is_off_line(table, &rows) { beyond } else { 0 }) as f64
+}
+
+/// Whether the smallest multiples of the rows of one component are not exactly on a line. Planes are not looked at.
+fn is_off_line(table: &Observations, rows: &HashMap<u32, Vec<f64>>) -> bool {
+    let mut points: Vec<(f64, f64)> = rows.iter().map(|(row, all)| (table.rows()[*row as usize].counts[0], all[0])).collect();
+    points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return false };
+    let slope = (last.1 - first.1) / (last.0 - first.0);
+    let off = |(count, multiple): &(f64, f64)| (first.1 + slope * (count - first.0) - multiple).abs() > 1e-6;
+    table.components().len() == 1 && points.iter().any(off)
+}
+
+/// Distance of a time from the nearest multiple of a step.
+fn off(time: f64, step: f64) -> f64 {
+    (time - (time / step).round() * step).abs()
+}
+
+/// Periods of the usual sample rates in ticks, the longest first.
+fn usual(hz: f64) -> impl Iterator<Item = f64> {
+    const RATES: [f64; 27] = [
+        1.0, 1.2, 1.25, 1.431_818, 1.5, 1.6, 1.92, 2.0, 2.4, 2.5, 3.0, 3.125, 3.2, 3.276_8, 3.579_545, 3.84, 4.0, 4.8, 5.0, 5.4, 6.0, 6.25,
+        6.4, 7.5, 8.0, 9.0, 9.6,
+    ];
+    (2..10).flat_map(move |power| RATES.map(|rate| hz / (rate * 10f64.powi(power))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Edges of a pin that has nothing to do with the recorder's clock, on samples of this period, written to this digit.
+    fn edges(period: f64, digit: f64, edges: u32) -> Lattice {
+        let mut lattice = Lattice::default();
+        let mut at = 12_345.678;
+        for n in 0..edges {
+            at += 9_313.7 + f64::from(n * n % 97) * 531.9 + f64::from(n) * 17.3;
+            let sample = (at / period).ceil() * period;
+            lattice.push((sample / digit).round() * digit);
+        }
+        lattice
+    }
+
+    #[test]
+    fn period_is_found_below_the_digits_of_the_times() {
+        for period in [2.0, 4.0, 8.0, 10.0, 12.5, 20.0, 1e9 / 24e6, 62.5, 1e9 / 12e6, 100.0, 125.0, 500.0, 1000.0, 2500.0, 1e4] {
+            let found = edges(period, 1.0, 200).period(1e9).unwrap_or(f64::NAN);
+            assert!((found - period).abs() < 1e-3 * period, "{period}: {found}");
+        }
+    }
+
+    #[test]
+    fn period_of_the_digits_themselves_is_that_of_times_without_a_lattice() {
+        assert_eq!(edges(1.0, 1.0, 200).period(1e9), Some(1.0));
+        let found = edges(0.001, 0.001, 200).period(1e9).unwrap();
+        assert!((found - 0.001).abs() < 1e-9, "{found}");
+    }
+
+    #[test]
+    fn few_edges_show_no_period_beyond_the_digits() {
+        assert_eq!(Lattice::default().period(1e9), None);
+        assert_eq!(edges(8.0, 1.0, 4).period(1e9), None);
+        let mut same = Lattice::default();
+        (0..50).for_each(|_| same.push(7.0));
+        assert_eq!(same.period(1e9), None);
+    }
+
+    /// Durations of 1 to 12 copies by a clock of this period, written to whole nanoseconds, in five rounds.
+    fn durations(copy: f64, period: f64) -> Observations {
+        let mut table = Observations::new(vec!["body".into()]);
+        table.origin.unit = Unit::TimeNs;
+        let series = table.series("main");
+        let mut at = 0.37 * period;
+        for (round, copies) in (0..5u32).flat_map(|round| (1..=12u32).map(move |copies| (round, copies))) {
+            let row = table.row(series, &[f64::from(copies)]);
+            let end = at + 0.8 * period + copy * f64::from(copies);
+            let read = |time: f64| ((time / period).floor() * period).round();
+            table.push(row, round, read(end) - read(at));
+            at = end + 17.313 * period;
+        }
+        table
+    }
+
+    #[test]
+    fn readings_show_the_step_of_a_coarse_clock() {
+        for period in [16.0, 62.5, 1000.0, 1e9 / 24e6, 1e9 / 32_768.0, 1e9 / 3_579_545.0, 1e9 / 54e6] {
+            for copy in [0.7, 3.31, 25.7] {
+                let found = step_of_readings(&durations(copy * period, period)).unwrap_or(f64::NAN);
+                assert!((found / period - 1.0).abs() < 2e-3, "{period} {copy}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn readings_of_a_fine_clock_show_no_step() {
+        for copy in [100.0, 31.7, 4000.3] {
+            assert_eq!(step_of_readings(&durations(copy, 1.0)), None, "{copy}");
+        }
+        // A chip that counts its cycles, and is exact: all readings are multiples of 4.
+        let exact: String = (0..5).flat_map(|_| 1..=20).map(|k| format!("{k},{}\n", 8 + 100 * k)).collect();
+        let read = |rows: &str| crate::observations::read_csv(format!("body,ticks\n{rows}").as_bytes()).unwrap();
+        assert_eq!(step_of_readings(&read(&exact)), None);
+        assert_eq!(step_of_readings(&read("1,0\n2,0\n")), None);
+    }
+}
