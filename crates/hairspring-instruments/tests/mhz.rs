@@ -9,7 +9,7 @@ use hairspring_core::Estimate;
 use hairspring_core::estimate::levels::Level;
 use hairspring_core::estimate::{Contribution, Source};
 use hairspring_core::judge::{Finding, Severity};
-use hairspring_core::observations::Rate;
+use hairspring_core::observations::{ClockSpread, Rate};
 use hairspring_instruments::mhz::{ChainUnits, CoreClock, CoreClockFinding};
 use hairspring_instruments::mhz::{document, text};
 use hairspring_result::{Environment, json};
@@ -34,8 +34,10 @@ fn steady(cpu: usize) -> CoreClock {
         levels: vec![Level { value: estimate(3.694_81e9, 4.1e5), share: 1.0 }],
         rounds: 1_096,
         elapsed: Duration::from_millis(43),
+        of_runs: None,
         findings: Vec::new(),
     }
+    .beside_other_runs(Some(ClockSpread { sd: 0.012, runs: 24 }))
 }
 
 fn stepping(cpu: usize) -> CoreClock {
