@@ -37,7 +37,7 @@ module_param(force, bool, 0444);
 MODULE_PARM_DESC(force, "take the counter even if something else has it on");
 static unsigned int keeper_ms = 1000;
 module_param(keeper_ms, uint, 0444);
-MODULE_PARM_DESC(keeper_ms, "how often wraps are added up; 32 bits wrap in 4294 ms at 1 GHz");
+MODULE_PARM_DESC(keeper_ms, "how often wraps are added up: at most 1000, because 32 bits wrap in a second at 4.29 GHz");
 
 struct counter {
 	struct hairspring_pmu_settings before; /* what is handed back */
@@ -327,11 +327,18 @@ static int start_everywhere(void)
 	return 0;
 }
 
+/* No core is faster than 4.29 GHz, where 32 bits wrap in a second. */
+static unsigned int longest_keeper_ms(void)
+{
+	return divided || IS_ENABLED(CONFIG_ARM64) ? 4000 : 1000;
+}
+
 static int check_parameters(void)
 {
 	BUILD_BUG_ON(sizeof(struct hairspring_cycles_header) != sizeof(struct hairspring_cycles_slot));
-	if (keeper_ms < 1 || keeper_ms > 4000) {
-		pr_err("keeper_ms=%u: must be from 1 to 4000, because 32 bits wrap in 4294 ms at 1 GHz\n", keeper_ms);
+	if (keeper_ms < 1 || keeper_ms > longest_keeper_ms()) {
+		pr_err("keeper_ms=%u: must be from 1 to %u, because 32 bits wrap in a second at 4.29 GHz\n", keeper_ms,
+		       longest_keeper_ms());
 		return -EINVAL;
 	}
 	if (divided && IS_ENABLED(CONFIG_ARM64)) {

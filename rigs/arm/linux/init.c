@@ -125,9 +125,12 @@ static void parameters(void) {
   check(load_module(CYCLES, "keeper_ms=0") == EINVAL, "keeper_ms=0 is refused");
   check(load_module(CYCLES, "keeper_ms=5000") == EINVAL, "keeper_ms=5000 is refused");
 #if defined(__aarch64__)
+  check(load_module(CYCLES, "keeper_ms=4000") == 0, "64 bits do not wrap: keeper_ms=4000 is allowed");
+  check(unload_module(CYCLES) == 0, "it unloads");
   check(load_module(CYCLES, "divided=1") == EINVAL, "divided=1 is refused on aarch64");
 #else
-  check(load_module(CYCLES, "divided=1") == 0, "the module loads with divided=1");
+  check(load_module(CYCLES, "keeper_ms=1001") == EINVAL, "keeper_ms=1001 is refused: a fast core wraps before");
+  check(load_module(CYCLES, "divided=1 keeper_ms=4000") == 0, "the module loads with divided=1");
   check_clock("ccnt", "");
   check_counting(78125000);
   hairspring_clock_stop();
@@ -137,6 +140,26 @@ static void parameters(void) {
   check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME) == 0, "then its clock does not start");
   check_text("the reason", hairspring_clock_why(), "the core refuses the read");
   check(unload_module(CYCLES) == 0, "it unloads");
+}
+
+/* The program of docs/arm.md: its clock, no reason, and a table. */
+static int run_documented(void) {
+  int table = open("/documented.csv", O_WRONLY | O_CREAT | O_TRUNC, 0644), errors = open("/documented.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (dup2(table, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0) return 1;
+  execl("/documented", "/documented", (char *)NULL);
+  return 127;
+}
+
+static void documented(void) {
+  char text[4096];
+  check(in_child(run_documented) == 0, "the program of docs/arm.md ends");
+  read_text("/documented.txt", text, sizeof text);
+  check_text("its standard error", text, HAIRSPRING_CYCLES_NAME "\n\n");
+  FILE *table = fopen("/documented.csv", "r");
+  printf("begin of the table\n");
+  while (table != NULL && fgets(text, sizeof text, table) != NULL) fputs(text, stdout);
+  printf("end of the table\n");
+  if (table != NULL) fclose(table);
 }
 
 static void with_module(void) {
@@ -151,6 +174,7 @@ static void with_module(void) {
   check(unload_module("peek") == 0, "peek unloads");
   check_counting(5000000000u);
   permissions();
+  documented();
   check_clock(HAIRSPRING_CYCLES_NAME, ""); /* the first choice: nothing else was tried, which could take the counter */
 }
 
