@@ -34,7 +34,7 @@ module_param(user, bool, 0444);
 MODULE_PARM_DESC(user, "let programs read the counter");
 static bool force;
 module_param(force, bool, 0444);
-MODULE_PARM_DESC(force, "take the counter even if something else has it on");
+MODULE_PARM_DESC(force, "take a counter that something else left on; never perf's");
 static unsigned int keeper_ms = 1000;
 module_param(keeper_ms, uint, 0444);
 MODULE_PARM_DESC(keeper_ms, "how often wraps are added up: at most 1000, because 32 bits wrap in a second at 4.29 GHz");
@@ -155,8 +155,11 @@ static bool counts(void)
 static int start_counter(struct counter *counter, struct hairspring_cycles_slot *slot)
 {
 	hairspring_pmu_save(&counter->before);
-	if (!force && (hairspring_pmu_is_perfs() || counter->before.enabled))
+	/* What perf counts would be wrong without a word, and it would keep the counter. */
+	if (hairspring_pmu_is_perfs())
 		return -EBUSY;
+	if (counter->before.enabled && !force)
+		return -EEXIST;
 	begin_change(slot);
 	turn_on(slot);
 	end_change(slot);
@@ -191,7 +194,9 @@ static int cpu_online_here(unsigned int cpu)
 	error = start_counter(counter, slot_of(cpu));
 	local_irq_restore(flags);
 	if (error == -EBUSY)
-		pr_err("the cycle counter of CPU %u is in use (perf?): stop that, or load with force=1\n", cpu);
+		pr_err("perf uses the cycle counter of CPU %u: stop that (perf, a watchdog)\n", cpu);
+	else if (error == -EEXIST)
+		pr_err("something else has left the cycle counter of CPU %u on: end it, or load with force=1\n", cpu);
 	else if (error)
 		pr_err("the cycle counter of CPU %u accepts its settings but does not count\n", cpu);
 	else

@@ -152,6 +152,12 @@ def check_spans(checks: Checks, run: Run, is_32_bit: bool) -> None:
         checks.check(low <= passed <= high and passed > 1e6 * int(ms), f"a span of {ms} ms takes {text}", text)
 
 
+def check_forked(checks: Checks, run: Run) -> None:
+    """A child process has no counter of perf, and is told so."""
+    told = re.search(r"^span 50: refused: .*reads 0: .*not enabled in this thread", run.text, re.MULTILINE)
+    checks.check(run.status == 0 and told is not None, "a child does not read its parent's counter", run)
+
+
 def check_closed_module(checks: Checks, runs: dict[str, Run], steady: str) -> None:
     """The module is loaded with user=0: the advice is to load it without that."""
     closed = check_survey(checks, runs["closed"], "with user=0", steady, steady)
@@ -171,6 +177,7 @@ def check_perf(checks: Checks, runs: dict[str, Run], flagged: dict[str, float], 
         check_reason(checks, held, clock, HELD)
     check_benchmarks(checks, runs["by_perf"], "with perf", "perf")
     check_used_rate(checks, runs["by_perf"], "perf")
+    check_forked(checks, runs["perf_forked"])
     check_lost(checks, runs["perf_taken"], flagged["perf_taken"], "another event of perf takes it")
     check_lost(checks, runs["perf_closed"], flagged["perf_closed"], "kernel.perf_user_access becomes 0")
 
@@ -181,7 +188,11 @@ def check_taken(checks: Checks, runs: dict[str, Run], flagged: dict[str, float],
     checks.check(flagged["calm"] < CALM, f"few readings are flagged: {flagged['calm']:.1%}", flagged)
     check_finding(checks, runs["period_calm"], "counter_taken", False)
     if is_withdrawn:
-        check_error(checks, runs["taken"], 1, LOST)
+        # The emulator runs one core after the other, so that perf may have the counter only between the readings.
+        if runs["taken"].status == 1:
+            check_error(checks, runs["taken"], 1, LOST)
+        else:
+            check_benchmarks(checks, runs["taken"], "while perf takes the counter", "pmccntr", MISSED)
         check_error(checks, runs["period_taken"], 1, LOST)
         return
     check_benchmarks(checks, runs["taken"], "while perf takes the counter", "pmccntr", MISSED)
@@ -245,6 +256,7 @@ def check_all(checks: Checks, console: str, steady: str) -> None:
     check_error(checks, runs["lost"], 1, LOST)
     check_benchmarks(checks, runs["by_perf_read"], "with system calls of perf", "perf_read")
     check_used_rate(checks, runs["by_perf_read"], "perf_read")
+    check_forked(checks, runs["forked"])
     if "perf" in runs:
         check_reason(checks, bare, "perf", "perf_user_access=1")
         check_perf(checks, runs, flagged, steady)

@@ -204,6 +204,7 @@ static void with_perf(void) {
   check(write_text(USER_ACCESS, "1"), "kernel.perf_user_access = 1");
   RUN("perf", SURVEY);
   RUN("by_perf", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "perf");
+  RUN("perf_forked", SPAN, "perf", "050");
   with_held_counter("perf_held");
   DISTURB("perf_taken", "0", "perf", perf_takes_counter);
   DISTURB("perf_closed", "0", "perf", perf_closes);
@@ -220,5 +221,6 @@ void run_command(void) {
   with_held_counter("held");
   with_module();
   RUN("by_perf_read", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "perf_read");
+  RUN("forked", SPAN, "perf_read", "050");
   with_perf();
 }

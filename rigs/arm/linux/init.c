@@ -100,6 +100,19 @@ static void settings(char *text, size_t size) {
   (void)unload_module("peek");
 }
 
+/* Another module leaves the counter of CPU 0 on while this one is loaded. */
+static void forces(void) {
+  check(load_module("peek", "one=1") == 0, "another module has the counter of CPU 0 on");
+  check(load_module(CYCLES, "") == EEXIST, "the module does not load then");
+  check(load_module(CYCLES, "force=1") == 0, "but with force=1");
+  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "its clock starts");
+  check_counting(5000000000u);
+  hairspring_clock_stop();
+  check(unload_module(CYCLES) == 0, "it unloads");
+  check(go_to(0) && in_child(read_without_guard) == 0, "the other module's permission is handed back");
+  check(unload_module("peek") == 0, "peek unloads");
+}
+
 static void loads_and_unloads(void) {
   char before[1024], after[1024];
   const char *text = getenv("loads");
@@ -212,6 +225,7 @@ static void perf_takes_it(void) {
   perf = open_perf(0);
   check(perf >= 0, "perf opens the cycle counter of a CPU");
   check(load_module(CYCLES, "") == EBUSY, "the module does not load while perf has the counter");
+  check(load_module(CYCLES, "force=1") == EBUSY, "nor with force=1");
   close(perf);
   close(open_perf(1));
   check(load_module(CYCLES, "") == 0, "it loads afterwards, and counts in the kernel too, which perf did not");
@@ -279,6 +293,7 @@ static void run_counters(void) {
   perf_takes_it();
   perf_page();
   parameters();
+  forces();
   loads_and_unloads();
   cores();
 }

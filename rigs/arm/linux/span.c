@@ -1,6 +1,6 @@
 /* The engine's stopwatch over sleeps, in the emulated Linux:
  *
- *   span CLOCK MS...
+ *   span CLOCK MS...      a time that begins with 0 is slept by a child process, with the stopwatch of its parent
  *
  * For each sleep it prints `span MS: NS LOW HIGH SYSTEM`, where SYSTEM is the time by the system's clock, read outside of the stopwatch; or
  * `span MS: refused: REASON`. Exit status 2 if there is no stopwatch. */
@@ -8,7 +8,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char *last_error(void) {
   static char text[1024];
@@ -44,13 +46,25 @@ static void measure(hairspring_stopwatch *stopwatch, long ms) {
   else printf("span %ld: refused: %s\n", ms, last_error());
 }
 
+static void measure_in_child(hairspring_stopwatch *stopwatch, long ms) {
+  int status = 0;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    measure(stopwatch, ms);
+    fflush(stdout);
+    _exit(0);
+  }
+  if (waitpid(child, &status, 0) != child || status != 0) printf("span %ld: the child ended with %d\n", ms, status);
+}
+
 int main(int count, char **words) {
   hairspring_stopwatch *stopwatch = NULL;
   if (count < 3 || hairspring_stopwatch_new(words[1], &stopwatch) != HAIRSPRING_STATUS_OK) {
     printf("no stopwatch: %s\n", count < 3 ? "name a clock and times in ms" : last_error());
     return 2;
   }
-  for (int at = 2; at < count; at += 1) measure(stopwatch, strtol(words[at], NULL, 10));
+  for (int at = 2; at < count; at += 1) (words[at][0] == '0' ? measure_in_child : measure)(stopwatch, strtol(words[at], NULL, 10));
   hairspring_stopwatch_free(stopwatch);
   return 0;
 }

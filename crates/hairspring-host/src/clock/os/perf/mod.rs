@@ -86,6 +86,12 @@ fn enable() -> Result<(), String> {
     Ok(())
 }
 
+/// A child process has no page, and its file would be that of its parent's counter: its clocks read 0 until they are enabled there.
+extern "C" fn give_up_in_child() {
+    PAGE.set(None);
+    open::give_up();
+}
+
 /// Whether the counter can be opened. Opens and closes it.
 fn available() -> Result<(), String> {
     if PAGE.get().is_some() { Ok(()) } else { open().map(drop) }

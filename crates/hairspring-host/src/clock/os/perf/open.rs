@@ -4,7 +4,7 @@ use super::Page;
 use crate::clock::arch::open_cycles;
 use crate::clock::module::{DEVICE as MODULE, keeps_from_perf};
 use std::cell::Cell;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 /// Bytes of the page that are mapped: the smallest page size of the supported machines.
 const PAGE_BYTES: usize = 4096;
@@ -40,6 +40,14 @@ thread_local! {
     static KEPT: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
+/// Gives up what this thread keeps. The file of a child process is that of its parent's counter.
+pub fn give_up() {
+    if let Some(file) = KEPT.take() {
+        // SAFETY: closes what `open_file` opened; nothing else uses it, because it is not kept any longer.
+        unsafe { libc::close(file) };
+    }
+}
+
 /// The counter that this thread keeps open.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn kept() -> Option<i32> {
@@ -50,8 +58,13 @@ pub fn kept() -> Option<i32> {
 pub struct Opened(i32);
 
 impl Opened {
-    /// Leaves the counter open for the life of the process.
+    /// Leaves the counter open for the life of the process, and not in the children that it forks.
     pub fn keep(&self) {
+        static GIVES_UP: Once = Once::new();
+        // SAFETY: the function lives as long as the process, and calls async-signal-safe functions only.
+        GIVES_UP.call_once(|| unsafe {
+            libc::pthread_atfork(None, None, Some(super::give_up_in_child));
+        });
         KEPT.set(Some(self.0));
     }
 
@@ -227,6 +240,31 @@ mod tests {
         // The file has ended, as a pinned event without a counter has.
         let error = Opened(file.into_raw_fd()).counting().unwrap_err();
         assert!(error.contains("perf event") && error.contains("choose another clock"), "{error}");
+    }
+
+    #[test]
+    fn child_does_not_read_the_counter_of_its_parent() {
+        use std::os::fd::IntoRawFd;
+        // A thread of its own, because a thread keeps one counter.
+        let codes = std::thread::spawn(|| {
+            let file = std::fs::File::open("/proc/self/stat").unwrap().into_raw_fd();
+            Opened(file).keep();
+            // SAFETY: the child calls async-signal-safe functions only, and ends.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                // SAFETY: asks about a number of a file.
+                let is_open = unsafe { libc::fcntl(file, libc::F_GETFD) } >= 0;
+                // SAFETY: ends the child.
+                unsafe { libc::_exit(i32::from(KEPT.get().is_some()) + 2 * i32::from(is_open)) };
+            }
+            let mut status = 0;
+            // SAFETY: waits for the child that was just forked.
+            unsafe { libc::waitpid(child, &raw mut status, 0) };
+            let of_parent = KEPT.get() == Some(file);
+            give_up();
+            (libc::WEXITSTATUS(status), of_parent, KEPT.get())
+        });
+        assert_eq!(codes.join().unwrap(), (0, true, None));
     }
 
     #[test]
